@@ -1,0 +1,177 @@
+import type { Category } from './categories.ts';
+import { CATEGORY_SLUGS } from './categories.ts';
+
+/** What every path of the data API begins with (interface.md 9). */
+export const API_PREFIX = '/api/v1';
+
+/** A query parameter of the data API; its rules are those of contract section 6. */
+export type QueryParameter = 'page' | 'pageSize' | 'from' | 'to' | 'type' | 'bucket' | 'timeZone';
+
+interface Row {
+  readonly id: string;
+  readonly path: string;
+  readonly scope: `read:${string}` | null;
+  readonly scopeByCategory: boolean;
+  readonly envelope: 'list' | 'object';
+  readonly timeField: string | null;
+  readonly query: readonly QueryParameter[];
+}
+
+const PAGED = ['page', 'pageSize'] as const;
+const PAGED_IN_TIME = ['page', 'pageSize', 'from', 'to'] as const;
+
+/** A list with a time or date field takes `from` and `to`. */
+function listInTime<const I extends string, const S extends `read:${string}`>(
+  id: I,
+  path: string,
+  scope: S,
+  timeField: string,
+) {
+  return {
+    id,
+    path,
+    scope,
+    scopeByCategory: false,
+    envelope: 'list',
+    timeField,
+    query: PAGED_IN_TIME,
+  } as const;
+}
+
+// The order is that of interface.md 4.1; scopes and documentation pages follow it.
+const TABLE = [
+  {
+    id: 'health-data',
+    path: '/health-data/:category',
+    scope: null,
+    scopeByCategory: true,
+    envelope: 'list',
+    timeField: 'timestamp',
+    query: [...PAGED_IN_TIME, 'type'],
+  },
+  {
+    id: 'aggregations',
+    path: '/aggregations',
+    scope: 'read:aggregations',
+    scopeByCategory: false,
+    envelope: 'object',
+    // Of the readings that are summed up: the answer itself holds no single instant.
+    timeField: 'timestamp',
+    query: ['from', 'to', 'type', 'timeZone'],
+  },
+  {
+    id: 'trends',
+    path: '/trends',
+    scope: 'read:trends',
+    scopeByCategory: false,
+    envelope: 'list',
+    timeField: 'start',
+    query: [...PAGED_IN_TIME, 'type', 'bucket', 'timeZone'],
+  },
+  listInTime('symptoms', '/symptoms', 'read:symptoms', 'timestamp'),
+  {
+    id: 'medications',
+    path: '/medications',
+    scope: 'read:medications',
+    scopeByCategory: false,
+    envelope: 'list',
+    // A medication has no time: ordered by name.
+    timeField: null,
+    query: PAGED,
+  },
+  // As-needed doses have no scheduledAt; they count by takenAt.
+  listInTime('adherence', '/medications/:id/adherence', 'read:medications', 'scheduledAt'),
+  listInTime('conditions', '/conditions', 'read:conditions', 'sinceDate'),
+  listInTime('allergies', '/allergies', 'read:allergies', 'sinceDate'),
+  listInTime('appointments', '/appointments', 'read:appointments', 'dateTime'),
+  listInTime('weight', '/weight', 'read:weight', 'date'),
+  listInTime('mood', '/mood', 'read:mood', 'timestamp'),
+  listInTime('reports', '/reports', 'read:reports', 'generatedAt'),
+  {
+    id: 'profile',
+    path: '/profile',
+    scope: 'read:profile',
+    scopeByCategory: false,
+    envelope: 'object',
+    timeField: null,
+    query: [],
+  },
+  listInTime('ehr', '/ehr', 'read:ehr', 'timestamp'),
+] as const satisfies readonly Row[];
+
+/** Stable name of a data endpoint, as access records and metrics carry it. */
+export type EndpointId = (typeof TABLE)[number]['id'];
+
+/** The scope that opens one health-data category. */
+export type CategoryScope = `read:health-data:${Category}`;
+
+/** A scope that opens at least one data endpoint; there are no others. */
+export type EndpointScope = NonNullable<(typeof TABLE)[number]['scope']> | CategoryScope;
+
+/** One route under `/api/v1` (interface.md 4.1, contract section 6). All are GET. */
+export interface Endpoint {
+  readonly id: EndpointId;
+  /** Relative to `API_PREFIX`, parameters as `:name`. */
+  readonly path: string;
+  /** The one scope that gates the route; null exactly when `scopeByCategory` is true. */
+  readonly scope: EndpointScope | null;
+  /** The `:category` of the path decides the scope. */
+  readonly scopeByCategory: boolean;
+  readonly envelope: 'list' | 'object';
+  /** The field that `from` and `to` judge; null where they do not apply. */
+  readonly timeField: string | null;
+  /** Every accepted query parameter; any other is INVALID_REQUEST. */
+  readonly query: readonly QueryParameter[];
+}
+
+/** The 14 data routes, in the order of interface.md 4.1. */
+export const ENDPOINTS: readonly Endpoint[] = TABLE;
+
+const byId: ReadonlyMap<string, Endpoint> = new Map(ENDPOINTS.map((entry) => [entry.id, entry]));
+
+/** The route of an id. Throws RangeError for an id that is not in the table: a programming error. */
+export function getEndpoint(id: EndpointId): Endpoint {
+  const endpoint = byId.get(id);
+  if (endpoint === undefined) throw new RangeError(`No endpoint has the id '${id}'.`);
+  return endpoint;
+}
+
+/** The scope of one health-data category (interface.md 4.2). */
+export function scopeOfCategory(category: Category): CategoryScope {
+  return `read:health-data:${category}`;
+}
+
+/**
+ * The one scope a request to this endpoint needs. Throws RangeError when the scope depends on the category and none
+ * is given: access must never be decided on a guess.
+ */
+export function scopeOfEndpoint(endpoint: Endpoint, category?: Category): EndpointScope {
+  if (endpoint.scope !== null) return endpoint.scope;
+  if (category === undefined) throw new RangeError(`'${endpoint.id}' has a scope only with a category.`);
+  return scopeOfCategory(category);
+}
+
+/** One concrete data path with the scope that opens it. */
+export interface DataPath {
+  /** Full path, parameters as in OpenAPI: `/api/v1/medications/{id}/adherence`. */
+  readonly path: string;
+  readonly endpoint: EndpointId;
+  readonly category: Category | null;
+  readonly scope: EndpointScope;
+}
+
+function toDataPaths(endpoint: Endpoint): DataPath[] {
+  if (!endpoint.scopeByCategory) {
+    const path = API_PREFIX + endpoint.path.replace(':id', '{id}');
+    return [{ path, endpoint: endpoint.id, category: null, scope: scopeOfEndpoint(endpoint) }];
+  }
+  return CATEGORY_SLUGS.map((category) => ({
+    path: API_PREFIX + endpoint.path.replace(':category', category),
+    endpoint: endpoint.id,
+    category,
+    scope: scopeOfCategory(category),
+  }));
+}
+
+/** The 23 concrete data endpoints: ten categories and thirteen others. */
+export const DATA_PATHS: readonly DataPath[] = ENDPOINTS.flatMap(toDataPaths);

@@ -1,0 +1,82 @@
+// The closed enumerations of the public interface, spelled as they stand on the wire.
+
+/** States of an app (interface.md 4.3). Only `active` apps authenticate; `revoked` also ends all they hold. */
+export const APP_STATUSES = ['active', 'suspended', 'revoked'] as const;
+export type AppStatus = (typeof APP_STATUSES)[number];
+
+/** States of a pending approval (contract section 5). All but `pending` are final. */
+export const PENDING_STATUSES = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const;
+export type PendingStatus = (typeof PENDING_STATUSES)[number];
+
+/** States of a consent grant (contract section 5). An ended grant never revives. */
+export const GRANT_STATUSES = ['active', 'expired', 'revoked'] as const;
+export type GrantStatus = (typeof GRANT_STATUSES)[number];
+
+/** What became of a recorded access (contract section 8). */
+export const ACCESS_OUTCOMES = ['released', 'refused'] as const;
+export type AccessOutcome = (typeof ACCESS_OUTCOMES)[number];
+
+/** Widths of a trend point (interface.md 4.1). */
+export const TREND_BUCKETS = ['hour', 'day'] as const;
+export type TrendBucket = (typeof TREND_BUCKETS)[number];
+
+/** The width of a trend point when the request names none (contract section 6). */
+export const TREND_BUCKET_DEFAULT: TrendBucket = 'day';
+
+/** What an aggregation counts: single readings, or the daily totals of additive types (contract section 6). */
+export const AGGREGATION_BASES = ['reading', 'day'] as const;
+export type AggregationBasis = (typeof AGGREGATION_BASES)[number];
+
+/** Mood values, from worst to best (contract section 6). */
+export const MOODS = [
+  'veryUnpleasant',
+  'unpleasant',
+  'slightlyUnpleasant',
+  'neutral',
+  'slightlyPleasant',
+  'pleasant',
+  'veryPleasant',
+] as const;
+export type Mood = (typeof MOODS)[number];
+
+/** Severities of symptoms, conditions and allergies; unknown is null (contract section 6). */
+export const SEVERITIES = ['mild', 'moderate', 'severe'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/**
+ * How often a medication is taken: the FHIR R4 timing abbreviations, then `PRN` (as needed) and `OTHER` (a rhythm
+ * that none of them names); unknown is null (contract section 6).
+ */
+export const MEDICATION_PATTERNS = [
+  'QD',
+  'BID',
+  'TID',
+  'QID',
+  'QOD',
+  'AM',
+  'PM',
+  'BED',
+  'Q1H',
+  'Q2H',
+  'Q3H',
+  'Q4H',
+  'Q6H',
+  'Q8H',
+  'WK',
+  'MO',
+  'PRN',
+  'OTHER',
+] as const;
+export type MedicationPattern = (typeof MEDICATION_PATTERNS)[number];
+
+/** What became of one dose (contract section 6). */
+export const ADHERENCE_STATUSES = ['taken', 'skipped', 'missed', 'pending'] as const;
+export type AdherenceStatus = (typeof ADHERENCE_STATUSES)[number];
+
+/** Administrative gender, as in FHIR; no profile is null (contract section 6). */
+export const GENDERS = ['male', 'female', 'other', 'unknown'] as const;
+export type Gender = (typeof GENDERS)[number];
+
+/** Blood types, ABO and Rhesus; unknown is null (contract section 6). */
+export const BLOOD_TYPES = ['A+', 'A-', 'B+', 'B-', 'AB+', 'AB-', 'O+', 'O-'] as const;
+export type BloodType = (typeof BLOOD_TYPES)[number];
