@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals';
+import { findLines, findText, listFiles } from '../src/repository.ts';
+
+const files = listFiles();
+const ownTests = /^packages\/house-rules\/test\//;
+const code = files.filter((file) => /\.(ts|tsx|js|mjs|cjs)$/.test(file));
+const tests = code.filter((file) => /\.test\.tsx?$/.test(file) && !ownTests.test(file));
+const manifests = files.filter((file) => /(^|\/)package\.json$/.test(file));
+
+/** Files of more than 250 lines that the formatter's rule cannot see or judge, each with its reason. */
+const longFiles: Readonly<Record<string, string>> = {};
+
+describe('project text', () => {
+  test('has no test that is switched off or runs alone', () => {
+    const switched = /\b(it|test|describe)(\.each)?\.(only|skip|todo|failing)\b|\b[xf](it|test|describe)\(/;
+    expect(findLines(tests, switched)).toEqual([]);
+  });
+
+  test('has no source file over 250 lines without a stated reason', () => {
+    const long = code.filter((file) => (findText(file) ?? '').trimEnd().split('\n').length > 250);
+    const unexplained = long.filter((file) => !(file in longFiles) && !saysWhyItIsLong(file));
+    expect(unexplained).toEqual([]);
+  });
+
+  test('names no directory of one particular machine', () => {
+    const own = /(?<![\w.$}/-])\/(work|root|Users|home\/(?!(node|phds)\b))\/?(?=[\w/])/;
+    expect(findLines(readable(files), own)).toEqual([]);
+  });
+
+  test('names no package registry: which one to use is a matter of the machine', () => {
+    const registry =
+      /\bregistry\s*=|registry\.(npmjs|yarnpkg)\.|artifactory|nexus\.|verdaccio|\.npmrc.*_auth/i;
+    expect(findLines(readable(files), registry)).toEqual([]);
+  });
+
+  test('leaves nothing for later', () => {
+    expect(findLines(readable(files), /\b(TODO|FIXME|XXX|HACK)\b/)).toEqual([]);
+  });
+});
+
+describe('dependencies', () => {
+  test.each(manifests)('%s names exact versions, the catalog or the workspace', (manifest) => {
+    const loose = dependenciesOf(manifest).filter(([, version]) => !isPinned(version));
+    expect(loose).toEqual([]);
+  });
+
+  test('the versions of the catalog are exact', () => {
+    const catalog = (findText('pnpm-workspace.yaml') ?? '').split(/^catalog:\n/m)[1]?.split(/^\S/m)[0] ?? '';
+    const versions = [...catalog.matchAll(/^ {2}\S+: (\S+)$/gm)].map((match) => match[1] ?? '');
+    expect(versions.length).toBeGreaterThan(0);
+    expect(versions.filter((version) => !isExact(version))).toEqual([]);
+  });
+});
+
+describe('services', () => {
+  test('read the time from the injected clock', () => {
+    const sources = code.filter((file) => /^services\/[^/]+\/src\//.test(file));
+    expect(findLines(sources, /\bDate\.now\(|\bnew Date\(\)/)).toEqual([]);
+  });
+});
+
+/** Biome asks a suppressed rule for its reason, so the suppression is the statement. */
+function saysWhyItIsLong(file: string): boolean {
+  return /biome-ignore-all lint\/style\/noExcessiveLinesPerFile: \S/.test(findText(file) ?? '');
+}
+
+/** Files people wrote; this suite spells out what it looks for, and the lockfile is the package manager's. */
+function readable(all: readonly string[]): string[] {
+  return all.filter(
+    (file) => !ownTests.test(file) && !/pnpm-lock\.yaml$|\.(png|wasm|ico|svg|ndjson|csv)$/.test(file),
+  );
+}
+
+function dependenciesOf(manifest: string): [name: string, version: string][] {
+  const content = JSON.parse(findText(manifest) ?? '{}') as Record<
+    string,
+    Record<string, string> | undefined
+  >;
+  const kinds = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'];
+  return kinds.flatMap((kind) => Object.entries(content[kind] ?? {}));
+}
+
+function isPinned(version: string): boolean {
+  return version === 'workspace:*' || version === 'catalog:' || isExact(version);
+}
+
+function isExact(version: string): boolean {
+  return /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version);
+}
