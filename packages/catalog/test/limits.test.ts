@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import * as lifetimes from '@phds/catalog/lifetimes';
+import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, toPagination } from '@phds/catalog/pagination';
+import * as names from '@phds/catalog/wire-names';
+
+describe('lifetimes', () => {
+  test('stay within the maxima of interface.md 5.3', () => {
+    expect(lifetimes.AUTHORIZATION_CODE_MAX_SECONDS).toBe(600);
+    expect(lifetimes.ACCESS_TOKEN_SECONDS).toBe(3600);
+    expect(lifetimes.REFRESH_TOKEN_SECONDS).toBe(2_592_000);
+    expect(lifetimes.REVOCATION_PROPAGATION_SECONDS).toBe(60);
+  });
+
+  test('are those of the contract where it fixes them', () => {
+    expect(lifetimes.AUTHORIZATION_CODE_DEFAULT_SECONDS).toBe(300);
+    expect(lifetimes.PENDING_APPROVAL_SECONDS).toBe(600);
+    expect(lifetimes.RETRY_WINDOW_SECONDS).toBe(60);
+    expect(lifetimes.ACCESS_ASSERTION_SECONDS).toBe(60);
+    expect(lifetimes.EXPIRED_TOKEN_MEMORY_SECONDS).toBe(86_400);
+  });
+
+  test('a user chooses 1, 30, 90, 180 or 365 days for a grant, 90 unless said otherwise', () => {
+    expect(lifetimes.GRANT_DAYS_CHOICES).toEqual([1, 30, 90, 180, 365]);
+    expect(lifetimes.GRANT_DAYS_DEFAULT).toBe(90);
+    expect(lifetimes.isGrantDays(365)).toBe(true);
+    for (const days of [0, 2, -30, 366, 1.5, Number.NaN]) expect(lifetimes.isGrantDays(days)).toBe(false);
+  });
+});
+
+describe('pagination', () => {
+  test('defaults and cap are those of interface.md 8', () => {
+    expect([PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX]).toEqual([1, 20, 100]);
+  });
+
+  test.each([
+    [0, 20, 0],
+    [1, 20, 1],
+    [20, 20, 1],
+    [21, 20, 2],
+    [500_000, 100, 5000],
+  ])('%p items at %p a page make %p pages', (total, pageSize, totalPages) => {
+    expect(toPagination({ page: 1, pageSize, total })).toEqual({ page: 1, pageSize, total, totalPages });
+  });
+
+  test('a page beyond the end keeps its number and the true total', () => {
+    expect(toPagination({ page: 9, pageSize: 20, total: 21 })).toEqual({
+      page: 9,
+      pageSize: 20,
+      total: 21,
+      totalPages: 2,
+    });
+  });
+});
+
+describe('names on the wire', () => {
+  test('are spelled as the specification spells them', () => {
+    expect(names.APP_STATUSES).toEqual(['active', 'suspended', 'revoked']);
+    expect(names.PENDING_STATUSES).toEqual(['pending', 'approved', 'denied', 'expired', 'cancelled']);
+    expect(names.GRANT_STATUSES).toEqual(['active', 'expired', 'revoked']);
+    expect(names.ACCESS_OUTCOMES).toEqual(['released', 'refused']);
+    expect(names.TREND_BUCKETS).toEqual(['hour', 'day']);
+    expect(names.TREND_BUCKET_DEFAULT).toBe('day');
+    expect(names.AGGREGATION_BASES).toEqual(['reading', 'day']);
+    expect(names.MOODS.join('|')).toBe(
+      'veryUnpleasant|unpleasant|slightlyUnpleasant|neutral|slightlyPleasant|pleasant|veryPleasant',
+    );
+    expect(names.SEVERITIES.join('|')).toBe('mild|moderate|severe');
+    expect(names.ADHERENCE_STATUSES.join('|')).toBe('taken|skipped|missed|pending');
+    expect(names.GENDERS.join('|')).toBe('male|female|other|unknown');
+    expect([...names.BLOOD_TYPES].sort().join(' ')).toBe('A+ A- AB+ AB- B+ B- O+ O-');
+  });
+
+  test('a medication pattern is a FHIR R4 timing code, PRN or OTHER', () => {
+    const fhir = 'AM BED BID MO PM Q1H Q2H Q3H Q4H Q6H Q8H QD QID QOD TID WK';
+    expect([...names.MEDICATION_PATTERNS].sort().join(' ')).toBe(
+      `${fhir} PRN OTHER`.split(' ').sort().join(' '),
+    );
+  });
+});

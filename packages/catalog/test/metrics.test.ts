@@ -1,0 +1,217 @@
+import { describe, expect, test } from '@jest/globals';
+import { CATEGORIES, isCategory } from '@phds/catalog/categories';
+import {
+  findMetricByName,
+  getMetric,
+  isMetricKey,
+  METRICS,
+  type MetricKey,
+  metricsOfCategory,
+} from '@phds/catalog/metrics';
+
+// interface.md 4.2, as written there.
+const NAMES_BY_CATEGORY = {
+  heart: ['Heart Rate', 'Resting HR', 'Walking HR', 'HRV', 'ECG'],
+  'blood-pressure': ['Blood Pressure', 'BP Diastolic'],
+  oxygen: ['SPO2'],
+  respiratory: ['Respiratory Rate', 'Respiratory'],
+  glucose: ['Glucose'],
+  temperature: ['Temperature'],
+  activity: ['Steps', 'Distance', 'Calories', 'Basal Calories', 'Exercise', 'Flights'],
+  sleep: ['Sleep', 'Sleep Deep', 'Sleep Core', 'Sleep REM', 'Sleep Awake', 'Time in Bed'],
+  'body-composition': ['Weight', 'Height', 'BMI', 'Body Fat'],
+  mindfulness: ['Mindfulness'],
+};
+
+/** The check digit of a LOINC code: Luhn, mod 10, over the digits before the dash. */
+function loincCheckDigit(digits: string): number {
+  const sum = [...digits].reverse().reduce((total, digit, position) => {
+    const weighted = Number(digit) * (position % 2 === 0 ? 2 : 1);
+    return total + (weighted > 9 ? weighted - 9 : weighted);
+  }, 0);
+  return (10 - (sum % 10)) % 10;
+}
+
+describe('categories', () => {
+  test('are the ten of interface.md 4.2, in its order', () => {
+    expect(CATEGORIES.map((entry) => entry.slug)).toEqual(Object.keys(NAMES_BY_CATEGORY));
+  });
+
+  test('are recognised by exact slug alone', () => {
+    expect(isCategory('blood-pressure')).toBe(true);
+    for (const text of ['', 'Heart', 'heart ', 'weight', 'constructor', '__proto__']) {
+      expect(isCategory(text)).toBe(false);
+    }
+  });
+});
+
+describe('metric types', () => {
+  test.each(CATEGORIES.map((entry) => entry.slug))(
+    '%s holds exactly the types the specification names',
+    (slug) => {
+      expect(metricsOfCategory(slug).map((metric) => metric.name)).toEqual(NAMES_BY_CATEGORY[slug]);
+    },
+  );
+
+  test('no type stands in two categories, no key and no name twice', () => {
+    expect(METRICS).toHaveLength(29);
+    expect(new Set(METRICS.map((metric) => metric.key)).size).toBe(29);
+    expect(new Set(METRICS.map((metric) => metric.name)).size).toBe(29);
+    expect(CATEGORIES.flatMap((entry) => metricsOfCategory(entry.slug))).toEqual(METRICS);
+  });
+
+  test('every key is the name in kebab case', () => {
+    for (const metric of METRICS) {
+      expect(metric.key).toBe(metric.name.toLowerCase().replaceAll(' ', '-'));
+      expect(getMetric(metric.key)).toBe(metric);
+    }
+  });
+
+  test('every served LOINC code has a right check digit', () => {
+    const codes = METRICS.flatMap((metric) => metric.loinc ?? []);
+    expect(codes.length).toBeGreaterThan(15);
+    for (const code of codes) {
+      const [digits = '', check] = code.split('-');
+      expect(`${digits}-${loincCheckDigit(digits)}`).toBe(`${digits}-${check}`);
+    }
+  });
+
+  test('no LOINC code that rests on a single source is served', () => {
+    const served = METRICS.map((metric) => metric.loinc);
+    for (const unconfirmed of ['11524-6', '55430-3', '55411-3', '103215-0', '103213-5']) {
+      expect(served).not.toContain(unconfirmed);
+    }
+  });
+
+  test('units are UCUM, never the everyday spelling', () => {
+    expect([...new Set(METRICS.map((metric) => metric.unit))].sort()).toEqual(
+      [
+        '%',
+        '/min',
+        'Cel',
+        'cm',
+        'kcal',
+        'kg',
+        'kg/m2',
+        'm',
+        'mg/dL',
+        'min',
+        'mm[Hg]',
+        'ms',
+        '{flights}',
+        '{steps}',
+      ].sort(),
+    );
+  });
+
+  test('activity, sleep and mindfulness add up, all others are averaged', () => {
+    for (const metric of METRICS) {
+      const additive = ['activity', 'sleep', 'mindfulness'].includes(metric.category);
+      expect([metric.key, metric.kind]).toEqual([metric.key, additive ? 'additive' : 'average']);
+    }
+  });
+
+  test('sleep counts on the day of waking up, everything else on the day it starts', () => {
+    for (const metric of METRICS) {
+      expect([metric.key, metric.bucketBy]).toEqual([
+        metric.key,
+        metric.category === 'sleep' ? 'end' : 'start',
+      ]);
+    }
+  });
+
+  test('only an ECG may have no value', () => {
+    expect(METRICS.filter((metric) => metric.nullable).map((metric) => metric.name)).toEqual(['ECG']);
+  });
+
+  test('plausible limits and decimals are those of metrics.md', () => {
+    const rows = METRICS.map((m) => `${m.name} ${m.plausible.min}-${m.plausible.max} dp${m.decimals}`);
+    expect(rows).toEqual([
+      'Heart Rate 20-300 dp0',
+      'Resting HR 20-200 dp0',
+      'Walking HR 30-250 dp0',
+      'HRV 0-500 dp1',
+      'ECG 20-300 dp0',
+      'Blood Pressure 50-300 dp0',
+      'BP Diastolic 20-200 dp0',
+      'SPO2 50-100 dp1',
+      'Respiratory Rate 2-80 dp1',
+      'Respiratory 2-80 dp1',
+      'Glucose 10-1000 dp1',
+      'Temperature 25-45 dp2',
+      'Steps 0-100000 dp0',
+      'Distance 0-500000 dp1',
+      'Calories 0-20000 dp1',
+      'Basal Calories 0-10000 dp1',
+      'Exercise 0-1440 dp1',
+      'Flights 0-2000 dp0',
+      'Sleep 0-1440 dp1',
+      'Sleep Deep 0-1440 dp1',
+      'Sleep Core 0-1440 dp1',
+      'Sleep REM 0-1440 dp1',
+      'Sleep Awake 0-1440 dp1',
+      'Time in Bed 0-1440 dp1',
+      'Weight 0.5-500 dp2',
+      'Height 20-280 dp1',
+      'BMI 5-150 dp1',
+      'Body Fat 1-80 dp1',
+      'Mindfulness 0-1440 dp1',
+    ]);
+  });
+
+  test('reference ranges are those of metrics.md, each with a source, and no type has another', () => {
+    const ranges = METRICS.flatMap(({ name, referenceRange: range }) =>
+      range === null ? [] : [`${name} ${range.low}-${range.high}`],
+    );
+    expect(ranges).toEqual([
+      'Heart Rate 41-130',
+      'Resting HR 60-100',
+      'Blood Pressure 90-129',
+      'BP Diastolic 60-79',
+      'SPO2 95-100',
+      'Respiratory Rate 12-20',
+      'Respiratory 12-20',
+      'Glucose 70-180',
+      'Temperature 36.1-38',
+      'Sleep 420-540',
+      'BMI 18.5-24.9',
+    ]);
+    for (const { referenceRange } of METRICS) expect(referenceRange?.source).not.toBe('');
+  });
+});
+
+describe('looking up a metric type', () => {
+  test.each([
+    ['Heart Rate', 'heart-rate'],
+    ['heart-rate', 'heart-rate'],
+    ['HEART_RATE', 'heart-rate'],
+    ['heartrate', 'heart-rate'],
+    ['  he-art _rate ', 'heart-rate'],
+    ['timeInBed', 'time-in-bed'],
+    ['spo2', 'spo2'],
+    ['respiratory', 'respiratory'],
+    ['Respiratory-Rate', 'respiratory-rate'],
+  ])('finds %p as %s', (text, key) => {
+    expect(findMetricByName(text)?.key).toBe(key);
+  });
+
+  test('finds every type by its name and by its key', () => {
+    for (const metric of METRICS) {
+      expect(findMetricByName(metric.name)).toBe(metric);
+      expect(findMetricByName(metric.key)).toBe(metric);
+    }
+  });
+
+  test.each(['', ' ', 'heart', 'Heart.Rate', 'heart\trate', 'constructor', '__proto__'])(
+    'finds nothing for %p',
+    (text) => {
+      expect(findMetricByName(text)).toBeNull();
+    },
+  );
+
+  test('a key outside the table is an error, not a guess', () => {
+    expect(isMetricKey('heart-rate')).toBe(true);
+    expect(isMetricKey('Heart Rate')).toBe(false);
+    expect(() => getMetric('pulse' as MetricKey)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, test } from '@jest/globals';
+import { CATEGORY_SLUGS } from '@phds/catalog/categories';
+import { DATA_PATHS, ENDPOINTS, getEndpoint, scopeOfEndpoint } from '@phds/catalog/endpoints';
+import {
+  findScope,
+  formatScopeList,
+  isScope,
+  parseScopeList,
+  SCOPE_NAMES,
+  SCOPES,
+} from '@phds/catalog/scopes';
+
+// interface.md 4.1 and 4.2, as written there.
+const SCOPE_OF_PATH = {
+  '/api/v1/health-data/heart': 'read:health-data:heart',
+  '/api/v1/health-data/blood-pressure': 'read:health-data:blood-pressure',
+  '/api/v1/health-data/oxygen': 'read:health-data:oxygen',
+  '/api/v1/health-data/respiratory': 'read:health-data:respiratory',
+  '/api/v1/health-data/glucose': 'read:health-data:glucose',
+  '/api/v1/health-data/temperature': 'read:health-data:temperature',
+  '/api/v1/health-data/activity': 'read:health-data:activity',
+  '/api/v1/health-data/sleep': 'read:health-data:sleep',
+  '/api/v1/health-data/body-composition': 'read:health-data:body-composition',
+  '/api/v1/health-data/mindfulness': 'read:health-data:mindfulness',
+  '/api/v1/aggregations': 'read:aggregations',
+  '/api/v1/trends': 'read:trends',
+  '/api/v1/symptoms': 'read:symptoms',
+  '/api/v1/medications': 'read:medications',
+  '/api/v1/medications/{id}/adherence': 'read:medications',
+  '/api/v1/conditions': 'read:conditions',
+  '/api/v1/allergies': 'read:allergies',
+  '/api/v1/appointments': 'read:appointments',
+  '/api/v1/weight': 'read:weight',
+  '/api/v1/mood': 'read:mood',
+  '/api/v1/reports': 'read:reports',
+  '/api/v1/profile': 'read:profile',
+  '/api/v1/ehr': 'read:ehr',
+};
+
+// Contract section 6: what each route accepts.
+const QUERY_OF_ENDPOINT = {
+  'health-data': 'from page pageSize to type',
+  aggregations: 'from timeZone to type',
+  trends: 'bucket from page pageSize timeZone to type',
+  symptoms: 'from page pageSize to',
+  medications: 'page pageSize',
+  adherence: 'from page pageSize to',
+  conditions: 'from page pageSize to',
+  allergies: 'from page pageSize to',
+  appointments: 'from page pageSize to',
+  weight: 'from page pageSize to',
+  mood: 'from page pageSize to',
+  reports: 'from page pageSize to',
+  profile: '',
+  ehr: 'from page pageSize to',
+};
+
+describe('data paths', () => {
+  test('each of the 23 needs exactly the scope that the specification names', () => {
+    expect(DATA_PATHS).toHaveLength(23);
+    expect(Object.fromEntries(DATA_PATHS.map(({ path, scope }) => [path, scope]))).toEqual(SCOPE_OF_PATH);
+  });
+
+  test('each belongs to a route that leads to the same scope', () => {
+    for (const { endpoint, category, scope } of DATA_PATHS) {
+      expect(scopeOfEndpoint(getEndpoint(endpoint), category ?? undefined)).toBe(scope);
+    }
+  });
+});
+
+describe('endpoints', () => {
+  test('each of the 14 accepts exactly the query parameters of the contract', () => {
+    const accepted = ENDPOINTS.map(({ id, query }) => [id, [...query].sort().join(' ')]);
+    expect(Object.fromEntries(accepted)).toEqual(QUERY_OF_ENDPOINT);
+    expect(ENDPOINTS).toHaveLength(14);
+  });
+
+  test('every list is paged, no object is', () => {
+    const objects = ENDPOINTS.filter((endpoint) => endpoint.envelope === 'object').map(({ id }) => id);
+    expect(objects).toEqual(['aggregations', 'profile']);
+    for (const { envelope, query } of ENDPOINTS) {
+      expect(query.includes('page')).toBe(envelope === 'list');
+      expect(query.includes('pageSize')).toBe(envelope === 'list');
+    }
+  });
+
+  test('from and to are accepted exactly where there is a time to judge', () => {
+    for (const { timeField, query } of ENDPOINTS) {
+      expect(query.includes('from')).toBe(timeField !== null);
+      expect(query.includes('to')).toBe(timeField !== null);
+    }
+  });
+
+  test('only health-data takes its scope from the category, and never guesses one', () => {
+    expect(ENDPOINTS.filter((endpoint) => endpoint.scopeByCategory).map(({ id }) => id)).toEqual([
+      'health-data',
+    ]);
+    for (const { scope, scopeByCategory } of ENDPOINTS) expect(scope === null).toBe(scopeByCategory);
+    expect(() => scopeOfEndpoint(getEndpoint('health-data'))).toThrow(RangeError);
+    for (const slug of CATEGORY_SLUGS) {
+      expect(scopeOfEndpoint(getEndpoint('health-data'), slug)).toBe(`read:health-data:${slug}`);
+    }
+  });
+
+  test('a category does not change the scope of any other route', () => {
+    expect(scopeOfEndpoint(getEndpoint('mood'), 'heart')).toBe('read:mood');
+  });
+
+  test('an id outside the table is an error', () => {
+    expect(() => getEndpoint('steps' as 'mood')).toThrow(RangeError);
+  });
+});
+
+describe('scopes', () => {
+  test('are the 22 of the specification, each opening exactly its own paths', () => {
+    expect(SCOPES).toHaveLength(22);
+    expect([...new Set(Object.values(SCOPE_OF_PATH))]).toEqual(SCOPE_NAMES);
+    for (const { scope, endpoints } of SCOPES) {
+      const expected = Object.entries(SCOPE_OF_PATH).filter(([, needed]) => needed === scope);
+      expect(endpoints).toEqual(expected.map(([path]) => path));
+    }
+  });
+
+  test('each has a title of its own and one plain sentence', () => {
+    expect(new Set(SCOPES.map((entry) => entry.title)).size).toBe(22);
+    for (const { description } of SCOPES) {
+      expect(description).toMatch(/^[A-Z].{20,158}\.$/);
+      expect(description.slice(0, -1)).not.toMatch(/[.!?] /);
+    }
+  });
+
+  test('aggregations and trends say that they reach over all health data types', () => {
+    for (const name of ['read:aggregations', 'read:trends']) {
+      expect(findScope(name)?.description).toContain('ALL your health data types');
+      expect(findScope(name)?.sensitive).toBe(true);
+    }
+  });
+
+  test('a second look is asked for where data reveals an illness, a treatment or a state of mind', () => {
+    expect(SCOPES.filter((entry) => entry.sensitive).map((entry) => entry.scope)).toEqual([
+      'read:aggregations',
+      'read:trends',
+      'read:symptoms',
+      'read:medications',
+      'read:conditions',
+      'read:appointments',
+      'read:mood',
+      'read:reports',
+      'read:ehr',
+    ]);
+  });
+
+  test('are known by exact name alone: no wildcards, no other case, no prefix', () => {
+    expect(isScope('read:mood')).toBe(true);
+    for (const text of [
+      '',
+      'read',
+      'read:*',
+      'read:health-data',
+      'read:health-data:*',
+      'READ:MOOD',
+      '__proto__',
+    ]) {
+      expect(isScope(text)).toBe(false);
+      expect(findScope(text)).toBeNull();
+    }
+  });
+});
+
+describe('scope lists', () => {
+  test('come out in catalog order and once each, whatever order they were sent in', () => {
+    expect(parseScopeList('read:mood read:health-data:heart read:mood')).toEqual({
+      scopes: ['read:health-data:heart', 'read:mood'],
+      unknown: [],
+    });
+  });
+
+  test('keep unknown names apart, once each, as sent', () => {
+    expect(parseScopeList('write:mood read:mood READ:EHR write:mood')).toEqual({
+      scopes: ['read:mood'],
+      unknown: ['write:mood', 'READ:EHR'],
+    });
+  });
+
+  test('are separated by spaces only', () => {
+    expect(parseScopeList('  read:mood   read:ehr ').scopes).toEqual(['read:mood', 'read:ehr']);
+    expect(parseScopeList('read:mood\tread:ehr')).toEqual({ scopes: [], unknown: ['read:mood\tread:ehr'] });
+    expect(parseScopeList('read:mood,read:ehr').scopes).toEqual([]);
+    expect(parseScopeList('')).toEqual({ scopes: [], unknown: [] });
+  });
+
+  test('are written in catalog order and read back the same', () => {
+    expect(formatScopeList(['read:ehr', 'read:trends', 'read:ehr'])).toBe('read:trends read:ehr');
+    expect(formatScopeList([])).toBe('');
+    expect(parseScopeList(formatScopeList(SCOPE_NAMES)).scopes).toEqual(SCOPE_NAMES);
+  });
+});
