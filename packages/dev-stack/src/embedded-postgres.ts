@@ -1,0 +1,193 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { OWNER_FILE, stopLeftover } from './embedded-postgres-leftover.ts';
+import type { PostgresPrograms } from './embedded-postgres-programs.ts';
+import { asPostgresUser, findPostgresPrograms, handOver } from './embedded-postgres-programs.ts';
+
+export interface EmbeddedPostgresOptions {
+  /** Data directory. Created and initialised when it does not exist. */
+  readonly directory: string;
+  /** TCP port on 127.0.0.1; 0 takes a free one. */
+  readonly port: number;
+  /** Whether the data stays after `stop`. Default true. */
+  readonly persistent?: boolean;
+  /** Password of the superuser `postgres`. It is set when the directory is initialised, and must stay the same. */
+  readonly password?: string;
+  /** Server settings by name, such as `{ shared_buffers: '256MB' }`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Receives the server's own log, a line at a time. Nothing is printed without it. */
+  readonly onLog?: (line: string) => void;
+}
+
+export interface EmbeddedPostgres extends AsyncDisposable {
+  /** Connection string of the superuser, database `postgres`. */
+  readonly adminUrl: string;
+  readonly port: number;
+  /** Ends all sessions and the server; twice is harmless. */
+  stop(): Promise<void>;
+}
+
+/** Settings for data nobody will miss: commits do not wait for the disk. */
+export const THROWAWAY_SETTINGS: Readonly<Record<string, string>> = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+};
+
+const STOP_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 60_000;
+
+/**
+ * Starts a Postgres server of our own from the binaries that come as a package. A server that a killed run left
+ * behind in the same directory is stopped first; one that belongs to a living process is an error.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const directory = resolve(options.directory);
+  const password = options.password ?? 'postgres';
+  const programs = await findPostgresPrograms();
+  await stopLeftover(directory);
+  if (!existsSync(join(directory, 'PG_VERSION'))) await initialise(programs, directory, password);
+
+  const port = options.port === 0 ? await findFreePort() : options.port;
+  const server = await launch(programs, directory, port, options);
+  // Should this process end without `stop`, the server ends too (not after kill -9: stopLeftover is for that).
+  const stopAtExit = () => void server.kill('SIGINT');
+  process.once('exit', stopAtExit);
+
+  const stop = async () => {
+    process.removeListener('exit', stopAtExit);
+    await stopServer(server);
+    if (options.persistent === false) await rm(directory, { recursive: true, force: true });
+  };
+  const adminUrl = `postgresql://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
+  return { adminUrl, port, stop, [Symbol.asyncDispose]: stop };
+}
+
+/** A TCP port of the loopback interface that was free a moment ago. */
+export async function findFreePort(): Promise<number> {
+  const { promise, resolve: found, reject } = Promise.withResolvers<number>();
+  const server = createServer();
+  server.once('error', reject);
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address();
+    server.close(() => found(typeof address === 'object' && address !== null ? address.port : 0));
+  });
+  return promise;
+}
+
+async function initialise(programs: PostgresPrograms, directory: string, password: string): Promise<void> {
+  // Into a directory beside it and then renamed: an interrupted initdb never looks like a database.
+  const draft = `${directory}.new`;
+  await rm(draft, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(draft, { recursive: true, mode: 0o700 });
+  const passwordFile = `${directory}.password-${randomBytes(6).toString('hex')}`;
+  await writeFile(passwordFile, `${password}\n`, { mode: 0o600 });
+  try {
+    await handOver(draft, passwordFile);
+    await runInitdb(programs, draft, passwordFile);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+  await rename(draft, directory);
+}
+
+async function runInitdb(programs: PostgresPrograms, directory: string, passwordFile: string): Promise<void> {
+  const initdb = await asPostgresUser(programs.initdb, directory, [
+    `--pgdata=${directory}`,
+    '--username=postgres',
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    // One collation on every machine, whatever its locales: names sort the same everywhere.
+    '--locale=C',
+    '--locale-provider=builtin',
+    '--builtin-locale=C.UTF-8',
+    '--no-sync',
+  ]);
+  const child = spawn(initdb.command, initdb.args, { ...initdb.options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(String(chunk)));
+  const { promise, resolve: ended, reject } = Promise.withResolvers<number | null>();
+  child.once('error', reject);
+  child.once('close', ended);
+  const code = await promise;
+  if (code !== 0) throw new Error(`initdb failed (${code}): ${output.join('').trim()}`);
+}
+
+async function launch(
+  programs: PostgresPrograms,
+  directory: string,
+  port: number,
+  options: EmbeddedPostgresOptions,
+): Promise<ChildProcess> {
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '200',
+    lc_messages: 'C',
+    ...options.settings,
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const postgres = await asPostgresUser(programs.postgres, directory, [
+    '-D',
+    directory,
+    '-p',
+    String(port),
+    ...flags,
+  ]);
+  // Detached: Ctrl-C in a terminal reaches us alone, and we end the services before their database.
+  const child = spawn(postgres.command, postgres.args, {
+    ...postgres.options,
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  await writeFile(join(directory, OWNER_FILE), `${process.pid}\n`);
+  await untilReady(child, options.onLog);
+  return child;
+}
+
+async function untilReady(child: ChildProcess, onLog: ((line: string) => void) | undefined): Promise<void> {
+  const { promise, resolve: ready, reject } = Promise.withResolvers<void>();
+  const recent: string[] = [];
+  const fail = (why: string) => reject(new Error(`Postgres did not start: ${why}\n${recent.join('\n')}`));
+  const timer = setTimeout(() => fail('no answer in time'), START_TIMEOUT_MS);
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    for (const line of chunk.split('\n').filter((text) => text !== '')) {
+      recent.push(line);
+      if (recent.length > 20) recent.shift();
+      onLog?.(line);
+      if (line.includes('database system is ready to accept connections')) ready();
+    }
+  });
+  child.once('error', (error) => fail(error.message));
+  child.once('exit', (code) => fail(`it ended with code ${code}`));
+  try {
+    await promise;
+  } catch (error) {
+    child.kill('SIGQUIT');
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+  // Neither the log nor the server keeps this process alive.
+  child.unref();
+  if (child.stderr && 'unref' in child.stderr) (child.stderr as { unref(): void }).unref();
+}
+
+async function stopServer(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const { promise, resolve: ended } = Promise.withResolvers<void>();
+  server.once('exit', () => ended());
+  server.ref();
+  server.kill('SIGINT');
+  const timer = setTimeout(() => server.kill('SIGQUIT'), STOP_TIMEOUT_MS);
+  await promise;
+  clearTimeout(timer);
+}
