@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+/** Thrown when the environment does not fit; names every bad setting and shows no value. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`Configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+/**
+ * Reads the environment once into a typed, frozen object. For each setting KEY a file may be named by KEY_FILE instead, so that
+ * secrets need not stand in the environment; the file's content is trimmed.
+ */
+export function readConfig<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  env: NodeJS.ProcessEnv = process.env,
+): Readonly<z.infer<z.ZodObject<Shape>>> {
+  const problems: string[] = [];
+  const values: Record<string, string> = {};
+  for (const key of Object.keys(schema.shape)) {
+    const value = readSetting(key, env, problems);
+    if (value !== undefined && value !== '') values[key] = value;
+  }
+  const result = schema.safeParse(values);
+  if (!result.success) {
+    problems.push(...result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  }
+  if (problems.length > 0 || !result.success) throw new ConfigError(problems);
+  return Object.freeze(result.data);
+}
+
+function readSetting(key: string, env: NodeJS.ProcessEnv, problems: string[]): string | undefined {
+  const file = env[`${key}_FILE`];
+  if (file === undefined || file === '') return env[key];
+  if (env[key] !== undefined && env[key] !== '') {
+    problems.push(`${key}: set it or ${key}_FILE, not both`);
+    return undefined;
+  }
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    problems.push(`${key}_FILE: the file cannot be read`);
+    return undefined;
+  }
+}
+
+/** A whole number with bounds and a default. */
+export function integer(fallback: number, { min = 0, max = Number.MAX_SAFE_INTEGER } = {}) {
+  return z.coerce.number().int().min(min).max(max).default(fallback);
+}
+
+/** A TCP port; 0 lets the system pick a free one. */
+export function port(fallback: number) {
+  return integer(fallback, { max: 65_535 });
+}
+
+/** A duration in milliseconds. */
+export function durationMs(fallback: number) {
+  return integer(fallback);
+}
+
+/** `true` or `false`. */
+export function bool(fallback: boolean) {
+  return z
+    .enum(['true', 'false'])
+    .default(fallback ? 'true' : 'false')
+    .transform((text) => text === 'true');
+}
+
+/** `host:port` of another service's rpc, or a gRPC name such as `dns:///consent:7002`. */
+export function address(fallback: string) {
+  return z
+    .string()
+    .regex(/^\S+:\d+$/, 'must be host:port')
+    .default(fallback);
+}
+
+/** The settings that each service has. */
+export const commonSettings = {
+  /** pino level. */
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** Address that the ports are opened on. */
+  HOST: z.string().default('127.0.0.1'),
+  /** This service's private key for service tokens (Ed25519, PKCS #8 PEM). */
+  SERVICE_PRIVATE_KEY: z.string(),
+  /** Public keys of all services (JWKS, `kid` is the service's name). */
+  SERVICE_PUBLIC_KEYS: z.string(),
+  /** Files that switch TLS between services on: the authority's, this service's certificate and its key (PEM). */
+  TLS_CA: z.string().optional(),
+  TLS_CERT: z.string().optional(),
+  TLS_KEY: z.string().optional(),
+} as const;
+
+/** The settings of a service that verifies people's sessions. */
+export const sessionSettings = {
+  SESSION_ISSUER: z.string(),
+  SESSION_AUDIENCE: z.string(),
+  /** URL of the identity provider's JWKS, or the JWKS itself. */
+  SESSION_JWKS: z.string(),
+} as const;
+
+/** The settings of a service with a database. */
+export const databaseSettings = {
+  /** Runtime role's connection string. */
+  DATABASE_URL: z.string(),
+  DATABASE_POOL_SIZE: integer(10, { min: 1, max: 200 }),
+  DATABASE_STATEMENT_TIMEOUT_MS: durationMs(10_000),
+} as const;

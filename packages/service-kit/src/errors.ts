@@ -1,0 +1,82 @@
+/** Why a call was refused; the closed set that every layer speaks (proto `phds.common.v1.Reason`). */
+export type Reason =
+  | 'internal'
+  | 'unavailable'
+  | 'caller_not_admitted'
+  | 'unauthorized'
+  | 'token_expired'
+  | 'assertion_stale'
+  | 'insufficient_scope'
+  | 'consent_required'
+  | 'invalid_request'
+  | 'not_found'
+  | 'conflict'
+  | 'pending_expired'
+  | 'already_decided'
+  | 'app_not_active'
+  | 'no_scopes_approved'
+  | 'rate_limited'
+  | 'access_not_recorded'
+  | 'invalid_grant'
+  | 'invalid_scope'
+  | 'unsupported_grant_type'
+  | 'unauthorized_client';
+
+/** One refused parameter, by the name the public interface gives it. */
+export interface Violation {
+  readonly parameter: string;
+  readonly message: string;
+}
+
+export interface AppErrorOptions {
+  readonly violations?: readonly Violation[];
+  readonly requiredScope?: string;
+  readonly retryAfterSeconds?: number;
+  /** Goes to the log only, never to a caller. */
+  readonly cause?: unknown;
+}
+
+/** The one error of all services. `message` is safe to show outside; what must not leave goes into `cause`. */
+export class AppError extends Error {
+  readonly reason: Reason;
+  readonly violations: readonly Violation[];
+  readonly requiredScope: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(reason: Reason, message = '', options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.reason = reason;
+    this.violations = options.violations ?? [];
+    this.requiredScope = options.requiredScope;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** An authentication failure. Takes no message on purpose: every cause has to look the same outside. */
+export function unauthorized(cause?: unknown): AppError {
+  return new AppError('unauthorized', '', { cause });
+}
+
+/** Malformed input, named parameter by parameter. */
+export function invalidRequest(parameter: string, message: string): AppError;
+export function invalidRequest(violations: readonly Violation[]): AppError;
+export function invalidRequest(what: string | readonly Violation[], message = ''): AppError {
+  const violations = typeof what === 'string' ? [{ parameter: what, message }] : what;
+  const text = violations.map((violation) => `${violation.parameter}: ${violation.message}`).join('; ');
+  return new AppError('invalid_request', text, { violations });
+}
+
+export function notFound(message = 'Not found.'): AppError {
+  return new AppError('not_found', message);
+}
+
+/** A dependency does not answer; asking again later is right. */
+export function unavailable(cause?: unknown): AppError {
+  return new AppError('unavailable', 'Temporarily unavailable.', { cause, retryAfterSeconds: 1 });
+}
+
+/** Any thrown value as an AppError; what is not one becomes `internal` and its text is dropped (kept as `cause`). */
+export function toAppError(error: unknown): AppError {
+  return error instanceof AppError ? error : new AppError('internal', '', { cause: error });
+}

@@ -1,0 +1,80 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+
+export type { Logger } from 'pino';
+
+/** Fields that may carry a secret anywhere in a logged object; pino replaces them. */
+const SECRET_FIELDS = [
+  'authorization',
+  'cookie',
+  'session',
+  'assertion',
+  'token',
+  'access_token',
+  'refresh_token',
+  'code',
+  'code_verifier',
+  'secret',
+  'client_secret',
+  'clientSecret',
+  'password',
+  'connectionString',
+  'privateKey',
+];
+
+/** Anything of the shape of one of our secrets, a JWT, or the password in a connection URL, wherever it stands in a text. */
+const SECRET_TEXT =
+  /phds_(?:cs|ac|at|rt)_[0-9A-Za-z]{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?<=:\/\/[^\s:/@]+:)[^\s@/]+(?=@)/g;
+
+/** Removes secrets from a text that came from elsewhere, such as a driver's message. */
+export function scrub(text: string): string {
+  return text.replace(SECRET_TEXT, '[redacted]');
+}
+
+export interface LoggerOptions {
+  readonly service: string;
+  readonly level?: string;
+  readonly destination?: DestinationStream;
+}
+
+/** JSON lines on standard output, without secrets: named fields are redacted, texts of errors and messages are scrubbed. */
+export function createLogger({ service, level = 'info', destination }: LoggerOptions): Logger {
+  const options = {
+    level,
+    base: { service },
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: serializeError, error: serializeError },
+    redact: {
+      paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
+      censor: '[redacted]',
+    },
+    hooks: {
+      logMethod(args: unknown[], method: (...args: never[]) => void) {
+        const scrubbed = args.map((arg) => (typeof arg === 'string' ? scrub(arg) : arg));
+        method.apply(this, scrubbed as never[]);
+      },
+    },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+interface SerializedError {
+  type: string;
+  message: string;
+  reason?: string;
+  code?: string;
+  stack?: string;
+  cause?: SerializedError;
+}
+
+/** What of an error may be logged: never its other fields, which in drivers hold parameters and configuration. */
+function serializeError(error: unknown, depth = 0): SerializedError {
+  if (!(error instanceof Error)) return { type: typeof error, message: scrub(String(error)) };
+  const { reason, code } = error as { reason?: unknown; code?: unknown };
+  const serialized: SerializedError = { type: error.name, message: scrub(error.message) };
+  if (typeof reason === 'string') serialized.reason = reason;
+  if (typeof code === 'string' || typeof code === 'number') serialized.code = String(code);
+  if (error.stack !== undefined) serialized.stack = scrub(error.stack);
+  if (error.cause !== undefined && depth < 4) serialized.cause = serializeError(error.cause, depth + 1);
+  return serialized;
+}

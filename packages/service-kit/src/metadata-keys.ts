@@ -1,0 +1,5 @@
+/** Carries a person's session JWT to the service that acts on it. */
+export const SESSION_METADATA = 'phds-session';
+
+/** Carries the access assertion to health-data. */
+export const ASSERTION_METADATA = 'phds-assertion';

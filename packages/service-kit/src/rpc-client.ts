@@ -1,0 +1,109 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethodUnary,
+  type DescService,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf';
+import { type Client, createClient, type Transport, type UnaryResponse } from '@connectrpc/connect';
+import { Client as GrpcClient, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { fromGrpcError } from './rpc-errors.ts';
+import { channelCredentials, type TlsFiles } from './rpc-tls.ts';
+import type { ServiceTokenSource } from './service-token.ts';
+
+export interface RpcChannelOptions {
+  /** `host:port`, or a gRPC name such as `dns:///consent:7002`, whose addresses are balanced over. */
+  readonly address: string;
+  /** Name of the service that is called: the audience of the service token. */
+  readonly audience: string;
+  readonly tokens: ServiceTokenSource;
+  /** For calls that say nothing else, in milliseconds. Every call has a deadline. */
+  readonly deadlineMs: number;
+  readonly tls?: TlsFiles;
+}
+
+/** A connection to one other service, which the typed clients of its services share. */
+export interface RpcChannel extends Disposable {
+  /** A typed client; its calls reject with AppError alone, the callee's reason restored. */
+  client<Service extends DescService>(service: Service): Client<Service>;
+}
+
+const CHANNEL_OPTIONS = {
+  'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 3_000,
+  'grpc.max_receive_message_length': 16 * 1024 * 1024,
+  // Two channels of one process to the same address must not share a connection that one of them closes.
+  'grpc.use_local_subchannel_pool': 1,
+};
+
+/** Opens a channel; it connects when first used, and again by itself whenever the other side comes back. */
+export function openRpcChannel(options: RpcChannelOptions): RpcChannel {
+  const grpc = new GrpcClient(options.address, channelCredentials(options.tls), CHANNEL_OPTIONS);
+  const transport = createGrpcTransport(grpc, options);
+  return {
+    client: (service) => createClient(service, transport),
+    [Symbol.dispose]: () => grpc.close(),
+  };
+}
+
+function createGrpcTransport(grpc: GrpcClient, options: RpcChannelOptions): Transport {
+  return {
+    async unary(method, signal, timeoutMs, header, input) {
+      const metadata = new Metadata();
+      if (header !== undefined) new Headers(header).forEach((value, key) => void metadata.set(key, value));
+      metadata.set('authorization', `Bearer ${await options.tokens(options.audience)}`);
+      return call(grpc, method, metadata, timeoutMs ?? options.deadlineMs, signal, input);
+    },
+    stream() {
+      throw new TypeError('only unary rpcs are called');
+    },
+  };
+}
+
+function call<I extends DescMessage, O extends DescMessage>(
+  grpc: GrpcClient,
+  method: DescMethodUnary<I, O>,
+  metadata: Metadata,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  input: MessageInitShape<I>,
+): Promise<UnaryResponse<I, O>> {
+  return new Promise((resolve, reject) => {
+    const running = grpc.makeUnaryRequest(
+      `/${method.parent.typeName}/${method.name}`,
+      (message: MessageInitShape<I>) => {
+        const bytes = toBinary(method.input, create(method.input, message));
+        return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      },
+      (bytes: Buffer): MessageShape<O> => fromBinary(method.output, bytes),
+      input,
+      metadata,
+      { deadline: Date.now() + timeoutMs },
+      (error: ServiceError | null, message?: MessageShape<O>) => {
+        if (error !== null) reject(fromGrpcError(error));
+        else resolve(toResponse(method, message as MessageShape<O>));
+      },
+    );
+    signal?.addEventListener('abort', () => running.cancel(), { once: true });
+  });
+}
+
+function toResponse<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O>,
+  message: MessageShape<O>,
+): UnaryResponse<I, O> {
+  return {
+    stream: false,
+    service: method.parent,
+    method,
+    header: new Headers(),
+    trailer: new Headers(),
+    message,
+  };
+}

@@ -1,0 +1,106 @@
+import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import {
+  type ContextValues,
+  createContextKey,
+  createContextValues,
+  type HandlerContext,
+} from '@connectrpc/connect';
+import type { Metadata } from '@grpc/grpc-js';
+import { unauthorized } from './errors.ts';
+import { ASSERTION_METADATA, SESSION_METADATA } from './metadata-keys.ts';
+
+const CALLER = createContextKey<string>('', { description: 'the admitted calling service' });
+
+/** Name of the service that is calling; the guard has admitted it. */
+export function callerOf(context: HandlerContext): string {
+  return context.values.get(CALLER);
+}
+
+export function setCaller(context: HandlerContext, caller: string): void {
+  context.values.set(CALLER, caller);
+}
+
+/** The person's session JWT that came along; throws `unauthorized` without one. */
+export function sessionOf(context: HandlerContext): string {
+  return requiredHeader(context, SESSION_METADATA);
+}
+
+/** The access assertion that came along; throws `unauthorized` without one. */
+export function assertionOf(context: HandlerContext): string {
+  return requiredHeader(context, ASSERTION_METADATA);
+}
+
+function requiredHeader(context: HandlerContext, name: string): string {
+  const value = context.requestHeader.get(name);
+  if (value === null || value === '') throw unauthorized(`${name} is missing`);
+  return value;
+}
+
+/** Milliseconds left for a call onward: what the caller waits for less a little for the way back, at most `limitMs`. */
+export function remainingMs(context: HandlerContext, limitMs: number): number {
+  const left = context.timeoutMs();
+  return left === undefined ? limitMs : Math.max(1, Math.min(limitMs, left - 20));
+}
+
+/** Connect's handler context over a grpc-js call; made lazily, since most calls need two headers and nothing else. */
+export class GrpcHandlerContext implements HandlerContext {
+  readonly service: DescService;
+  readonly method: DescMethod;
+  readonly requestMethod = 'POST';
+  readonly protocolName = 'grpc';
+  readonly url: string;
+  readonly #metadata: Metadata;
+  readonly #deadline: number | undefined;
+  #requestHeader: Headers | undefined;
+  #responseHeader: Headers | undefined;
+  #responseTrailer: Headers | undefined;
+  #values: ContextValues | undefined;
+  #abort: AbortController | undefined;
+
+  constructor(method: DescMethod, metadata: Metadata, deadline: Date | number | undefined) {
+    this.service = method.parent;
+    this.method = method;
+    this.url = `/${method.parent.typeName}/${method.name}`;
+    this.#metadata = metadata;
+    const time = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline);
+    this.#deadline = Number.isFinite(time) ? time : undefined;
+  }
+
+  get requestHeader(): Headers {
+    if (this.#requestHeader === undefined) {
+      this.#requestHeader = new Headers();
+      for (const [key, value] of Object.entries(this.#metadata.getMap())) {
+        if (typeof value === 'string') this.#requestHeader.set(key, value);
+      }
+    }
+    return this.#requestHeader;
+  }
+
+  get responseHeader(): Headers {
+    this.#responseHeader ??= new Headers();
+    return this.#responseHeader;
+  }
+
+  get responseTrailer(): Headers {
+    this.#responseTrailer ??= new Headers();
+    return this.#responseTrailer;
+  }
+
+  get values(): ContextValues {
+    this.#values ??= createContextValues();
+    return this.#values;
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    return this.#abort.signal;
+  }
+
+  timeoutMs(): number | undefined {
+    return this.#deadline === undefined ? undefined : Math.max(0, this.#deadline - Date.now());
+  }
+
+  cancel(): void {
+    this.#abort?.abort();
+  }
+}

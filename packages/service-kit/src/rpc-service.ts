@@ -1,0 +1,72 @@
+import type { DescService } from '@bufbuild/protobuf';
+import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
+import { AppError, toAppError } from './errors.ts';
+import type { Logger } from './log.ts';
+import { setCaller } from './rpc-context.ts';
+import type { ServiceTokenVerifier } from './service-token.ts';
+
+/** The callers each rpc admits; every rpc is listed, and an empty list admits nobody. */
+export type Admitted<Service extends DescService> = {
+  readonly [Rpc in keyof Service['method']]: readonly string[];
+};
+
+/** A service with its implementation and its callers, ready to be mounted. */
+export interface RpcService {
+  readonly descriptor: DescService;
+  readonly handlers: ReadonlyMap<string, UnaryHandler>;
+}
+
+/** One guarded unary rpc; rejects with AppError alone. */
+export type UnaryHandler = (request: never, context: HandlerContext) => Promise<object>;
+
+/** Ties a service to its implementation and to the callers that each rpc admits. */
+export function implement<Service extends DescService>(
+  descriptor: Service,
+  implementation: ServiceImpl<Service>,
+  admitted: Admitted<Service>,
+): (guard: RpcGuard) => RpcService {
+  return (guard) => ({
+    descriptor,
+    handlers: new Map(
+      descriptor.methods.map((method) => {
+        if (method.methodKind !== 'unary') throw new TypeError(`${method.name}: only unary rpcs are served`);
+        const rpc = method.localName as keyof Service['method'];
+        const handler = implementation[rpc] as unknown as UnaryHandler;
+        return [method.localName, guarded(handler.bind(implementation), admitted[rpc], guard)];
+      }),
+    ),
+  });
+}
+
+/** What stands before every rpc, on either wire. */
+export interface RpcGuard {
+  readonly verifyCaller: ServiceTokenVerifier;
+  readonly log: Logger;
+}
+
+function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGuard): UnaryHandler {
+  return async (request, context) => {
+    try {
+      const header = context.requestHeader.get('authorization');
+      if (!header?.startsWith('Bearer ')) throw new AppError('caller_not_admitted');
+      const caller = await guard.verifyCaller(header.slice('Bearer '.length));
+      if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
+      setCaller(context, caller);
+      return await handler(request, context);
+    } catch (error) {
+      throw report(error, context, guard.log);
+    }
+  };
+}
+
+/** Faults are logged here and nowhere else; refusals are the caller's business and only leave a trace at debug. */
+function report(error: unknown, context: HandlerContext, log: Logger): AppError {
+  const appError = toAppError(error);
+  const rpc = `${context.service.typeName}/${context.method.name}`;
+  const { reason } = appError;
+  if (reason === 'internal') log.error({ rpc, err: appError }, 'rpc failed');
+  else if (reason === 'unavailable' || reason === 'access_not_recorded' || reason === 'caller_not_admitted') {
+    log.warn({ rpc, err: appError }, 'rpc refused');
+  } else log.debug({ rpc, reason }, 'rpc refused');
+  return appError;
+}

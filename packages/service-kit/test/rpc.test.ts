@@ -1,0 +1,195 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { credentials, Client as GrpcClient, Metadata } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { AppError, type Reason, unauthorized } from '@phds/service-kit/errors';
+import { createLogger } from '@phds/service-kit/log';
+import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { callerOf } from '@phds/service-kit/rpc-context';
+import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
+import { implement } from '@phds/service-kit/rpc-service';
+import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+
+function keyPair(kid: string) {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid, alg: 'EdDSA' };
+  return { pem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), jwk };
+}
+
+const healthData = keyPair('health-data');
+const stranger = keyPair('gateway');
+const publicKeys = JSON.stringify({ keys: [healthData.jwk, stranger.jwk] });
+const lines: string[] = [];
+const log = createLogger({
+  service: 'consent',
+  level: 'debug',
+  destination: { write: (line) => void lines.push(line) },
+});
+let thrown: unknown;
+let server: RpcServer;
+
+beforeAll(async () => {
+  server = await startRpcServer({
+    services: [
+      implement(
+        AccessService,
+        {
+          recordAccess: (request, context) => {
+            if (thrown !== undefined) throw thrown;
+            expect(callerOf(context)).toBe('health-data');
+            return { verdicts: request.accesses.map(() => Verdict.RELEASED) };
+          },
+          listAccesses: () => ({}),
+          getAppUsage: () => ({}),
+        },
+        { recordAccess: ['health-data'], listAccesses: [], getAppUsage: ['gateway'] },
+      ),
+    ],
+    verifyCaller: createServiceTokenVerifier({ service: 'consent', publicKeys }),
+    log,
+    host: '127.0.0.1',
+    rpcPort: 0,
+    httpPort: 0,
+    health: async () => true,
+  });
+});
+
+afterAll(() => server[Symbol.asyncDispose]());
+
+function open(service: string, pem: string, audience = 'consent') {
+  const tokens = createServiceTokenSource({ service, privateKeyPem: pem });
+  const channel = openRpcChannel({
+    address: `127.0.0.1:${server.rpcPort}`,
+    audience,
+    tokens,
+    deadlineMs: 5_000,
+  });
+  return { client: channel.client(AccessService), [Symbol.dispose]: () => channel[Symbol.dispose]() };
+}
+
+async function reasonOf(call: Promise<unknown>): Promise<Reason> {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(AppError);
+  return (error as AppError).reason;
+}
+
+describe('a typed call over gRPC', () => {
+  test('answers an admitted caller', async () => {
+    using admitted = open('health-data', healthData.pem);
+    const { verdicts } = await admitted.client.recordAccess({ accesses: [{ clientId: 'app_1' }, {}] });
+    expect(verdicts).toEqual([Verdict.RELEASED, Verdict.RELEASED]);
+  });
+
+  test.each<[string, string, string, 'recordAccess' | 'listAccesses']>([
+    ['a caller that the rpc does not list', 'gateway', stranger.pem, 'recordAccess'],
+    ['everybody where the list is empty', 'health-data', healthData.pem, 'listAccesses'],
+    ['a service that signs as another', 'health-data', stranger.pem, 'recordAccess'],
+  ])('refuses %s', async (_, service, pem, rpc) => {
+    using caller = open(service, pem);
+    expect(await reasonOf(caller.client[rpc]({}))).toBe('caller_not_admitted');
+  });
+
+  test('refuses a token made for another audience', async () => {
+    using caller = open('health-data', healthData.pem, 'authorization');
+    expect(await reasonOf(caller.client.recordAccess({}))).toBe('caller_not_admitted');
+  });
+
+  test('carries reason, violations, scope and retry time of a refusal across the hop', async () => {
+    using caller = open('health-data', healthData.pem);
+    thrown = new AppError('invalid_request', 'page: must be at least 1', {
+      violations: [{ parameter: 'page', message: 'must be at least 1' }],
+      requiredScope: 'read:mood',
+      retryAfterSeconds: 7,
+    });
+    const error = await caller.client.recordAccess({}).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      reason: 'invalid_request',
+      message: 'page: must be at least 1',
+      violations: [{ parameter: 'page', message: 'must be at least 1' }],
+      requiredScope: 'read:mood',
+      retryAfterSeconds: 7,
+    });
+    thrown = undefined;
+  });
+
+  test('drops the text of an unknown failure and logs it without its secrets', async () => {
+    using caller = open('health-data', healthData.pem);
+    thrown = new Error('connect postgresql://phds:hunter2@db failed');
+    const error = await caller.client.recordAccess({}).catch((reason: unknown) => reason as AppError);
+    thrown = undefined;
+    expect(error).toMatchObject({ reason: 'internal', message: '' });
+    expect(lines.join('')).toContain('rpc failed');
+    expect(lines.join('')).not.toContain('hunter2');
+  });
+
+  test('an authentication failure carries no text', async () => {
+    using caller = open('health-data', healthData.pem);
+    thrown = unauthorized('session expired yesterday');
+    const error = await caller.client.recordAccess({}).catch((reason: unknown) => reason as AppError);
+    thrown = undefined;
+    expect(error).toMatchObject({ reason: 'unauthorized', message: '' });
+  });
+
+  test('says unavailable when nobody listens', async () => {
+    const tokens = createServiceTokenSource({ service: 'health-data', privateKeyPem: healthData.pem });
+    using channel = openRpcChannel({
+      address: '127.0.0.1:1',
+      audience: 'consent',
+      tokens,
+      deadlineMs: 2_000,
+    });
+    expect(await reasonOf(channel.client(AccessService).recordAccess({}))).toBe('unavailable');
+  });
+
+  test('answers the standard health service', async () => {
+    const grpc = new GrpcClient(`127.0.0.1:${server.rpcPort}`, credentials.createInsecure());
+    const answer = await new Promise<Buffer>((resolve, reject) =>
+      grpc.makeUnaryRequest(
+        '/grpc.health.v1.Health/Check',
+        (bytes: Buffer) => bytes,
+        (bytes: Buffer) => bytes,
+        Buffer.alloc(0),
+        new Metadata(),
+        (error, response) => (error === null ? resolve(response as Buffer) : reject(error)),
+      ),
+    );
+    grpc.close();
+    // HealthCheckResponse { status: SERVING = 1 }
+    expect([...answer]).toEqual([0x08, 0x01]);
+  });
+});
+
+describe('the internal HTTP port', () => {
+  const call = async (rpc: string, headers: Record<string, string>, body = '{}') =>
+    fetch(`http://127.0.0.1:${server.httpPort}/phds.consent.v1.AccessService/${rpc}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+    });
+
+  test('speaks the Connect protocol with an admitted caller', async () => {
+    const token = await createServiceTokenSource({ service: 'health-data', privateKeyPem: healthData.pem })(
+      'consent',
+    );
+    const response = await call('RecordAccess', { authorization: `Bearer ${token}` }, '{"accesses":[{}]}');
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ verdicts: ['VERDICT_RELEASED'] });
+  });
+
+  test('refuses a caller without a token and says so in Connect terms', async () => {
+    const response = await call('RecordAccess', {});
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({ code: 'permission_denied' });
+  });
+
+  test.each([
+    ['/livez', 200],
+    ['/readyz', 200],
+    ['/nothing', 404],
+  ])('%s answers %i', async (path, status) => {
+    expect((await fetch(`http://127.0.0.1:${server.httpPort}${path}`)).status).toBe(status);
+  });
+});
