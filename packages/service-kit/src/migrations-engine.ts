@@ -141,8 +141,19 @@ async function instantiate(): Promise<EngineClass> {
   const glue = await import('@prisma/schema-engine-wasm/schema_engine_bg');
   const entry = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm');
   const bytes = await readFile(join(dirname(entry), 'schema_engine_bg.wasm'));
-  const { instance } = await webAssembly.instantiate(bytes, { './schema_engine_bg.js': glue });
+  const { instance } = await webAssembly.instantiate(bytes, {
+    './schema_engine_bg.js': withIdleTimers(glue),
+  });
   glue.__wbg_set_wasm(instance.exports);
   instance.exports.__wbindgen_start();
   return glue.SchemaEngine;
+}
+
+// The engine bounds its lock by a timer of ten seconds that it never clears: a run would end that much later.
+function withIdleTimers(glue: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(glue).map(([name, value]) => {
+    if (!name.startsWith('__wbg_setTimeout_')) return [name, value] as const;
+    return [name, (run: () => void, milliseconds: number) => setTimeout(run, milliseconds).unref()] as const;
+  });
+  return Object.fromEntries(entries);
 }

@@ -1,0 +1,113 @@
+import { AppError, unavailable } from './errors.ts';
+
+const UNIQUE_VIOLATIONS = new Set(['23505', 'P2002']);
+
+/** SQLSTATEs (appendix A of the Postgres manual) after which the same call may succeed a moment later. */
+const RETRY_LATER = new Set([
+  '25P03', // idle-in-transaction timeout
+  '25006', // a read-only standby answers: a failover is under way
+  '40001', // serialization failure
+  '40P01', // deadlock
+  '53300', // too many connections
+  '55P03', // lock not available
+  '57014', // statement timeout
+  '57P01', // shut down by an administrator
+  '57P02', // crash of another session
+  '57P03', // starting up
+  '57P05', // idle session timeout
+]);
+const CONNECTION_EXCEPTION_CLASS = '08';
+
+const SOCKET_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+
+/** Prisma: no server, timed out, connection closed, pool or transaction timeout, write conflict. */
+const PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037']);
+const ADAPTER_KINDS = new Set([
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TlsConnectionError',
+  'TooManyConnections',
+  'TransactionWriteConflict',
+]);
+
+// `pg` and its pool throw plain errors with nothing but a text for these.
+const CONNECTION_TEXT =
+  /timeout exceeded when trying to connect|connection terminated|connection error and is not queryable|query read timeout|cannot use a pool after calling end|client was closed and is not queryable/i;
+
+/**
+ * Whether an insert or update met a row with the same key, thrown by Prisma or by `pg`. `constraint`, when given, is
+ * the name of the index that must have refused.
+ */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  const causes = listCauses(error);
+  if (!causes.some((cause) => codesOf(cause).some((code) => UNIQUE_VIOLATIONS.has(code)))) return false;
+  return constraint === undefined || causes.some((cause) => constraintOf(cause) === constraint);
+}
+
+/** Whether the database could not be asked or had no time to answer: trying again later is right. */
+export function isConnectionFailure(error: unknown): boolean {
+  return listCauses(error).some(
+    (cause) => codesOf(cause).some(isPassingCode) || (isObject(cause) && isConnectionText(cause['message'])),
+  );
+}
+
+/** The AppError for whatever a store operation threw: `unavailable` for connection failures, else `internal`. */
+export function translateDatabaseError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  return isConnectionFailure(error) ? unavailable(error) : new AppError('internal', '', { cause: error });
+}
+
+function isPassingCode(code: string): boolean {
+  return (
+    RETRY_LATER.has(code) ||
+    SOCKET_CODES.has(code) ||
+    PRISMA_CODES.has(code) ||
+    ADAPTER_KINDS.has(code) ||
+    (code.length === 5 && code.startsWith(CONNECTION_EXCEPTION_CLASS))
+  );
+}
+
+function isConnectionText(message: unknown): boolean {
+  return typeof message === 'string' && CONNECTION_TEXT.test(message);
+}
+
+/** SQLSTATE of `pg`, code of Prisma, kind and original SQLSTATE of its adapter: whichever this object carries. */
+function codesOf(cause: unknown): string[] {
+  if (!isObject(cause)) return [];
+  return [cause['code'], cause['originalCode'], cause['kind']].filter((code) => typeof code === 'string');
+}
+
+function constraintOf(cause: unknown): unknown {
+  if (!isObject(cause)) return undefined;
+  const constraint = cause['constraint'];
+  return isObject(constraint) ? constraint['index'] : constraint;
+}
+
+/** The error and everything it wraps: `cause`, the members of an AggregateError, the adapter's error in Prisma's. */
+function listCauses(error: unknown): unknown[] {
+  const found = new Set<unknown>();
+  const pending = [error];
+  while (pending.length > 0) {
+    const cause = pending.pop();
+    if (!isObject(cause) || found.has(cause)) continue;
+    found.add(cause);
+    pending.push(cause['cause']);
+    if (Array.isArray(cause['errors'])) pending.push(...cause['errors']);
+    if (isObject(cause['meta'])) pending.push(cause['meta']['driverAdapterError']);
+  }
+  return [...found];
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,76 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import type { Logger } from './log.ts';
+
+export interface PostgresOptions {
+  /** Connects as the service's runtime role. */
+  readonly connectionString: string;
+  /** The service's own Postgres schema; unqualified names in SQL mean it. */
+  readonly schema: string;
+  /** Most connections at once. */
+  readonly poolSize: number;
+  /** A statement that takes longer is cancelled by the server. Milliseconds. */
+  readonly statementTimeoutMs: number;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName: string;
+  /** Longest wait for a connection, a free one of the pool or a new one. Milliseconds, default 2000. */
+  readonly connectTimeoutMs?: number;
+  readonly log?: Pick<Logger, 'warn'>;
+}
+
+/** One pool for both ways of asking: named `pg` queries on hot paths, Prisma for everything else. */
+export interface Postgres extends AsyncDisposable {
+  /** `pool.query({ name, text, values })` prepares a statement once for each connection. */
+  readonly pool: pg.Pool;
+  /** For `new PrismaClient({ adapter })`. Disconnecting the client leaves the pool open. */
+  readonly adapter: PrismaPg;
+  /** Resolves when the database answers; rejects otherwise, for readiness probes. */
+  ping(): Promise<void>;
+}
+
+const DEFAULT_CONNECT_TIMEOUT_MS = 2_000;
+const IDLE_TIMEOUT_MS = 30_000;
+
+// How much longer than the server's own limit we wait for an answer: only a dead network needs it.
+const ANSWER_GRACE_MS = 1_000;
+
+/**
+ * Opens a service's database. Nothing is connected yet: the first query does, and a database that is away makes
+ * queries fail fast, not the start. Disposing waits for the queries in flight and closes every connection.
+ */
+export function openPostgres(options: PostgresOptions): Postgres {
+  const pool = new pg.Pool({
+    connectionString: options.connectionString,
+    application_name: options.applicationName,
+    max: options.poolSize,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    query_timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
+    keepAlive: true,
+    options: toServerOptions({
+      search_path: options.schema,
+      statement_timeout: options.statementTimeoutMs,
+      idle_in_transaction_session_timeout: options.statementTimeoutMs,
+    }),
+  });
+  // The pool replaces a connection that dies idle; unhandled, its error would end the process.
+  pool.on('error', (error) => options.log?.warn({ err: error }, 'idle database connection lost'));
+  let closing: Promise<void> | undefined;
+  return {
+    pool,
+    adapter: new PrismaPg(pool, { schema: options.schema }),
+    ping: async () => {
+      await pool.query('SELECT 1');
+    },
+    [Symbol.asyncDispose]: () => {
+      closing ??= pool.end();
+      return closing;
+    },
+  };
+}
+
+function toServerOptions(settings: Record<string, string | number>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ');
+}
