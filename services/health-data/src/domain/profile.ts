@@ -1,0 +1,71 @@
+import type { BloodType, Gender } from '@phds/catalog/wire-names';
+import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
+import type { Violation } from '@phds/service-kit/errors';
+import { isDate } from './dates.ts';
+import { isTimeZone } from './time-zone.ts';
+
+/** What is known about a person; null is unknown. */
+export interface Profile {
+  readonly name: string | null;
+  readonly gender: Gender | null;
+  /** YYYY-MM-DD. */
+  readonly dateOfBirth: string | null;
+  readonly bloodType: BloodType | null;
+}
+
+/** What to change; an absent field stays, null clears it. */
+export interface ProfileChanges {
+  name?: string | null;
+  gender?: Gender | null;
+  dateOfBirth?: string | null;
+  bloodType?: BloodType | null;
+  /** IANA zone. */
+  timeZone?: string | null;
+}
+
+/** Changes as they arrive: absent stays, empty clears. */
+export interface ProfileDraft {
+  readonly name?: string | undefined;
+  readonly gender?: string | undefined;
+  readonly dateOfBirth?: string | undefined;
+  readonly bloodType?: string | undefined;
+  readonly timeZone?: string | undefined;
+}
+
+/** The zone of a person who has named none. */
+export const DEFAULT_TIME_ZONE = 'UTC';
+
+const NAME_MAX = 200;
+
+/** Checks every field and answers the changes together with what is wrong. */
+export function checkProfile(draft: ProfileDraft): { changes: ProfileChanges; violations: Violation[] } {
+  const violations: Violation[] = [];
+  const changes: ProfileChanges = {};
+  const take = <Key extends keyof ProfileChanges>(
+    key: Key,
+    find: (text: string) => ProfileChanges[Key] | undefined,
+    message: string,
+  ) => {
+    const text = draft[key];
+    if (text === undefined) return;
+    const value = text === '' ? null : find(text);
+    if (value === undefined) violations.push({ parameter: key, message });
+    else changes[key] = value;
+  };
+  take('name', findName, `must be at most ${NAME_MAX} characters of plain text`);
+  take('gender', (text) => GENDERS.find((gender) => gender === text), `must be one of ${GENDERS.join(', ')}`);
+  take('dateOfBirth', (text) => (isDate(text) ? text : undefined), 'must be a date (YYYY-MM-DD)');
+  take(
+    'bloodType',
+    (text) => BLOOD_TYPES.find((type) => type === text),
+    `must be one of ${BLOOD_TYPES.join(', ')}`,
+  );
+  take('timeZone', (text) => (isTimeZone(text) ? text : undefined), 'must be an IANA time zone');
+  return { changes, violations };
+}
+
+function findName(text: string): string | null | undefined {
+  const name = text.trim();
+  if (name === '') return null;
+  return name.length > NAME_MAX || /\p{Cc}/u.test(name) || !name.isWellFormed() ? undefined : name;
+}

@@ -1,0 +1,85 @@
+import type { Metric, MetricKey } from '@phds/catalog/metrics';
+import { findMetricByName, roundToDecimals } from '@phds/catalog/metrics';
+import { checkMoment, checkSource, RefusedItem } from './refusal.ts';
+import { convertToMetricUnit } from './units.ts';
+
+/** A stored reading as it is served. */
+export interface Reading {
+  readonly id: string;
+  readonly metric: MetricKey;
+  /** In the unit of the metric type; null only for an ECG without a heart rate. */
+  readonly value: number | null;
+  /** Start of the interval: RFC 3339, UTC, milliseconds, `Z`. */
+  readonly timestamp: string;
+  readonly source: string;
+}
+
+/** What names a reading of a user: a second one with the same key replaces the first. */
+export interface ReadingKey {
+  readonly metric: Metric;
+  readonly startAt: Date;
+  readonly endAt: Date;
+  readonly source: string;
+}
+
+/** A reading that passed every check and is ready to be stored. */
+export interface NewReading extends ReadingKey {
+  readonly value: number | null;
+}
+
+/** A reading as it arrives. */
+export interface ReadingDraft extends ReadingKeyDraft {
+  readonly value: number | null;
+  readonly unit: string;
+}
+
+/** The natural key of a reading as it arrives. */
+export interface ReadingKeyDraft {
+  readonly type: string;
+  readonly start: Date | null;
+  /** Null is the start. */
+  readonly end: Date | null;
+  readonly source: string;
+}
+
+/** Checks, converts and rounds one reading. Throws RefusedItem with the reason. */
+export function parseReading(draft: ReadingDraft, now: Date): NewReading {
+  const key = parseReadingKey(draft);
+  checkMoment('start', key.startAt, now);
+  checkMoment('end', key.endAt, now);
+  return { ...key, value: parseValue(key.metric, draft.value, draft.unit) };
+}
+
+/** Reads a natural key. Throws RefusedItem with the reason. */
+export function parseReadingKey(draft: ReadingKeyDraft): ReadingKey {
+  const { start, end, source } = draft;
+  const metric = parseMetric(draft.type);
+  if (start === null) throw new RefusedItem('start is missing');
+  const endAt = end ?? start;
+  if (endAt < start) throw new RefusedItem('end is before start');
+  checkSource(source);
+  return { metric, startAt: start, endAt, source };
+}
+
+/** The metric type of a name in any spelling. Throws RefusedItem when there is none. */
+export function parseMetric(type: string): Metric {
+  const metric = findMetricByName(type);
+  if (metric === null) throw new RefusedItem('unknown type');
+  return metric;
+}
+
+function parseValue(metric: Metric, given: number | null, unit: string): number | null {
+  if (given === null) {
+    if (metric.nullable) return null;
+    throw new RefusedItem('value is missing');
+  }
+  if (!Number.isFinite(given)) throw new RefusedItem('value is not a number');
+  const converted = convertToMetricUnit(metric, given, unit);
+  if (converted === null) throw new RefusedItem(`unit cannot be converted to ${metric.unit}`);
+  const value = roundToDecimals(converted, metric.decimals);
+  const { min, max } = metric.plausible;
+  if (value < min || value > max) {
+    throw new RefusedItem(`value is outside the plausible range ${min} to ${max} ${metric.unit}`);
+  }
+  return value;
+}

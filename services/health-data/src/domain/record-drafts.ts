@@ -1,0 +1,57 @@
+import type { RecordKind } from './records.ts';
+
+/** Records as they arrive: empty texts are unknown, nothing is checked yet. */
+export interface DraftTypes {
+  readonly symptom: {
+    readonly description: string;
+    readonly severity: string;
+    readonly timestamp: Date | null;
+  };
+  readonly medication: {
+    readonly name: string;
+    readonly dosage: string;
+    readonly frequency: string;
+    readonly condition: string;
+    readonly pattern: string;
+  };
+  readonly 'adherence-entry': {
+    readonly medicationKey: string;
+    readonly scheduledAt: Date | null;
+    readonly status: string;
+    readonly takenAt: Date | null;
+    readonly dose: string;
+    readonly reason: string;
+  };
+  readonly condition: StandingFactDraft;
+  readonly allergy: StandingFactDraft;
+  readonly appointment: {
+    readonly title: string;
+    readonly dateTime: string;
+    readonly specialty: string;
+    readonly location: string;
+  };
+  readonly 'mood-entry': { readonly mood: string; readonly note: string; readonly timestamp: Date | null };
+  readonly report: {
+    readonly generatedAt: Date | null;
+    readonly from: string;
+    readonly to: string;
+    readonly summary: string;
+  };
+  readonly 'ehr-record': {
+    readonly resourceType: string;
+    readonly summary: string;
+    readonly timestamp: Date | null;
+  };
+}
+
+export interface StandingFactDraft {
+  readonly name: string;
+  readonly severity: string;
+  readonly sinceDate: string;
+}
+
+/** One record of a batch with its natural key; `kind` null is a record without content. */
+export type RecordDraft = { readonly key: string; readonly source: string } & (
+  | { [Kind in RecordKind]: { readonly kind: Kind; readonly fields: DraftTypes[Kind] } }[RecordKind]
+  | { readonly kind: null }
+);

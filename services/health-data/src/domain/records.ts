@@ -1,0 +1,110 @@
+import type { AdherenceStatus, MedicationPattern, Mood, Severity } from '@phds/catalog/wire-names';
+
+/** The resources that are not readings, as they are stored; null is unknown (contract section 6). */
+export interface RecordTypes {
+  readonly symptom: Symptom;
+  readonly medication: Medication;
+  readonly 'adherence-entry': AdherenceEntry;
+  readonly condition: StandingFact;
+  readonly allergy: StandingFact;
+  readonly appointment: Appointment;
+  readonly 'mood-entry': MoodEntry;
+  readonly report: Report;
+  readonly 'ehr-record': EhrRecord;
+}
+
+export type RecordKind = keyof RecordTypes;
+
+/** A record with the id of its row. */
+export type Stored<Kind extends RecordKind> = RecordTypes[Kind] & { readonly id: string };
+
+export const RECORD_KINDS = [
+  'symptom',
+  'medication',
+  'adherence-entry',
+  'condition',
+  'allergy',
+  'appointment',
+  'mood-entry',
+  'report',
+  'ehr-record',
+] as const satisfies readonly RecordKind[];
+
+export function isRecordKind(text: string): text is RecordKind {
+  return (RECORD_KINDS as readonly string[]).includes(text);
+}
+
+export interface Symptom {
+  readonly description: string;
+  readonly severity: Severity | null;
+  readonly occurredAt: Date;
+}
+
+export interface Medication {
+  readonly name: string;
+  /** The name as it is ordered: lower case. */
+  readonly sortName: string;
+  readonly dosage: string | null;
+  readonly frequency: string | null;
+  readonly condition: string | null;
+  readonly pattern: MedicationPattern | null;
+}
+
+export interface AdherenceEntry {
+  readonly medicationId: string;
+  /** When the dose counts: scheduled, or for an as-needed one taken. */
+  readonly at: Date;
+  readonly scheduledAt: Date | null;
+  readonly status: AdherenceStatus;
+  readonly takenAt: Date | null;
+  readonly dose: string | null;
+  readonly reason: string | null;
+}
+
+/** A condition or an allergy. */
+export interface StandingFact {
+  readonly name: string;
+  readonly severity: Severity | null;
+  /** `2019`, `2019-05` or `2019-05-04`. */
+  readonly sinceDate: string | null;
+  /** The first day that `sinceDate` may mean, as midnight UTC. */
+  readonly sinceOn: Date | null;
+}
+
+export interface Appointment {
+  readonly title: string;
+  readonly startsAt: Date;
+  /** The offset it was made in; it is served in it. */
+  readonly offsetMinutes: number;
+  readonly specialty: string | null;
+  readonly location: string | null;
+}
+
+export interface MoodEntry {
+  readonly mood: Mood;
+  readonly note: string | null;
+  readonly occurredAt: Date;
+}
+
+export interface Report {
+  readonly generatedAt: Date;
+  /** Inclusive dates, as midnights UTC. */
+  readonly rangeFrom: Date;
+  readonly rangeTo: Date;
+  readonly summary: string;
+}
+
+export interface EhrRecord {
+  readonly resourceType: string;
+  readonly summary: string;
+  readonly occurredAt: Date;
+}
+
+/** One weight a local day, out of the Weight readings. */
+export interface WeightEntry {
+  /** Of the reading. */
+  readonly id: string;
+  readonly weightKg: number;
+  /** YYYY-MM-DD in the user's zone. */
+  readonly date: string;
+}

@@ -1,0 +1,54 @@
+import type { Metric, MetricKey } from '@phds/catalog/metrics';
+import { roundToDecimals } from '@phds/catalog/metrics';
+
+/** What the rows of one metric type come to; numbers as the database computed them, not rounded. */
+export interface MetricSummary {
+  readonly metric: MetricKey;
+  /** Readings of an average type, days of an additive one. */
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number;
+  readonly max: number;
+  /** How many lie below and above the reference range; 0 where the type has none. */
+  readonly below: number;
+  readonly above: number;
+  /** The newest reading; for an additive type the newest day's total and the day's first instant. */
+  readonly latest: { readonly value: number; readonly at: Date };
+}
+
+/** One bucket of a trend; numbers not rounded. */
+export interface TrendPoint {
+  readonly metric: MetricKey;
+  readonly start: Date;
+  readonly startOffsetMinutes: number;
+  readonly end: Date;
+  readonly endOffsetMinutes: number;
+  /** Readings that counted. */
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The four numbers of a summary or a point as they are served. */
+export interface Statistics {
+  readonly average: number;
+  readonly min: number;
+  readonly max: number;
+  readonly sum: number;
+}
+
+/** Rounds to the type's decimals, the average to one more (contract section 6). */
+export function toStatistics(
+  metric: Metric,
+  raw: { readonly count: number; readonly sum: number; readonly min: number; readonly max: number },
+): Statistics {
+  // Stored values are multiples of the last decimal, so rounding the sum first takes the binary noise out of it.
+  const sum = roundToDecimals(raw.sum, metric.decimals);
+  return {
+    average: roundToDecimals(sum / raw.count, metric.decimals + 1),
+    min: roundToDecimals(raw.min, metric.decimals),
+    max: roundToDecimals(raw.max, metric.decimals),
+    sum,
+  };
+}

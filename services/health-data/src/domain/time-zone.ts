@@ -1,0 +1,74 @@
+// Intl is part of the language. Its formatters are dear to make and cheap to use, so each zone keeps one.
+const formatters = new Map<string, Intl.DateTimeFormat | null>();
+
+// Spellings differ in case only, but a caller chooses them: the memory is bounded by starting over.
+const MAX_FORMATTERS = 1_000;
+
+/** Whether a text names an IANA time zone. Offsets such as `+01:00` are none: they have no summer. */
+export function isTimeZone(text: string): boolean {
+  return /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text) && findFormatter(text) !== null;
+}
+
+/** How far local time is ahead of UTC at an instant, in whole minutes. Throws RangeError for an unknown zone. */
+export function offsetMinutesAt(at: Date, timeZone: string): number {
+  return Math.trunc(offsetMsAt(at.getTime(), timeZone) / 60_000);
+}
+
+/** The first instant of a local date (YYYY-MM-DD). Where summer time skips midnight, the day begins at 01:00. */
+export function startOfDay(date: string, timeZone: string): Date {
+  const midnight = Date.parse(`${date}T00:00:00.000Z`);
+  const before = offsetMsAt(midnight - 86_400_000, timeZone);
+  const after = offsetMsAt(midnight + 86_400_000, timeZone);
+  const candidates = [midnight - before, midnight - after].sort((a, b) => a - b);
+  const found = candidates.find((instant) => instant + offsetMsAt(instant, timeZone) === midnight);
+  return new Date(found ?? midnight - before);
+}
+
+/** RFC 3339 in local time with its offset, to the second: `2025-03-30T00:00:00+01:00`. */
+export function formatWithOffset(at: Date, offsetMinutes: number): string {
+  const local = new Date(at.getTime() + offsetMinutes * 60_000).toISOString().slice(0, 19);
+  const minutes = Math.abs(offsetMinutes);
+  const sign = offsetMinutes < 0 ? '-' : '+';
+  return `${local}${sign}${twoDigits(Math.trunc(minutes / 60))}:${twoDigits(minutes % 60)}`;
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, '0');
+}
+
+function offsetMsAt(instant: number, timeZone: string): number {
+  const formatter = findFormatter(timeZone);
+  if (formatter === null) throw new RangeError('Not a time zone.');
+  const second = Math.floor(instant / 1000) * 1000;
+  const part: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
+  for (const { type, value } of formatter.formatToParts(second)) part[type] = Number(value);
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second: seconds = 0 } = part;
+  return Date.UTC(year, month - 1, day, hour, minute, seconds) - second;
+}
+
+function findFormatter(timeZone: string): Intl.DateTimeFormat | null {
+  const known = formatters.get(timeZone);
+  if (known !== undefined) return known;
+  if (formatters.size >= MAX_FORMATTERS) formatters.clear();
+  const formatter = makeFormatter(timeZone);
+  formatters.set(timeZone, formatter);
+  return formatter;
+}
+
+function makeFormatter(timeZone: string): Intl.DateTimeFormat | null {
+  try {
+    return new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      calendar: 'gregory',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+  } catch {
+    return null;
+  }
+}
