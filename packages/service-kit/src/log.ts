@@ -62,7 +62,7 @@ interface SerializedError {
   type: string;
   message: string;
   reason?: string;
-  code?: string;
+  errorCode?: string;
   stack?: string;
   cause?: SerializedError;
 }
@@ -73,7 +73,7 @@ function serializeError(error: unknown, depth = 0): SerializedError {
   const { reason, code } = error as { reason?: unknown; code?: unknown };
   const serialized: SerializedError = { type: error.name, message: scrub(error.message) };
   if (typeof reason === 'string') serialized.reason = reason;
-  if (typeof code === 'string' || typeof code === 'number') serialized.code = String(code);
+  if (typeof code === 'string' || typeof code === 'number') serialized.errorCode = String(code);
   if (error.stack !== undefined) serialized.stack = scrub(error.stack);
   if (error.cause !== undefined && depth < 4) serialized.cause = serializeError(error.cause, depth + 1);
   return serialized;

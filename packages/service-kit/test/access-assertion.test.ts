@@ -1,0 +1,70 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { expect, test } from '@jest/globals';
+import {
+  type AccessAssertion,
+  createAssertionSigner,
+  createAssertionVerifier,
+} from '@phds/service-kit/access-assertion';
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const privateKeyPem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+const publicKeys = JSON.stringify({
+  keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'authorization', alg: 'EdDSA' }],
+});
+const assertion: AccessAssertion = {
+  clientId: 'app_1',
+  userId: 'ada',
+  grantId: 'grt_1',
+  familyId: 'fam_1',
+  scopes: ['read:mood', 'read:weight'],
+  tokenHash: 'AAAA',
+  tokenExpiresAt: 1_800_000_000,
+  dataFrom: '2026-01-01',
+};
+
+function setUp() {
+  let now = new Date('2026-01-02T03:04:05Z');
+  const clock = { now: () => now };
+  return {
+    sign: createAssertionSigner({ privateKeyPem, clock }),
+    verify: createAssertionVerifier({ publicKeys, clock }),
+    advance: (ms: number) => {
+      now = new Date(now.getTime() + ms);
+    },
+  };
+}
+
+test('says the same after the hop, with and without a data window', async () => {
+  const { sign, verify } = setUp();
+  expect(await verify(await sign(assertion))).toEqual(assertion);
+  const unbounded = { ...assertion, dataFrom: null };
+  expect(await verify(await sign(unbounded))).toEqual(unbounded);
+});
+
+test.each([false, true])('is stale after 60 seconds (remembered before: %s)', async (remembered) => {
+  const { sign, verify, advance } = setUp();
+  const jwt = await sign(assertion);
+  if (remembered) await verify(jwt);
+  advance(59_000);
+  expect(await verify(jwt)).toEqual(assertion);
+  advance(1_000);
+  await expect(async () => verify(jwt)).rejects.toMatchObject({ reason: 'assertion_stale' });
+});
+
+test('changed by a single character it is refused', async () => {
+  const { sign, verify } = setUp();
+  const jwt = await sign(assertion);
+  const [header, payload = '', signature] = jwt.split('.');
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+  const forged = Buffer.from(JSON.stringify({ ...claims, sub: 'grace' })).toString('base64url');
+  await expect(async () => verify(`${header}.${forged}.${signature}`)).rejects.toMatchObject({
+    reason: 'unauthorized',
+  });
+});
+
+test('of another signer it is refused', async () => {
+  const { verify } = setUp();
+  const other = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const jwt = await createAssertionSigner({ privateKeyPem: other })(assertion);
+  await expect(async () => verify(jwt)).rejects.toMatchObject({ reason: 'unauthorized' });
+});

@@ -1,0 +1,52 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { address, bool, integer, port, readConfig } from '@phds/service-kit/config';
+import { z } from 'zod';
+
+const schema = z.object({
+  PORT: port(8080),
+  SIZE: integer(5, { min: 1, max: 10 }),
+  STRICT: bool(false),
+  PEER: address('localhost:1'),
+  SECRET: z.string().min(8),
+});
+
+function problemsOf(env: NodeJS.ProcessEnv): string {
+  try {
+    readConfig(schema, env);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error('the configuration was accepted');
+}
+
+describe('readConfig', () => {
+  test('types what is given, fills in what is not, and freezes the result', () => {
+    const config = readConfig(schema, { SECRET: 'longenough', STRICT: 'true', PORT: '1' });
+    expect(config).toEqual({ PORT: 1, SIZE: 5, STRICT: true, PEER: 'localhost:1', SECRET: 'longenough' });
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  test('takes an empty setting for a missing one', () => {
+    expect(readConfig(schema, { SECRET: 'longenough', SIZE: '' }).SIZE).toBe(5);
+  });
+
+  test('reads KEY_FILE, trimmed', () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'config-')), 'secret');
+    writeFileSync(file, 'from-a-file\n');
+    expect(readConfig(schema, { SECRET_FILE: file }).SECRET).toBe('from-a-file');
+  });
+
+  test('names every bad setting at once and shows no value', () => {
+    const message = problemsOf({ SECRET: 'short', SIZE: '99', PORT: 'http', STRICT: 'yes', PEER: 'nowhere' });
+    for (const key of ['SECRET', 'SIZE', 'PORT', 'STRICT', 'PEER']) expect(message).toContain(`${key}:`);
+    for (const value of ['short', '99', 'http', 'yes', 'nowhere']) expect(message).not.toContain(value);
+  });
+
+  test('refuses a setting given twice, and a file that is not there', () => {
+    expect(problemsOf({ SECRET: 'longenough', SECRET_FILE: '/nowhere' })).toContain('not both');
+    expect(problemsOf({ SECRET_FILE: '/nowhere/secret' })).toContain('SECRET_FILE: the file cannot be read');
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, test } from '@jest/globals';
+import { base62, isId, newId } from '@phds/service-kit/ids';
+import {
+  deriveSecret,
+  equalHash,
+  formatSecret,
+  isSecret,
+  newSecret,
+  sha256,
+} from '@phds/service-kit/secrets';
+
+const KINDS = ['client_secret', 'authorization_code', 'access_token', 'refresh_token'] as const;
+
+describe('secrets', () => {
+  test.each(KINDS)('a new %s is well-formed for its own kind alone', (kind) => {
+    const secret = newSecret(kind);
+    for (const other of KINDS) expect(isSecret(other, secret)).toBe(other === kind);
+  });
+
+  test('carry 256 bits in 43 digits and a checksum in 6', () => {
+    expect(newSecret('access_token')).toMatch(/^phds_at_[0-9A-Za-z]{49}$/);
+  });
+
+  test('the same bytes make the same secret, and 31 or 33 bytes none', () => {
+    const bytes = Buffer.alloc(32, 7);
+    expect(formatSecret('access_token', bytes)).toBe(formatSecret('access_token', bytes));
+    expect(() => formatSecret('access_token', Buffer.alloc(31))).toThrow(RangeError);
+    expect(() => formatSecret('access_token', Buffer.alloc(33))).toThrow(RangeError);
+  });
+
+  test('every single changed character breaks the checksum', () => {
+    const secret = newSecret('refresh_token');
+    for (let i = 0; i < secret.length; i += 1) {
+      const other = secret[i] === 'a' ? 'b' : 'a';
+      expect(isSecret('refresh_token', secret.slice(0, i) + other + secret.slice(i + 1))).toBe(false);
+    }
+  });
+
+  test.each(['', 'phds_at_', 'phds_at_x', `phds_at_${'0'.repeat(10_000)}`, 'ph\0ds'])(
+    '%j is not one',
+    (text) => {
+      expect(isSecret('access_token', text)).toBe(false);
+    },
+  );
+
+  test('a derived one follows from key, label and input', () => {
+    const key = Buffer.alloc(32, 1);
+    const one = deriveSecret('authorization_code', key, 'code', 'apr_1');
+    expect(isSecret('authorization_code', one)).toBe(true);
+    expect(deriveSecret('authorization_code', key, 'code', 'apr_1')).toBe(one);
+    expect(deriveSecret('authorization_code', key, 'code', 'apr_2')).not.toBe(one);
+    expect(deriveSecret('authorization_code', key, 'other', 'apr_1')).not.toBe(one);
+    expect(deriveSecret('authorization_code', Buffer.alloc(32, 2), 'code', 'apr_1')).not.toBe(one);
+  });
+
+  test('hashes compare by content and length', () => {
+    expect(equalHash(sha256('a'), sha256('a'))).toBe(true);
+    expect(equalHash(sha256('a'), sha256('b'))).toBe(false);
+    expect(equalHash(sha256('a'), sha256('a').subarray(1))).toBe(false);
+    // FIPS 180-2, appendix B.1
+    expect(sha256('abc').toString('hex')).toBe(
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    );
+  });
+});
+
+describe('ids', () => {
+  test('are prefixed, opaque and never the same', () => {
+    const ids = new Set(Array.from({ length: 1_000 }, () => newId('apr')));
+    expect(ids.size).toBe(1_000);
+    for (const id of ids) expect(isId('apr', id)).toBe(true);
+  });
+
+  test.each(['apr', 'apr-1', 'app_1', 'apr_é', `apr_${'a'.repeat(61)}`, ''])(
+    '%j is not a pending id',
+    (text) => {
+      expect(isId('apr', text)).toBe(false);
+    },
+  );
+
+  test('base62 keeps the width and the order of numbers', () => {
+    expect(base62(Uint8Array.of(0, 0))).toBe('000');
+    expect(base62(Uint8Array.of(0, 61))).toBe('00z');
+    expect(base62(Uint8Array.of(0, 62))).toBe('010');
+    expect(base62(Uint8Array.of(255, 255))).toBe('H31');
+  });
+});

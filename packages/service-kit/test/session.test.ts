@@ -1,0 +1,68 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from '@jest/globals';
+import type { AppError } from '@phds/service-kit/errors';
+import { createSessionVerifier, SESSION_TOKEN_TYPE } from '@phds/service-kit/session';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+
+const pair = await generateKeyPair('EdDSA');
+const foreign = await generateKeyPair('EdDSA');
+const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'k', alg: 'EdDSA' }] });
+const now = new Date('2026-01-02T03:04:05Z');
+const clock = { now: () => now };
+const verify = createSessionVerifier({ issuer: 'https://idp.example', audience: 'phds', jwks, clock });
+
+function sign(
+  claims: JWTPayload = {},
+  { typ = SESSION_TOKEN_TYPE, key = pair.privateKey } = {},
+): Promise<string> {
+  const seconds = Math.floor(now.getTime() / 1000);
+  const payload = { iss: 'https://idp.example', aud: 'phds', sub: 'ada', exp: seconds + 60, ...claims };
+  return new SignJWT(payload).setProtectedHeader({ alg: 'EdDSA', kid: 'k', typ }).sign(key);
+}
+
+const seconds = Math.floor(now.getTime() / 1000);
+
+describe('a session', () => {
+  test('names its user and its end', async () => {
+    expect(await verify(await sign())).toEqual({ userId: 'ada', expiresAt: new Date((seconds + 60) * 1000) });
+  });
+
+  test.each<[string, () => Promise<string>]>([
+    ['expired', () => sign({ exp: seconds })],
+    ['not yet valid', () => sign({ nbf: seconds + 60 })],
+    ['of another issuer', () => sign({ iss: 'https://evil.example' })],
+    ['for another audience', () => sign({ aud: 'other' })],
+    ['without a subject', () => sign({ sub: '' })],
+    ['with an endless subject', () => sign({ sub: 'a'.repeat(129) })],
+    ['of another type', () => sign({}, { typ: 'at+jwt' })],
+    ['signed by another key', () => sign({}, { key: foreign.privateKey })],
+    ['of megabytes', async () => 'a'.repeat(1_000_000)],
+    ['garbage', async () => 'garbage'],
+    ['unsigned', async () => `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`],
+  ])('%s is refused without a word', async (_, make) => {
+    const error = await verify(await make()).catch((reason: unknown) => reason as AppError);
+    expect(error).toMatchObject({ reason: 'unauthorized', message: '' });
+  });
+
+  test('cannot be judged while the keys are out of reach, and can as soon as they are back', async () => {
+    let up = false;
+    const server = createServer((_, response) => {
+      if (up) response.setHeader('content-type', 'application/json').end(jwks);
+      else response.writeHead(500).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`;
+    const remote = createSessionVerifier({
+      issuer: 'https://idp.example',
+      audience: 'phds',
+      jwks: url,
+      clock,
+    });
+    await expect(remote(await sign())).rejects.toMatchObject({ reason: 'unavailable' });
+    up = true;
+    await expect(remote(await sign())).resolves.toMatchObject({ userId: 'ada' });
+    server.close();
+    server.closeAllConnections();
+  });
+});
