@@ -49,6 +49,8 @@ export function openPostgres(options: PostgresOptions): Postgres {
     keepAlive: true,
     options: toServerOptions({
       search_path: options.schema,
+      // Prisma's adapter takes the offset of a timestamptz for UTC, whatever it says.
+      timezone: 'UTC',
       statement_timeout: options.statementTimeoutMs,
       idle_in_transaction_session_timeout: options.statementTimeoutMs,
     }),
