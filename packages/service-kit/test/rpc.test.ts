@@ -54,7 +54,9 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+});
 
 function open(service: string, pem: string, audience = 'consent') {
   const tokens = createServiceTokenSource({ service, privateKeyPem: pem });
