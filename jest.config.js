@@ -1,0 +1,18 @@
+/** @type {import('jest').Config} */
+export default {
+  testMatch: ['<rootDir>/{services,packages,bench}/**/test/**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/\\.data/'],
+  modulePathIgnorePatterns: ['<rootDir>/\\.data/'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'esnext' } }],
+  },
+  // Functions come from '@jest/globals', by import.
+  injectGlobals: false,
+  // Databases start in here on a busy machine; a test that waits this long has failed anyway.
+  testTimeout: 60_000,
+  maxWorkers: 2,
+  globalSetup: '<rootDir>/packages/test-kit/bin/start-servers.mjs',
+  globalTeardown: '<rootDir>/packages/test-kit/bin/stop-servers.mjs',
+  reporters: ['default', '<rootDir>/packages/test-kit/bin/count-reporter.mjs'],
+};

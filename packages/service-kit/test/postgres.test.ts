@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { AppError } from '@phds/service-kit/errors';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import {
+  isConnectionFailure,
+  isUniqueViolation,
+  translateDatabaseError,
+} from '@phds/service-kit/postgres-errors';
+import { eventually } from '@phds/test-kit/conditions';
+import type { TestDatabase } from '@phds/test-kit/databases';
+import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
+import { PrismaClient } from './fixtures/library/generated/client.ts';
+import { createLibraryDatabase } from './library-database.ts';
+
+let database: TestDatabase;
+let postgres: Postgres;
+let prisma: PrismaClient;
+
+function open(connectionString: string, poolSize = 2): Postgres {
+  const limits = { poolSize, statementTimeoutMs: 500, connectTimeoutMs: 500 };
+  return openPostgres({
+    connectionString,
+    schema: database.schema,
+    applicationName: 'postgres-test',
+    ...limits,
+  });
+}
+
+async function rejection(promise: PromiseLike<unknown>): Promise<unknown> {
+  return promise.then(
+    () => expect(null).toBe('a rejection'),
+    (error: unknown) => error,
+  );
+}
+
+beforeAll(async () => {
+  database = await createLibraryDatabase();
+  postgres = open(database.url);
+  prisma = new PrismaClient({ adapter: postgres.adapter });
+});
+
+afterAll(async () => {
+  await prisma.$disconnect();
+  await postgres[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+describe('one pool', () => {
+  test('serves Prisma and prepared pg queries, both in the schema of the service', async () => {
+    await prisma.author.create({ data: { id: 'a1', name: 'Ada' } });
+    const query = { name: 'author-by-id', text: 'SELECT name FROM author WHERE id = $1', values: ['a1'] };
+    expect((await postgres.pool.query(query)).rows).toEqual([{ name: 'Ada' }]);
+  });
+
+  test('stays open when the Prisma client disconnects, and closes when disposed, twice too', async () => {
+    const own = open(database.url);
+    const client = new PrismaClient({ adapter: own.adapter });
+    await client.author.count();
+    await client.$disconnect();
+    await own.ping();
+    await own[Symbol.asyncDispose]();
+    await own[Symbol.asyncDispose]();
+    await expect(own.ping()).rejects.toThrow();
+  });
+
+  test('an undefined in a filter is an error, not a missing filter', async () => {
+    const id = undefined as unknown as string;
+    await expect(prisma.author.deleteMany({ where: { id } })).rejects.toThrow(/undefined/);
+  });
+});
+
+describe('the runtime role', () => {
+  test('changes no table', async () => {
+    await expect(postgres.pool.query('CREATE TABLE extra ()')).rejects.toThrow(/permission denied/);
+    await expect(postgres.pool.query('ALTER TABLE author ADD COLUMN extra int')).rejects.toThrow(
+      /must be owner/,
+    );
+  });
+
+  test('cannot read the migration history', async () => {
+    await expect(postgres.pool.query('SELECT * FROM _prisma_migrations')).rejects.toThrow(
+      /permission denied/,
+    );
+  });
+
+  test('has what a migration left it: loans can be written and never changed', async () => {
+    await postgres.pool.query("INSERT INTO loan (book_id, at) VALUES ('b1', now())");
+    await expect(postgres.pool.query('DELETE FROM loan')).rejects.toThrow(/permission denied/);
+    await expect(postgres.pool.query('DELETE FROM loan_default')).rejects.toThrow(/permission denied/);
+  });
+});
+
+describe('a taken key', () => {
+  const author = { id: 'taken', name: 'T' };
+  beforeAll(() => prisma.author.create({ data: author }).then());
+
+  test.each([
+    ['Prisma', () => prisma.author.create({ data: author })],
+    ['raw SQL of Prisma', () => prisma.$executeRaw`INSERT INTO author VALUES ('taken', 'T')`],
+    ['pg', () => postgres.pool.query("INSERT INTO author VALUES ('taken', 'T')")],
+  ])('is recognised when %s reports it, with the name of its index', async (_name, insert) => {
+    const error = await rejection(insert());
+    expect(isUniqueViolation(error)).toBe(true);
+    expect(isUniqueViolation(error, 'author_pkey')).toBe(true);
+    expect(isUniqueViolation(error, 'author_name_key')).toBe(false);
+    expect(isConnectionFailure(error)).toBe(false);
+    expect(translateDatabaseError(error).reason).toBe('internal');
+  });
+});
+
+describe('a database that cannot answer is unavailable, and says so in time', () => {
+  const reasonOf = async (promise: PromiseLike<unknown>) =>
+    translateDatabaseError(await rejection(promise)).reason;
+
+  test('when it is away, and it is used again when it is back', async () => {
+    await using proxy = await startTcpProxy(database.url);
+    await using own = open(proxy.url);
+    const client = new PrismaClient({ adapter: own.adapter });
+    await client.author.count();
+    await proxy.cut();
+    expect(await reasonOf(client.author.count())).toBe('unavailable');
+    expect(await reasonOf(client.$transaction(async (tx) => tx.author.count()))).toBe('unavailable');
+    expect(await reasonOf(own.pool.query('SELECT 1'))).toBe('unavailable');
+    await proxy.restore();
+    expect(await client.author.count()).toBeGreaterThan(0);
+    await client.$disconnect();
+  });
+
+  test('when the network swallows everything', async () => {
+    await using proxy = await startTcpProxy(database.url);
+    await using own = open(proxy.url);
+    await own.ping();
+    proxy.freeze();
+    expect(await reasonOf(own.pool.query('SELECT 1'))).toBe('unavailable');
+    proxy.thaw();
+  });
+
+  test('when a statement takes too long', async () => {
+    expect(await reasonOf(postgres.pool.query('SELECT pg_sleep(5)'))).toBe('unavailable');
+    expect(await reasonOf(prisma.$queryRaw`SELECT pg_sleep(5)::text`)).toBe('unavailable');
+  });
+
+  test('when every connection of the pool is taken', async () => {
+    await using own = open(database.url, 1);
+    const client = await own.pool.connect();
+    expect(await reasonOf(own.pool.query('SELECT 1'))).toBe('unavailable');
+    client.release();
+  });
+
+  test('when an administrator ends the session, idle or busy', async () => {
+    await using own = open(database.url, 1);
+    await using admin = open(database.adminUrl, 1);
+    const end = (target: number) => admin.pool.query('SELECT pg_terminate_backend($1)', [target]);
+    const busy = await own.pool.connect();
+    busy.on('error', () => undefined);
+    const sleeping = rejection(busy.query('SELECT pg_sleep(5)'));
+    await end((busy as unknown as { processID: number }).processID);
+    expect(translateDatabaseError(await sleeping).reason).toBe('unavailable');
+    busy.release(true);
+
+    await end((await own.pool.query('SELECT pg_backend_pid() AS pid')).rows[0].pid);
+    await eventually(() => own.ping());
+  });
+});
+
+describe('translateDatabaseError', () => {
+  test('passes on an AppError as it is', () => {
+    const error = new AppError('not_found');
+    expect(translateDatabaseError(error)).toBe(error);
+  });
+
+  test('makes everything unknown internal, without its text', () => {
+    const translated = translateDatabaseError(new Error('row 42 of Ada'));
+    expect(translated).toMatchObject({ reason: 'internal', message: '' });
+  });
+
+  test.each([
+    [{ code: '53300' }],
+    [{ code: '40P01' }],
+    [{ code: '08006' }],
+    [new AggregateError([Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })], 'all refused')],
+    [{ code: 'P2028' }],
+  ])('knows %j as unavailable', (error) => {
+    expect(translateDatabaseError(error).reason).toBe('unavailable');
+  });
+});

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openRedis, subscribeRedis } from '@phds/service-kit/redis';
+import { eventually } from '@phds/test-kit/conditions';
+import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
+import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
+
+const silent = { info: () => undefined, warn: () => undefined };
+
+describeWithRedis('Redis', () => {
+  let redis: TestRedis;
+  beforeAll(async () => {
+    redis = await createTestRedis();
+  });
+  afterAll(async () => {
+    await redis[Symbol.asyncDispose]();
+  });
+
+  test('commands reject at once while Redis is away, and work again when it is back', async () => {
+    await using connection = openRedis(redis.url, silent);
+    await eventually(() => connection.isReady());
+    await connection.client.set('key', 'value');
+    await redis.stop();
+    await expect(connection.client.get('key')).rejects.toThrow();
+    await eventually(() => !connection.isReady());
+    await expect(connection.client.get('key')).rejects.toThrow();
+    await redis.start();
+    await eventually(() => connection.client.set('key', 'again'));
+  });
+
+  test('an outage is logged once and its end too', async () => {
+    const lines: string[] = [];
+    const record = (_fields: unknown, text?: string) => void lines.push(text ?? String(_fields));
+    await using connection = openRedis(redis.url, { info: record, warn: record });
+    await eventually(() => connection.isReady());
+    await redis.stop();
+    await eventually(() => lines.length > 0);
+    await redis.start();
+    await eventually(() => lines.length > 1);
+    expect(lines).toEqual(['Redis is away; going on without it', 'Redis is back']);
+  });
+
+  test('a command that gets no answer fails within its time limit', async () => {
+    await using proxy = await startTcpProxy(redis.url);
+    await using connection = openRedis(proxy.url, silent, { commandTimeoutMs: 50 });
+    await eventually(() => connection.isReady());
+    proxy.freeze();
+    await expect(connection.client.get('key')).rejects.toThrow(/timed out/i);
+    proxy.thaw();
+  });
+
+  test('a subscription comes back by itself, says so, and delivers bytes unchanged', async () => {
+    const received: Buffer[] = [];
+    let subscribed = 0;
+    const onMessage = (_channel: string, payload: Buffer) => void received.push(payload);
+    const onSubscribed = () => {
+      subscribed += 1;
+    };
+    await using _subscription = subscribeRedis(
+      redis.url,
+      { channels: ['events'], onMessage, onSubscribed },
+      silent,
+    );
+    await using connection = openRedis(redis.url, silent);
+    await eventually(() => subscribed === 1 && connection.isReady());
+    await connection.client.publish('events', Buffer.from([1, 255]));
+    await eventually(() => received.length === 1);
+    await redis.stop();
+    await redis.start();
+    await eventually(() => subscribed === 2);
+    await eventually(() => connection.client.publish('events', Buffer.from([2, 254])));
+    await eventually(() => received.length === 2);
+    expect(received).toEqual([Buffer.from([1, 255]), Buffer.from([2, 254])]);
+  });
+
+  test('opening a Redis that is not there neither throws nor ends the process', async () => {
+    await redis.stop();
+    await using connection = openRedis(redis.url, silent);
+    await expect(connection.client.ping()).rejects.toThrow();
+    expect(connection.isReady()).toBe(false);
+    await redis.start();
+    await eventually(() => connection.isReady());
+  });
+});

@@ -1,0 +1,38 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface EventuallyOptions {
+  /** How long the condition may take to become true. Default 10,000. */
+  readonly timeoutMs?: number;
+  /** Pause between two looks. Default 10. */
+  readonly intervalMs?: number;
+}
+
+/**
+ * Waits until `condition` returns without throwing and without answering `false`, and answers what it returned; so it
+ * takes assertions as well as questions. Throws the last error, or says that it stayed false, when time is up.
+ */
+export async function eventually<T>(
+  condition: () => T | Promise<T>,
+  { timeoutMs = 10_000, intervalMs = 10 }: EventuallyOptions = {},
+): Promise<Exclude<T, false>> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const outcome = await attempt(condition);
+    if (outcome.met) return outcome.value;
+    if (performance.now() > deadline) {
+      throw outcome.error ?? new Error(`the condition was still false after ${timeoutMs} ms`);
+    }
+    await delay(intervalMs);
+  }
+}
+
+type Outcome<T> = { met: true; value: Exclude<T, false> } | { met: false; error?: unknown };
+
+async function attempt<T>(condition: () => T | Promise<T>): Promise<Outcome<T>> {
+  try {
+    const value = await condition();
+    return value === false ? { met: false } : { met: true, value: value as Exclude<T, false> };
+  } catch (error) {
+    return { met: false, error };
+  }
+}
