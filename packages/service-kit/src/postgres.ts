@@ -15,6 +15,8 @@ export interface PostgresOptions {
   readonly applicationName: string;
   /** Longest wait for a connection, a free one of the pool or a new one. Milliseconds, default 2000. */
   readonly connectTimeoutMs?: number;
+  /** Server settings of every connection beyond those that each pool has, such as planner settings of a hot path. */
+  readonly settings?: Readonly<Record<string, string | number>>;
   readonly log?: Pick<Logger, 'warn'>;
 }
 
@@ -53,6 +55,9 @@ export function openPostgres(options: PostgresOptions): Postgres {
       timezone: 'UTC',
       statement_timeout: options.statementTimeoutMs,
       idle_in_transaction_session_timeout: options.statementTimeoutMs,
+      // What was answered as done has to survive a crash, whatever the server's default says.
+      synchronous_commit: 'on',
+      ...options.settings,
     }),
   });
   // The pool replaces a connection that dies idle; unhandled, its error would end the process.
