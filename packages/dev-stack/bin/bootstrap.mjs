@@ -18,7 +18,8 @@ import { fileURLToPath } from 'node:url';
 const oldestNode = 18;
 const wantedNode = 24;
 /** How long to believe that a Ctrl-C reached the child too, as it does from a terminal. */
-const signalGraceMs = 1500;
+const signalGraceMs = 10_000;
+const parentCheckMs = 500;
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../..');
 const programs = {
@@ -159,10 +160,27 @@ function superviseSignals(child) {
     if (timer === undefined) timer = setTimeout(() => child.kill('SIGINT'), signalGraceMs);
   };
   for (const [signal, handler] of Object.entries(forward)) process.on(signal, handler);
+  const watch = watchParent(() => child.kill('SIGTERM'));
   return () => {
     clearTimeout(timer);
+    clearInterval(watch);
     for (const [signal, handler] of Object.entries(forward)) process.off(signal, handler);
   };
+}
+
+/**
+ * A signal sent to npm alone ends npm and the shell it started, which pass nothing on: losing the parent is the only
+ * sign of it. Not so outside npm, where a shell may go and leave this behind on purpose (nohup).
+ */
+function watchParent(onLost) {
+  if (process.env.npm_lifecycle_event === undefined) return undefined;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    onLost();
+  }, parentCheckMs);
+  return watch;
 }
 
 function say(text) {
