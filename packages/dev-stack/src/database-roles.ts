@@ -75,7 +75,9 @@ async function grantSchema(
   client: pg.Client,
   names: { database: string; schema: string; owner: string; runtime: string },
 ): Promise<void> {
-  const { schema, owner, runtime } = names;
+  const { owner, runtime } = names;
+  // Quoted: `authorization` is a word of SQL.
+  const schema = client.escapeIdentifier(names.schema);
   const database = client.escapeIdentifier(names.database);
   await client.query(`
     REVOKE ALL ON DATABASE ${database} FROM PUBLIC;

@@ -35,8 +35,8 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await database[Symbol.asyncDispose]();
   await rm(workspace, { recursive: true });
+  await database[Symbol.asyncDispose]();
 });
 
 async function query(sql: string): Promise<Record<string, unknown>[]> {
