@@ -1,0 +1,44 @@
+import { findScope } from '@phds/catalog/scopes';
+import { notFound } from '@phds/service-kit/errors';
+import { newId } from '@phds/service-kit/ids';
+import { type ApprovalChoice, decideApproval, decideDenial } from '../domain/decision.ts';
+import type { ShownScope } from '../domain/receipt.ts';
+import type { Approved, Decisions, EvictionPublisher } from './ports.ts';
+
+/** Decisions on the approval screen. */
+export interface ApprovalScreen {
+  /** Makes the grant or joins the live one; the same decision again answers the same. Throws as the rpc Approve documents. */
+  approve(pendingId: string, userId: string, choice: ApprovalChoice, language: string): Promise<Approved>;
+  /** Answers when it was denied. Throws `not_found`, `already_decided`, `pending_expired`. */
+  deny(pendingId: string, userId: string): Promise<Date>;
+}
+
+export function createApprovalScreen(ports: {
+  readonly decisions: Decisions;
+  readonly evictions: EvictionPublisher;
+}): ApprovalScreen {
+  const { decisions, evictions } = ports;
+  return {
+    async approve(pendingId, userId, choice, language) {
+      const command = { pendingId, userId, language, newGrantId: newId('grt'), describe };
+      const approved = await decisions.approve(command, (facts) => decideApproval(facts, choice));
+      if (approved === null) throw notFound();
+      // The joined grant may have lost scopes, or shows another window.
+      if (approved.joined) evictions.publish({ case: 'grantId', value: approved.grantId });
+      return approved;
+    },
+    async deny(pendingId, userId) {
+      const deniedAt = await decisions.deny(pendingId, userId, decideDenial);
+      if (deniedAt === null) throw notFound();
+      return deniedAt;
+    },
+  };
+}
+
+/** The words of the approval screen, kept with the decision: the catalog may change them later. */
+function describe(scopes: readonly string[]): ShownScope[] {
+  return scopes.map((scope) => {
+    const entry = findScope(scope);
+    return { scope, title: entry?.title ?? scope, description: entry?.description ?? '' };
+  });
+}

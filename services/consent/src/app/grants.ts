@@ -1,0 +1,64 @@
+import { AppError, notFound } from '@phds/service-kit/errors';
+import {
+  type Grant,
+  type GrantStatus,
+  type GrantView,
+  type Narrowing,
+  narrowTerms,
+  sameTerms,
+} from '../domain/grant.ts';
+import type { EvictionPublisher, Grants, Listed, Page } from './ports.ts';
+
+/** A person's consent and how to take it back. Foreign grants are `not_found`. */
+export interface GrantDesk {
+  list(userId: string, status: GrantStatus | null, page: Page): Promise<Listed<GrantView>>;
+  get(id: string, userId: string): Promise<GrantView>;
+  /** Effective before it answers. Throws `conflict` for an ended grant, `invalid_request` for what would widen it. */
+  narrow(id: string, userId: string, narrowing: Narrowing): Promise<GrantView>;
+  /** Effective before it answers; answers when it was revoked. */
+  revoke(id: string, userId: string): Promise<Date>;
+  /** Effective before it answers; answers how many were active. */
+  revokeAll(userId: string): Promise<number>;
+  listOfApp(clientId: string, page: Page): Promise<Listed<Grant>>;
+}
+
+export function createGrantDesk(ports: {
+  readonly grants: Grants;
+  readonly evictions: EvictionPublisher;
+}): GrantDesk {
+  const { grants, evictions } = ports;
+  const evict = (grantId: string) => evictions.publish({ case: 'grantId', value: grantId });
+  const get = async (id: string, userId: string) => {
+    const grant = await grants.find(id, userId);
+    if (grant === null) throw notFound();
+    return grant;
+  };
+  return {
+    get,
+    list: (userId, status, page) => grants.list(userId, status, page),
+    async narrow(id, userId, narrowing) {
+      const known = await grants.change(id, userId, (grant, now) => narrow(grant, narrowing, now));
+      if (!known) throw notFound();
+      evict(id);
+      return get(id, userId);
+    },
+    async revoke(id, userId) {
+      const revokedAt = await grants.revoke(id, userId);
+      if (revokedAt === null) throw notFound();
+      evict(id);
+      return revokedAt;
+    },
+    async revokeAll(userId) {
+      const revoked = await grants.revokeAll(userId);
+      for (const id of revoked) evict(id);
+      return revoked.length;
+    },
+    listOfApp: (clientId, page) => grants.listOfApp(clientId, page),
+  };
+}
+
+function narrow(grant: Grant, narrowing: Narrowing, now: Date) {
+  if (grant.status !== 'active') throw new AppError('conflict', `The grant is ${grant.status}.`);
+  const terms = narrowTerms(grant, narrowing, now);
+  return sameTerms(grant, terms) ? null : terms;
+}

@@ -1,0 +1,41 @@
+import { notFound } from '@phds/service-kit/errors';
+import type { AppProfile, AppStanding, AppStatus } from '../domain/app.ts';
+import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
+import type { AppLedger, CredentialLedger, EvictionPublisher, LivenessReader } from './ports.ts';
+
+/** The one truth about what is alive (contract section 8). Each write is effective when it answers, and may be repeated. */
+export interface Ledger {
+  putApp(profile: AppProfile): Promise<AppStanding>;
+  setAppStatus(clientId: string, status: AppStatus): Promise<AppStanding>;
+  revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
+  revokeToken(tokenHash: Uint8Array, expiresAt: Date): Promise<void>;
+  checkLiveness(query: LivenessQuery): Promise<Liveness>;
+}
+
+export function createLedger(ports: {
+  readonly apps: AppLedger;
+  readonly credentials: CredentialLedger;
+  readonly liveness: LivenessReader;
+  readonly evictions: EvictionPublisher;
+}): Ledger {
+  const { apps, credentials, liveness, evictions } = ports;
+  return {
+    putApp: (profile) => apps.put(profile),
+    async setAppStatus(clientId, status) {
+      const standing = await apps.setStatus(clientId, status);
+      if (standing === null) throw notFound();
+      // Also when nothing changed: a repeat finishes what a crash interrupted.
+      evictions.publish({ case: 'clientId', value: clientId });
+      return standing;
+    },
+    async revokeFamily(familyId, expiresAt) {
+      await credentials.revokeFamily(familyId, expiresAt);
+      evictions.publish({ case: 'familyId', value: familyId });
+    },
+    async revokeToken(tokenHash, expiresAt) {
+      await credentials.revokeToken(tokenHash, expiresAt);
+      evictions.publish({ case: 'tokenHash', value: tokenHash });
+    },
+    checkLiveness: (query) => liveness.check(query),
+  };
+}

@@ -1,0 +1,181 @@
+import type { Access, AccessEntry, AppUsage, Verdict } from '../domain/access.ts';
+import type { AppProfile, AppStanding, AppStatus } from '../domain/app.ts';
+import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
+import type { Grant, GrantStatus, GrantTerms, GrantView } from '../domain/grant.ts';
+import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
+import type {
+  ConsentRequest,
+  PendingApproval,
+  PendingApprovalView,
+  PendingStatus,
+} from '../domain/pending-approval.ts';
+import type { ReceiptFacts, ShownScope } from '../domain/receipt.ts';
+
+// Every method commits before it answers and throws `unavailable` while the database is away. Whether something has expired
+// is judged by the database's clock alone, so that all instances agree.
+
+/** Part of a list. */
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** One page of a list, newest first, and how many there are on all pages. */
+export interface Listed<Item> {
+  readonly items: readonly Item[];
+  readonly total: number;
+}
+
+/** The ledger's view of apps. */
+export interface AppLedger {
+  /** Creates the app (active, epoch 1) or replaces its display; status, epoch and owner never change here. */
+  put(profile: AppProfile): Promise<AppStanding>;
+  /** Sets the status; becoming revoked starts a new epoch, the same status changes nothing. null when unknown. */
+  setStatus(clientId: string, status: AppStatus): Promise<AppStanding | null>;
+}
+
+/** The ledger of single credentials; adding twice is the same as once. */
+export interface CredentialLedger {
+  revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
+  revokeToken(tokenHash: Uint8Array, expiresAt: Date): Promise<void>;
+}
+
+export interface LivenessReader {
+  check(query: LivenessQuery): Promise<Liveness>;
+}
+
+export interface OpeningRequest extends ConsentRequest {
+  readonly app: AppProfile;
+  readonly appEpoch: number;
+}
+
+/** How opening a pending approval went. `id_taken`: another app's request has that id. */
+export type Opening =
+  | { readonly kind: 'opened'; readonly expiresAt: Date }
+  | { readonly kind: 'app_not_active' }
+  | { readonly kind: 'too_many'; readonly retryAfterSeconds: number }
+  | { readonly kind: 'id_taken' };
+
+export interface PendingApprovals {
+  /** Parallel calls never exceed `maxLive` undecided, unexpired ones of an app. The same id again answers the same. */
+  open(request: OpeningRequest, limits: { lifetimeSeconds: number; maxLive: number }): Promise<Opening>;
+  /** Reads for a user, claiming it when nobody has; null when unknown or claimed by somebody else. */
+  claim(id: string, userId: string): Promise<PendingApprovalView | null>;
+  /** Claimed by the user, or unclaimed of an app that the user owns. */
+  list(userId: string, status: PendingStatus | null, page: Page): Promise<Listed<PendingApprovalView>>;
+}
+
+export interface ApprovalCommand {
+  readonly pendingId: string;
+  readonly userId: string;
+  /** Id of the grant, should a new one be made. */
+  readonly newGrantId: string;
+  readonly language: string;
+  readonly describe: (scopes: readonly string[]) => readonly ShownScope[];
+}
+
+/** A decided approval, now or before. */
+export interface Approved {
+  readonly grantId: string;
+  readonly clientId: string;
+  readonly appEpoch: number;
+  readonly scopes: readonly string[];
+  readonly grantExpiresAt: Date;
+  readonly decidedAt: Date;
+  readonly repeated: boolean;
+  /** An older live grant was changed. */
+  readonly joined: boolean;
+}
+
+/** Decisions about pending approvals. `decide` judges facts that cannot change until its outcome is committed. */
+export interface Decisions {
+  /** null when unknown or claimed by somebody else. Whatever `decide` throws leaves everything as it was. */
+  approve(
+    command: ApprovalCommand,
+    decide: (facts: DecisionFacts) => ApprovalOutcome,
+  ): Promise<Approved | null>;
+  /** Answers the moment of the denial: now, or the one that `decide` names. null as above. */
+  deny(
+    pendingId: string,
+    userId: string,
+    decide: (pending: PendingApproval) => Date | null,
+  ): Promise<Date | null>;
+}
+
+/** Grants of people; another person's grant is as unknown as one that does not exist. */
+export interface Grants {
+  list(userId: string, status: GrantStatus | null, page: Page): Promise<Listed<GrantView>>;
+  find(id: string, userId: string): Promise<GrantView | null>;
+  /** Replaces the terms by what `change` makes of the locked grant; null leaves them. Answers false when unknown. */
+  change(
+    id: string,
+    userId: string,
+    change: (grant: Grant, now: Date) => GrantTerms | null,
+  ): Promise<boolean>;
+  /** Ends a grant; one that was revoked before keeps its moment. null when unknown. */
+  revoke(id: string, userId: string): Promise<Date | null>;
+  /** Ends every active grant of a user, answering their ids. */
+  revokeAll(userId: string): Promise<string[]>;
+  listOfApp(clientId: string, page: Page): Promise<Listed<Grant>>;
+}
+
+export interface ReceiptSource {
+  findReceipt(grantId: string, userId: string): Promise<ReceiptFacts | null>;
+}
+
+/** Signs receipts so that either side can show one later. */
+export interface ReceiptSigner {
+  /** Compact JWS of the content, issued at `at`. */
+  sign(content: Record<string, unknown>, at: Date): Promise<string>;
+}
+
+/** An access with the id of its record. */
+export interface IdentifiedAccess extends Access {
+  /** UUID version 7. */
+  readonly recordId: string;
+}
+
+/** The hot path of every data request (contract section 8). The three steps are separate on purpose. */
+export interface AccessRecorder {
+  /** Durable, and committed, when it answers. All or none. */
+  record(accesses: readonly IdentifiedAccess[]): Promise<void>;
+  /** Judges in a snapshot taken after the call began; one verdict each, in order. */
+  judge(accesses: readonly IdentifiedAccess[]): Promise<Verdict[]>;
+  /** Adds why recorded answers did not leave. */
+  refuse(refusals: readonly { recordId: string; verdict: Verdict }[]): Promise<void>;
+}
+
+export interface AccessFilter {
+  readonly grantId: string | null;
+  readonly clientId: string | null;
+  readonly scope: string | null;
+  /** Inclusive and exclusive. */
+  readonly from: Date | null;
+  readonly to: Date | null;
+}
+
+export interface AccessHistory {
+  /** null when the filter names a grant that is not the user's. */
+  list(userId: string, filter: AccessFilter, page: Page): Promise<Listed<AccessEntry> | null>;
+  /** UTC dates, inclusive; null is the last 30 days. Answers null when the user does not own the app. */
+  usage(
+    clientId: string,
+    ownerId: string,
+    range: { from: string; to: string } | null,
+  ): Promise<AppUsage[] | null>;
+}
+
+/** Removes what can no longer matter; answers how many rows went. */
+export interface Pruner {
+  prune(keep: { revocationDays: number; pendingDays: number }): Promise<number>;
+}
+
+/** What gateways have to forget. */
+export type EvictionSubject =
+  | { readonly case: 'tokenHash'; readonly value: Uint8Array }
+  | { readonly case: 'familyId' | 'grantId' | 'clientId'; readonly value: string };
+
+export interface EvictionPublisher {
+  /** Best effort, after the commit: answers at once, never throws. Losing one costs freshness, never safety. */
+  publish(subject: EvictionSubject): void;
+}

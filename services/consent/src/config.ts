@@ -1,0 +1,43 @@
+import {
+  commonSettings,
+  databaseSettings,
+  durationMs,
+  integer,
+  port,
+  readConfig,
+  sessionSettings,
+} from '@phds/service-kit/config';
+import { z } from 'zod';
+
+const schema = z.object({
+  ...commonSettings,
+  ...sessionSettings,
+  /** `DATABASE_POOL_SIZE` counts for everything but the recording of accesses. */
+  ...databaseSettings,
+  /** Connections for recording accesses and checking liveness, so that nothing else can hold them up. */
+  ACCESS_POOL_SIZE: integer(8, { min: 1, max: 200 }),
+  /** Carries evictions to the gateways; absent means without. */
+  REDIS_URL: z.string().optional(),
+  /** gRPC. */
+  RPC_PORT: port(7002),
+  /** Connect protocol: the same rpcs for curl. */
+  INTERNAL_HTTP_PORT: port(7102),
+  /** Signs consent receipts (Ed25519, PKCS #8 PEM). */
+  RECEIPT_PRIVATE_KEY: z.string(),
+  /** Undecided, unexpired pending approvals that an app may have (contract section 1). */
+  MAX_LIVE_PENDING_PER_APP: integer(50, { min: 1 }),
+  /** How often rows that no longer matter are removed. */
+  PRUNE_INTERVAL_MS: durationMs(3_600_000),
+  /** Days that a revoked token or family is remembered beyond its own expiry. */
+  PRUNE_REVOCATIONS_AFTER_DAYS: integer(7, { min: 2 }),
+  /** Days that a pending approval is kept, whatever became of it. */
+  PRUNE_PENDING_AFTER_DAYS: integer(30, { min: 1 }),
+});
+
+/** Every setting of the consent service. */
+export type Config = z.infer<typeof schema>;
+
+/** Reads the settings; throws ConfigError naming every bad one. */
+export function readConsentConfig(env: NodeJS.ProcessEnv): Config {
+  return readConfig(schema, env);
+}

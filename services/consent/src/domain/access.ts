@@ -1,0 +1,62 @@
+/** What the judgement after the record came to; all but `released` are refusals. */
+export type Verdict =
+  | 'released'
+  | 'token_expired'
+  | 'token_revoked'
+  | 'family_revoked'
+  | 'grant_revoked'
+  | 'grant_expired'
+  | 'scope_withdrawn'
+  | 'app_not_alive'
+  | 'window_changed';
+
+/** One answer about to be released: never values, never tokens. */
+export interface Access {
+  readonly clientId: string;
+  readonly userId: string;
+  readonly grantId: string;
+  readonly familyId: string;
+  /** SHA-256 of the access token; judged, not recorded. */
+  readonly tokenHash: Uint8Array;
+  /** Unix seconds. */
+  readonly tokenExpiresAt: number;
+  readonly scope: string;
+  readonly endpoint: string;
+  readonly from: string;
+  readonly to: string;
+  readonly page: number;
+  readonly recordCount: number;
+  readonly requestId: string;
+  /** The data window that the answer was computed for, `YYYY-MM-DD`; empty is everything. */
+  readonly dataFrom: string;
+}
+
+/** An entry of the access history. */
+export interface AccessEntry {
+  readonly id: string;
+  readonly at: Date;
+  readonly clientId: string;
+  /** Empty when the app is unknown to the ledger. */
+  readonly appName: string;
+  readonly grantId: string;
+  readonly scope: string;
+  readonly endpoint: string;
+  readonly from: string;
+  readonly to: string;
+  readonly recordCount: number;
+  readonly verdict: Verdict;
+}
+
+/** Accesses of one app on one UTC day at one endpoint. */
+export interface AppUsage {
+  /** `YYYY-MM-DD`. */
+  readonly date: string;
+  readonly endpoint: string;
+  readonly released: number;
+  readonly refused: number;
+}
+
+/** Public form of a record's id. */
+export function toAccessId(uuid: string): string {
+  return `acc_${uuid.replaceAll('-', '')}`;
+}

@@ -1,0 +1,23 @@
+/** Whether an app may act: `active`, `suspended` (reversible), `revoked` (ends everything issued so far for good). */
+export type AppStatus = 'active' | 'suspended' | 'revoked';
+
+/** What people see of an app. Links are empty when unknown. */
+export interface AppProfile {
+  readonly clientId: string;
+  readonly name: string;
+  /** User id of the developer. */
+  readonly ownerId: string;
+  readonly homepageUrl: string;
+  readonly privacyPolicyUrl: string;
+  readonly logoUrl: string;
+}
+
+/** How the ledger sees an app. */
+export interface AppStanding {
+  readonly status: AppStatus;
+  /** Whatever carries an older epoch is dead (contract section 4). */
+  readonly epoch: number;
+  /** Grows by one with every change of status, so that a reader can tell newer from older. */
+  readonly revision: number;
+  readonly statusChangedAt: Date;
+}

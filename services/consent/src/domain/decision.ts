@@ -1,0 +1,116 @@
+import { GRANT_DAYS_CHOICES, GRANT_DAYS_DEFAULT, isGrantDays } from '@phds/catalog/lifetimes';
+import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
+import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import type { AppStatus } from './app.ts';
+import { type Grant, type GrantTerms, sameScopes } from './grant.ts';
+import type { Approval, PendingApproval } from './pending-approval.ts';
+
+const DAY_MS = 86_400_000;
+
+/** What a person chose on the approval screen. */
+export interface ApprovalChoice {
+  /** null is everything that was asked for. */
+  readonly scopes: readonly string[] | null;
+  /** null is the default. */
+  readonly days: number | null;
+  readonly dataFrom: string | null;
+}
+
+/** Everything a decision depends on, read under its locks. */
+export interface DecisionFacts {
+  readonly pending: PendingApproval;
+  readonly appStatus: AppStatus;
+  /** The grant that a new approval joins; null when none is live at this moment. */
+  readonly liveGrant: Grant | null;
+  readonly now: Date;
+}
+
+/** What an approval comes to. */
+export type ApprovalOutcome =
+  | { readonly kind: 'repeated'; readonly approval: Approval; readonly decidedAt: Date }
+  | {
+      readonly kind: 'approved';
+      readonly scopes: readonly Scope[];
+      readonly days: number;
+      /** The grant's terms from now on. */
+      readonly terms: GrantTerms;
+      /** The live grant that is joined; null makes a new one. */
+      readonly joins: string | null;
+    };
+
+/** Decides an approval by its claimant (contract section 5). Throws the reasons that Approve documents. */
+export function decideApproval(facts: DecisionFacts, choice: ApprovalChoice): ApprovalOutcome {
+  const { pending, liveGrant, now } = facts;
+  const days = choice.days ?? GRANT_DAYS_DEFAULT;
+  const { approval, decidedAt } = pending;
+  if (approval !== null && decidedAt !== null && isSameChoice(approval, choice, pending, days)) {
+    return { kind: 'repeated', approval, decidedAt };
+  }
+  refuseDecided(pending);
+  if (facts.appStatus !== 'active') throw new AppError('app_not_active', 'The app is not active.');
+  refuseOver(pending);
+  const scopes = approvedScopes(pending, choice.scopes);
+  if (!isGrantDays(days)) {
+    throw invalidRequest('expiresInDays', `must be one of ${GRANT_DAYS_CHOICES.join(', ')}`);
+  }
+  const terms: GrantTerms = {
+    scopes: joinScopes(liveGrant?.scopes ?? [], pending.scopes, scopes),
+    expiresAt: new Date(now.getTime() + days * DAY_MS),
+    dataFrom: choice.dataFrom,
+  };
+  return { kind: 'approved', scopes, days, terms, joins: liveGrant?.id ?? null };
+}
+
+/** Decides a denial by its claimant: the moment it was denied before, or null to deny now. Throws as Deny documents. */
+export function decideDenial(pending: PendingApproval): Date | null {
+  if (pending.status === 'denied') return pending.decidedAt;
+  refuseDecided(pending);
+  refuseOver(pending);
+  return null;
+}
+
+/** (old minus requested) union approved, in catalog order (contract section 5). */
+export function joinScopes(
+  old: readonly Scope[],
+  requested: readonly Scope[],
+  approved: readonly Scope[],
+): Scope[] {
+  return SCOPE_NAMES.filter(
+    (scope) => approved.includes(scope) || (old.includes(scope) && !requested.includes(scope)),
+  );
+}
+
+function isSameChoice(
+  approval: Approval,
+  choice: ApprovalChoice,
+  pending: PendingApproval,
+  days: number,
+): boolean {
+  return (
+    sameScopes(approval.scopes, choice.scopes ?? pending.scopes) &&
+    approval.days === days &&
+    approval.dataFrom === choice.dataFrom
+  );
+}
+
+function refuseDecided({ status }: PendingApproval): void {
+  if (status === 'approved' || status === 'denied') {
+    throw new AppError('already_decided', `This request was already ${status}.`);
+  }
+  if (status === 'expired') throw new AppError('pending_expired', 'This request has expired.');
+}
+
+/** After the app's own status: a revoked app is the better reason while it lasts. */
+function refuseOver({ status }: PendingApproval): void {
+  if (status === 'cancelled') throw new AppError('already_decided', 'This request was cancelled.');
+}
+
+function approvedScopes(pending: PendingApproval, chosen: readonly string[] | null): readonly Scope[] {
+  if (chosen === null) return pending.scopes;
+  if (chosen.length === 0) {
+    throw new AppError('no_scopes_approved', 'Approve at least one scope, or deny the request.');
+  }
+  const foreign = chosen.filter((scope) => !(pending.scopes as readonly string[]).includes(scope));
+  if (foreign.length > 0) throw invalidRequest('scopes', `not requested: ${foreign.join(', ')}`);
+  return pending.scopes.filter((scope) => chosen.includes(scope));
+}

@@ -1,0 +1,49 @@
+import type { Scope } from '@phds/catalog/scopes';
+import type { AppProfile } from './app.ts';
+
+/**
+ * State of a pending approval; all but `pending` are final. `expired` (600 s without a decision) and `cancelled` (the app
+ * was revoked before that) are judged at read.
+ */
+export type PendingStatus = 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
+
+/** What an app asks of a person. */
+export interface ConsentRequest {
+  readonly id: string;
+  readonly redirectHost: string;
+  readonly scopes: readonly Scope[];
+  /** In the app's own words; empty when it did not say. */
+  readonly purpose: string;
+  /** Whether the app proved itself with its secret when it asked. */
+  readonly clientAuthenticated: boolean;
+}
+
+/** A pending approval as the approval screen shows it to one person. */
+export interface PendingApprovalView extends ConsentRequest {
+  readonly app: AppProfile;
+  readonly status: PendingStatus;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  /** Scopes that the person's live grant of this app has already. */
+  readonly alreadyShared: readonly string[];
+}
+
+/** What was approved, kept to recognise the same decision made again. */
+export interface Approval {
+  readonly scopes: readonly Scope[];
+  readonly days: number;
+  readonly dataFrom: string | null;
+  readonly grantId: string;
+  readonly grantExpiresAt: Date;
+}
+
+/** A pending approval at the moment of its decision. */
+export interface PendingApproval extends ConsentRequest {
+  readonly clientId: string;
+  readonly appEpoch: number;
+  readonly status: PendingStatus;
+  readonly claimedBy: string | null;
+  readonly decidedAt: Date | null;
+  /** Present exactly when approved. */
+  readonly approval: Approval | null;
+}

@@ -1,0 +1,36 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
+import type { Clock } from '@phds/service-kit/clock';
+import { newId } from '@phds/service-kit/ids';
+import type { Logger } from '@phds/service-kit/log';
+import type { RedisConnection } from '@phds/service-kit/redis';
+import type { EvictionPublisher } from '../app/ports.ts';
+
+/** The channel that gateways listen to; the payload is a binary `phds.events.v1.Eviction`. */
+export const EVICTION_CHANNEL = 'phds.events.v1';
+
+/** Publishes on Redis without waiting. A Redis that is away costs gateways freshness of refusals, nothing else. */
+export function createRedisEvictions(options: {
+  readonly redis: RedisConnection;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'debug'>;
+}): EvictionPublisher {
+  const { redis, clock, log } = options;
+  return {
+    publish(subject) {
+      if (!redis.isReady()) return;
+      const eviction = create(EvictionSchema, {
+        id: newId('evt'),
+        occurredAt: timestampFromDate(clock.now()),
+        subject,
+      });
+      redis.client
+        .publish(EVICTION_CHANNEL, Buffer.from(toBinary(EvictionSchema, eviction)))
+        .catch((err: unknown) => log.debug({ err, eviction: eviction.id }, 'eviction not published'));
+    },
+  };
+}
+
+/** Where no Redis is configured: gateways' entries end by themselves within 60 s. */
+export const noEvictions: EvictionPublisher = { publish: () => undefined };

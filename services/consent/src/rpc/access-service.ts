@@ -1,0 +1,101 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import {
+  type Access as AccessMessage,
+  AccessService,
+  Verdict,
+} from '@phds/contracts/phds/consent/v1/access_pb';
+import { invalidRequest } from '@phds/service-kit/errors';
+import { implement } from '@phds/service-kit/rpc-service';
+import type { Accesses } from '../app/accesses.ts';
+import type { Access, Verdict as VerdictName } from '../domain/access.ts';
+import { findDate, findMoment, parseHash, parseName, parseText, toPage } from './parameters.ts';
+import type { UserOf } from './user.ts';
+
+const LARGEST_BATCH = 500;
+const LONGEST_USAGE_DAYS = 366;
+const DAY_MS = 86_400_000;
+const INT_MAX = 0x7fff_ffff;
+
+const VERDICTS = {
+  released: Verdict.RELEASED,
+  token_expired: Verdict.TOKEN_EXPIRED,
+  token_revoked: Verdict.TOKEN_REVOKED,
+  family_revoked: Verdict.FAMILY_REVOKED,
+  grant_revoked: Verdict.GRANT_REVOKED,
+  grant_expired: Verdict.GRANT_EXPIRED,
+  scope_withdrawn: Verdict.SCOPE_WITHDRAWN,
+  app_not_alive: Verdict.APP_NOT_ALIVE,
+  window_changed: Verdict.WINDOW_CHANGED,
+} as const satisfies Record<VerdictName, Verdict>;
+
+/** phds.consent.v1.AccessService. */
+export function accessService({ accesses, userOf }: { accesses: Accesses; userOf: UserOf }) {
+  return implement(
+    AccessService,
+    {
+      async recordAccess(request) {
+        const { length } = request.accesses;
+        if (length < 1 || length > LARGEST_BATCH) {
+          throw invalidRequest('accesses', `must be 1 to ${LARGEST_BATCH}`);
+        }
+        const verdicts = await accesses.record(request.accesses.map(parseAccess));
+        return { verdicts: verdicts.map((verdict) => VERDICTS[verdict]) };
+      },
+      async listAccesses(request, context) {
+        const userId = await userOf(context);
+        const filter = {
+          grantId: parseText('grantId', request.grantId, 128) || null,
+          clientId: parseText('clientId', request.clientId, 128) || null,
+          scope: parseText('scope', request.scope, 128) || null,
+          from: findMoment('from', request.from),
+          to: findMoment('to', request.to),
+        };
+        const { items, total } = await accesses.list(userId, filter, toPage(request.page));
+        const entries = items.map((entry) => ({
+          ...entry,
+          at: timestampFromDate(entry.at),
+          verdict: VERDICTS[entry.verdict],
+        }));
+        return { accesses: entries, total };
+      },
+      async getAppUsage(request, context) {
+        const userId = await userOf(context);
+        const clientId = parseName('clientId', request.clientId);
+        return { usage: await accesses.usage(clientId, userId, findDays(request)) };
+      },
+    },
+    { recordAccess: ['health-data'], listAccesses: ['gateway'], getAppUsage: ['gateway'] },
+  );
+}
+
+function parseAccess(message: AccessMessage): Access {
+  return {
+    clientId: parseName('clientId', message.clientId),
+    userId: parseName('userId', message.userId),
+    grantId: parseName('grantId', message.grantId),
+    familyId: parseText('familyId', message.familyId, 128),
+    tokenHash: parseHash('tokenHash', message.tokenHash),
+    tokenExpiresAt: message.tokenExpiresAt,
+    scope: parseName('scope', message.scope),
+    endpoint: parseName('endpoint', message.endpoint, 512),
+    from: parseText('from', message.from, 64),
+    to: parseText('to', message.to, 64),
+    // Pages beyond what a column holds are empty, and one as good as another.
+    page: Math.min(message.page, INT_MAX),
+    recordCount: Math.min(message.recordCount, INT_MAX),
+    requestId: parseText('requestId', message.requestId, 256),
+    dataFrom: parseText('dataFrom', message.dataFrom, 10),
+  };
+}
+
+/** Both or neither; null is the default range. */
+function findDays(request: { from: string; to: string }): { from: string; to: string } | null {
+  const from = findDate('from', request.from);
+  const to = findDate('to', request.to);
+  if (from === null && to === null) return null;
+  if (from === null || to === null) throw invalidRequest(from === null ? 'from' : 'to', 'is missing');
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  if (days < 1) throw invalidRequest('from', 'must not be later than to');
+  if (days > LONGEST_USAGE_DAYS) throw invalidRequest('from', `at most ${LONGEST_USAGE_DAYS} days at once`);
+  return { from, to };
+}

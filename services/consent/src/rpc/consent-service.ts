@@ -1,0 +1,148 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { ServiceImpl } from '@connectrpc/connect';
+import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { implement } from '@phds/service-kit/rpc-service';
+import type { ApprovalScreen } from '../app/decisions.ts';
+import type { GrantDesk } from '../app/grants.ts';
+import type { ApprovalInbox } from '../app/pending-approvals.ts';
+import type { Receipts } from '../app/receipts.ts';
+import { findGrantStatus, toAppGrantMessage, toGrantMessage } from './grant-messages.ts';
+import { findDate, findMoment, parseKnownId, parseLanguage, parseName, toPage } from './parameters.ts';
+import { findPendingStatus, parseOpening, toPendingMessage } from './pending-messages.ts';
+import type { UserOf } from './user.ts';
+
+const AUTHORIZATION = ['authorization'];
+const GATEWAY = ['gateway'];
+
+export interface ConsentServiceParts {
+  readonly inbox: ApprovalInbox;
+  readonly screen: ApprovalScreen;
+  readonly grants: GrantDesk;
+  readonly receipts: Receipts;
+  readonly userOf: UserOf;
+}
+
+type Rpcs<Name extends keyof ServiceImpl<typeof ConsentService>> = Pick<
+  ServiceImpl<typeof ConsentService>,
+  Name
+>;
+
+/** phds.consent.v1.ConsentService. */
+export function consentService(parts: ConsentServiceParts) {
+  return implement(
+    ConsentService,
+    { ...approvalRpcs(parts), ...grantRpcs(parts), ...withdrawalRpcs(parts) },
+    {
+      openPendingApproval: AUTHORIZATION,
+      getPendingApproval: GATEWAY,
+      listPendingApprovals: GATEWAY,
+      approve: AUTHORIZATION,
+      deny: AUTHORIZATION,
+      listGrants: GATEWAY,
+      getGrant: GATEWAY,
+      narrowGrant: GATEWAY,
+      revokeGrant: GATEWAY,
+      revokeAllGrants: GATEWAY,
+      getReceipt: GATEWAY,
+      listAppGrants: AUTHORIZATION,
+    },
+  );
+}
+
+function approvalRpcs({ inbox, screen, userOf }: ConsentServiceParts) {
+  return {
+    async openPendingApproval(request) {
+      return { expiresAt: timestampFromDate(await inbox.open(parseOpening(request))) };
+    },
+    async getPendingApproval(request, context) {
+      const userId = await userOf(context);
+      const pending = await inbox.get(parseKnownId('apr', request.id), userId);
+      return { pendingApproval: toPendingMessage(pending) };
+    },
+    async listPendingApprovals(request, context) {
+      const userId = await userOf(context);
+      const { items, total } = await inbox.list(
+        userId,
+        findPendingStatus(request.status),
+        toPage(request.page),
+      );
+      return { pendingApprovals: items.map(toPendingMessage), total };
+    },
+    async approve(request, context) {
+      const userId = await userOf(context);
+      const id = parseKnownId('apr', request.id);
+      const choice = {
+        scopes: request.allRequested ? null : request.scopes,
+        days: request.expiresInDays === 0 ? null : request.expiresInDays,
+        dataFrom: findDate('dataFrom', request.dataFrom),
+      };
+      const approved = await screen.approve(id, userId, choice, parseLanguage('language', request.language));
+      return {
+        grantId: approved.grantId,
+        clientId: approved.clientId,
+        userId,
+        scopes: [...approved.scopes],
+        grantExpiresAt: timestampFromDate(approved.grantExpiresAt),
+        decidedAt: timestampFromDate(approved.decidedAt),
+        appEpoch: approved.appEpoch,
+        repeatedDecision: approved.repeated,
+      };
+    },
+    async deny(request, context) {
+      const userId = await userOf(context);
+      return { decidedAt: timestampFromDate(await screen.deny(parseKnownId('apr', request.id), userId)) };
+    },
+  } satisfies Rpcs<
+    'openPendingApproval' | 'getPendingApproval' | 'listPendingApprovals' | 'approve' | 'deny'
+  >;
+}
+
+function grantRpcs({ grants, receipts, userOf }: ConsentServiceParts) {
+  return {
+    async listGrants(request, context) {
+      const userId = await userOf(context);
+      const { items, total } = await grants.list(
+        userId,
+        findGrantStatus(request.status),
+        toPage(request.page),
+      );
+      return { grants: items.map(toGrantMessage), total };
+    },
+    async getGrant(request, context) {
+      const userId = await userOf(context);
+      return { grant: toGrantMessage(await grants.get(parseKnownId('grt', request.id), userId)) };
+    },
+    async getReceipt(request, context) {
+      const userId = await userOf(context);
+      return { receipt: await receipts.get(parseKnownId('grt', request.grantId), userId) };
+    },
+    async listAppGrants(request) {
+      const clientId = parseName('clientId', request.clientId);
+      const { items, total } = await grants.listOfApp(clientId, toPage(request.page));
+      return { grants: items.map(toAppGrantMessage), total };
+    },
+  } satisfies Rpcs<'listGrants' | 'getGrant' | 'getReceipt' | 'listAppGrants'>;
+}
+
+function withdrawalRpcs({ grants, userOf }: ConsentServiceParts) {
+  return {
+    async narrowGrant(request, context) {
+      const userId = await userOf(context);
+      const narrowing = {
+        scopes: request.setScopes ? request.scopes : null,
+        expiresAt: findMoment('expiresAt', request.expiresAt),
+        dataFrom: findDate('dataFrom', request.dataFrom),
+      };
+      return {
+        grant: toGrantMessage(await grants.narrow(parseKnownId('grt', request.id), userId, narrowing)),
+      };
+    },
+    async revokeGrant(request, context) {
+      const userId = await userOf(context);
+      return { revokedAt: timestampFromDate(await grants.revoke(parseKnownId('grt', request.id), userId)) };
+    },
+    async revokeAllGrants(_request, context) {
+      return { revoked: await grants.revokeAll(await userOf(context)) };
+    },
+  } satisfies Rpcs<'narrowGrant' | 'revokeGrant' | 'revokeAllGrants'>;
+}

@@ -1,0 +1,72 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { invalidRequest } from '@phds/service-kit/errors';
+import { implement } from '@phds/service-kit/rpc-service';
+import type { Ledger } from '../app/ledger.ts';
+import { parseAppProfile, parseAppStatus, toAppStatusMessage } from './app-messages.ts';
+import { toGrantStatusMessage } from './grant-messages.ts';
+import { parseHash, parseMoment, parseName, parseText } from './parameters.ts';
+
+const AUTHORIZATION = ['authorization'];
+
+/** phds.consent.v1.LedgerService. */
+export function ledgerService(ledger: Ledger) {
+  return implement(
+    LedgerService,
+    {
+      async putApp(request) {
+        const { status, epoch, revision } = await ledger.putApp(parseAppProfile(request.app));
+        return { status: toAppStatusMessage(status), epoch, revision };
+      },
+      async setAppStatus(request) {
+        const clientId = parseName('clientId', request.clientId);
+        const standing = await ledger.setAppStatus(clientId, parseAppStatus(request.status));
+        return {
+          status: toAppStatusMessage(standing.status),
+          epoch: standing.epoch,
+          revision: standing.revision,
+          statusChangedAt: timestampFromDate(standing.statusChangedAt),
+        };
+      },
+      async revokeFamily(request) {
+        const familyId = parseName('familyId', request.familyId);
+        await ledger.revokeFamily(familyId, parseMoment('expiresAt', request.expiresAt));
+        return {};
+      },
+      async revokeToken(request) {
+        const tokenHash = parseHash('tokenHash', request.tokenHash);
+        await ledger.revokeToken(tokenHash, parseMoment('expiresAt', request.expiresAt));
+        return {};
+      },
+      async checkLiveness(request) {
+        if (request.appEpoch > 0x7fff_ffff) throw invalidRequest('appEpoch', 'is out of range');
+        const { grant, ...alive } = await ledger.checkLiveness({
+          clientId: parseName('clientId', request.clientId),
+          appEpoch: request.appEpoch,
+          grantId: parseText('grantId', request.grantId, 128),
+          familyId: parseText('familyId', request.familyId, 128),
+          tokenHash:
+            request.tokenHash.length === 0 ? request.tokenHash : parseHash('tokenHash', request.tokenHash),
+        });
+        if (grant === null) return alive;
+        return {
+          ...alive,
+          grant: {
+            status: toGrantStatusMessage(grant.status),
+            scopes: [...grant.scopes],
+            expiresAt: timestampFromDate(grant.expiresAt),
+            userId: grant.userId,
+            dataFrom: grant.dataFrom ?? '',
+          },
+        };
+      },
+    },
+    {
+      putApp: AUTHORIZATION,
+      setAppStatus: AUTHORIZATION,
+      revokeFamily: AUTHORIZATION,
+      revokeToken: AUTHORIZATION,
+      checkLiveness: AUTHORIZATION,
+    },
+  );
+}

@@ -1,0 +1,85 @@
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '@phds/catalog/pagination';
+import { isScope, SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
+import type { PageRequest } from '@phds/contracts/phds/common/v1/page_pb';
+import { invalidRequest, notFound } from '@phds/service-kit/errors';
+import { isId } from '@phds/service-kit/ids';
+import type { Page } from '../app/ports.ts';
+
+const HASH_BYTES = 32;
+const LONGEST_TEXT = 2_048;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** A text that Postgres can hold, of bounded length; `parameter` names it in the refusal. */
+export function parseText(parameter: string, text: string, maxLength = LONGEST_TEXT): string {
+  if (text.length > maxLength) throw invalidRequest(parameter, `must have at most ${maxLength} characters`);
+  if (text.includes('\0')) throw invalidRequest(parameter, 'must not contain NUL');
+  return text;
+}
+
+/** As parseText, and not empty. */
+export function parseName(parameter: string, text: string, maxLength = 128): string {
+  if (text === '') throw invalidRequest(parameter, 'is missing');
+  return parseText(parameter, text, maxLength);
+}
+
+/** An id that is looked up: what has not even its shape is as unknown as one that does not exist. */
+export function parseKnownId(prefix: string, id: string): string {
+  if (!isId(prefix, id)) throw notFound();
+  return id;
+}
+
+export function parseHash(parameter: string, hash: Uint8Array): Uint8Array {
+  if (hash.length !== HASH_BYTES) throw invalidRequest(parameter, `must be ${HASH_BYTES} bytes`);
+  return hash;
+}
+
+export function parseMoment(parameter: string, timestamp: Timestamp | undefined): Date {
+  const moment = findMoment(parameter, timestamp);
+  if (moment === null) throw invalidRequest(parameter, 'is missing');
+  return moment;
+}
+
+/** null when absent. */
+export function findMoment(parameter: string, timestamp: Timestamp | undefined): Date | null {
+  if (timestamp === undefined) return null;
+  const moment = timestampDate(timestamp);
+  const year = moment.getUTCFullYear();
+  if (!(year >= 1900 && year <= 9999))
+    throw invalidRequest(parameter, 'must be a time of the years 1900 to 9999');
+  return moment;
+}
+
+/** A real calendar date, `YYYY-MM-DD`; null when empty. */
+export function findDate(parameter: string, text: string): string | null {
+  if (text === '') return null;
+  const time = DATE.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== text || text < '1900') {
+    throw invalidRequest(parameter, 'must be a date YYYY-MM-DD');
+  }
+  return text;
+}
+
+/** Known scopes, once each in catalog order. */
+export function parseScopes(parameter: string, scopes: readonly string[]): Scope[] {
+  const unknown = scopes.filter((scope) => !isScope(scope));
+  if (unknown.length > 0) throw invalidRequest(parameter, `unknown: ${unknown.join(', ')}`);
+  if (scopes.length === 0) throw invalidRequest(parameter, 'must name at least one');
+  return SCOPE_NAMES.filter((scope) => scopes.includes(scope));
+}
+
+/** A BCP 47 language tag; empty is `en`. */
+export function parseLanguage(parameter: string, language: string): string {
+  if (language === '') return 'en';
+  if (language.length > 35 || !/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(language)) {
+    throw invalidRequest(parameter, 'must be a BCP 47 language tag');
+  }
+  return language;
+}
+
+/** Zero means the default; a larger page than allowed is clamped (contract section 6). */
+export function toPage(request: PageRequest | undefined): Page {
+  const limit = Math.min(request?.pageSize || PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX);
+  return { limit, offset: ((request?.page || PAGE_DEFAULT) - 1) * limit };
+}

@@ -1,0 +1,64 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import {
+  type OpenPendingApprovalRequest,
+  type PendingApprovalSchema,
+  PendingStatus as PendingStatusMessage,
+} from '@phds/contracts/phds/consent/v1/consent_pb';
+import { invalidRequest } from '@phds/service-kit/errors';
+import { isId } from '@phds/service-kit/ids';
+import type { OpeningRequest } from '../app/ports.ts';
+import type { PendingApprovalView, PendingStatus } from '../domain/pending-approval.ts';
+import { parseAppProfile, toAppProfileMessage } from './app-messages.ts';
+import { parseName, parseScopes, parseText } from './parameters.ts';
+
+const TO_MESSAGE = {
+  pending: PendingStatusMessage.PENDING,
+  approved: PendingStatusMessage.APPROVED,
+  denied: PendingStatusMessage.DENIED,
+  expired: PendingStatusMessage.EXPIRED,
+  cancelled: PendingStatusMessage.CANCELLED,
+} as const satisfies Record<PendingStatus, PendingStatusMessage>;
+
+/** null is every status. */
+export function findPendingStatus(message: PendingStatusMessage): PendingStatus | null {
+  if (message === PendingStatusMessage.UNSPECIFIED) return null;
+  const statuses = Object.keys(TO_MESSAGE) as PendingStatus[];
+  const status = statuses.find((candidate) => TO_MESSAGE[candidate] === message);
+  if (status === undefined) throw invalidRequest('status', `must be one of ${statuses.join(', ')}`);
+  return status;
+}
+
+export function toPendingMessage(
+  pending: PendingApprovalView,
+): MessageInitShape<typeof PendingApprovalSchema> {
+  return {
+    id: pending.id,
+    status: TO_MESSAGE[pending.status],
+    app: toAppProfileMessage(pending.app),
+    redirectHost: pending.redirectHost,
+    requestedScopes: pending.scopes.map((scope) => ({
+      scope,
+      alreadyShared: pending.alreadyShared.includes(scope),
+    })),
+    purpose: pending.purpose,
+    clientAuthenticated: pending.clientAuthenticated,
+    createdAt: timestampFromDate(pending.createdAt),
+    expiresAt: timestampFromDate(pending.expiresAt),
+  };
+}
+
+export function parseOpening(request: OpenPendingApprovalRequest): OpeningRequest {
+  // `apr_` and 128 bits in base62.
+  if (!isId('apr', request.id) || request.id.length < 26)
+    throw invalidRequest('id', 'must be an apr_ id of 128 bits');
+  return {
+    id: request.id,
+    app: parseAppProfile(request.app),
+    appEpoch: request.appEpoch,
+    redirectHost: parseName('redirectHost', request.redirectHost, 512),
+    scopes: parseScopes('scopes', request.scopes),
+    purpose: parseText('purpose', request.purpose),
+    clientAuthenticated: request.clientAuthenticated,
+  };
+}

@@ -1,0 +1,26 @@
+import type { AppProfile } from '../domain/app.ts';
+
+/** The columns of an app `a` that make its profile. */
+export const APP_COLUMNS = `a.client_id AS "appClientId", a.name AS "appName", a.owner_id AS "appOwnerId",
+  a.homepage_url AS "appHomepageUrl", a.privacy_policy_url AS "appPrivacyPolicyUrl", a.logo_url AS "appLogoUrl"`;
+
+/** An app's profile as read from the database. */
+export interface AppRow {
+  readonly appClientId: string;
+  readonly appName: string;
+  readonly appOwnerId: string;
+  readonly appHomepageUrl: string;
+  readonly appPrivacyPolicyUrl: string;
+  readonly appLogoUrl: string;
+}
+
+export function toAppProfile(row: AppRow): AppProfile {
+  return {
+    clientId: row.appClientId,
+    name: row.appName,
+    ownerId: row.appOwnerId,
+    homepageUrl: row.appHomepageUrl,
+    privacyPolicyUrl: row.appPrivacyPolicyUrl,
+    logoUrl: row.appLogoUrl,
+  };
+}

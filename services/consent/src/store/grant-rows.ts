@@ -1,0 +1,57 @@
+import type { Scope } from '@phds/catalog/scopes';
+import type { Grant, GrantStatus, Revoker } from '../domain/grant.ts';
+
+/** A grant `g`, its app `a`, and the epoch `e` that ended the grant's own, if one has. */
+export const GRANT_FROM = `consent_grant g
+  JOIN app a ON a.client_id = g.client_id
+  LEFT JOIN app_epoch e ON e.client_id = g.client_id AND e.epoch = g.app_epoch + 1`;
+
+/**
+ * How a grant stands when the statement begins. A grant of an older epoch is never active, whatever clocks say; it had
+ * expired if its time was over before the epoch ended.
+ */
+export const GRANT_STATUS = `CASE
+  WHEN g.revoked_at IS NOT NULL THEN 'revoked'
+  WHEN g.app_epoch < a.epoch THEN CASE WHEN e.started_at >= g.expires_at THEN 'expired' ELSE 'revoked' END
+  WHEN g.expires_at <= statement_timestamp() THEN 'expired'
+  ELSE 'active' END`;
+
+/** The columns of a GrantRow. */
+export const GRANT_COLUMNS = `g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scopes,
+  g.granted_at AS "grantedAt", g.expires_at AS "expiresAt", to_char(g.data_from, 'YYYY-MM-DD') AS "dataFrom",
+  ${GRANT_STATUS} AS status, g.revoked_at AS "revokedAt", e.started_at AS "epochEndedAt"`;
+
+/** A grant as read from the database. */
+export interface GrantRow {
+  readonly id: string;
+  readonly userId: string;
+  readonly clientId: string;
+  readonly scopes: Scope[];
+  readonly grantedAt: Date;
+  readonly expiresAt: Date;
+  readonly dataFrom: string | null;
+  readonly status: GrantStatus;
+  readonly revokedAt: Date | null;
+  readonly epochEndedAt: Date | null;
+}
+
+export function toGrant(row: GrantRow): Grant {
+  const { id, userId, clientId, scopes, grantedAt, expiresAt, dataFrom, status } = row;
+  const revoked = status === 'revoked';
+  return {
+    id,
+    userId,
+    clientId,
+    scopes,
+    grantedAt,
+    expiresAt,
+    dataFrom,
+    status,
+    revokedAt: revoked ? (row.revokedAt ?? row.epochEndedAt) : null,
+    revokedBy: revoked ? revokerOf(row) : null,
+  };
+}
+
+function revokerOf(row: GrantRow): Revoker {
+  return row.revokedAt === null ? 'app' : 'user';
+}

@@ -1,0 +1,75 @@
+import type { Scope } from '@phds/catalog/scopes';
+import type { PendingApproval, PendingStatus } from '../domain/pending-approval.ts';
+
+/** A pending approval `p`, its app `a`, and the epoch `pe` that ended its own, if one has. */
+export const PENDING_FROM = `pending_approval p
+  JOIN app a ON a.client_id = p.client_id
+  LEFT JOIN app_epoch pe ON pe.client_id = p.client_id AND pe.epoch = p.app_epoch + 1`;
+
+/** How it stands when the statement begins; what had expired before the app was revoked stays expired. */
+export const PENDING_STATUS = `CASE
+  WHEN p.decision IS NOT NULL THEN p.decision
+  WHEN p.app_epoch < a.epoch THEN CASE WHEN pe.started_at >= p.expires_at THEN 'expired' ELSE 'cancelled' END
+  WHEN p.expires_at <= statement_timestamp() THEN 'expired'
+  ELSE 'pending' END`;
+
+/** The columns of a PendingRow. */
+export const PENDING_COLUMNS = `p.id, p.client_id AS "clientId", p.app_epoch AS "appEpoch",
+  p.redirect_host AS "redirectHost", p.scopes, p.purpose, p.client_authenticated AS "clientAuthenticated",
+  p.created_at AS "createdAt", p.expires_at AS "expiresAt", p.claimed_by AS "claimedBy", ${PENDING_STATUS} AS status,
+  p.decided_at AS "decidedAt", p.approved_scopes AS "approvedScopes", p.approved_days AS "approvedDays",
+  to_char(p.approved_data_from, 'YYYY-MM-DD') AS "approvedDataFrom", p.grant_id AS "grantId",
+  p.grant_expires_at AS "grantExpiresAt"`;
+
+/** A pending approval as read from the database. */
+export interface PendingRow {
+  readonly id: string;
+  readonly clientId: string;
+  readonly appEpoch: number;
+  readonly redirectHost: string;
+  readonly scopes: Scope[];
+  readonly purpose: string;
+  readonly clientAuthenticated: boolean;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly claimedBy: string | null;
+  readonly status: PendingStatus;
+  readonly decidedAt: Date | null;
+  readonly approvedScopes: Scope[] | null;
+  readonly approvedDays: number | null;
+  readonly approvedDataFrom: string | null;
+  readonly grantId: string | null;
+  readonly grantExpiresAt: Date | null;
+}
+
+export function toPendingApproval(row: PendingRow): PendingApproval {
+  const { id, clientId, appEpoch, redirectHost, scopes, purpose, clientAuthenticated } = row;
+  return {
+    id,
+    clientId,
+    appEpoch,
+    redirectHost,
+    scopes,
+    purpose,
+    clientAuthenticated,
+    status: row.status,
+    claimedBy: row.claimedBy,
+    decidedAt: row.decidedAt,
+    approval: toApproval(row),
+  };
+}
+
+function toApproval(row: PendingRow): PendingApproval['approval'] {
+  const { approvedScopes, approvedDays, approvedDataFrom, grantId, grantExpiresAt } = row;
+  if (row.status !== 'approved') return null;
+  if (approvedScopes === null || approvedDays === null || grantId === null || grantExpiresAt === null) {
+    throw new Error(`pending approval ${row.id} is approved without its terms`);
+  }
+  return {
+    scopes: approvedScopes,
+    days: approvedDays,
+    dataFrom: approvedDataFrom,
+    grantId,
+    grantExpiresAt,
+  };
+}

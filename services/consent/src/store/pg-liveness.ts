@@ -1,0 +1,35 @@
+import type pg from 'pg';
+import type { LivenessReader } from '../app/ports.ts';
+import { GRANT_COLUMNS, type GrantRow } from './grant-rows.ts';
+
+const CHECK = `
+  SELECT coalesce(a.status = 'active' AND a.epoch = $2, false) AS "appAlive",
+    NOT EXISTS (SELECT FROM revoked_family WHERE family_id = $4) AS "familyAlive",
+    NOT EXISTS (SELECT FROM revoked_token WHERE token_hash = $5) AS "tokenAlive",
+    ${GRANT_COLUMNS}
+  FROM (VALUES ($1::text, $3::text)) AS asked(client_id, grant_id)
+  LEFT JOIN app a ON a.client_id = asked.client_id
+  LEFT JOIN consent_grant g ON g.id = asked.grant_id AND g.client_id = asked.client_id
+  LEFT JOIN app_epoch e ON e.client_id = g.client_id AND e.epoch = g.app_epoch + 1`;
+
+interface LivenessRow extends Omit<GrantRow, 'id'> {
+  readonly appAlive: boolean;
+  readonly familyAlive: boolean;
+  readonly tokenAlive: boolean;
+  readonly id: string | null;
+}
+
+/** Asked at every introspection, exchange and refresh: one prepared statement, one snapshot. */
+export function createPgLiveness(pool: pg.Pool): LivenessReader {
+  return {
+    async check({ clientId, appEpoch, grantId, familyId, tokenHash }) {
+      const values = [clientId, appEpoch, grantId, familyId, Buffer.from(tokenHash)];
+      const { rows } = await pool.query<LivenessRow>({ name: 'liveness', text: CHECK, values });
+      const [row] = rows;
+      if (row === undefined) throw new Error('the ledger always answers a row');
+      const { appAlive, familyAlive, tokenAlive, status, scopes, expiresAt, userId, dataFrom } = row;
+      const grant = row.id === null ? null : { status, scopes, expiresAt, userId, dataFrom };
+      return { appAlive, familyAlive, tokenAlive, grant };
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { AppLedger } from '../app/ports.ts';
+import type { AppStanding } from '../domain/app.ts';
+import type { PrismaClient } from './generated/client.ts';
+
+/** The ledger's apps in table `app`; each change is one conditional statement. */
+export function createPrismaApps(prisma: PrismaClient): AppLedger {
+  return {
+    async put({ clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl }) {
+      const [standing] = await prisma.$queryRaw<AppStanding[]>`
+        INSERT INTO app (client_id, owner_id, name, homepage_url, privacy_policy_url, logo_url)
+        VALUES (${clientId}, ${ownerId}, ${name}, ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl})
+        ON CONFLICT (client_id) DO UPDATE SET name = EXCLUDED.name, homepage_url = EXCLUDED.homepage_url,
+          privacy_policy_url = EXCLUDED.privacy_policy_url, logo_url = EXCLUDED.logo_url
+        RETURNING status, epoch, revision, status_changed_at AS "statusChangedAt"`;
+      if (standing === undefined) throw new Error('an upsert answers its row');
+      return standing;
+    },
+    async setStatus(clientId, status) {
+      const [changed] = await prisma.$queryRaw<AppStanding[]>`
+        WITH changed AS (
+          UPDATE app SET status = ${status}, revision = revision + 1, status_changed_at = statement_timestamp(),
+            epoch = epoch + CASE WHEN ${status} = 'revoked' THEN 1 ELSE 0 END
+          WHERE client_id = ${clientId} AND status <> ${status}
+          RETURNING *
+        ), begun AS (
+          INSERT INTO app_epoch (client_id, epoch, started_at)
+          SELECT client_id, epoch, status_changed_at FROM changed WHERE status = 'revoked'
+        )
+        SELECT status, epoch, revision, status_changed_at AS "statusChangedAt" FROM changed`;
+      // A statement of its own: it sees what a parallel call, which this one may have waited for, has committed.
+      return changed ?? (await findStanding(prisma, clientId));
+    },
+  };
+}
+
+async function findStanding(prisma: PrismaClient, clientId: string): Promise<AppStanding | null> {
+  const [standing] = await prisma.$queryRaw<AppStanding[]>`
+    SELECT status, epoch, revision, status_changed_at AS "statusChangedAt" FROM app WHERE client_id = ${clientId}`;
+  return standing ?? null;
+}

@@ -1,0 +1,152 @@
+import type { ApprovalCommand, Approved, Decisions } from '../app/ports.ts';
+import type { AppStatus } from '../domain/app.ts';
+import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
+import type { Grant } from '../domain/grant.ts';
+import type { PendingApproval } from '../domain/pending-approval.ts';
+import { addEvent } from './consent-events.ts';
+import { Prisma, type PrismaClient } from './generated/client.ts';
+import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, toGrant } from './grant-rows.ts';
+import { PENDING_COLUMNS, PENDING_FROM, type PendingRow, toPendingApproval } from './pending-rows.ts';
+
+type Transaction = Prisma.TransactionClient;
+
+interface LockedFacts extends DecisionFacts {
+  /** The row that the unique index allows one of: live, or ended and not yet closed. */
+  readonly openGrant: Grant | null;
+}
+
+/** Decisions, each one transaction. Locks are taken in the order pending approval, user and app, app, grant. */
+export function createPrismaDecisions(prisma: PrismaClient): Decisions {
+  return {
+    approve: (command, decide) => prisma.$transaction((tx) => approve(tx, command, decide)),
+    deny: (pendingId, userId, decide) => prisma.$transaction((tx) => deny(tx, pendingId, userId, decide)),
+  };
+}
+
+async function approve(
+  tx: Transaction,
+  command: ApprovalCommand,
+  decide: (facts: DecisionFacts) => ApprovalOutcome,
+): Promise<Approved | null> {
+  const clientId = await lockPending(tx, command.pendingId, command.userId);
+  if (clientId === null) return null;
+  const facts = await lockFacts(tx, command, clientId);
+  const { appEpoch } = facts.pending;
+  const outcome = decide(facts);
+  if (outcome.kind === 'repeated') {
+    const { approval, decidedAt } = outcome;
+    const { grantId, scopes, grantExpiresAt } = approval;
+    return { grantId, clientId, appEpoch, scopes, grantExpiresAt, decidedAt, repeated: true, joined: false };
+  }
+  const grantId = outcome.joins ?? command.newGrantId;
+  await writeGrant(tx, { ...command, clientId, appEpoch, grantId }, outcome, facts);
+  await addEvent(tx, {
+    kind: 'granted',
+    grantId,
+    at: facts.now,
+    terms: outcome.terms,
+    pendingId: command.pendingId,
+    purpose: facts.pending.purpose,
+    language: command.language,
+    shown: command.describe(outcome.scopes),
+  });
+  await markApproved(tx, command, grantId, outcome, facts.now);
+  return {
+    grantId,
+    clientId,
+    appEpoch,
+    scopes: outcome.scopes,
+    grantExpiresAt: outcome.terms.expiresAt,
+    decidedAt: facts.now,
+    repeated: false,
+    joined: outcome.joins !== null,
+  };
+}
+
+async function deny(
+  tx: Transaction,
+  pendingId: string,
+  userId: string,
+  decide: (pending: PendingApproval) => Date | null,
+): Promise<Date | null> {
+  const clientId = await lockPending(tx, pendingId, userId);
+  if (clientId === null) return null;
+  const { pending, now } = await readPending(tx, pendingId);
+  const deniedBefore = decide(pending);
+  if (deniedBefore !== null) return deniedBefore;
+  await tx.$executeRaw`
+    UPDATE pending_approval SET decision = 'denied', decided_at = ${now}, claimed_by = ${userId} WHERE id = ${pendingId}`;
+  return now;
+}
+
+/** Locks the pending approval and answers its app; null when unknown or somebody else's. */
+async function lockPending(tx: Transaction, id: string, userId: string): Promise<string | null> {
+  const [row] = await tx.$queryRaw<{ clientId: string; claimedBy: string | null }[]>`
+    SELECT client_id AS "clientId", claimed_by AS "claimedBy" FROM pending_approval WHERE id = ${id} FOR UPDATE`;
+  if (row === undefined || (row.claimedBy !== null && row.claimedBy !== userId)) return null;
+  return row.clientId;
+}
+
+/** Facts are read by statements of their own after the locks: in a fresh snapshot, by the clock of that moment. */
+async function lockFacts(tx: Transaction, command: ApprovalCommand, clientId: string): Promise<LockedFacts> {
+  const { userId, pendingId } = command;
+  // A lock on a row cannot keep a second grant from being made while there is none yet.
+  const pair = JSON.stringify([userId, clientId]);
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${pair}, 0))`;
+  const [app] = await tx.$queryRaw<{ status: AppStatus }[]>`
+    SELECT status FROM app WHERE client_id = ${clientId} FOR SHARE`;
+  if (app === undefined) throw new Error(`pending approval ${pendingId} has no app`);
+  await tx.$executeRaw`
+    SELECT 1 FROM consent_grant WHERE user_id = ${userId} AND client_id = ${clientId} AND closed_at IS NULL FOR UPDATE`;
+  const [row] = await tx.$queryRaw<GrantRow[]>`
+    SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)}
+    WHERE g.user_id = ${userId} AND g.client_id = ${clientId} AND g.closed_at IS NULL`;
+  const openGrant = row === undefined ? null : toGrant(row);
+  const liveGrant = openGrant?.status === 'active' ? openGrant : null;
+  return { ...(await readPending(tx, pendingId)), appStatus: app.status, openGrant, liveGrant };
+}
+
+async function readPending(tx: Transaction, id: string): Promise<{ pending: PendingApproval; now: Date }> {
+  const [row] = await tx.$queryRaw<(PendingRow & { now: Date })[]>`
+    SELECT ${Prisma.raw(PENDING_COLUMNS)}, statement_timestamp() AS now
+    FROM ${Prisma.raw(PENDING_FROM)} WHERE p.id = ${id}`;
+  if (row === undefined) throw new Error(`pending approval ${id} has no app`);
+  return { pending: toPendingApproval(row), now: row.now };
+}
+
+type Approval = Extract<ApprovalOutcome, { kind: 'approved' }>;
+
+async function writeGrant(
+  tx: Transaction,
+  grant: { grantId: string; userId: string; clientId: string; appEpoch: number },
+  { joins, terms }: Approval,
+  { openGrant, now }: LockedFacts,
+): Promise<void> {
+  if (joins !== null) {
+    await tx.$executeRaw`
+      UPDATE consent_grant SET scopes = ${terms.scopes}::text[], expires_at = ${terms.expiresAt},
+        data_from = ${terms.dataFrom}::date WHERE id = ${joins}`;
+    return;
+  }
+  if (openGrant !== null) {
+    await tx.$executeRaw`UPDATE consent_grant SET closed_at = ${now} WHERE id = ${openGrant.id}`;
+  }
+  await tx.$executeRaw`
+    INSERT INTO consent_grant (id, user_id, client_id, app_epoch, scopes, granted_at, expires_at, data_from)
+    VALUES (${grant.grantId}, ${grant.userId}, ${grant.clientId}, ${grant.appEpoch}, ${terms.scopes}::text[],
+      ${now}, ${terms.expiresAt}, ${terms.dataFrom}::date)`;
+}
+
+async function markApproved(
+  tx: Transaction,
+  { pendingId, userId }: ApprovalCommand,
+  grantId: string,
+  { scopes, days, terms }: Approval,
+  now: Date,
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE pending_approval SET decision = 'approved', decided_at = ${now}, claimed_by = ${userId},
+      approved_scopes = ${scopes}::text[], approved_days = ${days}, approved_data_from = ${terms.dataFrom}::date,
+      grant_id = ${grantId}, grant_expires_at = ${terms.expiresAt}
+    WHERE id = ${pendingId}`;
+}

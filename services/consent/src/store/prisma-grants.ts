@@ -1,0 +1,130 @@
+import type { Grants } from '../app/ports.ts';
+import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
+import { APP_COLUMNS, type AppRow, toAppProfile } from './app-rows.ts';
+import { addEvent } from './consent-events.ts';
+import { Prisma, type PrismaClient } from './generated/client.ts';
+import { GRANT_COLUMNS, GRANT_FROM, GRANT_STATUS, type GrantRow, toGrant } from './grant-rows.ts';
+
+type Transaction = Prisma.TransactionClient;
+
+/** Grants in table `consent_grant`; each change locks the row first and adds to the grant's history. */
+export function createPrismaGrants(prisma: PrismaClient): Grants {
+  return {
+    async list(userId, status, page) {
+      const own = Prisma.sql`g.user_id = ${userId}`;
+      const where = status === null ? own : Prisma.sql`${own} AND ${Prisma.raw(GRANT_STATUS)} = ${status}`;
+      const [items, total] = await Promise.all([
+        selectViews(prisma, userId, Prisma.sql`${where} ${newestFirst(page)}`),
+        countGrants(prisma, where),
+      ]);
+      return { items, total };
+    },
+    async find(id, userId) {
+      const [view] = await selectViews(prisma, userId, Prisma.sql`g.id = ${id} AND g.user_id = ${userId}`);
+      return view ?? null;
+    },
+    change: (id, userId, change) => prisma.$transaction((tx) => changeTerms(tx, id, userId, change)),
+    revoke: (id, userId) => prisma.$transaction((tx) => revoke(tx, id, userId)),
+    revokeAll: (userId) => prisma.$transaction((tx) => revokeAll(tx, userId)),
+    async listOfApp(clientId, page) {
+      const where = Prisma.sql`g.client_id = ${clientId}`;
+      const [rows, total] = await Promise.all([
+        prisma.$queryRaw<GrantRow[]>`
+          SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)} WHERE ${where} ${newestFirst(page)}`,
+        countGrants(prisma, where),
+      ]);
+      return { items: rows.map(toGrant), total };
+    },
+  };
+}
+
+function newestFirst(page: { limit: number; offset: number }): Prisma.Sql {
+  return Prisma.sql`ORDER BY g.granted_at DESC, g.id DESC LIMIT ${page.limit} OFFSET ${page.offset}`;
+}
+
+async function countGrants(prisma: PrismaClient, where: Prisma.Sql): Promise<number> {
+  const [counted] = await prisma.$queryRaw<{ total: number }[]>`
+    SELECT count(*)::int AS total FROM ${Prisma.raw(GRANT_FROM)} WHERE ${where}`;
+  return counted?.total ?? 0;
+}
+
+async function selectViews(prisma: PrismaClient, userId: string, where: Prisma.Sql): Promise<GrantView[]> {
+  const rows = await prisma.$queryRaw<(GrantRow & AppRow)[]>`
+    SELECT ${Prisma.raw(GRANT_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)}
+    FROM ${Prisma.raw(GRANT_FROM)} WHERE ${where}`;
+  if (rows.length === 0) return [];
+  const ids = rows.map((row) => row.id);
+  const counts = await prisma.$queryRaw<{ grantId: string; count: number; last: Date }[]>`
+    SELECT r.grant_id AS "grantId", count(*)::int AS count, max(r.at) AS last
+    FROM access_record r LEFT JOIN access_refusal f ON f.record_id = r.id
+    WHERE r.user_id = ${userId} AND r.grant_id = ANY(${ids}::text[]) AND f.record_id IS NULL
+    GROUP BY r.grant_id`;
+  const byGrant = new Map(counts.map((count) => [count.grantId, count]));
+  return rows.map((row) => ({
+    ...toGrant(row),
+    app: toAppProfile(row),
+    lastAccessAt: byGrant.get(row.id)?.last ?? null,
+    accessCount: byGrant.get(row.id)?.count ?? 0,
+  }));
+}
+
+interface LockedGrant {
+  readonly grant: Grant;
+  readonly now: Date;
+}
+
+/** Reads by a statement of its own after the lock: in a fresh snapshot, by the clock of that moment. */
+async function lockGrant(tx: Transaction, id: string, userId: string): Promise<LockedGrant | null> {
+  await tx.$executeRaw`SELECT 1 FROM consent_grant WHERE id = ${id} AND user_id = ${userId} FOR UPDATE`;
+  const [row] = await tx.$queryRaw<(GrantRow & { now: Date })[]>`
+    SELECT ${Prisma.raw(GRANT_COLUMNS)}, statement_timestamp() AS now
+    FROM ${Prisma.raw(GRANT_FROM)} WHERE g.id = ${id} AND g.user_id = ${userId}`;
+  return row === undefined ? null : { grant: toGrant(row), now: row.now };
+}
+
+async function changeTerms(
+  tx: Transaction,
+  id: string,
+  userId: string,
+  change: (grant: Grant, now: Date) => GrantTerms | null,
+): Promise<boolean> {
+  const locked = await lockGrant(tx, id, userId);
+  if (locked === null) return false;
+  const terms = change(locked.grant, locked.now);
+  if (terms === null) return true;
+  await tx.$executeRaw`
+    UPDATE consent_grant SET scopes = ${terms.scopes}::text[], expires_at = ${terms.expiresAt},
+      data_from = ${terms.dataFrom}::date WHERE id = ${id}`;
+  await addEvent(tx, { kind: 'narrowed', grantId: id, at: locked.now, terms });
+  return true;
+}
+
+async function revoke(tx: Transaction, id: string, userId: string): Promise<Date | null> {
+  const locked = await lockGrant(tx, id, userId);
+  if (locked === null) return null;
+  const { grant, now } = locked;
+  if (grant.revokedAt !== null) return grant.revokedAt;
+  await tx.$executeRaw`
+    UPDATE consent_grant SET revoked_at = ${now}, closed_at = coalesce(closed_at, ${now}) WHERE id = ${id}`;
+  await addEvent(tx, { kind: 'revoked', grantId: id, at: now, terms: grant });
+  return now;
+}
+
+async function revokeAll(tx: Transaction, userId: string): Promise<string[]> {
+  // In the order of ids, so that two of these never wait for each other.
+  await tx.$executeRaw`
+    SELECT 1 FROM consent_grant WHERE user_id = ${userId} AND closed_at IS NULL ORDER BY id FOR UPDATE`;
+  const ended = await tx.$queryRaw<{ id: string }[]>`
+    WITH ended AS (
+      UPDATE consent_grant g SET revoked_at = statement_timestamp(), closed_at = statement_timestamp()
+      FROM app a
+      WHERE a.client_id = g.client_id AND g.user_id = ${userId} AND g.closed_at IS NULL
+        AND g.app_epoch = a.epoch AND g.expires_at > statement_timestamp()
+      RETURNING g.*
+    ), told AS (
+      INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
+      SELECT gen_random_uuid(), id, revoked_at, 'revoked', scopes, expires_at, data_from FROM ended
+    )
+    SELECT id FROM ended`;
+  return ended.map((grant) => grant.id);
+}

@@ -1,0 +1,111 @@
+import type { Listed, Opening, OpeningRequest, PendingApprovals } from '../app/ports.ts';
+import type { AppProfile } from '../domain/app.ts';
+import type { PendingApprovalView } from '../domain/pending-approval.ts';
+import { APP_COLUMNS, type AppRow, toAppProfile } from './app-rows.ts';
+import { Prisma, type PrismaClient } from './generated/client.ts';
+import { PENDING_COLUMNS, PENDING_FROM, PENDING_STATUS, type PendingRow } from './pending-rows.ts';
+
+interface ViewRow extends PendingRow, AppRow {
+  readonly alreadyShared: string[] | null;
+}
+
+/** Pending approvals in table `pending_approval`. */
+export function createPrismaPendingApprovals(prisma: PrismaClient): PendingApprovals {
+  return {
+    open: (request, limits) => prisma.$transaction((tx) => open(tx, request, limits)),
+    async claim(id, userId) {
+      await prisma.$executeRaw`
+        UPDATE pending_approval SET claimed_by = ${userId} WHERE id = ${id} AND claimed_by IS NULL`;
+      const [view] = await selectViews(
+        prisma,
+        userId,
+        Prisma.sql`p.id = ${id} AND p.claimed_by = ${userId}`,
+        Prisma.empty,
+      );
+      return view ?? null;
+    },
+    async list(userId, status, page) {
+      const own = Prisma.sql`(p.claimed_by = ${userId} OR (p.claimed_by IS NULL
+        AND p.client_id IN (SELECT client_id FROM app WHERE owner_id = ${userId})))`;
+      const where = status === null ? own : Prisma.sql`${own} AND ${Prisma.raw(PENDING_STATUS)} = ${status}`;
+      const paging = Prisma.sql`ORDER BY p.created_at DESC, p.id DESC LIMIT ${page.limit} OFFSET ${page.offset}`;
+      const [items, counted] = await Promise.all([
+        selectViews(prisma, userId, where, paging),
+        prisma.$queryRaw<{ total: number }[]>`
+          SELECT count(*)::int AS total FROM ${Prisma.raw(PENDING_FROM)} WHERE ${where}`,
+      ]);
+      return { items, total: counted[0]?.total ?? 0 } satisfies Listed<PendingApprovalView>;
+    },
+  };
+}
+
+/** The app's row is locked: parallel openings of one app, and changes of its status, go one after the other. */
+async function open(
+  tx: Prisma.TransactionClient,
+  request: OpeningRequest,
+  limits: { lifetimeSeconds: number; maxLive: number },
+): Promise<Opening> {
+  const { clientId } = request.app;
+  const [app] = await tx.$queryRaw<{ status: string; epoch: number }[]>`
+    SELECT status, epoch FROM app WHERE client_id = ${clientId} FOR NO KEY UPDATE`;
+  if (app?.status !== 'active' || app.epoch !== request.appEpoch) return { kind: 'app_not_active' };
+  const known = await tx.pendingApproval.findUnique({ where: { id: request.id } });
+  if (known !== null) return toOpening(known, clientId);
+  const [live] = await tx.$queryRaw<{ count: number; wait: number | null }[]>`
+    SELECT count(*)::int AS count, ceil(extract(epoch FROM min(expires_at) - statement_timestamp()))::int AS wait
+    FROM pending_approval
+    WHERE client_id = ${clientId} AND expires_at > statement_timestamp() AND decision IS NULL
+      AND app_epoch = ${app.epoch}`;
+  if (live !== undefined && live.count >= limits.maxLive) {
+    return { kind: 'too_many', retryAfterSeconds: Math.max(1, live.wait ?? 1) };
+  }
+  await refreshProfile(tx, request.app);
+  const [opened] = await tx.$queryRaw<{ expiresAt: Date }[]>`
+    INSERT INTO pending_approval (id, client_id, app_epoch, redirect_host, scopes, purpose, client_authenticated,
+      created_at, expires_at)
+    VALUES (${request.id}, ${clientId}, ${app.epoch}, ${request.redirectHost}, ${request.scopes}::text[],
+      ${request.purpose}, ${request.clientAuthenticated}, statement_timestamp(),
+      statement_timestamp() + make_interval(secs => ${limits.lifetimeSeconds}::int))
+    ON CONFLICT (id) DO NOTHING
+    RETURNING expires_at AS "expiresAt"`;
+  return opened === undefined ? { kind: 'id_taken' } : { kind: 'opened', expiresAt: opened.expiresAt };
+}
+
+function toOpening(known: { clientId: string; expiresAt: Date }, clientId: string): Opening {
+  return known.clientId === clientId ? { kind: 'opened', expiresAt: known.expiresAt } : { kind: 'id_taken' };
+}
+
+/** What authorization hands over is newer than a display whose update got lost. */
+async function refreshProfile(tx: Prisma.TransactionClient, app: AppProfile): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE app SET name = ${app.name}, homepage_url = ${app.homepageUrl},
+      privacy_policy_url = ${app.privacyPolicyUrl}, logo_url = ${app.logoUrl}
+    WHERE client_id = ${app.clientId} AND (name, homepage_url, privacy_policy_url, logo_url)
+      IS DISTINCT FROM (${app.name}, ${app.homepageUrl}, ${app.privacyPolicyUrl}, ${app.logoUrl})`;
+}
+
+async function selectViews(
+  prisma: PrismaClient,
+  userId: string,
+  where: Prisma.Sql,
+  paging: Prisma.Sql,
+): Promise<PendingApprovalView[]> {
+  const rows = await prisma.$queryRaw<ViewRow[]>`
+    SELECT ${Prisma.raw(PENDING_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)}, g.scopes AS "alreadyShared"
+    FROM ${Prisma.raw(PENDING_FROM)}
+    LEFT JOIN consent_grant g ON g.user_id = ${userId} AND g.client_id = p.client_id AND g.closed_at IS NULL
+      AND g.app_epoch = a.epoch AND g.expires_at > statement_timestamp()
+    WHERE ${where} ${paging}`;
+  return rows.map((row) => ({
+    id: row.id,
+    app: toAppProfile(row),
+    redirectHost: row.redirectHost,
+    scopes: row.scopes,
+    purpose: row.purpose,
+    clientAuthenticated: row.clientAuthenticated,
+    status: row.status,
+    createdAt: row.createdAt,
+    expiresAt: row.expiresAt,
+    alreadyShared: row.alreadyShared ?? [],
+  }));
+}
