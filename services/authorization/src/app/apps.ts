@@ -1,0 +1,122 @@
+import type { Clock } from '@phds/service-kit/clock';
+import { AppError, notFound } from '@phds/service-kit/errors';
+import { isId, newId } from '@phds/service-kit/ids';
+import { newSecret, sha256 } from '@phds/service-kit/secrets';
+import type { App, AppStatus } from '../domain/app.ts';
+import type { SettingsInput } from '../domain/app-settings.ts';
+import { parseChange, parseRegistration } from '../domain/app-settings.ts';
+import type { AppStore, ConsentLedger, Listed, Page, SecretTrace } from './ports.ts';
+
+/** A new secret of an app, in plain text for the only time. */
+export interface IssuedSecret {
+  readonly clientSecret: string;
+  readonly secretLast4: string;
+}
+
+/** Developers' apps (contract section 4). `ownerId` is the session's user; what is not theirs does not exist for them. */
+export interface Apps {
+  /** Registers an app. Throws `invalid_request`, `conflict` (too many). */
+  register(ownerId: string, input: SettingsInput): Promise<IssuedSecret & { app: App }>;
+  list(ownerId: string, page: Page): Promise<Listed<App>>;
+  get(ownerId: string, clientId: string): Promise<App>;
+  /** Replaces the fields that were sent. */
+  update(ownerId: string, clientId: string, input: SettingsInput): Promise<App>;
+  /** A new secret; the old one fails from the answer on. Throws `app_not_active` for a revoked app. */
+  rotateSecret(ownerId: string, clientId: string): Promise<IssuedSecret & { rotatedAt: Date }>;
+  /** Sets the status, effective everywhere when it answers; a repeat finishes what a crash left. */
+  setStatus(ownerId: string, clientId: string, status: AppStatus): Promise<StatusChange>;
+}
+
+export interface StatusChange {
+  readonly status: AppStatus;
+  readonly statusChangedAt: Date;
+}
+
+export interface AppsDependencies {
+  readonly apps: AppStore;
+  readonly ledger: ConsentLedger;
+  readonly clock: Clock;
+  readonly maxAppsPerDeveloper: number;
+}
+
+export function createApps(dependencies: AppsDependencies): Apps {
+  const { apps, ledger, clock } = dependencies;
+
+  async function get(ownerId: string, clientId: string): Promise<App> {
+    const app = isId('app', clientId) ? await apps.findApp(clientId) : null;
+    if (app === null || app.ownerId !== ownerId) throw notFound();
+    return app;
+  }
+
+  return {
+    get,
+    list: (ownerId, page) => apps.listApps(ownerId, page),
+
+    register: (ownerId, input) => register(dependencies, ownerId, input),
+
+    async update(ownerId, clientId, input) {
+      const change = parseChange(input);
+      const known = await get(ownerId, clientId);
+      const changed = Object.keys(change).length > 0;
+      const app = changed ? await apps.updateSettings(clientId, ownerId, change, clock.now()) : known;
+      if (app === null) throw notFound();
+      // Only what people see is copied; when this fails, the same update again repairs it.
+      await ledger.putApp(app);
+      return app;
+    },
+
+    async rotateSecret(ownerId, clientId) {
+      await get(ownerId, clientId);
+      const { clientSecret, trace } = makeSecret();
+      const rotatedAt = clock.now();
+      if (!(await apps.replaceSecret(clientId, trace, rotatedAt))) {
+        throw new AppError('app_not_active', 'The app is revoked; set it active first.');
+      }
+      return { clientSecret, secretLast4: trace.last4, rotatedAt };
+    },
+
+    async setStatus(ownerId, clientId, status) {
+      const known = await get(ownerId, clientId);
+      // Even when nothing seems to change: only then does a repeat finish what a crash between the two left undone.
+      const state = await ledger.setAppStatus(clientId, status);
+      const statusChangedAt = state.statusChangedAt ?? known.statusChangedAt;
+      await apps.applyLedgerState(clientId, { ...state, statusChangedAt });
+      return { status: state.status, statusChangedAt };
+    },
+  };
+}
+
+async function register(
+  { apps, ledger, clock, maxAppsPerDeveloper }: AppsDependencies,
+  ownerId: string,
+  input: SettingsInput,
+): Promise<IssuedSecret & { app: App }> {
+  const settings = parseRegistration(input);
+  if ((await apps.countApps(ownerId)) >= maxAppsPerDeveloper) throw tooMany(maxAppsPerDeveloper);
+  const profile = { ...settings, clientId: newId('app'), ownerId };
+  // The ledger first: an app that only the ledger knows is nothing, one that it does not know could never be revoked.
+  const { status, epoch, revision } = await ledger.putApp(profile);
+  const now = clock.now();
+  const { clientSecret, trace } = makeSecret();
+  const app: App = {
+    ...profile,
+    status,
+    epoch,
+    ledgerRevision: revision,
+    statusChangedAt: now,
+    secretLast4: trace.last4,
+    createdAt: now,
+    updatedAt: now,
+  };
+  if (!(await apps.insertApp(app, trace, maxAppsPerDeveloper))) throw tooMany(maxAppsPerDeveloper);
+  return { app, clientSecret, secretLast4: trace.last4 };
+}
+
+function makeSecret(): { clientSecret: string; trace: SecretTrace } {
+  const clientSecret = newSecret('client_secret');
+  return { clientSecret, trace: { hash: sha256(clientSecret), last4: clientSecret.slice(-4) } };
+}
+
+function tooMany(limit: number): AppError {
+  return new AppError('conflict', `A developer may have at most ${limit} apps.`);
+}

@@ -1,0 +1,29 @@
+import type { Clock } from '@phds/service-kit/clock';
+import { AppError, unauthorized } from '@phds/service-kit/errors';
+import { judgeAccessToken } from '../domain/token.ts';
+import type { ConsentApprovals, ConsentLedger, Listed, OwnGrant, Page, TokenStore } from './ports.ts';
+
+/**
+ * The grants of the app behind an access token, without a word about the people. Only for an app's own (client
+ * credentials) token: a user's token speaks for one user, so it is `unauthorized` here like a dead or unknown one.
+ */
+export type OwnGrants = (tokenHash: Uint8Array, page: Page) => Promise<Listed<OwnGrant>>;
+
+export function createOwnGrants(dependencies: {
+  readonly tokens: TokenStore;
+  readonly ledger: ConsentLedger;
+  readonly approvals: ConsentApprovals;
+  readonly clock: Clock;
+}): OwnGrants {
+  const { tokens, ledger, approvals, clock } = dependencies;
+  return async (tokenHash, page) => {
+    const token = await tokens.findAccessToken(tokenHash);
+    const standing = token === null ? 'dead' : judgeAccessToken(token, clock.now());
+    if (standing === 'expired') throw new AppError('token_expired');
+    if (token === null || standing === 'dead') throw unauthorized('token not live');
+    if (token.userId !== null) throw unauthorized("a user's token");
+    const liveness = await ledger.checkLiveness({ ...token, tokenHash });
+    if (!liveness.appAlive || !liveness.tokenAlive) throw unauthorized('token not live');
+    return approvals.listAppGrants(token.clientId, page);
+  };
+}

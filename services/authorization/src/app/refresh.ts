@@ -1,0 +1,144 @@
+import type { Clock } from '@phds/service-kit/clock';
+import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import { deriveSecret, isSecret, sha256 } from '@phds/service-kit/secrets';
+import type { App } from '../domain/app.ts';
+import { parseRequestedScopes } from '../domain/authorization-request.ts';
+import type { GrantFacts } from '../domain/liveness.ts';
+import type { RefreshToken } from '../domain/token.ts';
+import { judgeRefresh, toAccessExpiry, toFamilyExpiry } from '../domain/token.ts';
+import type { FamilyRevocation } from './family-revocation.ts';
+import type { ConsentLedger, LockedRefreshToken, TokenStore } from './ports.ts';
+import type { IssuedTokens, TokenGrant } from './token-grants.ts';
+import { invalidGrant, requireLiveGrant, requireSeconds, toScopeText } from './token-grants.ts';
+
+export interface RefreshDependencies {
+  readonly tokens: TokenStore;
+  readonly ledger: ConsentLedger;
+  readonly revokeFamily: FamilyRevocation;
+  readonly clock: Clock;
+  /** Server key that successors are derived with. */
+  readonly derivationKey: Uint8Array;
+}
+
+/**
+ * The refresh_token grant (contract section 3). Every use rotates; the successor pair follows from the old token and a
+ * server key, so a lost answer can be asked for again without keeping any token in plain text. All uses of a family
+ * are decided one after the other under a lock on its row.
+ */
+export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
+  const { tokens, clock, revokeFamily, derivationKey } = dependencies;
+
+  return async (app, { refreshToken, scope }) => {
+    if (!refreshToken) throw invalidRequest('refresh_token', 'is required');
+    const known = await findOwn(tokens, app, refreshToken);
+    // Without the lock only what cannot change any more is judged: dead, and used with the window closed.
+    const first = judgeRefresh(known, '', clock.now());
+    if (first === 'dead') throw invalidGrant('refresh token expired or family revoked');
+    if (first === 'reuse') return punishReuse(revokeFamily, known);
+    const scopes = scope ? parseRequestedScopes(scope, known.scopes) : known.scopes;
+    const grant = await requireLiveFamily(dependencies, known);
+    const wanted = { pair: derivePair(derivationKey, refreshToken), scopes, grant };
+    const outcome = await tokens.withLockedRefreshToken(known.hash, (locked) =>
+      move(locked, wanted, clock.now()),
+    );
+    // After the transaction: the ledger comes first, and no lock is held while it is asked.
+    return outcome === 'reuse' ? punishReuse(revokeFamily, known) : outcome;
+  };
+}
+
+async function findOwn(tokens: TokenStore, app: App, refreshToken: string): Promise<RefreshToken> {
+  const wellFormed = isSecret('refresh_token', refreshToken);
+  const known = wellFormed ? await tokens.findRefreshToken(sha256(refreshToken)) : null;
+  if (known === null || known.family.clientId !== app.clientId) {
+    throw invalidGrant('unknown or foreign refresh token');
+  }
+  if (known.family.appEpoch !== app.epoch) throw invalidGrant('token of a former life of the app');
+  return known;
+}
+
+async function requireLiveFamily(
+  { ledger }: RefreshDependencies,
+  { family }: RefreshToken,
+): Promise<GrantFacts> {
+  const { clientId, appEpoch, grantId, id: familyId, userId } = family;
+  return requireLiveGrant(ledger, { clientId, appEpoch, grantId, familyId }, userId);
+}
+
+async function punishReuse(revokeFamily: FamilyRevocation, token: RefreshToken): Promise<never> {
+  await revokeFamily(token.family.id);
+  throw invalidGrant('refresh token reused');
+}
+
+/** Under the lock: what the token is by now decides. */
+async function move(
+  locked: LockedRefreshToken | null,
+  wanted: Wanted,
+  now: Date,
+): Promise<IssuedTokens | 'reuse'> {
+  if (locked === null) throw invalidGrant('pruned meanwhile');
+  const { token } = locked;
+  switch (judgeRefresh(token, toScopeText(wanted.scopes), now)) {
+    case 'rotate':
+      return rotate(locked, wanted, now);
+    case 'repeat':
+      return repeat(locked, wanted, now);
+    case 'other_scope':
+      throw new AppError('invalid_scope', 'A repeated refresh has to ask for the same scope.');
+    case 'reuse':
+      return 'reuse';
+    case 'dead':
+      throw invalidGrant('ended meanwhile');
+  }
+}
+
+async function rotate(locked: LockedRefreshToken, wanted: Wanted, now: Date): Promise<IssuedTokens> {
+  const { clientId, appEpoch } = locked.token.family;
+  const { pair, scopes, grant } = wanted;
+  const expiresAt = toAccessExpiry(now, grant.expiresAt);
+  const answer = toAnswer(locked.token, wanted, expiresAt, now);
+  const hash = sha256(pair.access);
+  await locked.rotate({
+    access: { hash, clientId, scopes, appEpoch, issuedAt: now, expiresAt },
+    successorHash: sha256(pair.refresh),
+    familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
+    scope: answer.scope,
+    now,
+  });
+  return answer;
+}
+
+async function repeat(locked: LockedRefreshToken, wanted: Wanted, now: Date): Promise<IssuedTokens> {
+  const expiresAt = await locked.findAccessExpiry(sha256(wanted.pair.access));
+  if (expiresAt === null) throw invalidGrant('successor is gone');
+  return toAnswer(locked.token, wanted, expiresAt, now);
+}
+
+/** The tokens that follow one refresh token, in plain text. */
+interface Pair {
+  readonly access: string;
+  readonly refresh: string;
+}
+
+interface Wanted {
+  readonly pair: Pair;
+  /** Of the access token. */
+  readonly scopes: RefreshToken['scopes'];
+  readonly grant: GrantFacts;
+}
+
+function derivePair(key: Uint8Array, refreshToken: string): Pair {
+  return {
+    access: deriveSecret('access_token', key, 'refresh:access', refreshToken),
+    refresh: deriveSecret('refresh_token', key, 'refresh:refresh', refreshToken),
+  };
+}
+
+function toAnswer(token: RefreshToken, { pair, scopes }: Wanted, expiresAt: Date, now: Date): IssuedTokens {
+  return {
+    accessToken: pair.access,
+    expiresInSeconds: requireSeconds(expiresAt, now),
+    refreshToken: pair.refresh,
+    scope: toScopeText(scopes),
+    grantId: token.family.grantId,
+  };
+}

@@ -1,0 +1,75 @@
+import type { Scope } from '@phds/catalog/scopes';
+import { formatScopeList } from '@phds/catalog/scopes';
+import { AppError, unauthorized } from '@phds/service-kit/errors';
+import type { App } from '../domain/app.ts';
+import type { GrantFacts, Liveness } from '../domain/liveness.ts';
+import { findActiveGrant } from '../domain/liveness.ts';
+import { secondsLeft } from '../domain/token.ts';
+import type { ConsentLedger, LivenessQuery } from './ports.ts';
+
+/** The parameters of the token endpoint; absent means not sent. */
+export interface TokenParameters {
+  readonly grantType?: string | undefined;
+  readonly code?: string | undefined;
+  readonly redirectUri?: string | undefined;
+  readonly codeVerifier?: string | undefined;
+  readonly refreshToken?: string | undefined;
+  readonly scope?: string | undefined;
+}
+
+/** An answer of the token endpoint, in plain text for the only time. */
+export interface IssuedTokens {
+  readonly accessToken: string;
+  readonly expiresInSeconds: number;
+  /** Null for client credentials, as the grant. */
+  readonly refreshToken: string | null;
+  /** Scope of the access token, space-separated. */
+  readonly scope: string;
+  readonly grantId: string | null;
+}
+
+/** One way to get tokens. `app` is authenticated. */
+export type TokenGrant = (app: App, parameters: TokenParameters) => Promise<IssuedTokens>;
+
+/** RFC 6749 section 5.2 invalid_grant: one answer for every cause; the cause is for the log. */
+export function invalidGrant(cause: string): AppError {
+  return new AppError('invalid_grant', 'The grant is invalid, expired, revoked or already used.', { cause });
+}
+
+/**
+ * Asks the ledger whether tokens may be issued for this grant at this moment. Throws `unauthorized` when the app is not
+ * alive, `invalid_grant` when family or grant is not, `unavailable` when the ledger does not answer.
+ */
+export async function requireLiveGrant(
+  ledger: ConsentLedger,
+  query: Omit<LivenessQuery, 'tokenHash'>,
+  userId: string,
+): Promise<GrantFacts> {
+  const liveness = await requireLiveApp(ledger, query);
+  const grant = findActiveGrant(liveness, userId);
+  if (grant === null) throw invalidGrant('grant not active');
+  if (query.familyId !== null && !liveness.familyAlive) throw invalidGrant('family revoked');
+  return grant;
+}
+
+/** The same for an app alone. */
+export async function requireLiveApp(
+  ledger: ConsentLedger,
+  query: Omit<LivenessQuery, 'tokenHash'>,
+): Promise<Liveness> {
+  const liveness = await ledger.checkLiveness({ ...query, tokenHash: null });
+  if (!liveness.appAlive) throw unauthorized('app not alive');
+  return liveness;
+}
+
+/** Whole seconds an access token has; throws `invalid_grant` when its grant leaves it none. */
+export function requireSeconds(expiresAt: Date, now: Date): number {
+  const seconds = secondsLeft(expiresAt, now);
+  if (seconds < 1) throw invalidGrant('grant at its end');
+  return seconds;
+}
+
+/** The scope of an answer; RFC 6749 section 3.3. */
+export function toScopeText(scopes: readonly Scope[]): string {
+  return formatScopeList(scopes);
+}

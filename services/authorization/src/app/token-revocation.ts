@@ -1,0 +1,46 @@
+import type { Clock } from '@phds/service-kit/clock';
+import { invalidRequest } from '@phds/service-kit/errors';
+import { isSecret, sha256 } from '@phds/service-kit/secrets';
+import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
+import type { FamilyRevocation } from './family-revocation.ts';
+import type { ConsentLedger, TokenStore } from './ports.ts';
+
+/**
+ * Revokes a token (RFC 7009): an access token alone, a refresh token with its whole family. Unknown, foreign, expired and
+ * dead tokens answer like a revoked one. Throws `unavailable` when the ledger did not confirm: not known, ask again.
+ */
+export type TokenRevocation = (credentials: ClientCredentials, token: string | undefined) => Promise<void>;
+
+export function createTokenRevocation(dependencies: {
+  readonly clients: ClientAuthentication;
+  readonly tokens: TokenStore;
+  readonly ledger: ConsentLedger;
+  readonly revokeFamily: FamilyRevocation;
+  readonly clock: Clock;
+}): TokenRevocation {
+  const { clients, tokens, ledger, revokeFamily, clock } = dependencies;
+
+  async function revokeAccess(clientId: string, hash: Uint8Array): Promise<void> {
+    const token = await tokens.findAccessToken(hash);
+    const now = clock.now();
+    if (token === null || token.clientId !== clientId) return;
+    if (token.revokedAt !== null || token.expiresAt <= now) return;
+    await ledger.revokeToken(hash, token.expiresAt);
+    await tokens.markTokenRevoked(hash, now);
+  }
+
+  async function revokeRefresh(clientId: string, hash: Uint8Array): Promise<void> {
+    const token = await tokens.findRefreshToken(hash);
+    if (token === null || token.family.clientId !== clientId) return;
+    const { family } = token;
+    if (family.revokedAt !== null || family.expiresAt <= clock.now()) return;
+    await revokeFamily(family.id);
+  }
+
+  return async (credentials, token) => {
+    const { clientId } = await clients.authenticate(credentials);
+    if (!token) throw invalidRequest('token', 'is required');
+    if (isSecret('access_token', token)) await revokeAccess(clientId, sha256(token));
+    else if (isSecret('refresh_token', token)) await revokeRefresh(clientId, sha256(token));
+  };
+}

@@ -1,0 +1,61 @@
+import type { Client } from '@connectrpc/connect';
+import type { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
+import type { ConsentApprovals } from '../app/ports.ts';
+import { fromWireGrantStatus, fromWireTime } from './consent-conversion.ts';
+
+/** The consent service's pending approvals and grants, over rpc; a person's session travels along. */
+export function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
+  const withSession = (session: string) => ({ headers: { [SESSION_METADATA]: session } });
+  return {
+    async open({ id, app, appEpoch, redirectHost, scopes, purpose, clientAuthenticated }) {
+      const { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl } = app;
+      await client.openPendingApproval({
+        id,
+        app: { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl },
+        appEpoch,
+        redirectHost,
+        scopes: [...scopes],
+        purpose,
+        clientAuthenticated,
+      });
+    },
+
+    async approve(session, { pendingId, scopes, allRequested, expiresInDays, dataFrom, language }) {
+      const request = {
+        id: pendingId,
+        scopes: [...scopes],
+        allRequested,
+        expiresInDays,
+        dataFrom,
+        language,
+      };
+      const answer = await client.approve(request, withSession(session));
+      return {
+        grantId: answer.grantId,
+        clientId: answer.clientId,
+        userId: answer.userId,
+        scopes: answer.scopes,
+        grantExpiresAt: fromWireTime(answer.grantExpiresAt),
+        decidedAt: fromWireTime(answer.decidedAt),
+        appEpoch: answer.appEpoch,
+      };
+    },
+
+    async deny(session, pendingId) {
+      await client.deny({ id: pendingId }, withSession(session));
+    },
+
+    async listAppGrants(clientId, page) {
+      const { grants, total } = await client.listAppGrants({ clientId, page });
+      const items = grants.map((grant) => ({
+        id: grant.id,
+        scopes: grant.scopes,
+        status: fromWireGrantStatus(grant.status),
+        grantedAt: fromWireTime(grant.grantedAt),
+        expiresAt: fromWireTime(grant.expiresAt),
+      }));
+      return { items, total };
+    },
+  };
+}

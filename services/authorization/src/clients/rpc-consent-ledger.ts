@@ -1,0 +1,48 @@
+import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { Client } from '@connectrpc/connect';
+import type { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import type { ConsentLedger } from '../app/ports.ts';
+import { fromWireAppStatus, fromWireGrant, toWireAppStatus } from './consent-conversion.ts';
+
+/** The consent service's ledger, over rpc. */
+export function createRpcConsentLedger(client: Client<typeof LedgerService>): ConsentLedger {
+  return {
+    async putApp({ clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl }) {
+      const app = { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl };
+      const { status, epoch, revision } = await client.putApp({ app });
+      return { status: fromWireAppStatus(status), epoch, revision };
+    },
+
+    async setAppStatus(clientId, wanted) {
+      const answer = await client.setAppStatus({ clientId, status: toWireAppStatus(wanted) });
+      const { status, epoch, revision, statusChangedAt: changed } = answer;
+      const statusChangedAt = changed === undefined ? null : timestampDate(changed);
+      return { status: fromWireAppStatus(status), epoch, revision, statusChangedAt };
+    },
+
+    async revokeFamily(familyId, expiresAt) {
+      await client.revokeFamily({ familyId, expiresAt: timestampFromDate(expiresAt) });
+    },
+
+    async revokeToken(tokenHash, expiresAt) {
+      await client.revokeToken({ tokenHash, expiresAt: timestampFromDate(expiresAt) });
+    },
+
+    async checkLiveness({ clientId, appEpoch, grantId, familyId, tokenHash }) {
+      const answer = await client.checkLiveness({
+        clientId,
+        appEpoch,
+        grantId: grantId ?? '',
+        familyId: familyId ?? '',
+        tokenHash: tokenHash ?? new Uint8Array(),
+      });
+      const { appAlive, familyAlive, tokenAlive, grant } = answer;
+      return {
+        appAlive,
+        familyAlive,
+        tokenAlive,
+        grant: grant === undefined ? null : fromWireGrant(grant),
+      };
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { AUTHORIZATION_CODE_DEFAULT_SECONDS, AUTHORIZATION_CODE_MAX_SECONDS } from '@phds/catalog/lifetimes';
+import {
+  address,
+  commonSettings,
+  databaseSettings,
+  durationMs,
+  integer,
+  port,
+  readConfig,
+  sessionSettings,
+} from '@phds/service-kit/config';
+import { z } from 'zod';
+
+const MIN_KEY_BYTES = 32;
+
+/** Every setting of the authorization service. `KEY_FILE` names a file with the value of KEY. */
+export const configSchema = z.object({
+  ...commonSettings,
+  ...databaseSettings,
+  ...sessionSettings,
+  /** gRPC. */
+  RPC_PORT: port(7001),
+  /** Connect protocol over HTTP, with /livez and /readyz. */
+  INTERNAL_HTTP_PORT: port(7101),
+  /** `host:port` of the consent service's rpc. */
+  CONSENT_ADDRESS: address('127.0.0.1:7002'),
+  /** Longest wait for an answer of the consent service, in milliseconds. */
+  CONSENT_DEADLINE_MS: durationMs(1_500),
+  /** Public base URL of the whole service, without a slash at the end: `iss` of every redirect (RFC 9207). */
+  ISSUER: z.url(),
+  /** Key that codes and successor tokens are derived with: base64 of at least 32 random bytes. */
+  DERIVATION_KEY: z
+    .base64()
+    .transform((text) => Buffer.from(text, 'base64'))
+    .refine((key) => key.length >= MIN_KEY_BYTES, `must be base64 of at least ${MIN_KEY_BYTES} bytes`),
+  /** Signs access assertions (Ed25519, PKCS #8 PEM). */
+  ASSERTION_PRIVATE_KEY: z.string(),
+  /** Life of an authorization code, in seconds. */
+  AUTHORIZATION_CODE_SECONDS: integer(AUTHORIZATION_CODE_DEFAULT_SECONDS, {
+    min: 1,
+    max: AUTHORIZATION_CODE_MAX_SECONDS,
+  }),
+  /** How many apps a developer may have. */
+  MAX_APPS_PER_DEVELOPER: integer(200, { min: 1 }),
+  /** Pause between two deletions of rows that nobody can ask about any more, in milliseconds. */
+  PRUNE_INTERVAL_MS: durationMs(60 * 60 * 1000),
+});
+
+/** The settings, read once. */
+export type Config = Readonly<z.infer<typeof configSchema>>;
+
+/** Reads the environment; throws with the name of every setting that does not fit. */
+export function readEnvironment(env: NodeJS.ProcessEnv): Config {
+  return readConfig(configSchema, env);
+}

@@ -1,0 +1,119 @@
+import { parseScopeList, SCOPE_NAMES } from '@phds/catalog/scopes';
+import type { Violation } from '@phds/service-kit/errors';
+import { invalidRequest } from '@phds/service-kit/errors';
+import type { AppSettings } from './app.ts';
+import { findRedirectUriFault, findWebUrlFault, REDIRECT_URIS_MAX } from './redirect-uri.ts';
+
+/** Longest name of an app, in characters. */
+export const NAME_MAX_LENGTH = 100;
+
+/** Longest description of an app, in characters. */
+export const DESCRIPTION_MAX_LENGTH = 500;
+
+/** What a developer sent; absent means not sent, and an empty list counts as not sent. */
+export interface SettingsInput {
+  readonly name?: string | undefined;
+  readonly redirectUris: readonly string[];
+  readonly scopes: readonly string[];
+  readonly description?: string | undefined;
+  readonly homepageUrl?: string | undefined;
+  readonly privacyPolicyUrl?: string | undefined;
+  readonly logoUrl?: string | undefined;
+  readonly requirePkce?: boolean | undefined;
+}
+
+/** The fields of an update that were sent, checked. */
+export type SettingsChange = Partial<AppSettings>;
+
+/** Control characters, and marks that turn the direction of text: neither belongs in a name people decide by. */
+const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
+const UNPRINTABLE_BUT_LINES = /(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
+
+/** The settings of a new app; throws `invalid_request` naming every bad field. */
+export function parseRegistration(input: SettingsInput): AppSettings {
+  const violations: Violation[] = [];
+  if (input.name === undefined) violations.push({ parameter: 'name', message: 'is required' });
+  if (input.redirectUris.length === 0) {
+    violations.push({ parameter: 'redirectUris', message: 'needs at least one redirect URI' });
+  }
+  const change = collectChange(input, violations);
+  if (violations.length > 0) throw invalidRequest(violations);
+  return {
+    name: '',
+    redirectUris: [],
+    scopes: SCOPE_NAMES,
+    description: '',
+    homepageUrl: '',
+    privacyPolicyUrl: '',
+    logoUrl: '',
+    requirePkce: false,
+    ...change,
+  };
+}
+
+/** The fields of an update; throws `invalid_request` naming every bad field. */
+export function parseChange(input: SettingsInput): SettingsChange {
+  const violations: Violation[] = [];
+  const change = collectChange(input, violations);
+  if (violations.length > 0) throw invalidRequest(violations);
+  return change;
+}
+
+function collectChange(input: SettingsInput, violations: Violation[]): SettingsChange {
+  const change: { -readonly [Field in keyof AppSettings]?: AppSettings[Field] } = {};
+  const texts = { name: input.name, description: input.description };
+  for (const [field, text] of Object.entries(texts) as [keyof typeof texts, string | undefined][]) {
+    if (text !== undefined) change[field] = collectText(field, text.trim(), violations);
+  }
+  for (const field of ['homepageUrl', 'privacyPolicyUrl', 'logoUrl'] as const) {
+    const url = input[field];
+    if (url !== undefined) change[field] = collectUrl(field, url, violations);
+  }
+  if (input.redirectUris.length > 0)
+    change.redirectUris = collectRedirectUris(input.redirectUris, violations);
+  if (input.scopes.length > 0) change.scopes = collectScopes(input.scopes, violations);
+  if (input.requirePkce !== undefined) change.requirePkce = input.requirePkce;
+  return change;
+}
+
+function collectText(parameter: 'name' | 'description', text: string, violations: Violation[]): string {
+  const max = parameter === 'name' ? NAME_MAX_LENGTH : DESCRIPTION_MAX_LENGTH;
+  const unprintable = parameter === 'name' ? UNPRINTABLE : UNPRINTABLE_BUT_LINES;
+  if (parameter === 'name' && text === '') violations.push({ parameter, message: 'must not be empty' });
+  if (countCharacters(text) > max) {
+    violations.push({ parameter, message: `must have at most ${max} characters` });
+  }
+  if (unprintable.test(text)) violations.push({ parameter, message: 'must not contain control characters' });
+  return text;
+}
+
+function collectUrl(parameter: string, url: string, violations: Violation[]): string {
+  const fault = url === '' ? null : findWebUrlFault(url);
+  if (fault !== null) violations.push({ parameter, message: fault });
+  return url;
+}
+
+function collectRedirectUris(uris: readonly string[], violations: Violation[]): string[] {
+  const parameter = 'redirectUris';
+  if (uris.length > REDIRECT_URIS_MAX) {
+    violations.push({ parameter, message: `must have at most ${REDIRECT_URIS_MAX} entries` });
+  }
+  for (const [index, uri] of uris.slice(0, REDIRECT_URIS_MAX).entries()) {
+    const fault = findRedirectUriFault(uri);
+    if (fault !== null) violations.push({ parameter, message: `entry ${index + 1} ${fault}` });
+  }
+  return [...new Set(uris)];
+}
+
+function collectScopes(names: readonly string[], violations: Violation[]): AppSettings['scopes'] {
+  const { scopes, unknown } = parseScopeList(names.filter((name) => !name.includes(' ')).join(' '));
+  if (unknown.length > 0 || names.some((name) => name === '' || name.includes(' '))) {
+    violations.push({ parameter: 'scopes', message: 'has an unknown scope; GET /oauth/scopes lists all' });
+  }
+  return scopes;
+}
+
+/** Characters as people count them, rather than UTF-16 units. */
+export function countCharacters(text: string): number {
+  return [...text].length;
+}

@@ -1,0 +1,128 @@
+import type { Scope } from '@phds/catalog/scopes';
+import { parseScopeList } from '@phds/catalog/scopes';
+import type { Violation } from '@phds/service-kit/errors';
+import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import type { App } from './app.ts';
+import { countCharacters } from './app-settings.ts';
+
+/** Longest `state`, in characters (contract section 3). */
+export const STATE_MAX_LENGTH = 1024;
+
+/** Longest `purpose`, in characters. */
+export const PURPOSE_MAX_LENGTH = 500;
+
+/** What an app asked for and what is kept of it until the user has decided. */
+export interface AuthorizationRequest {
+  readonly pendingId: string;
+  readonly clientId: string;
+  readonly appEpoch: number;
+  readonly redirectUri: string;
+  /** As the app sent it, byte for byte; null when it sent none. */
+  readonly state: string | null;
+  /** SHA-256 of the verifier, base64url (RFC 7636, S256); null when the app uses no PKCE. */
+  readonly codeChallenge: string | null;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** The parameters of an authorization request that are judged once client and redirect URI are known to be good. */
+export interface RequestParameters {
+  readonly scope?: string | undefined;
+  readonly state?: string | undefined;
+  readonly responseType?: string | undefined;
+  readonly codeChallenge?: string | undefined;
+  readonly codeChallengeMethod?: string | undefined;
+  readonly purpose?: string | undefined;
+}
+
+/** Those parameters, accepted. */
+export interface AcceptedParameters {
+  readonly scopes: readonly Scope[];
+  readonly state: string | null;
+  readonly codeChallenge: string | null;
+  readonly purpose: string;
+}
+
+/** SHA-256 in base64url has 43 characters and no padding; no other text could ever be met by a verifier. */
+const S256_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
+const CONTROL = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
+
+/**
+ * Judges the parameters of an authorization request (contract section 3). A parameter without a value counts as not sent
+ * (RFC 6749 section 3.1). Throws `invalid_request` naming every bad one, else `invalid_scope`.
+ */
+export function parseRequestParameters(
+  parameters: RequestParameters,
+  app: Pick<App, 'scopes' | 'requirePkce'>,
+): AcceptedParameters {
+  const violations = [
+    ...checkResponseType(parameters),
+    ...checkState(parameters),
+    ...checkPkce(parameters, app),
+    ...checkPurpose(parameters),
+  ];
+  if (violations.length > 0) throw invalidRequest(violations);
+  return {
+    scopes: parseRequestedScopes(parameters.scope, app.scopes),
+    state: parameters.state || null,
+    codeChallenge: parameters.codeChallenge || null,
+    purpose: parameters.purpose?.trim() ?? '',
+  };
+}
+
+/**
+ * One or more of the allowed scopes, in catalog order; throws `invalid_scope` for none, an unknown one, or one that is not
+ * allowed (RFC 6749 section 3.3). There are no wildcards.
+ */
+export function parseRequestedScopes(scope: string | undefined, allowed: readonly Scope[]): Scope[] {
+  const { scopes, unknown } = parseScopeList(scope ?? '');
+  if (unknown.length > 0) throw new AppError('invalid_scope', 'The scope has an unknown value.');
+  if (scopes.length === 0) throw new AppError('invalid_scope', 'At least one scope is needed.');
+  if (!scopes.every((name) => allowed.includes(name))) {
+    throw new AppError('invalid_scope', 'The scope exceeds what is allowed here.');
+  }
+  return scopes;
+}
+
+function checkResponseType({ responseType }: RequestParameters): Violation[] {
+  if (!responseType || responseType === 'code') return [];
+  return [{ parameter: 'response_type', message: 'must be code' }];
+}
+
+function checkState({ state }: RequestParameters): Violation[] {
+  if (!state) return [];
+  if (countCharacters(state) > STATE_MAX_LENGTH) {
+    return [{ parameter: 'state', message: `must have at most ${STATE_MAX_LENGTH} characters` }];
+  }
+  // The one character that Postgres cannot keep.
+  return state.includes('\0') ? [{ parameter: 'state', message: 'must not contain NUL' }] : [];
+}
+
+function checkPkce(parameters: RequestParameters, app: Pick<App, 'requirePkce'>): Violation[] {
+  const { codeChallenge, codeChallengeMethod } = parameters;
+  if (!codeChallenge) {
+    if (codeChallengeMethod) {
+      return [{ parameter: 'code_challenge', message: 'is required with code_challenge_method' }];
+    }
+    return app.requirePkce ? [{ parameter: 'code_challenge', message: 'is required for this app' }] : [];
+  }
+  // RFC 7636 section 4.3: without a method it would be `plain`.
+  if (codeChallengeMethod !== 'S256') {
+    return [{ parameter: 'code_challenge_method', message: 'must be S256' }];
+  }
+  if (S256_CHALLENGE.test(codeChallenge)) return [];
+  return [
+    { parameter: 'code_challenge', message: 'must be a SHA-256 in base64url: 43 characters, no padding' },
+  ];
+}
+
+function checkPurpose({ purpose }: RequestParameters): Violation[] {
+  if (!purpose) return [];
+  if (countCharacters(purpose) > PURPOSE_MAX_LENGTH) {
+    return [{ parameter: 'purpose', message: `must have at most ${PURPOSE_MAX_LENGTH} characters` }];
+  }
+  return CONTROL.test(purpose)
+    ? [{ parameter: 'purpose', message: 'must not contain control characters' }]
+    : [];
+}

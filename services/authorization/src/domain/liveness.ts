@@ -1,0 +1,27 @@
+/** How a consent grant stands. */
+export type GrantStatus = 'active' | 'expired' | 'revoked';
+
+/** The facts of a grant that decide about access. */
+export interface GrantFacts {
+  readonly status: GrantStatus;
+  readonly scopes: readonly string[];
+  readonly expiresAt: Date;
+  readonly userId: string;
+  /** How far back the app sees (YYYY-MM-DD); null is everything. */
+  readonly dataFrom: string | null;
+}
+
+/** What the consent ledger says about an app, a family, a token and a grant at one moment. */
+export interface Liveness {
+  readonly appAlive: boolean;
+  readonly familyAlive: boolean;
+  readonly tokenAlive: boolean;
+  /** Null when none was asked for, or it is unknown. */
+  readonly grant: GrantFacts | null;
+}
+
+/** The grant when it is active and this user's, else null. */
+export function findActiveGrant(liveness: Liveness, userId: string): GrantFacts | null {
+  const { grant } = liveness;
+  return grant !== null && grant.status === 'active' && grant.userId === userId ? grant : null;
+}

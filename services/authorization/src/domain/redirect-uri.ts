@@ -1,0 +1,103 @@
+/** Longest redirect URI that may be registered, in characters (contract section 4). */
+export const REDIRECT_URI_MAX_LENGTH = 512;
+
+/** How many redirect URIs an app may register (contract section 4). */
+export const REDIRECT_URIS_MAX = 10;
+
+/** Characters that RFC 3986 allows in a URI, except `#`. Leaves out blanks, control characters, `\` and non-ASCII. */
+const URI_CHARACTERS = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/;
+const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
+const ESCAPED_CONTROL = /%(?:[01][0-9A-F]|7F)/i;
+const ESCAPED_DOT = /%2e/gi;
+const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
+/** Scheme, authority and rest as written: URL parsers repair too much (`http://127.1`, `https:host`, `a\b`). */
+const WEB_URL = /^https?:\/\/([^/?]+)(?:[/?].*)?$/;
+const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::([0-9]{1,5}))?((?:[/?].*)?)$/;
+
+/**
+ * What is wrong with a redirect URI that an app wants to register, or null (contract section 4): absolute https; http
+ * for loopback only; private-use schemes with a dot (RFC 8252 section 7.1); nothing that could be read in two ways.
+ */
+export function findRedirectUriFault(uri: string): string | null {
+  if (uri === '') return 'must not be empty';
+  if (uri.length > REDIRECT_URI_MAX_LENGTH) return `must have at most ${REDIRECT_URI_MAX_LENGTH} characters`;
+  if (uri.includes('#')) return 'must not have a fragment';
+  if (uri.includes('*')) return 'must not contain a wildcard';
+  if (uri.replace(ESCAPED_DOT, '.').includes('..')) return 'must not contain ".."';
+  return findTextFault(uri) ?? findSchemeFault(uri);
+}
+
+/** What is wrong with a link to a page of the app (home page, privacy policy, logo), or null. */
+export function findWebUrlFault(url: string): string | null {
+  if (url.length > REDIRECT_URI_MAX_LENGTH) return `must have at most ${REDIRECT_URI_MAX_LENGTH} characters`;
+  const fault = findTextFault(url.replace('#', ''));
+  if (fault !== null) return fault;
+  const scheme = SCHEME.exec(url)?.[1];
+  if (scheme !== 'https' && scheme !== 'http') return 'must be an absolute https URL';
+  return findWebFault(url.split('#')[0] ?? '');
+}
+
+/**
+ * Whether a presented redirect URI is the registered one: the same text, byte for byte; an http loopback URI may differ
+ * in its port alone (RFC 8252 section 7.3), because native apps take whichever port is free.
+ */
+export function matchesRedirectUri(registered: string, presented: string): boolean {
+  if (registered === presented) return true;
+  const left = LOOPBACK.exec(registered);
+  const right = LOOPBACK.exec(presented);
+  if (left === null || right === null) return false;
+  return left[1] === right[1] && left[3] === right[3] && isPort(right[2]);
+}
+
+/** Host of a redirect URI as the approval screen shows it; a private-use URI has none and shows its scheme. */
+export function toRedirectHost(uri: string): string {
+  return WEB_URL.exec(uri)?.[1] ?? SCHEME.exec(uri)?.[1] ?? '';
+}
+
+/**
+ * The redirect URI with parameters added to its query. What is there stays byte for byte, and works for private-use
+ * schemes too; absent values are left out.
+ */
+export function addQuery(
+  uri: string,
+  parameters: Readonly<Record<string, string | null | undefined>>,
+): string {
+  const added = Object.entries(parameters)
+    .filter((entry): entry is [string, string] => entry[1] !== null && entry[1] !== undefined)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+    .join('&');
+  if (!uri.includes('?')) return `${uri}?${added}`;
+  return /[?&]$/.test(uri) ? uri + added : `${uri}&${added}`;
+}
+
+function findTextFault(uri: string): string | null {
+  if (!URI_CHARACTERS.test(uri)) return 'contains characters that a URI may not have';
+  if (BAD_ESCAPE.test(uri)) return 'has a bad percent escape';
+  return ESCAPED_CONTROL.test(uri) ? 'must not contain control characters' : null;
+}
+
+function findSchemeFault(uri: string): string | null {
+  const scheme = SCHEME.exec(uri)?.[1];
+  if (scheme === undefined) return 'must be an absolute URI';
+  if (scheme === 'https' || scheme === 'http') return findWebFault(uri);
+  if (!scheme.includes('.')) {
+    return 'must use https, http on loopback, or a private-use scheme with a dot such as com.example.app';
+  }
+  const authority = /^[^:]+:\/\/([^/?]*)/.exec(uri)?.[1] ?? '';
+  if (authority.includes('@')) return 'must not contain user information';
+  return uri.length > scheme.length + 1 ? null : 'must have something after the scheme';
+}
+
+function findWebFault(uri: string): string | null {
+  const authority = WEB_URL.exec(uri)?.[1];
+  if (authority === undefined) return 'must be an absolute URI with a host';
+  if (authority.includes('@')) return 'must not contain user information';
+  if (!URL.canParse(uri)) return 'is not a valid URI';
+  if (uri.startsWith('https:')) return null;
+  const loopback = LOOPBACK.exec(uri);
+  return loopback !== null && isPort(loopback[2]) ? null : 'must use https; http is for loopback only';
+}
+
+function isPort(text: string | undefined): boolean {
+  return text === undefined || (Number(text) >= 1 && Number(text) <= 65_535);
+}

@@ -1,0 +1,81 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
+import type { AppSettings as WireSettings } from '@phds/contracts/phds/authorization/v1/apps_pb';
+import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
+import { invalidRequest } from '@phds/service-kit/errors';
+import { sessionOf } from '@phds/service-kit/rpc-context';
+import { implement } from '@phds/service-kit/rpc-service';
+import type { SessionVerifier } from '@phds/service-kit/session';
+import type { Apps } from '../app/apps.ts';
+import { findAppStatus, toWireAppStatus } from '../clients/consent-conversion.ts';
+import type { App } from '../domain/app.ts';
+import type { SettingsInput } from '../domain/app-settings.ts';
+import { fromWirePage } from './request-conversion.ts';
+
+/** Developers' apps, on behalf of a session that this service verifies itself. */
+export function createAppService({ apps, sessions }: { apps: Apps; sessions: SessionVerifier }) {
+  const ownerOf = async (context: HandlerContext) => (await sessions(sessionOf(context))).userId;
+
+  const implementation: ServiceImpl<typeof AppService> = {
+    async registerApp({ settings }, context) {
+      const registered = await apps.register(await ownerOf(context), toInput(settings));
+      return { app: toWireApp(registered.app), clientSecret: registered.clientSecret };
+    },
+    async listApps({ page }, context) {
+      const { items, total } = await apps.list(await ownerOf(context), fromWirePage(page));
+      return { apps: items.map(toWireApp), total };
+    },
+    async getApp({ clientId }, context) {
+      return { app: toWireApp(await apps.get(await ownerOf(context), clientId)) };
+    },
+    async updateApp({ clientId, settings }, context) {
+      const ownerId = await ownerOf(context);
+      return { app: toWireApp(await apps.update(ownerId, clientId, toInput(settings))) };
+    },
+    async rotateSecret({ clientId }, context) {
+      const { rotatedAt, ...secret } = await apps.rotateSecret(await ownerOf(context), clientId);
+      return { ...secret, rotatedAt: timestampFromDate(rotatedAt) };
+    },
+    async setAppStatus({ clientId, status }, context) {
+      const ownerId = await ownerOf(context);
+      const wanted = findAppStatus(status);
+      if (wanted === null) throw invalidRequest('status', 'must be active, suspended or revoked');
+      const change = await apps.setStatus(ownerId, clientId, wanted);
+      return {
+        status: toWireAppStatus(change.status),
+        statusChangedAt: timestampFromDate(change.statusChangedAt),
+      };
+    },
+  };
+
+  return implement(AppService, implementation, {
+    registerApp: ['gateway'],
+    listApps: ['gateway'],
+    getApp: ['gateway'],
+    updateApp: ['gateway'],
+    rotateSecret: ['gateway'],
+    setAppStatus: ['gateway'],
+  });
+}
+
+function toInput(settings: WireSettings | undefined): SettingsInput {
+  return settings ?? { redirectUris: [], scopes: [] };
+}
+
+function toWireApp(app: App) {
+  return {
+    clientId: app.clientId,
+    secretLast4: app.secretLast4,
+    name: app.name,
+    redirectUris: [...app.redirectUris],
+    scopes: [...app.scopes],
+    description: app.description,
+    homepageUrl: app.homepageUrl,
+    privacyPolicyUrl: app.privacyPolicyUrl,
+    logoUrl: app.logoUrl,
+    requirePkce: app.requirePkce,
+    status: toWireAppStatus(app.status),
+    createdAt: timestampFromDate(app.createdAt),
+    updatedAt: timestampFromDate(app.updatedAt),
+  };
+}

@@ -1,0 +1,50 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
+import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import { sessionOf } from '@phds/service-kit/rpc-context';
+import { implement } from '@phds/service-kit/rpc-service';
+import type { SessionVerifier } from '@phds/service-kit/session';
+import type { Authorizations } from '../app/authorizations.ts';
+import type { Decisions } from '../app/decisions.ts';
+import { fromWireCredentials } from './request-conversion.ts';
+
+/** The authorization-code flow up to the code. */
+export function createAuthorizationService(dependencies: {
+  readonly authorizations: Authorizations;
+  readonly decisions: Decisions;
+  readonly sessions: SessionVerifier;
+}) {
+  const { authorizations, decisions, sessions } = dependencies;
+
+  /** Verified here too, so that an unknown pending approval is not told to somebody without a session. */
+  const verifiedSession = async (context: HandlerContext) => {
+    const session = sessionOf(context);
+    await sessions(session);
+    return session;
+  };
+
+  const implementation: ServiceImpl<typeof AuthorizationService> = {
+    async openAuthorization({ client, ...request }) {
+      return authorizations.open({ ...request, client: fromWireCredentials(client) });
+    },
+    async resolveRequestUri({ clientId, requestUri }) {
+      return { pendingId: await authorizations.resolve(clientId, requestUri) };
+    },
+    async completeAuthorization(decision, context) {
+      const completed = await decisions.approve(await verifiedSession(context), decision);
+      const { grantId, scopes, redirectUri } = completed;
+      const grantExpiresAt = timestampFromDate(completed.grantExpiresAt);
+      return { grantId, scopes: [...scopes], grantExpiresAt, redirectUri };
+    },
+    async denyAuthorization({ pendingId }, context) {
+      return { redirectUri: await decisions.deny(await verifiedSession(context), pendingId) };
+    },
+  };
+
+  return implement(AuthorizationService, implementation, {
+    openAuthorization: ['gateway'],
+    resolveRequestUri: ['gateway'],
+    completeAuthorization: ['gateway'],
+    denyAuthorization: ['gateway'],
+  });
+}

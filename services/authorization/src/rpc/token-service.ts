@@ -1,0 +1,105 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { ServiceImpl } from '@connectrpc/connect';
+import { formatScopeList } from '@phds/catalog/scopes';
+import { TokenService, TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { implement } from '@phds/service-kit/rpc-service';
+import type { Introspection, LiveToken } from '../app/introspection.ts';
+import type { OwnGrants } from '../app/own-grants.ts';
+import type { OwnIntrospection } from '../app/own-introspection.ts';
+import type { TokenEndpoint } from '../app/token-endpoint.ts';
+import type { TokenRevocation } from '../app/token-revocation.ts';
+import { toWireGrantStatus } from '../clients/consent-conversion.ts';
+import type { GrantFacts } from '../domain/liveness.ts';
+import { fromWireCredentials, fromWirePage, parseTokenHash } from './request-conversion.ts';
+
+export interface TokenUseCases {
+  readonly issue: TokenEndpoint;
+  readonly revoke: TokenRevocation;
+  readonly introspectOwn: OwnIntrospection;
+  readonly listOwnGrants: OwnGrants;
+  readonly introspect: Introspection;
+}
+
+/** Tokens: issue, refresh, revoke, introspect. */
+export function createTokenService(useCases: TokenUseCases) {
+  const implementation: ServiceImpl<typeof TokenService> = {
+    async issueToken({ client, ...parameters }) {
+      const issued = await useCases.issue(fromWireCredentials(client), parameters);
+      return { ...issued, refreshToken: issued.refreshToken ?? '', grantId: issued.grantId ?? '' };
+    },
+    async revokeToken({ client, token }) {
+      await useCases.revoke(fromWireCredentials(client), token);
+      return {};
+    },
+    async introspectOwnToken({ client, token }) {
+      const own = await useCases.introspectOwn(fromWireCredentials(client), token);
+      if (own === null) return { active: false };
+      return {
+        active: true,
+        scope: formatScopeList(own.scopes),
+        clientId: own.clientId,
+        tokenType: own.tokenType,
+        issuedAt: timestampFromDate(own.issuedAt),
+        expiresAt: timestampFromDate(own.expiresAt),
+        grantId: own.grantId ?? '',
+      };
+    },
+    async listOwnGrants({ tokenHash, page }) {
+      const { items, total } = await useCases.listOwnGrants(parseTokenHash(tokenHash), fromWirePage(page));
+      const grants = items.map((grant) => ({
+        id: grant.id,
+        scopes: [...grant.scopes],
+        status: toWireGrantStatus(grant.status),
+        grantedAt: timestampFromDate(grant.grantedAt),
+        expiresAt: timestampFromDate(grant.expiresAt),
+      }));
+      return { grants, total };
+    },
+    async introspect({ tokenHash }) {
+      const introspected = await useCases.introspect(parseTokenHash(tokenHash));
+      switch (introspected.status) {
+        case 'live':
+          return toWireLive(introspected);
+        case 'expired':
+          return { status: TokenStatus.EXPIRED };
+        case 'dead':
+          return { status: TokenStatus.DEAD };
+      }
+    },
+  };
+
+  return implement(TokenService, implementation, {
+    issueToken: ['gateway'],
+    revokeToken: ['gateway'],
+    introspectOwnToken: ['gateway'],
+    listOwnGrants: ['gateway'],
+    introspect: ['gateway'],
+  });
+}
+
+function toWireLive({ token, grant, assertion, ledgerChecked }: LiveToken) {
+  return {
+    status: TokenStatus.LIVE,
+    principal: {
+      clientId: token.clientId,
+      userId: token.userId ?? '',
+      grantId: token.grantId ?? '',
+      familyId: token.familyId ?? '',
+      scopes: [...token.scopes],
+      expiresAt: timestampFromDate(token.expiresAt),
+      ...(grant === null ? {} : { grant: toWireGrant(grant) }),
+    },
+    assertion: assertion ?? '',
+    ledgerChecked,
+  };
+}
+
+function toWireGrant(grant: GrantFacts) {
+  return {
+    status: toWireGrantStatus(grant.status),
+    scopes: [...grant.scopes],
+    expiresAt: timestampFromDate(grant.expiresAt),
+    userId: grant.userId,
+    dataFrom: grant.dataFrom ?? '',
+  };
+}

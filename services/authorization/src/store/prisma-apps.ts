@@ -1,0 +1,131 @@
+import { isScope } from '@phds/catalog/scopes';
+import type { AppStore } from '../app/ports.ts';
+import type { App, AppSettings } from '../domain/app.ts';
+import { TRANSACTION_LIMITS, toBytes, translated } from './database.ts';
+import type { App as AppRow, PrismaClient } from './generated/client.ts';
+
+/** Apps in Postgres. */
+export function createPrismaApps(prisma: PrismaClient): AppStore {
+  return {
+    findCredential: (clientId) =>
+      translated(async () => {
+        const row = await prisma.app.findUnique({ where: { clientId } });
+        return row === null ? null : { app: fromRow(row), secretHash: row.secretHash };
+      }),
+
+    findApp: (clientId) =>
+      translated(async () => {
+        const row = await prisma.app.findUnique({ where: { clientId } });
+        return row === null ? null : fromRow(row);
+      }),
+
+    listApps: (ownerId, { page, pageSize }) =>
+      translated(async () => {
+        const [rows, total] = await Promise.all([
+          prisma.app.findMany({
+            where: { ownerId },
+            orderBy: [{ createdAt: 'desc' }, { clientId: 'asc' }],
+            skip: (page - 1) * pageSize,
+            take: pageSize,
+          }),
+          prisma.app.count({ where: { ownerId } }),
+        ]);
+        return { items: rows.map(fromRow), total };
+      }),
+
+    countApps: (ownerId) => translated(() => prisma.app.count({ where: { ownerId } })),
+
+    insertApp: (app, secret, limit) =>
+      translated(() =>
+        prisma.$transaction(async (tx) => {
+          // Registrations of one developer go one after the other, so that the count is exact.
+          await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`apps of ${app.ownerId}`}, 0))`;
+          if ((await tx.app.count({ where: { ownerId: app.ownerId } })) >= limit) return false;
+          await tx.app.create({
+            data: {
+              ...toColumns(app),
+              clientId: app.clientId,
+              ownerId: app.ownerId,
+              status: app.status,
+              epoch: app.epoch,
+              ledgerRevision: app.ledgerRevision,
+              statusChangedAt: app.statusChangedAt,
+              secretHash: toBytes(secret.hash),
+              secretLast4: secret.last4,
+              secretRotatedAt: app.createdAt,
+              createdAt: app.createdAt,
+              updatedAt: app.updatedAt,
+            },
+          });
+          return true;
+        }, TRANSACTION_LIMITS),
+      ),
+
+    ...createChanges(prisma),
+  };
+}
+
+function createChanges(
+  prisma: PrismaClient,
+): Pick<AppStore, 'updateSettings' | 'replaceSecret' | 'applyLedgerState'> {
+  return {
+    updateSettings: (clientId, ownerId, change, now) =>
+      translated(async () => {
+        const data = { ...toColumns(change), updatedAt: now };
+        const [row] = await prisma.app.updateManyAndReturn({ where: { clientId, ownerId }, data });
+        return row === undefined ? null : fromRow(row);
+      }),
+
+    replaceSecret: (clientId, secret, now) =>
+      translated(async () => {
+        const changed = await prisma.$executeRaw`
+          UPDATE app SET secret_hash = ${toBytes(secret.hash)}, secret_last4 = ${secret.last4},
+                         secret_rotated_at = ${now}, updated_at = ${now}
+          WHERE client_id = ${clientId} AND status <> 'revoked'`;
+        return changed === 1;
+      }),
+
+    // A revocation may be overtaken by the re-activation after it: whatever brings a newer epoch takes the secret away.
+    applyLedgerState: (clientId, { status, epoch, revision, statusChangedAt }) =>
+      translated(async () => {
+        await prisma.$executeRaw`
+          UPDATE app SET status = ${status}::app_status, epoch = ${epoch}, ledger_revision = ${revision},
+                         status_changed_at = ${statusChangedAt},
+                         updated_at = greatest(updated_at, ${statusChangedAt}),
+                         secret_hash = CASE WHEN epoch < ${epoch} THEN NULL ELSE secret_hash END,
+                         secret_last4 = CASE WHEN epoch < ${epoch} THEN '' ELSE secret_last4 END
+          WHERE client_id = ${clientId} AND ledger_revision < ${revision}`;
+      }),
+  };
+}
+
+type Columns<Settings> = { -readonly [Field in keyof Settings]: Mutable<Settings[Field]> };
+type Mutable<Value> = Value extends readonly (infer Item)[] ? Item[] : Value;
+
+/** The settings among the fields, with lists as Prisma takes them. */
+function toColumns<Settings extends Partial<AppSettings>>(
+  settings: Settings,
+): Columns<Pick<Settings, keyof AppSettings & keyof Settings>> {
+  const columns: Record<string, unknown> = {};
+  for (const field of SETTINGS) {
+    const value = settings[field];
+    if (value !== undefined) columns[field] = Array.isArray(value) ? [...value] : value;
+  }
+  return columns as Columns<Pick<Settings, keyof AppSettings & keyof Settings>>;
+}
+
+const SETTINGS: readonly (keyof AppSettings)[] = [
+  'name',
+  'redirectUris',
+  'scopes',
+  'description',
+  'homepageUrl',
+  'privacyPolicyUrl',
+  'logoUrl',
+  'requirePkce',
+];
+
+function fromRow(row: AppRow): App {
+  const { secretHash: _hash, secretRotatedAt: _rotatedAt, ...app } = row;
+  return { ...app, scopes: row.scopes.filter(isScope) };
+}

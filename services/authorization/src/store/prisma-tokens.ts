@@ -1,0 +1,137 @@
+import { isScope } from '@phds/catalog/scopes';
+import type { Exchange, LockedRefreshToken, NewAccessToken, Rotation, TokenStore } from '../app/ports.ts';
+import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/code.ts';
+import type { RefreshToken } from '../domain/token.ts';
+import type { Database } from './database.ts';
+import { TRANSACTION_LIMITS, toBytes, translated } from './database.ts';
+import type { PrismaClient } from './generated/client.ts';
+
+/** Tokens and families in Postgres, but for the hot look-up of an access token. */
+export function createPrismaTokens(prisma: PrismaClient): Omit<TokenStore, 'findAccessToken'> {
+  return {
+    exchange: (exchange) =>
+      translated(() =>
+        prisma.$transaction(async (tx) => {
+          if (!(await consumeCode(tx, exchange))) return false;
+          await insertFamily(tx, exchange);
+          return true;
+        }, TRANSACTION_LIMITS),
+      ),
+
+    insertOwnToken: (token) => translated(() => insertOwnToken(prisma, token)),
+
+    findRefreshToken: (hash) => translated(() => findRefreshToken(prisma, hash)),
+
+    withLockedRefreshToken: (hash, use) =>
+      translated(() =>
+        prisma.$transaction(async (tx) => {
+          await tx.$executeRaw`
+            SELECT id FROM token_family
+            WHERE id = (SELECT family_id FROM refresh_token WHERE hash = ${toBytes(hash)})
+            FOR UPDATE`;
+          // A statement of its own: it sees what the one that held the lock before has committed.
+          const token = await findRefreshToken(tx, hash);
+          return use(token === null ? null : toLocked(tx, token));
+        }, TRANSACTION_LIMITS),
+      ),
+
+    markFamilyRevoked: (id, now) =>
+      translated(async () => {
+        await prisma.tokenFamily.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: now } });
+      }),
+
+    markTokenRevoked: (hash, now) =>
+      translated(async () => {
+        const where = { hash: toBytes(hash), revokedAt: null };
+        await prisma.accessToken.updateMany({ where, data: { revokedAt: now } });
+      }),
+  };
+}
+
+/** The one conditional statement that decides an exchange. */
+async function consumeCode(tx: Database, { codeHash, family, now }: Exchange): Promise<boolean> {
+  const consumed = await tx.$executeRaw`
+    UPDATE authorization_code AS code SET consumed_at = ${now}, family_id = ${family.id}
+    FROM app
+    WHERE code.hash = ${toBytes(codeHash)} AND code.consumed_at IS NULL AND code.expires_at > ${now}
+      AND code.failed_attempts < ${CODE_MAX_FAILED_ATTEMPTS}
+      AND app.client_id = code.client_id AND app.status = 'active' AND app.epoch = code.app_epoch`;
+  return consumed === 1;
+}
+
+async function insertFamily(tx: Database, { family, access, refreshHash, now }: Exchange): Promise<void> {
+  const scopes = [...access.scopes];
+  const { id: familyId, userId, grantId, expiresAt } = family;
+  await tx.tokenFamily.create({ data: { ...family, createdAt: now } });
+  await tx.refreshToken.create({
+    data: { hash: toBytes(refreshHash), familyId, scopes, issuedAt: now, expiresAt },
+  });
+  await tx.accessToken.create({
+    data: { ...access, hash: toBytes(access.hash), scopes, familyId, userId, grantId },
+  });
+}
+
+async function insertOwnToken(prisma: PrismaClient, token: NewAccessToken): Promise<boolean> {
+  const { hash, clientId, scopes, appEpoch, issuedAt, expiresAt } = token;
+  const inserted = await prisma.$executeRaw`
+    INSERT INTO access_token (hash, client_id, scopes, app_epoch, issued_at, expires_at)
+    SELECT ${toBytes(hash)}, client_id, ${[...scopes]}, epoch, ${issuedAt}, ${expiresAt}
+    FROM app WHERE client_id = ${clientId} AND status = 'active' AND epoch = ${appEpoch}`;
+  return inserted === 1;
+}
+
+async function findRefreshToken(database: Database, hash: Uint8Array): Promise<RefreshToken | null> {
+  const row = await database.refreshToken.findUnique({
+    where: { hash: toBytes(hash) },
+    include: { family: true },
+  });
+  if (row === null) return null;
+  const { successorHash, familyId: _familyId, ...token } = row;
+  return {
+    ...token,
+    scopes: row.scopes.filter(isScope),
+    successorUsed: successorHash !== null && (await isUsed(database, successorHash)),
+  };
+}
+
+async function isUsed(database: Database, hash: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  const successor = await database.refreshToken.findUnique({ where: { hash }, select: { rotatedAt: true } });
+  // A successor goes with its family, and then its predecessor is gone too.
+  return successor?.rotatedAt !== null;
+}
+
+function toLocked(tx: Database, token: RefreshToken): LockedRefreshToken {
+  return {
+    token,
+    rotate: (rotation) => rotate(tx, token, rotation),
+    findAccessExpiry: async (hash) => {
+      const where = { hash: toBytes(hash) };
+      const row = await tx.accessToken.findUnique({ where, select: { expiresAt: true } });
+      return row?.expiresAt ?? null;
+    },
+  };
+}
+
+async function rotate(tx: Database, token: RefreshToken, rotation: Rotation): Promise<void> {
+  const { access, familyExpiresAt, now } = rotation;
+  const { id: familyId, userId, grantId } = token.family;
+  const successorHash = toBytes(rotation.successorHash);
+  await tx.refreshToken.create({
+    data: {
+      hash: successorHash,
+      familyId,
+      scopes: [...token.scopes],
+      issuedAt: now,
+      expiresAt: familyExpiresAt,
+    },
+  });
+  const scopes = [...access.scopes];
+  await tx.accessToken.create({
+    data: { ...access, hash: toBytes(access.hash), scopes, familyId, userId, grantId },
+  });
+  await tx.refreshToken.update({
+    where: { hash: toBytes(token.hash) },
+    data: { rotatedAt: now, rotatedScope: rotation.scope, successorHash },
+  });
+  await tx.tokenFamily.update({ where: { id: familyId }, data: { expiresAt: familyExpiresAt } });
+}
