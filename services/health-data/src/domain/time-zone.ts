@@ -24,6 +24,11 @@ export function startOfDay(date: string, timeZone: string): Date {
   return new Date(found ?? midnight - before);
 }
 
+/** The local calendar date at an instant, YYYY-MM-DD. */
+export function localDate(at: Date, timeZone: string): string {
+  return new Date(at.getTime() + offsetMsAt(at.getTime(), timeZone)).toISOString().slice(0, 10);
+}
+
 /** RFC 3339 in local time with its offset, to the second: `2025-03-30T00:00:00+01:00`. */
 export function formatWithOffset(at: Date, offsetMinutes: number): string {
   const local = new Date(at.getTime() + offsetMinutes * 60_000).toISOString().slice(0, 19);

@@ -1,0 +1,28 @@
+import { DEFAULT_TIME_ZONE } from '../domain/profile.ts';
+import { startOfDay } from '../domain/time-zone.ts';
+import type { Range } from '../domain/window.ts';
+import type { ProfileStore } from './ports.ts';
+
+/** The user's zone, or UTC when they have named none. */
+export async function getTimeZone(profiles: ProfileStore, userId: string): Promise<string> {
+  return (await profiles.findTimeZone(userId)) ?? DEFAULT_TIME_ZONE;
+}
+
+/** Where the grant's data window begins: midnight in the user's zone; null when it has no beginning. */
+export async function findSince(
+  profiles: ProfileStore,
+  { userId, dataFrom }: { readonly userId: string; readonly dataFrom: string | null },
+): Promise<Date | null> {
+  return dataFrom === null ? null : startOfDay(dataFrom, await getTimeZone(profiles, userId));
+}
+
+/** The part of a range that does not lie before `since`. */
+export function notBefore(range: Range, since: Date | null): Range {
+  if (since === null || (range.from !== null && range.from >= since)) return range;
+  return { from: since, to: range.to };
+}
+
+/** Which rows a page number means. */
+export function toSlice(query: { readonly page: number; readonly pageSize: number }) {
+  return { limit: query.pageSize, offset: (query.page - 1) * query.pageSize };
+}

@@ -1,0 +1,64 @@
+import { invalidRequest } from '@phds/service-kit/errors';
+import {
+  parseMetric,
+  parseReading,
+  parseReadingKey,
+  type ReadingDraft,
+  type ReadingKeyDraft,
+} from '../domain/reading.ts';
+import { checkSource, RefusedItem } from '../domain/refusal.ts';
+import type { Range } from '../domain/window.ts';
+import { checkBatch, type IngestionPorts, type PutResult, parseAll, parseBatch } from './ingestion.ts';
+import { toReadingId } from './row-ids.ts';
+import { checkUserId } from './user-id.ts';
+
+const MAX_READINGS = 5_000;
+
+/** Every reading of a type and source whose start lies in a window, as it arrives. */
+export interface ReadingWindowDraft {
+  readonly type: string;
+  /** Empty is every source. */
+  readonly source: string;
+  readonly range: Range;
+}
+
+/**
+ * Stores a batch of readings; the newest of a natural key wins, within the batch the last. An item that a later one of
+ * the batch replaces counts as unchanged. Throws INVALID_REQUEST for the batch itself.
+ */
+export async function putReadings(
+  ports: IngestionPorts,
+  userId: string,
+  drafts: readonly ReadingDraft[],
+): Promise<PutResult> {
+  checkBatch(userId, 'readings', drafts.length, MAX_READINGS);
+  const now = ports.clock.now();
+  const { rows, superseded, refusals } = parseBatch(drafts, (draft) => {
+    const reading = parseReading(draft, now);
+    return { ...reading, id: toReadingId(userId, reading) };
+  });
+  const counts = await ports.readingWriter.put(userId, rows);
+  return { ...counts, unchanged: counts.unchanged + superseded, refusals };
+}
+
+/** Deletes readings by natural key and by window; answers how many there were. Throws INVALID_REQUEST. */
+export async function deleteReadings(
+  ports: IngestionPorts,
+  userId: string,
+  keys: readonly ReadingKeyDraft[],
+  windows: readonly ReadingWindowDraft[],
+): Promise<number> {
+  checkUserId(userId);
+  if (keys.length > MAX_READINGS) throw invalidRequest('keys', `must hold at most ${MAX_READINGS} items`);
+  const ids = parseAll('keys', keys, (key) => toReadingId(userId, parseReadingKey(key)));
+  return ports.readingWriter.delete(userId, ids, parseAll('windows', windows, parseWindowDraft));
+}
+
+function parseWindowDraft({ type, source, range }: ReadingWindowDraft) {
+  if (source !== '') checkSource(source);
+  for (const bound of [range.from, range.to]) {
+    // An unreadable bound must not pass for none.
+    if (bound !== null && Number.isNaN(bound.getTime())) throw new RefusedItem('window is no time');
+  }
+  return { metric: parseMetric(type).key, source: source === '' ? null : source, range };
+}

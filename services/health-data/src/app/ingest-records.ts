@@ -1,0 +1,72 @@
+import { invalidRequest } from '@phds/service-kit/errors';
+import type { DraftTypes, RecordDraft } from '../domain/record-drafts.ts';
+import { type IntakeContext, RECORD_PARSERS } from '../domain/record-intake.ts';
+import { isRecordKind, type RecordKind } from '../domain/records.ts';
+import { checkSource, RefusedItem } from '../domain/refusal.ts';
+import { checkBatch, type IngestionPorts, type PutResult, parseAll, parseBatch } from './ingestion.ts';
+import type { NewRecord } from './ports.ts';
+import { toRecordId } from './row-ids.ts';
+import { checkUserId } from './user-id.ts';
+
+const MAX_RECORDS = 1_000;
+const KEY_MAX_LENGTH = 200;
+
+/** The natural key of a record as it arrives. */
+export interface RecordKeyDraft {
+  readonly kind: string;
+  readonly source: string;
+  readonly key: string;
+}
+
+/** Stores a batch of records; the rules are those of readings. Throws INVALID_REQUEST for the batch itself. */
+export async function putRecords(
+  ports: IngestionPorts,
+  userId: string,
+  drafts: readonly RecordDraft[],
+): Promise<PutResult> {
+  checkBatch(userId, 'records', drafts.length, MAX_RECORDS);
+  const now = ports.clock.now();
+  const { rows, superseded, refusals } = parseBatch(drafts, (draft) => parseRecord(userId, draft, now));
+  const counts = await ports.recordWriter.put(userId, rows);
+  return { ...counts, unchanged: counts.unchanged + superseded, refusals };
+}
+
+/** Deletes records by natural key; answers how many there were. Throws INVALID_REQUEST. */
+export async function deleteRecords(
+  ports: IngestionPorts,
+  userId: string,
+  keys: readonly RecordKeyDraft[],
+): Promise<number> {
+  checkUserId(userId);
+  if (keys.length > MAX_RECORDS) throw invalidRequest('keys', `must hold at most ${MAX_RECORDS} items`);
+  const rows = parseAll('keys', keys, ({ kind, source, key }) => {
+    if (!isRecordKind(kind)) throw new RefusedItem('unknown kind');
+    checkKey(source, key);
+    return { kind, id: toRecordId(userId, kind, source, key) };
+  });
+  return ports.recordWriter.delete(userId, rows);
+}
+
+function parseRecord(userId: string, draft: RecordDraft, now: Date): NewRecord {
+  const { source, key } = draft;
+  if (draft.kind === null) throw new RefusedItem('record is missing');
+  checkKey(source, key);
+  const rowIdOf: IntakeContext['rowIdOf'] = (kind, other) => toRecordId(userId, kind, source, other);
+  return toNewRecord(draft.kind, draft.fields, { id: rowIdOf(draft.kind, key), source }, { now, rowIdOf });
+}
+
+/** One kind at a time: its parser takes its draft and gives its fields. */
+function toNewRecord<Kind extends RecordKind>(
+  kind: Kind,
+  fields: DraftTypes[Kind],
+  row: { readonly id: string; readonly source: string },
+  context: IntakeContext,
+): NewRecord<Kind> {
+  return { kind, ...row, fields: RECORD_PARSERS[kind](fields, context) };
+}
+
+function checkKey(source: string, key: string): void {
+  checkSource(source);
+  if (key === '') throw new RefusedItem('key is missing');
+  if (key.length > KEY_MAX_LENGTH) throw new RefusedItem(`key is longer than ${KEY_MAX_LENGTH} characters`);
+}

@@ -1,0 +1,78 @@
+import type { Clock } from '@phds/service-kit/clock';
+import { invalidRequest, type Violation } from '@phds/service-kit/errors';
+import { RefusedItem } from '../domain/refusal.ts';
+import type { ProfileStore, ReadingWriter, RecordWriter, UserEraser, WriteCounts } from './ports.ts';
+import { checkUserId } from './user-id.ts';
+
+export interface IngestionPorts {
+  readonly readingWriter: ReadingWriter;
+  readonly recordWriter: RecordWriter;
+  readonly profiles: ProfileStore;
+  readonly eraser: UserEraser;
+  readonly clock: Clock;
+}
+
+/** Why one item of a batch was not stored. */
+export interface Refusal {
+  /** Position in the batch, from 0. */
+  readonly index: number;
+  readonly reason: string;
+}
+
+/** What became of a batch; the counts and the refusals add up to its items. */
+export interface PutResult extends WriteCounts {
+  readonly refusals: readonly Refusal[];
+}
+
+/** Checks user and size of a batch. Throws INVALID_REQUEST. */
+export function checkBatch(userId: string, parameter: string, size: number, max: number): void {
+  checkUserId(userId);
+  if (size < 1 || size > max)
+    throw invalidRequest(parameter, `must hold 1 to ${max.toLocaleString('en')} items`);
+}
+
+/** Sorts a batch into what can be stored, the last of each id, and what is refused with a reason. */
+export function parseBatch<Draft, Row extends { readonly id: string }>(
+  drafts: readonly Draft[],
+  parse: (draft: Draft) => Row,
+): { rows: Row[]; superseded: number; refusals: Refusal[] } {
+  const rows = new Map<string, Row>();
+  const refusals: Refusal[] = [];
+  for (const [index, draft] of drafts.entries()) {
+    try {
+      const row = parse(draft);
+      rows.set(row.id, row);
+    } catch (error) {
+      if (!(error instanceof RefusedItem)) throw error;
+      refusals.push({ index, reason: error.message });
+    }
+  }
+  const superseded = drafts.length - refusals.length - rows.size;
+  return { rows: [...rows.values()], superseded, refusals };
+}
+
+/** Reads every key of a deletion. Throws INVALID_REQUEST naming the wrong ones: half a deletion helps nobody. */
+export function parseAll<Draft, Key>(
+  parameter: string,
+  drafts: readonly Draft[],
+  parse: (draft: Draft) => Key,
+): Key[] {
+  const keys: Key[] = [];
+  const violations: Violation[] = [];
+  for (const [index, draft] of drafts.entries()) {
+    try {
+      keys.push(parse(draft));
+    } catch (error) {
+      if (!(error instanceof RefusedItem)) throw error;
+      violations.push({ parameter: `${parameter}[${index}]`, message: error.message });
+    }
+  }
+  if (violations.length > 0) throw invalidRequest(violations);
+  return keys;
+}
+
+/** Removes everything of a person. Repeating it is harmless. */
+export async function eraseUser(ports: IngestionPorts, userId: string): Promise<void> {
+  checkUserId(userId);
+  await ports.eraser.erase(userId);
+}

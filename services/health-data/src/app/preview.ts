@@ -1,0 +1,74 @@
+import type { DataPath } from '@phds/catalog/endpoints';
+import { DATA_PATHS } from '@phds/catalog/endpoints';
+import type { MetricKey } from '@phds/catalog/metrics';
+import { METRICS, metricsOfCategory } from '@phds/catalog/metrics';
+import { invalidRequest } from '@phds/service-kit/errors';
+import { localDate, startOfDay } from '../domain/time-zone.ts';
+import { EVERYTHING } from '../domain/window.ts';
+import { type DataPorts, getRead } from './data-reads.ts';
+import { getTimeZone } from './data-window.ts';
+import { presentPoint } from './summaries.ts';
+
+const NEWEST = 5;
+const TREND_DAYS = 30;
+const DAY_MS = 86_400_000;
+
+/**
+ * The user's own data as an app with that scope would see it (contract section 5), as JSON text. Throws
+ * INVALID_REQUEST for an unknown scope. Nothing is handed to an app, so nothing is recorded.
+ */
+export async function preview(ports: DataPorts, userId: string, scope: string): Promise<string> {
+  // Of the two endpoints of read:medications the list comes first.
+  const path = DATA_PATHS.find((candidate) => candidate.scope === scope);
+  if (path === undefined) throw invalidRequest('scope', 'is not a known scope');
+  const { total, newest } = await readNewest(ports, userId, path);
+  const trend = await readRecentTrend(ports, userId, metricsOf(path));
+  return JSON.stringify({ data: { scope, total, newest, trend } });
+}
+
+/** The very answer that an app would get, cut to a few items. */
+async function readNewest(
+  ports: DataPorts,
+  userId: string,
+  path: DataPath,
+): Promise<{ total: number; newest: unknown[] }> {
+  const answer = await getRead(
+    ports,
+    path,
+  )({
+    userId,
+    dataFrom: null,
+    query: { page: 1, pageSize: NEWEST, window: EVERYTHING, metric: null, bucket: 'day', timeZone: null },
+  });
+  if (answer === null) return { total: 0, newest: [] };
+  const { data } = JSON.parse(new TextDecoder().decode(answer.document.body)) as { data: unknown };
+  if (Array.isArray(data)) return { total: answer.document.total, newest: data };
+  if (path.endpoint !== 'aggregations') return { total: answer.recordCount, newest: [data] };
+  const { metrics } = data as { metrics: unknown[] };
+  return { total: metrics.length, newest: metrics.slice(0, NEWEST) };
+}
+
+function metricsOf({ endpoint, category }: DataPath): MetricKey[] {
+  if (category !== null) return metricsOfCategory(category).map((metric) => metric.key);
+  if (endpoint === 'weight') return ['weight'];
+  return endpoint === 'aggregations' || endpoint === 'trends' ? METRICS.map((metric) => metric.key) : [];
+}
+
+/** Daily points of today and the 29 days before, in the user's zone. */
+async function readRecentTrend(ports: DataPorts, userId: string, metrics: readonly MetricKey[]) {
+  if (metrics.length === 0) return [];
+  const timeZone = await getTimeZone(ports.profiles, userId);
+  const firstDay = localDate(new Date(ports.clock.now().getTime() - (TREND_DAYS - 1) * DAY_MS), timeZone);
+  const page = await ports.summaries.trend({
+    userId,
+    metrics,
+    timeZone,
+    range: { from: startOfDay(firstDay, timeZone), to: null },
+    since: null,
+    bucket: 'day',
+    // One day more: the importers' clock may run ahead.
+    limit: (TREND_DAYS + 1) * metrics.length,
+    offset: 0,
+  });
+  return page.items.map((point) => presentPoint(point, 'day'));
+}

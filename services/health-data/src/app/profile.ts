@@ -1,0 +1,24 @@
+import { invalidRequest } from '@phds/service-kit/errors';
+import { checkProfile, type Profile, type ProfileDraft } from '../domain/profile.ts';
+import { toObjectAnswer } from './document.ts';
+import type { ProfileStore } from './ports.ts';
+import type { Read } from './released-read.ts';
+import { checkUserId } from './user-id.ts';
+
+const UNKNOWN: Profile = { name: null, gender: null, dateOfBirth: null, bloodType: null };
+
+/** The profile; nulls for a person of whom nothing is known. */
+export function readProfile(ports: { readonly profiles: ProfileStore }): Read {
+  return async ({ userId }) => {
+    const profile = await ports.profiles.find(userId);
+    return toObjectAnswer(profile ?? UNKNOWN, profile === null ? 0 : 1);
+  };
+}
+
+/** Sets what the draft names. Throws INVALID_REQUEST naming each field that is wrong; nothing is changed then. */
+export async function putProfile(profiles: ProfileStore, userId: string, draft: ProfileDraft): Promise<void> {
+  checkUserId(userId);
+  const { changes, violations } = checkProfile(draft);
+  if (violations.length > 0) throw invalidRequest(violations);
+  await profiles.put(userId, changes);
+}

@@ -1,0 +1,48 @@
+import type { Category } from '@phds/catalog/categories';
+import type { MetricKey } from '@phds/catalog/metrics';
+import { METRICS } from '@phds/catalog/metrics';
+import { toPublicId } from '../domain/public-id.ts';
+import type { Reading } from '../domain/reading.ts';
+import { toInstants } from '../domain/window.ts';
+import { findSince, notBefore, toSlice } from './data-window.ts';
+import { toEncodedListAnswer } from './document.ts';
+import type { ProfileStore, ReadingReader } from './ports.ts';
+import type { Read } from './released-read.ts';
+
+/** Readings of one category, newest first. */
+export function readReadings(
+  ports: { readonly readings: ReadingReader; readonly profiles: ProfileStore },
+  category: Category,
+): Read {
+  return async ({ userId, query, dataFrom }) => {
+    const since = await findSince(ports.profiles, { userId, dataFrom });
+    const page = await ports.readings.list({
+      userId,
+      category,
+      metric: query.metric?.key ?? null,
+      range: notBefore(toInstants(query.window), since),
+      ...toSlice(query),
+    });
+    return toEncodedListAnswer(page.items.map(encodeReading), { ...query, total: page.total });
+  };
+}
+
+// The hottest line of the service: what is the same for all readings of a type is encoded once for all time.
+const PARTS: ReadonlyMap<MetricKey, { readonly type: string; readonly unit: string }> = new Map(
+  METRICS.map(({ key, name, unit }) => [
+    key,
+    {
+      type: `","type":${JSON.stringify(name)},"value":`,
+      unit: `,"unit":${JSON.stringify(unit)},"timestamp":"`,
+    },
+  ]),
+);
+
+/** The JSON text of a reading with exactly the fields of interface.md 2.2, in that order. */
+export function encodeReading(reading: Reading): string {
+  const { type = '', unit = '' } = PARTS.get(reading.metric) ?? {};
+  // A finite number or null is written as JSON writes it; an intake lets nothing else in.
+  const value = `${type}${reading.value}${unit}`;
+  const source = JSON.stringify(reading.source);
+  return `{"id":"${toPublicId('rdg', reading.id)}${value}${reading.timestamp}","source":${source}}`;
+}

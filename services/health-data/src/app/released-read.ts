@@ -1,0 +1,89 @@
+import type { DataPath } from '@phds/catalog/endpoints';
+import type { Clock } from '@phds/service-kit/clock';
+import { AppError, notFound, unauthorized } from '@phds/service-kit/errors';
+import type { Caller } from './caller.ts';
+import type { Answer, Document } from './document.ts';
+import type { AccessRecorder, Verdict } from './ports.ts';
+import { parseReadQuery, type RawQuery, type ReadQuery } from './read-request.ts';
+
+export interface ReleaseDependencies {
+  readonly recorder: AccessRecorder;
+  readonly clock: Clock;
+}
+
+/** What a resource is asked to read. */
+export interface ReadScope {
+  readonly userId: string;
+  readonly query: ReadQuery;
+  /** How far back the app sees (YYYY-MM-DD); null is everything. */
+  readonly dataFrom: string | null;
+}
+
+/** Reads a user's rows and encodes them; null is "not there", which is recorded like any answer. */
+export type Read = (scope: ReadScope) => Promise<Answer | null>;
+
+/**
+ * The one way on which a user's data leaves for an app (contract section 8): the token's scope, the parameters, the
+ * rows, a durable record of the access, and only when that record was judged alive the answer.
+ */
+export async function readReleased(
+  { recorder, clock }: ReleaseDependencies,
+  caller: Caller,
+  path: DataPath,
+  raw: RawQuery,
+  read: Read,
+): Promise<Document> {
+  checkAdmission(caller, path.scope, clock);
+  const query = parseReadQuery(raw, path);
+  const { userId, dataFrom } = caller;
+  const answer = await read({ userId, query, dataFrom });
+  const verdict = await recorder.record({
+    clientId: caller.clientId,
+    userId,
+    grantId: caller.grantId,
+    familyId: caller.familyId,
+    tokenHash: caller.tokenHash,
+    tokenExpiresAt: caller.tokenExpiresAt,
+    scope: path.scope,
+    endpoint: path.path,
+    from: raw.from,
+    to: raw.to,
+    page: query.page,
+    recordCount: answer?.recordCount ?? 0,
+    requestId: raw.requestId,
+    dataFrom,
+  });
+  if (verdict !== 'released') throw toRefusal(verdict, path.scope);
+  if (answer === null) throw notFound();
+  return answer.document;
+}
+
+/** Refuses early what the judgement after the record would refuse anyway, before a row is read. */
+function checkAdmission(caller: Caller, scope: string, clock: Clock): void {
+  if (caller.tokenExpiresAt * 1000 <= clock.now().getTime()) throw new AppError('token_expired');
+  if (!caller.scopes.includes(scope)) {
+    throw new AppError('insufficient_scope', `The token lacks the scope ${scope}.`, { requiredScope: scope });
+  }
+  if (caller.userId === '') throw consentRequired(scope);
+}
+
+function toRefusal(verdict: Exclude<Verdict, 'released'>, scope: string): AppError {
+  switch (verdict) {
+    case 'token_expired':
+      return new AppError('token_expired');
+    case 'grant_expired':
+    case 'scope_withdrawn':
+      return consentRequired(scope);
+    case 'window_changed':
+      return new AppError('assertion_stale');
+    case 'token_revoked':
+    case 'family_revoked':
+    case 'grant_revoked':
+    case 'app_not_alive':
+      return unauthorized(verdict);
+  }
+}
+
+function consentRequired(scope: string): AppError {
+  return new AppError('consent_required', 'No active consent covers this request.', { requiredScope: scope });
+}

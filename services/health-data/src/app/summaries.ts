@@ -1,0 +1,103 @@
+import type { Metric } from '@phds/catalog/metrics';
+import { getMetric, METRICS, roundToDecimals } from '@phds/catalog/metrics';
+import type { TrendBucket } from '@phds/catalog/wire-names';
+import type { Clock } from '@phds/service-kit/clock';
+import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
+import { toStatistics } from '../domain/summary.ts';
+import { formatWithOffset } from '../domain/time-zone.ts';
+import { toInstantsIn } from '../domain/window.ts';
+import { findSince, getTimeZone, notBefore, toSlice } from './data-window.ts';
+import { toListAnswer, toObjectAnswer } from './document.ts';
+import type { ProfileStore, SummaryQuery, SummaryReader } from './ports.ts';
+import type { Read, ReadScope } from './released-read.ts';
+
+interface SummaryPorts {
+  readonly summaries: SummaryReader;
+  readonly profiles: ProfileStore;
+  readonly clock: Clock;
+}
+
+/** The summary over all readings: one entry a metric type, in the order of the catalog. */
+export function readAggregations(ports: SummaryPorts): Read {
+  return async (scope) => {
+    const query = await toSummaryQuery(ports.profiles, scope);
+    const metrics = (await ports.summaries.summarise(query)).map(presentSummary);
+    const { from, to } = notBefore(query.range, query.since);
+    const data = {
+      from: from?.toISOString() ?? null,
+      to: to?.toISOString() ?? null,
+      timeZone: query.timeZone,
+      generatedAt: ports.clock.now().toISOString(),
+      metrics,
+    };
+    return toObjectAnswer(data, metrics.length);
+  };
+}
+
+/** Hourly or daily points, newest first. */
+export function readTrends(ports: SummaryPorts): Read {
+  return async (scope) => {
+    const { bucket } = scope.query;
+    const query = await toSummaryQuery(ports.profiles, scope);
+    const page = await ports.summaries.trend({ ...query, bucket, ...toSlice(scope.query) });
+    const items = page.items.map((point) => presentPoint(point, bucket));
+    return toListAnswer(items, { ...scope.query, total: page.total });
+  };
+}
+
+async function toSummaryQuery(profiles: ProfileStore, scope: ReadScope): Promise<SummaryQuery> {
+  const { userId, query } = scope;
+  const timeZone = query.timeZone ?? (await getTimeZone(profiles, userId));
+  return {
+    userId,
+    metrics: query.metric === null ? METRICS.map((metric) => metric.key) : [query.metric.key],
+    timeZone,
+    range: toInstantsIn(query.window, timeZone),
+    since: await findSince(profiles, scope),
+  };
+}
+
+function presentSummary(summary: MetricSummary) {
+  const metric = getMetric(summary.metric);
+  const { average, min, max, sum } = toStatistics(metric, summary);
+  return {
+    type: metric.name,
+    category: metric.category,
+    unit: metric.unit,
+    basis: metric.kind === 'additive' ? 'day' : 'reading',
+    count: summary.count,
+    latest: {
+      value: roundToDecimals(summary.latest.value, metric.decimals),
+      timestamp: summary.latest.at.toISOString(),
+    },
+    average,
+    min,
+    max,
+    sum,
+    referenceRange: metric.referenceRange,
+    outOfRange: presentOutOfRange(metric, summary),
+  };
+}
+
+function presentOutOfRange(metric: Metric, { below, above }: MetricSummary) {
+  return metric.referenceRange === null ? null : { below, above, total: below + above };
+}
+
+/** A trend point with exactly the fields of contract section 6. */
+export function presentPoint(point: TrendPoint, bucket: TrendBucket) {
+  const metric = getMetric(point.metric);
+  const { average, min, max, sum } = toStatistics(metric, point);
+  return {
+    type: metric.name,
+    bucket,
+    start: formatWithOffset(point.start, point.startOffsetMinutes),
+    end: formatWithOffset(point.end, point.endOffsetMinutes),
+    unit: metric.unit,
+    count: point.count,
+    value: metric.kind === 'additive' ? sum : average,
+    average,
+    min,
+    max,
+    sum,
+  };
+}

@@ -1,0 +1,22 @@
+import { toPublicId } from '../domain/public-id.ts';
+import { toDates } from '../domain/window.ts';
+import { findSince, getTimeZone, toSlice } from './data-window.ts';
+import { toListAnswer } from './document.ts';
+import type { ProfileStore, WeightReader } from './ports.ts';
+import type { Read } from './released-read.ts';
+
+/** One weight a local day, newest first. */
+export function readWeight(ports: { readonly weights: WeightReader; readonly profiles: ProfileStore }): Read {
+  return async (scope) => {
+    const { userId, query } = scope;
+    const page = await ports.weights.list({
+      userId,
+      timeZone: await getTimeZone(ports.profiles, userId),
+      dates: toDates(query.window),
+      since: await findSince(ports.profiles, scope),
+      ...toSlice(query),
+    });
+    const items = page.items.map(({ id, weightKg, date }) => ({ id: toPublicId('wgt', id), weightKg, date }));
+    return toListAnswer(items, { ...query, total: page.total });
+  };
+}

@@ -1,0 +1,42 @@
+import {
+  address,
+  commonSettings,
+  databaseSettings,
+  durationMs,
+  integer,
+  port,
+  readConfig,
+  sessionSettings,
+} from '@phds/service-kit/config';
+import { z } from 'zod';
+
+/** Every setting of the health-data service. `KEY_FILE` names a file with the value of KEY. */
+export const configSchema = z.object({
+  ...commonSettings,
+  ...databaseSettings,
+  ...sessionSettings,
+  /** gRPC. */
+  RPC_PORT: port(7003),
+  /** Connect protocol over HTTP, with /livez and /readyz. */
+  INTERNAL_HTTP_PORT: port(7103),
+  /** Public keys that access assertions are verified with (JWKS). */
+  ASSERTION_PUBLIC_KEYS: z.string(),
+  /** `host:port` of the consent service's rpc. */
+  CONSENT_ADDRESS: address('127.0.0.1:7002'),
+  /** Longest wait for consent to record and judge one batch of accesses. */
+  CONSENT_DEADLINE_MS: durationMs(1_000),
+  /** Accesses recorded in one call, at most; consent takes 500. */
+  ACCESS_BATCH_MAX: integer(500, { min: 1, max: 500 }),
+  /** Answers that may wait for their record; more are refused at once. */
+  ACCESS_QUEUE_MAX: integer(2_000, { min: 1 }),
+  /** Longest wait of an answer before its record is sent. */
+  ACCESS_WAIT_MS: durationMs(1_500),
+});
+
+/** The settings, read once. */
+export type Config = Readonly<z.infer<typeof configSchema>>;
+
+/** Reads the environment; throws ConfigError naming every setting that does not fit. */
+export function readEnvironment(env: NodeJS.ProcessEnv): Config {
+  return readConfig(configSchema, env);
+}

@@ -1,0 +1,9 @@
+import { runService } from '@phds/service-kit/lifecycle';
+import { createLogger } from '@phds/service-kit/log';
+import { readEnvironment } from './config.ts';
+import { createService } from './service.ts';
+
+const config = readEnvironment(process.env);
+const log = createLogger({ service: 'health-data', level: config.LOG_LEVEL });
+
+await runService(() => createService(config, { log }), log);

@@ -1,0 +1,95 @@
+import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
+import {
+  IngestionService,
+  type Reading,
+  type ReadingKey,
+  type ReadingWindow,
+  type Record as WireRecord,
+} from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { implement } from '@phds/service-kit/rpc-service';
+import { deleteReadings, putReadings, type ReadingWindowDraft } from '../app/ingest-readings.ts';
+import { deleteRecords, putRecords } from '../app/ingest-records.ts';
+import { eraseUser, type IngestionPorts, type PutResult } from '../app/ingestion.ts';
+import { putProfile } from '../app/profile.ts';
+import type { ReadingDraft, ReadingKeyDraft } from '../domain/reading.ts';
+import type { RecordDraft } from '../domain/record-drafts.ts';
+
+const IMPORTER = ['importer'];
+
+/** How data gets in. */
+export function ingestionService(ports: IngestionPorts) {
+  return implement(
+    IngestionService,
+    {
+      putReadings: async ({ userId, readings }) =>
+        toResponse(await putReadings(ports, userId, readings.map(toReadingDraft))),
+      putRecords: async ({ userId, records }) =>
+        toResponse(await putRecords(ports, userId, records.map(toRecordDraft))),
+      deleteReadings: async ({ userId, keys, windows }) => ({
+        deleted: await deleteReadings(ports, userId, keys.map(toKeyDraft), windows.map(toWindowDraft)),
+      }),
+      deleteRecords: async ({ userId, keys }) => ({ deleted: await deleteRecords(ports, userId, keys) }),
+      putProfile: async ({ userId, ...profile }) => {
+        await putProfile(ports.profiles, userId, profile);
+        return {};
+      },
+      eraseUser: async ({ userId }) => {
+        await eraseUser(ports, userId);
+        return {};
+      },
+    },
+    {
+      putReadings: IMPORTER,
+      putRecords: IMPORTER,
+      deleteReadings: IMPORTER,
+      deleteRecords: IMPORTER,
+      putProfile: IMPORTER,
+      eraseUser: IMPORTER,
+    },
+  );
+}
+
+function toResponse({ refusals, ...counts }: PutResult) {
+  return { result: { ...counts, refusals: [...refusals] } };
+}
+
+function toReadingDraft(reading: Reading): ReadingDraft {
+  return { ...toKeyDraft(reading), value: reading.value ?? null, unit: reading.unit };
+}
+
+function toKeyDraft({ type, start, end, source }: ReadingKey | Reading): ReadingKeyDraft {
+  return { type, start: toDate(start), end: toDate(end), source };
+}
+
+function toWindowDraft({ type, source, from, to }: ReadingWindow): ReadingWindowDraft {
+  return { type, source, range: { from: toDate(from), to: toDate(to) } };
+}
+
+function toRecordDraft({ key, source, record }: WireRecord): RecordDraft {
+  const { case: kind, value } = record;
+  switch (kind) {
+    case 'symptom':
+      return { key, source, kind, fields: { ...value, timestamp: toDate(value.timestamp) } };
+    case 'medication':
+    case 'condition':
+    case 'allergy':
+    case 'appointment':
+      return { key, source, kind, fields: value } as RecordDraft;
+    case 'adherenceEntry': {
+      const times = { scheduledAt: toDate(value.scheduledAt), takenAt: toDate(value.takenAt) };
+      return { key, source, kind: 'adherence-entry', fields: { ...value, ...times } };
+    }
+    case 'moodEntry':
+      return { key, source, kind: 'mood-entry', fields: { ...value, timestamp: toDate(value.timestamp) } };
+    case 'report':
+      return { key, source, kind, fields: { ...value, generatedAt: toDate(value.generatedAt) } };
+    case 'ehrRecord':
+      return { key, source, kind: 'ehr-record', fields: { ...value, timestamp: toDate(value.timestamp) } };
+    default:
+      return { key, source, kind: null };
+  }
+}
+
+function toDate(timestamp: Timestamp | undefined): Date | null {
+  return timestamp === undefined ? null : new Date(timestampMs(timestamp));
+}

@@ -1,0 +1,20 @@
+import { PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { sessionOf } from '@phds/service-kit/rpc-context';
+import { implement } from '@phds/service-kit/rpc-service';
+import type { SessionVerifier } from '@phds/service-kit/session';
+import type { DataPorts } from '../app/data-reads.ts';
+import { preview } from '../app/preview.ts';
+
+/** The person's own view; the session is verified here again, whatever the caller did. */
+export function previewService(verifySession: SessionVerifier, data: DataPorts) {
+  return implement(
+    PreviewService,
+    {
+      preview: async ({ scope }, context) => {
+        const { userId } = await verifySession(sessionOf(context));
+        return { body: new TextEncoder().encode(await preview(data, userId, scope)) };
+      },
+    },
+    { preview: ['gateway'] },
+  );
+}

@@ -1,0 +1,142 @@
+import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
+import { createAssertionVerifier } from '@phds/service-kit/access-assertion';
+import { type Clock, systemClock } from '@phds/service-kit/clock';
+import { createLogger, type Logger } from '@phds/service-kit/log';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { toSchemaName } from '@phds/service-kit/postgres-names';
+import { openRpcChannel, type RpcChannel } from '@phds/service-kit/rpc-client';
+import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
+import { toTlsFiles } from '@phds/service-kit/rpc-tls';
+import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { createSessionVerifier } from '@phds/service-kit/session';
+import type { AccessRecorder } from './app/ports.ts';
+import { createBatchingAccessRecorder } from './clients/batching-access-recorder.ts';
+import { createRpcAccessLog } from './clients/rpc-access-log.ts';
+import type { Config } from './config.ts';
+import { healthDataService } from './rpc/health-data-service.ts';
+import { ingestionService } from './rpc/ingestion-service.ts';
+import { previewService } from './rpc/preview-service.ts';
+import { PrismaClient } from './store/generated/client.ts';
+import { createPgReadingWriter } from './store/pg-reading-writes.ts';
+import { createPgReadings } from './store/pg-readings.ts';
+import { createPgRecordWriter } from './store/pg-record-writes.ts';
+import { createPgSummaries } from './store/pg-summaries.ts';
+import { createPgUserEraser } from './store/pg-user-eraser.ts';
+import { createPgWeights } from './store/pg-weights.ts';
+import { createPrismaProfiles } from './store/prisma-profiles.ts';
+import { createPrismaRecords } from './store/prisma-records.ts';
+
+const SERVICE = 'health-data';
+
+/** Parts that tests replace. */
+export interface Overrides {
+  readonly clock?: Clock;
+  readonly log?: Logger;
+}
+
+/** The running service; disposing lets calls in flight finish and closes everything. */
+export type Service = Pick<RpcServer, 'rpcPort' | 'httpPort'> & AsyncDisposable;
+
+/** Builds and starts the whole service. */
+export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
+  const { clock = systemClock, log = createLogger({ service: SERVICE, level: config.LOG_LEVEL }) } =
+    overrides;
+  await using stack = new AsyncDisposableStack();
+  const postgres = stack.use(openDatabase(config, log));
+  const prisma = new PrismaClient({ adapter: postgres.adapter });
+  stack.defer(() => prisma.$disconnect());
+  const channel = stack.use(connectConsent(config, clock));
+  const recorder = createRecorder(config, channel);
+  const tls = toTlsFiles(config);
+  const server = stack.use(
+    await startRpcServer({
+      services: createRpcServices(config, clock, recorder, postgres, prisma),
+      verifyCaller: createServiceTokenVerifier({
+        service: SERVICE,
+        publicKeys: config.SERVICE_PUBLIC_KEYS,
+        clock,
+      }),
+      log,
+      host: config.HOST,
+      rpcPort: config.RPC_PORT,
+      httpPort: config.INTERNAL_HTTP_PORT,
+      // Consent is not asked: without it this service still takes data in, and refuses reads by itself.
+      health: () => postgres.ping().then(() => true),
+      ...(tls === undefined ? {} : { tls }),
+    }),
+  );
+  const { rpcPort, httpPort } = server;
+  log.info({ rpcPort, httpPort }, 'health-data is up');
+  const running = stack.move();
+  return { rpcPort, httpPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function openDatabase(config: Config, log: Logger): Postgres {
+  return openPostgres({
+    connectionString: config.DATABASE_URL,
+    schema: toSchemaName(SERVICE),
+    poolSize: config.DATABASE_POOL_SIZE,
+    statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
+    applicationName: `phds-${SERVICE}`,
+    log,
+  });
+}
+
+function connectConsent(config: Config, clock: Clock): RpcChannel {
+  const tls = toTlsFiles(config);
+  return openRpcChannel({
+    address: config.CONSENT_ADDRESS,
+    audience: 'consent',
+    tokens: createServiceTokenSource({
+      service: SERVICE,
+      privateKeyPem: config.SERVICE_PRIVATE_KEY,
+      clock,
+    }),
+    deadlineMs: config.CONSENT_DEADLINE_MS,
+    ...(tls === undefined ? {} : { tls }),
+  });
+}
+
+function createRecorder(config: Config, channel: RpcChannel): AccessRecorder {
+  return createBatchingAccessRecorder(createRpcAccessLog(channel.client(AccessService)), {
+    maxBatch: config.ACCESS_BATCH_MAX,
+    maxQueue: config.ACCESS_QUEUE_MAX,
+    maxWaitMs: config.ACCESS_WAIT_MS,
+  });
+}
+
+function createRpcServices(
+  config: Config,
+  clock: Clock,
+  recorder: AccessRecorder,
+  { pool }: Postgres,
+  prisma: PrismaClient,
+) {
+  const profiles = createPrismaProfiles(prisma);
+  const data = {
+    readings: createPgReadings(pool),
+    summaries: createPgSummaries(pool),
+    weights: createPgWeights(pool),
+    records: createPrismaRecords(prisma),
+    profiles,
+    clock,
+  };
+  const verifyAssertion = createAssertionVerifier({ publicKeys: config.ASSERTION_PUBLIC_KEYS, clock });
+  const verifySession = createSessionVerifier({
+    issuer: config.SESSION_ISSUER,
+    audience: config.SESSION_AUDIENCE,
+    jwks: config.SESSION_JWKS,
+    clock,
+  });
+  return [
+    healthDataService({ verifyAssertion, data, recorder }),
+    previewService(verifySession, data),
+    ingestionService({
+      readingWriter: createPgReadingWriter(pool),
+      recordWriter: createPgRecordWriter(pool),
+      profiles,
+      eraser: createPgUserEraser(pool),
+      clock,
+    }),
+  ];
+}

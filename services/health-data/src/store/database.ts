@@ -1,0 +1,61 @@
+import { translateDatabaseError } from '@phds/service-kit/postgres-errors';
+import type pg from 'pg';
+
+/** Runs a store operation; whatever it throws becomes an AppError here and nowhere else. */
+export async function translated<T>(operation: () => Promise<T>): Promise<T> {
+  try {
+    return await operation();
+  } catch (error) {
+    throw translateDatabaseError(error);
+  }
+}
+
+/**
+ * Runs a transaction that no other write of the same user overlaps. Importers of one user wait for each other instead
+ * of meeting in deadlocks, and counts kept beside the rows are counted once.
+ */
+export async function writeForUser<T>(
+  pool: pg.Pool,
+  userId: string,
+  write: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('BEGIN');
+    await client.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data ' || $1, 0))", [userId]);
+    const result = await write(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    // A connection that cannot roll back is in no state to be used again.
+    await client.query('ROLLBACK').catch((cause: Error) => {
+      broken = cause;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** The text of a timestamptz of a UTC session as RFC 3339 with milliseconds: `2025-01-02 03:04:05.6+00`. */
+export function toTimestamp(text: string): string {
+  const milliseconds = text.slice(20, -3).padEnd(3, '0');
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`;
+}
+
+/** A bound for `>=`; open is the beginning of time. */
+export function lowerBound(at: Date | null): string {
+  return at?.toISOString() ?? '-infinity';
+}
+
+/** A bound for `<`; open is the end of time. */
+export function upperBound(at: Date | null): string {
+  return at?.toISOString() ?? 'infinity';
+}
+
+/** Rows as arrays of Postgres's own texts: nothing is parsed that the query's reader does not parse itself. */
+export const TEXT_ROWS = {
+  rowMode: 'array',
+  types: { getTypeParser: () => (text: string) => text },
+} as const;
