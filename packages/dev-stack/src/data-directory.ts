@@ -1,0 +1,65 @@
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { stopLeftover } from './embedded-postgres-leftover.ts';
+
+/** Where the local stack keeps everything that survives a restart. */
+export interface DataDirectory {
+  readonly root: string;
+  readonly postgres: string;
+  readonly keys: string;
+  readonly logs: string;
+  /** Describes the running stack. */
+  readonly stackFile: string;
+  /** Exists once the synthetic users are complete. */
+  readonly seedFile: string;
+  /** Users that the identity provider made on the fly, one a line. */
+  readonly usersFile: string;
+}
+
+/** The checkout this package stands in. */
+export const repositoryRoot = resolve(import.meta.dirname, '../../..');
+
+/** Where `npm start` keeps its data. */
+export const defaultDataDirectory = join(repositoryRoot, '.data');
+
+const OLD_LOG_BYTES = 10 * 1024 * 1024;
+
+/** The paths inside a data directory; touches nothing. */
+export function toDataDirectory(root: string): DataDirectory {
+  const at = (name: string) => join(resolve(root), name);
+  return {
+    root: resolve(root),
+    postgres: at('postgres'),
+    keys: at('keys'),
+    logs: at('logs'),
+    stackFile: at('stack.json'),
+    seedFile: at('seed.json'),
+    usersFile: at('users.txt'),
+  };
+}
+
+/** Creates what is missing. Only the keys are closed to others: the database server may run as another user. */
+export async function ensureDataDirectory(directory: DataDirectory): Promise<void> {
+  await mkdir(directory.logs, { recursive: true });
+  await mkdir(directory.keys, { recursive: true, mode: 0o700 });
+}
+
+/** Removes everything the stack made, after ending a database that a killed run left behind. Package caches stay. */
+export async function clearDataDirectory(directory: DataDirectory): Promise<void> {
+  await stopLeftover(directory.postgres);
+  const { postgres, keys, logs, stackFile, seedFile, usersFile } = directory;
+  for (const path of [postgres, keys, logs, stackFile, seedFile, usersFile]) {
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** Path of a process's log; one that has grown large is set aside first. */
+export async function prepareLogFile(directory: DataDirectory, name: string): Promise<string> {
+  const path = join(directory.logs, `${name}.log`);
+  const size = await stat(path).then(
+    (file) => file.size,
+    () => 0,
+  );
+  if (size > OLD_LOG_BYTES) await rename(path, `${path}.old`);
+  return path;
+}

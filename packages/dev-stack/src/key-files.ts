@@ -1,0 +1,115 @@
+import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Who signs service tokens: the four services, and the importers and seeding. */
+export const CALLERS = ['gateway', 'authorization', 'consent', 'health-data', 'importer'] as const;
+
+/** A name that service tokens are issued to. */
+export type Caller = (typeof CALLERS)[number];
+
+/** The services with a database. */
+export const DATABASE_SERVICES = ['authorization', 'consent', 'health-data'] as const;
+
+/** A service with a database. */
+export type DatabaseService = (typeof DATABASE_SERVICES)[number];
+
+/** Paths of a stack's keys and passwords; all are readable by their owner only. */
+export interface KeyFiles {
+  readonly directory: string;
+  /** Private key for service tokens (Ed25519, PKCS #8 PEM). */
+  readonly servicePrivateKeys: Readonly<Record<Caller, string>>;
+  /** Public keys of all callers (JWKS, `kid` is the name). */
+  readonly servicePublicKeys: string;
+  readonly assertionPrivateKey: string;
+  readonly assertionPublicKeys: string;
+  readonly receiptPrivateKey: string;
+  readonly receiptPublicKeys: string;
+  readonly identityProviderPrivateKey: string;
+  readonly identityProviderPublicKeys: string;
+  /** 32 random bytes, base64. */
+  readonly derivationKey: string;
+  readonly postgresPassword: string;
+  /** Connection string of a service's runtime role; written when the databases are made. */
+  readonly databaseUrls: Readonly<Record<DatabaseService, string>>;
+}
+
+/** `kid` of the identity provider's key. */
+export const IDENTITY_PROVIDER_KEY_ID = 'identity-provider';
+
+/** The paths inside a key directory; touches nothing. */
+export function toKeyFiles(directory: string): KeyFiles {
+  const at = (name: string) => join(directory, name);
+  return {
+    directory,
+    servicePrivateKeys: toRecord(CALLERS, (name) => at(`${name}.pem`)),
+    servicePublicKeys: at('services.jwks.json'),
+    assertionPrivateKey: at('assertion.pem'),
+    assertionPublicKeys: at('assertion.jwks.json'),
+    receiptPrivateKey: at('receipt.pem'),
+    receiptPublicKeys: at('receipt.jwks.json'),
+    identityProviderPrivateKey: at('identity-provider.pem'),
+    identityProviderPublicKeys: at('identity-provider.jwks.json'),
+    derivationKey: at('derivation.key'),
+    postgresPassword: at('postgres.password'),
+    databaseUrls: toRecord(DATABASE_SERVICES, (name) => at(`${name}.database-url`)),
+  };
+}
+
+/** Makes every key that is missing and keeps the others, so that tokens survive a restart of the stack. */
+export async function ensureKeyFiles(directory: string): Promise<KeyFiles> {
+  const files = toKeyFiles(directory);
+  await ensureSigningKeys(files.servicePublicKeys, files.servicePrivateKeys);
+  // The verifiers name the signer: authorization vouches for assertions, consent for receipts.
+  await ensureSigningKeys(files.assertionPublicKeys, { authorization: files.assertionPrivateKey });
+  await ensureSigningKeys(files.receiptPublicKeys, { consent: files.receiptPrivateKey });
+  await ensureSigningKeys(files.identityProviderPublicKeys, {
+    [IDENTITY_PROVIDER_KEY_ID]: files.identityProviderPrivateKey,
+  });
+  await readOrCreateSecret(files.derivationKey, () => randomBytes(32).toString('base64'));
+  await readOrCreateSecret(files.postgresPassword, newPassword);
+  return files;
+}
+
+/** The password of one of a service's two database roles, made when there is none yet. */
+export function readDatabasePassword(
+  files: KeyFiles,
+  service: DatabaseService,
+  role: 'owner' | 'runtime',
+): Promise<string> {
+  return readOrCreateSecret(join(files.directory, `${service}-${role}.password`), newPassword);
+}
+
+/** Writes a file that only its owner may read, whatever stood there. */
+export async function writeSecretFile(path: string, content: string): Promise<void> {
+  await writeFile(path, `${content}\n`, { mode: 0o600 });
+}
+
+function newPassword(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+async function ensureSigningKeys(jwksFile: string, keys: Readonly<Record<string, string>>): Promise<void> {
+  const published: object[] = [];
+  for (const [kid, path] of Object.entries(keys)) {
+    const pem = await readOrCreateSecret(path, newPrivateKey);
+    published.push({ ...createPublicKey(pem).export({ format: 'jwk' }), kid, alg: 'EdDSA', use: 'sig' });
+  }
+  await writeSecretFile(jwksFile, JSON.stringify({ keys: published }, null, 2));
+}
+
+function newPrivateKey(): string {
+  return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trim();
+}
+
+async function readOrCreateSecret(path: string, create: () => string): Promise<string> {
+  const known = await readFile(path, 'utf8').catch(() => '');
+  if (known.trim() !== '') return known.trim();
+  const secret = create();
+  await writeSecretFile(path, secret);
+  return secret;
+}
+
+function toRecord<Name extends string>(names: readonly Name[], toValue: (name: Name) => string) {
+  return Object.fromEntries(names.map((name) => [name, toValue(name)])) as Record<Name, string>;
+}

@@ -1,0 +1,137 @@
+import { createServer, type Server } from 'node:net';
+
+/** TCP ports of a stack. Postgres, Redis, rpc and internal HTTP listen on the loopback interface only, like the rest. */
+export interface StackPorts {
+  readonly gateways: readonly number[];
+  readonly identityProvider: number;
+  readonly authorizationRpc: number;
+  readonly consentRpc: number;
+  readonly healthDataRpc: number;
+  readonly authorizationHttp: number;
+  readonly consentHttp: number;
+  readonly healthDataHttp: number;
+  readonly postgres: number;
+  readonly redis: number;
+}
+
+type SinglePort = Exclude<keyof StackPorts, 'gateways'>;
+
+const GATEWAY = { variable: 'GATEWAY_PORT', fallback: 8080 } as const;
+
+const SINGLE: Readonly<Record<SinglePort, { variable: string; fallback: number; what: string }>> = {
+  identityProvider: { variable: 'IDENTITY_PROVIDER_PORT', fallback: 8090, what: 'identity provider' },
+  authorizationRpc: { variable: 'AUTHORIZATION_RPC_PORT', fallback: 7001, what: 'authorization rpc' },
+  consentRpc: { variable: 'CONSENT_RPC_PORT', fallback: 7002, what: 'consent rpc' },
+  healthDataRpc: { variable: 'HEALTH_DATA_RPC_PORT', fallback: 7003, what: 'health-data rpc' },
+  authorizationHttp: { variable: 'AUTHORIZATION_HTTP_PORT', fallback: 7101, what: 'authorization HTTP' },
+  consentHttp: { variable: 'CONSENT_HTTP_PORT', fallback: 7102, what: 'consent HTTP' },
+  healthDataHttp: { variable: 'HEALTH_DATA_HTTP_PORT', fallback: 7103, what: 'health-data HTTP' },
+  postgres: { variable: 'POSTGRES_PORT', fallback: 7432, what: 'Postgres' },
+  redis: { variable: 'REDIS_PORT', fallback: 6380, what: 'Redis' },
+};
+
+const SINGLE_NAMES = Object.keys(SINGLE) as SinglePort[];
+
+/** A port with the words that an error about it needs. */
+export interface NamedPort {
+  readonly port: number;
+  readonly what: string;
+  readonly variable: string;
+}
+
+/** The variables that move ports, with their defaults: for the help text. */
+export const PORT_VARIABLES: readonly { readonly variable: string; readonly fallback: number }[] = [
+  GATEWAY,
+  ...SINGLE_NAMES.map((name) => SINGLE[name]),
+];
+
+/** The usual ports, as moved by the environment. Gateways take consecutive ports. Throws naming a bad variable. */
+export function parsePorts(env: NodeJS.ProcessEnv, gateways: number): StackPorts {
+  const first = parsePort(GATEWAY.variable, env[GATEWAY.variable], GATEWAY.fallback);
+  const single = SINGLE_NAMES.map((name) => {
+    const { variable, fallback } = SINGLE[name];
+    return [name, parsePort(variable, env[variable], fallback)] as const;
+  });
+  const ports: StackPorts = {
+    gateways: Array.from({ length: gateways }, (_, index) => first + index),
+    ...(Object.fromEntries(single) as Record<SinglePort, number>),
+  };
+  refuseDuplicates(toNamedPorts(ports));
+  return ports;
+}
+
+/** Ports that were free a moment ago, no two the same. */
+export async function findRandomPorts(gateways: number): Promise<StackPorts> {
+  const servers = await Promise.all(
+    Array.from({ length: gateways + SINGLE_NAMES.length }, () => listen(0, '127.0.0.1')),
+  );
+  const free = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map(close));
+  const single = SINGLE_NAMES.map((name, index) => [name, free[gateways + index] ?? 0] as const);
+  return {
+    gateways: free.slice(0, gateways),
+    ...(Object.fromEntries(single) as Record<SinglePort, number>),
+  };
+}
+
+/** Every port of a stack with its name and the variable that moves it. */
+export function toNamedPorts(ports: StackPorts): NamedPort[] {
+  const gateways = ports.gateways.map((port, index) => ({
+    port,
+    what: ports.gateways.length === 1 ? 'gateway' : `gateway ${index + 1}`,
+    variable: GATEWAY.variable,
+  }));
+  return [...gateways, ...SINGLE_NAMES.map((name) => ({ port: ports[name], ...SINGLE[name] }))];
+}
+
+/** Throws an error that names each taken port and the variable that moves it. */
+export async function requireFreePorts(ports: readonly NamedPort[]): Promise<void> {
+  const taken = await Promise.all(ports.map(async (named) => ((await isFree(named.port)) ? [] : [named])));
+  const lines = taken
+    .flat()
+    .map(({ port, what, variable }) => `  port ${port} (${what}) is taken; set ${variable} to another`);
+  if (lines.length > 0) throw new Error(`The local stack cannot start:\n${lines.join('\n')}`);
+}
+
+function parsePort(variable: string, text: string | undefined, fallback: number): number {
+  if (text === undefined || text === '') return fallback;
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
+  throw new Error(`${variable} must be a port from 1 to 65535.`);
+}
+
+function refuseDuplicates(ports: readonly NamedPort[]): void {
+  for (const [port, same] of Map.groupBy(ports, (named) => named.port)) {
+    if (port > 65_535) throw new Error(`${same[0]?.variable} leads to port ${port}: the last is 65535.`);
+    if (same.length === 1) continue;
+    const who = same.map(({ what, variable }) => `${what} (${variable})`).join(' and ');
+    throw new Error(`Port ${port} is given to ${who}.`);
+  }
+}
+
+// Both loopback addresses: a stranger on ::1 alone would answer those whose `localhost` means IPv6 first.
+async function isFree(port: number): Promise<boolean> {
+  for (const host of ['127.0.0.1', '::1']) {
+    try {
+      await close(await listen(port, host));
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT') return false;
+    }
+  }
+  return true;
+}
+
+function listen(port: number, host: string): Promise<Server> {
+  const { promise, resolve, reject } = Promise.withResolvers<Server>();
+  const server = createServer();
+  server.once('error', reject);
+  server.listen({ port, host }, () => resolve(server));
+  return promise;
+}
+
+function close(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  return promise;
+}

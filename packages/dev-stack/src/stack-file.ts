@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { defaultDataDirectory, toDataDirectory } from './data-directory.ts';
+
+/** What others need to know about a running stack: addresses and where the keys are, no secret. */
+export interface StackDescription {
+  /** The process that runs the stack. */
+  readonly pid: number;
+  readonly startedAt: string;
+  readonly gatewayUrls: readonly string[];
+  readonly identityProviderUrl: string;
+  /** `host:port` of each service's rpc. */
+  readonly rpcAddresses: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
+  /** Base URL of each service's internal HTTP port. */
+  readonly internalUrls: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
+  readonly keys: {
+    readonly directory: string;
+    /** Private key of the caller `importer` (PKCS #8 PEM). */
+    readonly importerPrivateKey: string;
+    /** Public keys of all callers (JWKS). */
+    readonly servicePublicKeys: string;
+  };
+  readonly logs: string;
+}
+
+/** Writes the description; it stands for as long as the process runs. */
+export async function writeStackFile(dataDirectory: string, description: StackDescription): Promise<void> {
+  const { stackFile } = toDataDirectory(dataDirectory);
+  await writeFile(stackFile, `${JSON.stringify(description, null, 2)}\n`);
+}
+
+/** Removes the description. */
+export async function removeStackFile(dataDirectory: string): Promise<void> {
+  await rm(toDataDirectory(dataDirectory).stackFile, { force: true });
+}
+
+/** The stack that runs on this data directory, or null. A description that a killed run left behind counts as none. */
+export function findStackFile(dataDirectory: string = defaultDataDirectory): StackDescription | null {
+  let text: string;
+  try {
+    text = readFileSync(toDataDirectory(dataDirectory).stackFile, 'utf8');
+  } catch {
+    return null;
+  }
+  const description = parseDescription(text);
+  return description !== null && isAlive(description.pid) ? description : null;
+}
+
+/** The stack that runs on this data directory. Throws with a sentence for the person at the terminal when none does. */
+export function readStackFile(dataDirectory: string = defaultDataDirectory): StackDescription {
+  const description = findStackFile(dataDirectory);
+  if (description === null) throw new Error('No local stack is running. Start it with: npm start');
+  return description;
+}
+
+function parseDescription(text: string): StackDescription | null {
+  try {
+    const parsed = JSON.parse(text) as Partial<StackDescription> | null;
+    return typeof parsed?.pid === 'number' && parsed.gatewayUrls !== undefined
+      ? (parsed as StackDescription)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
