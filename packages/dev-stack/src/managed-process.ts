@@ -1,0 +1,158 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { repositoryRoot } from './data-directory.ts';
+
+export interface ManagedProcessOptions {
+  readonly name: string;
+  /** Program to run, relative to the repository. */
+  readonly program: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly logFile: string;
+  /** Answers 200 when the process can do its work. */
+  readonly readyUrl: string;
+  /** Receives a sentence when the process ends uncalled, and when it is back. */
+  readonly notice: (text: string) => void;
+}
+
+const POLL_MS = 50;
+const READY_TIMEOUT_MS = 60_000;
+const PROBE_TIMEOUT_MS = 2_000;
+const STOP_GRACE_MS = 3_500;
+const FIRST_BACKOFF_MS = 200;
+const LAST_BACKOFF_MS = 5_000;
+const STEADY_MS = 10_000;
+const LOG_TAIL_LINES = 20;
+
+const LIFELINE = join(import.meta.dirname, 'lifeline.ts');
+
+/**
+ * A program that runs as a process of its own. Should it end uncalled, it is started again, after a pause that grows
+ * while it keeps failing. It writes straight into its log file and ends when this process does.
+ */
+export class ManagedProcess {
+  readonly name: string;
+  readonly #options: ManagedProcessOptions;
+  #child: ChildProcess | null = null;
+  /** Whether it is meant to run. */
+  #wanted = false;
+  #startedAt = 0;
+  /** How often it ended uncalled: ever, and without a steady run in between. */
+  #failures = 0;
+  #inRow = 0;
+  #restart: NodeJS.Timeout | undefined;
+
+  constructor(options: ManagedProcessOptions) {
+    this.name = options.name;
+    this.#options = options;
+  }
+
+  /** Process id, or null while it is down. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /** Starts it unless it runs, and waits until it can do its work. Throws with the end of its log when it cannot. */
+  async start(signal?: AbortSignal): Promise<void> {
+    this.#wanted = true;
+    const ended = this.#failures;
+    if (this.#child === null) this.#spawn();
+    await this.#until(() => this.#failures > ended, signal);
+  }
+
+  /** Waits until it can do its work, through restarts. Throws when it is not meant to run or takes too long. */
+  async untilReady(signal?: AbortSignal): Promise<void> {
+    await this.#until(() => false, signal);
+  }
+
+  async #until(isHopeless: () => boolean, signal: AbortSignal | undefined): Promise<void> {
+    const deadline = Date.now() + READY_TIMEOUT_MS;
+    while (!(await this.#isReady())) {
+      signal?.throwIfAborted();
+      if (isHopeless()) throw this.#failure('does not start');
+      if (!this.#wanted) throw new Error(`${this.name} was stopped`);
+      if (Date.now() > deadline) throw this.#failure('is not ready in time');
+      await delay(POLL_MS);
+    }
+  }
+
+  /** Asks it to end, ends it by force when it takes too long, and leaves it down until `start`. */
+  async stop(): Promise<void> {
+    const child = this.#release();
+    if (child === null) return;
+    const force = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
+    await end(child, 'SIGTERM');
+    clearTimeout(force);
+  }
+
+  /** Sends a signal that ends it, waits for the end, and leaves it down until `start`. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const child = this.#release();
+    if (child !== null) await end(child, signal);
+  }
+
+  #release(): ChildProcess | null {
+    this.#wanted = false;
+    clearTimeout(this.#restart);
+    return this.#child;
+  }
+
+  #spawn(): void {
+    const { program, env, logFile } = this.#options;
+    const log = openSync(logFile, 'a');
+    // A session of its own: Ctrl-C in a terminal reaches us alone, and we end everything in order.
+    const child = spawn(process.execPath, ['--import', LIFELINE, join(repositoryRoot, program)], {
+      cwd: repositoryRoot,
+      env,
+      detached: true,
+      stdio: ['ignore', log, log, 'ipc'],
+    });
+    closeSync(log);
+    this.#child = child;
+    this.#startedAt = Date.now();
+    child.once('error', () => undefined);
+    child.once('exit', (code, signal) => this.#onExit(signal ?? `code ${code}`));
+  }
+
+  #onExit(how: string): void {
+    this.#child = null;
+    if (!this.#wanted) return;
+    this.#failures += 1;
+    this.#inRow = Date.now() - this.#startedAt > STEADY_MS ? 1 : this.#inRow + 1;
+    const pause = Math.min(FIRST_BACKOFF_MS * 2 ** (this.#inRow - 1), LAST_BACKOFF_MS);
+    this.#options.notice(`${this.name} ended (${how}); starting it again. Its log: ${this.#options.logFile}`);
+    this.#restart = setTimeout(() => {
+      this.#spawn();
+      this.untilReady().then(
+        () => this.#options.notice(`${this.name} is back`),
+        () => undefined,
+      );
+    }, pause);
+  }
+
+  async #isReady(): Promise<boolean> {
+    if (this.#child === null) return false;
+    try {
+      const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+      const response = await fetch(this.#options.readyUrl, { signal });
+      await response.body?.cancel();
+      return response.status === 200;
+    } catch {
+      return false;
+    }
+  }
+
+  #failure(what: string): Error {
+    const lines = readFileSync(this.#options.logFile, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES);
+    return new Error(`${this.name} ${what}. The end of ${this.#options.logFile}:\n${lines.join('\n')}`);
+  }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill(signal);
+  await ended;
+}
