@@ -1,0 +1,31 @@
+/** The development identity provider as a process of its own. */
+import { readFile } from 'node:fs/promises';
+import { createIdentityProvider } from './identity-provider.ts';
+import { openUserDirectory } from './user-directory.ts';
+
+function readSetting(name: string): string {
+  const value = process.env[name];
+  if (value === undefined || value === '') throw new Error(`${name} is not set`);
+  return value;
+}
+
+const app = createIdentityProvider({
+  issuer: readSetting('ISSUER'),
+  audience: readSetting('SESSION_AUDIENCE'),
+  privateKeyPem: await readFile(readSetting('PRIVATE_KEY_FILE'), 'utf8'),
+  publicKeys: await readFile(readSetting('PUBLIC_KEYS_FILE'), 'utf8'),
+  users: await openUserDirectory(readSetting('USERS_FILE')),
+});
+
+const server = app.listen(Number(readSetting('PORT')), readSetting('HOST'), (error) => {
+  if (error === undefined) return;
+  console.error(error.message);
+  process.exit(1);
+});
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    server.close(() => process.exit(0));
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,44 @@
+import type { Clock } from '@phds/service-kit/clock';
+import { parsePrivateKey, SIGNATURE_ALGORITHM } from '@phds/service-kit/keys';
+import { SESSION_TOKEN_TYPE } from '@phds/service-kit/session';
+import { SignJWT } from 'jose';
+import { IDENTITY_PROVIDER_KEY_ID } from '../key-files.ts';
+
+/** How long a session of the local stack lasts. */
+export const SESSION_SECONDS = 12 * 3600;
+
+/** A session as handed to its holder. */
+export interface IssuedSession {
+  readonly token: string;
+  readonly expiresAt: Date;
+}
+
+/** Signs a session JWT for a user id. */
+export type SessionIssuer = (userId: string) => Promise<IssuedSession>;
+
+/** Signs sessions as contract section 5 wants them: EdDSA, `typ` session+jwt, twelve hours. */
+export function createSessionIssuer(options: {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly privateKeyPem: string;
+  readonly clock: Clock;
+}): SessionIssuer {
+  const key = parsePrivateKey(options.privateKeyPem);
+  return async (userId) => {
+    const now = Math.floor(options.clock.now().getTime() / 1000);
+    const expires = now + SESSION_SECONDS;
+    const token = await new SignJWT()
+      .setProtectedHeader({
+        alg: SIGNATURE_ALGORITHM,
+        typ: SESSION_TOKEN_TYPE,
+        kid: IDENTITY_PROVIDER_KEY_ID,
+      })
+      .setIssuer(options.issuer)
+      .setAudience(options.audience)
+      .setSubject(userId)
+      .setIssuedAt(now)
+      .setExpirationTime(expires)
+      .sign(await key);
+    return { token, expiresAt: new Date(expires * 1000) };
+  };
+}

@@ -1,0 +1,48 @@
+import { appendFile, readFile } from 'node:fs/promises';
+
+/** A person the identity provider lets sign in. */
+export interface User {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+/** The synthetic people of the local stack. */
+export const DEMO_USERS: readonly User[] = [
+  { id: 'ada', name: 'Ada Sommer', description: 'Data in every category and resource. Berlin.' },
+  { id: 'grace', name: 'Grace Miller', description: 'Other data of the same kinds. New York.' },
+  { id: 'sparse', name: 'Sam Reed', description: 'A little data.' },
+  { id: 'empty', name: 'Emma Stone', description: 'No data at all.' },
+];
+
+const USER_ID = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
+const MAX_USERS = 10_000;
+
+/** Whether a text can be the id of a user. */
+export function isUserId(text: string): boolean {
+  return USER_ID.test(text);
+}
+
+/** The known users: the synthetic ones, and those who signed in on the fly. */
+export interface UserDirectory {
+  list(): readonly User[];
+  /** Adds a user unless known. The id must be valid. */
+  remember(id: string): Promise<void>;
+}
+
+/** A directory that keeps users made on the fly in a file, one a line. */
+export async function openUserDirectory(file: string): Promise<UserDirectory> {
+  const users = new Map(DEMO_USERS.map((user) => [user.id, user]));
+  const add = (id: string) => users.set(id, { id, name: id, description: 'Made when signing in.' });
+  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n');
+  for (const id of lines) if (isUserId(id) && !users.has(id)) add(id);
+  return {
+    list: () => [...users.values()],
+    async remember(id) {
+      // Past the limit a session is made all the same: only the list stops growing.
+      if (users.has(id) || users.size >= MAX_USERS) return;
+      add(id);
+      await appendFile(file, `${id}\n`);
+    },
+  };
+}
