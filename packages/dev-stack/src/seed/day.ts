@@ -1,0 +1,82 @@
+import type { MetricName } from '@phds/catalog/metrics';
+import type { Person } from './person.ts';
+import { createRandom, type Random } from './random.ts';
+
+/** A reading to be ingested; its unit is that of its type. */
+export interface SeedReading {
+  readonly type: MetricName;
+  readonly start: Date;
+  readonly end: Date;
+  readonly value: number;
+  readonly source: string;
+}
+
+/** One calendar day of a person, in their time zone. */
+export interface Day {
+  readonly person: Person;
+  /** YYYY-MM-DD. */
+  readonly date: string;
+  /** 0 is the oldest day, 1 the newest. */
+  readonly progress: number;
+  readonly isWeekend: boolean;
+  /** Minutes after midnight, on the clock; may be negative (the evening before) or beyond the day. */
+  at(minute: number): Date;
+  /** Numbers of this day and topic alone: another topic's data does not change when this one's does. */
+  random(topic: string): Random;
+}
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+/** The last `person.days` days up to the one that `now` falls on in the person's zone, oldest first. */
+export function listDays(person: Person, now: Date): Day[] {
+  const today = Date.parse(`${toLocalDate(now, person.timeZone)}T00:00:00Z`);
+  return Array.from({ length: person.days }, (_, index) => {
+    const utcMidnight = new Date(today - (person.days - 1 - index) * DAY_MS);
+    return createDay(person, utcMidnight, index / Math.max(person.days - 1, 1));
+  });
+}
+
+/** The calendar date of an instant in a zone, YYYY-MM-DD. */
+export function toLocalDate(instant: Date, timeZone: string): string {
+  // Sweden writes dates as ISO 8601 does.
+  return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(instant);
+}
+
+function createDay(person: Person, utcMidnight: Date, progress: number): Day {
+  const date = utcMidnight.toISOString().slice(0, 10);
+  // The zone's offset at noon serves the whole day: twice a year the night is an hour off, which nobody would notice.
+  const noon = new Date(utcMidnight.getTime() + DAY_MS / 2);
+  const midnight = utcMidnight.getTime() - findOffsetMs(noon, person.timeZone);
+  return {
+    person,
+    date,
+    progress,
+    isWeekend: [0, 6].includes(utcMidnight.getUTCDay()),
+    at: (minute) => new Date(midnight + Math.round(minute * MINUTE_MS)),
+    random: (topic) => createRandom(`${person.userId} ${date} ${topic}`),
+  };
+}
+
+function findOffsetMs(instant: Date, timeZone: string): number {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  return (
+    Date.parse(`${format.format(instant).replace(' ', 'T')}Z`) - Math.floor(instant.getTime() / 1000) * 1000
+  );
+}
+
+/** A reading at one moment. */
+export function momentary(type: MetricName, at: Date, value: number, source: string): SeedReading {
+  return { type, start: at, end: at, value, source };
+}
+
+/** A reading over an interval. */
+export function interval(
+  type: MetricName,
+  start: Date,
+  end: Date,
+  value: number,
+  source: string,
+): SeedReading {
+  return { type, start, end, value, source };
+}
