@@ -1,0 +1,166 @@
+import type { KeyFiles } from './key-files.ts';
+import type { StackPorts } from './ports.ts';
+
+/** Environment variables of a process. */
+export type Environment = Readonly<Record<string, string>>;
+
+/** `aud` of the sessions in the local stack. */
+export const SESSION_AUDIENCE = 'phds';
+
+/** What the environments of all processes are derived from. */
+export interface EnvironmentContext {
+  readonly ports: StackPorts;
+  readonly keys: KeyFiles;
+  /** Null: the services run without Redis. */
+  readonly redisUrl: string | null;
+}
+
+const HOST = '127.0.0.1';
+
+// Nothing else of the caller's environment reaches a service: a PORT or HOST set for something else must not.
+const INHERITED = ['PATH', 'HOME', 'TZ', 'LANG', 'LOG_LEVEL'] as const;
+
+// A hundred times the defaults, so that nobody trips over a limit while developing (contract sections 1 and 6).
+const RAISED_LIMITS = {
+  authorization: { MAX_APPS_PER_DEVELOPER: '20000' },
+  consent: { MAX_LIVE_PENDING_PER_APP: '5000' },
+  gateway: {
+    LIMIT_APP_USER_PER_MINUTE: '30000',
+    LIMIT_APP_PER_MINUTE: '600000',
+    LIMIT_AUTH_FAILURES_PER_MINUTE: '6000',
+    MAX_BODY_BYTES: String(6_400 * 1024),
+    MAX_URL_BYTES: String(800 * 1024),
+    MAX_HEADER_BYTES: String(1_600 * 1024),
+  },
+} as const;
+
+/** Public base URL of the service: the first gateway's, whichever gateway answers. */
+export function toPublicUrl(ports: StackPorts): string {
+  return `http://localhost:${ports.gateways[0]}`;
+}
+
+/** Public URL of the identity provider; `iss` of its sessions. */
+export function toIdentityProviderUrl(ports: StackPorts): string {
+  return `http://localhost:${ports.identityProvider}`;
+}
+
+/** `host:port` of each service's rpc. */
+export function toRpcAddresses(ports: StackPorts) {
+  return {
+    authorization: `${HOST}:${ports.authorizationRpc}`,
+    consent: `${HOST}:${ports.consentRpc}`,
+    'health-data': `${HOST}:${ports.healthDataRpc}`,
+  } as const;
+}
+
+/** Base URL of each service's internal HTTP port. */
+export function toInternalUrls(ports: StackPorts) {
+  return {
+    authorization: `http://${HOST}:${ports.authorizationHttp}`,
+    consent: `http://${HOST}:${ports.consentHttp}`,
+    'health-data': `http://${HOST}:${ports.healthDataHttp}`,
+  } as const;
+}
+
+/** Environment of the authorization service. */
+export function toAuthorizationEnvironment(context: EnvironmentContext): Environment {
+  const { ports, keys } = context;
+  return {
+    ...toCommon(context, 'authorization'),
+    ...toSessionSettings(ports),
+    RPC_PORT: String(ports.authorizationRpc),
+    INTERNAL_HTTP_PORT: String(ports.authorizationHttp),
+    DATABASE_URL_FILE: keys.databaseUrls.authorization,
+    CONSENT_ADDRESS: toRpcAddresses(ports).consent,
+    ISSUER: toPublicUrl(ports),
+    DERIVATION_KEY_FILE: keys.derivationKey,
+    ASSERTION_PRIVATE_KEY_FILE: keys.assertionPrivateKey,
+    ...RAISED_LIMITS.authorization,
+  };
+}
+
+/** Environment of the consent service. */
+export function toConsentEnvironment(context: EnvironmentContext): Environment {
+  const { ports, keys } = context;
+  return {
+    ...toCommon(context, 'consent'),
+    ...toSessionSettings(ports),
+    RPC_PORT: String(ports.consentRpc),
+    INTERNAL_HTTP_PORT: String(ports.consentHttp),
+    DATABASE_URL_FILE: keys.databaseUrls.consent,
+    RECEIPT_PRIVATE_KEY_FILE: keys.receiptPrivateKey,
+    ...RAISED_LIMITS.consent,
+  };
+}
+
+/** Environment of the health-data service. */
+export function toHealthDataEnvironment(context: EnvironmentContext): Environment {
+  const { ports, keys } = context;
+  return {
+    ...toCommon(context, 'health-data'),
+    ...toSessionSettings(ports),
+    RPC_PORT: String(ports.healthDataRpc),
+    INTERNAL_HTTP_PORT: String(ports.healthDataHttp),
+    DATABASE_URL_FILE: keys.databaseUrls['health-data'],
+    CONSENT_ADDRESS: toRpcAddresses(ports).consent,
+    ASSERTION_PUBLIC_KEYS_FILE: keys.assertionPublicKeys,
+  };
+}
+
+/** Environment of one gateway; the number counts from 0. */
+export function toGatewayEnvironment(context: EnvironmentContext, index: number): Environment {
+  const { ports } = context;
+  const addresses = toRpcAddresses(ports);
+  return {
+    ...toCommon(context, 'gateway'),
+    ...toSessionSettings(ports),
+    PORT: String(ports.gateways[index]),
+    PUBLIC_URL: toPublicUrl(ports),
+    LOGIN_URL: `${toIdentityProviderUrl(ports)}/`,
+    AUTHORIZATION_ADDRESS: addresses.authorization,
+    CONSENT_ADDRESS: addresses.consent,
+    HEALTH_DATA_ADDRESS: addresses['health-data'],
+    ...RAISED_LIMITS.gateway,
+  };
+}
+
+/** Environment of the identity provider. */
+export function toIdentityProviderEnvironment(context: EnvironmentContext, usersFile: string): Environment {
+  const { ports, keys } = context;
+  return {
+    ...toInherited(),
+    HOST,
+    PORT: String(ports.identityProvider),
+    ISSUER: toIdentityProviderUrl(ports),
+    SESSION_AUDIENCE,
+    PRIVATE_KEY_FILE: keys.identityProviderPrivateKey,
+    PUBLIC_KEYS_FILE: keys.identityProviderPublicKeys,
+    USERS_FILE: usersFile,
+  };
+}
+
+function toCommon(
+  { keys, redisUrl }: EnvironmentContext,
+  service: 'authorization' | 'consent' | 'health-data' | 'gateway',
+): Environment {
+  return {
+    ...toInherited(),
+    HOST,
+    SERVICE_PRIVATE_KEY_FILE: keys.servicePrivateKeys[service],
+    SERVICE_PUBLIC_KEYS_FILE: keys.servicePublicKeys,
+    ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
+  };
+}
+
+function toSessionSettings(ports: StackPorts): Environment {
+  return {
+    SESSION_ISSUER: toIdentityProviderUrl(ports),
+    SESSION_AUDIENCE,
+    SESSION_JWKS: `http://${HOST}:${ports.identityProvider}/.well-known/jwks.json`,
+  };
+}
+
+function toInherited(): Environment {
+  const pairs = INHERITED.map((name) => [name, process.env[name] ?? ''] as const);
+  return Object.fromEntries(pairs.filter(([, value]) => value !== ''));
+}

@@ -1,0 +1,89 @@
+import type { DataDirectory } from './data-directory.ts';
+import { prepareLogFile } from './data-directory.ts';
+import { ManagedProcess } from './managed-process.ts';
+import type { Environment, EnvironmentContext } from './service-environments.ts';
+import {
+  toAuthorizationEnvironment,
+  toConsentEnvironment,
+  toGatewayEnvironment,
+  toHealthDataEnvironment,
+  toIdentityProviderEnvironment,
+  toInternalUrls,
+} from './service-environments.ts';
+
+/** Settings that a stack changes for one service: by service, as environment variables. */
+export type EnvironmentOverrides = {
+  readonly [service in 'gateway' | 'authorization' | 'consent' | 'health-data']?: Environment;
+};
+
+/** The processes of a stack. Gateways are called `gateway-1`, `gateway-2`, … */
+export interface StackProcesses {
+  readonly identityProvider: ManagedProcess;
+  readonly authorization: ManagedProcess;
+  readonly consent: ManagedProcess;
+  readonly healthData: ManagedProcess;
+  readonly gateways: readonly ManagedProcess[];
+}
+
+/** Describes every process of a stack; starts none. */
+export async function createStackProcesses(options: {
+  readonly context: EnvironmentContext;
+  readonly directory: DataDirectory;
+  readonly overrides: EnvironmentOverrides;
+  readonly notice: (text: string) => void;
+}): Promise<StackProcesses> {
+  const { context, directory, overrides, notice } = options;
+  const { ports } = context;
+  const internal = toInternalUrls(ports);
+  const create = async (name: string, program: string, env: Environment, readyUrl: string) =>
+    new ManagedProcess({
+      name,
+      program,
+      env,
+      readyUrl,
+      notice,
+      logFile: await prepareLogFile(directory, name),
+    });
+  const service = (name: 'authorization' | 'consent' | 'health-data', env: Environment) =>
+    create(name, `services/${name}/src/main.ts`, { ...env, ...overrides[name] }, `${internal[name]}/readyz`);
+  return {
+    identityProvider: await create(
+      'identity-provider',
+      'packages/dev-stack/src/identity-provider/main.ts',
+      toIdentityProviderEnvironment(context, directory.usersFile),
+      `http://127.0.0.1:${ports.identityProvider}/readyz`,
+    ),
+    authorization: await service('authorization', toAuthorizationEnvironment(context)),
+    consent: await service('consent', toConsentEnvironment(context)),
+    healthData: await service('health-data', toHealthDataEnvironment(context)),
+    gateways: await Promise.all(
+      ports.gateways.map((port, index) =>
+        create(
+          `gateway-${index + 1}`,
+          'services/gateway/src/main.ts',
+          { ...toGatewayEnvironment(context, index), ...overrides.gateway },
+          `http://127.0.0.1:${port}/readyz`,
+        ),
+      ),
+    ),
+  };
+}
+
+/** All of them. */
+export function listProcesses(processes: StackProcesses): ManagedProcess[] {
+  const { identityProvider, authorization, consent, healthData, gateways } = processes;
+  return [identityProvider, consent, authorization, healthData, ...gateways];
+}
+
+/** Starts all of them at once: each waits for the others by itself, in whatever order they come up. */
+export async function startProcesses(processes: StackProcesses, signal?: AbortSignal): Promise<void> {
+  await Promise.all(listProcesses(processes).map((each) => each.start(signal)));
+}
+
+/** Stops callers before those they call, so that nothing in flight is cut off. */
+export async function stopProcesses(processes: StackProcesses): Promise<void> {
+  const { identityProvider, authorization, consent, healthData, gateways } = processes;
+  await Promise.all([...gateways, identityProvider].map((each) => each.stop()));
+  await Promise.all([authorization, healthData].map((each) => each.stop()));
+  await consent.stop();
+}

@@ -1,0 +1,205 @@
+import { readFile } from 'node:fs/promises';
+import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/service-token';
+import type { DataDirectory } from './data-directory.ts';
+import {
+  clearDataDirectory,
+  ensureDataDirectory,
+  prepareLogFile,
+  toDataDirectory,
+} from './data-directory.ts';
+import type { ServiceDatabase } from './database-roles.ts';
+import { prepareDatabases, startPostgres } from './databases.ts';
+import { stopLeftover } from './embedded-postgres-leftover.ts';
+import { guardServers } from './guard.ts';
+import type { Caller, DatabaseService, KeyFiles } from './key-files.ts';
+import { ensureKeyFiles } from './key-files.ts';
+import { openLogWriter } from './log-writer.ts';
+import type { ManagedProcess } from './managed-process.ts';
+import type { StackPorts } from './ports.ts';
+import { findRandomPorts, requireFreePorts, toNamedPorts } from './ports.ts';
+import { createSteps } from './progress.ts';
+import type { RedisControl } from './redis-control.ts';
+import { startRedisControl } from './redis-control.ts';
+import { seedOnce } from './seed/seed-once.ts';
+import { toIdentityProviderUrl, toInternalUrls, toRpcAddresses } from './service-environments.ts';
+import { findStackFile, removeStackFile, writeStackFile } from './stack-file.ts';
+import type { EnvironmentOverrides, StackProcesses } from './stack-processes.ts';
+import { createStackProcesses, listProcesses, startProcesses, stopProcesses } from './stack-processes.ts';
+
+export interface StackOptions {
+  readonly dataDirectory: string;
+  readonly ports: StackPorts | { readonly random: true; readonly gateways: number };
+  /** Removes what earlier runs left in the data directory first. */
+  readonly fresh?: boolean;
+  /** Default true. */
+  readonly redis?: boolean;
+  /** A Redis that runs already. */
+  readonly redisUrl?: string | undefined;
+  /** Whether to fill in the synthetic users. Default true. */
+  readonly seed?: boolean;
+  readonly environment?: EnvironmentOverrides;
+  /** Postgres settings, such as `THROWAWAY_SETTINGS` for tests. */
+  readonly postgresSettings?: Readonly<Record<string, string>>;
+  /** Receives progress and notices, a line at a time. Default: nobody. */
+  readonly say?: (line: string) => void;
+  /** Gives up the start: what was started is stopped again. */
+  readonly signal?: AbortSignal;
+}
+
+/** The whole service, running on this machine. Disposing stops it in order and keeps its data. */
+export interface Stack extends AsyncDisposable {
+  /** Base URLs of the gateways; the first is the public one. */
+  readonly gatewayUrls: readonly string[];
+  readonly identityProviderUrl: string;
+  /** `identity-provider`, `authorization`, `consent`, `health-data`, `gateway-1`, … */
+  readonly processes: ReadonlyMap<string, ManagedProcess>;
+  /** Superuser of the database server. */
+  readonly adminDatabaseUrl: string;
+  /** Connection strings by service, of the runtime role and of the schema's owner. */
+  readonly databases: Readonly<Record<DatabaseService, ServiceDatabase>>;
+  readonly redis: RedisControl;
+  readonly keys: KeyFiles;
+  /** `host:port` of each service's rpc. */
+  readonly rpcAddresses: Readonly<Record<DatabaseService, string>>;
+  /** Base URL of each service's internal HTTP port. */
+  readonly internalUrls: Readonly<Record<DatabaseService, string>>;
+  readonly logs: string;
+  /** Service tokens in the name of a caller, to call the internal rpcs with. */
+  serviceTokens(caller: Caller): Promise<ServiceTokenSource>;
+}
+
+/**
+ * Starts everything on a data directory. Throws with a sentence for a person when a port is taken, the directory is
+ * in use or a process does not come up; nothing is left running then.
+ */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { signal, say = () => undefined } = options;
+  const step = createSteps(say, signal);
+  const directory = toDataDirectory(options.dataDirectory);
+  await using cleanup = new AsyncDisposableStack();
+
+  refuseSecondStack(directory);
+  if (options.fresh) await step('removed the data of earlier runs', () => clearDataDirectory(directory));
+  await stopLeftover(directory.postgres);
+  const ports = await choosePorts(options);
+  await ensureDataDirectory(directory);
+  const keys = await step('keys', () => ensureKeyFiles(directory.keys));
+
+  const servers = await step(nameServers(ports, options), () =>
+    startServers(directory, keys, ports, options),
+  );
+  cleanup.use(servers);
+  const databases = await step('roles, schemas and migrations', () =>
+    prepareDatabases(servers.adminUrl, keys),
+  );
+
+  const { redis } = servers;
+  const context = { ports, keys, redisUrl: redis.url };
+  const overrides = options.environment ?? {};
+  const processes = await createStackProcesses({ context, directory, overrides, notice: say });
+  cleanup.defer(() => stopProcesses(processes));
+  await step('services, gateways and identity provider', () => startProcesses(processes, signal));
+
+  const stack = describe({ directory, keys, ports, redis, databases, processes, adminUrl: servers.adminUrl });
+  if (options.seed !== false) {
+    const tokens = await stack.serviceTokens('importer');
+    await step('synthetic users', () =>
+      seedOnce(directory.seedFile, stack.rpcAddresses['health-data'], tokens),
+    );
+  }
+  cleanup.defer(() => removeStackFile(directory.root));
+  await writeStackFile(directory.root, toDescription(stack));
+  const running = cleanup.move();
+  return { ...stack, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function refuseSecondStack(directory: DataDirectory): void {
+  const other = findStackFile(directory.root);
+  if (other === null || other.pid === process.pid) return;
+  throw new Error(`A local stack is running already: ${other.gatewayUrls[0]} (process ${other.pid}).`);
+}
+
+async function choosePorts({ ports, redis, redisUrl }: StackOptions): Promise<StackPorts> {
+  if ('random' in ports) return findRandomPorts(ports.gateways);
+  const ownRedis = redis !== false && !redisUrl;
+  await requireFreePorts(toNamedPorts(ports).filter(({ port }) => ownRedis || port !== ports.redis));
+  return ports;
+}
+
+function nameServers(ports: StackPorts, { redis, redisUrl }: StackOptions): string {
+  if (redis === false || redisUrl) return `Postgres on ${ports.postgres}`;
+  return `Postgres on ${ports.postgres}, Redis on ${ports.redis}`;
+}
+
+interface Servers extends AsyncDisposable {
+  readonly adminUrl: string;
+  readonly redis: RedisControl;
+}
+
+async function startServers(
+  directory: DataDirectory,
+  keys: KeyFiles,
+  ports: StackPorts,
+  options: StackOptions,
+): Promise<Servers> {
+  await using cleanup = new AsyncDisposableStack();
+  const log = cleanup.use(openLogWriter(await prepareLogFile(directory, 'postgres')));
+  const wanted = options.redis ?? true;
+  const notice = options.say ?? (() => undefined);
+  const redis = await startRedisControl({ wanted, givenUrl: options.redisUrl, port: ports.redis, notice });
+  cleanup.use(redis);
+  const redisPort = redis.owned ? ports.redis : null;
+  cleanup.defer(guardServers({ postgresDirectory: directory.postgres, redisPort }));
+  const settings = options.postgresSettings;
+  const postgres = await startPostgres({ directory, keys, port: ports.postgres, settings, onLog: log.write });
+  cleanup.use(postgres);
+  const running = cleanup.move();
+  return { adminUrl: postgres.adminUrl, redis, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function describe(parts: {
+  readonly directory: DataDirectory;
+  readonly keys: KeyFiles;
+  readonly ports: StackPorts;
+  readonly redis: RedisControl;
+  readonly databases: Readonly<Record<DatabaseService, ServiceDatabase>>;
+  readonly processes: StackProcesses;
+  readonly adminUrl: string;
+}): Omit<Stack, typeof Symbol.asyncDispose> {
+  const { ports, keys } = parts;
+  return {
+    gatewayUrls: ports.gateways.map((port) => `http://localhost:${port}`),
+    identityProviderUrl: toIdentityProviderUrl(ports),
+    processes: new Map(listProcesses(parts.processes).map((each) => [each.name, each])),
+    adminDatabaseUrl: parts.adminUrl,
+    databases: parts.databases,
+    redis: parts.redis,
+    keys,
+    rpcAddresses: toRpcAddresses(ports),
+    internalUrls: toInternalUrls(ports),
+    logs: parts.directory.logs,
+    serviceTokens: async (caller) =>
+      createServiceTokenSource({
+        service: caller,
+        privateKeyPem: await readFile(keys.servicePrivateKeys[caller], 'utf8'),
+      }),
+  };
+}
+
+function toDescription(stack: Omit<Stack, typeof Symbol.asyncDispose>) {
+  const { gatewayUrls, identityProviderUrl, rpcAddresses, internalUrls, keys, logs } = stack;
+  return {
+    pid: process.pid,
+    startedAt: new Date().toISOString(),
+    gatewayUrls,
+    identityProviderUrl,
+    rpcAddresses,
+    internalUrls,
+    keys: {
+      directory: keys.directory,
+      importerPrivateKey: keys.servicePrivateKeys.importer,
+      servicePublicKeys: keys.servicePublicKeys,
+    },
+    logs,
+  };
+}

@@ -1,0 +1,90 @@
+/** What `npm start` runs: the local stack, until Ctrl-C. */
+import { defaultDataDirectory } from './data-directory.ts';
+import { DEMO_USERS } from './identity-provider/user-directory.ts';
+import { parsePorts } from './ports.ts';
+import type { Stack } from './stack.ts';
+import { startStack } from './stack.ts';
+import { HELP, parseStartOptions, type StartOptions } from './start-options.ts';
+import { renderWalkthrough } from './walkthrough.ts';
+
+const STOP_LIMIT_MS = 15_000;
+
+await main();
+
+async function main(): Promise<void> {
+  try {
+    const options = parseStartOptions(process.argv.slice(2));
+    if (options.help) process.stdout.write(HELP);
+    else await runUntilSignal(options);
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = 1;
+  }
+}
+
+async function runUntilSignal(options: StartOptions): Promise<void> {
+  const interrupted = listenForSignals();
+  try {
+    await using stack = await start(options, interrupted);
+    printSummary(stack);
+    console.log(`ready ${stack.gatewayUrls[0]}`);
+    await untilAborted(interrupted);
+    console.log('Stopping …');
+    // Should anything hang, the guardian and the lifelines finish the work.
+    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
+  } catch (error) {
+    if (!interrupted.aborted) throw error;
+  }
+  console.log('Stopped.');
+}
+
+function start(options: StartOptions, signal: AbortSignal): Promise<Stack> {
+  console.log('Starting the local stack');
+  return startStack({
+    dataDirectory: defaultDataDirectory,
+    ports: parsePorts(process.env, options.gateways),
+    fresh: options.fresh,
+    redisUrl: process.env['REDIS_URL'],
+    say: (line) => console.log(line),
+    signal,
+  });
+}
+
+/** Aborted by the first Ctrl-C or request to end; further ones change nothing, the end is on its way. */
+function listenForSignals(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => controller.abort(new Error(`interrupted by ${name}`)));
+  }
+  return controller.signal;
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) resolve();
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  return promise;
+}
+
+function printSummary(stack: Stack): void {
+  const users = DEMO_USERS.map(({ id, description }) => `  ${id.padEnd(10)} ${description}`);
+  const services = Object.entries(stack.internalUrls).map(
+    ([name, url]) => `  ${name.padEnd(20)} rpc ${stack.rpcAddresses[name as 'consent']}   ${url}`,
+  );
+  console.log(`
+Addresses
+${stack.gatewayUrls.map((url) => `  ${'gateway'.padEnd(20)} ${url}`).join('\n')}
+  ${'identity provider'.padEnd(20)} ${stack.identityProviderUrl}
+${services.join('\n')}
+  ${'logs'.padEnd(20)} ${stack.logs}
+
+Users (sign in at ${stack.identityProviderUrl}, or POST /sessions {"user": "ada"})
+${users.join('\n')}
+
+Walk-through (paste it into a shell)
+
+${renderWalkthrough(stack)}
+
+The same with every request and answer: pnpm demo.   Ctrl-C stops everything.
+`);
+}
