@@ -20,8 +20,8 @@ const RECORD = `
   SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
     $9::int[], $10::int[], $11::text[])`;
 
-// The first cause that applies is told. Any cause but the last three hides that there ever was a consent.
-const JUDGE = `
+// Exported for the test of its plan. The first cause that applies is told. Any cause but the last three hides that there ever was a consent.
+export const JUDGE = `
   SELECT CASE
     WHEN to_timestamp(i.token_expires_at) <= statement_timestamp() THEN 'token_expired'
     WHEN a.status IS DISTINCT FROM 'active' THEN 'app_not_alive'

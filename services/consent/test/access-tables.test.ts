@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { ACCESS_POOL_SETTINGS, JUDGE } from '../src/store/pg-access-recorder.ts';
+import { accessOf, approve, type RunningService, registerApp, startConsent } from './running-service.ts';
+
+let consent: RunningService;
+
+beforeAll(async () => {
+  consent = await startConsent();
+});
+afterAll(() => consent[Symbol.asyncDispose]());
+
+describe('records', () => {
+  test.each([
+    'UPDATE access_record SET record_count = 0',
+    'DELETE FROM access_record',
+    'TRUNCATE access_record',
+    'UPDATE access_refusal SET verdict = verdict',
+    'DELETE FROM access_refusal',
+    'DELETE FROM consent_event',
+  ])('are append-only, for the service and for the owner: %s', async (statement) => {
+    const runtime = new pg.Client({
+      connectionString: consent.database.url,
+      options: '-c search_path=consent',
+    });
+    await runtime.connect();
+    await expect(runtime.query(statement)).rejects.toThrow(/permission denied/);
+    await runtime.end();
+    await expect(consent.owner.query(statement)).rejects.toThrow(/append-only/);
+  });
+
+  test('are refused whole when one item of the batch is malformed', async () => {
+    const grant = await approve(consent, await registerApp(consent), 'malformed');
+    const accesses = [
+      accessOf(grant),
+      { ...accessOf(grant), tokenHash: createHash('md5').update('').digest() },
+    ];
+    await expect(consent.records.recordAccess({ accesses })).rejects.toMatchObject({
+      reason: 'invalid_request',
+    });
+    const { rows } = await consent.owner.query(`SELECT 1 FROM access_record WHERE user_id = 'malformed'`);
+    expect(rows).toEqual([]);
+  });
+});
+
+test('the judgement finds everything by its key, whatever the planner knew when it planned', async () => {
+  const client = await consent.owner.connect();
+  try {
+    for (const [name, value] of Object.entries(ACCESS_POOL_SETTINGS))
+      await client.query(`SET ${name} = ${value}`);
+    const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN) ${JUDGE}`);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).not.toMatch(/Seq Scan|Hash Join|Merge Join/);
+    for (const table of ['app', 'consent_grant', 'revoked_family', 'revoked_token']) {
+      expect(plan).toContain(`${table}_pkey`);
+    }
+  } finally {
+    client.release(true);
+  }
+});

@@ -1,0 +1,163 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Scope } from '@phds/catalog/scopes';
+import {
+  type ApprovalChoice,
+  type DecisionFacts,
+  decideApproval,
+  decideDenial,
+  joinScopes,
+} from '../src/domain/decision.ts';
+import { type GrantTerms, narrowTerms, sameScopes } from '../src/domain/grant.ts';
+import type { PendingApproval, PendingStatus } from '../src/domain/pending-approval.ts';
+
+const NOW = new Date('2026-03-01T12:00:00.000Z');
+const HEART: Scope = 'read:health-data:heart';
+const GLUCOSE: Scope = 'read:health-data:glucose';
+const MOOD: Scope = 'read:mood';
+const ALL: ApprovalChoice = { scopes: null, days: null, dataFrom: null };
+
+function pendingIn(status: PendingStatus, changes: Partial<PendingApproval> = {}): PendingApproval {
+  return {
+    id: 'apr_1',
+    clientId: 'app_1',
+    appEpoch: 1,
+    redirectHost: 'pulse.test',
+    scopes: [HEART, GLUCOSE],
+    purpose: '',
+    clientAuthenticated: true,
+    status,
+    claimedBy: 'ada',
+    decidedAt: null,
+    approval: null,
+    ...changes,
+  };
+}
+
+function factsOf(pending: PendingApproval, changes: Partial<DecisionFacts> = {}): DecisionFacts {
+  return { pending, appStatus: 'active', liveGrant: null, now: NOW, ...changes };
+}
+
+const approved = pendingIn('approved', {
+  decidedAt: NOW,
+  approval: { scopes: [HEART], days: 30, dataFrom: null, grantId: 'grt_1', grantExpiresAt: NOW },
+});
+
+describe('approving', () => {
+  test('without a choice shares everything requested for 90 days', () => {
+    expect(decideApproval(factsOf(pendingIn('pending')), ALL)).toEqual({
+      kind: 'approved',
+      scopes: [HEART, GLUCOSE],
+      days: 90,
+      terms: { scopes: [HEART, GLUCOSE], expiresAt: new Date('2026-05-30T12:00:00.000Z'), dataFrom: null },
+      joins: null,
+    });
+  });
+
+  test.each([
+    { reason: 'pending_expired', pending: pendingIn('expired'), appStatus: 'active' },
+    { reason: 'already_decided', pending: pendingIn('denied'), appStatus: 'active' },
+    { reason: 'already_decided', pending: approved, appStatus: 'active' },
+    { reason: 'app_not_active', pending: pendingIn('pending'), appStatus: 'suspended' },
+    { reason: 'app_not_active', pending: pendingIn('cancelled'), appStatus: 'revoked' },
+    { reason: 'already_decided', pending: pendingIn('cancelled'), appStatus: 'active' },
+  ] as const)(
+    'a request that is $pending.status, of an app that is $appStatus, is refused as $reason',
+    (row) => {
+      const { reason, pending, appStatus } = row;
+      expect(() => decideApproval(factsOf(pending, { appStatus }), ALL)).toThrow(
+        expect.objectContaining({ reason }),
+      );
+    },
+  );
+
+  test.each([
+    { why: 'no scope', reason: 'no_scopes_approved', choice: { ...ALL, scopes: [] } },
+    { why: 'a scope not requested', reason: 'invalid_request', choice: { ...ALL, scopes: [HEART, MOOD] } },
+    { why: 'a life not offered', reason: 'invalid_request', choice: { ...ALL, days: 7 } },
+  ])('$why is refused as $reason', ({ reason, choice }) => {
+    expect(() => decideApproval(factsOf(pendingIn('pending')), choice)).toThrow(
+      expect.objectContaining({ reason }),
+    );
+  });
+
+  test('again with the same choice repeats the answer, whatever became of the app', () => {
+    const facts = factsOf(approved, { appStatus: 'revoked' });
+    expect(decideApproval(facts, { scopes: [HEART], days: 30, dataFrom: null })).toMatchObject({
+      kind: 'repeated',
+      approval: { grantId: 'grt_1' },
+    });
+  });
+
+  test.each([
+    { other: 'scope', scopes: [GLUCOSE], days: 30, dataFrom: null },
+    { other: 'life', scopes: [HEART], days: 90, dataFrom: null },
+    { other: 'window', scopes: [HEART], days: 30, dataFrom: '2026-01-01' },
+  ])('again with another $other is already decided', (choice) => {
+    expect(() => decideApproval(factsOf(approved), choice)).toThrow(
+      expect.objectContaining({ reason: 'already_decided' }),
+    );
+  });
+
+  test('joins scopes as (old minus requested) union approved', () => {
+    expect(joinScopes([HEART, MOOD], [HEART, GLUCOSE], [GLUCOSE])).toEqual([GLUCOSE, MOOD]);
+    expect(joinScopes([], [HEART, GLUCOSE], [HEART])).toEqual([HEART]);
+    expect(joinScopes([MOOD], [HEART], [HEART])).toEqual([HEART, MOOD]);
+  });
+});
+
+describe('denying', () => {
+  test('again answers the moment of the first time', () => {
+    expect(decideDenial(pendingIn('denied', { decidedAt: NOW }))).toBe(NOW);
+    expect(decideDenial(pendingIn('pending'))).toBeNull();
+  });
+
+  test.each([
+    { reason: 'pending_expired', pending: pendingIn('expired') },
+    { reason: 'already_decided', pending: approved },
+    { reason: 'already_decided', pending: pendingIn('cancelled') },
+  ])('a request that is $pending.status is refused as $reason', ({ reason, pending }) => {
+    expect(() => decideDenial(pending)).toThrow(expect.objectContaining({ reason }));
+  });
+});
+
+describe('narrowing', () => {
+  const terms: GrantTerms = {
+    scopes: [HEART, GLUCOSE],
+    expiresAt: new Date('2026-04-01T00:00:00.000Z'),
+    dataFrom: '2026-01-01',
+  };
+  const nothing = { scopes: null, expiresAt: null, dataFrom: null };
+
+  test('takes away what it is told to and leaves the rest', () => {
+    expect(narrowTerms(terms, nothing, NOW)).toEqual(terms);
+    const sooner = new Date('2026-03-02T00:00:00.000Z');
+    expect(narrowTerms(terms, { scopes: [GLUCOSE], expiresAt: sooner, dataFrom: '2026-02-01' }, NOW)).toEqual(
+      {
+        scopes: [GLUCOSE],
+        expiresAt: sooner,
+        dataFrom: '2026-02-01',
+      },
+    );
+  });
+
+  test.each([
+    ['scopes', { ...nothing, scopes: [HEART, MOOD] }],
+    ['scopes', { ...nothing, scopes: [] }],
+    ['expiresAt', { ...nothing, expiresAt: new Date('2026-04-02T00:00:00.000Z') }],
+    ['expiresAt', { ...nothing, expiresAt: NOW }],
+    ['dataFrom', { ...nothing, dataFrom: '2025-12-31' }],
+  ])('never widens: %s is refused by name', (parameter, narrowing) => {
+    expect(() => narrowTerms(terms, narrowing, NOW)).toThrow(
+      expect.objectContaining({
+        reason: 'invalid_request',
+        violations: [expect.objectContaining({ parameter })],
+      }),
+    );
+  });
+
+  test('compares scopes as sets', () => {
+    expect(sameScopes([HEART, GLUCOSE], [GLUCOSE, HEART])).toBe(true);
+    expect(sameScopes([HEART], [HEART, GLUCOSE])).toBe(false);
+    expect(sameScopes([HEART, GLUCOSE], [HEART, HEART])).toBe(false);
+  });
+});

@@ -1,0 +1,209 @@
+import { timestampFromDate, timestampMs } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { newId } from '@phds/service-kit/ids';
+import {
+  accessOf,
+  approve,
+  GLUCOSE,
+  HEART,
+  MOOD,
+  type RunningService,
+  record,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+
+let consent: RunningService;
+
+beforeAll(async () => {
+  consent = await startConsent();
+});
+afterAll(() => consent[Symbol.asyncDispose]());
+
+const DAY_MS = 86_400_000;
+const getGrant = async (id: string, userId: string) => {
+  const { grant } = await consent.asGateway.getGrant({ id }, await consent.session(userId));
+  if (grant === undefined) throw new Error('an answer without a grant');
+  return grant;
+};
+const narrow = async (userId: string, change: object & { id: string }) =>
+  (await consent.asGateway.narrowGrant(change, await consent.session(userId))).grant;
+const revoke = async (id: string, userId: string) =>
+  consent.asGateway.revokeGrant({ id }, await consent.session(userId));
+const end = (id: string) =>
+  consent.owner.query('UPDATE consent_grant SET expires_at = now() WHERE id = $1', [id]);
+
+describe('a new approval', () => {
+  test('joins the live grant: what was not asked about stays, what was asked about and not approved goes', async () => {
+    const app = await registerApp(consent);
+    const first = await approve(consent, app, 'joiner', { requested: [HEART, MOOD] });
+    const second = await approve(consent, app, 'joiner', {
+      requested: [HEART, GLUCOSE],
+      approved: [GLUCOSE],
+      days: 30,
+      dataFrom: '2026-01-01',
+    });
+    expect(second.grantId).toBe(first.grantId);
+    expect(second.scopes).toEqual([GLUCOSE]);
+    const grant = await getGrant(first.grantId, 'joiner');
+    expect(grant).toMatchObject({
+      scopes: [GLUCOSE, MOOD],
+      status: GrantStatus.ACTIVE,
+      dataFrom: '2026-01-01',
+    });
+    expect(grant.expiresAt).toEqual(second.grantExpiresAt);
+    expect(timestampMs(grant.expiresAt!) - timestampMs(second.decidedAt!)).toBe(30 * DAY_MS);
+    expect(await record(consent, accessOf(first))).toBe(Verdict.SCOPE_WITHDRAWN);
+  });
+
+  test.each([
+    ['revoked', (id: string) => revoke(id, 'again')],
+    ['expired', (id: string) => end(id)],
+  ])('after the grant has %s makes another one; the old one never revives', async (_state, endIt) => {
+    const app = await registerApp(consent);
+    const old = await approve(consent, app, 'again', { requested: [HEART, MOOD] });
+    await endIt(old.grantId);
+    const fresh = await approve(consent, app, 'again', { requested: [HEART] });
+    expect(fresh.grantId).not.toBe(old.grantId);
+    expect((await getGrant(fresh.grantId, 'again')).scopes).toEqual([HEART]);
+    expect((await getGrant(old.grantId, 'again')).status).not.toBe(GrantStatus.ACTIVE);
+    expect(await record(consent, accessOf(old))).not.toBe(Verdict.RELEASED);
+    expect(await record(consent, accessOf(fresh))).toBe(Verdict.RELEASED);
+  });
+
+  test('after the app was revoked and came back makes another one, too', async () => {
+    const app = await registerApp(consent);
+    const old = await approve(consent, app, 'phoenix');
+    await consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.REVOKED });
+    const { epoch } = await consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.ACTIVE });
+    const fresh = await approve(consent, { ...app, epoch }, 'phoenix');
+    expect(fresh.grantId).not.toBe(old.grantId);
+    expect(await record(consent, accessOf(old))).toBe(Verdict.GRANT_REVOKED);
+    expect(await record(consent, accessOf(fresh))).toBe(Verdict.RELEASED);
+  });
+});
+
+describe('narrowing', () => {
+  test('takes effect before it answers, and may be repeated', async () => {
+    const { grantId: id } = await approve(consent, await registerApp(consent), 'narrow');
+    const expiresAt = timestampFromDate(new Date(Date.now() + DAY_MS));
+    const change = { id, setScopes: true, scopes: [GLUCOSE], expiresAt, dataFrom: '2026-02-01' };
+    const narrowed = await narrow('narrow', change);
+    expect(narrowed).toMatchObject({ scopes: [GLUCOSE], dataFrom: '2026-02-01', expiresAt });
+    expect(await narrow('narrow', change)).toEqual(narrowed);
+    const { rows } = await consent.owner.query(
+      'SELECT kind FROM consent_event WHERE grant_id = $1 ORDER BY at',
+      [id],
+    );
+    expect(rows.map((row) => row.kind)).toEqual(['granted', 'narrowed']);
+  });
+
+  test.each([
+    ['scopes', { setScopes: true, scopes: [HEART, MOOD] }],
+    ['scopes', { setScopes: true, scopes: [] }],
+    ['expiresAt', { expiresAt: timestampFromDate(new Date(Date.now() + 91 * DAY_MS)) }],
+    ['dataFrom', { dataFrom: '2025-12-31' }],
+    ['dataFrom', { dataFrom: '2026-02-30' }],
+  ])('never widens, and says what would: %s', async (parameter, change) => {
+    const { grantId: id } = await approve(consent, await registerApp(consent), 'wide', {
+      dataFrom: '2026-01-01',
+    });
+    await expect(narrow('wide', { id, ...change })).rejects.toMatchObject({
+      reason: 'invalid_request',
+      violations: [expect.objectContaining({ parameter })],
+    });
+  });
+
+  test('of an ended grant is a conflict, of a foreign one not found', async () => {
+    const { grantId: id } = await approve(consent, await registerApp(consent), 'ended');
+    await expect(narrow('stranger', { id })).rejects.toMatchObject({ reason: 'not_found' });
+    await revoke(id, 'ended');
+    await expect(narrow('ended', { id })).rejects.toMatchObject({ reason: 'conflict' });
+  });
+});
+
+describe('revoking', () => {
+  test('may be repeated: the grant keeps its moment', async () => {
+    const { grantId: id } = await approve(consent, await registerApp(consent), 'leaver');
+    const answers = await Promise.all([revoke(id, 'leaver'), revoke(id, 'leaver'), revoke(id, 'leaver')]);
+    const grant = await getGrant(id, 'leaver');
+    expect(grant).toMatchObject({ status: GrantStatus.REVOKED, revokedBy: 'user' });
+    for (const { revokedAt } of answers) expect(revokedAt).toEqual(grant.revokedAt);
+  });
+
+  test('of a foreign or unknown grant is not found and changes nothing', async () => {
+    const { grantId: id } = await approve(consent, await registerApp(consent), 'owner');
+    for (const attempt of [revoke(id, 'thief'), revoke(newId('grt'), 'thief'), getGrant(id, 'thief')]) {
+      await expect(attempt).rejects.toMatchObject({ reason: 'not_found' });
+    }
+    expect((await getGrant(id, 'owner')).status).toBe(GrantStatus.ACTIVE);
+  });
+
+  test('all ends every active grant of this user and of nobody else', async () => {
+    const apps = await Promise.all([registerApp(consent), registerApp(consent), registerApp(consent)]);
+    const mine = await Promise.all(apps.map((app) => approve(consent, app, 'all')));
+    const other = await approve(consent, apps[0]!, 'not-all');
+    await revoke(mine[0]!.grantId, 'all');
+    const revokeAll = async () => consent.asGateway.revokeAllGrants({}, await consent.session('all'));
+    const [one, two] = await Promise.all([revokeAll(), revokeAll()]);
+    expect(one.revoked + two.revoked).toBe(2);
+    for (const grant of mine) expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
+    expect(await record(consent, accessOf(other))).toBe(Verdict.RELEASED);
+  });
+
+  test('by the app reads as revoked by the app since that moment, also after the app came back', async () => {
+    const app = await registerApp(consent);
+    const grants = await Promise.all(['x1', 'x2', 'x3'].map((userId) => approve(consent, app, userId)));
+    await end(grants[2]!.grantId);
+    const { statusChangedAt } = await consent.ledger.setAppStatus({
+      clientId: app.clientId,
+      status: AppStatus.REVOKED,
+    });
+    await consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.ACTIVE });
+    expect(await getGrant(grants[0]!.grantId, 'x1')).toMatchObject({
+      status: GrantStatus.REVOKED,
+      revokedBy: 'app',
+      revokedAt: statusChangedAt,
+    });
+    expect((await revoke(grants[1]!.grantId, 'x2')).revokedAt).toEqual(statusChangedAt);
+    expect((await getGrant(grants[2]!.grantId, 'x3')).status).toBe(GrantStatus.EXPIRED);
+  });
+});
+
+describe('listing', () => {
+  test('shows newest first, page by page, with accesses that were released', async () => {
+    const apps = [await registerApp(consent), await registerApp(consent), await registerApp(consent)];
+    const grants: Awaited<ReturnType<typeof approve>>[] = [];
+    for (const app of apps) grants.push(await approve(consent, app, 'lister'));
+    await record(consent, accessOf(grants[2]!));
+    await record(consent, accessOf(grants[2]!));
+    await record(consent, { ...accessOf(grants[2]!), scope: MOOD });
+    await revoke(grants[0]!.grantId, 'lister');
+    const list = async (page: object, status = GrantStatus.UNSPECIFIED) =>
+      consent.asGateway.listGrants({ page, status }, await consent.session('lister'));
+    const first = await list({ page: 1, pageSize: 2 });
+    expect(first.grants.map((grant) => grant.id)).toEqual([grants[2]!.grantId, grants[1]!.grantId]);
+    expect(first.grants[0]).toMatchObject({ accessCount: 2, app: { name: 'Pulse Diary' } });
+    expect(first.grants[0]?.lastAccessAt).toBeDefined();
+    expect(first.grants[1]).toMatchObject({ accessCount: 0 });
+    const second = await list({ page: 2, pageSize: 2 });
+    expect(second.grants.map((grant) => grant.id)).toEqual([grants[0]!.grantId]);
+    expect([first.total, second.total, (await list({ page: 9 })).total]).toEqual([3, 3, 3]);
+    expect((await list({}, GrantStatus.REVOKED)).grants.map((grant) => grant.id)).toEqual([
+      grants[0]!.grantId,
+    ]);
+    expect((await list({}, GrantStatus.ACTIVE)).total).toBe(2);
+  });
+
+  test('for an app shows its grants and not a word about the people', async () => {
+    const app = await registerApp(consent);
+    const grant = await approve(consent, app, 'secret-person');
+    const answer = await consent.asAuthorization.listAppGrants({ clientId: app.clientId });
+    expect(answer.grants).toMatchObject([{ id: grant.grantId, scopes: [HEART, GLUCOSE] }]);
+    expect(answer.total).toBe(1);
+    const text = JSON.stringify(answer, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
+    expect(text).not.toContain('secret-person');
+  });
+});

@@ -1,0 +1,113 @@
+import { timestampFromDate, timestampMs } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import {
+  accessOf,
+  approve,
+  GLUCOSE,
+  HEART,
+  MOOD,
+  type RunningService,
+  record,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+
+let consent: RunningService;
+
+beforeAll(async () => {
+  consent = await startConsent();
+});
+afterAll(() => consent[Symbol.asyncDispose]());
+
+describe('the access history', () => {
+  test('tells a person what was read and what was refused, newest first', async () => {
+    const app = await registerApp(consent);
+    const grant = await approve(consent, app, 'reader');
+    await record(consent, accessOf(grant));
+    await record(consent, { ...accessOf(grant), scope: MOOD, endpoint: '/api/v1/mood', recordCount: 3 });
+    const { accesses, total } = await consent.history.listAccesses({}, await consent.session('reader'));
+    expect(total).toBe(2);
+    expect(accesses).toMatchObject([
+      { scope: MOOD, endpoint: '/api/v1/mood', recordCount: 3, verdict: Verdict.SCOPE_WITHDRAWN },
+      {
+        id: expect.stringMatching(/^acc_[0-9a-f]{32}$/),
+        clientId: app.clientId,
+        appName: 'Pulse Diary',
+        grantId: grant.grantId,
+        scope: HEART,
+        from: '2026-01-01',
+        to: '',
+        recordCount: 20,
+        verdict: Verdict.RELEASED,
+      },
+    ]);
+  });
+
+  test('keeps the order of a batch and its pages', async () => {
+    const grant = await approve(consent, await registerApp(consent), 'pager');
+    const accesses = Array.from({ length: 30 }, (_, page) => ({ ...accessOf(grant), recordCount: page }));
+    await consent.records.recordAccess({ accesses });
+    const session = await consent.session('pager');
+    const counts: number[] = [];
+    for (const page of [1, 2, 3]) {
+      const answer = await consent.history.listAccesses({ page: { page, pageSize: 12 } }, session);
+      expect(answer.total).toBe(30);
+      counts.push(...answer.accesses.map((access) => access.recordCount));
+    }
+    expect(counts).toEqual(Array.from({ length: 30 }, (_, index) => 29 - index));
+  });
+
+  test('is filtered by grant, app, scope and time; a foreign grant is not found', async () => {
+    const [one, two] = [await registerApp(consent), await registerApp(consent)];
+    const [first, second] = [await approve(consent, one, 'filter'), await approve(consent, two, 'filter')];
+    await record(consent, accessOf(first));
+    await record(consent, { ...accessOf(second), scope: GLUCOSE });
+    const session = await consent.session('filter');
+    const count = async (filter: object) => (await consent.history.listAccesses(filter, session)).total;
+    expect(await count({ grantId: first.grantId })).toBe(1);
+    expect(await count({ clientId: two.clientId })).toBe(1);
+    expect(await count({ scope: GLUCOSE })).toBe(1);
+    expect(await count({ grantId: first.grantId, scope: GLUCOSE })).toBe(0);
+    const { accesses } = await consent.history.listAccesses({}, session);
+    const at = timestampMs(accesses[0]!.at!);
+    expect(await count({ from: timestampFromDate(new Date(at + 1)) })).toBe(0);
+    expect(await count({ to: timestampFromDate(new Date(at + 1)) })).toBe(2);
+    const other = await approve(consent, one, 'other');
+    await expect(consent.history.listAccesses({ grantId: other.grantId }, session)).rejects.toMatchObject({
+      reason: 'not_found',
+    });
+  });
+});
+
+describe('the usage of an app', () => {
+  test('counts what was released and refused for each UTC day and endpoint, for its owner alone', async () => {
+    const app = await registerApp(consent, 'developer');
+    const grant = await approve(consent, app, 'user');
+    await record(consent, accessOf(grant));
+    await record(consent, accessOf(grant));
+    await record(consent, { ...accessOf(grant), scope: MOOD, endpoint: '/api/v1/mood' });
+    const { rows } = await consent.owner.query(
+      `SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS today`,
+    );
+    const { today } = rows[0];
+    const usage = async (range: object, userId = 'developer') =>
+      (await consent.history.getAppUsage({ clientId: app.clientId, ...range }, await consent.session(userId)))
+        .usage;
+    const expected = [
+      { date: today, endpoint: '/api/v1/health-data/heart', released: 2, refused: 0 },
+      { date: today, endpoint: '/api/v1/mood', released: 0, refused: 1 },
+    ];
+    expect(await usage({})).toMatchObject(expected);
+    expect(await usage({ from: today, to: today })).toMatchObject(expected);
+    expect(await usage({ from: '2020-01-01', to: '2020-01-31' })).toEqual([]);
+    await expect(usage({}, 'user')).rejects.toMatchObject({ reason: 'not_found' });
+    for (const range of [
+      { from: today },
+      { from: '2026-02-02', to: '2026-02-01' },
+      { from: '2020-01-01', to: today },
+    ]) {
+      await expect(usage(range)).rejects.toMatchObject({ reason: 'invalid_request' });
+    }
+  });
+});

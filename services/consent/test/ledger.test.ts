@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { newId } from '@phds/service-kit/ids';
+import {
+  approve,
+  GLUCOSE,
+  HEART,
+  type RunningService,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+
+let consent: RunningService;
+
+beforeAll(async () => {
+  consent = await startConsent();
+});
+afterAll(() => consent[Symbol.asyncDispose]());
+
+const NOTHING = { grantId: '', familyId: '', tokenHash: new Uint8Array() };
+const soon = () => timestampFromMs(Date.now() + 3_600_000);
+
+describe('an app', () => {
+  test('is active in its first epoch; putting it again changes its display alone', async () => {
+    const app = await registerApp(consent);
+    await consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.SUSPENDED });
+    const again = await consent.ledger.putApp({
+      app: { ...app, name: 'New Name', ownerId: 'somebody-else' },
+    });
+    expect(again).toMatchObject({ status: AppStatus.SUSPENDED, epoch: 1, revision: 2 });
+    const { rows } = await consent.owner.query('SELECT name, owner_id FROM app WHERE client_id = $1', [
+      app.clientId,
+    ]);
+    expect(rows).toEqual([{ name: 'New Name', owner_id: app.ownerId }]);
+  });
+
+  test('starts a new epoch when it is revoked, once, however often and in parallel it is asked', async () => {
+    const { clientId } = await registerApp(consent);
+    const revoke = () => consent.ledger.setAppStatus({ clientId, status: AppStatus.REVOKED });
+    const answers = await Promise.all(Array.from({ length: 10 }, revoke));
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+    expect(answers[0]).toMatchObject({ status: AppStatus.REVOKED, epoch: 2, revision: 2 });
+    expect(await consent.ledger.setAppStatus({ clientId, status: AppStatus.ACTIVE })).toMatchObject({
+      status: AppStatus.ACTIVE,
+      epoch: 2,
+      revision: 3,
+    });
+  });
+
+  test('is ended without touching its grants, however many they are', async () => {
+    const app = await registerApp(consent);
+    await approve(consent, app, 'untouched');
+    const versions = () =>
+      consent.owner.query('SELECT xmin FROM consent_grant WHERE client_id = $1', [app.clientId]);
+    const before = await versions();
+    await consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.REVOKED });
+    expect((await versions()).rows).toEqual(before.rows);
+  });
+
+  test('that nobody registered has no status to set', async () => {
+    await expect(
+      consent.ledger.setAppStatus({ clientId: newId('app'), status: AppStatus.ACTIVE }),
+    ).rejects.toMatchObject({ reason: 'not_found' });
+    const { clientId } = await registerApp(consent);
+    await expect(consent.ledger.setAppStatus({ clientId })).rejects.toMatchObject({
+      reason: 'invalid_request',
+    });
+  });
+});
+
+describe('liveness', () => {
+  test('tells an app, a family, a token and a grant that live', async () => {
+    const app = await registerApp(consent);
+    const grant = await approve(consent, app, 'alive', { dataFrom: '2026-01-01' });
+    const answer = await consent.ledger.checkLiveness({
+      clientId: app.clientId,
+      appEpoch: 1,
+      grantId: grant.grantId,
+      familyId: newId('fam'),
+      tokenHash: randomBytes(32),
+    });
+    expect(answer).toMatchObject({ appAlive: true, familyAlive: true, tokenAlive: true });
+    expect(answer.grant).toMatchObject({
+      status: GrantStatus.ACTIVE,
+      scopes: [HEART, GLUCOSE],
+      userId: 'alive',
+      dataFrom: '2026-01-01',
+      expiresAt: grant.grantExpiresAt,
+    });
+  });
+
+  test('tells what was revoked, from the next question on and for good', async () => {
+    const { clientId } = await registerApp(consent);
+    const [familyId, tokenHash] = [newId('fam'), randomBytes(32)];
+    for (let time = 0; time < 2; time += 1) {
+      await consent.ledger.revokeFamily({ familyId, expiresAt: soon() });
+      await consent.ledger.revokeToken({ tokenHash, expiresAt: soon() });
+      const answer = await consent.ledger.checkLiveness({
+        clientId,
+        appEpoch: 1,
+        grantId: '',
+        familyId,
+        tokenHash,
+      });
+      expect(answer).toMatchObject({ appAlive: true, familyAlive: false, tokenAlive: false });
+    }
+  });
+
+  test.each([
+    ['suspended', AppStatus.SUSPENDED, GrantStatus.ACTIVE],
+    ['revoked', AppStatus.REVOKED, GrantStatus.REVOKED],
+  ])('tells an app that is %s, and what became of its grants', async (_name, status, grantStatus) => {
+    const app = await registerApp(consent);
+    const { grantId } = await approve(consent, app, 'sleeper');
+    await consent.ledger.setAppStatus({ clientId: app.clientId, status });
+    const question = { ...NOTHING, clientId: app.clientId, appEpoch: 1, grantId };
+    const answer = await consent.ledger.checkLiveness(question);
+    expect(answer).toMatchObject({ appAlive: false, grant: { status: grantStatus } });
+    await consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.ACTIVE });
+    const later = await consent.ledger.checkLiveness(question);
+    expect(later.appAlive).toBe(status === AppStatus.SUSPENDED);
+    expect(later.grant?.status).toBe(grantStatus);
+  });
+
+  test('knows no grant that was not asked for, is unknown, or another app has', async () => {
+    const [one, other] = [await registerApp(consent), await registerApp(consent)];
+    const { grantId } = await approve(consent, other, 'alive');
+    for (const id of ['', newId('grt'), grantId]) {
+      const answer = await consent.ledger.checkLiveness({
+        ...NOTHING,
+        clientId: one.clientId,
+        appEpoch: 1,
+        grantId: id,
+      });
+      expect(answer).toMatchObject({ appAlive: true, familyAlive: true, tokenAlive: true });
+      expect(answer.grant).toBeUndefined();
+    }
+    const unknown = await consent.ledger.checkLiveness({ ...NOTHING, clientId: newId('app'), appEpoch: 1 });
+    expect(unknown.appAlive).toBe(false);
+  });
+});

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { eventually } from '@phds/test-kit/conditions';
+import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
+import {
+  accessOf,
+  approve,
+  type RunningService,
+  record,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+
+let consent: RunningService;
+let proxy: TcpProxy;
+
+beforeAll(async () => {
+  consent = await startConsent({
+    settings: { DATABASE_STATEMENT_TIMEOUT_MS: '500' },
+    databaseUrl: async (url) => {
+      proxy = await startTcpProxy(url);
+      return proxy.url;
+    },
+  });
+});
+afterAll(async () => {
+  await consent[Symbol.asyncDispose]();
+  await proxy[Symbol.asyncDispose]();
+});
+
+const readiness = async () => (await fetch(`http://127.0.0.1:${consent.service.httpPort}/readyz`)).status;
+
+describe('without its database', () => {
+  test('nothing is released, everything says so, and it recovers by itself', async () => {
+    const grant = await approve(consent, await registerApp(consent), 'patient');
+    expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
+    await proxy.cut();
+    await expect(record(consent, accessOf(grant))).rejects.toMatchObject({
+      reason: 'access_not_recorded',
+      retryAfterSeconds: 1,
+    });
+    const session = await consent.session('patient');
+    await expect(consent.asGateway.revokeGrant({ id: grant.grantId }, session)).rejects.toMatchObject({
+      reason: 'unavailable',
+    });
+    await expect(registerApp(consent)).rejects.toMatchObject({ reason: 'unavailable' });
+    expect(await readiness()).toBe(503);
+    await proxy.restore();
+    await eventually(async () => expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED));
+    expect(await readiness()).toBe(200);
+    await consent.asGateway.revokeGrant({ id: grant.grantId }, session);
+    expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
+  });
+
+  test('that accepts and never answers, nothing is released either', async () => {
+    const grant = await approve(consent, await registerApp(consent), 'frozen');
+    proxy.freeze();
+    await expect(record(consent, accessOf(grant))).rejects.toMatchObject({ reason: 'access_not_recorded' });
+    proxy.thaw();
+    await eventually(async () => expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED));
+  });
+});

@@ -1,0 +1,203 @@
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
+import type { Client } from '@connectrpc/connect';
+import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { newId } from '@phds/service-kit/ids';
+import { createLogger } from '@phds/service-kit/log';
+import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/service-token';
+import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import { createSessionIssuer } from '@phds/test-kit/session-issuer';
+import { exportJWK } from 'jose';
+import pg from 'pg';
+import { type Config, readConsentConfig } from '../src/config.ts';
+import { createService, type Overrides, type Service } from '../src/service.ts';
+
+const CALLERS = ['gateway', 'authorization', 'health-data', 'importer'] as const;
+type Caller = (typeof CALLERS)[number];
+
+/** A consent service of the test's own, on a database of its own, and those who call it. */
+export interface RunningService {
+  readonly service: Service;
+  readonly database: TestDatabase;
+  /** Looks into the database and moves its times, as its owner. */
+  readonly owner: pg.Pool;
+  readonly receiptPublicKey: ReturnType<typeof generateKeyPairSync>['publicKey'];
+  readonly tokens: Readonly<Record<Caller, ServiceTokenSource>>;
+  readonly ledger: Client<typeof LedgerService>;
+  /** As authorization, which opens and decides. */
+  readonly asAuthorization: Client<typeof ConsentService>;
+  /** As gateway, which reads and takes back. */
+  readonly asGateway: Client<typeof ConsentService>;
+  readonly records: Client<typeof AccessService>;
+  readonly history: Client<typeof AccessService>;
+  /** Call options that carry a session of this user. */
+  session(userId: string): Promise<{ headers: Record<string, string> }>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface RunningServiceOptions {
+  readonly settings?: Record<string, string>;
+  readonly overrides?: Overrides;
+  /** Puts something between the service and its database. */
+  readonly databaseUrl?: (url: string) => Promise<string>;
+}
+
+export async function startConsent(options: RunningServiceOptions = {}): Promise<RunningService> {
+  await using resources = new AsyncDisposableStack();
+  const database = resources.use(await createTestDatabase('consent'));
+  const owner = resources.adopt(
+    new pg.Pool({ connectionString: database.ownerUrl, max: 4, options: '-c search_path=consent' }),
+    (pool) => pool.end(),
+  );
+  owner.on('error', () => undefined);
+  const sessions = await createSessionIssuer();
+  const callers = await createCallers();
+  const receipts = generateKeyPairSync('ed25519');
+  const pem = receipts.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const url = (await options.databaseUrl?.(database.url)) ?? database.url;
+  const config: Config = readConsentConfig({
+    LOG_LEVEL: 'silent',
+    DATABASE_URL: url,
+    RPC_PORT: '0',
+    INTERNAL_HTTP_PORT: '0',
+    SERVICE_PRIVATE_KEY: pem,
+    SERVICE_PUBLIC_KEYS: callers.publicKeys,
+    SESSION_ISSUER: sessions.issuer,
+    SESSION_AUDIENCE: sessions.audience,
+    SESSION_JWKS: sessions.jwks,
+    RECEIPT_PRIVATE_KEY: pem,
+    ...options.settings,
+  });
+  const log = createLogger({ service: 'consent', level: 'silent' });
+  const service = resources.use(await createService(config, { log, ...options.overrides }));
+  const channel = (caller: Caller) =>
+    resources.use(
+      openRpcChannel({
+        address: `127.0.0.1:${service.rpcPort}`,
+        audience: 'consent',
+        tokens: callers.tokens[caller],
+        deadlineMs: 15_000,
+      }),
+    );
+  const [authorization, gateway, healthData] = [
+    channel('authorization'),
+    channel('gateway'),
+    channel('health-data'),
+  ];
+  const running = resources.move();
+  return {
+    service,
+    database,
+    owner,
+    receiptPublicKey: receipts.publicKey,
+    tokens: callers.tokens,
+    ledger: authorization.client(LedgerService),
+    asAuthorization: authorization.client(ConsentService),
+    asGateway: gateway.client(ConsentService),
+    records: healthData.client(AccessService),
+    history: gateway.client(AccessService),
+    session: async (userId) => ({ headers: { 'phds-session': await sessions.issueSession(userId) } }),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+async function createCallers() {
+  const keys: object[] = [];
+  const tokens: Partial<Record<Caller, ServiceTokenSource>> = {};
+  for (const service of CALLERS) {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+    tokens[service] = createServiceTokenSource({ service, privateKeyPem });
+    keys.push({ ...(await exportJWK(publicKey)), kid: service, alg: 'EdDSA' });
+  }
+  return { publicKeys: JSON.stringify({ keys }), tokens: tokens as Record<Caller, ServiceTokenSource> };
+}
+
+export const HEART = 'read:health-data:heart';
+export const GLUCOSE = 'read:health-data:glucose';
+export const MOOD = 'read:mood';
+
+/** A registered, active app. */
+export async function registerApp(consent: RunningService, ownerId = newId('dev')) {
+  const app = {
+    clientId: newId('app'),
+    name: 'Pulse Diary',
+    ownerId,
+    homepageUrl: 'https://pulse.test/',
+    privacyPolicyUrl: 'https://pulse.test/privacy',
+    logoUrl: '',
+  };
+  const { epoch } = await consent.ledger.putApp({ app });
+  return { ...app, epoch };
+}
+
+export type RegisteredApp = Awaited<ReturnType<typeof registerApp>>;
+
+/** A pending approval of that app; answers its id. */
+export async function openPending(
+  consent: RunningService,
+  app: RegisteredApp,
+  scopes: string[] = [HEART, GLUCOSE],
+): Promise<string> {
+  const id = newId('apr');
+  await consent.asAuthorization.openPendingApproval({
+    id,
+    app,
+    appEpoch: app.epoch,
+    redirectHost: 'pulse.test',
+    scopes,
+    purpose: 'Draw your pulse.',
+    clientAuthenticated: true,
+  });
+  return id;
+}
+
+export interface ApprovalOptions {
+  readonly requested?: string[];
+  readonly approved?: string[];
+  readonly days?: number;
+  readonly dataFrom?: string;
+}
+
+/** A grant of that user to that app. */
+export async function approve(
+  consent: RunningService,
+  app: RegisteredApp,
+  userId: string,
+  { requested = [HEART, GLUCOSE], approved = requested, days = 0, dataFrom = '' }: ApprovalOptions = {},
+) {
+  const id = await openPending(consent, app, requested);
+  return consent.asAuthorization.approve(
+    { id, scopes: approved, expiresInDays: days, dataFrom },
+    await consent.session(userId),
+  );
+}
+
+/** An access as health-data reports it, of a token that lives for another hour. */
+export function accessOf(grant: { grantId: string; clientId: string; userId: string }) {
+  return {
+    ...grant,
+    familyId: newId('fam'),
+    tokenHash: createHash('sha256').update(randomBytes(16)).digest(),
+    tokenExpiresAt: Math.floor(Date.now() / 1000) + 3_600,
+    scope: HEART,
+    endpoint: '/api/v1/health-data/heart',
+    from: '2026-01-01',
+    to: '',
+    page: 1,
+    recordCount: 20,
+    requestId: newId('req'),
+    dataFrom: '',
+  };
+}
+
+/** Records one access and answers its verdict. */
+export async function record(
+  consent: RunningService,
+  access: ReturnType<typeof accessOf>,
+): Promise<Verdict | undefined> {
+  const { verdicts } = await consent.records.recordAccess({ accesses: [access] });
+  return verdicts[0];
+}
