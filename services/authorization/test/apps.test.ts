@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { newId } from '@phds/service-kit/ids';
+import type { Harness, TestApp } from './harness.ts';
+import { HEART, REDIRECT_URI, race, reasonOf, refusalOf, startHarness } from './harness.ts';
+
+let harness: Harness;
+
+beforeAll(async () => {
+  harness = await startHarness({ MAX_APPS_PER_DEVELOPER: '20' });
+});
+afterAll(async () => {
+  await harness[Symbol.asyncDispose]();
+});
+
+const register = async (settings: object, owner = newId('dev')) =>
+  harness.apps.registerApp(
+    { settings: { name: 'App', redirectUris: [REDIRECT_URI], ...settings } },
+    await harness.as(owner),
+  );
+const authenticates = async (client: TestApp) =>
+  harness.tokens.issueToken({ client, grantType: 'client_credentials' }).then(
+    () => true,
+    () => false,
+  );
+
+describe('registration', () => {
+  test('answers the app with all scopes, and its secret for the only time', async () => {
+    const { app, clientSecret } = await register(
+      { name: '  Sleep well ', homepageUrl: 'https://app.test' },
+      'amy',
+    );
+    expect(app).toMatchObject({
+      name: 'Sleep well',
+      redirectUris: [REDIRECT_URI],
+      homepageUrl: 'https://app.test',
+      secretLast4: clientSecret.slice(-4),
+      status: AppStatus.ACTIVE,
+      requirePkce: false,
+      description: '',
+    });
+    expect(app?.scopes).toHaveLength(22);
+    const { app: read } = await harness.apps.getApp({ clientId: app!.clientId }, await harness.as('amy'));
+    expect(read).toEqual(app);
+    expect(harness.consent.apps.get(app!.clientId)?.profile).toMatchObject({
+      name: 'Sleep well',
+      ownerId: 'amy',
+    });
+  });
+
+  test('names every field that does not fit', async () => {
+    const refusal = await refusalOf(
+      harness.apps.registerApp(
+        {
+          settings: {
+            name: 'a\u202eb',
+            redirectUris: ['http://app.test/', 'https://ok.test/'],
+            scopes: ['read:everything'],
+            description: 'x'.repeat(501),
+            homepageUrl: 'javascript:alert(1)',
+            privacyPolicyUrl: 'http://app.test',
+            logoUrl: 'https://user@app.test',
+          },
+        },
+        await harness.as('amy'),
+      ),
+    );
+    expect(refusal.violations.map(({ parameter }) => parameter).sort()).toEqual([
+      'description',
+      'homepageUrl',
+      'logoUrl',
+      'name',
+      'privacyPolicyUrl',
+      'redirectUris',
+      'scopes',
+    ]);
+    const empty = await refusalOf(harness.apps.registerApp({}, await harness.as('amy')));
+    expect(empty.violations.map(({ parameter }) => parameter)).toEqual(['name', 'redirectUris']);
+  });
+
+  test('stops at the limit of a developer, exactly, however many come at once', async () => {
+    const owner = newId('dev');
+    const { won, lost } = await race(30, () => register({}, owner));
+    expect(won).toHaveLength(20);
+    expect(lost).toEqual(Array(10).fill('conflict'));
+    expect((await register({})).app?.clientId).toMatch(/^app_/);
+  });
+
+  test('without the ledger registers nothing', async () => {
+    const owner = newId('dev');
+    harness.consent.away.add('putApp');
+    expect(await reasonOf(register({}, owner))).toBe('unavailable');
+    harness.consent.away.clear();
+    expect((await harness.apps.listApps({}, await harness.as(owner))).total).toBe(0);
+  });
+
+  test('needs a session', async () => {
+    expect(await reasonOf(harness.apps.registerApp({}))).toBe('unauthorized');
+    expect(await reasonOf(harness.apps.listApps({}, await harness.as('amy', 'partners')))).toBe(
+      'unauthorized',
+    );
+  });
+});
+
+describe('the apps of a developer', () => {
+  test('are listed newest first, page by page', async () => {
+    const owner = newId('dev');
+    for (const name of ['one', 'two', 'three']) {
+      harness.clock.advance(1_000);
+      await register({ name }, owner);
+    }
+    const session = await harness.as(owner);
+    const list = async (page: number, pageSize: number) =>
+      harness.apps.listApps({ page: { page, pageSize } }, session);
+    expect((await list(1, 2)).apps.map(({ name }) => name)).toEqual(['three', 'two']);
+    expect((await list(2, 2)).apps.map(({ name }) => name)).toEqual(['one']);
+    expect(await list(9, 2)).toMatchObject({ apps: [], total: 3 });
+  });
+
+  test('do not exist for anybody else', async () => {
+    const { app } = await register({}, 'amy');
+    const clientId = app!.clientId;
+    const bob = await harness.as('bob');
+    const calls = [
+      harness.apps.getApp({ clientId }, bob),
+      harness.apps.updateApp({ clientId, settings: { name: 'mine' } }, bob),
+      harness.apps.rotateSecret({ clientId }, bob),
+      harness.apps.setAppStatus({ clientId, status: AppStatus.REVOKED }, bob),
+      harness.apps.getApp({ clientId: newId('app') }, bob),
+      harness.apps.getApp({ clientId: 'nonsense\0' }, bob),
+    ];
+    expect(new Set(await Promise.all(calls.map(reasonOf)))).toEqual(new Set(['not_found']));
+  });
+});
+
+describe('an update', () => {
+  test('replaces what was sent, shows it to people, and leaves the rest', async () => {
+    const { app } = await register({ description: 'old', scopes: [HEART] }, 'amy');
+    const session = await harness.as('amy');
+    const { app: updated } = await harness.apps.updateApp(
+      { clientId: app!.clientId, settings: { name: 'New', description: '', requirePkce: true } },
+      session,
+    );
+    expect(updated).toMatchObject({ name: 'New', description: '', requirePkce: true, scopes: [HEART] });
+    expect(harness.consent.apps.get(app!.clientId)?.profile?.name).toBe('New');
+  });
+
+  test('that the ledger missed is repaired by the repeat', async () => {
+    const { app } = await register({}, 'amy');
+    const update = async () =>
+      harness.apps.updateApp({ clientId: app!.clientId, settings: { name: 'New' } }, await harness.as('amy'));
+    harness.consent.away.add('putApp');
+    expect(await reasonOf(update())).toBe('unavailable');
+    harness.consent.away.clear();
+    await update();
+    expect(harness.consent.apps.get(app!.clientId)?.profile?.name).toBe('New');
+  });
+});
+
+describe('client authentication', () => {
+  test('refuses unknown, wrong, empty and missing secrets in the same words after the same look-ups', async () => {
+    const client = await harness.registerApp();
+    const unknown = { ...client, clientId: newId('app') };
+    const attempts = [
+      unknown,
+      { ...client, clientSecret: 'wrong' },
+      { ...client, clientSecret: '' },
+      { clientId: client.clientId },
+      { clientSecret: client.clientSecret },
+      {},
+    ];
+    for (const attempt of attempts) {
+      const refusal = await refusalOf(harness.tokens.issueToken({ client: attempt, grantType: 'x' }));
+      expect(refusal).toMatchObject({ reason: 'unauthorized', message: '', violations: [] });
+    }
+  });
+
+  test('refuses the old secret from the rotation on; tokens live on', async () => {
+    const client = await harness.registerApp();
+    const issued = await harness.exchange(client, await harness.obtainCode(client));
+    const { clientId } = client;
+    const rotated = await harness.apps.rotateSecret({ clientId }, await harness.as('dev'));
+    expect(rotated.secretLast4).toBe(rotated.clientSecret.slice(-4));
+    expect(await authenticates(client)).toBe(false);
+    expect(await authenticates({ clientId, clientSecret: rotated.clientSecret })).toBe(true);
+    expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.LIVE);
+  });
+});

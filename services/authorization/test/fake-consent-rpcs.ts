@@ -1,0 +1,132 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { ServiceImpl } from '@connectrpc/connect';
+import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { AppStatus, LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { AppError } from '@phds/service-kit/errors';
+import { sessionOf } from '@phds/service-kit/rpc-context';
+import { implement } from '@phds/service-kit/rpc-service';
+import type { FakeConsent } from './fake-consent.ts';
+
+/** The rpcs of the consent service that authorization calls, over the state in memory. */
+export function createFakeServices(fake: FakeConsent) {
+  return [
+    implement(LedgerService, createLedger(fake), {
+      putApp: ['authorization'],
+      setAppStatus: ['authorization'],
+      revokeFamily: ['authorization'],
+      revokeToken: ['authorization'],
+      checkLiveness: ['authorization'],
+    }),
+    implement(ConsentService, createConsent(fake), {
+      openPendingApproval: ['authorization'],
+      approve: ['authorization'],
+      deny: ['authorization'],
+      listAppGrants: ['authorization'],
+      getPendingApproval: [],
+      listPendingApprovals: [],
+      listGrants: [],
+      getGrant: [],
+      narrowGrant: [],
+      revokeGrant: [],
+      revokeAllGrants: [],
+      getReceipt: [],
+    }),
+  ];
+}
+
+function createLedger(fake: FakeConsent): ServiceImpl<typeof LedgerService> {
+  return {
+    putApp: async ({ app }) => {
+      fake.enter('putApp');
+      const known = fake.apps.get(app?.clientId ?? '');
+      const fresh = { status: AppStatus.ACTIVE, epoch: 1, revision: 1, changedAt: fake.clock.now() };
+      const put = { ...(known ?? fresh), profile: app };
+      fake.apps.set(app?.clientId ?? '', put);
+      return { status: put.status, epoch: put.epoch, revision: put.revision };
+    },
+    setAppStatus: async ({ clientId, status }) => {
+      fake.enter('setAppStatus');
+      const app = fake.app(clientId);
+      if (app.status !== status) {
+        app.status = status;
+        app.revision += 1;
+        app.changedAt = fake.clock.now();
+        if (status === AppStatus.REVOKED) app.epoch += 1;
+      }
+      const { epoch, revision, changedAt } = app;
+      return fake.leave('setAppStatus', {
+        status,
+        epoch,
+        revision,
+        statusChangedAt: timestampFromDate(changedAt),
+      });
+    },
+    revokeFamily: async ({ familyId }) => {
+      fake.enter('revokeFamily');
+      fake.revokedFamilies.add(familyId);
+      return fake.leave('revokeFamily', {});
+    },
+    revokeToken: async ({ tokenHash }) => {
+      fake.enter('revokeToken');
+      fake.revokedTokens.add(Buffer.from(tokenHash).toString('hex'));
+      return {};
+    },
+    checkLiveness: async ({ clientId, appEpoch, grantId, familyId, tokenHash }) => {
+      fake.enter('checkLiveness');
+      await fake.onCheckLiveness();
+      const app = fake.apps.get(clientId);
+      const grant = fake.grants.get(grantId);
+      return {
+        appAlive: app?.status === AppStatus.ACTIVE && app.epoch === appEpoch,
+        familyAlive: !fake.revokedFamilies.has(familyId),
+        tokenAlive: !fake.revokedTokens.has(Buffer.from(tokenHash).toString('hex')),
+        ...(grant === undefined ? {} : { grant: fake.facts(grant) }),
+      };
+    },
+  };
+}
+
+function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
+  const never = () => {
+    throw new Error('authorization never calls this');
+  };
+  return {
+    openPendingApproval: async (request) => {
+      fake.enter('openPendingApproval');
+      const app = fake.app(request.app?.clientId ?? '');
+      if (app.status !== AppStatus.ACTIVE) throw new AppError('app_not_active');
+      const decidedAt = fake.clock.now();
+      fake.pending.set(request.id, { request, decision: null, grantId: '', decidedAt, scopes: [] });
+      return { expiresAt: timestampFromDate(new Date(decidedAt.getTime() + 600_000)) };
+    },
+    approve: async (request, context) => {
+      fake.enter('approve');
+      const { userId } = await fake.sessions(sessionOf(context));
+      return fake.leave('approve', fake.approve(request, userId));
+    },
+    deny: async ({ id }, context) => {
+      fake.enter('deny');
+      const { userId } = await fake.sessions(sessionOf(context));
+      const pending = fake.decide(id, `deny by ${userId}`);
+      return { decidedAt: timestampFromDate(pending.decidedAt) };
+    },
+    listAppGrants: async ({ clientId }) => {
+      fake.enter('listAppGrants');
+      const grants = [...fake.grants.values()].filter((grant) => grant.clientId === clientId);
+      const items = grants.map((grant) => ({
+        ...fake.facts(grant),
+        id: grant.id,
+        grantedAt: timestampFromDate(grant.grantedAt),
+      }));
+      return { grants: items.map(({ userId: _, dataFrom: __, ...item }) => item), total: grants.length };
+    },
+    getPendingApproval: never,
+    listPendingApprovals: never,
+    listGrants: never,
+    getGrant: never,
+    narrowGrant: never,
+    revokeGrant: never,
+    revokeAllGrants: never,
+    getReceipt: never,
+  };
+}

@@ -1,0 +1,138 @@
+import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { OpenPendingApprovalRequest } from '@phds/contracts/phds/consent/v1/consent_pb';
+import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import type { Clock } from '@phds/service-kit/clock';
+import { AppError, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
+import { newId } from '@phds/service-kit/ids';
+import type { SessionVerifier } from '@phds/service-kit/session';
+
+interface FakeApp {
+  profile: AppProfile | undefined;
+  status: AppStatus;
+  epoch: number;
+  revision: number;
+  changedAt: Date;
+}
+
+export interface FakeGrant {
+  id: string;
+  clientId: string;
+  userId: string;
+  scopes: string[];
+  status: GrantStatus;
+  grantedAt: Date;
+  expiresAt: Date;
+  dataFrom: string;
+}
+
+interface FakePending {
+  request: OpenPendingApprovalRequest;
+  decision: string | null;
+  grantId: string;
+  decidedAt: Date;
+  scopes: string[];
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * The consent service as its proto promises it, in memory, for this service's own tests. `away` makes rpcs unavailable,
+ * by name or all of them with `*`; `calls` lists what was asked, in order.
+ */
+export class FakeConsent {
+  readonly apps = new Map<string, FakeApp>();
+  readonly grants = new Map<string, FakeGrant>();
+  readonly pending = new Map<string, FakePending>();
+  readonly revokedFamilies = new Set<string>();
+  readonly revokedTokens = new Set<string>();
+  readonly away = new Set<string>();
+  /** Rpcs that do their work and then lose the answer. */
+  readonly lost = new Set<string>();
+  readonly calls: string[] = [];
+  /** Runs inside every CheckLiveness, before it answers. */
+  onCheckLiveness: () => Promise<void> = () => Promise.resolve();
+  readonly clock: Clock;
+  readonly sessions: SessionVerifier;
+
+  constructor(clock: Clock, sessions: SessionVerifier) {
+    this.clock = clock;
+    this.sessions = sessions;
+  }
+
+  /** How often an rpc was asked. */
+  count(rpc: string): number {
+    return this.calls.filter((call) => call === rpc).length;
+  }
+
+  enter(rpc: string): void {
+    this.calls.push(rpc);
+    if (this.away.has(rpc) || this.away.has('*')) throw unavailable('told to be away');
+  }
+
+  leave<T>(rpc: string, answer: T): T {
+    if (this.lost.has(rpc)) throw unavailable('told to lose the answer');
+    return answer;
+  }
+
+  app(clientId: string): FakeApp {
+    const app = this.apps.get(clientId);
+    if (app === undefined) throw notFound();
+    return app;
+  }
+
+  facts(grant: FakeGrant) {
+    const over = grant.status === GrantStatus.ACTIVE && grant.expiresAt <= this.clock.now();
+    const { scopes, userId, dataFrom } = grant;
+    const expiresAt = timestampFromDate(grant.expiresAt);
+    return { status: over ? GrantStatus.EXPIRED : grant.status, scopes, userId, dataFrom, expiresAt };
+  }
+
+  decide(id: string, decision: string): FakePending {
+    const pending = this.pending.get(id);
+    if (pending === undefined) throw notFound();
+    if (pending.decision !== null && pending.decision !== decision) throw new AppError('already_decided');
+    if (pending.decision === null) pending.decidedAt = this.clock.now();
+    pending.decision = decision;
+    return pending;
+  }
+
+  approve(
+    wanted: { id: string; scopes: string[]; allRequested: boolean; expiresInDays: number; dataFrom: string },
+    userId: string,
+  ) {
+    const requested = this.pending.get(wanted.id)?.request.scopes ?? [];
+    const scopes = wanted.allRequested ? requested : wanted.scopes;
+    if (scopes.length === 0) throw new AppError('no_scopes_approved');
+    const pending = this.decide(wanted.id, `approve ${scopes.join(' ')} by ${userId}`);
+    const clientId = pending.request.app?.clientId ?? '';
+    const app = this.app(clientId);
+    if (app.status !== AppStatus.ACTIVE) throw new AppError('app_not_active');
+    if (pending.grantId === '') {
+      pending.grantId = newId('grt');
+      const grantedAt = pending.decidedAt;
+      const expiresAt = new Date(grantedAt.getTime() + (wanted.expiresInDays || 90) * DAY_MS);
+      const { grantId: id } = pending;
+      const { dataFrom } = wanted;
+      const status = GrantStatus.ACTIVE;
+      this.grants.set(id, { id, clientId, userId, scopes, status, grantedAt, expiresAt, dataFrom });
+    }
+    const grant = this.grants.get(pending.grantId);
+    if (grant === undefined) throw unauthorized();
+    return {
+      grantId: grant.id,
+      clientId,
+      userId,
+      scopes,
+      grantExpiresAt: timestampFromDate(grant.expiresAt),
+      decidedAt: timestampFromDate(pending.decidedAt),
+      appEpoch: pending.request.appEpoch,
+    };
+  }
+}
+
+/** The time of a protobuf timestamp that a test expects to be there. */
+export function toDate(time: Parameters<typeof timestampDate>[0] | undefined): Date {
+  if (time === undefined) throw new Error('no time');
+  return timestampDate(time);
+}

@@ -1,0 +1,238 @@
+import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
+import type { Client } from '@connectrpc/connect';
+import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
+import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import { type IssueTokenResponse, TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { AppError, type Reason } from '@phds/service-kit/errors';
+import { createLogger } from '@phds/service-kit/log';
+import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
+import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { startRpcServer } from '@phds/service-kit/rpc-server';
+import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { createSessionVerifier } from '@phds/service-kit/session';
+import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import { createSessionIssuer } from '@phds/test-kit/session-issuer';
+import { readEnvironment } from '../src/config.ts';
+import { createService } from '../src/service.ts';
+import { FakeConsent } from './fake-consent.ts';
+import { createFakeServices } from './fake-consent-rpcs.ts';
+
+export const ISSUER = 'https://phds.test';
+export const REDIRECT_URI = 'https://app.test/callback?tenant=7';
+export const HEART = 'read:health-data:heart';
+export const SLEEP = 'read:health-data:sleep';
+
+/** A registered app with its secret. */
+export interface TestApp {
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** The real service with a database of its own and a consent service in memory, on a clock that stands still. */
+export interface Harness extends AsyncDisposable {
+  readonly clock: FakeClock;
+  readonly consent: FakeConsent;
+  readonly database: TestDatabase;
+  readonly apps: Client<typeof AppService>;
+  readonly authorizations: Client<typeof AuthorizationService>;
+  readonly tokens: Client<typeof TokenService>;
+  /** Address of the service's rpc. */
+  readonly address: string;
+  /** A token that admits the caller as this service. */
+  callAs(service: string): Promise<string>;
+  /** Everything the service has logged so far. */
+  logged(): string;
+  as(userId: string, audience?: string): Promise<{ headers: Record<string, string> }>;
+  registerApp(settings?: {
+    scopes?: string[];
+    requirePkce?: boolean;
+    redirectUris?: string[];
+  }): Promise<TestApp>;
+  /** Opens a pending approval and has `ada` approve it; answers the code. */
+  obtainCode(app: TestApp, request?: ObtainCode): Promise<string>;
+  exchange(app: TestApp, code: string, overrides?: Partial<Exchange>): Promise<IssueTokenResponse>;
+  refresh(app: TestApp, refreshToken: string, scope?: string): Promise<IssueTokenResponse>;
+  introspect(token: string): Promise<Awaited<ReturnType<Client<typeof TokenService>['introspect']>>>;
+}
+
+export interface ObtainCode {
+  readonly scope?: string;
+  readonly state?: string;
+  readonly codeChallenge?: string;
+  readonly approved?: string[];
+  readonly expiresInDays?: number;
+  readonly redirectUri?: string;
+  readonly userId?: string;
+}
+
+export interface Exchange {
+  readonly redirectUri: string;
+  readonly codeVerifier: string;
+}
+
+export async function startHarness(settings: Record<string, string> = {}): Promise<Harness> {
+  await using stack = new AsyncDisposableStack();
+  const clock = new FakeClock();
+  const lines: string[] = [];
+  const log = createLogger({
+    service: 'authorization',
+    level: 'trace',
+    destination: { write: (line: string) => void lines.push(line) },
+  });
+  const keys = createServiceKeys(['gateway', 'authorization', 'health-data', 'consent']);
+  const sessions = await createSessionIssuer({ clock });
+  const { issuer, audience, jwks } = sessions;
+  const consent = new FakeConsent(clock, createSessionVerifier({ issuer, audience, jwks, clock }));
+  const consentServer = stack.use(
+    await startRpcServer({
+      services: createFakeServices(consent),
+      verifyCaller: createServiceTokenVerifier({ service: 'consent', publicKeys: keys.jwks, clock }),
+      log: createLogger({ service: 'consent', level: 'silent' }),
+      host: '127.0.0.1',
+      rpcPort: 0,
+      httpPort: null,
+      health: async () => true,
+    }),
+  );
+  const database = stack.use(await createTestDatabase('authorization'));
+  const config = readEnvironment({
+    DATABASE_URL: database.url,
+    RPC_PORT: '0',
+    INTERNAL_HTTP_PORT: '0',
+    SERVICE_PRIVATE_KEY: keys.pem('authorization'),
+    SERVICE_PUBLIC_KEYS: keys.jwks,
+    SESSION_ISSUER: issuer,
+    SESSION_AUDIENCE: audience,
+    SESSION_JWKS: jwks,
+    CONSENT_ADDRESS: `127.0.0.1:${consentServer.rpcPort}`,
+    ISSUER,
+    DERIVATION_KEY: randomBytes(32).toString('base64'),
+    ASSERTION_PRIVATE_KEY: keys.pem('authorization'),
+    CONSENT_DEADLINE_MS: '10000',
+    ...settings,
+  });
+  const service = stack.use(await createService(config, { clock, log }));
+  const tokenSourceOf = (name: string) =>
+    createServiceTokenSource({ service: name, privateKeyPem: keys.pem(name), clock });
+  const channel = stack.use(
+    openRpcChannel({
+      address: `127.0.0.1:${service.rpcPort}`,
+      audience: 'authorization',
+      tokens: tokenSourceOf('gateway'),
+      deadlineMs: 20_000,
+    }),
+  );
+  const base = {
+    clock,
+    consent,
+    database,
+    apps: channel.client(AppService),
+    authorizations: channel.client(AuthorizationService),
+    tokens: channel.client(TokenService),
+    address: `127.0.0.1:${service.rpcPort}`,
+    callAs: (name: string) => tokenSourceOf(name)('authorization'),
+    logged: () => lines.join(''),
+    as: async (userId: string, other?: string) => ({
+      headers: {
+        [SESSION_METADATA]: await sessions.issueSession(userId, other ? { audience: other } : {}),
+      },
+    }),
+  };
+  const running = stack.move();
+  return { ...base, ...createFlow(base), [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+type Base = Pick<Harness, 'apps' | 'authorizations' | 'tokens' | 'as'>;
+type Flow = Pick<Harness, 'registerApp' | 'obtainCode' | 'exchange' | 'refresh' | 'introspect'>;
+
+function createFlow({ apps, authorizations, tokens, as }: Base): Flow {
+  return {
+    async registerApp(settings = {}) {
+      const defaults = { name: 'Test app', redirectUris: [REDIRECT_URI] };
+      const registered = await apps.registerApp({ settings: { ...defaults, ...settings } }, await as('dev'));
+      return { clientId: registered.app?.clientId ?? '', clientSecret: registered.clientSecret };
+    },
+    async obtainCode(app, request = {}) {
+      const { scope = `${HEART} ${SLEEP}`, redirectUri = REDIRECT_URI, state, codeChallenge } = request;
+      const opened = await authorizations.openAuthorization({
+        client: app,
+        redirectUri,
+        scope,
+        ...(state === undefined ? {} : { state }),
+        ...(codeChallenge === undefined ? {} : { codeChallenge, codeChallengeMethod: 'S256' }),
+      });
+      const { approved, expiresInDays = 0, userId = 'ada' } = request;
+      const decision = approved === undefined ? { allRequested: true } : { scopes: approved };
+      const completed = await authorizations.completeAuthorization(
+        { pendingId: opened.pendingId, expiresInDays, ...decision },
+        await as(userId),
+      );
+      return new URL(completed.redirectUri).searchParams.get('code') ?? '';
+    },
+    exchange: (client, code, overrides = {}) =>
+      tokens.issueToken({
+        client,
+        grantType: 'authorization_code',
+        code,
+        redirectUri: REDIRECT_URI,
+        ...overrides,
+      }),
+    refresh: (client, refreshToken, scope) =>
+      tokens.issueToken({
+        client,
+        grantType: 'refresh_token',
+        refreshToken,
+        ...(scope === undefined ? {} : { scope }),
+      }),
+    introspect: (token) => tokens.introspect({ tokenHash: toHash(token) }),
+  };
+}
+
+function createServiceKeys(names: readonly string[]) {
+  const pairs = new Map(names.map((name) => [name, generateKeyPairSync('ed25519')]));
+  const keys = [...pairs].map(([kid, { publicKey }]) => ({
+    ...publicKey.export({ format: 'jwk' }),
+    kid,
+    alg: 'EdDSA',
+  }));
+  return {
+    jwks: JSON.stringify({ keys }),
+    pem: (name: string) => String(pairs.get(name)?.privateKey.export({ type: 'pkcs8', format: 'pem' })),
+  };
+}
+
+export function toHash(token: string): Uint8Array {
+  return createHash('sha256').update(token).digest();
+}
+
+/** A verifier and its S256 challenge. */
+export function createPkce(): { verifier: string; challenge: string } {
+  const verifier = randomBytes(32).toString('base64url');
+  return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
+}
+
+/** What a call was refused with. */
+export async function refusalOf(call: Promise<unknown>): Promise<AppError> {
+  const outcome = await call.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (outcome instanceof AppError) return outcome;
+  throw new Error('the call was not refused', { cause: outcome });
+}
+
+/** Reason that a call was refused with. */
+export async function reasonOf(call: Promise<unknown>): Promise<Reason> {
+  return (await refusalOf(call)).reason;
+}
+
+/** Runs `call` n times at once and sorts the outcomes. */
+export async function race<T>(n: number, call: () => Promise<T>): Promise<{ won: T[]; lost: Reason[] }> {
+  const outcomes = await Promise.allSettled(Array.from({ length: n }, call));
+  const won = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+  const lost = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' ? [(outcome.reason as AppError).reason] : [],
+  );
+  return { won, lost };
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  addQuery,
+  findRedirectUriFault,
+  findWebUrlFault,
+  matchesRedirectUri,
+  toRedirectHost,
+} from '../src/domain/redirect-uri.ts';
+
+describe('a redirect URI may be registered', () => {
+  test.each([
+    'https://app.test/callback',
+    'https://app.test',
+    'https://app.test:8443/cb?tenant=7&x=%20',
+    'https://xn--bcher-kva.test/cb',
+    'https://192.0.2.7/cb',
+    'http://localhost/cb',
+    'http://localhost:3000/cb',
+    'http://127.0.0.1:8080/cb?a=1',
+    'http://[::1]/cb',
+    'com.example.app:/callback',
+    'com.example.app://callback',
+    `https://app.test/${'x'.repeat(495)}`,
+  ])('when it is %s', (uri) => {
+    expect(findRedirectUriFault(uri)).toBeNull();
+  });
+});
+
+describe('a redirect URI is refused', () => {
+  test.each([
+    '',
+    'callback',
+    '/callback',
+    '//app.test/cb',
+    'http://app.test/cb',
+    'http://localhost.evil.test/cb',
+    'http://127.0.0.1.evil.test/cb',
+    'http://127.0.0.1:80@evil.test/cb',
+    'http://127.1/cb',
+    'http://0x7f000001/cb',
+    'http://localhost:0/cb',
+    'http://localhost:99999/cb',
+    'https:app.test/cb',
+    'https:///app.test/cb',
+    'https://app.test:99999/cb',
+    'https://user@app.test/cb',
+    'https://user:password@app.test/cb',
+    'https://app.test@evil.test/cb',
+    'https://app.test/cb#fragment',
+    'https://app.test/cb#',
+    'https://*.app.test/cb',
+    'https://app.test/*',
+    'https://app.test/a/../cb',
+    'https://app.test/a/%2e%2e/cb',
+    'https://app.test/a/.%2E/cb',
+    'https://app.test\\@evil.test/',
+    'https://app.test/c b',
+    'https://app.test/cb\n',
+    '\thttps://app.test/cb',
+    'https://app.test/cb\0',
+    'https://app.test/%0d%0aSet-Cookie',
+    'https://app.test/%00',
+    'https://app.test/%7f',
+    'https://app.test/%zz',
+    'https://bücher.test/cb',
+    'https://app.test/"><script>',
+    'javascript:alert(1)',
+    'data:text/html,x',
+    'file:///etc/passwd',
+    'ftp://app.test/cb',
+    'myapp://callback',
+    'urn:ietf:wg:oauth:2.0:oob',
+    'com.example.app:',
+    'com.example.app://user@host/cb',
+    `https://app.test/${'x'.repeat(496)}`,
+  ])('when it is %j', (uri) => {
+    expect(findRedirectUriFault(uri)).toEqual(expect.any(String));
+  });
+});
+
+describe('a presented redirect URI', () => {
+  test.each([
+    ['https://app.test/cb', 'https://app.test/cb', true],
+    ['https://app.test/cb', 'https://app.test/cb/', false],
+    ['https://app.test/cb', 'https://app.test:443/cb', false],
+    ['https://app.test/cb', 'https://APP.test/cb', false],
+    ['https://app.test/cb', 'https://app.test/cb?x=1', false],
+    ['https://localhost/cb', 'https://localhost:8443/cb', false],
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:49152/cb', true],
+    ['http://127.0.0.1:3000/cb', 'http://127.0.0.1/cb', true],
+    ['http://[::1]:3000/cb?a=1', 'http://[::1]:4000/cb?a=1', true],
+    ['http://localhost:3000/cb', 'http://localhost:4000/other', false],
+    ['http://localhost:3000/cb', 'http://127.0.0.1:3000/cb', false],
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:80@evil.test/cb', false],
+    ['http://127.0.0.1/cb', 'http://127.0.0.1:0/cb', false],
+    ['http://127.0.0.1/cb', 'https://127.0.0.1:3000/cb', false],
+  ])('for %s, %s: %s', (registered, presented, matches) => {
+    expect(matchesRedirectUri(registered, presented)).toBe(matches);
+  });
+});
+
+test('parameters are added behind the own query, which stays byte for byte', () => {
+  const state = 'a b&c';
+  expect(addQuery('https://a.test', { state })).toBe('https://a.test?state=a%20b%26c');
+  expect(addQuery('https://a.test/?x=%7e+1', { state })).toBe('https://a.test/?x=%7e+1&state=a%20b%26c');
+  expect(addQuery('https://a.test/?', { state: null, iss: 'i' })).toBe('https://a.test/?iss=i');
+  expect(addQuery('com.example.app:/cb', { code: 'c' })).toBe('com.example.app:/cb?code=c');
+});
+
+test('the approval screen is shown the host, or the scheme of a private-use URI', () => {
+  expect(toRedirectHost('https://app.test:8443/cb?x=1')).toBe('app.test:8443');
+  expect(toRedirectHost('com.example.app:/cb')).toBe('com.example.app');
+});
+
+test('links of an app are https URLs', () => {
+  expect(findWebUrlFault('https://app.test/about#us')).toBeNull();
+  expect(findWebUrlFault('http://localhost:3000/')).toBeNull();
+  for (const url of [
+    'app.test',
+    'http://app.test',
+    'javascript:alert(1)',
+    'https://a@app.test',
+    'https://a b',
+  ]) {
+    expect([url, findWebUrlFault(url)]).toEqual([url, expect.any(String)]);
+  }
+});

@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { credentials, loadPackageDefinition, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { load } from '@grpc/proto-loader';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
+import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import pg from 'pg';
+import { FIND_ACCESS_TOKEN } from '../src/store/pg-access-tokens.ts';
+import type { Harness } from './harness.ts';
+import { HEART, REDIRECT_URI, startHarness } from './harness.ts';
+
+const PROTO = join(import.meta.dirname, '../../../proto');
+const SERVICES = [AppService, AuthorizationService, TokenService];
+
+type Answer = Record<string, unknown>;
+type Call = (
+  request: object,
+  metadata: Metadata,
+  callback: (error: ServiceError | null, answer: Answer) => void,
+) => void;
+
+let harness: Harness;
+let clients: Map<string, Record<string, Call> & { close(): void }>;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  const files = ['apps', 'authorization', 'tokens'].map((name) => `phds/authorization/v1/${name}.proto`);
+  const definition = await load(files, {
+    includeDirs: [PROTO],
+    defaults: true,
+    enums: String,
+    keepCase: true,
+  });
+  const root = loadPackageDefinition(definition) as unknown as {
+    phds: { authorization: { v1: Record<string, new (address: string, c: unknown) => never> } };
+  };
+  clients = new Map(
+    SERVICES.map(({ name }) => {
+      const Client = root.phds.authorization.v1[name]!;
+      return [name, new Client(harness.address, credentials.createInsecure())];
+    }),
+  );
+});
+afterAll(async () => {
+  for (const client of clients.values()) client.close();
+  await harness[Symbol.asyncDispose]();
+});
+
+async function call(service: string, rpc: string, request: object, caller: string | null, session?: string) {
+  const metadata = new Metadata();
+  if (caller !== null) metadata.set('authorization', `Bearer ${await harness.callAs(caller)}`);
+  if (session !== undefined) metadata.set('phds-session', session);
+  const client = clients.get(service)!;
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  client[rpc]!(request, metadata, (error, answer) => (error === null ? resolve(answer) : reject(error)));
+  return promise;
+}
+
+describe('a client that was written without our code', () => {
+  test('registers an app, opens a request and has it authenticated, by the proto files alone', async () => {
+    const session = (await harness.as('dev')).headers['phds-session'];
+    const settings = { name: 'Independent', redirect_uris: [REDIRECT_URI] };
+    const registered = await call('AppService', 'RegisterApp', { settings }, 'gateway', session);
+    const { client_id } = registered['app'] as { client_id: string };
+    const client = { client_id, client_secret: registered['client_secret'] };
+    const opened = await call(
+      'AuthorizationService',
+      'OpenAuthorization',
+      { client, redirect_uri: REDIRECT_URI, scope: HEART },
+      'gateway',
+    );
+    expect(opened['pending_id']).toMatch(/^apr_/);
+    const grant = { client, grant_type: 'client_credentials', scope: HEART };
+    const issued = await call('TokenService', 'IssueToken', grant, 'gateway');
+    expect(issued).toMatchObject({ scope: HEART, expires_in_seconds: 3600 });
+  });
+});
+
+describe('every rpc', () => {
+  const rpcs = SERVICES.flatMap(({ name, methods }) => methods.map((method) => [name, method.name] as const));
+
+  test.each(rpcs)('%s.%s admits the gateway alone', async (service, rpc) => {
+    for (const caller of [null, 'health-data', 'consent', 'authorization']) {
+      await expect(call(service, rpc, {}, caller)).rejects.toMatchObject({ code: status.PERMISSION_DENIED });
+    }
+    const outcome = await call(service, rpc, {}, 'gateway').catch((error: ServiceError) => error);
+    expect(outcome).not.toMatchObject({ code: status.PERMISSION_DENIED });
+    expect(outcome).not.toMatchObject({ code: status.INTERNAL });
+  });
+});
+
+test('the look-up behind every introspection goes by primary keys', async () => {
+  const client = new pg.Client({ connectionString: harness.database.ownerUrl });
+  await client.connect();
+  try {
+    await client.query(`SET search_path = "${harness.database.schema}"`);
+    await client.query('SET enable_seqscan = off');
+    const text = `EXPLAIN ${FIND_ACCESS_TOKEN.replace('$1', `'\\x${'00'.repeat(32)}'`)}`;
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(text);
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('access_token_pkey');
+    expect(plan).toContain('app_pkey');
+    expect(plan).toContain('token_family_pkey');
+    expect(plan).not.toContain('Seq Scan');
+  } finally {
+    await client.end();
+  }
+});
