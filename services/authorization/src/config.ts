@@ -27,7 +27,7 @@ export const configSchema = z.object({
   /** Longest wait for an answer of the consent service, in milliseconds. */
   CONSENT_DEADLINE_MS: durationMs(1_500),
   /** Public base URL of the whole service, without a slash at the end: `iss` of every redirect (RFC 9207). */
-  ISSUER: z.url(),
+  ISSUER: z.url().regex(/[^/]$/, 'must not end with a slash'),
   /** Key that codes and successor tokens are derived with: base64 of at least 32 random bytes. */
   DERIVATION_KEY: z
     .base64()

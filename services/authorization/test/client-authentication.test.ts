@@ -1,0 +1,68 @@
+import { describe, expect, test } from '@jest/globals';
+import { newId } from '@phds/service-kit/ids';
+import { newSecret, sha256 } from '@phds/service-kit/secrets';
+import { createClientAuthentication } from '../src/app/client-authentication.ts';
+import type { AppStore } from '../src/app/ports.ts';
+import type { App, AppStatus } from '../src/domain/app.ts';
+import { reasonOf } from './harness.ts';
+
+const SECRET = newSecret('client_secret');
+const time = new Date('2026-03-01T12:00:00Z');
+
+function createStore(status: AppStatus, secretHash: Uint8Array | null) {
+  const app: App = {
+    clientId: newId('app'),
+    ownerId: 'dev',
+    name: 'App',
+    redirectUris: [],
+    scopes: [],
+    description: '',
+    homepageUrl: '',
+    privacyPolicyUrl: '',
+    logoUrl: '',
+    requirePkce: false,
+    status,
+    epoch: 1,
+    ledgerRevision: 1,
+    statusChangedAt: time,
+    secretLast4: '',
+    createdAt: time,
+    updatedAt: time,
+  };
+  const lookups: string[] = [];
+  const findCredential = async (clientId: string) => {
+    lookups.push(clientId);
+    return clientId === app.clientId ? { app, secretHash } : null;
+  };
+  // Only the one method that authentication may use exists.
+  return { app, lookups, apps: { findCredential } as unknown as AppStore };
+}
+
+describe('client authentication', () => {
+  test('admits an active app with its own secret', async () => {
+    const { app, apps, lookups } = createStore('active', sha256(SECRET));
+    const admitted = await createClientAuthentication({ apps }).authenticate({
+      clientId: app.clientId,
+      clientSecret: SECRET,
+    });
+    expect([admitted, lookups.length]).toEqual([app, 1]);
+  });
+
+  test.each<[string, AppStatus, Uint8Array | null, object]>([
+    ['a wrong secret', 'active', sha256(SECRET), { clientSecret: newSecret('client_secret') }],
+    ['garbage for a secret', 'active', sha256(SECRET), { clientSecret: 'x' }],
+    ['an empty secret', 'active', sha256(''), { clientSecret: '' }],
+    ['no secret', 'active', sha256(''), {}],
+    ['a suspended app', 'suspended', sha256(SECRET), { clientSecret: SECRET }],
+    ['a revoked app', 'revoked', null, { clientSecret: SECRET }],
+    ['an app without a secret', 'active', null, { clientSecret: SECRET }],
+    ['an unknown client id', 'active', sha256(SECRET), { clientId: newId('app'), clientSecret: SECRET }],
+    ['a malformed client id', 'active', sha256(SECRET), { clientId: "x'\0", clientSecret: SECRET }],
+    ['no client id', 'active', sha256(SECRET), { clientId: undefined, clientSecret: SECRET }],
+  ])('refuses %s after exactly one look-up', async (_cause, status, hash, presented) => {
+    const { app, apps, lookups } = createStore(status, hash);
+    const { authenticate } = createClientAuthentication({ apps });
+    expect(await reasonOf(authenticate({ clientId: app.clientId, ...presented }))).toBe('unauthorized');
+    expect(lookups).toHaveLength(1);
+  });
+});

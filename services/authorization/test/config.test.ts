@@ -1,0 +1,40 @@
+import { expect, test } from '@jest/globals';
+import { AUTHORIZATION_CODE_MAX_SECONDS } from '@phds/catalog/lifetimes';
+import { readEnvironment } from '../src/config.ts';
+
+const required = {
+  SERVICE_PRIVATE_KEY: 'pem',
+  SERVICE_PUBLIC_KEYS: '{}',
+  DATABASE_URL: 'postgres://localhost/phds',
+  SESSION_ISSUER: 'https://id.test',
+  SESSION_AUDIENCE: 'phds',
+  SESSION_JWKS: '{}',
+  ISSUER: 'https://phds.test',
+  DERIVATION_KEY: Buffer.alloc(32, 7).toString('base64'),
+  ASSERTION_PRIVATE_KEY: 'pem',
+};
+
+test('the defaults are those of the contract', () => {
+  expect(readEnvironment(required)).toMatchObject({
+    RPC_PORT: 7001,
+    INTERNAL_HTTP_PORT: 7101,
+    AUTHORIZATION_CODE_SECONDS: 300,
+    MAX_APPS_PER_DEVELOPER: 200,
+    CONSENT_DEADLINE_MS: 1500,
+  });
+});
+
+test('a code never lives longer than the specification allows', () => {
+  const longer = String(AUTHORIZATION_CODE_MAX_SECONDS + 1);
+  expect(() => readEnvironment({ ...required, AUTHORIZATION_CODE_SECONDS: longer })).toThrow(
+    /AUTHORIZATION_CODE_SECONDS/,
+  );
+});
+
+test('every bad setting is named, and no value is shown', () => {
+  const weak = { ...required, DERIVATION_KEY: 'c2hvcnQ=', ISSUER: 'nowhere', DATABASE_URL: '' };
+  expect(() => readEnvironment(weak)).toThrow(/DERIVATION_KEY/);
+  expect(() => readEnvironment(weak)).toThrow(/ISSUER/);
+  expect(() => readEnvironment(weak)).toThrow(/DATABASE_URL/);
+  expect(() => readEnvironment(weak)).not.toThrow(/c2hvcnQ/);
+});
