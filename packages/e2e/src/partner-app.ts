@@ -1,0 +1,165 @@
+import { type Answer, type RequestOptions, send } from './request.ts';
+
+/** Where a browser comes back to: a loopback address that nothing listens on. */
+export const REDIRECT_URI = 'http://localhost:9999/callback';
+
+export interface AppSettings {
+  readonly name?: string;
+  readonly redirectUris?: readonly string[];
+  readonly scopes?: readonly string[];
+  readonly requirePkce?: boolean;
+}
+
+/** How the user decides. */
+export interface Approval {
+  /** Omitted: everything that was asked for. */
+  readonly scopes?: readonly string[];
+  readonly expiresInDays?: number;
+  readonly dataFrom?: string | null;
+}
+
+/** What an approval led to. */
+export interface ApprovedCode {
+  readonly code: string;
+  readonly grantId: string;
+  readonly pendingId: string;
+}
+
+/** Tokens of one consent grant. */
+export interface Tokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly grantId: string;
+}
+
+type Parameters = Readonly<Record<string, string>>;
+
+/** A partner's app that speaks plain HTTP. The methods answer what came; `expect…` and `connect` throw on a refusal. */
+export class PartnerApp {
+  readonly gateway: string;
+  readonly clientId: string;
+  /** Can be set to what a rotation answered. */
+  clientSecret: string;
+  readonly redirectUri: string;
+
+  constructor(gateway: string, client: { clientId: string; clientSecret: string; redirectUri?: string }) {
+    this.gateway = gateway;
+    this.clientId = client.clientId;
+    this.clientSecret = client.clientSecret;
+    this.redirectUri = client.redirectUri ?? REDIRECT_URI;
+  }
+
+  /** The same app, talking to another gateway. */
+  at(gateway: string): PartnerApp {
+    return new PartnerApp(gateway, this);
+  }
+
+  get credentials() {
+    return { client_id: this.clientId, client_secret: this.clientSecret };
+  }
+
+  /** `POST /oauth/authorize` for these scopes. */
+  authorize(scopes: readonly string[], parameters: Parameters = {}): Promise<Answer> {
+    return this.post('/oauth/authorize', {
+      redirect_uri: this.redirectUri,
+      scope: scopes.join(' '),
+      ...parameters,
+    });
+  }
+
+  exchange(code: string, parameters: Parameters = {}): Promise<Answer> {
+    return this.post('/oauth/token', {
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: this.redirectUri,
+      ...parameters,
+    });
+  }
+
+  refresh(refreshToken: string, parameters: Parameters = {}): Promise<Answer> {
+    return this.post('/oauth/token', {
+      grant_type: 'refresh_token',
+      refresh_token: refreshToken,
+      ...parameters,
+    });
+  }
+
+  revoke(token: string): Promise<Answer> {
+    return this.post('/oauth/revoke', { token });
+  }
+
+  introspect(token: string): Promise<Answer> {
+    return this.post('/oauth/introspect', { token });
+  }
+
+  /** A userless token. Throws when there is none. */
+  async userlessToken(): Promise<string> {
+    return expectStatus(200, await this.post('/oauth/token', { grant_type: 'client_credentials' })).body
+      .access_token;
+  }
+
+  /** Reads `/api/v1/health-data/heart` and the like. */
+  read(accessToken: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    return send(this.gateway + path, { bearer: accessToken, ...options });
+  }
+
+  /** Sends JSON with the app's credentials in the body. */
+  post(path: string, parameters: Parameters): Promise<Answer> {
+    return send(this.gateway + path, { json: { ...this.credentials, ...parameters } });
+  }
+
+  /** Asks for the scopes and lets the user behind the session approve. Throws on a refusal. */
+  async expectCode(
+    session: string,
+    scopes: readonly string[],
+    approval: Approval = {},
+  ): Promise<ApprovedCode> {
+    const pendingId = expectStatus(201, await this.authorize(scopes)).body.pending_id;
+    const { grantId, redirectUri } = expectStatus(200, await this.approveAs(session, pendingId, approval))
+      .body.data;
+    return { pendingId, grantId, code: new URL(redirectUri).searchParams.get('code') ?? '' };
+  }
+
+  /** `POST /partner/consent/pending/:id/approve` as the user behind the session. */
+  approveAs(session: string, pendingId: string, approval: Approval = {}): Promise<Answer> {
+    const url = `${this.gateway}/partner/consent/pending/${pendingId}/approve`;
+    return send(url, { bearer: session, json: approval });
+  }
+
+  async expectTokens(code: string): Promise<Tokens> {
+    return toTokens(expectStatus(200, await this.exchange(code)));
+  }
+
+  /** The whole way from asking to tokens, as this user. Throws on a refusal. */
+  async connect(session: string, scopes: readonly string[], approval: Approval = {}): Promise<Tokens> {
+    const { code } = await this.expectCode(session, scopes, approval);
+    return this.expectTokens(code);
+  }
+}
+
+/** Registers an app as the developer behind the session; for all 22 scopes unless named. Throws on a refusal. */
+export async function registerApp(
+  gateway: string,
+  session: string,
+  settings: AppSettings = {},
+): Promise<PartnerApp> {
+  const json = { name: 'Test app', redirectUris: [REDIRECT_URI], ...settings };
+  const answer = await send(`${gateway}/developer/apps`, { bearer: session, json });
+  const { clientId, clientSecret } = expectStatus(201, answer).body.data;
+  return new PartnerApp(gateway, {
+    clientId,
+    clientSecret,
+    redirectUri: json.redirectUris[0] ?? REDIRECT_URI,
+  });
+}
+
+/** The tokens in an answer of `/oauth/token`. */
+export function toTokens({ body }: Answer): Tokens {
+  return { accessToken: body.access_token, refreshToken: body.refresh_token, grantId: body.grant_id };
+}
+
+/** The answer itself. Throws when its status is another one, telling what came instead. */
+export function expectStatus(status: number, answer: Answer): Answer {
+  if (answer.status === status) return answer;
+  throw new Error(`expected ${status}, got ${answer.status}: ${answer.text}`);
+}

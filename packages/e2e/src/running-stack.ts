@@ -1,0 +1,39 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { THROWAWAY_SETTINGS } from '@phds/dev-stack/embedded-postgres';
+import { type Stack, type StackOptions, startStack } from '@phds/dev-stack/stack';
+
+/** What a test may ask of its stack. Defaults: one gateway, a Redis of its own, nobody's data. */
+export type RunningStackOptions = Pick<
+  StackOptions,
+  'redis' | 'seed' | 'environment' | 'postgresSettings'
+> & {
+  readonly gateways?: number;
+};
+
+/** The whole service for one test file. */
+export interface RunningStack extends Stack {
+  /** Base URL of the first gateway: the public one, and the issuer. */
+  readonly gateway: string;
+}
+
+/**
+ * Starts the whole service on free ports and a data directory of its own, which is removed at the end. Postgres does not wait for
+ * the disk; a killed server process loses nothing by that, only a killed machine would.
+ */
+export async function startRunningStack(options: RunningStackOptions = {}): Promise<RunningStack> {
+  const { gateways = 1, seed = false, postgresSettings = THROWAWAY_SETTINGS, ...rest } = options;
+  await using cleanup = new AsyncDisposableStack();
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'phds-e2e-'));
+  cleanup.defer(() => rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 }));
+  const ports = { random: true, gateways } as const;
+  const stack = await startStack({ dataDirectory, ports, seed, postgresSettings, ...rest });
+  cleanup.use(stack);
+  const running = cleanup.move();
+  return {
+    ...stack,
+    gateway: stack.gatewayUrls[0] as string,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
