@@ -1,0 +1,109 @@
+import { describe, expect, test } from '@jest/globals';
+import { findFirstDay, findInstant, isDate } from '../src/domain/dates.ts';
+import { findRowId, toPublicId } from '../src/domain/public-id.ts';
+import {
+  formatWithOffset,
+  isTimeZone,
+  localDate,
+  offsetMinutesAt,
+  startOfDay,
+} from '../src/domain/time-zone.ts';
+import { parseWindow, toDates } from '../src/domain/window.ts';
+
+describe('dates and instants', () => {
+  test.each(['2024-02-29', '0001-01-01', '9999-12-31'])('%s is a date', (text) => {
+    expect(isDate(text)).toBe(true);
+  });
+
+  test.each(['2023-02-29', '2024-13-01', '0000-01-01', '2024-1-1', '20240101', ''])(
+    '%j is no date',
+    (text) => {
+      expect(isDate(text)).toBe(false);
+    },
+  );
+
+  test.each([
+    ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.000Z', 0],
+    ['2026-01-02t03:04:05.6z', '2026-01-02T03:04:05.600Z', 0],
+    ['2026-01-02T03:04:05+05:30', '2026-01-01T21:34:05.000Z', 330],
+    ['2026-01-02T03:04:05 05:30', '2026-01-01T21:34:05.000Z', 330],
+    ['2026-01-02T03:04:05-08:00', '2026-01-02T11:04:05.000Z', -480],
+    ['2026-01-02T03:04:05.0000001Z', '2026-01-02T03:04:05.001Z', 0],
+  ])('%s is the instant %s', (text, at, offsetMinutes) => {
+    expect(findInstant(text)).toEqual({ at: new Date(at), offsetMinutes });
+  });
+
+  test.each([
+    '2026-01-02T03:04:05',
+    '2026-02-30T03:04:05Z',
+    '2026-01-02T24:00:00Z',
+    '2026-01-02T03:60:00Z',
+    '2026-01-02T03:04:05+24:00',
+    '2026-01-02 03:04:05Z',
+  ])('%s is no instant', (text) => {
+    expect(findInstant(text)).toBeNull();
+  });
+
+  test('a partial date begins with its first day', () => {
+    expect(['2019', '2019-05', '2019-05-04'].map(findFirstDay)).toEqual([
+      '2019-01-01',
+      '2019-05-01',
+      '2019-05-04',
+    ]);
+    expect(['19', '2019-5', '2019-00', '2019-02-30', 'spring'].map(findFirstDay)).toEqual(
+      Array(5).fill(null),
+    );
+  });
+
+  test('an instant within a day begins the next date', () => {
+    const window = parseWindow('2026-01-02T00:00:00Z', '2026-01-05T00:00:00.001Z', []);
+    expect(toDates(window)).toEqual({ from: new Date('2026-01-02'), to: new Date('2026-01-06') });
+  });
+});
+
+describe('time zones', () => {
+  test('are IANA names and nothing else', () => {
+    expect(['Europe/Berlin', 'UTC', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5'].every(isTimeZone)).toBe(
+      true,
+    );
+    expect(['', '+01:00', 'Nowhere', 'Europe/Berlin ', 'x'.repeat(99)].some(isTimeZone)).toBe(false);
+  });
+
+  test.each([
+    ['2025-03-30', 'Europe/Berlin', '2025-03-29T23:00:00Z'],
+    ['2025-03-31', 'Europe/Berlin', '2025-03-30T22:00:00Z'],
+    ['2025-10-27', 'Europe/Berlin', '2025-10-26T23:00:00Z'],
+    ['2025-11-03', 'America/New_York', '2025-11-03T05:00:00Z'],
+    ['2025-09-07', 'America/Santiago', '2025-09-07T04:00:00Z'],
+    ['2025-06-01', 'Pacific/Kiritimati', '2025-05-31T10:00:00Z'],
+    ['2025-06-01', 'UTC', '2025-06-01T00:00:00Z'],
+  ])('%s begins in %s at %s', (date, zone, start) => {
+    const at = startOfDay(date, zone);
+    expect(at).toEqual(new Date(start));
+    expect(localDate(at, zone)).toBe(date);
+    expect(localDate(new Date(at.getTime() - 1), zone)).not.toBe(date);
+  });
+
+  test('an instant is written in local time with its offset', () => {
+    const at = new Date('2026-01-02T03:04:05.678Z');
+    expect(formatWithOffset(at, offsetMinutesAt(at, 'Asia/Kolkata'))).toBe('2026-01-02T08:34:05+05:30');
+    expect(formatWithOffset(at, -210)).toBe('2026-01-01T23:34:05-03:30');
+  });
+});
+
+describe('public ids', () => {
+  test('lead back to their row, and only with their own prefix', () => {
+    const row = '0123abcd-4567-89ef-0123-456789abcdef';
+    expect(toPublicId('med', row)).toBe('med_0123abcd456789ef0123456789abcdef');
+    expect(findRowId('med', toPublicId('med', row))).toBe(row);
+    for (const id of [
+      toPublicId('sym', row),
+      row,
+      'med_',
+      `${toPublicId('med', row)}0`,
+      toPublicId('med', row).toUpperCase(),
+    ]) {
+      expect(findRowId('med', id)).toBeNull();
+    }
+  });
+});

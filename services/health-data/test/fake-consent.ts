@@ -1,0 +1,72 @@
+import { type Access, AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import type { Logger } from '@phds/service-kit/log';
+import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
+import { implement } from '@phds/service-kit/rpc-service';
+import type { ServiceTokenVerifier } from '@phds/service-kit/service-token';
+
+/** Stands in for consent's AccessService: keeps what it is asked to record and judges as the test says. */
+export class FakeConsent implements AsyncDisposable {
+  readonly batches: Access[][] = [];
+  /** The verdict of each access; a test replaces it. */
+  judge: (access: Access) => Verdict = () => Verdict.RELEASED;
+  /** Awaited before each answer; a test replaces it to hold calls back. */
+  gate: Promise<void> = Promise.resolve();
+  readonly #options: { verifyCaller: ServiceTokenVerifier; log: Logger };
+  #server: RpcServer | undefined;
+  #port = 0;
+
+  constructor(options: { verifyCaller: ServiceTokenVerifier; log: Logger }) {
+    this.#options = options;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Every access recorded so far, in order. */
+  get accesses(): Access[] {
+    return this.batches.flat();
+  }
+
+  forget(): void {
+    this.batches.length = 0;
+    this.judge = () => Verdict.RELEASED;
+    this.gate = Promise.resolve();
+  }
+
+  /** Starts, or after `stop` starts again on the same port. */
+  async start(): Promise<void> {
+    this.#server = await startRpcServer({
+      ...this.#options,
+      host: '127.0.0.1',
+      rpcPort: this.#port,
+      httpPort: null,
+      health: async () => true,
+      services: [
+        implement(
+          AccessService,
+          {
+            recordAccess: async ({ accesses }) => {
+              this.batches.push(accesses);
+              await this.gate;
+              return { verdicts: accesses.map((access) => this.judge(access)) };
+            },
+            listAccesses: () => ({}),
+            getAppUsage: () => ({}),
+          },
+          { recordAccess: ['health-data'], listAccesses: [], getAppUsage: [] },
+        ),
+      ],
+    });
+    this.#port = this.#server.rpcPort;
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.[Symbol.asyncDispose]();
+    this.#server = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}

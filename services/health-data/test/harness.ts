@@ -1,0 +1,197 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { Client } from '@connectrpc/connect';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import {
+  type Document,
+  HealthDataService,
+  PreviewService,
+} from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import {
+  IngestionService,
+  type PutResult,
+  type ReadingSchema,
+  type RecordSchema,
+} from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { type AccessAssertion, createAssertionSigner } from '@phds/service-kit/access-assertion';
+import { AppError, type Reason } from '@phds/service-kit/errors';
+import { createLogger } from '@phds/service-kit/log';
+import { ASSERTION_METADATA } from '@phds/service-kit/metadata-keys';
+import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';
+import { configSchema } from '../src/config.ts';
+import { createService } from '../src/service.ts';
+import { FakeConsent } from './fake-consent.ts';
+
+/** The time it is in these tests, unless one moves the clock. */
+export const NOW = '2026-03-01T12:00:00.000Z';
+
+export interface Harness extends AsyncDisposable {
+  readonly clock: FakeClock;
+  readonly consent: FakeConsent;
+  readonly database: TestDatabase;
+  readonly sessions: SessionIssuer;
+  /** As the gateway calls. */
+  readonly reads: Client<typeof HealthDataService>;
+  readonly previews: Client<typeof PreviewService>;
+  /** As an importer calls. */
+  readonly ingestion: Client<typeof IngestionService>;
+  /** The same services, called by another service. */
+  as(service: string): {
+    reads: Client<typeof HealthDataService>;
+    ingestion: Client<typeof IngestionService>;
+  };
+  /** Call options with an assertion about this user: all scopes unless said otherwise. */
+  about(userId: string, changes?: Partial<AccessAssertion>): Promise<{ headers: Record<string, string> }>;
+  putReadings(userId: string, readings: MessageInitShape<typeof ReadingSchema>[]): Promise<PutResult>;
+  putRecords(userId: string, records: MessageInitShape<typeof RecordSchema>[]): Promise<PutResult>;
+}
+
+/** The real service on a database of its own, with a consent service of the test's making. */
+export async function startHarness(settings: Record<string, string> = {}): Promise<Harness> {
+  await using stack = new AsyncDisposableStack();
+  const clock = new FakeClock(NOW);
+  const log = createLogger({ service: 'health-data', level: 'silent' });
+  const keys = createKeys();
+  const database = stack.use(await createTestDatabase('health-data'));
+  const sessions = await createSessionIssuer({ clock });
+  const verifyCaller = createServiceTokenVerifier({ service: 'consent', publicKeys: keys.publicKeys, clock });
+  const consent = stack.use(new FakeConsent({ verifyCaller, log }));
+  await consent.start();
+  const config = configSchema.parse({
+    LOG_LEVEL: 'silent',
+    DATABASE_URL: database.url,
+    RPC_PORT: '0',
+    INTERNAL_HTTP_PORT: '0',
+    SERVICE_PRIVATE_KEY: keys.pem('health-data'),
+    SERVICE_PUBLIC_KEYS: keys.publicKeys,
+    ASSERTION_PUBLIC_KEYS: keys.assertionKeys,
+    SESSION_ISSUER: sessions.issuer,
+    SESSION_AUDIENCE: sessions.audience,
+    SESSION_JWKS: sessions.jwks,
+    CONSENT_ADDRESS: `127.0.0.1:${consent.port}`,
+    ...settings,
+  });
+  const service = stack.use(await createService(config, { clock, log }));
+  const open = (caller: string) => {
+    const tokens = createServiceTokenSource({ service: caller, privateKeyPem: keys.pem(caller), clock });
+    return openRpcChannel({
+      address: `127.0.0.1:${service.rpcPort}`,
+      audience: 'health-data',
+      tokens,
+      deadlineMs: 20_000,
+    });
+  };
+  const gateway = stack.use(open('gateway'));
+  const ingestion = stack.use(open('importer')).client(IngestionService);
+  const sign = createAssertionSigner({ privateKeyPem: keys.pem('assertions'), clock });
+  const running = stack.move();
+  return {
+    clock,
+    consent,
+    database,
+    sessions,
+    reads: gateway.client(HealthDataService),
+    previews: gateway.client(PreviewService),
+    ingestion,
+    as: (name) => {
+      const channel = running.use(open(name));
+      return { reads: channel.client(HealthDataService), ingestion: channel.client(IngestionService) };
+    },
+    about: async (userId, changes) => ({
+      headers: { [ASSERTION_METADATA]: await sign({ ...assertionAbout(userId, clock), ...changes }) },
+    }),
+    putReadings: async (userId, readings) => resultOf(await ingestion.putReadings({ userId, readings })),
+    putRecords: async (userId, records) => resultOf(await ingestion.putRecords({ userId, records })),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+function assertionAbout(userId: string, clock: FakeClock): AccessAssertion {
+  return {
+    clientId: 'app_test',
+    userId,
+    grantId: 'grt_test',
+    familyId: 'fam_test',
+    scopes: SCOPE_NAMES,
+    tokenHash: Buffer.alloc(32, 7).toString('base64url'),
+    tokenExpiresAt: Math.floor(clock.now().getTime() / 1000) + 3600,
+    dataFrom: null,
+  };
+}
+
+function resultOf({ result }: { result?: PutResult | undefined }): PutResult {
+  if (result === undefined) throw new Error('no result');
+  return result;
+}
+
+function createKeys() {
+  const pairs = new Map(
+    ['gateway', 'importer', 'health-data', 'authorization', 'assertions'].map((kid) => {
+      const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+      return [kid, { privateKey, jwk: { ...publicKey.export({ format: 'jwk' }), kid, alg: 'EdDSA' } }];
+    }),
+  );
+  const jwks = (kids: string[]) => JSON.stringify({ keys: kids.map((kid) => pairs.get(kid)?.jwk) });
+  const assertionJwk = { ...pairs.get('assertions')?.jwk, kid: 'authorization' };
+  return {
+    pem: (kid: string) => String(pairs.get(kid)?.privateKey.export({ format: 'pem', type: 'pkcs8' })),
+    publicKeys: jwks(['gateway', 'importer', 'health-data', 'authorization']),
+    assertionKeys: JSON.stringify({ keys: [assertionJwk] }),
+  };
+}
+
+/** A reading as an importer sends it; what a test does not care about is filled in. */
+export function reading(
+  type: string,
+  start: string,
+  value: number,
+  rest: { end?: string; source?: string; unit?: string } = {},
+) {
+  return {
+    type,
+    start: timestampFromDate(new Date(start)),
+    value,
+    source: rest.source ?? 'apple-watch',
+    ...(rest.end === undefined ? {} : { end: timestampFromDate(new Date(rest.end)) }),
+    ...(rest.unit === undefined ? {} : { unit: rest.unit }),
+  };
+}
+
+export function at(instant: string) {
+  return timestampFromDate(new Date(instant));
+}
+
+/** The JSON text of an answer. */
+export function textOf(response: { document?: Document | undefined }): string {
+  if (response.document === undefined) throw new Error('no document');
+  return new TextDecoder().decode(response.document.body);
+}
+
+interface Body {
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared, not computed with
+  readonly data: any;
+  readonly pagination: { page: number; pageSize: number; total: number; totalPages: number };
+}
+
+export function bodyOf(response: { document?: Document | undefined }): Body {
+  return JSON.parse(textOf(response)) as Body;
+}
+
+/** The refusal of a call; fails when the call succeeds. */
+export async function refusalOf(call: Promise<unknown>): Promise<AppError> {
+  const outcome = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (outcome instanceof AppError) return outcome;
+  throw new Error(`expected a refusal, got ${String(outcome)}`);
+}
+
+export async function reasonOf(call: Promise<unknown>): Promise<Reason> {
+  return (await refusalOf(call)).reason;
+}

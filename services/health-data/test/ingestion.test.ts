@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { USER_TABLES } from '../src/store/pg-user-eraser.ts';
+import { at, bodyOf, type Harness, reading, refusalOf, startHarness } from './harness.ts';
+
+let harness: Harness;
+let admin: pg.Client;
+beforeAll(async () => {
+  harness = await startHarness();
+  admin = new pg.Client({ connectionString: harness.database.adminUrl });
+  await admin.connect();
+  await admin.query(`SET search_path = ${harness.database.schema}`);
+});
+afterAll(async () => {
+  await admin.end();
+  await harness[Symbol.asyncDispose]();
+});
+
+async function heartOf(userId: string) {
+  return bodyOf(await harness.reads.listReadings({ category: 'heart' }, await harness.about(userId)));
+}
+
+/** The kept counts agree with the rows, whatever happened. */
+async function expectTrueCounts() {
+  const { rows } = await admin.query(`
+    SELECT * FROM (SELECT user_id, category, type, count(*) FROM reading GROUP BY 1, 2, 3) AS counted
+    FULL JOIN (SELECT * FROM reading_count WHERE count <> 0) AS kept USING (user_id, category, type, count)
+    WHERE counted.user_id IS NULL OR kept.user_id IS NULL`);
+  const wrong = await admin.query(`
+    SELECT user_id, type FROM reading_count AS kept WHERE count <>
+      (SELECT count(*) FROM reading WHERE reading.user_id = kept.user_id AND reading.type = kept.type)`);
+  expect({ rows, wrong: wrong.rows }).toEqual({ rows: [], wrong: [] });
+}
+
+describe('PutReadings', () => {
+  test('is idempotent by natural key, and the newest wins', async () => {
+    const batch = [60, 61, 62].map((value, index) =>
+      reading('Heart Rate', `2026-01-02T10:0${index}:00Z`, value),
+    );
+    expect(await harness.putReadings('again', batch)).toMatchObject({
+      inserted: 3,
+      updated: 0,
+      unchanged: 0,
+    });
+    expect(await harness.putReadings('again', batch)).toMatchObject({
+      inserted: 0,
+      updated: 0,
+      unchanged: 3,
+    });
+    const before = await heartOf('again');
+    const corrected = [reading('heart rate', '2026-01-02T10:00:00Z', 70), ...batch.slice(1)];
+    expect(await harness.putReadings('again', corrected)).toMatchObject({
+      inserted: 0,
+      updated: 1,
+      unchanged: 2,
+    });
+    const after = await heartOf('again');
+    expect(after.pagination.total).toBe(3);
+    expect(after.data.map(({ id }: { id: string }) => id)).toEqual(
+      before.data.map(({ id }: { id: string }) => id),
+    );
+    expect(after.data[2].value).toBe(70);
+    await expectTrueCounts();
+  });
+
+  test('readings that differ in type, start, end, source or user are different readings', async () => {
+    const base = ['Heart Rate', '2026-01-02T10:00:00Z', 60] as const;
+    const result = await harness.putReadings('keys', [
+      reading(...base),
+      reading('Resting HR', base[1], base[2]),
+      reading(base[0], '2026-01-02T10:00:00.001Z', base[2]),
+      reading(base[0], base[1], base[2], { end: '2026-01-02T10:01:00Z' }),
+      reading(base[0], base[1], base[2], { source: 'iphone' }),
+    ]);
+    expect(result.inserted).toBe(5);
+    await harness.putReadings('keys-2', [reading(...base)]);
+    const ids = new Set(
+      [...(await heartOf('keys')).data, ...(await heartOf('keys-2')).data].map(({ id }) => id),
+    );
+    expect(ids.size).toBe(6);
+  });
+
+  test('within a batch the last of a key wins and the others count as unchanged', async () => {
+    const values = [60, 61, 62].map((value) => reading('Heart Rate', '2026-01-02T10:00:00Z', value));
+    expect(await harness.putReadings('twice', values)).toMatchObject({
+      inserted: 1,
+      updated: 0,
+      unchanged: 2,
+    });
+    expect((await heartOf('twice')).data).toMatchObject([{ value: 62 }]);
+  });
+
+  test('refuses items by index with a reason and stores the rest', async () => {
+    const start = '2026-01-02T10:00:00Z';
+    const good = reading('Heart Rate', start, 60);
+    const result = await harness.putReadings('refused', [
+      good,
+      reading('Aura', start, 1),
+      reading('Heart Rate', start, 301),
+      reading('Heart Rate', start, 60, { end: '2026-01-02T09:59:59Z' }),
+      reading('Heart Rate', '2026-03-02T12:00:00.001Z', 60),
+      { type: 'Heart Rate', start: at(start), source: 'iphone' },
+      reading('Heart Rate', start, 60, { unit: 'kg' }),
+      reading('Heart Rate', start, 60, { source: "Simon's iPhone" }),
+      { type: 'Heart Rate', value: 60, source: 'iphone' },
+      reading('Heart Rate', start, Number.NaN),
+      reading('Heart Rate', '1890-01-01T00:00:00Z', 60),
+      reading('Heart Rate', '2026-03-02T12:00:00Z', 60),
+    ]);
+    expect(result.refusals.map(({ index, reason }) => [index, reason])).toEqual([
+      [1, 'unknown type'],
+      [2, 'value is outside the plausible range 20 to 300 /min'],
+      [3, 'end is before start'],
+      [4, 'start is more than 24 hours in the future'],
+      [5, 'value is missing'],
+      [6, 'unit cannot be converted to /min'],
+      [7, 'source must be a label such as apple-watch, at most 40 characters'],
+      [8, 'start is missing'],
+      [9, 'value is not a number'],
+      [10, 'start is before 1900'],
+    ]);
+    expect(result).toMatchObject({ inserted: 2, updated: 0, unchanged: 0 });
+  });
+
+  test.each([
+    ['', [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)], 'userId'],
+    ['somebody', [], 'readings'],
+    ['somebody', Array(5_001).fill(reading('Heart Rate', '2026-01-02T10:00:00Z', 60)), 'readings'],
+  ])('a batch for user %j that does not fit is refused whole', async (userId, readings, parameter) => {
+    const refusal = await refusalOf(harness.putReadings(userId, readings));
+    expect(refusal.reason).toBe('invalid_request');
+    expect(refusal.violations[0]?.parameter).toBe(parameter);
+  });
+
+  test('importers that write the same readings at once neither deadlock nor count twice', async () => {
+    const batch = Array.from({ length: 400 }, (_, index) =>
+      reading('Steps', new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(), index),
+    );
+    const results = await Promise.all(
+      Array.from({ length: 8 }, (_, n) =>
+        harness.putReadings('busy', n % 2 === 0 ? batch : batch.toReversed()),
+      ),
+    );
+    expect(results.reduce((sum, { inserted }) => sum + inserted, 0)).toBe(400);
+    await expectTrueCounts();
+  });
+});
+
+describe('DeleteReadings', () => {
+  test('deletes by natural key and by window, once, and keeps the counts true', async () => {
+    const starts = [
+      '2026-01-01T00:00:00Z',
+      '2026-01-02T00:00:00Z',
+      '2026-01-03T00:00:00Z',
+      '2026-01-04T00:00:00Z',
+    ];
+    await harness.putReadings('deleted', [
+      ...starts.map((start) => reading('Heart Rate', start, 60)),
+      ...starts.map((start) => reading('Heart Rate', start, 60, { source: 'iphone' })),
+      reading('Steps', starts[0] ?? '', 5),
+    ]);
+    const byKey = { type: 'heart-rate', start: at(starts[0] ?? ''), source: 'apple-watch' };
+    const request = {
+      userId: 'deleted',
+      keys: [byKey, { ...byKey, source: 'csv' }],
+      windows: [{ type: 'Heart Rate', source: 'iphone', from: at(starts[1] ?? ''), to: at(starts[3] ?? '') }],
+    };
+    expect((await harness.ingestion.deleteReadings(request)).deleted).toBe(3);
+    expect((await harness.ingestion.deleteReadings(request)).deleted).toBe(0);
+    expect((await heartOf('deleted')).pagination.total).toBe(5);
+    const everything = { userId: 'deleted', windows: [{ type: 'Heart Rate' }] };
+    expect((await harness.ingestion.deleteReadings(everything)).deleted).toBe(5);
+    await expectTrueCounts();
+  });
+
+  test('a key or window that cannot be read is named and nothing is deleted', async () => {
+    await harness.putReadings('kept', [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)]);
+    const refusal = await refusalOf(
+      harness.ingestion.deleteReadings({
+        userId: 'kept',
+        windows: [{ type: 'Heart Rate' }, { type: 'Heart Rate', from: { seconds: 2n ** 60n } }],
+      }),
+    );
+    expect(refusal.violations).toEqual([{ parameter: 'windows[1]', message: 'window is no time' }]);
+    expect((await heartOf('kept')).pagination.total).toBe(1);
+  });
+});
+
+describe('PutProfile', () => {
+  test('names every field that is wrong and changes nothing', async () => {
+    const draft = { gender: 'robot', dateOfBirth: '1990-13-01', bloodType: 'C+', timeZone: 'Mars/Olympus' };
+    const refusal = await refusalOf(harness.ingestion.putProfile({ userId: 'wrong', name: 'Ada', ...draft }));
+    expect(refusal.violations.map(({ parameter }) => parameter)).toEqual(Object.keys(draft));
+    const { data } = bodyOf(await harness.reads.getProfile({}, await harness.about('wrong')));
+    expect(data.name).toBeNull();
+  });
+});
+
+describe('EraseUser', () => {
+  test('removes everything of a person and nothing of anybody else, and can be repeated', async () => {
+    for (const userId of ['erased', 'stays']) {
+      await harness.putReadings(userId, [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)]);
+      await harness.putRecords(userId, [
+        { key: 'm', source: 'ehr', record: { case: 'medication', value: { name: 'A' } } },
+      ]);
+      await harness.ingestion.putProfile({ userId, name: userId });
+    }
+    await harness.ingestion.eraseUser({ userId: 'erased' });
+    await harness.ingestion.eraseUser({ userId: 'erased' });
+    for (const table of USER_TABLES) {
+      const { rows } = await admin.query(`SELECT count(*)::int FROM ${table} WHERE user_id = 'erased'`);
+      expect([table, rows[0].count]).toEqual([table, 0]);
+    }
+    expect((await heartOf('stays')).pagination.total).toBe(1);
+  });
+
+  test('knows every table that has a user', async () => {
+    const { rows } = await admin.query<{ name: string }>(
+      "SELECT table_name AS name FROM information_schema.columns WHERE table_schema = $1 AND column_name = 'user_id'",
+      [harness.database.schema],
+    );
+    expect(rows.map(({ name }) => name).sort()).toEqual([...USER_TABLES].sort());
+  });
+});

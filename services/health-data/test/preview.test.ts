@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
+import { bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+  await harness.ingestion.putProfile({ userId: 'ada', name: 'Ada', timeZone: 'Europe/Berlin' });
+  await harness.putReadings('ada', [
+    ...Array.from({ length: 7 }, (_, index) =>
+      reading('Heart Rate', `2026-02-2${index}T10:00:00Z`, 60 + index),
+    ),
+    // The first of the last 30 days in Berlin, and the moment before it.
+    reading('Heart Rate', '2026-01-30T23:00:00Z', 50),
+    reading('Heart Rate', '2026-01-30T22:59:59Z', 49),
+    reading('Steps', '2026-02-28T10:00:00Z', 500),
+  ]);
+  await harness.putRecords('ada', [
+    { key: 'a', source: 'ehr', record: { case: 'medication', value: { name: 'Aspirin' } } },
+  ]);
+});
+afterAll(async () => harness[Symbol.asyncDispose]());
+
+async function preview(scope: string, userId = 'ada') {
+  const session = await harness.sessions.issueSession(userId);
+  const { body } = await harness.previews.preview({ scope }, { headers: { [SESSION_METADATA]: session } });
+  return JSON.parse(new TextDecoder().decode(body));
+}
+
+describe('Preview', () => {
+  test('shows the newest five as an app would get them, the total, and daily points of the last 30 days', async () => {
+    const { data } = await preview('read:health-data:heart');
+    const list = bodyOf(await harness.reads.listReadings({ category: 'heart' }, await harness.about('ada')));
+    expect(Object.keys(data)).toEqual(['scope', 'total', 'newest', 'trend']);
+    expect(data).toMatchObject({ scope: 'read:health-data:heart', total: 9, newest: list.data.slice(0, 5) });
+    expect(data.newest).toHaveLength(5);
+    expect(data.trend).toHaveLength(8);
+    expect(data.trend.at(-1)).toMatchObject({
+      type: 'Heart Rate',
+      start: '2026-01-31T00:00:00+01:00',
+      value: 50,
+    });
+  });
+
+  test('has no trend for records, and one item for the profile', async () => {
+    expect((await preview('read:medications')).data).toMatchObject({
+      total: 1,
+      newest: [{ name: 'Aspirin' }],
+      trend: [],
+    });
+    expect((await preview('read:profile')).data).toMatchObject({
+      total: 1,
+      newest: [{ name: 'Ada' }],
+      trend: [],
+    });
+    expect((await preview('read:aggregations')).data).toMatchObject({
+      total: 2,
+      newest: [{ type: 'Heart Rate' }, { type: 'Steps' }],
+    });
+  });
+
+  test('works for every scope, also with no data at all, and records nothing', async () => {
+    harness.consent.forget();
+    for (const scope of SCOPE_NAMES) {
+      const { data } = await preview(scope, 'empty');
+      expect(data).toMatchObject({ scope, total: 0, trend: [] });
+    }
+    expect(harness.consent.accesses).toHaveLength(0);
+  });
+
+  test('needs a session, not an assertion, and a known scope', async () => {
+    const call = (headers: Record<string, string>) =>
+      harness.previews.preview({ scope: 'read:mood' }, { headers });
+    expect(await reasonOf(call({}))).toBe('unauthorized');
+    expect(await reasonOf(call({ [SESSION_METADATA]: 'garbage' }))).toBe('unauthorized');
+    expect(await reasonOf(call((await harness.about('ada')).headers))).toBe('unauthorized');
+    expect((await refusalOf(preview('read:everything'))).violations[0]?.parameter).toBe('scope');
+  });
+});

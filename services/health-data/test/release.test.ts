@@ -1,0 +1,204 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { DATA_PATHS } from '@phds/catalog/endpoints';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { eventually } from '@phds/test-kit/conditions';
+import { bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+  await harness.putReadings('ada', [
+    reading('Heart Rate', '2026-01-02T10:00:00Z', 60),
+    reading('Heart Rate', '2026-01-02T11:00:00Z', 61),
+  ]);
+});
+afterAll(async () => harness[Symbol.asyncDispose]());
+afterEach(() => harness.consent.forget());
+
+type About = Parameters<Harness['about']>[1];
+
+async function heart(changes: About = {}, query: object = {}, userId = 'ada') {
+  return harness.reads.listReadings({ category: 'heart', query }, await harness.about(userId, changes));
+}
+
+/** Calls the rpc behind a data path. */
+async function call(path: (typeof DATA_PATHS)[number], changes: About) {
+  const options = await harness.about('ada', changes);
+  const { reads } = harness;
+  switch (path.endpoint) {
+    case 'health-data':
+      return reads.listReadings({ category: path.category ?? '' }, options);
+    case 'aggregations':
+      return reads.getAggregations({}, options);
+    case 'trends':
+      return reads.listTrends({}, options);
+    case 'symptoms':
+      return reads.listSymptoms({}, options);
+    case 'medications':
+      return reads.listMedications({}, options);
+    case 'adherence':
+      return reads.listAdherence({ medicationId: 'med_x' }, options);
+    case 'conditions':
+      return reads.listConditions({}, options);
+    case 'allergies':
+      return reads.listAllergies({}, options);
+    case 'appointments':
+      return reads.listAppointments({}, options);
+    case 'weight':
+      return reads.listWeight({}, options);
+    case 'mood':
+      return reads.listMood({}, options);
+    case 'reports':
+      return reads.listReports({}, options);
+    case 'profile':
+      return reads.getProfile({}, options);
+    case 'ehr':
+      return reads.listEhr({}, options);
+  }
+}
+
+describe('who may ask', () => {
+  test.each(DATA_PATHS.map((path) => [path.path, path] as const))(
+    '%s needs its own scope: every other scope together does not open it, and nothing is recorded',
+    async (_, path) => {
+      const refusal = await refusalOf(
+        call(path, { scopes: SCOPE_NAMES.filter((scope) => scope !== path.scope) }),
+      );
+      expect(refusal).toMatchObject({ reason: 'insufficient_scope', requiredScope: path.scope });
+      expect(harness.consent.accesses).toHaveLength(0);
+      const outcome = call(path, { scopes: [path.scope] });
+      if (path.endpoint === 'adherence') expect(await reasonOf(outcome)).toBe('not_found');
+      else await outcome;
+      expect(harness.consent.accesses).toMatchObject([{ scope: path.scope, endpoint: path.path }]);
+    },
+  );
+
+  test('an assertion that is missing, garbled or signed by another key is unauthorized', async () => {
+    const { headers } = await harness.about('ada');
+    const [name = '', jwt = ''] = Object.entries(headers)[0] ?? [];
+    const [head, payload, signature = ''] = jwt.split('.');
+    const forged = `${head}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
+    const session = await harness.sessions.issueSession('ada');
+    for (const value of ['', 'garbage', forged, session]) {
+      const options = value === '' ? {} : { headers: { [name]: value } };
+      expect(await reasonOf(harness.reads.listReadings({ category: 'heart' }, options))).toBe('unauthorized');
+    }
+    expect(harness.consent.accesses).toHaveLength(0);
+  });
+
+  test('an assertion past its 60 seconds is stale, also when it was seen before', async () => {
+    const options = await harness.about('ada');
+    await harness.reads.listReadings({ category: 'heart' }, options);
+    harness.clock.advance(60_000);
+    expect(await reasonOf(harness.reads.listReadings({ category: 'heart' }, options))).toBe(
+      'assertion_stale',
+    );
+  });
+
+  test('an expired access token and a userless one get nothing', async () => {
+    const now = Math.floor(harness.clock.now().getTime() / 1000);
+    expect(await reasonOf(heart({ tokenExpiresAt: now }))).toBe('token_expired');
+    expect(await refusalOf(heart({}, {}, ''))).toMatchObject({
+      reason: 'consent_required',
+      requiredScope: 'read:health-data:heart',
+    });
+    expect(harness.consent.accesses).toHaveLength(0);
+  });
+
+  test('only the gateway reads and only importers write', async () => {
+    const stranger = harness.as('authorization');
+    expect(await reasonOf(stranger.reads.listReadings({}))).toBe('caller_not_admitted');
+    expect(await reasonOf(harness.as('importer').reads.listReadings({}))).toBe('caller_not_admitted');
+    expect(await reasonOf(harness.as('gateway').ingestion.eraseUser({ userId: 'ada' }))).toBe(
+      'caller_not_admitted',
+    );
+  });
+
+  test("one user's assertion never reads another's rows", async () => {
+    expect(bodyOf(await heart({}, {}, 'grace')).data).toEqual([]);
+  });
+});
+
+describe('no data without a record', () => {
+  test('the record says who read what, how far and how much, and holds no value', async () => {
+    await heart(
+      { dataFrom: '2026-01-01' },
+      { from: '2026-01-02', to: '2026-01-03', page: { page: 1, pageSize: 1 }, requestId: 'req-1' },
+    );
+    const [access] = harness.consent.accesses;
+    expect(access).toMatchObject({
+      clientId: 'app_test',
+      userId: 'ada',
+      grantId: 'grt_test',
+      familyId: 'fam_test',
+      scope: 'read:health-data:heart',
+      endpoint: '/api/v1/health-data/heart',
+      from: '2026-01-02',
+      to: '2026-01-03',
+      page: 1,
+      recordCount: 1,
+      requestId: 'req-1',
+      dataFrom: '2026-01-01',
+    });
+    expect(Buffer.from(access?.tokenHash ?? []).equals(Buffer.alloc(32, 7))).toBe(true);
+  });
+
+  test('an empty page is recorded too', async () => {
+    await heart({}, { page: { page: 9 } });
+    expect(harness.consent.accesses).toMatchObject([{ page: 9, recordCount: 0 }]);
+  });
+
+  test.each([
+    ['TOKEN_EXPIRED', 'token_expired'],
+    ['TOKEN_REVOKED', 'unauthorized'],
+    ['FAMILY_REVOKED', 'unauthorized'],
+    ['GRANT_REVOKED', 'unauthorized'],
+    ['APP_NOT_ALIVE', 'unauthorized'],
+    ['GRANT_EXPIRED', 'consent_required'],
+    ['SCOPE_WITHDRAWN', 'consent_required'],
+    ['WINDOW_CHANGED', 'assertion_stale'],
+    ['UNSPECIFIED', 'access_not_recorded'],
+  ] as const)('the verdict %s releases nothing: %s', async (verdict, reason) => {
+    harness.consent.judge = () => Verdict[verdict];
+    expect(await reasonOf(heart())).toBe(reason);
+    expect(harness.consent.accesses).toHaveLength(1);
+  });
+
+  test('with the recorder away nothing is released, and it recovers by itself', async () => {
+    await harness.consent.stop();
+    const refusal = await refusalOf(heart());
+    expect(refusal).toMatchObject({ reason: 'access_not_recorded', retryAfterSeconds: 1 });
+    await harness.consent.start();
+    await eventually(async () => expect(bodyOf(await heart()).data).toHaveLength(2));
+  });
+
+  test('a recorder that answers too late releases nothing', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    harness.consent.gate = promise;
+    expect(await reasonOf(heart())).toBe('access_not_recorded');
+    resolve();
+    harness.consent.gate = Promise.resolve();
+    await eventually(async () => expect(bodyOf(await heart()).data).toHaveLength(2));
+  });
+
+  test('concurrent reads share few records calls, and each gets the verdict of its own', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    harness.consent.gate = promise;
+    harness.consent.judge = ({ clientId }) =>
+      Number(clientId.slice(4)) % 3 === 0 ? Verdict.GRANT_REVOKED : Verdict.RELEASED;
+    const reads = Array.from({ length: 60 }, (_, index) =>
+      heart({ clientId: `app_${index}` }).then(
+        () => 'released',
+        (error: { reason: string }) => error.reason,
+      ),
+    );
+    // The first is in flight; the others gather behind it until it is answered.
+    await eventually(() => harness.consent.batches.length === 1);
+    resolve();
+    const outcomes = await Promise.all(reads);
+    expect(outcomes).toEqual(outcomes.map((_, index) => (index % 3 === 0 ? 'unauthorized' : 'released')));
+    expect(harness.consent.accesses).toHaveLength(60);
+    expect(harness.consent.batches.length).toBeLessThan(30);
+  });
+});

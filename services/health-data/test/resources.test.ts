@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { at, type Harness, reading, startHarness } from './harness.ts';
+import { read as readFrom } from './record-reader.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(async () => harness[Symbol.asyncDispose]());
+
+const source = 'ehr';
+let keys = 0;
+const key = () => ({ key: `key-${keys++}`, source });
+const ID = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}_[0-9a-f]{32}$`));
+
+const read = (...args: Parameters<typeof readFrom> extends [unknown, ...infer Rest] ? Rest : never) =>
+  readFrom(harness, ...args);
+
+describe('each resource serves exactly its fields', () => {
+  test('symptoms', async () => {
+    await harness.putRecords('one', [
+      {
+        ...key(),
+        record: {
+          case: 'symptom',
+          value: { description: 'Headache', severity: 'mild', timestamp: at('2026-01-01T10:00:00Z') },
+        },
+      },
+      {
+        ...key(),
+        record: { case: 'symptom', value: { description: 'Cough', timestamp: at('2026-01-02T10:00:00Z') } },
+      },
+    ]);
+    expect(await read('listSymptoms', 'one')).toEqual({
+      data: [
+        { id: ID('sym'), description: 'Cough', severity: null, timestamp: '2026-01-02T10:00:00.000Z' },
+        { id: ID('sym'), description: 'Headache', severity: 'mild', timestamp: '2026-01-01T10:00:00.000Z' },
+      ],
+      pagination: { page: 1, pageSize: 20, total: 2, totalPages: 1 },
+    });
+  });
+
+  test('medications, by name whatever their case', async () => {
+    await harness.putRecords('one', [
+      { ...key(), record: { case: 'medication', value: { name: 'Zinc' } } },
+      {
+        ...key(),
+        record: {
+          case: 'medication',
+          value: {
+            name: 'ibuprofen',
+            dosage: '400 mg',
+            frequency: 'as needed',
+            condition: 'Pain',
+            pattern: 'PRN',
+          },
+        },
+      },
+      { ...key(), record: { case: 'medication', value: { name: 'Aspirin', pattern: 'QD' } } },
+    ]);
+    const { data } = await read('listMedications', 'one');
+    expect(data.map(({ name }: { name: string }) => name)).toEqual(['Aspirin', 'ibuprofen', 'Zinc']);
+    expect(data[1]).toEqual({
+      id: ID('med'),
+      name: 'ibuprofen',
+      dosage: '400 mg',
+      frequency: 'as needed',
+      condition: 'Pain',
+      pattern: 'PRN',
+    });
+    expect(data[2]).toEqual({
+      id: ID('med'),
+      name: 'Zinc',
+      dosage: null,
+      frequency: null,
+      condition: null,
+      pattern: null,
+    });
+  });
+
+  test.each([
+    ['condition', 'listConditions', 'cnd'],
+    ['allergy', 'listAllergies', 'alg'],
+  ] as const)(
+    '%s, newest sinceDate first, unknown last, partial dates as they are known',
+    async (kind, rpc, prefix) => {
+      const fact = (name: string, sinceDate: string, severity = '') => ({
+        ...key(),
+        record: { case: kind, value: { name, sinceDate, severity } },
+      });
+      await harness.putRecords('one', [
+        fact('A', '', 'severe'),
+        fact('B', '2019'),
+        fact('C', '2019-05'),
+        fact('D', '2019-05-04'),
+        fact('E', '2018-12-31'),
+      ]);
+      const { data } = await read(rpc, 'one');
+      expect(data).toEqual([
+        { id: ID(prefix), name: 'D', severity: null, sinceDate: '2019-05-04' },
+        { id: ID(prefix), name: 'C', severity: null, sinceDate: '2019-05' },
+        { id: ID(prefix), name: 'B', severity: null, sinceDate: '2019' },
+        { id: ID(prefix), name: 'E', severity: null, sinceDate: '2018-12-31' },
+        { id: ID(prefix), name: 'A', severity: 'severe', sinceDate: null },
+      ]);
+      const names = async (query: object) =>
+        (await read(rpc, 'one', query)).data.map(({ name }: { name: string }) => name);
+      expect(await names({ from: '2019-05-01' })).toEqual(['D', 'C']);
+      expect(await names({ to: '2019-01-01' })).toEqual(['E']);
+      // An instant within a day begins the next.
+      expect(await names({ from: '2019-05-01T00:00:00.001Z' })).toEqual(['D']);
+      // Standing facts: a grant whose data begins later shows them all the same.
+      expect((await read(rpc, 'one', {}, '2026-01-01')).data).toHaveLength(5);
+    },
+  );
+
+  test('appointments, in the offset they were made in', async () => {
+    await harness.putRecords('one', [
+      {
+        ...key(),
+        record: {
+          case: 'appointment',
+          value: {
+            title: 'Check-up',
+            dateTime: '2026-04-01T09:30:00+02:00',
+            specialty: 'Cardiology',
+            location: 'Room 3',
+          },
+        },
+      },
+      {
+        ...key(),
+        record: { case: 'appointment', value: { title: 'Call', dateTime: '2026-04-01T08:00:00Z' } },
+      },
+    ]);
+    expect((await read('listAppointments', 'one')).data).toEqual([
+      {
+        id: ID('apt'),
+        title: 'Call',
+        dateTime: '2026-04-01T08:00:00+00:00',
+        specialty: null,
+        location: null,
+      },
+      {
+        id: ID('apt'),
+        title: 'Check-up',
+        dateTime: '2026-04-01T09:30:00+02:00',
+        specialty: 'Cardiology',
+        location: 'Room 3',
+      },
+    ]);
+  });
+
+  test('mood', async () => {
+    await harness.putRecords('one', [
+      {
+        ...key(),
+        record: {
+          case: 'moodEntry',
+          value: { mood: 'slightlyPleasant', note: 'Sun', timestamp: at('2026-01-02T10:00:00Z') },
+        },
+      },
+    ]);
+    expect((await read('listMood', 'one')).data).toEqual([
+      { id: ID('mood'), mood: 'slightlyPleasant', note: 'Sun', timestamp: '2026-01-02T10:00:00.000Z' },
+    ]);
+  });
+
+  test('reports', async () => {
+    await harness.putRecords('one', [
+      {
+        ...key(),
+        record: {
+          case: 'report',
+          value: {
+            generatedAt: at('2026-02-01T06:00:00Z'),
+            from: '2026-01-01',
+            to: '2026-01-31',
+            summary: 'All well.',
+          },
+        },
+      },
+    ]);
+    expect((await read('listReports', 'one')).data).toEqual([
+      {
+        id: ID('rpt'),
+        generatedAt: '2026-02-01T06:00:00.000Z',
+        dateRange: { from: '2026-01-01', to: '2026-01-31' },
+        summary: 'All well.',
+      },
+    ]);
+    // What it covers has to lie within the grant's data window, not only its making.
+    expect((await read('listReports', 'one', {}, '2026-01-01')).data).toHaveLength(1);
+    expect((await read('listReports', 'one', {}, '2026-01-02')).data).toHaveLength(0);
+  });
+
+  test('ehr', async () => {
+    await harness.putRecords('one', [
+      {
+        ...key(),
+        record: {
+          case: 'ehrRecord',
+          value: { resourceType: 'Procedure', summary: 'X-ray', timestamp: at('2025-01-02T10:00:00Z') },
+        },
+      },
+    ]);
+    expect((await read('listEhr', 'one')).data).toEqual([
+      { id: ID('ehr'), resourceType: 'Procedure', summary: 'X-ray', timestamp: '2025-01-02T10:00:00.000Z' },
+    ]);
+  });
+
+  test('profile; a person without one has nulls', async () => {
+    expect(await read('getProfile', 'nobody')).toEqual({
+      data: { name: null, gender: null, dateOfBirth: null, bloodType: null },
+    });
+    await harness.ingestion.putProfile({
+      userId: 'one',
+      name: 'Ada',
+      gender: 'female',
+      dateOfBirth: '1990-12-10',
+    });
+    await harness.ingestion.putProfile({ userId: 'one', bloodType: 'A+', gender: '' });
+    expect(await read('getProfile', 'one')).toEqual({
+      data: { name: 'Ada', gender: null, dateOfBirth: '1990-12-10', bloodType: 'A+' },
+    });
+  });
+
+  test('weight: the latest of each local day, from the Weight readings', async () => {
+    await harness.ingestion.putProfile({ userId: 'one', timeZone: 'America/New_York' });
+    await harness.putReadings('one', [
+      reading('Weight', '2026-01-02T12:00:00Z', 80.5),
+      reading('Weight', '2026-01-03T03:00:00Z', 80.255),
+      reading('Weight', '2026-01-03T12:00:00Z', 81),
+      reading('Height', '2026-01-03T12:00:00Z', 180),
+    ]);
+    const body = await read('listWeight', 'one');
+    expect(body.pagination.total).toBe(2);
+    expect(body.data).toEqual([
+      { id: ID('wgt'), weightKg: 81, date: '2026-01-03' },
+      { id: ID('wgt'), weightKg: 80.26, date: '2026-01-02' },
+    ]);
+    expect((await read('listWeight', 'one', { to: '2026-01-03' })).data).toHaveLength(1);
+    expect((await read('listWeight', 'one', { from: '2026-01-03' })).data).toMatchObject([{ weightKg: 81 }]);
+    expect((await read('listWeight', 'one', {}, '2026-01-03')).data).toMatchObject([{ weightKg: 81 }]);
+    const beyond = await read('listWeight', 'one', { page: { page: 3, pageSize: 2 } });
+    expect(beyond).toEqual({ data: [], pagination: { page: 3, pageSize: 2, total: 2, totalPages: 1 } });
+  });
+});

@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { bodyOf, type Harness, NOW, reading, refusalOf, startHarness } from './harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(async () => harness[Symbol.asyncDispose]());
+
+async function aggregate(userId: string, query: object = {}, dataFrom: string | null = null) {
+  return bodyOf(await harness.reads.getAggregations({ query }, await harness.about(userId, { dataFrom })))
+    .data;
+}
+
+async function trend(userId: string, query: object = {}, bucket = '', dataFrom: string | null = null) {
+  return bodyOf(await harness.reads.listTrends({ query, bucket }, await harness.about(userId, { dataFrom })));
+}
+
+describe('GetAggregations', () => {
+  test('average types count readings, with one decimal more for the average and the range judged inclusively', async () => {
+    await harness.putReadings('average', [
+      reading('Heart Rate', '2026-01-01T10:00:00Z', 40),
+      reading('Heart Rate', '2026-01-02T10:00:00Z', 41),
+      reading('Heart Rate', '2026-01-04T10:00:00Z', 72),
+      reading('Heart Rate', '2026-01-03T10:00:00Z', 131, { source: 'iphone' }),
+      { ...reading('ECG', '2026-01-03T10:00:00Z', 0), value: undefined },
+    ]);
+    const heart = await aggregate('average');
+    expect(heart).toEqual({
+      from: null,
+      to: null,
+      timeZone: 'UTC',
+      generatedAt: NOW,
+      metrics: [
+        {
+          type: 'Heart Rate',
+          category: 'heart',
+          unit: '/min',
+          basis: 'reading',
+          count: 4,
+          latest: { value: 72, timestamp: '2026-01-04T10:00:00.000Z' },
+          average: 71,
+          min: 40,
+          max: 131,
+          sum: 284,
+          referenceRange: { low: 41, high: 130, source: 'NEWS2, Royal College of Physicians 2017' },
+          outOfRange: { below: 1, above: 1, total: 2 },
+        },
+      ],
+    });
+    expect(Object.keys(heart)).toEqual(['from', 'to', 'timeZone', 'generatedAt', 'metrics']);
+  });
+
+  test('additive types work on daily totals of the zone, and have no range to be out of', async () => {
+    await harness.ingestion.putProfile({ userId: 'additive', timeZone: 'Europe/Berlin' });
+    await harness.putReadings('additive', [
+      // 23:30 in Berlin, then 00:30 of the next local day.
+      reading('Steps', '2026-01-01T22:30:00Z', 100),
+      reading('Steps', '2026-01-01T23:30:00Z', 200),
+      reading('Steps', '2026-01-02T10:00:00Z', 301),
+    ]);
+    const { timeZone, metrics } = await aggregate('additive');
+    expect(timeZone).toBe('Europe/Berlin');
+    expect(metrics).toEqual([
+      {
+        type: 'Steps',
+        category: 'activity',
+        unit: '{steps}',
+        basis: 'day',
+        count: 2,
+        latest: { value: 501, timestamp: '2026-01-01T23:00:00.000Z' },
+        average: 300.5,
+        min: 100,
+        max: 501,
+        sum: 601,
+        referenceRange: null,
+        outOfRange: null,
+      },
+    ]);
+  });
+
+  test('sleep is judged by the total of the date of waking up', async () => {
+    await harness.putReadings('sleeper', [
+      reading('Sleep', '2026-01-01T22:00:00Z', 209.9, { end: '2026-01-02T02:00:00Z' }),
+      reading('Sleep', '2026-01-02T02:30:00Z', 210.1, { end: '2026-01-02T06:00:00Z' }),
+      reading('Sleep', '2026-01-02T22:00:00Z', 419.9, { end: '2026-01-03T06:00:00Z' }),
+    ]);
+    const { metrics } = await aggregate('sleeper');
+    expect(metrics[0]).toMatchObject({
+      basis: 'day',
+      count: 2,
+      sum: 839.9,
+      min: 419.9,
+      max: 420,
+      latest: { value: 419.9, timestamp: '2026-01-03T00:00:00.000Z' },
+      outOfRange: { below: 1, above: 0, total: 1 },
+    });
+  });
+
+  test('a window, a type and a zone narrow it; a date is midnight in the zone', async () => {
+    const query = { from: '2026-01-02', to: '2026-01-03', type: 'steps', timeZone: 'Europe/Berlin' };
+    expect(await aggregate('additive', query)).toMatchObject({
+      from: '2026-01-01T23:00:00.000Z',
+      to: '2026-01-02T23:00:00.000Z',
+      metrics: [{ sum: 501 }],
+    });
+    expect(await aggregate('additive', { type: 'Glucose' })).toMatchObject({ metrics: [] });
+  });
+
+  test("nothing from before the grant's data window counts", async () => {
+    const { from, metrics } = await aggregate('average', { from: '2020-01-01' }, '2026-01-03');
+    expect(from).toBe('2026-01-03T00:00:00.000Z');
+    expect(metrics[0]).toMatchObject({ count: 2, min: 72, max: 131 });
+    const { metrics: nights } = await aggregate('sleeper', {}, '2026-01-02');
+    expect(nights[0]).toMatchObject({ sum: 630, count: 2 });
+  });
+
+  test('entries come in the order of the catalog', async () => {
+    await harness.putReadings('ordered', [
+      reading('Weight', '2026-01-01T10:00:00Z', 80.005),
+      reading('Steps', '2026-01-01T10:00:00Z', 10),
+      reading('Heart Rate', '2026-01-01T10:00:00Z', 60),
+    ]);
+    const { metrics } = await aggregate('ordered');
+    expect(metrics.map(({ type }: { type: string }) => type)).toEqual(['Heart Rate', 'Steps', 'Weight']);
+    expect(metrics[2]).toMatchObject({ average: 80.01, sum: 80.01, latest: { value: 80.01 } });
+  });
+
+  test.each(['Mars/Olympus', '+01:00', 'UTC+1 ', "'; DROP TABLE reading"])(
+    'the zone %j is refused by name',
+    async (timeZone) => {
+      const refusal = await refusalOf(aggregate('average', { timeZone }));
+      expect(refusal.reason).toBe('invalid_request');
+      expect(refusal.violations[0]?.parameter).toBe('timeZone');
+    },
+  );
+});
+
+describe('ListTrends', () => {
+  test('a point has exactly the documented fields; an average type serves its average', async () => {
+    await harness.putReadings('points', [
+      reading('Heart Rate', '2026-01-02T10:15:00Z', 60),
+      reading('Heart Rate', '2026-01-02T10:45:00Z', 61),
+      reading('Heart Rate', '2026-01-02T11:00:00Z', 90),
+    ]);
+    const body = await trend('points', { type: 'Heart Rate' }, 'hour');
+    expect(body.pagination).toEqual({ page: 1, pageSize: 20, total: 2, totalPages: 1 });
+    expect(JSON.stringify(body.data[1])).toBe(
+      '{"type":"Heart Rate","bucket":"hour","start":"2026-01-02T10:00:00+00:00","end":"2026-01-02T11:00:00+00:00",' +
+        '"unit":"/min","count":2,"value":60.5,"average":60.5,"min":60,"max":61,"sum":121}',
+    );
+  });
+
+  test('buckets are days by default, newest first, empty ones left out, over all types', async () => {
+    await harness.putReadings('days', [
+      reading('Steps', '2026-01-02T10:00:00Z', 5),
+      reading('Steps', '2026-01-02T12:00:00Z', 7),
+      reading('Heart Rate', '2026-01-02T10:00:00Z', 60),
+      reading('Steps', '2026-01-09T10:00:00Z', 1),
+    ]);
+    const body = await trend('days');
+    expect(
+      body.data.map((point: Record<string, unknown>) => [point['type'], point['start'], point['value']]),
+    ).toEqual([
+      ['Steps', '2026-01-09T00:00:00+00:00', 1],
+      ['Heart Rate', '2026-01-02T00:00:00+00:00', 60],
+      ['Steps', '2026-01-02T00:00:00+00:00', 12],
+    ]);
+    expect(body.data[2]).toMatchObject({ bucket: 'day', count: 2, average: 6, min: 5, max: 7, sum: 12 });
+  });
+
+  test('pages of points keep the true total, also beyond the end', async () => {
+    const second = await trend('days', { page: { page: 2, pageSize: 2 } });
+    expect(second.data).toHaveLength(1);
+    expect(second.pagination).toEqual({ page: 2, pageSize: 2, total: 3, totalPages: 2 });
+    expect(await trend('days', { page: { page: 7, pageSize: 2 } })).toEqual({
+      data: [],
+      pagination: { page: 7, pageSize: 2, total: 3, totalPages: 2 },
+    });
+  });
+
+  test.each([
+    ['Europe/Berlin', '2025-03-30', '2025-03-30T00:00:00+01:00', '2025-03-31T00:00:00+02:00', 23],
+    ['Europe/Berlin', '2025-10-26', '2025-10-26T00:00:00+02:00', '2025-10-27T00:00:00+01:00', 25],
+    ['America/New_York', '2025-03-09', '2025-03-09T00:00:00-05:00', '2025-03-10T00:00:00-04:00', 23],
+    ['America/New_York', '2025-11-02', '2025-11-02T00:00:00-04:00', '2025-11-03T00:00:00-05:00', 25],
+    ['Asia/Kolkata', '2025-06-01', '2025-06-01T00:00:00+05:30', '2025-06-02T00:00:00+05:30', 24],
+    // Summer time skips midnight there: the day begins at 01:00.
+    ['America/Santiago', '2025-09-07', '2025-09-07T01:00:00-03:00', '2025-09-08T00:00:00-03:00', 23],
+  ])('in %s the day %s runs from %s to %s and holds %d hours', async (timeZone, date, start, end, hours) => {
+    const userId = `dst ${timeZone} ${date}`;
+    const first = new Date(start).getTime();
+    const everyHour = Array.from({ length: hours + 2 }, (_, hour) =>
+      reading('Steps', new Date(first + (hour - 1) * 3_600_000).toISOString(), 1),
+    );
+    await harness.putReadings(userId, everyHour);
+    const query = { type: 'Steps', timeZone, page: { page: 1, pageSize: 100 } };
+    const { data: days } = await trend(userId, query);
+    expect(days).toHaveLength(3);
+    expect(days[1]).toMatchObject({ start, end, count: hours, sum: hours });
+    const { data: hourly } = await trend(userId, query, 'hour');
+    expect(hourly).toHaveLength(hours + 2);
+    expect(new Set(hourly.map((point: { start: string }) => point.start)).size).toBe(hours + 2);
+    const windowed = await trend(userId, { ...query, from: date, to: end });
+    expect(windowed.data).toMatchObject([{ start, sum: hours }]);
+  });
+
+  test('of several devices the largest source of each hour counts, and only its readings', async () => {
+    await harness.putReadings('devices', [
+      reading('Steps', '2026-01-02T10:05:00Z', 100, { source: 'iphone' }),
+      reading('Steps', '2026-01-02T10:35:00Z', 50, { source: 'iphone' }),
+      reading('Steps', '2026-01-02T10:10:00Z', 160, { source: 'apple-watch' }),
+      reading('Steps', '2026-01-02T11:10:00Z', 20, { source: 'apple-watch' }),
+      reading('Steps', '2026-01-02T11:10:00Z', 30, { source: 'iphone' }),
+      reading('Steps', '2026-01-02T12:10:00Z', 7, { source: 'manual' }),
+    ]);
+    const { data } = await trend('devices', { type: 'Steps' });
+    expect(data).toMatchObject([{ value: 197, sum: 197, count: 3, min: 7, max: 160, average: 65.7 }]);
+    const { metrics } = await aggregate('devices');
+    expect(metrics).toMatchObject([{ basis: 'day', count: 1, sum: 197 }]);
+  });
+
+  test('sleep counts on the local date of waking up, once however many devices watched', async () => {
+    await harness.putReadings('night', [
+      reading('Sleep', '2026-01-01T21:30:00Z', 480, { end: '2026-01-02T06:58:00Z' }),
+      reading('Sleep', '2026-01-01T21:40:00Z', 470, { end: '2026-01-02T07:03:00Z', source: 'iphone' }),
+      reading('Sleep', '2026-01-02T13:00:00Z', 30, { end: '2026-01-02T13:30:00Z' }),
+      // In Berlin this one ends after midnight, in UTC before.
+      reading('Sleep', '2026-01-02T20:00:00Z', 60, { end: '2026-01-02T23:10:00Z' }),
+    ]);
+    const { data } = await trend('night', { type: 'Sleep', timeZone: 'Europe/Berlin' });
+    expect(data).toMatchObject([
+      { start: '2026-01-03T00:00:00+01:00', value: 60, count: 1 },
+      { start: '2026-01-02T00:00:00+01:00', value: 510, count: 2 },
+    ]);
+    const window = { type: 'Sleep', timeZone: 'Europe/Berlin', from: '2026-01-02', to: '2026-01-03' };
+    expect((await trend('night', window)).data).toMatchObject([{ value: 510 }]);
+  });
+
+  test("points begin with the grant's data window", async () => {
+    const { data } = await trend('days', {}, 'day', '2026-01-03');
+    expect(data).toHaveLength(1);
+  });
+
+  test('a bucket of another name is refused', async () => {
+    const refusal = await refusalOf(trend('days', {}, 'week'));
+    expect(refusal.violations[0]?.parameter).toBe('bucket');
+  });
+});
