@@ -17,7 +17,7 @@ export function activityReadings(day: Day): SeedReading[] {
   const { stepsPerDay, basalCalories } = day.person.body;
   const steps = Math.max(900, random.normal(stepsPerDay * (day.isWeekend ? 0.85 : 1.05), stepsPerDay * 0.22));
   const readings: SeedReading[] = [];
-  for (let hour = 0; hour < 24; hour += 1) {
+  for (let hour = 0; hour < day.hours; hour += 1) {
     const end = day.at((hour + 1) * 60);
     const basal = (basalCalories / 24) * random.between(0.96, 1.04);
     readings.push(interval('Basal Calories', day.at(hour * 60), end, basal, WATCH));

@@ -19,13 +19,16 @@ export interface Day {
   /** 0 is the oldest day, 1 the newest. */
   readonly progress: number;
   readonly isWeekend: boolean;
-  /** Minutes after midnight, on the clock; may be negative (the evening before) or beyond the day. */
+  /** 24, or 23 and 25 when the clock changes. */
+  readonly hours: number;
+  /** Minutes since midnight; may be negative (the evening before) or beyond the day. */
   at(minute: number): Date;
   /** Numbers of this day and topic alone: another topic's data does not change when this one's does. */
   random(topic: string): Random;
 }
 
 const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 /** The last `person.days` days up to the one that `now` falls on in the person's zone, oldest first. */
@@ -45,24 +48,28 @@ export function toLocalDate(instant: Date, timeZone: string): string {
 
 function createDay(person: Person, utcMidnight: Date, progress: number): Day {
   const date = utcMidnight.toISOString().slice(0, 10);
-  // The zone's offset at noon serves the whole day: twice a year the night is an hour off, which nobody would notice.
-  const noon = new Date(utcMidnight.getTime() + DAY_MS / 2);
-  const midnight = utcMidnight.getTime() - findOffsetMs(noon, person.timeZone);
+  const midnight = findMidnight(utcMidnight.getTime(), person.timeZone);
+  const nextMidnight = findMidnight(utcMidnight.getTime() + DAY_MS, person.timeZone);
   return {
     person,
     date,
     progress,
     isWeekend: [0, 6].includes(utcMidnight.getUTCDay()),
+    hours: Math.round((nextMidnight - midnight) / HOUR_MS),
     at: (minute) => new Date(midnight + Math.round(minute * MINUTE_MS)),
     random: (topic) => createRandom(`${person.userId} ${date} ${topic}`),
   };
 }
 
-function findOffsetMs(instant: Date, timeZone: string): number {
+/** When the zone's day begins, given the same date's midnight in UTC. */
+function findMidnight(utcMidnight: number, timeZone: string): number {
+  const near = utcMidnight - findOffsetMs(utcMidnight, timeZone);
+  return utcMidnight - findOffsetMs(near, timeZone);
+}
+
+function findOffsetMs(instant: number, timeZone: string): number {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
-  return (
-    Date.parse(`${format.format(instant).replace(' ', 'T')}Z`) - Math.floor(instant.getTime() / 1000) * 1000
-  );
+  return Date.parse(`${format.format(instant).replace(' ', 'T')}Z`) - Math.floor(instant / 1000) * 1000;
 }
 
 /** A reading at one moment. */

@@ -1,0 +1,68 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { findStackFile, readStackFile, removeStackFile, writeStackFile } from '../src/stack-file.ts';
+
+const DESCRIPTION = {
+  pid: process.pid,
+  startedAt: '2026-03-01T12:00:00.000Z',
+  gatewayUrls: ['http://localhost:8080'],
+  identityProviderUrl: 'http://localhost:8090',
+  rpcAddresses: {
+    authorization: '127.0.0.1:7001',
+    consent: '127.0.0.1:7002',
+    'health-data': '127.0.0.1:7003',
+  },
+  internalUrls: {
+    authorization: 'http://127.0.0.1:7101',
+    consent: 'http://127.0.0.1:7102',
+    'health-data': 'http://127.0.0.1:7103',
+  },
+  keys: {
+    directory: 'keys',
+    importerPrivateKey: 'keys/importer.pem',
+    servicePublicKeys: 'keys/services.jwks.json',
+  },
+  logs: 'logs',
+};
+
+// Larger than any process id of Linux.
+const NOBODY = 2 ** 22 + 1;
+
+let directory: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'phds-stack-'));
+});
+
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+describe('the description of a running stack', () => {
+  test('is read as it was written', async () => {
+    await writeStackFile(directory, DESCRIPTION);
+    expect(readStackFile(directory)).toEqual(DESCRIPTION);
+  });
+
+  test('is gone once removed, and says how to start one', async () => {
+    await writeStackFile(directory, DESCRIPTION);
+    await removeStackFile(directory);
+    expect(findStackFile(directory)).toBeNull();
+    expect(() => readStackFile(directory)).toThrow('No local stack is running. Start it with: npm start');
+  });
+
+  test('counts as none when its process is gone', async () => {
+    await writeStackFile(directory, { ...DESCRIPTION, pid: NOBODY });
+    expect(findStackFile(directory)).toBeNull();
+  });
+
+  test.each(['', '{', 'null', '[]', '{"pid":1}'])('counts as none when it holds %j', async (content) => {
+    await writeFile(join(directory, 'stack.json'), content);
+    expect(findStackFile(directory)).toBeNull();
+  });
+
+  test('holds no secret', async () => {
+    await writeStackFile(directory, DESCRIPTION);
+    expect(await readFile(join(directory, 'stack.json'), 'utf8')).not.toMatch(/password|PRIVATE KEY|"d":/);
+  });
+});
