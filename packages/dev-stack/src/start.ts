@@ -1,6 +1,7 @@
 /** What `npm start` runs: the local stack, until Ctrl-C. */
 import { defaultDataDirectory } from './data-directory.ts';
 import { DEMO_USERS } from './identity-provider/user-directory.ts';
+import { listenForSignals, untilAborted } from './interrupt.ts';
 import { parsePorts } from './ports.ts';
 import type { Stack } from './stack.ts';
 import { startStack } from './stack.ts';
@@ -48,22 +49,6 @@ function start(options: StartOptions, signal: AbortSignal): Promise<Stack> {
     say: (line) => console.log(line),
     signal,
   });
-}
-
-/** Aborted by the first Ctrl-C or request to end; further ones change nothing, the end is on its way. */
-function listenForSignals(): AbortSignal {
-  const controller = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(name, () => controller.abort(new Error(`interrupted by ${name}`)));
-  }
-  return controller.signal;
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) resolve();
-  signal.addEventListener('abort', () => resolve(), { once: true });
-  return promise;
 }
 
 function printSummary(stack: Stack): void {
