@@ -1,0 +1,128 @@
+import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
+import type { Client } from '@connectrpc/connect';
+import {
+  type IntrospectResponse,
+  type TokenService,
+  TokenStatus,
+} from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { type GrantFacts as GrantMessage, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import type { Clock } from '@phds/service-kit/clock';
+import { AppError, unauthorized } from '@phds/service-kit/errors';
+import { isSecret, sha256 } from '@phds/service-kit/secrets';
+import type { GrantFacts, Principal } from '../domain/principal.ts';
+import type { PrincipalCache } from './principal-cache.ts';
+
+/** A live access token that was presented. */
+export interface Authenticated {
+  readonly principal: Principal;
+  /** Whether the facts come from the cache and may be up to a minute old. */
+  readonly fromCache: boolean;
+  readonly hash: Buffer;
+}
+
+interface Flight {
+  readonly generation: number;
+  readonly answer: Promise<Principal>;
+}
+
+export interface AuthenticatorOptions {
+  readonly tokens: Pick<Client<typeof TokenService>, 'introspect'>;
+  readonly cache: PrincipalCache;
+  readonly clock: Clock;
+}
+
+/** Tells who stands behind an access token: from the cache, else from authorization, asked once for all who wait. */
+export class Authenticator {
+  readonly #tokens: AuthenticatorOptions['tokens'];
+  readonly #cache: PrincipalCache;
+  readonly #clock: Clock;
+  readonly #flights = new Map<string, Flight>();
+
+  constructor({ tokens, cache, clock }: AuthenticatorOptions) {
+    this.#tokens = tokens;
+    this.#cache = cache;
+    this.#clock = clock;
+  }
+
+  /** Throws `unauthorized`, `token_expired`, or `unavailable` when authorization does not answer. */
+  async authenticate(token: string): Promise<Authenticated> {
+    if (!isSecret('access_token', token)) throw unauthorized('not an access token');
+    const hash = sha256(token);
+    const key = toCacheKey(hash);
+    const cached = this.#cache.find(key);
+    if (cached !== null) return { principal: cached, fromCache: true, hash };
+    const flight = this.#flights.get(key);
+    // An answer asked for before an eviction must not serve a request that came after it.
+    if (flight !== undefined && flight.generation === this.#cache.generation) {
+      return { principal: await flight.answer, fromCache: false, hash };
+    }
+    return { principal: await this.#ask(key, hash), fromCache: false, hash };
+  }
+
+  /** The same token judged by facts of this moment. Throws as `authenticate`. */
+  async renew({ hash }: Authenticated): Promise<Authenticated> {
+    const key = toCacheKey(hash);
+    this.#cache.forget(key);
+    return { principal: await this.#ask(key, hash), fromCache: false, hash };
+  }
+
+  /** The record step found the facts out of date. */
+  forget({ hash }: Authenticated): void {
+    this.#cache.forget(toCacheKey(hash));
+  }
+
+  async #ask(key: string, hash: Buffer): Promise<Principal> {
+    const { generation } = this.#cache;
+    const flight: Flight = { generation, answer: this.#introspect(key, hash, generation) };
+    this.#flights.set(key, flight);
+    try {
+      return await flight.answer;
+    } finally {
+      if (this.#flights.get(key) === flight) this.#flights.delete(key);
+    }
+  }
+
+  async #introspect(key: string, hash: Buffer, generation: number): Promise<Principal> {
+    const askedAt = this.#clock.now().getTime();
+    const response = await this.#tokens.introspect({ tokenHash: hash });
+    if (response.status === TokenStatus.EXPIRED) throw new AppError('token_expired');
+    if (response.status !== TokenStatus.LIVE) throw unauthorized('token is not live');
+    const principal = toPrincipal(response);
+    if (principal.ledgerChecked) this.#cache.put(key, principal, askedAt, generation);
+    return principal;
+  }
+}
+
+/** The key of a token in the cache: the 32 bytes of its SHA-256 as a text. */
+export function toCacheKey(hash: Uint8Array): string {
+  return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('latin1');
+}
+
+function toPrincipal({ principal, assertion, ledgerChecked }: IntrospectResponse): Principal {
+  if (principal?.expiresAt === undefined)
+    throw new AppError('internal', '', { cause: 'live token without facts' });
+  const { clientId, userId, grantId, familyId, scopes, grant } = principal;
+  return {
+    clientId,
+    userId,
+    grantId,
+    familyId,
+    scopes: new Set(scopes),
+    expiresAt: timestampMs(principal.expiresAt),
+    grant: grant === undefined ? null : toGrantFacts(grant),
+    ledgerChecked,
+    assertion,
+  };
+}
+
+function toGrantFacts({ status, scopes, expiresAt }: GrantMessage): GrantFacts {
+  return {
+    active: status === GrantStatus.ACTIVE,
+    scopes: new Set(scopes),
+    expiresAt: toMs(expiresAt),
+  };
+}
+
+function toMs(time: Timestamp | undefined): number {
+  return time === undefined ? 0 : timestampMs(time);
+}

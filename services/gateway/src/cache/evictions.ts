@@ -1,0 +1,51 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
+import type { Logger } from '@phds/service-kit/log';
+import { subscribeRedis } from '@phds/service-kit/redis';
+import { toCacheKey } from './authenticator.ts';
+import type { EvictionSubject, PrincipalCache } from './principal-cache.ts';
+
+const CHANNEL = 'phds.events.v1';
+
+/** Empties the cache of what the ledger has ended. Best effort: what is missed dies within a minute by itself. */
+export function subscribeEvictions(redisUrl: string, cache: PrincipalCache, log: Logger): AsyncDisposable {
+  return subscribeRedis(
+    redisUrl,
+    {
+      channels: [CHANNEL],
+      onMessage: (_channel, payload) => applyEviction(payload, cache, log),
+      // What was published while nobody listened is lost, so nothing remembered can be trusted.
+      onSubscribed: () => cache.clear(),
+    },
+    log,
+  );
+}
+
+/** Applies one published message; one that cannot be read empties the whole cache. */
+export function applyEviction(payload: Uint8Array, cache: PrincipalCache, log: Logger): void {
+  const subject = findSubject(payload);
+  if (subject === null) {
+    log.warn('an eviction could not be read; the whole cache goes');
+    cache.clear();
+  } else cache.evict(subject);
+}
+
+function findSubject(payload: Uint8Array): EvictionSubject | null {
+  try {
+    const { subject } = fromBinary(EvictionSchema, payload);
+    switch (subject.case) {
+      case 'tokenHash':
+        return { kind: 'token', value: toCacheKey(subject.value) };
+      case 'familyId':
+        return { kind: 'family', value: subject.value };
+      case 'grantId':
+        return { kind: 'grant', value: subject.value };
+      case 'clientId':
+        return { kind: 'client', value: subject.value };
+      default:
+        return null;
+    }
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,71 @@
+import {
+  address,
+  commonSettings,
+  durationMs,
+  integer,
+  port,
+  readConfig,
+  sessionSettings,
+} from '@phds/service-kit/config';
+import { z } from 'zod';
+
+/** A public address without its trailing slash. */
+const publicUrl = (fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .refine((text) => URL.canParse(text) && /^https?:/.test(text), 'must be an http or https URL')
+    .transform((text) => text.replace(/\/+$/, ''));
+
+const httpDate = z
+  .string()
+  .refine((text) => !Number.isNaN(Date.parse(text)), 'must be a date')
+  .transform((text) => new Date(text))
+  .optional();
+
+/** Every setting of the gateway. */
+export const gatewaySettings = z.object({
+  ...commonSettings,
+  ...sessionSettings,
+  /** The public HTTP port. */
+  PORT: port(8080),
+  /** Address that people and partners know, and the issuer of tokens (`iss`); without a path. */
+  PUBLIC_URL: publicUrl('http://localhost:8080'),
+  /** Where a signed-out person signs in; gets `return_to`. */
+  LOGIN_URL: z.url({ protocol: /^https?$/ }).default('http://localhost:8090/'),
+  AUTHORIZATION_ADDRESS: address('127.0.0.1:7001'),
+  CONSENT_ADDRESS: address('127.0.0.1:7002'),
+  HEALTH_DATA_ADDRESS: address('127.0.0.1:7003'),
+  AUTHORIZATION_DEADLINE_MS: durationMs(2_000),
+  CONSENT_DEADLINE_MS: durationMs(2_000),
+  HEALTH_DATA_DEADLINE_MS: durationMs(3_000),
+  /** Limits and evictions shared by all gateways; absent: limits are this process's own. */
+  REDIS_URL: z.string().optional(),
+  /** Requests a minute of one app for one user. */
+  LIMIT_APP_USER_PER_MINUTE: integer(300, { min: 1 }),
+  /** Requests a minute of one app. */
+  LIMIT_APP_PER_MINUTE: integer(6_000, { min: 1 }),
+  /** Failed authentications a minute from one address, and for one presented client id. */
+  LIMIT_AUTH_FAILURES_PER_MINUTE: integer(60, { min: 1 }),
+  /** No refused authentication is answered sooner than this. Milliseconds. */
+  AUTH_FAILURE_FLOOR_MS: durationMs(25),
+  /** Proxies in front whose `X-Forwarded-For` is believed: their number. */
+  TRUST_PROXY: integer(0, { max: 10 }),
+  MAX_BODY_BYTES: integer(64 * 1024, { min: 1 }),
+  MAX_URL_BYTES: integer(8 * 1024, { min: 256 }),
+  MAX_HEADER_BYTES: integer(16 * 1024, { min: 4 * 1024 }),
+  /** Access tokens whose facts are remembered. */
+  CACHE_MAX_TOKENS: integer(50_000, { min: 1 }),
+  /** How long the facts are remembered. Shorter than the 60 s of the assertion among them. Milliseconds. */
+  CACHE_TTL_MS: integer(50_000, { max: 55_000 }),
+  /** When version 1 became deprecated and when it goes away; absent: neither is planned. */
+  API_V1_DEPRECATION: httpDate,
+  API_V1_SUNSET: httpDate,
+});
+
+export type GatewayConfig = Readonly<z.infer<typeof gatewaySettings>>;
+
+/** Reads the gateway's settings; throws ConfigError naming every bad one. */
+export function readGatewayConfig(env?: NodeJS.ProcessEnv): GatewayConfig {
+  return readConfig(gatewaySettings, env);
+}

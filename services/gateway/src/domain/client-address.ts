@@ -1,0 +1,11 @@
+/** What stands for one client in limits: an IPv4 address, or the /64 network of an IPv6 one, which one client owns whole. */
+export function toAddressKey(address: string): string {
+  const plain = address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+  if (!plain.includes(':')) return plain;
+  const [head = '', tail = ''] = (plain.split('%')[0] ?? '').split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === '' ? [] : tail.split(':');
+  const zeros = plain.includes('::') ? Array.from({ length: 8 - left.length - right.length }, () => '0') : [];
+  const groups = [...left, ...zeros, ...right].slice(0, 4);
+  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':');
+}

@@ -1,0 +1,103 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { AppError, toAppError, unauthorized } from '@phds/service-kit/errors';
+import { newId } from '@phds/service-kit/ids';
+import { ASSERTION_METADATA } from '@phds/service-kit/metadata-keys';
+import type { Authenticated } from '../../cache/authenticator.ts';
+import type { Allowance } from '../../limits/request-limits.ts';
+import { findBearerToken } from '../bearer.ts';
+import type { Gateway } from '../gateway.ts';
+import { refuse } from '../refusal.ts';
+import { admit, withAssertion } from './admission.ts';
+import { type ApiCall, readApiCall } from './api-call.ts';
+import { sendDocument } from './document-answer.ts';
+import { FETCH } from './fetch-document.ts';
+import { parseReadParameters } from './read-parameters.ts';
+import { getRoute, parseSegment, VERSIONS_PATH } from './routes.ts';
+import { lifecycleHeaders, sendVersions } from './versions.ts';
+
+/** Everything under `/api`. `address` is the client's, by the proxies that are trusted. */
+export type ApiHandler = (
+  request: IncomingMessage & { ip?: string | undefined },
+  response: ServerResponse,
+) => void;
+
+/** One request on its way through the checks of contract section 2, which stand here in their order. */
+export function createApiHandler(gateway: Gateway): ApiHandler {
+  const lifecycle = lifecycleHeaders(gateway.config);
+  return (request, response) => {
+    const call = readApiCall(request);
+    if (call.path === VERSIONS_PATH && (call.method === 'GET' || call.method === 'OPTIONS')) {
+      return sendVersions(response, call.method, gateway.config);
+    }
+    const startedAt = performance.now();
+    const requestId = newId('req', 96);
+    let headers: Record<string, string> = {};
+    const answer = async () => {
+      const who = await authenticate(gateway, call);
+      // Every authenticated request counts and is told how it stands; whether it is over the limit is judged in its turn.
+      const allowance = await gateway.limits.take(who.principal.clientId, who.principal.userId);
+      headers = { ...toHeaders(allowance, requestId), ...lifecycle };
+      await serve(gateway, { call, requestId, who, allowance, headers, response });
+    };
+    answer()
+      .then(
+        () => gateway.log.debug({ requestId, path: call.path, ms: performance.now() - startedAt }, 'data'),
+        (error: unknown) =>
+          refuse(gateway, response, toAppError(error), {
+            surface: 'problem',
+            requestId,
+            startedAt,
+            address: request.ip ?? request.socket.remoteAddress ?? '',
+            route: call.path,
+            headers,
+          }),
+      )
+      .catch((err: unknown) => gateway.log.error({ requestId, err }, 'answering failed'));
+  };
+}
+
+async function authenticate({ authenticator }: Gateway, { authorization }: ApiCall): Promise<Authenticated> {
+  const token = findBearerToken(authorization);
+  if (token === null) throw unauthorized('not one bearer token');
+  return authenticator.authenticate(token);
+}
+
+function toHeaders({ policy, state }: Allowance, requestId: string): Record<string, string> {
+  return { 'API-Version': '1', 'RateLimit-Policy': policy, RateLimit: state, 'X-Request-Id': requestId };
+}
+
+interface AuthenticatedCall {
+  readonly call: ApiCall;
+  readonly requestId: string;
+  readonly who: Authenticated;
+  readonly allowance: Allowance;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly response: ServerResponse;
+}
+
+async function serve(gateway: Gateway, authenticated: AuthenticatedCall): Promise<void> {
+  const { call, requestId, allowance, headers, response } = authenticated;
+  const route = getRoute(call, gateway.config.MAX_URL_BYTES);
+  if (!allowance.allowed) {
+    throw new AppError('rate_limited', '', { retryAfterSeconds: allowance.retryAfterSeconds });
+  }
+  const { endpoint, scope } = route;
+  const who = await admit(gateway, authenticated.who, scope);
+  const segment = parseSegment(route);
+  const { linkQuery, bucket, page, pageSize, ...rest } = parseReadParameters(
+    endpoint,
+    segment,
+    call.rawQuery,
+  );
+  const query = { ...rest, page: { page, pageSize }, requestId };
+  const { document } = await withAssertion(gateway, who, scope, (assertion) =>
+    FETCH[endpoint.id](
+      gateway.backends.healthData,
+      { query, segment, bucket },
+      { headers: { [ASSERTION_METADATA]: assertion } },
+    ),
+  );
+  if (document === undefined) throw new AppError('internal', '', { cause: 'answer without a document' });
+  const links = endpoint.envelope === 'list' ? { path: call.path, query: linkQuery, page, pageSize } : null;
+  sendDocument(response, { document, links, headers, ifNoneMatch: call.ifNoneMatch });
+}

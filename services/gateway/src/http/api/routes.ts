@@ -1,0 +1,71 @@
+import { isCategory } from '@phds/catalog/categories';
+import { API_PREFIX, ENDPOINTS, type Endpoint, getEndpoint, scopeOfEndpoint } from '@phds/catalog/endpoints';
+import { notFound } from '@phds/service-kit/errors';
+import { methodNotAllowed, unsupportedVersion, urlTooLong } from '../http-error.ts';
+import { decode } from '../query.ts';
+import type { ApiCall } from './api-call.ts';
+
+export const VERSIONS_PATH = '/api/versions';
+
+/** A data endpoint that a request is for. */
+export interface Route {
+  readonly endpoint: Endpoint;
+  /** The one scope that opens it. */
+  readonly scope: string;
+  /** The category, or the medication's id still encoded; empty elsewhere. */
+  readonly segment: string;
+}
+
+const VERSION = /^\/api\/v(\d+)(?:\/|$)/;
+const CATEGORY = new RegExp(`^${API_PREFIX}/health-data/([^/]+)$`);
+const ADHERENCE = new RegExp(`^${API_PREFIX}/medications/([^/]+)/adherence$`);
+
+const STATIC_ROUTES: ReadonlyMap<string, Route> = new Map(
+  ENDPOINTS.filter(({ path }) => !path.includes(':')).map((endpoint) => [
+    API_PREFIX + endpoint.path,
+    { endpoint, scope: scopeOfEndpoint(endpoint), segment: '' },
+  ]),
+);
+
+/**
+ * The route of an authenticated request. Checks in the order of contract section 2: version, route, method. Throws an
+ * UNSUPPORTED_VERSION, NOT_FOUND or 405.
+ */
+export function getRoute(call: ApiCall, maxUrlBytes: number): Route {
+  if (call.url.length > maxUrlBytes) throw urlTooLong(maxUrlBytes);
+  checkVersion(call);
+  if (call.path === VERSIONS_PATH) throw methodNotAllowed('GET, OPTIONS');
+  const route = findRoute(call.path);
+  if (route === null) throw notFound();
+  if (call.method !== 'GET') throw methodNotAllowed('GET');
+  return route;
+}
+
+function checkVersion({ path, version }: ApiCall): void {
+  const inPath = VERSION.exec(path)?.[1];
+  if (inPath !== undefined && inPath !== '1') throw unsupportedVersion();
+  if (version !== undefined && version.trim() !== '1') throw unsupportedVersion();
+}
+
+function findRoute(path: string): Route | null {
+  return STATIC_ROUTES.get(path) ?? findCategoryRoute(path) ?? findAdherenceRoute(path);
+}
+
+function findCategoryRoute(path: string): Route | null {
+  const category = CATEGORY.exec(path)?.[1];
+  if (category === undefined || !isCategory(category)) return null;
+  const endpoint = getEndpoint('health-data');
+  return { endpoint, scope: scopeOfEndpoint(endpoint, category), segment: category };
+}
+
+function findAdherenceRoute(path: string): Route | null {
+  const segment = ADHERENCE.exec(path)?.[1];
+  if (segment === undefined) return null;
+  const endpoint = getEndpoint('adherence');
+  return { endpoint, scope: scopeOfEndpoint(endpoint), segment };
+}
+
+/** The medication id of a path. Any text is one: whether it exists is told by the data alone. */
+export function parseSegment({ segment }: Route): string {
+  return segment.includes('%') ? decode(segment.replaceAll('+', '%2B'), 'id') : segment;
+}

@@ -1,0 +1,81 @@
+import { type AppError, invalidRequest, notFound, toAppError } from '@phds/service-kit/errors';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { createApiHandler } from './api/handler.ts';
+import { createDeveloperRouter } from './developer/router.ts';
+import { exchangeOf } from './exchange.ts';
+import type { Gateway } from './gateway.ts';
+import { urlTooLong } from './http-error.ts';
+import { createOauthRouter } from './oauth/router.ts';
+import { createPartnerRouter } from './partner/router.ts';
+import { createPublicRouter } from './public/router.ts';
+import { refuse } from './refusal.ts';
+import type { Surface } from './uniform-401.ts';
+
+/** The public interface: `/api` by a handler of its own, which is the hot path; the rest by routers. */
+export function createApp(gateway: Gateway): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
+  app.set('query parser', false).set('trust proxy', gateway.config.TRUST_PROXY);
+  const api = createApiHandler(gateway);
+  app.use((request, response, next) => {
+    if (isUnder('/api', request.url)) api(request, response);
+    else next();
+  });
+  app.use(logExchange(gateway), limitUrl(gateway));
+  app.use('/oauth', createOauthRouter(gateway));
+  app.use('/developer', createDeveloperRouter(gateway));
+  app.use('/partner', createPartnerRouter(gateway));
+  app.use(createPublicRouter(gateway));
+  app.use(() => {
+    throw notFound();
+  });
+  app.use(handleError(gateway));
+  return app;
+}
+
+function isUnder(prefix: string, url: string): boolean {
+  if (!url.startsWith(prefix)) return false;
+  const next = url[prefix.length];
+  return next === undefined || next === '/' || next === '?';
+}
+
+/** One line for each request that is no data request; never a path, a query or a body. */
+function logExchange({ log }: Gateway): RequestHandler {
+  return (request, response, next) => {
+    const exchange = exchangeOf(request, response);
+    response.once('finish', () => {
+      const { requestId, route, startedAt } = exchange;
+      const ms = Math.round(performance.now() - startedAt);
+      log.info({ requestId, method: request.method, route, status: response.statusCode, ms }, 'request');
+    });
+    next();
+  };
+}
+
+function limitUrl({ config }: Gateway): RequestHandler {
+  return (request, _response, next) => {
+    if (request.url.length > config.MAX_URL_BYTES) throw urlTooLong(config.MAX_URL_BYTES);
+    next();
+  };
+}
+
+function handleError(gateway: Gateway): ErrorRequestHandler {
+  return async (caught: unknown, request, response, _next) => {
+    const exchange = exchangeOf(request, response);
+    const surface: Surface = isUnder('/oauth', request.originalUrl) ? 'oauth' : 'problem';
+    await refuse(gateway, response, toHttpError(caught), {
+      surface,
+      requestId: exchange.requestId,
+      startedAt: exchange.startedAt,
+      address: request.ip ?? '',
+      route: exchange.route,
+      presentedClientId: exchange.presentedClientId,
+    });
+  };
+}
+
+/** Express itself throws at a path with a bad percent escape, with a status of 400. */
+function toHttpError(caught: unknown): AppError {
+  if (caught instanceof URIError) return invalidRequest('path', 'has a bad percent escape');
+  return toAppError(caught);
+}

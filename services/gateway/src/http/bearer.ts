@@ -1,0 +1,8 @@
+const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+
+/** The token of the one `Authorization: Bearer` field there is (RFC 6750 2.1); null for anything else. */
+export function findBearerToken(fields: readonly string[]): string | null {
+  const [field] = fields;
+  if (field === undefined || fields.length > 1) return null;
+  return BEARER.exec(field)?.[1] ?? null;
+}

@@ -1,0 +1,82 @@
+import type { IncomingMessage } from 'node:http';
+import { invalidRequest } from '@phds/service-kit/errors';
+import { bodyTooLarge, unsupportedMediaType } from './http-error.ts';
+
+export const JSON_TYPE = 'application/json';
+export const FORM_TYPE = 'application/x-www-form-urlencoded';
+const BOTH_TYPES = `${JSON_TYPE} or ${FORM_TYPE}`;
+
+/** The text of a body and what it is; an empty body may come without a type. */
+export interface Body {
+  readonly type: typeof JSON_TYPE | typeof FORM_TYPE;
+  readonly text: string;
+}
+
+/** Reads a body of JSON or form text. Throws 413, 415, or `invalid_request` when it is not UTF-8. */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') throw unsupportedMediaType(BOTH_TYPES);
+  const bytes = await readBytes(request, maxBytes);
+  const type = findType(request.headers['content-type']);
+  if (type === null && bytes.length > 0) throw unsupportedMediaType(BOTH_TYPES);
+  return { type: type ?? FORM_TYPE, text: decodeUtf8(bytes) };
+}
+
+function findType(contentType: string | undefined): Body['type'] | null {
+  const [type = '', ...parameters] = (contentType ?? '')
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
+  if (charset !== undefined && charset.replaceAll('"', '') !== 'utf-8') return null;
+  return type === JSON_TYPE || type === FORM_TYPE ? type : null;
+}
+
+async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw drain(request, maxBytes);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  request.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length <= maxBytes) chunks.push(chunk);
+    else {
+      chunks.length = 0;
+      reject(drain(request, maxBytes));
+    }
+  });
+  request.once('end', () => resolve(Buffer.concat(chunks)));
+  request.once('error', reject);
+  request.once('close', () => reject(invalidRequest('body', 'ended too early')));
+  return promise;
+}
+
+/** What is on its way is read and dropped, so that the client gets to see the answer; the server's time limit ends it. */
+function drain(request: IncomingMessage, maxBytes: number): Error {
+  request.resume();
+  return bodyTooLarge(maxBytes);
+}
+
+function decodeUtf8(bytes: Buffer): string {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    if (!/\0|\\u0000/.test(text)) return text;
+  } catch {
+    // Reported below.
+  }
+  throw invalidRequest('body', 'must be UTF-8 without NUL');
+}
+
+/** Parses a JSON object; throws `invalid_request`. */
+export function parseJsonObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalidRequest('body', 'is not JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidRequest('body', 'must be a JSON object');
+  }
+  return value as Record<string, unknown>;
+}

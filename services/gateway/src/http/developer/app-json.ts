@@ -1,0 +1,28 @@
+import type { App } from '@phds/contracts/phds/authorization/v1/apps_pb';
+import { appStatusName } from '../consent-names.ts';
+import { toInstant, toNullable } from '../timestamps.ts';
+
+/** An app as its developer sees it (contract section 4); never a secret. */
+export function toAppJson(app: App) {
+  return {
+    clientId: app.clientId,
+    secretLast4: app.secretLast4,
+    name: app.name,
+    redirectUris: app.redirectUris,
+    scopes: app.scopes,
+    description: toNullable(app.description),
+    homepageUrl: toNullable(app.homepageUrl),
+    privacyPolicyUrl: toNullable(app.privacyPolicyUrl),
+    logoUrl: toNullable(app.logoUrl),
+    requirePkce: app.requirePkce,
+    status: appStatusName(app.status),
+    createdAt: toInstant(app.createdAt),
+    updatedAt: toInstant(app.updatedAt),
+  };
+}
+
+/** The same with the secret, which is shown this once. */
+export function toNewAppJson(app: App, clientSecret: string) {
+  const { clientId, ...rest } = toAppJson(app);
+  return { clientId, clientSecret, ...rest };
+}

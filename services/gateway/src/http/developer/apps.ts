@@ -1,0 +1,83 @@
+import type { App } from '@phds/contracts/phds/authorization/v1/apps_pb';
+import { AppError } from '@phds/service-kit/errors';
+import { appStatusName, toAppStatus } from '../consent-names.ts';
+import { type Exchange, onBehalf } from '../exchange.ts';
+import type { Gateway } from '../gateway.ts';
+import { readJsonBody } from '../json-body.ts';
+import { readListQuery, toList } from '../list-query.ts';
+import { sendJson } from '../respond.ts';
+import { pathParameter } from '../routing.ts';
+import { toInstant } from '../timestamps.ts';
+import { changeBody, registrationBody, statusBody, toAppSettings } from './app-body.ts';
+import { toAppJson, toNewAppJson } from './app-json.ts';
+
+/** `POST /developer/apps`: the one answer that shows the secret. */
+export async function registerApp(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const body = await readJsonBody(exchange.request, registrationBody, toBodyLimit(gateway));
+  const answer = await gateway.backends.apps.registerApp(
+    { settings: toAppSettings(body) },
+    onBehalf(exchange),
+  );
+  const app = required(answer.app);
+  const headers = { Location: `/developer/apps/${app.clientId}` };
+  sendJson(exchange.response, 201, { data: toNewAppJson(app, answer.clientSecret) }, headers);
+}
+
+/** `GET /developer/apps` */
+export async function listApps(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const query = readListQuery(exchange.request.originalUrl);
+  query.check();
+  const { apps, total } = await gateway.backends.apps.listApps({ page: query.page }, onBehalf(exchange));
+  sendJson(exchange.response, 200, toList(apps.map(toAppJson), query.page, total));
+}
+
+/** `GET /developer/apps/:clientId` */
+export async function getApp(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const { app } = await gateway.backends.apps.getApp(
+    { clientId: pathParameter(exchange, 'clientId') },
+    onBehalf(exchange),
+  );
+  sendJson(exchange.response, 200, { data: toAppJson(required(app)) });
+}
+
+/** `PATCH /developer/apps/:clientId` */
+export async function changeApp(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const body = await readJsonBody(exchange.request, changeBody, toBodyLimit(gateway));
+  const { app } = await gateway.backends.apps.updateApp(
+    { clientId: pathParameter(exchange, 'clientId'), settings: toAppSettings(body) },
+    onBehalf(exchange),
+  );
+  sendJson(exchange.response, 200, { data: toAppJson(required(app)) });
+}
+
+/** `POST /developer/apps/:clientId/rotate-secret`: the old secret fails at the very next request. */
+export async function rotateSecret(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const clientId = pathParameter(exchange, 'clientId');
+  const { clientSecret, secretLast4, rotatedAt } = await gateway.backends.apps.rotateSecret(
+    { clientId },
+    onBehalf(exchange),
+  );
+  const data = { clientId, clientSecret, secretLast4, rotatedAt: toInstant(rotatedAt) };
+  sendJson(exchange.response, 200, { data });
+}
+
+/** `POST /developer/apps/:clientId/status`: effective everywhere before it answers. */
+export async function setStatus(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const clientId = pathParameter(exchange, 'clientId');
+  const body = await readJsonBody(exchange.request, statusBody, toBodyLimit(gateway));
+  const { status, statusChangedAt } = await gateway.backends.apps.setAppStatus(
+    { clientId, status: toAppStatus(body.status) },
+    onBehalf(exchange),
+  );
+  const data = { clientId, status: appStatusName(status), statusChangedAt: toInstant(statusChangedAt) };
+  sendJson(exchange.response, 200, { data });
+}
+
+function toBodyLimit({ config }: Gateway) {
+  return { maxBytes: config.MAX_BODY_BYTES };
+}
+
+function required(app: App | undefined): App {
+  if (app === undefined) throw new AppError('internal', '', { cause: 'answer without an app' });
+  return app;
+}

@@ -1,0 +1,24 @@
+import type { Router } from 'express';
+import type { Gateway } from '../gateway.ts';
+import { mount, mountNotFound } from '../routing.ts';
+import { createSessionRouter } from '../session-router.ts';
+import { changeApp, getApp, listApps, registerApp, rotateSecret, setStatus } from './apps.ts';
+import { listUsage } from './usage.ts';
+
+/** Everything under `/developer` (contract section 4). */
+export function createDeveloperRouter(gateway: Gateway): Router {
+  const router = createSessionRouter(gateway);
+  mount(router, '/apps', {
+    GET: (exchange) => listApps(gateway, exchange),
+    POST: (exchange) => registerApp(gateway, exchange),
+  });
+  mount(router, '/apps/:clientId', {
+    GET: (exchange) => getApp(gateway, exchange),
+    PATCH: (exchange) => changeApp(gateway, exchange),
+  });
+  mount(router, '/apps/:clientId/rotate-secret', { POST: (exchange) => rotateSecret(gateway, exchange) });
+  mount(router, '/apps/:clientId/status', { POST: (exchange) => setStatus(gateway, exchange) });
+  mount(router, '/apps/:clientId/usage', { GET: (exchange) => listUsage(gateway, exchange) });
+  mountNotFound(router);
+  return router;
+}

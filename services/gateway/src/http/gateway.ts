@@ -1,0 +1,24 @@
+import type { Clock } from '@phds/service-kit/clock';
+import type { Logger } from '@phds/service-kit/log';
+import type { Authenticator } from '../cache/authenticator.ts';
+import type { Backends } from '../clients/backends.ts';
+import type { GatewayConfig } from '../config.ts';
+import type { FailedAuthentications } from '../limits/failed-authentications.ts';
+import type { RequestLimits } from '../limits/request-limits.ts';
+import type { SessionReader } from './session.ts';
+
+/** Waits so many milliseconds; injected so that tests need not. */
+export type Pause = (milliseconds: number) => Promise<void>;
+
+/** What the HTTP surfaces are made of. */
+export interface Gateway {
+  readonly config: GatewayConfig;
+  readonly log: Logger;
+  readonly clock: Clock;
+  readonly pause: Pause;
+  readonly backends: Backends;
+  readonly authenticator: Authenticator;
+  readonly limits: RequestLimits;
+  readonly failures: FailedAuthentications;
+  readonly readSession: SessionReader;
+}

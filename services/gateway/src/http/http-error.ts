@@ -1,0 +1,130 @@
+import { AppError, type Reason } from '@phds/service-kit/errors';
+
+/** Codes of error bodies; a closed set (contract section 2). */
+export type Code =
+  | 'UNSUPPORTED_VERSION'
+  | 'UNAUTHORIZED'
+  | 'TOKEN_EXPIRED'
+  | 'RATE_LIMITED'
+  | 'INSUFFICIENT_SCOPE'
+  | 'CONSENT_REQUIRED'
+  | 'INVALID_REQUEST'
+  | 'NOT_FOUND'
+  | 'ACCESS_NOT_RECORDED'
+  | 'INTERNAL_ERROR'
+  | 'CONFLICT'
+  | 'PENDING_EXPIRED'
+  | 'ALREADY_DECIDED'
+  | 'APP_NOT_ACTIVE'
+  | 'NO_SCOPES_APPROVED'
+  | 'INVALID_GRANT'
+  | 'INVALID_SCOPE'
+  | 'UNSUPPORTED_GRANT_TYPE'
+  | 'UNAUTHORIZED_CLIENT';
+
+/** What only HTTP knows of a refusal: a status of its own, header fields, further members of the body. */
+export class HttpError extends AppError {
+  readonly status: number;
+  readonly code: Code;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly members: Readonly<Record<string, unknown>>;
+
+  constructor(
+    status: number,
+    code: Code,
+    message: string,
+    { headers = {}, members = {} }: Partial<Pick<HttpError, 'headers' | 'members'>> = {},
+  ) {
+    super('invalid_request', message);
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+    this.members = members;
+  }
+}
+
+export function methodNotAllowed(allow: string): HttpError {
+  return new HttpError(405, 'INVALID_REQUEST', `This resource answers ${allow} only.`, {
+    headers: { Allow: allow },
+  });
+}
+
+export function unsupportedMediaType(accepted: string): HttpError {
+  return new HttpError(415, 'INVALID_REQUEST', `The body must be ${accepted}, in UTF-8 and not compressed.`);
+}
+
+/** The rest of the body is not read, so the connection ends with the answer. */
+export function bodyTooLarge(maxBytes: number): HttpError {
+  return new HttpError(413, 'INVALID_REQUEST', `The body must not be larger than ${maxBytes} bytes.`, {
+    headers: { Connection: 'close' },
+  });
+}
+
+export function urlTooLong(maxBytes: number): HttpError {
+  return new HttpError(400, 'INVALID_REQUEST', `The URL must not be longer than ${maxBytes} bytes.`);
+}
+
+export function unsupportedVersion(): HttpError {
+  return new HttpError(400, 'UNSUPPORTED_VERSION', 'This version of the API does not exist.', {
+    members: { supportedVersions: ['1'] },
+  });
+}
+
+interface Meaning {
+  readonly status: number;
+  readonly code: Code;
+  readonly title: string;
+}
+
+/** One total table: every reason's HTTP status and code (contract section 2). */
+const MEANING: Readonly<Record<Reason, Meaning>> = {
+  internal: { status: 500, code: 'INTERNAL_ERROR', title: 'Internal error' },
+  unavailable: { status: 503, code: 'INTERNAL_ERROR', title: 'Temporarily unavailable' },
+  // Ours to fix, and nobody else's business.
+  caller_not_admitted: { status: 500, code: 'INTERNAL_ERROR', title: 'Internal error' },
+  unauthorized: { status: 401, code: 'UNAUTHORIZED', title: 'Unauthorized' },
+  token_expired: { status: 401, code: 'TOKEN_EXPIRED', title: 'Access token expired' },
+  // Seen outside only when a renewed assertion is refused as well: clocks apart, so asking again may help.
+  assertion_stale: { status: 503, code: 'INTERNAL_ERROR', title: 'Temporarily unavailable' },
+  insufficient_scope: { status: 403, code: 'INSUFFICIENT_SCOPE', title: 'Insufficient scope' },
+  consent_required: { status: 403, code: 'CONSENT_REQUIRED', title: 'Consent required' },
+  invalid_request: { status: 400, code: 'INVALID_REQUEST', title: 'Invalid request' },
+  not_found: { status: 404, code: 'NOT_FOUND', title: 'Not found' },
+  conflict: { status: 409, code: 'CONFLICT', title: 'Conflict' },
+  pending_expired: { status: 409, code: 'PENDING_EXPIRED', title: 'Pending approval expired' },
+  already_decided: { status: 409, code: 'ALREADY_DECIDED', title: 'Already decided' },
+  app_not_active: { status: 409, code: 'APP_NOT_ACTIVE', title: 'App not active' },
+  no_scopes_approved: { status: 400, code: 'NO_SCOPES_APPROVED', title: 'No scopes approved' },
+  rate_limited: { status: 429, code: 'RATE_LIMITED', title: 'Too many requests' },
+  access_not_recorded: { status: 503, code: 'ACCESS_NOT_RECORDED', title: 'Access not recorded' },
+  invalid_grant: { status: 400, code: 'INVALID_GRANT', title: 'Invalid grant' },
+  invalid_scope: { status: 400, code: 'INVALID_SCOPE', title: 'Invalid scope' },
+  unsupported_grant_type: { status: 400, code: 'UNSUPPORTED_GRANT_TYPE', title: 'Unsupported grant type' },
+  unauthorized_client: { status: 400, code: 'UNAUTHORIZED_CLIENT', title: 'Unauthorized client' },
+};
+
+/** What an error comes to over HTTP. */
+export function meaningOf(error: AppError): Meaning {
+  const meaning = MEANING[error.reason];
+  if (!(error instanceof HttpError)) return meaning;
+  return { status: error.status, code: error.code, title: TITLES[error.status] ?? meaning.title };
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'Invalid request',
+  405: 'Method not allowed',
+  413: 'Body too large',
+  415: 'Unsupported media type',
+};
+
+const DEFAULT_RETRY_SECONDS = 1;
+
+/** Header fields that go with an error: those of its own, `Retry-After`, and challenges to a live token (RFC 6750 3). */
+export function errorHeaders(error: AppError): Record<string, string> {
+  const headers: Record<string, string> = error instanceof HttpError ? { ...error.headers } : {};
+  const { status } = meaningOf(error);
+  if (status === 503 || status === 429) {
+    headers['Retry-After'] = String(error.retryAfterSeconds ?? DEFAULT_RETRY_SECONDS);
+  }
+  return headers;
+}

@@ -1,0 +1,60 @@
+import type { ServerResponse } from 'node:http';
+import type { AppError } from '@phds/service-kit/errors';
+import { type Code, errorHeaders, meaningOf } from './http-error.ts';
+import { type Headers, send } from './respond.ts';
+
+/** `error` of RFC 6749 4.1.2.1 and 5.2 for each code, and what to say where the error itself says nothing. */
+const ERRORS: Partial<Record<Code, readonly [error: string, description: string]>> = {
+  UNAUTHORIZED: ['invalid_client', 'Client authentication failed.'],
+  INVALID_GRANT: ['invalid_grant', 'The grant is not valid.'],
+  INVALID_SCOPE: ['invalid_scope', 'The scope is not valid.'],
+  UNSUPPORTED_GRANT_TYPE: ['unsupported_grant_type', 'The grant type is not supported.'],
+  UNAUTHORIZED_CLIENT: ['unauthorized_client', 'The app may not do this.'],
+  RATE_LIMITED: ['temporarily_unavailable', 'Too many requests. Try again after the time in Retry-After.'],
+  INTERNAL_ERROR: ['temporarily_unavailable', 'Temporarily not available. Try again later.'],
+};
+
+const MALFORMED = ['invalid_request', 'The request is not valid.'] as const;
+
+/** On every answer of the OAuth endpoints (RFC 6749 5.1). */
+export const OAUTH_HEADERS: Headers = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
+
+/** Sends an error as RFC 6749 JSON. An authentication failure never comes here: see uniform-401. */
+export function sendOauthError(
+  response: ServerResponse,
+  error: AppError,
+  requestId: string,
+  extra: Headers = {},
+): void {
+  const { status, code } = toOauthMeaning(error);
+  const [name, description] = ERRORS[code] ?? MALFORMED;
+  const body = {
+    error: name,
+    // invalid_grant is one identical answer for every cause.
+    error_description:
+      code === 'INVALID_GRANT' || error.message === '' || status >= 500 ? description : clean(error.message),
+    code,
+  };
+  const headers = {
+    ...OAUTH_HEADERS,
+    'Content-Type': 'application/json; charset=utf-8',
+    'X-Request-Id': requestId,
+    ...errorHeaders(error),
+    ...extra,
+  };
+  send(response, status, headers, JSON.stringify(body));
+}
+
+/** Under /oauth only the codes of contract section 2 exist; a state that forbids a request makes it an invalid one. */
+function toOauthMeaning(error: AppError): { status: number; code: Code } {
+  const { status, code } = meaningOf(error);
+  if (code in ERRORS || code === 'NOT_FOUND') return { status, code };
+  return status >= 500
+    ? { status, code: 'INTERNAL_ERROR' }
+    : { status: status === 409 ? 400 : status, code: 'INVALID_REQUEST' };
+}
+
+/** `error_description` is printable ASCII without quotes and backslashes (RFC 6749 5.2). */
+function clean(text: string): string {
+  return text.replaceAll('"', "'").replaceAll(/[^\x20-\x5B\x5D-\x7E]/g, '?');
+}

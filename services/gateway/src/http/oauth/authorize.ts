@@ -1,0 +1,88 @@
+import { toAppError } from '@phds/service-kit/errors';
+import type { Exchange } from '../exchange.ts';
+import type { Gateway } from '../gateway.ts';
+import { OAUTH_HEADERS } from '../oauth-error.ts';
+import { sendErrorPage } from '../pages/error-page.ts';
+import { splitUrl } from '../query.ts';
+import { redirect, sendJson } from '../respond.ts';
+import { wantsHtml } from '../wants-html.ts';
+import { readCredentials } from './client-credentials.ts';
+import { type OauthParameters, parseFormParameters, pick, readOauthParameters } from './parameters.ts';
+
+/** Address of the approval screen of a pending approval. */
+export function approvalUri(gateway: Gateway, pendingId: string): string {
+  return `${gateway.config.PUBLIC_URL}/approve/${pendingId}`;
+}
+
+/** `POST /oauth/authorize`, and `POST /oauth/par` where the secret is required (RFC 9126). */
+export async function pushAuthorization(
+  gateway: Gateway,
+  exchange: Exchange,
+  requireAuthentication: boolean,
+): Promise<void> {
+  const { request, response } = exchange;
+  const parameters = await readOauthParameters(request, gateway.config.MAX_BODY_BYTES);
+  const client = readCredentials(exchange, parameters);
+  const { pendingId, requestUri, expiresInSeconds } = await gateway.backends.authorization.openAuthorization({
+    ...toOpenRequest(parameters),
+    client,
+    requireAuthentication,
+  });
+  const location = approvalUri(gateway, pendingId);
+  if (!requireAuthentication && wantsHtml(request)) return redirect(response, location, OAUTH_HEADERS);
+  const body = {
+    request_uri: requestUri,
+    expires_in: expiresInSeconds,
+    approval_uri: location,
+    pending_id: pendingId,
+    status: 'pending',
+  };
+  sendJson(response, 201, body, { ...OAUTH_HEADERS, Location: location });
+}
+
+/**
+ * `GET /oauth/authorize`: what ordinary OAuth clients send a browser to. A bad client or redirect URI ends on one identical
+ * page; every other refusal goes back to the app.
+ */
+export async function startAuthorization(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const { response } = exchange;
+  try {
+    const parameters = parseFormParameters(splitUrl(exchange.request.originalUrl).rawQuery);
+    redirect(response, await openFromBrowser(gateway, exchange, parameters), OAUTH_HEADERS);
+  } catch (error) {
+    await sendErrorPage(gateway, exchange, toAppError(error));
+  }
+}
+
+async function openFromBrowser(
+  gateway: Gateway,
+  exchange: Exchange,
+  parameters: OauthParameters,
+): Promise<string> {
+  const { authorization } = gateway.backends;
+  const clientId = parameters.get('client_id');
+  exchange.presentedClientId = clientId;
+  const requestUri = parameters.get('request_uri');
+  if (requestUri !== undefined) {
+    const { pendingId } = await authorization.resolveRequestUri({ clientId: clientId ?? '', requestUri });
+    return approvalUri(gateway, pendingId);
+  }
+  const answer = await authorization.openAuthorization({
+    ...toOpenRequest(parameters),
+    client: clientId === undefined ? {} : { clientId },
+    frontChannel: true,
+  });
+  return answer.errorRedirect === '' ? approvalUri(gateway, answer.pendingId) : answer.errorRedirect;
+}
+
+function toOpenRequest(parameters: OauthParameters) {
+  return {
+    ...pick(parameters, 'redirectUri', 'redirect_uri'),
+    ...pick(parameters, 'scope', 'scope'),
+    ...pick(parameters, 'state', 'state'),
+    ...pick(parameters, 'responseType', 'response_type'),
+    ...pick(parameters, 'codeChallenge', 'code_challenge'),
+    ...pick(parameters, 'codeChallengeMethod', 'code_challenge_method'),
+    ...pick(parameters, 'purpose', 'purpose'),
+  };
+}

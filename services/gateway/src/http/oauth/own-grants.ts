@@ -1,0 +1,38 @@
+import type { OwnGrant } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { unauthorized } from '@phds/service-kit/errors';
+import { isSecret, sha256 } from '@phds/service-kit/secrets';
+import { findBearerToken } from '../bearer.ts';
+import { grantStatusName } from '../consent-names.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Gateway } from '../gateway.ts';
+import { readListQuery, toList } from '../list-query.ts';
+import { OAUTH_HEADERS } from '../oauth-error.ts';
+import { sendJson } from '../respond.ts';
+import { toInstant } from '../timestamps.ts';
+
+/** `GET /oauth/grants`: the app's own grants by its userless token, without a word about the people. */
+export async function listOwnGrants(gateway: Gateway, { request, response }: Exchange): Promise<void> {
+  const token = findBearerToken(request.headersDistinct['authorization'] ?? []);
+  if (token === null || !isSecret('access_token', token)) throw unauthorized('not one access token');
+  const tokenHash = sha256(token);
+  const query = readListQuery(request.originalUrl);
+  try {
+    query.check();
+  } catch (error) {
+    // Only an authenticated app is told what is wrong with its parameters.
+    await gateway.backends.tokens.listOwnGrants({ tokenHash, page: { page: 1, pageSize: 1 } });
+    throw error;
+  }
+  const { grants, total } = await gateway.backends.tokens.listOwnGrants({ tokenHash, page: query.page });
+  sendJson(response, 200, toList(grants.map(toOwnGrant), query.page, total), OAUTH_HEADERS);
+}
+
+function toOwnGrant({ id, scopes, status, grantedAt, expiresAt }: OwnGrant) {
+  return {
+    id,
+    scopes,
+    status: grantStatusName(status),
+    granted_at: toInstant(grantedAt),
+    expires_at: toInstant(expiresAt),
+  };
+}

@@ -1,0 +1,78 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type {
+  IntrospectOwnTokenResponse,
+  IssueTokenResponse,
+} from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import type { Exchange } from '../exchange.ts';
+import type { Gateway } from '../gateway.ts';
+import { OAUTH_HEADERS } from '../oauth-error.ts';
+import { sendJson } from '../respond.ts';
+import { type Credentials, readCredentials } from './client-credentials.ts';
+import { type OauthParameters, pick, readOauthParameters } from './parameters.ts';
+
+interface ClientRequest {
+  readonly client: Credentials;
+  readonly parameters: OauthParameters;
+}
+
+/** `POST /oauth/token` (RFC 6749 3.2). */
+export async function issueToken(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const { client, parameters } = await readClientRequest(gateway, exchange);
+  const answer = await gateway.backends.tokens.issueToken({
+    client,
+    ...pick(parameters, 'grantType', 'grant_type'),
+    ...pick(parameters, 'code', 'code'),
+    ...pick(parameters, 'redirectUri', 'redirect_uri'),
+    ...pick(parameters, 'codeVerifier', 'code_verifier'),
+    ...pick(parameters, 'refreshToken', 'refresh_token'),
+    ...pick(parameters, 'scope', 'scope'),
+  });
+  sendJson(exchange.response, 200, toTokenAnswer(answer), OAUTH_HEADERS);
+}
+
+/** `POST /oauth/revoke` (RFC 7009): effective everywhere before it answers. */
+export async function revokeToken(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const { client, parameters } = await readClientRequest(gateway, exchange);
+  await gateway.backends.tokens.revokeToken({ client, ...pick(parameters, 'token', 'token') });
+  sendJson(exchange.response, 200, {}, OAUTH_HEADERS);
+}
+
+/** `POST /oauth/introspect` (RFC 7662) for the app's own tokens. */
+export async function introspectToken(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const { client, parameters } = await readClientRequest(gateway, exchange);
+  const answer = await gateway.backends.tokens.introspectOwnToken({
+    client,
+    ...pick(parameters, 'token', 'token'),
+  });
+  sendJson(exchange.response, 200, toIntrospection(answer), OAUTH_HEADERS);
+}
+
+async function readClientRequest(gateway: Gateway, exchange: Exchange): Promise<ClientRequest> {
+  const parameters = await readOauthParameters(exchange.request, gateway.config.MAX_BODY_BYTES);
+  return { client: readCredentials(exchange, parameters), parameters };
+}
+
+function toTokenAnswer({ accessToken, expiresInSeconds, refreshToken, scope, grantId }: IssueTokenResponse) {
+  return {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: expiresInSeconds,
+    ...(refreshToken === '' ? {} : { refresh_token: refreshToken }),
+    scope,
+    ...(grantId === '' ? {} : { grant_id: grantId }),
+  };
+}
+
+function toIntrospection(answer: IntrospectOwnTokenResponse) {
+  if (!answer.active) return { active: false };
+  const { scope, clientId, tokenType, issuedAt, expiresAt, grantId } = answer;
+  return {
+    active: true,
+    scope,
+    client_id: clientId,
+    token_type: tokenType === 'access_token' ? 'Bearer' : tokenType,
+    ...(issuedAt === undefined ? {} : { iat: Math.floor(timestampMs(issuedAt) / 1000) }),
+    ...(expiresAt === undefined ? {} : { exp: Math.floor(timestampMs(expiresAt) / 1000) }),
+    ...(grantId === '' ? {} : { grant_id: grantId }),
+  };
+}

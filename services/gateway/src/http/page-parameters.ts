@@ -1,0 +1,22 @@
+import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '@phds/catalog/pagination';
+import type { Query, Violations } from './query.ts';
+
+const DIGITS = /^\d{1,10}$/;
+const LARGEST = 2_147_483_647;
+
+/** `page` and `pageSize`: whole numbers from 1, too large a `pageSize` clamped (interface.md 8, contract section 6). */
+export function readPage(query: Query, violations: Violations): { page: number; pageSize: number } {
+  return {
+    page: readCount(query, 'page', PAGE_DEFAULT, violations),
+    pageSize: Math.min(readCount(query, 'pageSize', PAGE_SIZE_DEFAULT, violations), PAGE_SIZE_MAX),
+  };
+}
+
+function readCount(query: Query, name: string, fallback: number, violations: Violations): number {
+  const text = query.values.get(name);
+  if (text === undefined) return fallback;
+  const value = DIGITS.test(text) ? Number(text) : 0;
+  if (value >= 1 && value <= LARGEST) return value;
+  violations.add(name, `must be a whole number from 1 to ${LARGEST}`);
+  return fallback;
+}

@@ -1,0 +1,31 @@
+import type { AppError } from '@phds/service-kit/errors';
+import type { Exchange } from '../exchange.ts';
+import type { Gateway } from '../gateway.ts';
+import { meaningOf } from '../http-error.ts';
+import { html } from './html.ts';
+import { sendPage } from './page.ts';
+
+/**
+ * The page where a browser ends when its app sent it here wrongly. One identical page for an unknown client, an inactive app, an
+ * unregistered redirect URI and a malformed request; it never leads back (RFC 6749 4.1.2.1).
+ */
+export async function sendErrorPage(gateway: Gateway, exchange: Exchange, error: AppError): Promise<void> {
+  const { request, response, startedAt, requestId } = exchange;
+  const { status } = meaningOf(error);
+  if (status >= 500) {
+    gateway.log.warn({ requestId, route: exchange.route, err: error }, 'request refused for now');
+    return sendPage(response, 'Please try again', TRY_AGAIN, { status });
+  }
+  if (error.reason === 'unauthorized') {
+    const address = request.ip ?? '';
+    const retryAfter = await gateway.failures.count(address, exchange.presentedClientId);
+    const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
+    if (early > 0) await gateway.pause(early);
+    if (retryAfter !== null) return sendPage(response, 'Too many attempts', TRY_AGAIN, { status: 429 });
+  }
+  sendPage(response, 'This link does not work', BAD_REQUEST, { status: 400 });
+}
+
+const TRY_AGAIN = html`<p>This is not possible right now. Please try again in a minute.</p>`;
+const BAD_REQUEST = html`<p>The app that sent you here did not ask correctly, so we cannot go on. Nothing was shared.
+Please go back to the app and tell its makers.</p>`;

@@ -1,0 +1,30 @@
+/** Text that is markup already. */
+export class Html {
+  readonly markup: string;
+
+  constructor(markup: string) {
+    this.markup = markup;
+  }
+}
+
+type Content = string | Html | readonly Html[];
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Builds markup; whatever is put in is escaped unless it is markup already. Attributes must stand in quotes. */
+export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Html {
+  const parts = strings.map((text, index) => text + toMarkup(contents[index] ?? ''));
+  return new Html(parts.join(''));
+}
+
+function toMarkup(content: Content): string {
+  if (content instanceof Html) return content.markup;
+  if (typeof content === 'string') return content.replaceAll(/[&<>"']/g, (sign) => ESCAPES[sign] ?? '');
+  return content.map(({ markup }) => markup).join('');
+}

@@ -1,0 +1,60 @@
+import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { isScope, SCOPE_NAMES } from '@phds/catalog/scopes';
+import { findTimeBound } from '../../domain/instant.ts';
+import { type Exchange, onBehalf } from '../exchange.ts';
+import type { Gateway } from '../gateway.ts';
+import { type ListQuery, readListQuery, readQuery, toList } from '../list-query.ts';
+import { send, sendJson } from '../respond.ts';
+import { pathParameter } from '../routing.ts';
+import { toAccessJson } from './consent-json.ts';
+
+const FILTERS = ['clientId', 'scope', 'from', 'to'] as const;
+
+/** `GET /partner/consent/accesses`, and that of one grant: who read what, newest first (contract section 8). */
+export async function listAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const ofGrant = pathParameter(exchange, 'id');
+  const filters = ofGrant === '' ? [...FILTERS, 'grantId'] : FILTERS;
+  const query = readListQuery(exchange.request.originalUrl, filters);
+  const [from, to] = [readTime(query, 'from'), readTime(query, 'to')];
+  const scope = readScope(query);
+  query.check();
+  const { accesses, total } = await gateway.backends.accesses.listAccesses(
+    {
+      page: query.page,
+      grantId: ofGrant === '' ? (query.find('grantId') ?? '') : ofGrant,
+      clientId: query.find('clientId') ?? '',
+      scope,
+      ...(from === undefined ? {} : { from }),
+      ...(to === undefined ? {} : { to }),
+    },
+    onBehalf(exchange),
+  );
+  sendJson(exchange.response, 200, toList(accesses.map(toAccessJson), query.page, total));
+}
+
+/** `GET /partner/consent/preview?scope=`: the user's own data as an app with that scope would see it. */
+export async function showPreview(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const query = readQuery(exchange.request.originalUrl, ['scope']);
+  const scope = readScope(query);
+  if (query.find('scope') === undefined) query.fault('scope', 'is required');
+  query.check();
+  const { body } = await gateway.backends.previews.preview({ scope }, onBehalf(exchange));
+  const headers = { 'Content-Type': 'application/json; charset=utf-8' };
+  send(exchange.response, 200, headers, Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+}
+
+function readTime(query: ListQuery, name: string): Timestamp | undefined {
+  const text = query.find(name);
+  if (text === undefined) return undefined;
+  const bound = findTimeBound(text);
+  if (bound !== null) return timestampFromMs(bound.time);
+  query.fault(name, 'must be a date (2026-03-01) or an RFC 3339 instant (2026-03-01T08:00:00Z)');
+  return undefined;
+}
+
+function readScope(query: ListQuery): string {
+  const text = query.find('scope');
+  if (text === undefined) return '';
+  if (!isScope(text)) query.fault('scope', `must be one of ${SCOPE_NAMES.join(', ')}`);
+  return text;
+}

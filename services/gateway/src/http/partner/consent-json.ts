@@ -1,0 +1,87 @@
+import { findScope } from '@phds/catalog/scopes';
+import { type AccessRecord, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import type {
+  ConsentGrant,
+  PendingApproval,
+  RequestedScope,
+} from '@phds/contracts/phds/consent/v1/consent_pb';
+import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { AppError } from '@phds/service-kit/errors';
+import { grantStatusName, pendingStatusName } from '../consent-names.ts';
+import { toInstant, toNullable } from '../timestamps.ts';
+
+/** A pending approval as the approval screen shows it; texts of the scopes come from the catalog (contract section 5). */
+export function toPendingJson(pending: PendingApproval) {
+  return {
+    id: pending.id,
+    status: pendingStatusName(pending.status),
+    app: { ...toAppProfileJson(pending.app), redirectHost: pending.redirectHost },
+    requestedScopes: pending.requestedScopes.map(toRequestedScopeJson),
+    purpose: toNullable(pending.purpose),
+    clientAuthenticated: pending.clientAuthenticated,
+    createdAt: toInstant(pending.createdAt),
+    expiresAt: toInstant(pending.expiresAt),
+  };
+}
+
+function toRequestedScopeJson({ scope, alreadyShared }: RequestedScope) {
+  const entry = findScope(scope);
+  return {
+    scope,
+    title: entry?.title ?? scope,
+    description: entry?.description ?? null,
+    sensitive: entry?.sensitive ?? true,
+    alreadyShared,
+  };
+}
+
+function toAppProfileJson(app: AppProfile | undefined) {
+  return {
+    clientId: app?.clientId ?? null,
+    name: app?.name ?? null,
+    homepageUrl: toNullable(app?.homepageUrl ?? ''),
+    privacyPolicyUrl: toNullable(app?.privacyPolicyUrl ?? ''),
+    logoUrl: toNullable(app?.logoUrl ?? ''),
+  };
+}
+
+/** A consent grant as its user sees it (contract section 5). */
+export function toGrantJson(grant: ConsentGrant) {
+  return {
+    id: grant.id,
+    app: toAppProfileJson(grant.app),
+    scopes: grant.scopes,
+    status: grantStatusName(grant.status),
+    grantedAt: toInstant(grant.grantedAt),
+    expiresAt: toInstant(grant.expiresAt),
+    revokedAt: toInstant(grant.revokedAt),
+    revokedBy: toNullable(grant.revokedBy),
+    lastAccessAt: toInstant(grant.lastAccessAt),
+    accessCount: grant.accessCount,
+    dataFrom: toNullable(grant.dataFrom),
+  };
+}
+
+/** One access as the user sees it: what was read or refused, never values (contract section 8). */
+export function toAccessJson(record: AccessRecord) {
+  const released = record.verdict === Verdict.RELEASED;
+  return {
+    id: record.id,
+    at: toInstant(record.at),
+    app: { clientId: record.clientId, name: record.appName },
+    grantId: record.grantId,
+    scope: record.scope,
+    endpoint: record.endpoint,
+    from: toNullable(record.from),
+    to: toNullable(record.to),
+    recordCount: record.recordCount,
+    outcome: released ? 'released' : 'refused',
+    reason: released ? null : (Verdict[record.verdict] ?? null),
+  };
+}
+
+/** The message an answer has to hold. */
+export function required<T>(message: T | undefined): T {
+  if (message === undefined) throw new AppError('internal', '', { cause: 'answer without its content' });
+  return message;
+}

@@ -1,0 +1,83 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { GRANT_STATUSES } from '@phds/catalog/wire-names';
+import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { z } from 'zod';
+import { findTimeBound, isCalendarDate } from '../../domain/instant.ts';
+import { toGrantStatus } from '../consent-names.ts';
+import { type Exchange, onBehalf } from '../exchange.ts';
+import type { Gateway } from '../gateway.ts';
+import { readJsonBody } from '../json-body.ts';
+import { findChoice, readListQuery, toList } from '../list-query.ts';
+import { sendJson } from '../respond.ts';
+import { pathParameter } from '../routing.ts';
+import { toInstant } from '../timestamps.ts';
+import { required, toGrantJson } from './consent-json.ts';
+
+const text = z.string('must be a text');
+
+const narrowingBody = z.strictObject({
+  scopes: z.array(text, 'must be a list of scopes').optional(),
+  expiresAt: text
+    .refine((value) => findTimeBound(value)?.kind === 'instant', 'must be an RFC 3339 instant')
+    .optional(),
+  dataFrom: text.refine(isCalendarDate, 'must be a date (2026-03-01)').optional(),
+});
+
+/** `GET /partner/consent/grants` */
+export async function listGrants(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const query = readListQuery(exchange.request.originalUrl, ['status']);
+  const status = findChoice(query, 'status', GRANT_STATUSES);
+  query.check();
+  const { grants, total } = await gateway.backends.consent.listGrants(
+    { page: query.page, status: status === undefined ? GrantStatus.UNSPECIFIED : toGrantStatus(status) },
+    onBehalf(exchange),
+  );
+  sendJson(exchange.response, 200, toList(grants.map(toGrantJson), query.page, total));
+}
+
+/** `GET /partner/consent/grants/:id` */
+export async function getGrant(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const { grant } = await gateway.backends.consent.getGrant(
+    { id: pathParameter(exchange, 'id') },
+    onBehalf(exchange),
+  );
+  sendJson(exchange.response, 200, { data: toGrantJson(required(grant)) });
+}
+
+/** `PATCH /partner/consent/grants/:id`: narrows only; effective everywhere before it answers. */
+export async function narrowGrant(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const { scopes, expiresAt, dataFrom } = await readJsonBody(exchange.request, narrowingBody, {
+    maxBytes: gateway.config.MAX_BODY_BYTES,
+  });
+  const { grant } = await gateway.backends.consent.narrowGrant(
+    {
+      id: pathParameter(exchange, 'id'),
+      scopes: scopes ?? [],
+      setScopes: scopes !== undefined,
+      dataFrom: dataFrom ?? '',
+      ...(expiresAt === undefined ? {} : { expiresAt: timestampFromDate(new Date(expiresAt)) }),
+    },
+    onBehalf(exchange),
+  );
+  sendJson(exchange.response, 200, { data: toGrantJson(required(grant)) });
+}
+
+/** `DELETE /partner/consent/grants/:id`: effective everywhere before it answers. */
+export async function revokeGrant(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const id = pathParameter(exchange, 'id');
+  const { revokedAt } = await gateway.backends.consent.revokeGrant({ id }, onBehalf(exchange));
+  sendJson(exchange.response, 200, { data: { id, status: 'revoked', revokedAt: toInstant(revokedAt) } });
+}
+
+/** `POST /partner/consent/grants/revoke-all`: effective everywhere before it answers. */
+export async function revokeAllGrants(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const { revoked } = await gateway.backends.consent.revokeAllGrants({}, onBehalf(exchange));
+  sendJson(exchange.response, 200, { data: { revoked } });
+}
+
+/** `GET /partner/consent/grants/:id/receipt`: a compact JWS. */
+export async function getReceipt(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const grantId = pathParameter(exchange, 'id');
+  const { receipt } = await gateway.backends.consent.getReceipt({ grantId }, onBehalf(exchange));
+  sendJson(exchange.response, 200, { data: { grantId, receipt } });
+}

@@ -1,0 +1,124 @@
+import { GRANT_DAYS_CHOICES, isGrantDays } from '@phds/catalog/lifetimes';
+import { PENDING_STATUSES } from '@phds/catalog/wire-names';
+import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { AppError, toAppError } from '@phds/service-kit/errors';
+import { z } from 'zod';
+import { isCalendarDate } from '../../domain/instant.ts';
+import { toPendingStatus } from '../consent-names.ts';
+import { type Exchange, onBehalf } from '../exchange.ts';
+import type { Gateway } from '../gateway.ts';
+import { meaningOf } from '../http-error.ts';
+import { readJsonBody } from '../json-body.ts';
+import { findChoice, readListQuery, toList } from '../list-query.ts';
+import { redirect, sendJson } from '../respond.ts';
+import { pathParameter } from '../routing.ts';
+import { toInstant } from '../timestamps.ts';
+import { wantsHtml } from '../wants-html.ts';
+import { required, toPendingJson } from './consent-json.ts';
+
+const text = z.string('must be a text');
+
+const approvalBody = z.strictObject({
+  scopes: z.array(text, 'must be a list of scopes').optional(),
+  expiresInDays: z
+    .number('must be a number')
+    .refine(isGrantDays, `must be one of ${GRANT_DAYS_CHOICES.join(', ')}`)
+    .optional(),
+  dataFrom: text.refine(isCalendarDate, 'must be a date (2026-03-01)').nullable().optional(),
+  language: text.regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag').optional(),
+});
+
+/** `GET /partner/consent/pending` */
+export async function listPending(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const query = readListQuery(exchange.request.originalUrl, ['status']);
+  const status = findChoice(query, 'status', PENDING_STATUSES);
+  query.check();
+  const { pendingApprovals, total } = await gateway.backends.consent.listPendingApprovals(
+    { page: query.page, status: status === undefined ? PendingStatus.UNSPECIFIED : toPendingStatus(status) },
+    onBehalf(exchange),
+  );
+  sendJson(exchange.response, 200, toList(pendingApprovals.map(toPendingJson), query.page, total));
+}
+
+/** `GET /partner/consent/pending/:id`; the first session that asks claims it. */
+export async function getPending(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const { pendingApproval } = await gateway.backends.consent.getPendingApproval(
+    { id: pathParameter(exchange, 'id') },
+    onBehalf(exchange),
+  );
+  sendJson(exchange.response, 200, { data: toPendingJson(required(pendingApproval)) });
+}
+
+/** `POST /partner/consent/pending/:id/approve` */
+export async function approve(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const id = pathParameter(exchange, 'id');
+  await decide(exchange, id, async () => {
+    const body = await readJsonBody(exchange.request, approvalBody, {
+      maxBytes: gateway.config.MAX_BODY_BYTES,
+      optional: true,
+      fromForm: fromApprovalForm,
+    });
+    if (body.scopes?.length === 0) throw new AppError('no_scopes_approved');
+    const answer = await gateway.backends.authorization.completeAuthorization(
+      {
+        pendingId: id,
+        scopes: body.scopes ?? [],
+        allRequested: body.scopes === undefined,
+        expiresInDays: body.expiresInDays ?? 0,
+        dataFrom: body.dataFrom ?? '',
+        language: body.language ?? '',
+      },
+      onBehalf(exchange),
+    );
+    const { grantId, scopes, grantExpiresAt, redirectUri } = answer;
+    return {
+      id,
+      status: 'approved',
+      grantId,
+      scopes,
+      grantExpiresAt: toInstant(grantExpiresAt),
+      redirectUri,
+    };
+  });
+}
+
+/** `POST /partner/consent/pending/:id/deny`; a body means nothing. */
+export async function deny(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const id = pathParameter(exchange, 'id');
+  await decide(exchange, id, async () => {
+    const { redirectUri } = await gateway.backends.authorization.denyAuthorization(
+      { pendingId: id },
+      onBehalf(exchange),
+    );
+    return { id, status: 'denied', redirectUri };
+  });
+}
+
+/** Answers a decision; a browser that sent the page's form is led on, or back to the page with what was wrong. */
+async function decide<T extends { redirectUri: string }>(
+  { request, response }: Exchange,
+  id: string,
+  decision: () => Promise<T>,
+): Promise<void> {
+  if (!wantsHtml(request)) return sendJson(response, 200, { data: await decision() });
+  try {
+    redirect(response, (await decision()).redirectUri);
+  } catch (caught) {
+    const error = toAppError(caught);
+    const { status, code } = meaningOf(error);
+    if (status !== 400 && status !== 409) throw error;
+    redirect(response, `/approve/${encodeURIComponent(id)}?problem=${code.toLowerCase()}`);
+  }
+}
+
+/** A form names each ticked scope; none ticked is a choice of none. */
+function fromApprovalForm(fields: readonly [name: string, value: string][]): Record<string, unknown> {
+  const scopes = fields.filter(([name]) => name === 'scopes').map(([, value]) => value);
+  const others = fields.filter(([name, value]) => name !== 'scopes' && value !== '');
+  const { expiresInDays, ...rest } = Object.fromEntries(others);
+  return {
+    ...rest,
+    scopes,
+    ...(expiresInDays === undefined ? {} : { expiresInDays: Number(expiresInDays) }),
+  };
+}

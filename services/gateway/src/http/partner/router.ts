@@ -1,0 +1,30 @@
+import type { Router } from 'express';
+import type { Gateway } from '../gateway.ts';
+import { mount, mountNotFound } from '../routing.ts';
+import { createSessionRouter } from '../session-router.ts';
+import { listAccesses, showPreview } from './accesses.ts';
+import { getGrant, getReceipt, listGrants, narrowGrant, revokeAllGrants, revokeGrant } from './grants.ts';
+import { approve, deny, getPending, listPending } from './pending-approvals.ts';
+
+/** Everything under `/partner` (contract section 5). */
+export function createPartnerRouter(gateway: Gateway): Router {
+  const router = createSessionRouter(gateway);
+  mount(router, '/consent/pending', { GET: (exchange) => listPending(gateway, exchange) });
+  mount(router, '/consent/pending/:id', { GET: (exchange) => getPending(gateway, exchange) });
+  mount(router, '/consent/pending/:id/approve', { POST: (exchange) => approve(gateway, exchange) });
+  mount(router, '/consent/pending/:id/deny', { POST: (exchange) => deny(gateway, exchange) });
+  mount(router, '/consent/grants', { GET: (exchange) => listGrants(gateway, exchange) });
+  // Before `:id`, which would match it too.
+  mount(router, '/consent/grants/revoke-all', { POST: (exchange) => revokeAllGrants(gateway, exchange) });
+  mount(router, '/consent/grants/:id', {
+    GET: (exchange) => getGrant(gateway, exchange),
+    PATCH: (exchange) => narrowGrant(gateway, exchange),
+    DELETE: (exchange) => revokeGrant(gateway, exchange),
+  });
+  mount(router, '/consent/grants/:id/receipt', { GET: (exchange) => getReceipt(gateway, exchange) });
+  mount(router, '/consent/grants/:id/accesses', { GET: (exchange) => listAccesses(gateway, exchange) });
+  mount(router, '/consent/accesses', { GET: (exchange) => listAccesses(gateway, exchange) });
+  mount(router, '/consent/preview', { GET: (exchange) => showPreview(gateway, exchange) });
+  mountNotFound(router);
+  return router;
+}

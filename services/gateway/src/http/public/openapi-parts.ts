@@ -1,0 +1,181 @@
+import { CATEGORY_SLUGS } from '@phds/catalog/categories';
+import type { EndpointId, QueryParameter } from '@phds/catalog/endpoints';
+import { METRICS } from '@phds/catalog/metrics';
+import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '@phds/catalog/pagination';
+import {
+  ADHERENCE_STATUSES,
+  AGGREGATION_BASES,
+  BLOOD_TYPES,
+  GENDERS,
+  MEDICATION_PATTERNS,
+  MOODS,
+  SEVERITIES,
+  TREND_BUCKETS,
+} from '@phds/catalog/wire-names';
+
+const text = { type: 'string' };
+const maybeText = { type: ['string', 'null'] };
+const count = { type: 'integer', minimum: 0 };
+const number = { type: 'number' };
+const maybeNumber = { type: ['number', 'null'] };
+const instant = { type: 'string', format: 'date-time' };
+const maybeInstant = { type: ['string', 'null'], format: 'date-time' };
+const date = { type: 'string', format: 'date' };
+const oneOf = (values: readonly string[]) => ({ enum: values });
+const oneOfOrNull = (values: readonly string[]) => ({ enum: [...values, null] });
+const metricType = oneOf(METRICS.map(({ name }) => name));
+
+/** Every property is always there; unknown is null (contract section 1). */
+function object(properties: Readonly<Record<string, unknown>>) {
+  return { type: 'object', required: Object.keys(properties), properties };
+}
+
+const range = { ...object({ low: number, high: number, source: text }), type: ['object', 'null'] };
+const outOfRange = { ...object({ below: count, above: count, total: count }), type: ['object', 'null'] };
+const summary = { count, average: maybeNumber, min: maybeNumber, max: maybeNumber, sum: maybeNumber };
+
+const aggregation = object({
+  type: metricType,
+  category: oneOf(CATEGORY_SLUGS),
+  unit: text,
+  basis: oneOf(AGGREGATION_BASES),
+  ...summary,
+  latest: { ...object({ value: maybeNumber, timestamp: instant }), type: ['object', 'null'] },
+  referenceRange: range,
+  outOfRange,
+});
+
+const since = object({
+  id: text,
+  name: text,
+  severity: oneOfOrNull(SEVERITIES),
+  // Possibly partial: 2019 or 2019-05.
+  sinceDate: maybeText,
+});
+
+const ITEMS: Readonly<Record<EndpointId, unknown>> = {
+  'health-data': object({
+    id: text,
+    type: metricType,
+    value: maybeNumber,
+    unit: text,
+    timestamp: instant,
+    source: text,
+  }),
+  aggregations: object({
+    from: maybeText,
+    to: maybeText,
+    timeZone: text,
+    generatedAt: instant,
+    metrics: { type: 'array', items: aggregation },
+  }),
+  trends: object({
+    type: metricType,
+    bucket: oneOf(TREND_BUCKETS),
+    start: instant,
+    end: instant,
+    unit: text,
+    value: maybeNumber,
+    ...summary,
+  }),
+  symptoms: object({ id: text, description: text, severity: oneOfOrNull(SEVERITIES), timestamp: instant }),
+  medications: object({
+    id: text,
+    name: text,
+    dosage: maybeText,
+    frequency: maybeText,
+    condition: maybeText,
+    pattern: oneOfOrNull(MEDICATION_PATTERNS),
+  }),
+  adherence: object({
+    id: text,
+    scheduledAt: maybeInstant,
+    status: oneOf(ADHERENCE_STATUSES),
+    takenAt: maybeInstant,
+    dose: maybeText,
+    reason: maybeText,
+  }),
+  conditions: since,
+  allergies: since,
+  appointments: object({
+    id: text,
+    title: text,
+    dateTime: instant,
+    specialty: maybeText,
+    location: maybeText,
+  }),
+  weight: object({ id: text, weightKg: number, date }),
+  mood: object({ id: text, mood: oneOf(MOODS), note: maybeText, timestamp: instant }),
+  reports: object({
+    id: text,
+    generatedAt: instant,
+    dateRange: object({ from: date, to: date }),
+    summary: text,
+  }),
+  profile: object({
+    name: maybeText,
+    gender: oneOfOrNull(GENDERS),
+    dateOfBirth: { type: ['string', 'null'], format: 'date' },
+    bloodType: oneOfOrNull(BLOOD_TYPES),
+  }),
+  ehr: object({
+    id: text,
+    resourceType: text,
+    summary: { type: 'string', maxLength: 500 },
+    timestamp: instant,
+  }),
+};
+
+/** Items of the endpoints by endpoint id, the pagination, and the error body. */
+export const SCHEMAS = {
+  ...ITEMS,
+  pagination: object({ page: count, pageSize: count, total: count, totalPages: count }),
+  problem: {
+    type: 'object',
+    required: ['type', 'title', 'status', 'code', 'detail'],
+    properties: { type: text, title: text, status: count, code: text, detail: text, requestId: text },
+  },
+};
+
+type Parameter = Readonly<Record<string, unknown>>;
+
+function inQuery(name: QueryParameter, description: string, schema: unknown): Parameter {
+  return { name, in: 'query', description, schema };
+}
+
+/** The query parameters of all endpoints. */
+export const PARAMETERS: Readonly<Record<QueryParameter, Parameter>> = {
+  page: inQuery('page', 'Which page', { type: 'integer', minimum: 1, default: PAGE_DEFAULT }),
+  pageSize: inQuery('pageSize', `Items on a page; more than ${PAGE_SIZE_MAX} is taken as ${PAGE_SIZE_MAX}`, {
+    type: 'integer',
+    minimum: 1,
+    default: PAGE_SIZE_DEFAULT,
+  }),
+  from: inQuery('from', 'Inclusive: a date or an RFC 3339 instant', text),
+  to: inQuery('to', 'Exclusive: a date or an RFC 3339 instant', text),
+  type: inQuery('type', 'Metric type', metricType),
+  bucket: inQuery('bucket', 'Width of a point', { enum: TREND_BUCKETS, default: 'day' }),
+  timeZone: inQuery('timeZone', 'IANA time zone; absent: the user’s', text),
+};
+
+/** The parameters in paths. */
+export const PATH_PARAMETERS = {
+  category: { name: 'category', in: 'path', required: true, schema: oneOf(CATEGORY_SLUGS) },
+  id: { name: 'id', in: 'path', required: true, description: 'Medication id', schema: text },
+};
+
+const errorResponse = (description: string) => ({
+  description,
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/problem' } } },
+});
+
+/** The refusals every endpoint may answer, by status (contract section 2). */
+export const ERROR_RESPONSES = {
+  400: errorResponse('INVALID_REQUEST or UNSUPPORTED_VERSION'),
+  401: errorResponse('TOKEN_EXPIRED or UNAUTHORIZED'),
+  403: errorResponse('INSUFFICIENT_SCOPE or CONSENT_REQUIRED'),
+  404: errorResponse('NOT_FOUND'),
+  429: errorResponse('RATE_LIMITED'),
+  500: errorResponse('INTERNAL_ERROR'),
+  503: errorResponse('ACCESS_NOT_RECORDED or INTERNAL_ERROR; ask again later'),
+};

@@ -1,0 +1,26 @@
+import type { ServerResponse } from 'node:http';
+import { type Headers, send, sendJson } from '../respond.ts';
+
+/** Open to every page on the web: the public documents alone (contract section 1). */
+const OPEN = {
+  'Access-Control-Allow-Origin': '*',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+} as const;
+
+const PREFLIGHT = {
+  ...OPEN,
+  'Access-Control-Allow-Methods': 'GET, HEAD, OPTIONS',
+  'Access-Control-Allow-Headers': '*',
+  'Access-Control-Max-Age': '86400',
+} as const;
+
+/** Answers a public document, or the browser's question whether it may fetch it. */
+export function answerPublicly(
+  response: ServerResponse,
+  method: string,
+  document: unknown,
+  headers: Headers = { 'Cache-Control': 'public, max-age=300' },
+): void {
+  if (method === 'OPTIONS') send(response, 204, PREFLIGHT, '');
+  else sendJson(response, 200, document, { ...OPEN, ...headers });
+}

@@ -1,0 +1,22 @@
+import type { Gateway } from '../gateway.ts';
+
+const PROBE_DEADLINE_MS = 1_000;
+const REMEMBERED_MS = 1_000;
+const NO_TOKEN = new Uint8Array(32);
+
+/** Whether requests can be served: authorization answers. Asked at most once a second, however often probes come. */
+export function createReadiness({ backends, clock }: Gateway): () => Promise<boolean> {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let answer = Promise.resolve(false);
+  return () => {
+    const now = clock.now().getTime();
+    if (now - askedAt >= REMEMBERED_MS) {
+      askedAt = now;
+      answer = backends.tokens.introspect({ tokenHash: NO_TOKEN }, { timeoutMs: PROBE_DEADLINE_MS }).then(
+        () => true,
+        () => false,
+      );
+    }
+    return answer;
+  };
+}

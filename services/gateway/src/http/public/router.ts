@@ -1,0 +1,57 @@
+import { Router } from 'express';
+import type { Exchange } from '../exchange.ts';
+import type { Gateway } from '../gateway.ts';
+import { toServerMetadata } from '../oauth/metadata.ts';
+import { showApprovalPage } from '../pages/approval-page.ts';
+import { html } from '../pages/html.ts';
+import { sendAsset, sendPage } from '../pages/page.ts';
+import { send } from '../respond.ts';
+import { type Method, mount } from '../routing.ts';
+import { toCatalogDocument } from './catalog-document.ts';
+import { toOpenApiDocument } from './openapi-document.ts';
+import { answerPublicly } from './public-document.ts';
+import { createReadiness } from './readiness.ts';
+
+/** Pages, public documents and probes: what needs no credentials, or asks for them by itself. */
+export function createPublicRouter(gateway: Gateway): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  const document = (path: string, content: unknown) => {
+    const answer = ({ request, response }: Exchange) => answerPublicly(response, request.method, content);
+    const methods: Record<Extract<Method, 'GET' | 'HEAD' | 'OPTIONS'>, typeof answer> = {
+      GET: answer,
+      HEAD: answer,
+      OPTIONS: answer,
+    };
+    mount(router, path, methods);
+  };
+  document('/.well-known/oauth-authorization-server', toServerMetadata(gateway));
+  document('/catalog.json', toCatalogDocument());
+  document('/openapi.json', toOpenApiDocument(gateway.config));
+  mount(router, '/', { GET: ({ response }) => sendPage(response, 'Partner Health Data Service', WELCOME) });
+  mount(router, '/approve.css', { GET: ({ response }) => sendAsset(response, 'style') });
+  mount(router, '/approve.js', { GET: ({ response }) => sendAsset(response, 'script') });
+  mount(router, '/approve/:id', { GET: (exchange) => showApprovalPage(gateway, exchange) });
+  mountProbes(router, gateway);
+  return router;
+}
+
+function mountProbes(router: Router, gateway: Gateway): void {
+  const isReady = createReadiness(gateway);
+  const plain = { 'Content-Type': 'text/plain; charset=utf-8' };
+  mount(router, '/livez', { GET: ({ response }) => send(response, 200, plain, 'ok\n') });
+  mount(router, '/readyz', {
+    GET: async ({ response }) => {
+      const ready = await isReady();
+      send(response, ready ? 200 : 503, plain, ready ? 'ok\n' : 'not ready\n');
+    },
+  });
+}
+
+const WELCOME = html`<p>Partner apps read the health data of users who have consented.</p>
+<ul>
+<li><a href="/openapi.json">The data API (OpenAPI)</a></li>
+<li><a href="/catalog.json">What there is to read</a></li>
+<li><a href="/oauth/scopes">Scopes</a></li>
+<li><a href="/.well-known/oauth-authorization-server">OAuth server metadata</a></li>
+<li><a href="/api/versions">Versions</a></li>
+</ul>`;

@@ -1,0 +1,75 @@
+import { AppError, invalidRequest, type Violation } from '@phds/service-kit/errors';
+
+/** A query string as it was sent, nothing guessed. */
+export interface Query {
+  /** First value of each name. */
+  readonly values: ReadonlyMap<string, string>;
+  /** Names that stand there more than once. */
+  readonly repeated: ReadonlySet<string>;
+}
+
+const EMPTY: Query = { values: new Map(), repeated: new Set() };
+
+/** Splits a URL at its `?`. */
+export function splitUrl(url: string): { path: string; rawQuery: string } {
+  const mark = url.indexOf('?');
+  return mark === -1
+    ? { path: url, rawQuery: '' }
+    : { path: url.slice(0, mark), rawQuery: url.slice(mark + 1) };
+}
+
+/** Parses `application/x-www-form-urlencoded` text; throws `invalid_request` naming what has a bad percent escape. */
+export function parseQuery(raw: string): Query {
+  if (raw === '') return EMPTY;
+  const values = new Map<string, string>();
+  const repeated = new Set<string>();
+  for (const [name, value] of parsePairs(raw)) {
+    if (values.has(name)) repeated.add(name);
+    else values.set(name, value);
+  }
+  return { values, repeated };
+}
+
+/** Name and value of every parameter, in order. Throws as `parseQuery`. */
+export function parsePairs(raw: string): [name: string, value: string][] {
+  return raw
+    .split('&')
+    .filter((part) => part !== '')
+    .map((part) => {
+      const mark = part.indexOf('=');
+      const rawName = mark === -1 ? part : part.slice(0, mark);
+      const name = decode(rawName, 'query');
+      return [name, mark === -1 ? '' : decode(part.slice(mark + 1), name)];
+    });
+}
+
+/** Decodes a form-encoded text; throws `invalid_request` about `parameter`. */
+export function decode(text: string, parameter: string): string {
+  if (!text.includes('%') && !text.includes('+')) return text;
+  try {
+    const decoded = decodeURIComponent(text.replaceAll('+', ' '));
+    if (!decoded.includes('\0')) return decoded;
+  } catch {
+    // Reported below.
+  }
+  throw invalidRequest(parameter, 'has a bad percent escape');
+}
+
+/** Collects what is wrong with the parameters of one request, so that all of it is told at once. */
+export class Violations {
+  readonly #found: Violation[] = [];
+
+  add(parameter: string, message: string): void {
+    this.#found.push({ parameter, message });
+  }
+
+  /** Throws `invalid_request` if anything was added. */
+  throwIfAny(): void {
+    if (this.#found.length > 0) throw invalidRequest(this.#found);
+  }
+}
+
+/** Whether an error is about malformed input. */
+export function isInvalidRequest(error: unknown): boolean {
+  return error instanceof AppError && error.reason === 'invalid_request';
+}

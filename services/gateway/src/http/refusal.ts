@@ -1,0 +1,58 @@
+import type { ServerResponse } from 'node:http';
+import { AppError } from '@phds/service-kit/errors';
+import type { Gateway } from './gateway.ts';
+import { meaningOf } from './http-error.ts';
+import { sendOauthError } from './oauth-error.ts';
+import { sendProblem } from './problem.ts';
+import type { Headers } from './respond.ts';
+import { type Surface, sendUniform401 } from './uniform-401.ts';
+
+/** What a refusal needs to know of the request. */
+export interface RefusedRequest {
+  readonly surface: Surface;
+  readonly requestId: string;
+  readonly startedAt: number;
+  readonly address: string;
+  readonly route: string;
+  readonly presentedClientId?: string | undefined;
+  /** For everything but the uniform 401, and the 429 in its place. */
+  readonly headers?: Headers;
+}
+
+/** Answers an error on the surface it happened on, and logs what is our fault. */
+export async function refuse(
+  gateway: Gateway,
+  response: ServerResponse,
+  error: AppError,
+  request: RefusedRequest,
+): Promise<void> {
+  logFault(gateway, error, request);
+  if (response.headersSent) return void response.destroy();
+  const { surface } = request;
+  const failed = error.reason === 'unauthorized' || (surface === 'oauth' && error.reason === 'token_expired');
+  if (failed) await refuseAuthentication(gateway, response, request);
+  else if (surface === 'oauth') sendOauthError(response, error, request.requestId);
+  else sendProblem(response, error, request.requestId, request.headers);
+}
+
+async function refuseAuthentication(gateway: Gateway, response: ServerResponse, request: RefusedRequest) {
+  const { surface, requestId, startedAt, address, presentedClientId } = request;
+  const retryAfterSeconds = await gateway.failures.count(address, presentedClientId);
+  const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
+  if (early > 0) await gateway.pause(early);
+  if (retryAfterSeconds === null) return sendUniform401(response, surface);
+  const limited = new AppError('rate_limited', '', { retryAfterSeconds });
+  const { LIMIT_AUTH_FAILURES_PER_MINUTE: quota } = gateway.config;
+  const headers = {
+    'RateLimit-Policy': `"failed-authentications";q=${quota};w=60`,
+    RateLimit: `"failed-authentications";r=0;t=${retryAfterSeconds}`,
+  };
+  if (surface === 'oauth') sendOauthError(response, limited, requestId, headers);
+  else sendProblem(response, limited, requestId, headers);
+}
+
+function logFault({ log }: Gateway, error: AppError, { requestId, route }: RefusedRequest): void {
+  const { status } = meaningOf(error);
+  if (status === 500) log.error({ requestId, route, err: error }, 'request failed');
+  else if (status === 503) log.warn({ requestId, route, err: error }, 'request refused for now');
+}

@@ -1,0 +1,36 @@
+import { notFound } from '@phds/service-kit/errors';
+import type { Router } from 'express';
+import { type Exchange, exchangeOf } from './exchange.ts';
+import { methodNotAllowed } from './http-error.ts';
+
+export type Handler = (exchange: Exchange) => Promise<void> | void;
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'OPTIONS';
+
+/** Mounts the methods of one path; every other method is 405 with `Allow` (Express alone would say 404). */
+export function mount(
+  router: Router,
+  path: string,
+  methods: Readonly<Partial<Record<Method, Handler>>>,
+): void {
+  const allow = Object.keys(methods).join(', ');
+  router.all(path, async (request, response) => {
+    const exchange = exchangeOf(request, response);
+    exchange.route = request.baseUrl + path;
+    const handler = methods[request.method as Method];
+    if (handler === undefined) throw methodNotAllowed(allow);
+    await handler(exchange);
+  });
+}
+
+/** The end of a surface: there is nothing here. */
+export function mountNotFound(router: Router): void {
+  router.use(() => {
+    throw notFound();
+  });
+}
+
+/** The named part of a path. */
+export function pathParameter({ request }: Exchange, name: string): string {
+  const value = request.params[name];
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,46 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Express } from 'express';
+import type { GatewayConfig } from '../config.ts';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 20_000;
+// Longer than the idle time of usual load balancers, so that they, not we, end an idle connection.
+const KEEP_ALIVE_MS = 75_000;
+const DRAIN_LIMIT_MS = 5_000;
+const DRAIN_STEP_MS = 20;
+
+export interface HttpServer extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** Opens the public port, with limits on slow clients; disposing lets requests in flight finish, at most five seconds long. */
+export async function startHttpServer(app: Express, config: GatewayConfig): Promise<HttpServer> {
+  const limits = {
+    maxHeaderSize: config.MAX_HEADER_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  };
+  const server = createServer(limits, app);
+  const listening = Promise.withResolvers<void>();
+  server.once('error', listening.reject).listen(config.PORT, config.HOST, () => listening.resolve());
+  await listening.promise;
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: () => drain(server),
+  };
+}
+
+function drain(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  // A connection that was busy turns idle when its answer is out, and would then be kept alive.
+  const step = setInterval(() => server.closeIdleConnections(), DRAIN_STEP_MS);
+  const limit = setTimeout(() => server.closeAllConnections(), DRAIN_LIMIT_MS);
+  server.close(() => {
+    clearInterval(step);
+    clearTimeout(limit);
+    resolve();
+  });
+  return promise;
+}

@@ -1,0 +1,59 @@
+import type { ServerResponse } from 'node:http';
+
+/** `/oauth` has to speak RFC 6749; everything else speaks RFC 9457. */
+export type Surface = 'oauth' | 'problem';
+
+interface Frozen {
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+}
+
+function freeze(headers: readonly string[], text: string): Frozen {
+  const body = Buffer.from(text);
+  return Object.freeze({
+    headers: Object.freeze([...headers, 'Content-Length', String(body.length)]),
+    body,
+  });
+}
+
+const RESPONSES: Readonly<Record<Surface, Frozen>> = {
+  oauth: freeze(
+    [
+      'Content-Type',
+      'application/json; charset=utf-8',
+      'WWW-Authenticate',
+      'Basic realm="phds"',
+      'Cache-Control',
+      'no-store',
+      'Pragma',
+      'no-cache',
+      'X-Content-Type-Options',
+      'nosniff',
+    ],
+    '{"error":"invalid_client","error_description":"Client authentication failed.","code":"UNAUTHORIZED"}',
+  ),
+  problem: freeze(
+    [
+      'Content-Type',
+      'application/problem+json',
+      'WWW-Authenticate',
+      'Bearer realm="phds"',
+      'Cache-Control',
+      'no-store',
+      'X-Content-Type-Options',
+      'nosniff',
+    ],
+    '{"type":"/problems/unauthorized","title":"Unauthorized","status":401,"code":"UNAUTHORIZED","detail":"Authentication failed."}',
+  ),
+};
+
+/**
+ * Sends the one refusal of authentication of a surface: the same bytes, header names, values and order whatever the cause; only
+ * `Date` differs (contract section 2). Written raw, past everything that could add to it.
+ */
+export function sendUniform401(response: ServerResponse, surface: Surface): void {
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  const { headers, body } = RESPONSES[surface];
+  response.writeHead(401, [...headers]);
+  response.end(body);
+}

@@ -1,0 +1,69 @@
+import { setTimeout as pauseForReal } from 'node:timers/promises';
+import { type Clock, systemClock } from '@phds/service-kit/clock';
+import { createLogger, type Logger } from '@phds/service-kit/log';
+import { openRedis } from '@phds/service-kit/redis';
+import { createSessionVerifier } from '@phds/service-kit/session';
+import { Authenticator } from './cache/authenticator.ts';
+import { subscribeEvictions } from './cache/evictions.ts';
+import { PrincipalCache } from './cache/principal-cache.ts';
+import { openBackends } from './clients/backends.ts';
+import type { GatewayConfig } from './config.ts';
+import { createApp } from './http/app.ts';
+import type { Pause } from './http/gateway.ts';
+import { startHttpServer } from './http/server.ts';
+import { createSessionReader } from './http/session.ts';
+import { FailedAuthentications } from './limits/failed-authentications.ts';
+import { RequestLimits } from './limits/request-limits.ts';
+
+export interface Overrides {
+  readonly clock?: Clock;
+  readonly log?: Logger;
+  readonly pause?: Pause;
+}
+
+/** A running gateway; disposing it lets requests in flight finish. */
+export interface Service extends AsyncDisposable {
+  /** The public HTTP port. */
+  readonly port: number;
+  /** What is remembered about tokens, for tests that watch it. */
+  readonly cache: PrincipalCache;
+}
+
+/** Starts the gateway. It starts whether or not what it depends on is up. */
+export async function createService(config: GatewayConfig, overrides: Overrides = {}): Promise<Service> {
+  const { clock = systemClock, pause = pauseForReal } = overrides;
+  const log = overrides.log ?? createLogger({ service: 'gateway', level: config.LOG_LEVEL });
+  await using starting = new AsyncDisposableStack();
+  const backends = starting.use(openBackends(config));
+  const cache = new PrincipalCache({ maxTokens: config.CACHE_MAX_TOKENS, ttlMs: config.CACHE_TTL_MS, clock });
+  const { REDIS_URL: redisUrl } = config;
+  const redis = redisUrl === undefined ? null : starting.use(openRedis(redisUrl, log));
+  if (redisUrl !== undefined) starting.use(subscribeEvictions(redisUrl, cache, log));
+  const app = createApp({
+    config,
+    log,
+    clock,
+    pause: async (milliseconds) => void (await pause(milliseconds)),
+    backends,
+    authenticator: new Authenticator({ tokens: backends.tokens, cache, clock }),
+    limits: new RequestLimits({
+      redis,
+      appUserPerMinute: config.LIMIT_APP_USER_PER_MINUTE,
+      appPerMinute: config.LIMIT_APP_PER_MINUTE,
+    }),
+    failures: new FailedAuthentications({ redis, perMinute: config.LIMIT_AUTH_FAILURES_PER_MINUTE }),
+    readSession: createSessionReader({
+      verify: createSessionVerifier({
+        issuer: config.SESSION_ISSUER,
+        audience: config.SESSION_AUDIENCE,
+        jwks: config.SESSION_JWKS,
+        clock,
+      }),
+      publicUrl: config.PUBLIC_URL,
+    }),
+  });
+  const http = starting.use(await startHttpServer(app, config));
+  log.info({ port: http.port }, 'gateway is listening');
+  const running = starting.move();
+  return { port: http.port, cache, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
