@@ -1,0 +1,10 @@
+/** What the images ask themselves: exits with 0 when the service says that it can do its work. */
+const defaultPorts = { gateway: 8080, authorization: 7101, consent: 7102, 'health-data': 7103 };
+const { SERVICE, PORT, INTERNAL_HTTP_PORT } = process.env;
+
+const port = (SERVICE === 'gateway' ? PORT : INTERNAL_HTTP_PORT) || defaultPorts[SERVICE];
+const ready = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_500) }).then(
+  (response) => response.ok,
+  () => false,
+);
+process.exit(ready ? 0 : 1);
