@@ -8,7 +8,7 @@ import { HEART, REDIRECT_URI, race, reasonOf, refusalOf, startHarness } from './
 let harness: Harness;
 
 beforeAll(async () => {
-  harness = await startHarness({ MAX_APPS_PER_DEVELOPER: '20' });
+  harness = await startHarness({ MAX_APPS_PER_DEVELOPER: '15' });
 });
 afterAll(async () => {
   await harness[Symbol.asyncDispose]();
@@ -82,8 +82,8 @@ describe('registration', () => {
   test('stops at the limit of a developer, exactly, however many come at once', async () => {
     const owner = newId('dev');
     const { won, lost } = await race(30, () => register({}, owner));
-    expect(won).toHaveLength(20);
-    expect(lost).toEqual(Array(10).fill('conflict'));
+    expect(won).toHaveLength(15);
+    expect(lost).toEqual(Array(15).fill('conflict'));
     expect((await register({})).app?.clientId).toMatch(/^app_/);
   });
 

@@ -73,15 +73,16 @@ function createLedger(fake: FakeConsent): ServiceImpl<typeof LedgerService> {
     },
     checkLiveness: async ({ clientId, appEpoch, grantId, familyId, tokenHash }) => {
       fake.enter('checkLiveness');
-      await fake.onCheckLiveness();
       const app = fake.apps.get(clientId);
       const grant = fake.grants.get(grantId);
-      return {
+      const answer = {
         appAlive: app?.status === AppStatus.ACTIVE && app.epoch === appEpoch,
         familyAlive: !fake.revokedFamilies.has(familyId),
         tokenAlive: !fake.revokedTokens.has(Buffer.from(tokenHash).toString('hex')),
         ...(grant === undefined ? {} : { grant: fake.facts(grant) }),
       };
+      await fake.onCheckLiveness();
+      return answer;
     },
   };
 }

@@ -50,7 +50,7 @@ export class FakeConsent {
   /** Rpcs that do their work and then lose the answer. */
   readonly lost = new Set<string>();
   readonly calls: string[] = [];
-  /** Runs inside every CheckLiveness, before it answers. */
+  /** Runs after each CheckLiveness has judged and before its answer leaves. */
   onCheckLiveness: () => Promise<void> = () => Promise.resolve();
   readonly clock: Clock;
   readonly sessions: SessionVerifier;
