@@ -1,0 +1,88 @@
+import { at, isObject, listAt, numberAt, shorten, textAt } from './json-values.ts';
+
+/** Code systems by the names they go by in R4 files. */
+export const LOINC = ['http://loinc.org', 'urn:oid:2.16.840.1.113883.6.1'] as const;
+export const SNOMED = ['http://snomed.info/sct', 'urn:oid:2.16.840.1.113883.6.96'] as const;
+
+const CONCEPT_LENGTH = 200;
+
+/** What a CodeableConcept says in words: its text, else the display of a coding, else a code; at most 200 characters. */
+export function conceptText(concept: unknown): string {
+  const texts = [textAt(concept, 'text')];
+  for (const coding of listAt(concept, 'coding')) texts.push(textAt(coding, 'display'));
+  for (const coding of listAt(concept, 'coding')) texts.push(textAt(coding, 'code'));
+  return shorten(texts.find((text) => text !== '') ?? '', CONCEPT_LENGTH);
+}
+
+/** The words of several CodeableConcepts, each once. */
+export function conceptTexts(concepts: readonly unknown[]): string[] {
+  return [...new Set(concepts.map(conceptText).filter((text) => text !== ''))];
+}
+
+/** The codes of a CodeableConcept in one code system. */
+export function codesOf(concept: unknown, systems: readonly string[]): string[] {
+  return listAt(concept, 'coding')
+    .filter((coding) => systems.includes(textAt(coding, 'system')))
+    .map((coding) => textAt(coding, 'code'));
+}
+
+/** Whether a status concept holds one of the codes, in whatever system: status codes are bound by R4 itself. */
+export function hasCode(concept: unknown, codes: readonly string[]): boolean {
+  return listAt(concept, 'coding').some((coding) => codes.includes(textAt(coding, 'code')));
+}
+
+/** A number as a person writes it: at most six significant digits. */
+export function numberText(value: number): string {
+  return String(Number(value.toPrecision(6)));
+}
+
+/** A Quantity in words, such as `5.9 %` or `<10 mg/dL`; empty without a number. */
+export function quantityText(quantity: unknown): string {
+  const value = numberAt(quantity, 'value');
+  if (value === null) return '';
+  const comparator = textAt(quantity, 'comparator');
+  const unit = textAt(quantity, 'unit') || textAt(quantity, 'code');
+  // A unit of braces alone, such as {score}, is UCUM's way to say that there is none.
+  const shown = /^\{[^{}]*\}$/.test(unit) || unit === '1' ? '' : unit;
+  return `${comparator}${numberText(value)}${shown === '' ? '' : ` ${shown}`}`;
+}
+
+/** A Range in words, such as `1–2 tablets`. */
+export function rangeText(range: unknown): string {
+  const [low, high] = [numberAt(range, 'low', 'value'), quantityText(at(range, 'high'))];
+  if (low === null) return high === '' ? '' : `up to ${high}`;
+  return high === '' ? `from ${quantityText(at(range, 'low'))}` : `${numberText(low)}–${high}`;
+}
+
+/** A value[x] of an Observation or of one of its components, in words; empty when there is none. */
+export function valueText(holder: unknown): string {
+  if (!isObject(holder)) return '';
+  const integer = numberAt(holder, 'valueInteger');
+  const texts = [
+    quantityText(at(holder, 'valueQuantity')),
+    conceptText(at(holder, 'valueCodeableConcept')),
+    textAt(holder, 'valueString'),
+    yesOrNo(at(holder, 'valueBoolean')),
+    integer === null ? '' : String(integer),
+    rangeText(at(holder, 'valueRange')),
+    ratioText(at(holder, 'valueRatio')),
+    textAt(holder, 'valueDateTime').slice(0, 10),
+    textAt(holder, 'valueTime'),
+    textAt(holder, 'valuePeriod', 'start').slice(0, 10),
+    at(holder, 'valueSampledData') === undefined ? '' : 'recorded signal',
+  ];
+  return texts.find((text) => text !== '') ?? '';
+}
+
+function yesOrNo(value: unknown): string {
+  if (typeof value !== 'boolean') return '';
+  return value ? 'yes' : 'no';
+}
+
+function ratioText(ratio: unknown): string {
+  const [numerator, denominator] = [
+    quantityText(at(ratio, 'numerator')),
+    quantityText(at(ratio, 'denominator')),
+  ];
+  return numerator === '' || denominator === '' ? '' : `${numerator} / ${denominator}`;
+}

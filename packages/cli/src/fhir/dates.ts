@@ -1,0 +1,62 @@
+import { Refused } from './refused.ts';
+
+/** How much of a FHIR dateTime is known. */
+export type Precision = 'year' | 'month' | 'day' | 'instant';
+
+export interface FhirTime {
+  /** Start of what is known; dates count from midnight UTC. */
+  readonly at: Date;
+  readonly precision: Precision;
+}
+
+const DATE_TIME =
+  /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:\d{2})?)?)?)?$/;
+
+/**
+ * Reads a FHIR date, dateTime or instant (R4, datatypes). Throws Refused for anything else, for days that no calendar has,
+ * and for a time of day without an offset: nobody can say when that was.
+ */
+export function parseFhirTime(text: string): FhirTime {
+  const match = DATE_TIME.exec(text);
+  if (match === null) throw new Refused('date is not a FHIR date');
+  const [, year = '', month, day, hours, minutes, seconds = '00', fraction = '', zone] = match;
+  const date = `${year}-${month ?? '01'}-${day ?? '01'}`;
+  checkCalendar(date);
+  if (month === undefined) return { at: new Date(`${date}T00:00:00Z`), precision: 'year' };
+  if (day === undefined) return { at: new Date(`${date}T00:00:00Z`), precision: 'month' };
+  if (hours === undefined) return { at: new Date(`${date}T00:00:00Z`), precision: 'day' };
+  if (zone === undefined) throw new Refused('time has no offset');
+  const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
+  const at = new Date(`${date}T${hours}:${minutes}:${seconds}.${milliseconds}${zone}`);
+  if (Number.isNaN(at.getTime()) || hours === '24') throw new Refused('date is not a FHIR date');
+  return { at, precision: 'instant' };
+}
+
+function checkCalendar(date: string): void {
+  const midnight = new Date(`${date}T00:00:00Z`);
+  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) {
+    throw new Refused('date is not in the calendar');
+  }
+}
+
+/** The moment of a measurement: an instant, or midnight UTC of a date. Throws Refused when only month or year is known. */
+export function parseMoment(text: string): Date {
+  const { at, precision } = parseFhirTime(text);
+  if (precision === 'year' || precision === 'month') throw new Refused('date is too coarse for a reading');
+  return at;
+}
+
+/** The date part as it was written (`2019`, `2019-05`, `2019-05-04`), for `sinceDate`. Throws Refused as parseFhirTime. */
+export function parsePartialDate(text: string): string {
+  parseFhirTime(text);
+  return text.slice(0, 10);
+}
+
+/** An instant with its offset, as RFC 3339 in milliseconds at most. Throws Refused unless it is a full instant. */
+export function parseZonedInstant(text: string): string {
+  const { precision } = parseFhirTime(text);
+  if (precision !== 'instant') throw new Refused('start is not an instant');
+  const [, minutes = '', seconds = ':00', fraction = '', zone = ''] =
+    /^(.{16})(:\d{2})?(?:\.(\d{1,9}))?(.*)$/.exec(text) ?? [];
+  return `${minutes}${seconds}${fraction === '' ? '' : `.${fraction.slice(0, 3)}`}${zone}`;
+}

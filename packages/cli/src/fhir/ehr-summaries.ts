@@ -1,0 +1,32 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { parseFhirTime } from './dates.ts';
+import { SUMMARIES, type SummaryRule } from './ehr-summary-rules.ts';
+import { type JsonObject, shorten, textAt } from './json-values.ts';
+import { type MappingContext, type Outcome, toRecord } from './outcome.ts';
+import { Refused } from './refused.ts';
+
+/** Contract section 6: text of at most 500 characters, no raw FHIR. */
+const SUMMARY_LENGTH = 500;
+
+/** Whether resources of a type become EHR records: those that hold clinical facts and have no resource of their own. */
+export function hasEhrSummary(resourceType: string): boolean {
+  return Object.hasOwn(SUMMARIES, resourceType);
+}
+
+/** A resource as an EHR record: what it is in words, and when it happened. Throws Refused when either is missing. */
+export function mapEhrRecord(context: MappingContext): readonly Outcome[] {
+  const { resource, resourceType } = context;
+  const rule = SUMMARIES[resourceType];
+  if (rule === undefined) throw new Refused('resource type is unknown');
+  const summary = shorten(rule.describe(resource, context.references), SUMMARY_LENGTH);
+  if (summary === '') throw new Refused('says nothing that could be summarised');
+  const value = { resourceType, summary, timestamp: timestampFromDate(momentOf(resource, rule)) };
+  return [toRecord(context, `ehr-record ${resourceType}`, { case: 'ehrRecord', value })];
+}
+
+/** The first date that the type knows and the resource has; a bare year counts from its first day. */
+function momentOf(resource: JsonObject, { dates }: SummaryRule): Date {
+  const found = dates.map((path) => textAt(resource, ...path.split('.'))).find((text) => text !== '');
+  if (found === undefined) throw new Refused('date is missing');
+  return parseFhirTime(found).at;
+}

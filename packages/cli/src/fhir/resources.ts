@@ -1,0 +1,83 @@
+import { mapAllergy } from './allergies.ts';
+import { mapAppointment } from './appointments.ts';
+import { mapCondition } from './conditions.ts';
+import { hasEhrSummary, mapEhrRecord } from './ehr-summaries.ts';
+import { type JsonObject, textAt } from './json-values.ts';
+import { LEFT_OUT } from './left-out.ts';
+import { mapMedication } from './medications.ts';
+import { mapObservation } from './observations.ts';
+import type { Mapper, MappingContext, Outcome } from './outcome.ts';
+import { mapPatient } from './patients.ts';
+import { idOf, type References, subjectsOf } from './references.ts';
+import { Refused } from './refused.ts';
+
+// Types that have a resource of their own (interface.md 2.2). They are stored there and nowhere else: a partner with
+// `read:ehr` alone does not get medications by way of the EHR list.
+const MAPPERS: ReadonlyMap<string, Mapper> = new Map([
+  ['Observation', mapObservation],
+  ['Condition', mapCondition],
+  ['AllergyIntolerance', mapAllergy],
+  ['MedicationRequest', mapMedication],
+  ['MedicationStatement', mapMedication],
+  ['Appointment', mapAppointment],
+]);
+
+const VOID: ReadonlyMap<string, string> = new Map([
+  ['entered-in-error', 'entered in error'],
+  ['not-done', 'was not done'],
+  ['nullified', 'entered in error'],
+  ['cancelled', 'was cancelled'],
+  ['rejected', 'was rejected'],
+]);
+const STATUS_MEMBERS = ['status', 'lifecycleStatus', 'docStatus'];
+
+/** A resource of the bundle, and the patient that the import is about (null: the bundle names nobody). */
+export interface ResourceToMap {
+  readonly resource: JsonObject;
+  readonly fullUrl: string;
+  readonly references: References;
+  readonly patient: string | null;
+}
+
+/** The type of a resource, or `unknown` for something that is no type name. */
+export function typeOf(resource: JsonObject): string {
+  const type = textAt(resource, 'resourceType');
+  return /^[A-Z][A-Za-z]{1,63}$/.test(type) ? type : 'unknown';
+}
+
+/** What becomes of a resource; a reason when that is nothing. */
+export function mapResource({ resource, fullUrl, references, patient }: ResourceToMap): readonly Outcome[] {
+  const context = { resource, resourceType: typeOf(resource), fullUrl, references };
+  const leftOut = LEFT_OUT.get(context.resourceType);
+  if (leftOut !== undefined) return [{ kind: 'left-out', reason: leftOut }];
+  try {
+    if (context.resourceType === 'Patient') return mapThePatient(context, patient);
+    return mapFact(context, patient);
+  } catch (error) {
+    if (error instanceof Refused) return [{ kind: 'refused', reason: error.message }];
+    throw error;
+  }
+}
+
+function mapThePatient(context: MappingContext, patient: string | null): readonly Outcome[] {
+  const { fullUrl, resource } = context;
+  if (patient !== null && idOf(fullUrl, resource) !== patient) {
+    return [{ kind: 'left-out', reason: 'about another patient' }];
+  }
+  return mapPatient(context);
+}
+
+function mapFact(context: MappingContext, patient: string | null): readonly Outcome[] {
+  const { resource, resourceType, references } = context;
+  const mapper = MAPPERS.get(resourceType) ?? (hasEhrSummary(resourceType) ? mapEhrRecord : undefined);
+  if (mapper === undefined) throw new Refused('resource type is unknown');
+  const subjects = subjectsOf(resource).map((subject) => references.canonical(subject));
+  if (patient !== null && subjects.length > 0 && !subjects.includes(patient)) {
+    throw new Refused('about another patient');
+  }
+  for (const member of STATUS_MEMBERS) {
+    const reason = VOID.get(textAt(resource, member));
+    if (reason !== undefined) throw new Refused(reason);
+  }
+  return mapper(context);
+}

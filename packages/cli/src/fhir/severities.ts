@@ -1,0 +1,27 @@
+import { SEVERITIES, type Severity } from '@phds/catalog/wire-names';
+import { codesOf, conceptText, SNOMED } from './concepts.ts';
+
+const SNOMED_SEVERITIES: ReadonlyMap<string, Severity> = new Map([
+  ['255604002', 'mild'],
+  ['6736007', 'moderate'],
+  ['24484000', 'severe'],
+]);
+
+/** The severity that a CodeableConcept states, by its SNOMED code, else by its word; empty when unknown. */
+export function severityOfConcept(concept: unknown): Severity | '' {
+  for (const code of codesOf(concept, SNOMED)) {
+    const severity = SNOMED_SEVERITIES.get(code);
+    if (severity !== undefined) return severity;
+  }
+  return severityOfWord(conceptText(concept));
+}
+
+/** The severity that a word names; empty for any other word. */
+export function severityOfWord(word: string): Severity | '' {
+  return SEVERITIES.find((severity) => severity === word.trim().toLowerCase()) ?? '';
+}
+
+/** The worst of several; empty when none is known. */
+export function worstSeverity(severities: readonly (Severity | '')[]): Severity | '' {
+  return SEVERITIES.findLast((severity) => severities.includes(severity)) ?? '';
+}

@@ -1,0 +1,27 @@
+import type { JsonObject } from '../src/fhir/json-values.ts';
+import type { Outcome } from '../src/fhir/outcome.ts';
+import { References } from '../src/fhir/references.ts';
+import { mapResource } from '../src/fhir/resources.ts';
+
+/** Maps the last of the resources; the others stand in the same bundle. */
+export function map(resource: object, others: readonly object[] = []): readonly Outcome[] {
+  const references = new References();
+  const toUrl = (each: object) => ('id' in each ? `urn:uuid:${String(each.id)}` : '');
+  for (const each of [...others, resource]) references.add(toUrl(each), each as JsonObject);
+  const patient = references.patients()[0] ?? null;
+  return mapResource({ resource: resource as JsonObject, fullUrl: toUrl(resource), references, patient });
+}
+
+/** The content of the one record that a resource becomes. Throws when it becomes something else. */
+export function recordOf(resource: object, others: readonly object[] = []): unknown {
+  const [outcome] = map(resource, others);
+  if (outcome?.kind !== 'record') throw new TypeError(`became ${JSON.stringify(outcome)}`);
+  return outcome.record.record.value;
+}
+
+/** Why a resource is refused. Throws when it is not. */
+export function reasonOf(resource: object, others: readonly object[] = []): string {
+  const [outcome] = map(resource, others);
+  if (outcome?.kind !== 'refused') throw new TypeError(`became ${JSON.stringify(outcome)}`);
+  return outcome.reason;
+}
