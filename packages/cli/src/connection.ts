@@ -1,0 +1,84 @@
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Client } from '@connectrpc/connect';
+import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { findStackFile } from '@phds/dev-stack/stack-file';
+import { address, durationMs, readConfig } from '@phds/service-kit/config';
+import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { toTlsFiles } from '@phds/service-kit/rpc-tls';
+import { createServiceTokenSource } from '@phds/service-kit/service-token';
+import { z } from 'zod';
+
+/** The ingestion rpc of health-data, called as `importer`. */
+export interface IngestionConnection extends Disposable {
+  readonly client: Client<typeof IngestionService>;
+  /** `host:port`, to be named in messages. */
+  readonly address: string;
+}
+
+/** Thrown when it is not known where to import to; the message says what to do. */
+export class NotConfigured extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'NotConfigured';
+  }
+}
+
+const SETTINGS = z.object({
+  /** health-data's rpc. */
+  HEALTH_DATA_ADDRESS: address(''),
+  /** Private key of the caller `importer` (Ed25519, PKCS #8 PEM); also as SERVICE_PRIVATE_KEY_FILE. */
+  SERVICE_PRIVATE_KEY: z.string(),
+  /** Deadline of one batch. */
+  IMPORT_BATCH_DEADLINE_MS: durationMs(30_000),
+  /** Files that switch TLS on, as for the services. */
+  TLS_CA: z.string().optional(),
+  TLS_CERT: z.string().optional(),
+  TLS_KEY: z.string().optional(),
+});
+
+/** Connects to the service that the environment names, else to the local stack that runs in this checkout. */
+export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
+  const config = readConfig(SETTINGS, env['HEALTH_DATA_ADDRESS'] === undefined ? withLocalStack(env) : env);
+  checkPrivateKey(config.SERVICE_PRIVATE_KEY);
+  const tls = toTlsFiles(config);
+  const channel = openRpcChannel({
+    address: config.HEALTH_DATA_ADDRESS,
+    audience: 'health-data',
+    tokens: createServiceTokenSource({ service: 'importer', privateKeyPem: config.SERVICE_PRIVATE_KEY }),
+    deadlineMs: config.IMPORT_BATCH_DEADLINE_MS,
+    ...(tls === undefined ? {} : { tls }),
+  });
+  return {
+    client: channel.client(IngestionService),
+    address: config.HEALTH_DATA_ADDRESS,
+    [Symbol.dispose]: () => channel[Symbol.dispose](),
+  };
+}
+
+/** Says so here, with the name of the setting, rather than at the first call. */
+function checkPrivateKey(pem: string): void {
+  try {
+    if (createPrivateKey(pem).asymmetricKeyType === 'ed25519') return;
+  } catch {
+    // Not a private key at all: the same message.
+  }
+  throw new NotConfigured('SERVICE_PRIVATE_KEY is not an Ed25519 private key (PKCS #8 PEM).');
+}
+
+/** The settings that the running local stack wrote down. */
+function withLocalStack(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const stack = findStackFile();
+  if (stack === null) {
+    throw new NotConfigured(
+      'No local stack is running. Start it with: npm start\n' +
+        'To import elsewhere, set HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY_FILE.',
+    );
+  }
+  return {
+    ...env,
+    HEALTH_DATA_ADDRESS: stack.rpcAddresses['health-data'],
+    SERVICE_PRIVATE_KEY: readFileSync(stack.keys.importerPrivateKey, 'utf8'),
+    SERVICE_PRIVATE_KEY_FILE: '',
+  };
+}

@@ -1,0 +1,131 @@
+import { generateKeyPairSync } from 'node:crypto';
+import {
+  IngestionService,
+  type PutProfileRequest,
+  type PutReadingsRequest,
+  type PutRecordsRequest,
+} from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { AppError } from '@phds/service-kit/errors';
+import { createLogger } from '@phds/service-kit/log';
+import { startRpcServer } from '@phds/service-kit/rpc-server';
+import { implement } from '@phds/service-kit/rpc-service';
+import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { createMessageText } from './message-text.ts';
+
+/** An ingestion service in memory, on a real port: natural keys and refusals like the real one, plus failures on demand. */
+export interface FakeIngestion extends AsyncDisposable {
+  /** Environment that the command needs to reach it. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly readings: Map<string, PutReadingsRequest['readings'][number]>;
+  readonly records: Map<string, PutRecordsRequest['records'][number]>;
+  readonly profiles: PutProfileRequest[];
+  /** Sizes of the batches that were answered. */
+  readonly batchSizes: number[];
+  /** Calls that are still to fail with `unavailable`. */
+  failures: number;
+  /** Most calls that ran at the same time. */
+  mostAtOnce: number;
+  /** Reason to refuse a reading with this value. */
+  refusedValue: number | null;
+}
+
+export async function startFakeIngestion(): Promise<FakeIngestion> {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'importer', alg: 'EdDSA' };
+  let running = 0;
+  const attend = async <Answer>(answer: () => Answer): Promise<Answer> => {
+    running += 1;
+    fake.mostAtOnce = Math.max(fake.mostAtOnce, running);
+    await new Promise((resolve) => setImmediate(resolve));
+    running -= 1;
+    if (fake.failures > 0) {
+      fake.failures -= 1;
+      throw new AppError('unavailable', 'Temporarily unavailable.');
+    }
+    return answer();
+  };
+  const server = await startRpcServer({
+    services: [
+      implement(
+        IngestionService,
+        {
+          putReadings: (request) => attend(() => putReadings(fake, request)),
+          putRecords: (request) => attend(() => putRecords(fake, request)),
+          putProfile: (request) =>
+            attend(() => {
+              fake.profiles.push(request);
+              return {};
+            }),
+          deleteReadings: () => ({}),
+          deleteRecords: () => ({}),
+          eraseUser: () => ({}),
+        },
+        {
+          putReadings: ['importer'],
+          putRecords: ['importer'],
+          putProfile: ['importer'],
+          deleteReadings: [],
+          deleteRecords: [],
+          eraseUser: [],
+        },
+      ),
+    ],
+    verifyCaller: createServiceTokenVerifier({
+      service: 'health-data',
+      publicKeys: JSON.stringify({ keys: [jwk] }),
+    }),
+    log: createLogger({ service: 'health-data', level: 'silent' }),
+    host: '127.0.0.1',
+    rpcPort: 0,
+    httpPort: null,
+    health: async () => true,
+  });
+  const fake: FakeIngestion = {
+    env: {
+      HEALTH_DATA_ADDRESS: `127.0.0.1:${server.rpcPort}`,
+      SERVICE_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    },
+    readings: new Map(),
+    records: new Map(),
+    profiles: [],
+    batchSizes: [],
+    failures: 0,
+    mostAtOnce: 0,
+    refusedValue: null,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+  return fake;
+}
+
+function putReadings(fake: FakeIngestion, { userId, readings }: PutReadingsRequest) {
+  fake.batchSizes.push(readings.length);
+  const counts = { inserted: 0, updated: 0, unchanged: 0 };
+  const refusals: { index: number; reason: string }[] = [];
+  for (const [index, reading] of readings.entries()) {
+    if (reading.value === fake.refusedValue)
+      refusals.push({ index, reason: 'value is outside the plausible range' });
+    else {
+      const { type, start, end, source } = reading;
+      const key = createMessageText([userId, type, start, end ?? start, source]);
+      counts[store(fake.readings, key, reading)] += 1;
+    }
+  }
+  return { result: { ...counts, refusals } };
+}
+
+function putRecords(fake: FakeIngestion, { userId, records }: PutRecordsRequest) {
+  fake.batchSizes.push(records.length);
+  const counts = { inserted: 0, updated: 0, unchanged: 0 };
+  for (const record of records) {
+    const key = createMessageText([userId, record.record.case, record.source, record.key]);
+    counts[store(fake.records, key, record)] += 1;
+  }
+  return { result: { ...counts, refusals: [] } };
+}
+
+function store<Item>(items: Map<string, Item>, key: string, item: Item) {
+  const known = items.get(key);
+  items.set(key, item);
+  if (known === undefined) return 'inserted';
+  return createMessageText(known) === createMessageText(item) ? 'unchanged' : 'updated';
+}

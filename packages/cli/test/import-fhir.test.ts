@@ -1,0 +1,244 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type ImportFhirArguments, importFhir } from '../src/commands/import-fhir.ts';
+import { openIngestion } from '../src/connection.ts';
+import type { ReportData } from '../src/ingest/report.ts';
+import { type BundleFiles, loinc, observation, openBundleFiles } from './bundle-files.ts';
+import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
+
+let service: FakeIngestion;
+let files: BundleFiles;
+
+beforeEach(async () => {
+  service = await startFakeIngestion();
+  files = openBundleFiles();
+});
+
+afterEach(async () => {
+  files[Symbol.dispose]();
+  await service[Symbol.asyncDispose]();
+});
+
+async function run(file: string, change: Partial<ImportFhirArguments> = {}, env = service.env) {
+  const [output, errors]: [string[], string[]] = [[], []];
+  const code = await importFhir(
+    { file, userId: 'ada', patient: null, json: false, ...change },
+    {
+      output: { write: (text) => output.push(text) },
+      errors: { write: (text) => errors.push(text) },
+      connect: () => openIngestion(env),
+    },
+  );
+  return { code, output: output.join(''), errors: errors.join('') };
+}
+
+type JsonReport = ReportData & { readonly ok: boolean; readonly error: string | null };
+
+async function runJson(file: string, change: Partial<ImportFhirArguments> = {}, env = service.env) {
+  const { code, output } = await run(file, { ...change, json: true }, env);
+  return { code, report: JSON.parse(output) as JsonReport };
+}
+
+const subject = { reference: 'urn:uuid:p1' };
+const patient = {
+  resourceType: 'Patient',
+  id: 'p1',
+  name: [{ text: 'Ada Lovelace' }],
+  gender: 'female',
+  birthDate: '1815-12-10',
+};
+const person = [
+  // Before the condition it refers to, as transactions may have it.
+  {
+    resourceType: 'MedicationRequest',
+    id: 'm1',
+    status: 'active',
+    subject,
+    medicationCodeableConcept: { text: 'Metformin' },
+    reasonReference: [{ reference: 'urn:uuid:c1' }],
+  },
+  patient,
+  { resourceType: 'Condition', id: 'c1', subject, code: { text: 'Diabetes' }, onsetDateTime: '2019-05' },
+  observation('o1', '29463-7', 60.5, 'kg', { subject }),
+  observation('o2', '85354-9', 0, '', {
+    subject,
+    valueQuantity: undefined,
+    component: [
+      { code: loinc('8480-6', ''), valueQuantity: { value: 120, code: 'mm[Hg]' } },
+      { code: loinc('8462-4', ''), valueQuantity: { value: 80, code: 'mm[Hg]' } },
+    ],
+  }),
+  observation('o3', '882-1', 0, '', { subject, valueQuantity: undefined, valueString: 'A Rh positive' }),
+  observation('o4', '8867-4', 60, '/min', { subject, effectiveDateTime: '2019' }),
+  { resourceType: 'Claim', id: 'x1', patient: subject },
+];
+
+describe('importing a bundle', () => {
+  test('stores readings, records and profile, and counts them by type', async () => {
+    const { code, report } = await runJson(files.bundle(person));
+    const one = { inserted: 1, updated: 0, unchanged: 0 };
+    expect(code).toBe(0);
+    expect(report).toMatchObject({
+      ok: true,
+      error: null,
+      stored: { inserted: 6, updated: 0, unchanged: 0 },
+      readings: { 'BP Diastolic': one, 'Blood Pressure': one, Weight: one },
+      records: { condition: one, 'ehr-record Observation': one, medication: one },
+      profile: ['name', 'gender', 'dateOfBirth', 'bloodType'],
+      refusedCount: 1,
+      refused: [
+        {
+          type: 'Observation',
+          reason: 'date is too coarse for a reading',
+          count: 1,
+          examples: ['entry[6] Observation/o4'],
+        },
+      ],
+      leftOut: [{ reason: 'financial', types: { Claim: 1 } }],
+    });
+    expect(service.profiles).toMatchObject([
+      { userId: 'ada', name: 'Ada Lovelace', gender: 'female', dateOfBirth: '1815-12-10', bloodType: 'A+' },
+    ]);
+  });
+
+  test('finds what a reference names, also further down in the file', async () => {
+    await run(files.bundle(person));
+    const medications = [...service.records.values()].flatMap(({ record }) =>
+      record.case === 'medication' ? record.value : [],
+    );
+    expect(medications).toMatchObject([{ name: 'Metformin', condition: 'Diabetes' }]);
+  });
+
+  test('a second time changes nothing', async () => {
+    const file = files.bundle(person);
+    await run(file);
+    const { code, report } = await runJson(file);
+    expect(code).toBe(0);
+    expect(report.stored).toEqual({ inserted: 0, updated: 0, unchanged: 6 });
+  });
+
+  test('goes through while the service restarts', async () => {
+    service.failures = 2;
+    expect((await runJson(files.bundle(person))).report.stored.inserted).toBe(6);
+  });
+
+  test('prints a table for people', async () => {
+    const { output, errors } = await run(files.bundle(person));
+    expect(output.replace(/\d+(\.\d+)? s\n/, '0 s\n').split('\n')).toEqual([
+      '1.json for ada, 0 s',
+      '',
+      'Readings                          new    updated  unchanged',
+      '  Blood Pressure                    1          0          0',
+      '  BP Diastolic                      1          0          0',
+      '  Weight                            1          0          0',
+      '',
+      'Records                           new    updated  unchanged',
+      '  condition                         1          0          0',
+      '  ehr-record Observation            1          0          0',
+      '  medication                        1          0          0',
+      '',
+      'Profile: name, gender, dateOfBirth, bloodType',
+      '',
+      'Left out on purpose',
+      '  financial: Claim 1',
+      '',
+      'Refused',
+      '  1 × Observation: date is too coarse for a reading (entry[6] Observation/o4)',
+      '',
+      '6 new, 0 updated, 0 unchanged, 1 refused.',
+      '',
+    ]);
+    expect(errors).toBe('');
+  });
+
+  test('holds back all of a file that is cut off, and names the byte', async () => {
+    const text = JSON.stringify({ resourceType: 'Bundle', entry: person.map((resource) => ({ resource })) });
+    const { code, output, errors } = await run(files.file(text.slice(0, -20)));
+    expect(code).toBe(1);
+    expect(errors).toBe(
+      `The file ends in the middle of the bundle: it is cut off (at byte ${Buffer.byteLength(text) - 20}).\n`,
+    );
+    expect(output).toBe('');
+    expect(service.batchSizes).toEqual([]);
+  });
+
+  test('says what is wrong in the JSON report too', async () => {
+    const { code, report } = await runJson(files.file('{"resourceType":"Patient"}'));
+    expect(code).toBe(1);
+    expect(report).toMatchObject({ ok: false, error: 'The file is not a FHIR bundle but a Patient.' });
+  });
+
+  test('a blood type that two observations tell differently is left alone', async () => {
+    const blood = (id: string, valueString: string) =>
+      observation(id, '882-1', 0, '', { subject, valueQuantity: undefined, valueString });
+    const { report } = await runJson(files.bundle([patient, blood('b1', 'A+'), blood('b2', 'B+')]));
+    expect(report.profile).toEqual(['name', 'gender', 'dateOfBirth']);
+  });
+});
+
+describe('a bundle about several patients', () => {
+  const other = { resourceType: 'Patient', id: 'p2', name: [{ text: 'Grace Hopper' }] };
+  const two = [
+    ...person,
+    other,
+    observation('o9', '29463-7', 70, 'kg', { subject: { reference: 'Patient/p2' } }),
+  ];
+
+  test('is not imported: the data of two people must not mix', async () => {
+    const { code, errors } = await run(files.bundle(two));
+    expect(code).toBe(1);
+    expect(errors).toBe(
+      'The bundle is about 2 patients (Patient/p1, Patient/p2): choose one with --patient.\n',
+    );
+    expect(service.batchSizes).toEqual([]);
+  });
+
+  test.each(['p2', 'Patient/p2', 'urn:uuid:p2'])('gives the data of the chosen one (%s)', async (chosen) => {
+    const { code, report } = await runJson(files.bundle(two), { patient: chosen });
+    expect(code).toBe(0);
+    expect(report.readings).toEqual({ Weight: { inserted: 1, updated: 0, unchanged: 0 } });
+    expect(report.refused).toMatchObject([
+      { type: 'Observation', reason: 'about another patient', count: 4 },
+      { type: 'Condition', reason: 'about another patient', count: 1 },
+      { type: 'MedicationRequest', reason: 'about another patient', count: 1 },
+    ]);
+    expect(service.profiles).toMatchObject([{ name: 'Grace Hopper' }]);
+  });
+
+  test('is told by its references where it has no Patient resources', async () => {
+    const weight = (id: string) =>
+      observation(`o-${id}`, '29463-7', 70, 'kg', { subject: { reference: `Patient/${id}` } });
+    expect((await run(files.bundle([weight('1'), weight('2')]))).code).toBe(1);
+    expect((await run(files.bundle([weight('1')]))).code).toBe(0);
+  });
+
+  test('says when it does not have the chosen one', async () => {
+    const { code, errors } = await run(files.bundle(two), { patient: 'p3' });
+    expect(code).toBe(1);
+    expect(errors).toBe('The bundle has no patient p3.\n');
+  });
+});
+
+describe('a service that cannot be used', () => {
+  test('a wrong key is named', async () => {
+    const env = { ...service.env, SERVICE_PRIVATE_KEY: 'nonsense' };
+    const { code, errors } = await run(files.bundle(person), {}, env);
+    expect(code).toBe(1);
+    expect(errors).toBe('SERVICE_PRIVATE_KEY is not an Ed25519 private key (PKCS #8 PEM).\n');
+  });
+
+  test('missing settings are named, without values', async () => {
+    const { code, errors } = await run(files.bundle(person), {}, { HEALTH_DATA_ADDRESS: 'localhost' });
+    expect(code).toBe(1);
+    expect(errors).toContain('HEALTH_DATA_ADDRESS');
+    expect(errors).toContain('SERVICE_PRIVATE_KEY');
+  });
+
+  test('a key of somebody else is not admitted', async () => {
+    const stranger = await startFakeIngestion();
+    await stranger[Symbol.asyncDispose]();
+    const env = { ...service.env, SERVICE_PRIVATE_KEY: stranger.env['SERVICE_PRIVATE_KEY'] };
+    const { code, errors } = await run(files.bundle(person), {}, env);
+    expect(code).toBe(1);
+    expect(errors).toContain('does not admit this caller');
+  });
+});
