@@ -1,0 +1,59 @@
+import { expectStatus } from './partner-app.ts';
+import { type Answer, send } from './request.ts';
+
+/** What the person in front of the browser decides. */
+export type Decision = { readonly share: readonly string[]; readonly days?: number } | 'deny';
+
+/** The page the form was on, as an ordinary browser's navigation tells it. */
+const FROM_OUR_PAGE = { 'Sec-Fetch-Site': 'same-origin', 'Sec-Fetch-Mode': 'navigate' } as const;
+const HTML = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8';
+
+/** A browser with a signed-in person: it has the session cookie, and follows redirects one at a time. */
+export class Browser {
+  readonly #session: string;
+
+  constructor(session: string) {
+    this.#session = session;
+  }
+
+  open(url: string | URL): Promise<Answer> {
+    return send(url, { headers: { Cookie: `session=${this.#session}`, Accept: HTML } });
+  }
+
+  /** Follows an app's redirect to the approval screen and decides there. Answers the callback the browser is sent to. */
+  async decide(authorizationUrl: string | URL, decision: Decision): Promise<URL> {
+    const screen = toLocation(expectStatus(303, await this.open(authorizationUrl)), authorizationUrl);
+    const page = expectStatus(200, await this.open(screen));
+    const action = /<form method="post" action="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const denial = /formaction="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const url = new URL(decision === 'deny' ? denial : action, screen);
+    return toLocation(expectStatus(303, await this.#submit(url, toFields(decision))), url);
+  }
+
+  #submit(url: URL, fields: URLSearchParams): Promise<Answer> {
+    const headers = {
+      ...FROM_OUR_PAGE,
+      Accept: HTML,
+      Cookie: `session=${this.#session}`,
+      Origin: url.origin,
+      'Content-Type': 'application/x-www-form-urlencoded',
+    };
+    return send(url, { raw: fields.toString(), headers });
+  }
+}
+
+/** Where an answer leads. Throws when it leads nowhere. */
+export function toLocation(answer: Answer, base: string | URL): URL {
+  const location = answer.headers.get('location');
+  if (location === null) throw new Error(`no Location: ${answer.status} ${answer.text}`);
+  return new URL(location, base);
+}
+
+function toFields(decision: Decision): URLSearchParams {
+  const fields = new URLSearchParams();
+  if (decision === 'deny') return fields;
+  for (const scope of decision.share) fields.append('scopes', scope);
+  fields.set('expiresInDays', String(decision.days ?? 90));
+  fields.set('dataFrom', '');
+  return fields;
+}
