@@ -35,6 +35,10 @@ export interface Harness extends AsyncDisposable {
   readonly consent: FakeConsent;
   readonly database: TestDatabase;
   readonly sessions: SessionIssuer;
+  readonly rpcPort: number;
+  readonly httpPort: number | null;
+  /** The token that proves which service calls. */
+  serviceToken(service: string): Promise<string>;
   /** As the gateway calls. */
   readonly reads: Client<typeof HealthDataService>;
   readonly previews: Client<typeof PreviewService>;
@@ -77,8 +81,10 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     ...settings,
   });
   const service = stack.use(await createService(config, { clock, log }));
+  const tokensOf = (caller: string) =>
+    createServiceTokenSource({ service: caller, privateKeyPem: keys.pem(caller), clock });
   const open = (caller: string) => {
-    const tokens = createServiceTokenSource({ service: caller, privateKeyPem: keys.pem(caller), clock });
+    const tokens = tokensOf(caller);
     return openRpcChannel({
       address: `127.0.0.1:${service.rpcPort}`,
       audience: 'health-data',
@@ -95,6 +101,9 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     consent,
     database,
     sessions,
+    rpcPort: service.rpcPort,
+    httpPort: service.httpPort,
+    serviceToken: (name) => tokensOf(name)('health-data'),
     reads: gateway.client(HealthDataService),
     previews: gateway.client(PreviewService),
     ingestion,
