@@ -1,0 +1,48 @@
+// Sends load from a process of its own, so that its CPU is not taken for the service's. Takes a job over IPC, answers a result.
+import { readFileSync } from 'node:fs';
+import autocannon from 'autocannon';
+
+export interface LoadJob {
+  readonly url: string;
+  readonly connections: number;
+  readonly seconds: number;
+  /** File with one request a line: a path, and optionally a space and a bearer token. */
+  readonly requestsFile: string;
+}
+
+export interface LoadResult {
+  readonly requests: number;
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p99: number;
+  /** Answers other than 2xx, and connection errors: a benchmark with any is void. */
+  readonly failures: number;
+}
+
+async function run(job: LoadJob): Promise<LoadResult> {
+  const lines = readFileSync(job.requestsFile, 'utf8').trimEnd().split('\n');
+  const targets = lines.map((line) => {
+    const [path = '/', token] = line.split(' ');
+    return { path, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } };
+  });
+  const result = await autocannon({
+    url: job.url,
+    connections: job.connections,
+    duration: job.seconds,
+    requests: [
+      { setupRequest: (request) => ({ ...request, ...targets[Math.floor(Math.random() * targets.length)] }) },
+    ],
+  });
+  return {
+    requests: result.requests.total,
+    perSecond: result.requests.total / result.duration,
+    p50: result.latency.p50,
+    p99: result.latency.p99,
+    failures: result.non2xx + result.errors + result.timeouts,
+  };
+}
+
+process.on('message', (job: LoadJob) => {
+  void run(job).then((result) => process.send?.(result));
+});
+process.on('disconnect', () => process.exit(0));
