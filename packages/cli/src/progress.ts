@@ -13,18 +13,18 @@ export interface Progress {
 }
 
 const REDRAW_MS = 100;
-const PIPE_STEP = 0.25;
+const PIPE_LINE_MS = 5_000;
 
 /**
- * Progress of one step: on a terminal a line that redraws itself, elsewhere a line for each quarter; nothing for work that is
- * over at once.
+ * Progress of one step: on a terminal a line that redraws itself, elsewhere a line every five seconds; nothing for work
+ * that is over before.
  */
 export function createProgress(
   stream: ProgressStream,
   label: string,
   now: () => number = () => performance.now(),
 ): Progress {
-  return stream.isTTY === true ? terminalProgress(stream, label, now) : pipeProgress(stream, label);
+  return stream.isTTY === true ? terminalProgress(stream, label, now) : pipeProgress(stream, label, now);
 }
 
 function terminalProgress(stream: ProgressStream, label: string, now: () => number): Progress {
@@ -43,13 +43,13 @@ function terminalProgress(stream: ProgressStream, label: string, now: () => numb
   };
 }
 
-function pipeProgress(stream: ProgressStream, label: string): Progress {
-  let next = PIPE_STEP;
+function pipeProgress(stream: ProgressStream, label: string, now: () => number): Progress {
+  let toldAt = now();
   return {
     update(done, total) {
-      if (done >= total || done / total < next) return;
+      if (now() - toldAt < PIPE_LINE_MS) return;
+      toldAt = now();
       stream.write(`${label} ${percent(done, total)} of ${megabytes(total)}\n`);
-      while (next <= done / total) next += PIPE_STEP;
     },
     finish: () => undefined,
   };

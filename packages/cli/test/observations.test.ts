@@ -148,7 +148,9 @@ describe('any other observation', () => {
 
   test.each<[string, object]>([
     ['Hemoglobin A1c: 5.9 %', { valueQuantity: { value: 5.9, unit: '%', code: '%' } }],
-    ['Hemoglobin A1c: 168.803 cm', { valueQuantity: { value: 168.80253764416227, unit: 'cm' } }],
+    ['Hemoglobin A1c: 1.025 %', { valueQuantity: { value: 1.025, unit: '%' } }],
+    ['Hemoglobin A1c: 251432.6 /uL', { valueQuantity: { value: 251432.57, unit: '/uL' } }],
+    ['Hemoglobin A1c: 168.8 cm', { valueQuantity: { value: 168.80253764416227, unit: 'cm' } }],
     ['Hemoglobin A1c: <4 %', { valueQuantity: { value: 4, comparator: '<', unit: '%' } }],
     ['Hemoglobin A1c: 3', { valueQuantity: { value: 3, unit: '{score}', code: '{score}' } }],
     ['Hemoglobin A1c: Never smoker', { valueCodeableConcept: snomed('266919005', 'Never smoker') }],

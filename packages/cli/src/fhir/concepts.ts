@@ -31,9 +31,11 @@ export function hasCode(concept: unknown, codes: readonly string[]): boolean {
   return listAt(concept, 'coding').some((coding) => codes.includes(textAt(coding, 'code')));
 }
 
-/** A number as a person writes it: at most six significant digits. */
+/** A number as a person writes it: whole numbers as they are, others to four digits but never without a decimal. */
 export function numberText(value: number): string {
-  return String(Number(value.toPrecision(6)));
+  if (Number.isInteger(value)) return String(value);
+  const wholeDigits = Math.trunc(Math.abs(value)).toFixed(0).length;
+  return String(Number(value.toPrecision(Math.min(100, Math.max(4, wholeDigits + 1)))));
 }
 
 /** A Quantity in words, such as `5.9 %` or `<10 mg/dL`; empty without a number. */
