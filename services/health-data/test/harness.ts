@@ -78,6 +78,9 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
     CONSENT_ADDRESS: `127.0.0.1:${consent.port}`,
+    // A busy machine must not look like a consent service that is away.
+    CONSENT_DEADLINE_MS: '10000',
+    ACCESS_WAIT_MS: '10000',
     ...settings,
   });
   const service = stack.use(await createService(config, { clock, log }));

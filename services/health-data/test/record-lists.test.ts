@@ -36,6 +36,16 @@ describe('lists of records', () => {
     expect(pages[3]).toEqual({ data: [], pagination: { page: 4, pageSize: 10, total: 25, totalPages: 3 } });
   });
 
+  test.each(['listSymptoms', 'listWeight', 'listMedications'] as const)(
+    '%s answers the largest page number there is with an empty page',
+    async (rpc) => {
+      const page = 2 ** 32 - 1;
+      const body = await read(rpc, 'many', { page: { page, pageSize: 100 } });
+      expect(body.data).toEqual([]);
+      expect(body.pagination.page).toBe(page);
+    },
+  );
+
   test('windows and the data window of the grant narrow them', async () => {
     await harness.putRecords(
       'windowed',

@@ -22,7 +22,10 @@ export function notBefore(range: Range, since: Date | null): Range {
   return { from: since, to: range.to };
 }
 
+// Nobody has as many rows, and the database's integers end somewhere.
+const MAX_OFFSET = 2 ** 31 - 1;
+
 /** Which rows a page number means. */
 export function toSlice(query: { readonly page: number; readonly pageSize: number }) {
-  return { limit: query.pageSize, offset: (query.page - 1) * query.pageSize };
+  return { limit: query.pageSize, offset: Math.min((query.page - 1) * query.pageSize, MAX_OFFSET) };
 }
