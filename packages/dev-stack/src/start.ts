@@ -70,6 +70,6 @@ Walk-through (paste it into a shell)
 
 ${renderWalkthrough(stack)}
 
-The same with every request and answer: pnpm demo.   Ctrl-C stops everything.
+More of it, with every request and answer: npm run demo.   Ctrl-C stops everything.
 `);
 }

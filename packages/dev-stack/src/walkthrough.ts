@@ -16,9 +16,10 @@ echo '--- the developer registers an app'
 APP=$(send $PHDS/developer/apps -H "Authorization: Bearer $DEVELOPER" -d '{"name":"Walk-through","redirectUris":["http://localhost:9999/callback"]}')
 CLIENT_ID=$(printf '%s' "$APP" | field clientId); CLIENT_SECRET=$(printf '%s' "$APP" | field clientSecret); echo "$CLIENT_ID"
 CLIENT='"client_id":"'$CLIENT_ID'","client_secret":"'$CLIENT_SECRET'"'
-echo '--- the app asks for two scopes'
-PENDING=$(send $PHDS/oauth/authorize -d '{'$CLIENT',"redirect_uri":"http://localhost:9999/callback","scope":"read:health-data:heart read:profile","state":"xyz"}' | field pending_id); echo "$PENDING"
-echo '--- ada approves (or does so on the page: ${gatewayUrls[0]}/oauth/authorize sends a browser there)'
+echo '--- the app asks for two scopes, and sends the person to the approval screen'
+ASKED=$(send $PHDS/oauth/authorize -d '{'$CLIENT',"redirect_uri":"http://localhost:9999/callback","scope":"read:health-data:heart read:profile","state":"xyz"}')
+PENDING=$(printf '%s' "$ASKED" | field pending_id); printf '%s' "$ASKED" | field approval_uri
+echo '--- ada approves, as the screen would for her'
 APPROVED=$(send -X POST $PHDS/partner/consent/pending/$PENDING/approve -H "Authorization: Bearer $ADA" -d '{}'); echo "$APPROVED"
 CODE=$(printf '%s' "$APPROVED" | sed -n 's/.*[?&]code=\\([^&"]*\\).*/\\1/p'); GRANT=$(printf '%s' "$APPROVED" | field grantId)
 echo '--- the app exchanges the code for tokens'

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { shortenBody, shortenHeader, toLine } from './shorten.ts';
+import { shortenBody, shortenSecrets, toLine } from './shorten.ts';
 
 /** One request of the demo. */
 export interface DemoRequest {
@@ -26,7 +26,7 @@ export interface Conversation {
   readonly surprises: readonly string[];
 }
 
-const BRIEF_LENGTH = 150;
+const BRIEF_LENGTH = 170;
 const INDENT = '    ';
 
 /** A conversation that is printed through `say`, line by line. */
@@ -73,16 +73,24 @@ async function readAnswer(response: Response): Promise<Answer> {
 function renderRequest({ method, url, bearer, body, brief }: DemoRequest): string {
   const lines = [`${INDENT}${method} ${url}`];
   if (brief) return lines.join('\n');
-  if (bearer !== undefined) lines.push(`Authorization: ${shortenHeader(`Bearer ${bearer}`)}`);
+  if (bearer !== undefined) lines.push(shortenSecrets(`Authorization: Bearer ${bearer}`));
   if (body !== undefined) lines.push(shortenBody(body, undefined));
   return lines.join(`\n${INDENT}  `);
 }
 
 function renderAnswer({ brief }: DemoRequest, response: Response, answer: Answer): string {
   const status = `${INDENT}  -> ${response.status} ${STATUS_CODES[response.status] ?? ''}`;
-  if (brief) return `${status}  ${toLine(shortenBody(answer, undefined), BRIEF_LENGTH)}`;
+  if (brief) return toLine(`${status}${summarise(answer)}  ${shortenBody(answer, undefined)}`, BRIEF_LENGTH);
   const body = shortenBody(answer, 2).replaceAll('\n', `\n${INDENT}     `);
   return `${status}\n${INDENT}     ${body}`;
+}
+
+/** What one wants to know first of an answer that is cut short. */
+function summarise(answer: Answer): string {
+  const { data, pagination, code, requiredScope } = answer;
+  const total = (pagination as { total?: unknown } | undefined)?.total;
+  if (Array.isArray(data) && total !== undefined) return `, ${data.length} of ${total}`;
+  return code === undefined ? '' : `, ${code}${requiredScope === undefined ? '' : `: ${requiredScope}`}`;
 }
 
 function findSurprise({ method, url, expect }: DemoRequest, status: number, answer: Answer): string | null {
