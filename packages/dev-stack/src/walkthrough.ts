@@ -18,7 +18,7 @@ CLIENT_ID=$(printf '%s' "$APP" | field clientId); CLIENT_SECRET=$(printf '%s' "$
 CLIENT='"client_id":"'$CLIENT_ID'","client_secret":"'$CLIENT_SECRET'"'
 echo '--- the app asks for two scopes, and sends the person to the approval screen'
 ASKED=$(send $PHDS/oauth/authorize -d '{'$CLIENT',"redirect_uri":"http://localhost:9999/callback","scope":"read:health-data:heart read:profile","state":"xyz"}')
-PENDING=$(printf '%s' "$ASKED" | field pending_id); printf '%s' "$ASKED" | field approval_uri
+PENDING=$(printf '%s' "$ASKED" | field pending_id); printf '%s' "$ASKED" | field approval_uri; echo
 echo '--- ada approves, as the screen would for her'
 APPROVED=$(send -X POST $PHDS/partner/consent/pending/$PENDING/approve -H "Authorization: Bearer $ADA" -d '{}'); echo "$APPROVED"
 CODE=$(printf '%s' "$APPROVED" | sed -n 's/.*[?&]code=\\([^&"]*\\).*/\\1/p'); GRANT=$(printf '%s' "$APPROVED" | field grantId)

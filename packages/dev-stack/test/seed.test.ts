@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
-import { listDays, toLocalDate } from '../src/seed/day.ts';
+import { listDays, toLocalDate, toLocalTime } from '../src/seed/day.ts';
 import { ADA_HISTORY, GRACE_HISTORY } from '../src/seed/medical-history.ts';
 import { ADA, GRACE } from '../src/seed/person.ts';
 import { createRandom } from '../src/seed/random.ts';
@@ -96,6 +96,13 @@ describe('synthetic days', () => {
   test('know when the clock changes', () => {
     const hours = listDays(ADA, NOW).map(({ date, hours }) => [date, hours]);
     expect(hours.filter(([, count]) => count !== 24)).toEqual([['2026-03-29', 23]]);
+  });
+
+  test('write times with the offset of their zone', () => {
+    const noon = new Date('2026-07-01T12:00:00.000Z');
+    expect(toLocalTime(noon, 'Europe/Berlin')).toBe('2026-07-01T14:00:00+02:00');
+    expect(toLocalTime(noon, 'America/New_York')).toBe('2026-07-01T08:00:00-04:00');
+    expect(toLocalTime(noon, 'Asia/Kolkata')).toBe('2026-07-01T17:30:00+05:30');
   });
 
   test('keep their numbers when seen from another day', () => {

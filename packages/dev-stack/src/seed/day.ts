@@ -61,6 +61,15 @@ function createDay(person: Person, utcMidnight: Date, progress: number): Day {
   };
 }
 
+/** RFC 3339 with the zone's offset at that instant. */
+export function toLocalTime(instant: Date, timeZone: string): string {
+  const offsetMs = findOffsetMs(instant.getTime(), timeZone);
+  const minutes = Math.abs(offsetMs) / MINUTE_MS;
+  const pad = (value: number) => String(value).padStart(2, '0');
+  const offset = `${offsetMs < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;
+  return new Date(instant.getTime() + offsetMs).toISOString().replace('.000Z', offset);
+}
+
 /** When the zone's day begins, given the same date's midnight in UTC. */
 function findMidnight(utcMidnight: number, timeZone: string): number {
   const near = utcMidnight - findOffsetMs(utcMidnight, timeZone);

@@ -2,7 +2,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { RecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import type { Day } from './day.ts';
-import { listDays } from './day.ts';
+import { listDays, toLocalTime } from './day.ts';
 import type { MedicalHistory, SeedMedication } from './medical-history.ts';
 import type { Person } from './person.ts';
 
@@ -117,7 +117,7 @@ function appointments(days: readonly Day[], history: MedicalHistory): SeedRecord
   const today = days.at(-1);
   if (today === undefined) return [];
   return history.appointments.map(({ title, inDays, hour, specialty, location }) => {
-    const dateTime = today.at(inDays * 1440 + hour * 60).toISOString();
+    const dateTime = toLocalTime(today.at(inDays * 1440 + hour * 60), today.person.timeZone);
     const value = { title, dateTime, specialty, location };
     return { key: `${dateTime} ${title}`, source: 'ehr', record: { case: 'appointment', value } };
   });
