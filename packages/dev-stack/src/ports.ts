@@ -60,18 +60,35 @@ export function parsePorts(env: NodeJS.ProcessEnv, gateways: number): StackPorts
   return ports;
 }
 
-/** Ports that were free a moment ago, no two the same. */
+/**
+ * Ports that were free a moment ago, no two the same. They lie below those that the system gives to outgoing
+ * connections, which would take one away before it is listened on; and stacks of different processes look in
+ * different places.
+ */
 export async function findRandomPorts(gateways: number): Promise<StackPorts> {
-  const servers = await Promise.all(
-    Array.from({ length: gateways + SINGLE_NAMES.length }, () => listen(0, '127.0.0.1')),
-  );
-  const free = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map(close));
-  const single = SINGLE_NAMES.map((name, index) => [name, free[gateways + index] ?? 0] as const);
+  const found: number[] = [];
+  for (let tries = 0; found.length < gateways + SINGLE_NAMES.length; tries += 1) {
+    if (tries > BLOCK_SIZE * BLOCKS) throw new Error('There are no free ports left for a stack.');
+    const port = nextCandidate();
+    if (await isFree(port)) found.push(port);
+  }
+  const single = SINGLE_NAMES.map((name, index) => [name, found[gateways + index] ?? 0] as const);
   return {
-    gateways: free.slice(0, gateways),
+    gateways: found.slice(0, gateways),
     ...(Object.fromEntries(single) as Record<SinglePort, number>),
   };
+}
+
+const FIRST_CANDIDATE = 20_000;
+const BLOCK_SIZE = 64;
+const BLOCKS = 190;
+
+let candidates = (process.pid % BLOCKS) * BLOCK_SIZE;
+
+function nextCandidate(): number {
+  const offset = candidates % (BLOCK_SIZE * BLOCKS);
+  candidates += 1;
+  return FIRST_CANDIDATE + offset;
 }
 
 /** Every port of a stack with its name and the variable that moves it. */
