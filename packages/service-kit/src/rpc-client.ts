@@ -35,6 +35,10 @@ const CHANNEL_OPTIONS = {
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
+  // The library's own 30 s would keep a replica that moved to another address unreachable for as long.
+  'grpc.dns_min_time_between_resolutions_ms': 1_000,
+  // Who balances and how is decided here, not by a TXT record.
+  'grpc.service_config_disable_resolution': 1,
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 3_000,
   'grpc.max_receive_message_length': 16 * 1024 * 1024,

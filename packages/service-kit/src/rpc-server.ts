@@ -30,6 +30,13 @@ const MAX_DEADLINE_MS = 30_000;
 const HEALTH_INTERVAL_MS = 2_000;
 const DRAIN_LIMIT_MS = 5_000;
 
+const SERVER_OPTIONS = {
+  'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+  // Callers look the name up again when a connection ends, and only then do they find replicas added since.
+  'grpc.max_connection_age_ms': 120_000,
+  'grpc.max_connection_age_grace_ms': MAX_DEADLINE_MS,
+};
+
 export interface RpcServerOptions {
   readonly services: readonly ((guard: RpcGuard) => RpcService)[];
   readonly verifyCaller: ServiceTokenVerifier;
@@ -53,7 +60,7 @@ export interface RpcServer extends AsyncDisposable {
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const services = options.services.map((build) => build(options));
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
-  const grpc = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
+  const grpc = new Server(SERVER_OPTIONS);
   for (const service of services) mountGrpc(grpc, service);
   health.addToServer(grpc);
   const rpcPort = await bindGrpc(grpc, options);
