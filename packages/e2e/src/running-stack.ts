@@ -7,7 +7,7 @@ import { type Stack, type StackOptions, startStack } from '@phds/dev-stack/stack
 /** What a test may ask of its stack. Defaults: one gateway, a Redis of its own, nobody's data. */
 export type RunningStackOptions = Pick<
   StackOptions,
-  'redis' | 'seed' | 'environment' | 'postgresSettings'
+  'redis' | 'redisUrl' | 'seed' | 'environment' | 'postgresSettings'
 > & {
   readonly gateways?: number;
 };

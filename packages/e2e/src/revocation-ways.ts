@@ -1,0 +1,134 @@
+import { expectStatus, type PartnerApp, type Tokens, toTokens } from './partner-app.ts';
+import { type Answer, type RequestOptions, send } from './request.ts';
+
+export const HEART = 'read:health-data:heart';
+export const PROFILE = 'read:profile';
+const BOTH = [HEART, PROFILE] as const;
+
+/** Somebody who consents and takes it back, again and again, with an app of their own. */
+export interface Contender {
+  readonly app: PartnerApp;
+  /** Of the user, who is the app's developer too. */
+  readonly session: string;
+}
+
+/** What the app holds at the moment of the revocation. */
+export interface Held extends Tokens {
+  readonly code: string;
+}
+
+/** One way of ending an access. */
+export interface Way {
+  readonly name: string;
+  /** Ends it by way of this gateway. Returns when that was acknowledged and throws when it was refused. */
+  end(contender: Contender, held: Held, gateway: string): Promise<void>;
+  /** What is left of the access: nothing, so everything is a 401; or one scope, so the other one is a 403. */
+  readonly leaves: 'nothing' | 'profile';
+  /** Makes the app able to connect again. */
+  restore?(contender: Contender, held: Held): Promise<void>;
+}
+
+/** The one the service is measured by. */
+export const DELETE_OF_THE_GRANT: Way = {
+  name: 'DELETE of the grant',
+  leaves: 'nothing',
+  end: ({ session }, { grantId }, gateway) =>
+    act(200, `${gateway}/partner/consent/grants/${grantId}`, { method: 'DELETE', bearer: session }),
+};
+
+/** Every other way (contract section 8), but for a secret's rotation, which ends no token. */
+export const OTHER_WAYS: readonly Way[] = [
+  {
+    name: 'revoking every grant at once',
+    leaves: 'nothing',
+    end: ({ session }, _held, gateway) =>
+      act(200, `${gateway}/partner/consent/grants/revoke-all`, { method: 'POST', bearer: session }),
+  },
+  {
+    name: 'revocation of the access token',
+    leaves: 'nothing',
+    end: ({ app }, { accessToken }, gateway) => acknowledged(200, app.at(gateway).revoke(accessToken)),
+  },
+  {
+    name: 'revocation of the refresh token',
+    leaves: 'nothing',
+    end: ({ app }, { refreshToken }, gateway) => acknowledged(200, app.at(gateway).revoke(refreshToken)),
+  },
+  {
+    name: 'narrowing of the grant',
+    leaves: 'profile',
+    end: ({ session }, { grantId }, gateway) =>
+      act(200, `${gateway}/partner/consent/grants/${grantId}`, {
+        method: 'PATCH',
+        bearer: session,
+        json: { scopes: [PROFILE] },
+      }),
+  },
+  {
+    name: 'a new approval that drops a scope',
+    leaves: 'profile',
+    end: async ({ app, session }, _held, gateway) => {
+      await app.at(gateway).expectCode(session, BOTH, { scopes: [PROFILE] });
+    },
+  },
+  {
+    name: 'replay of the code',
+    leaves: 'nothing',
+    end: ({ app }, { code }, gateway) => acknowledged(400, app.at(gateway).exchange(code)),
+  },
+  {
+    name: 'reuse of a refresh token',
+    leaves: 'nothing',
+    end: async ({ app }, { refreshToken }, gateway) => {
+      const next = toTokens(expectStatus(200, await app.refresh(refreshToken)));
+      expectStatus(200, await app.refresh(next.refreshToken));
+      await acknowledged(400, app.at(gateway).refresh(refreshToken));
+    },
+  },
+  {
+    name: 'suspension of the app',
+    leaves: 'nothing',
+    end: (contender, _held, gateway) => setStatus(contender, gateway, 'suspended'),
+    restore: async (contender, { accessToken }) => {
+      const { app } = contender;
+      await setStatus(contender, app.gateway, 'active');
+      // Suspended, not ended: the same token opens the same data again.
+      await acknowledged(200, app.read(accessToken, '/api/v1/health-data/heart'));
+    },
+  },
+  {
+    name: 'revocation of the app',
+    leaves: 'nothing',
+    end: (contender, _held, gateway) => setStatus(contender, gateway, 'revoked'),
+    restore: async (contender, { accessToken }) => {
+      const { app } = contender;
+      await setStatus(contender, app.gateway, 'active');
+      app.clientSecret = await rotateSecret(contender, app.gateway);
+      await acknowledged(401, app.read(accessToken, '/api/v1/health-data/heart'));
+    },
+  },
+];
+
+/** The whole way from asking to tokens; keeps the code as well. */
+export async function connect({ app, session }: Contender): Promise<Held> {
+  const { code } = await app.expectCode(session, BOTH);
+  return { code, ...(await app.expectTokens(code)) };
+}
+
+/** Gives the app a new secret by way of this gateway, and answers it. */
+export async function rotateSecret({ app, session }: Contender, gateway: string): Promise<string> {
+  const url = `${gateway}/developer/apps/${app.clientId}/rotate-secret`;
+  return expectStatus(200, await send(url, { method: 'POST', bearer: session })).body.data.clientSecret;
+}
+
+function setStatus({ app, session }: Contender, gateway: string, status: string): Promise<void> {
+  return act(200, `${gateway}/developer/apps/${app.clientId}/status`, { bearer: session, json: { status } });
+}
+
+function act(status: number, url: string, options: RequestOptions): Promise<void> {
+  return acknowledged(status, send(url, options));
+}
+
+async function acknowledged(status: number, answer: Promise<Answer>): Promise<void> {
+  expectStatus(status, await answer);
+}
