@@ -55,8 +55,14 @@ async function startContainer(): Promise<TestPostgres> {
     .withEnvironment({ POSTGRES_PASSWORD: 'postgres' })
     .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=200'])
     .withExposedPorts(5432)
-    // Twice: the image starts the server once for its own set-up.
-    .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2))
+    // Over TCP: the server that the image starts for its own set-up answers on the socket only.
+    .withHealthCheck({
+      test: ['CMD-SHELL', 'pg_isready --host 127.0.0.1 --username postgres'],
+      interval: 250,
+      timeout: 2_000,
+      retries: 120,
+    })
+    .withWaitStrategy(Wait.forHealthCheck())
     .start();
   return {
     adminUrl: `postgresql://postgres:postgres@${container.getHost()}:${container.getMappedPort(5432)}/postgres`,
