@@ -109,12 +109,17 @@ function givenServer(url: string): RedisServer {
 async function startContainer(port: number, notice: (text: string) => void): Promise<RedisServer | null> {
   notice(`Starting Redis in Docker (${IMAGE}).`);
   const publish = `127.0.0.1:${port}:6379`;
-  const settings = ['redis-server', '--save', '', '--appendonly', 'no'];
+  // Said outright: whether a Redis without a password listens beyond its container depends on who built the image.
+  const open = ['--bind', '0.0.0.0', '--protected-mode', 'no'];
+  const settings = ['redis-server', ...open, '--save', '', '--appendonly', 'no'];
   try {
     const { stdout } = await run('docker', ['run', '--rm', '-d', '-p', publish, IMAGE, ...settings]);
     const container = stdout.trim();
     const stop = async () => void (await run('docker', ['rm', '-f', container]).catch(() => undefined));
-    await untilListening(port, () => false);
+    await untilListening(port, () => false).catch(async (error) => {
+      await stop();
+      throw error;
+    });
     return { url: `redis://127.0.0.1:${port}`, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
     notice(`Docker could not start Redis: ${(error as Error).message.split('\n')[0]}`);
