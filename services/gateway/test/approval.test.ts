@@ -1,0 +1,221 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { AppError, notFound } from '@phds/service-kit/errors';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
+
+let gateway: TestGateway;
+let cookie: string;
+const REDIRECT = 'https://a.test/cb?code=c&state=s';
+const BROWSER = { accept: 'text/html,*/*;q=0.8', 'sec-fetch-site': 'same-origin' };
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  cookie = `session=${await gateway.sessions.issueSession('ada', { expiresInSeconds: 86_400 })}`;
+});
+afterAll(async () => gateway[Symbol.asyncDispose]());
+beforeEach(() => {
+  gateway.backends.calls.length = 0;
+});
+
+const completeAuthorization = () => ({
+  grantId: 'grt_1',
+  scopes: ['read:mood'],
+  grantExpiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
+  redirectUri: REDIRECT,
+});
+
+function decide(decision: string, init: { headers?: Record<string, string>; body?: string } = {}) {
+  return gateway.fetch(`/partner/consent/pending/apr_1/${decision}`, {
+    method: 'POST',
+    ...init,
+    headers: { cookie, 'sec-fetch-site': 'same-origin', ...init.headers },
+  });
+}
+
+describe('a decision', () => {
+  test('approves what was requested when no scopes are named', async () => {
+    gateway.backends.answer({ completeAuthorization });
+    const response = await decide('approve');
+    expect(await response.json()).toEqual({
+      data: {
+        id: 'apr_1',
+        status: 'approved',
+        grantId: 'grt_1',
+        scopes: ['read:mood'],
+        grantExpiresAt: '2026-06-01T00:00:00.000Z',
+        redirectUri: REDIRECT,
+      },
+    });
+    expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({
+      pendingId: 'apr_1',
+      allRequested: true,
+    });
+  });
+
+  test('approves a subset, for a while, from a day on', async () => {
+    gateway.backends.answer({ completeAuthorization });
+    const body = JSON.stringify({
+      scopes: ['read:mood'],
+      expiresInDays: 30,
+      dataFrom: '2026-01-01',
+      language: 'de',
+    });
+    await decide('approve', { headers: { 'content-type': 'application/json' }, body });
+    expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({
+      scopes: ['read:mood'],
+      allRequested: false,
+      expiresInDays: 30,
+      dataFrom: '2026-01-01',
+      language: 'de',
+    });
+  });
+
+  test('of no scope at all changes nothing', async () => {
+    const init = { headers: { 'content-type': 'application/json' }, body: '{"scopes":[]}' };
+    const response = await decide('approve', init);
+    expect(await response.json()).toMatchObject({ status: 400, code: 'NO_SCOPES_APPROVED' });
+    expect(gateway.backends.calls).toEqual([]);
+  });
+
+  test('denies', async () => {
+    gateway.backends.answer({ denyAuthorization: () => ({ redirectUri: REDIRECT }) });
+    const response = await decide('deny');
+    expect(await response.json()).toEqual({ data: { id: 'apr_1', status: 'denied', redirectUri: REDIRECT } });
+  });
+
+  test.each(['pending_expired', 'already_decided', 'app_not_active'] as const)(
+    'too late: %s',
+    async (reason) => {
+      gateway.backends.answer({
+        completeAuthorization: () => {
+          throw new AppError(reason);
+        },
+      });
+      const response = await decide('approve');
+      expect(await response.json()).toMatchObject({ status: 409, code: reason.toUpperCase() });
+      const page = await decide('approve', { headers: BROWSER });
+      expect([page.status, page.headers.get('location')]).toEqual([303, `/approve/apr_1?problem=${reason}`]);
+    },
+  );
+});
+
+describe('the form of the page', () => {
+  const form = (body: string) =>
+    decide('approve', { headers: { ...BROWSER, 'content-type': 'application/x-www-form-urlencoded' }, body });
+
+  test('leads the browser on', async () => {
+    gateway.backends.answer({ completeAuthorization });
+    const response = await form('scopes=read%3Amood&scopes=read%3Aehr&expiresInDays=90&dataFrom=');
+    expect([response.status, response.headers.get('location')]).toEqual([303, REDIRECT]);
+    expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({
+      scopes: ['read:mood', 'read:ehr'],
+      allRequested: false,
+      expiresInDays: 90,
+      dataFrom: '',
+    });
+  });
+
+  test('with nothing ticked shares nothing', async () => {
+    const response = await form('expiresInDays=90');
+    expect(response.headers.get('location')).toBe('/approve/apr_1?problem=no_scopes_approved');
+    expect(gateway.backends.calls).toEqual([]);
+  });
+});
+
+describe('the approval screen', () => {
+  const pendingApproval = {
+    id: 'apr_1',
+    status: PendingStatus.PENDING,
+    app: { clientId: 'app_1', name: '<b>One</b> & "Co"', homepageUrl: 'javascript:alert(1)' },
+    redirectHost: 'a.test',
+    requestedScopes: [
+      { scope: 'read:mood' },
+      { scope: 'read:weight' },
+      { scope: 'read:ehr', alreadyShared: true },
+    ],
+    purpose: "<script>alert('x')</script>",
+  };
+  const open = async (headers: Record<string, string> = { cookie }, path = '/approve/apr_1') => {
+    const response = await gateway.fetch(path, { headers });
+    return { response, status: response.status, text: await response.text() };
+  };
+
+  test('asks a signed-out person to sign in and comes back', async () => {
+    const { status, text } = await open({});
+    expect(status).toBe(200);
+    expect(text).toContain(
+      'href="http://localhost:8090/?return_to=http%3A%2F%2Flocalhost%3A8080%2Fapprove%2Fapr_1"',
+    );
+    expect(gateway.backends.calls).toEqual([]);
+  });
+
+  test('shows what is asked for; what is sensitive is marked and not ticked', async () => {
+    gateway.backends.answer({ getPendingApproval: () => ({ pendingApproval }) });
+    const { text } = await open();
+    expect(text).toMatch(/value="read:mood">\s*<span>Mood <span class="warning">\(sensitive\)/);
+    expect(text).toContain('value="read:weight" checked>');
+    expect(text).toContain('value="read:ehr" checked>');
+    expect(text).toContain('<option value="90" selected>');
+    expect(text).toContain('action="/partner/consent/pending/apr_1/approve"');
+    expect(text).toContain('did not prove who it is');
+  });
+
+  test('escapes what apps say and follows no strange link', async () => {
+    gateway.backends.answer({ getPendingApproval: () => ({ pendingApproval }) });
+    const { text } = await open();
+    expect(text).toContain('&lt;b&gt;One&lt;/b&gt; &amp; &quot;Co&quot;');
+    expect(text).not.toContain('<script>alert');
+    expect(text).not.toContain('javascript:');
+  });
+
+  test('lets nothing in from elsewhere and cannot be framed', async () => {
+    gateway.backends.answer({ getPendingApproval: () => ({ pendingApproval }) });
+    const { headers } = (await open()).response;
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; " +
+        "form-action 'self' https://a.test http://a.test; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect([headers.get('referrer-policy'), headers.get('cache-control')]).toEqual([
+      'no-referrer',
+      'no-store',
+    ]);
+  });
+
+  test.each([
+    [PendingStatus.APPROVED, 'approved this request already'],
+    [PendingStatus.DENIED, 'refused this request'],
+    [PendingStatus.EXPIRED, 'time to decide is over'],
+    [PendingStatus.CANCELLED, 'no longer active'],
+  ])('in status %i offers no decision', async (state, text) => {
+    gateway.backends.answer({
+      getPendingApproval: () => ({ pendingApproval: { ...pendingApproval, status: state } }),
+    });
+    const page = await open();
+    expect(page.text).toContain(text);
+    expect(page.text).not.toContain('<form');
+  });
+
+  test('of somebody else is not there', async () => {
+    gateway.backends.answer({
+      getPendingApproval: () => {
+        throw notFound();
+      },
+    });
+    expect((await open()).status).toBe(404);
+  });
+
+  test('says what was wrong with a decision, in words of its own', async () => {
+    gateway.backends.answer({ getPendingApproval: () => ({ pendingApproval }) });
+    expect((await open({ cookie }, '/approve/apr_1?problem=no_scopes_approved')).text).toContain(
+      'Choose at least one',
+    );
+    expect((await open({ cookie }, '/approve/apr_1?problem=<b>')).text).toContain(
+      '<p role="alert" hidden></p>',
+    );
+  });
+
+  test.each(['/approve.css', '/approve.js'])('%s is served', async (path) => {
+    expect((await gateway.fetch(path)).status).toBe(200);
+  });
+});

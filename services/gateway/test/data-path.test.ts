@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { DATA_PATHS } from '@phds/catalog/endpoints';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { AppError, invalidRequest, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
+import type { Answers } from './fake-backends.ts';
+import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+
+let gateway: TestGateway;
+const HEART = '/api/v1/health-data/heart';
+const READINGS = documentOf({ data: [], pagination: {} }, { total: 45 });
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(async () => gateway[Symbol.asyncDispose]());
+beforeEach(() => {
+  gateway.backends.calls.length = 0;
+  gateway.service.cache.clear();
+});
+
+function answer(answers: Answers): void {
+  gateway.backends.answer({ introspect: () => liveToken(), listReadings: () => READINGS, ...answers });
+}
+
+async function get(path: string, headers: Record<string, string> = {}) {
+  const response = await gateway.fetch(path, { headers: { ...bearer(), ...headers } });
+  const text = await response.text();
+  return { response, status: response.status, body: text === '' ? null : JSON.parse(text) };
+}
+
+describe('an admitted request', () => {
+  test('gets the document byte for byte, with the fields of the contract', async () => {
+    const document = documentOf({ data: [{ id: 'rdg_1', value: 61.5 }], pagination: { page: 1 } });
+    answer({ listReadings: () => document });
+    const response = await gateway.fetch(HEART, { headers: bearer() });
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from(document.document.body));
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'api-version': '1',
+      etag: '"e1"',
+      'ratelimit-policy': '"app-user";q=300;w=60',
+      ratelimit: expect.stringMatching(/^"app-user";r=\d+;t=\d+$/),
+      'x-request-id': expect.stringMatching(/^req_[0-9A-Za-z]+$/),
+    });
+    expect(response.headers.has('x-powered-by')).toBe(false);
+  });
+
+  test('sends assertion, parameters and request id on', async () => {
+    answer({});
+    const query = 'from=2026-01-01T00:00:00+02:00&to=2026-02-01&type=heart%20rate&page=2&pageSize=500';
+    const { response } = await get(`${HEART}?${query}`);
+    expect(gateway.backends.callsOf('listReadings')).toMatchObject([
+      {
+        assertion: 'assertion-1',
+        request: {
+          category: 'heart',
+          query: {
+            page: { page: 2, pageSize: 100 },
+            from: '2026-01-01T00:00:00+02:00',
+            to: '2026-02-01',
+            type: 'Heart Rate',
+            requestId: response.headers.get('x-request-id'),
+          },
+        },
+      },
+    ]);
+  });
+
+  test.each(DATA_PATHS.map(({ path, scope }) => [path.replace('{id}', 'med_1'), scope]))(
+    '%s is gated by %s alone',
+    async (path, scope) => {
+      const document = () => documentOf({ data: {} });
+      const answers = {
+        listReadings: document,
+        getAggregations: document,
+        listTrends: document,
+        listSymptoms: document,
+        listMedications: document,
+        listAdherence: document,
+        listConditions: document,
+        listAllergies: document,
+        listAppointments: document,
+        listWeight: document,
+        listMood: document,
+        listReports: document,
+        getProfile: document,
+        listEhr: document,
+      };
+      answer({ ...answers, introspect: () => liveToken({ principal: { scopes: [scope] } }) });
+      expect((await get(path)).status).toBe(200);
+      const others = SCOPE_NAMES.filter((name) => name !== scope);
+      answer({ ...answers, introspect: () => liveToken({ principal: { scopes: others } }) });
+      const { status, body } = await get(path);
+      expect([status, body.code, body.requiredScope]).toEqual([403, 'INSUFFICIENT_SCOPE', scope]);
+    },
+  );
+
+  test('hands a medication id on as it was meant', async () => {
+    answer({ listAdherence: () => documentOf({ data: [] }) });
+    await get('/api/v1/medications/a%20b%2Fc+d/adherence');
+    expect(gateway.backends.callsOf('listAdherence')[0]?.request).toMatchObject({ medicationId: 'a b/c+d' });
+  });
+});
+
+describe('Link', () => {
+  test('names the first, previous, next and last page and keeps the other parameters', async () => {
+    answer({});
+    const { response } = await get(`${HEART}?type=HRV&page=2&from=2026-01-01`);
+    const link = (page: number, rel: string) =>
+      `<${HEART}?type=HRV&from=2026-01-01&page=${page}>; rel="${rel}"`;
+    expect(response.headers.get('link')).toBe(
+      [link(1, 'first'), link(1, 'prev'), link(3, 'next'), link(3, 'last')].join(', '),
+    );
+  });
+
+  test('leads back from beyond the end, and is absent from single objects', async () => {
+    answer({ getProfile: () => documentOf({ data: {} }) });
+    const { response } = await get(`${HEART}?page=9`);
+    expect(response.headers.get('link')).toBe(
+      `<${HEART}?page=1>; rel="first", <${HEART}?page=3>; rel="prev", <${HEART}?page=3>; rel="last"`,
+    );
+    expect((await get('/api/v1/profile')).response.headers.has('link')).toBe(false);
+  });
+});
+
+describe('If-None-Match', () => {
+  test.each([['"e1"'], ['W/"e1"'], ['"x", "e1"'], ['*']])('%s gets 304 without a body', async (tag) => {
+    answer({});
+    const { response, status, body } = await get(HEART, { 'if-none-match': tag });
+    expect([status, body, response.headers.get('etag')]).toEqual([304, null, '"e1"']);
+    expect(response.headers.get('api-version')).toBe('1');
+    // Recorded like any access: the service was asked.
+    expect(gateway.backends.callsOf('listReadings')).toHaveLength(1);
+  });
+
+  test.each([['"e2"'], ['e1'], ['W/"e2"']])('%s gets the document', async (tag) => {
+    answer({});
+    expect((await get(HEART, { 'if-none-match': tag })).status).toBe(200);
+  });
+});
+
+describe('a refusal of health-data', () => {
+  test.each<[string, AppError, number, string]>([
+    ['not found', notFound(), 404, 'NOT_FOUND'],
+    ['invalid', invalidRequest('type', 'no'), 400, 'INVALID_REQUEST'],
+    ['not recorded', new AppError('access_not_recorded'), 503, 'ACCESS_NOT_RECORDED'],
+    ['unavailable', unavailable(), 503, 'INTERNAL_ERROR'],
+    ['internal', new AppError('internal'), 500, 'INTERNAL_ERROR'],
+    ['consent', new AppError('consent_required'), 403, 'CONSENT_REQUIRED'],
+    ['unauthorized', unauthorized(), 401, 'UNAUTHORIZED'],
+    ['token expired', new AppError('token_expired'), 401, 'TOKEN_EXPIRED'],
+  ])('%s becomes its status and code', async (_, error, status, code) => {
+    answer({
+      listReadings: () => {
+        throw error;
+      },
+    });
+    const { response, body, ...rest } = await get(HEART);
+    expect([rest.status, body.code]).toEqual([status, code]);
+    if (status === 503) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    if (code !== 'UNAUTHORIZED') {
+      expect(response.headers.get('content-type')).toBe('application/problem+json');
+      expect(body).toMatchObject({ requestId: response.headers.get('x-request-id'), status });
+    }
+  });
+
+  test('a stale assertion is renewed and the call repeated once', async () => {
+    let assertion = 0;
+    answer({
+      introspect: () => {
+        assertion += 1;
+        return { ...liveToken(), assertion: `assertion-${assertion}` };
+      },
+      listReadings: (_, { requestHeader }) => {
+        if (requestHeader.get('phds-assertion') === 'assertion-1') throw new AppError('assertion_stale');
+        return READINGS;
+      },
+    });
+    expect((await get(HEART)).status).toBe(200);
+    expect(gateway.backends.callsOf('listReadings').map((call) => call.assertion)).toEqual([
+      'assertion-1',
+      'assertion-2',
+    ]);
+  });
+
+  test('an assertion that stays stale is an error of ours, not an endless loop', async () => {
+    answer({
+      listReadings: () => {
+        throw new AppError('assertion_stale');
+      },
+    });
+    expect((await get(HEART)).body).toMatchObject({ status: 503, code: 'INTERNAL_ERROR' });
+    expect(gateway.backends.callsOf('listReadings')).toHaveLength(2);
+  });
+});
+
+describe('without facts about consent', () => {
+  test('a request goes on when the ledger could not be asked, and nothing is remembered', async () => {
+    answer({ introspect: () => ({ ...liveToken({ grant: null }), ledgerChecked: false }) });
+    expect((await get(HEART)).status).toBe(200);
+    expect(gateway.service.cache.size).toBe(0);
+  });
+
+  test('a userless token gets 403 and never data', async () => {
+    const userless = { userId: '', grantId: '', familyId: '' };
+    answer({ introspect: () => ({ ...liveToken({ principal: userless }), assertion: '' }) });
+    expect((await get(HEART)).body).toMatchObject({ status: 403, code: 'CONSENT_REQUIRED' });
+    expect(gateway.backends.callsOf('listReadings')).toHaveLength(0);
+  });
+
+  test('a scope that the grant has lost needs consent again', async () => {
+    answer({ introspect: () => liveToken({ grant: { scopes: ['read:mood'] } }) });
+    expect((await get(HEART)).body).toMatchObject({
+      code: 'CONSENT_REQUIRED',
+      requiredScope: 'read:health-data:heart',
+    });
+  });
+
+  test('authorization that is away is 503', async () => {
+    answer({
+      introspect: () => {
+        throw unavailable();
+      },
+    });
+    expect((await get(HEART)).body).toMatchObject({ status: 503, code: 'INTERNAL_ERROR' });
+  });
+});

@@ -1,0 +1,164 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { AppError, type Reason } from '@phds/service-kit/errors';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
+
+let gateway: TestGateway;
+let session: string;
+const time = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
+const INSTANT = '2026-03-01T10:00:00.500Z';
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  session = await gateway.sessions.issueSession('ada', { expiresInSeconds: 86_400 });
+});
+afterAll(async () => gateway[Symbol.asyncDispose]());
+beforeEach(() => {
+  gateway.backends.calls.length = 0;
+  gateway.backends.answer({});
+});
+
+async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  const authorization = `Bearer ${session}`;
+  const response = await gateway.fetch(path, {
+    method,
+    headers: { authorization, ...type, ...headers },
+    ...sent,
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json');
+  return { response, status: response.status, body: isJson ? JSON.parse(text) : text };
+}
+
+const app = {
+  clientId: 'app_1',
+  secretLast4: 'abcd',
+  name: 'One',
+  redirectUris: ['https://a.test/cb'],
+  scopes: ['read:mood'],
+  status: AppStatus.ACTIVE,
+  createdAt: time,
+  updatedAt: time,
+};
+const appJson = {
+  clientId: 'app_1',
+  secretLast4: 'abcd',
+  name: 'One',
+  redirectUris: ['https://a.test/cb'],
+  scopes: ['read:mood'],
+  description: null,
+  homepageUrl: null,
+  privacyPolicyUrl: null,
+  logoUrl: null,
+  requirePkce: false,
+  status: 'active',
+  createdAt: INSTANT,
+  updatedAt: INSTANT,
+};
+
+describe('developers', () => {
+  test('register an app and see its secret in that one answer', async () => {
+    gateway.backends.answer({ registerApp: () => ({ app, clientSecret: 'phds_cs_x' }) });
+    const sent = { name: 'One', redirectUris: ['https://a.test/cb'], description: null, requirePkce: true };
+    const { response, status, body } = await call('POST', '/developer/apps', sent);
+    expect([status, response.headers.get('location')]).toEqual([201, '/developer/apps/app_1']);
+    expect(body).toEqual({ data: { ...appJson, clientSecret: 'phds_cs_x' } });
+    expect(gateway.backends.callsOf('registerApp')[0]).toMatchObject({
+      session,
+      request: {
+        settings: { name: 'One', redirectUris: ['https://a.test/cb'], description: '', requirePkce: true },
+      },
+    });
+  });
+
+  test('list, read and change apps', async () => {
+    gateway.backends.answer({
+      listApps: () => ({ apps: [app], total: 21 }),
+      getApp: () => ({ app }),
+      updateApp: () => ({ app }),
+    });
+    expect((await call('GET', '/developer/apps?page=2')).body).toEqual({
+      data: [appJson],
+      pagination: { page: 2, pageSize: 20, total: 21, totalPages: 2 },
+    });
+    expect((await call('GET', '/developer/apps/app_1')).body).toEqual({ data: appJson });
+    expect((await call('PATCH', '/developer/apps/app_1', { name: 'Two' })).body).toEqual({ data: appJson });
+    const settings = gateway.backends.callsOf('updateApp')[0]?.request['settings'];
+    expect(settings).toMatchObject({ name: 'Two', redirectUris: [], scopes: [] });
+    expect(settings).not.toHaveProperty('description');
+  });
+
+  test('rotate the secret and set the status', async () => {
+    gateway.backends.answer({
+      rotateSecret: () => ({ clientSecret: 'new', secretLast4: 'last', rotatedAt: time }),
+      setAppStatus: ({ status }) => ({ status, statusChangedAt: time }),
+    });
+    expect((await call('POST', '/developer/apps/app_1/rotate-secret')).body).toEqual({
+      data: { clientId: 'app_1', clientSecret: 'new', secretLast4: 'last', rotatedAt: INSTANT },
+    });
+    expect((await call('POST', '/developer/apps/app_1/status', { status: 'suspended' })).body).toEqual({
+      data: { clientId: 'app_1', status: 'suspended', statusChangedAt: INSTANT },
+    });
+  });
+
+  test('see the usage of an app in pages', async () => {
+    const row = (endpoint: string) => ({ date: '2026-03-01', endpoint, released: 2, refused: 1 });
+    gateway.backends.answer({ getAppUsage: () => ({ usage: ['a', 'b', 'c'].map(row) }) });
+    expect((await call('GET', '/developer/apps/app_1/usage?pageSize=2&page=2')).body).toEqual({
+      data: [row('c')],
+      pagination: { page: 2, pageSize: 2, total: 3, totalPages: 2 },
+    });
+    expect((await call('GET', '/developer/apps/app_1/usage?from=2026-02-30')).status).toBe(400);
+  });
+
+  test.each<[string, string, unknown, string]>([
+    ['POST', '/developer/apps', { redirectUris: ['x'] }, 'name'],
+    ['POST', '/developer/apps', { name: 'One', redirectUris: [] }, 'redirectUris'],
+    ['POST', '/developer/apps', { name: 1, redirectUris: ['x'] }, 'name'],
+    ['POST', '/developer/apps', { name: 'One', redirectUris: ['x', 2] }, 'redirectUris.1'],
+    ['POST', '/developer/apps', { name: 'One', redirectUris: ['x'], scopes: [] }, 'scopes'],
+    ['POST', '/developer/apps', { name: 'One', redirectUris: ['x'], redirectUri: 'y' }, 'redirectUri'],
+    ['POST', '/developer/apps', '{"name"', 'body'],
+    ['POST', '/developer/apps', '[]', 'body'],
+    ['PATCH', '/developer/apps/app_1', { requirePkce: 'yes' }, 'requirePkce'],
+    ['POST', '/developer/apps/app_1/status', { status: 'paused' }, 'status'],
+    ['POST', '/developer/apps/app_1/status', {}, 'status'],
+    ['GET', '/developer/apps?page=0', undefined, 'page'],
+    ['GET', '/developer/apps?status=active', undefined, 'status'],
+  ])('%s %s with %j is told about %s', async (method, path, sent, parameter) => {
+    const { status, body } = await call(method, path, sent);
+    expect([status, body.code]).toEqual([400, 'INVALID_REQUEST']);
+    expect(body.errors.map((error: { parameter: string }) => error.parameter)).toEqual([parameter]);
+  });
+
+  test('a body of another kind, too large or missing is refused', async () => {
+    expect((await call('POST', '/developer/apps', 'name=x', { 'content-type': 'text/plain' })).status).toBe(
+      415,
+    );
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect((await call('POST', '/developer/apps', 'name=x', form)).status).toBe(415);
+    expect((await call('POST', '/developer/apps', { name: 'x'.repeat(70_000) })).status).toBe(413);
+    expect((await call('POST', '/developer/apps')).status).toBe(400);
+  });
+
+  test.each<[Reason, number, string]>([
+    ['not_found', 404, 'NOT_FOUND'],
+    ['conflict', 409, 'CONFLICT'],
+    ['app_not_active', 409, 'APP_NOT_ACTIVE'],
+    ['unavailable', 503, 'INTERNAL_ERROR'],
+    ['caller_not_admitted', 500, 'INTERNAL_ERROR'],
+  ])('a refusal for %s is %i %s', async (reason, status, code) => {
+    gateway.backends.answer({
+      rotateSecret: () => {
+        throw new AppError(reason, 'Text of the service.');
+      },
+    });
+    const { response, body, ...rest } = await call('POST', '/developer/apps/app_1/rotate-secret');
+    expect([rest.status, body.code]).toEqual([status, code]);
+    expect(body.requestId).toBe(response.headers.get('x-request-id'));
+    expect(body.detail.includes('Text of the service.')).toBe(status < 500);
+  });
+});

@@ -1,0 +1,112 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { DescService } from '@bufbuild/protobuf';
+import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
+import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
+import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
+import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { createLogger } from '@phds/service-kit/log';
+import { ASSERTION_METADATA, SESSION_METADATA } from '@phds/service-kit/metadata-keys';
+import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
+import { type Admitted, implement } from '@phds/service-kit/rpc-service';
+import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
+
+const SERVICES = {
+  authorization: [AppService, AuthorizationService, TokenService],
+  consent: [AccessService, ConsentService],
+  'health-data': [HealthDataService, PreviewService],
+} as const;
+
+type Implementations = ServiceImpl<typeof AppService> &
+  ServiceImpl<typeof AuthorizationService> &
+  ServiceImpl<typeof TokenService> &
+  ServiceImpl<typeof AccessService> &
+  ServiceImpl<typeof ConsentService> &
+  ServiceImpl<typeof HealthDataService> &
+  ServiceImpl<typeof PreviewService>;
+
+/** What a test has the services answer; an rpc that is not there answers an empty message. */
+export type Answers = Partial<Implementations>;
+
+/** One call that arrived. */
+export interface Call {
+  readonly rpc: string;
+  readonly request: Record<string, unknown>;
+  readonly session: string | null;
+  readonly assertion: string | null;
+}
+
+/** The three services behind a gateway, answering what the test says, over the real wire. */
+export interface FakeBackends extends AsyncDisposable {
+  readonly calls: Call[];
+  /** Replaces everything that was set before. */
+  answer(answers: Answers): void;
+  callsOf(rpc: keyof Implementations): Call[];
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+export async function startFakeBackends(): Promise<FakeBackends> {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'gateway', alg: 'EdDSA' };
+  const publicKeys = JSON.stringify({ keys: [jwk] });
+  const calls: Call[] = [];
+  let answers: Answers = {};
+  const handle = (rpc: string) => (request: unknown, context: HandlerContext) => {
+    calls.push({
+      rpc,
+      request: request as Record<string, unknown>,
+      session: context.requestHeader.get(SESSION_METADATA),
+      assertion: context.requestHeader.get(ASSERTION_METADATA),
+    });
+    const answer = (answers as Record<string, ((...args: unknown[]) => unknown) | undefined>)[rpc];
+    return answer === undefined ? {} : answer(request, context);
+  };
+  const start = (name: keyof typeof SERVICES) =>
+    startRpcServer({
+      services: SERVICES[name].map((descriptor) => implementAll(descriptor, handle)),
+      verifyCaller: createServiceTokenVerifier({ service: name, publicKeys }),
+      log: createLogger({ service: name, level: 'silent' }),
+      host: '127.0.0.1',
+      rpcPort: 0,
+      httpPort: null,
+      health: async () => true,
+    });
+  const [authorization, consent, healthData] = await Promise.all([
+    start('authorization'),
+    start('consent'),
+    start('health-data'),
+  ]);
+  const at = (server: RpcServer) => `127.0.0.1:${server.rpcPort}`;
+  return {
+    calls,
+    answer: (next) => {
+      answers = next;
+    },
+    callsOf: (rpc) => calls.filter((call) => call.rpc === rpc),
+    settings: {
+      SERVICE_PRIVATE_KEY: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+      SERVICE_PUBLIC_KEYS: publicKeys,
+      AUTHORIZATION_ADDRESS: at(authorization),
+      CONSENT_ADDRESS: at(consent),
+      HEALTH_DATA_ADDRESS: at(healthData),
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([authorization, consent, healthData].map((server) => server[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+type Handle = (rpc: string) => (request: unknown, context: HandlerContext) => unknown;
+
+function implementAll(descriptor: DescService, handle: Handle) {
+  const names = descriptor.methods.map(({ localName }) => localName);
+  const implementation = Object.fromEntries(names.map((name) => [name, handle(name)]));
+  const admitted = Object.fromEntries(names.map((name) => [name, ['gateway']]));
+  return implement(
+    descriptor,
+    implementation as unknown as ServiceImpl<DescService>,
+    admitted as Admitted<DescService>,
+  );
+}

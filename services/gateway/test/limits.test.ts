@@ -1,0 +1,147 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { describe, expect, test } from '@jest/globals';
+import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
+import { unauthorized } from '@phds/service-kit/errors';
+import { newSecret } from '@phds/service-kit/secrets';
+import { eventually } from '@phds/test-kit/conditions';
+import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
+import { Redis } from 'ioredis';
+import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+
+const HEART = '/api/v1/health-data/heart';
+const token = newSecret('access_token');
+
+function answer(gateway: TestGateway, users: Readonly<Record<string, string>> = {}): void {
+  const byHash = new Map(Object.entries(users));
+  gateway.backends.answer({
+    introspect: ({ tokenHash }) => {
+      const userId = byHash.get(Buffer.from(tokenHash).toString('hex')) ?? 'ada';
+      return liveToken({ principal: { userId } });
+    },
+    listReadings: () => documentOf({ data: [] }),
+    issueToken: ({ client }) => {
+      if (client?.clientSecret !== 'right') throw unauthorized();
+      return { accessToken: 'x' };
+    },
+  });
+}
+
+const statuses = async (
+  gateway: TestGateway,
+  count: number,
+  init: RequestInit = { headers: bearer(token) },
+) => {
+  const seen: number[] = [];
+  for (let i = 0; i < count; i += 1) seen.push((await gateway.fetch(HEART, init)).status);
+  return seen;
+};
+
+const post = (gateway: TestGateway, clientId: string, clientSecret: string) =>
+  gateway.fetch('/oauth/token', {
+    method: 'POST',
+    body: new URLSearchParams({ client_id: clientId, client_secret: clientSecret }),
+  });
+
+describe('requests of an app', () => {
+  test('are refused beyond the limit for one user, and told when to come back', async () => {
+    await using gateway = await startTestGateway({ LIMIT_APP_USER_PER_MINUTE: '3' });
+    answer(gateway);
+    expect(await statuses(gateway, 4)).toEqual([200, 200, 200, 429]);
+    const response = await gateway.fetch(HEART, { headers: bearer(token) });
+    expect(await response.json()).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(response.headers.get('ratelimit-policy')).toBe('"app-user";q=3;w=60');
+    expect(response.headers.get('ratelimit')).toMatch(/^"app-user";r=0;t=\d+$/);
+    expect(response.headers.get('api-version')).toBe('1');
+    // Version, route and method are judged before the limit.
+    expect((await gateway.fetch('/api/v1/nothing', { headers: bearer(token) })).status).toBe(404);
+  });
+
+  test('are refused beyond the limit of the app over all users', async () => {
+    await using gateway = await startTestGateway({ LIMIT_APP_PER_MINUTE: '2' });
+    answer(gateway);
+    expect(await statuses(gateway, 3)).toEqual([200, 200, 429]);
+    const { headers } = await gateway.fetch(HEART, { headers: bearer(token) });
+    expect(headers.get('ratelimit-policy')).toBe('"app";q=2;w=60');
+  });
+});
+
+describe('failed authentications', () => {
+  test('of one address become 429, and a right credential is never stopped', async () => {
+    await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '2' });
+    answer(gateway);
+    expect(await statuses(gateway, 3, {})).toEqual([401, 401, 429]);
+    expect((await gateway.fetch('/developer/apps')).status).toBe(429);
+    expect((await post(gateway, 'app_1', 'wrong')).status).toBe(429);
+    expect((await post(gateway, 'app_1', 'right')).status).toBe(200);
+    expect(await statuses(gateway, 1)).toEqual([200]);
+  });
+
+  test('of one client id, existing or not, become 429 from every address', async () => {
+    await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '2', TRUST_PROXY: '1' });
+    answer(gateway);
+    const from = (address: string, clientId: string) =>
+      gateway.fetch('/oauth/token', {
+        method: 'POST',
+        headers: { 'x-forwarded-for': address },
+        body: new URLSearchParams({ client_id: clientId, client_secret: 'wrong' }),
+      });
+    for (const address of ['192.0.2.1', '192.0.2.2']) expect((await from(address, 'app_1')).status).toBe(401);
+    const refused = await from('192.0.2.3', 'app_1');
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({ error: 'temporarily_unavailable', code: 'RATE_LIMITED' });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await from('192.0.2.4', 'app_2')).status).toBe(401);
+  });
+
+  test('do not believe a forwarded address unless a proxy is trusted', async () => {
+    await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '1' });
+    answer(gateway);
+    expect(await statuses(gateway, 1, {})).toEqual([401]);
+    const spoofed = { headers: { 'x-forwarded-for': '198.51.100.7' } };
+    expect(await statuses(gateway, 1, spoofed)).toEqual([429]);
+  });
+});
+
+describeWithRedis('with Redis', () => {
+  test('gateways count together, and each by itself when Redis is away', async () => {
+    await using redis = await createTestRedis();
+    const env = { REDIS_URL: redis.url, LIMIT_APP_USER_PER_MINUTE: '4' };
+    await using one = await startTestGateway(env);
+    await using two = await startTestGateway(env);
+    answer(one);
+    answer(two);
+    const admin = new Redis(redis.url);
+    // Until it is connected a gateway counts by itself.
+    await eventually(async () => {
+      await Promise.all([statuses(one, 1), statuses(two, 1)]);
+      return (await admin.dbsize()) > 0;
+    });
+    await admin.flushdb();
+    expect([...(await statuses(one, 2)), ...(await statuses(two, 3))]).toEqual([200, 200, 200, 200, 429]);
+    admin.disconnect();
+    await redis.stop();
+    await eventually(async () => expect(await statuses(two, 1)).toEqual([200]));
+  });
+
+  test('an eviction reaches the cache, and a reconnection empties it', async () => {
+    await using redis = await createTestRedis();
+    await using gateway = await startTestGateway({ REDIS_URL: redis.url });
+    answer(gateway);
+    const admin = new Redis(redis.url);
+    const eviction = create(EvictionSchema, { subject: { case: 'grantId', value: 'grt_one' } });
+    await eventually(async () => {
+      await statuses(gateway, 1);
+      await admin.publish('phds.events.v1', Buffer.from(toBinary(EvictionSchema, eviction)));
+      return eventually(() => gateway.service.cache.size === 0, { timeoutMs: 100 });
+    });
+    await statuses(gateway, 1);
+    expect(gateway.service.cache.size).toBe(1);
+    admin.disconnect();
+    await redis.stop();
+    await statuses(gateway, 1);
+    expect(gateway.service.cache.size).toBe(1);
+    await redis.start();
+    await eventually(() => gateway.service.cache.size === 0);
+  });
+});

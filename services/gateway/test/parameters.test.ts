@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { toAddressKey } from '../src/domain/client-address.ts';
+import { matchesEntityTag } from '../src/domain/entity-tag.ts';
+import { findTimeBound } from '../src/domain/instant.ts';
+import { findSuggestion } from '../src/domain/suggestion.ts';
+import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  const document = () => documentOf({ data: [] });
+  gateway.backends.answer({
+    introspect: () => liveToken(),
+    listReadings: document,
+    listTrends: document,
+    getAggregations: document,
+    listMedications: document,
+    getProfile: document,
+    listAdherence: document,
+    listConditions: document,
+  });
+});
+afterAll(async () => gateway[Symbol.asyncDispose]());
+
+async function get(path: string) {
+  const response = await gateway.fetch(`/api/v1${path}`, { headers: bearer() });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+describe('a parameter at fault is named', () => {
+  test.each([
+    ['/health-data/heart?page=0', 'page'],
+    ['/health-data/heart?page=-1', 'page'],
+    ['/health-data/heart?page=1.5', 'page'],
+    ['/health-data/heart?page=', 'page'],
+    ['/health-data/heart?page=one', 'page'],
+    ['/health-data/heart?page=1e2', 'page'],
+    ['/health-data/heart?page=0x10', 'page'],
+    ['/health-data/heart?page=1&page=1', 'page'],
+    ['/health-data/heart?page=99999999999', 'page'],
+    ['/health-data/heart?page=%20%201', 'page'],
+    ['/health-data/heart?pageSize=0', 'pageSize'],
+    ['/health-data/heart?pageSize=-5', 'pageSize'],
+    ['/health-data/heart?pageSize=ten', 'pageSize'],
+    ['/health-data/heart?from=yesterday', 'from'],
+    ['/health-data/heart?from=', 'from'],
+    ['/health-data/heart?from=2026-02-30', 'from'],
+    ['/health-data/heart?from=2026-13-01', 'from'],
+    ['/health-data/heart?from=2026-1-1', 'from'],
+    ['/health-data/heart?to=2026-02-29T10:00:00Z', 'to'],
+    ['/health-data/heart?to=2026-01-01T10:00:00', 'to'],
+    ['/health-data/heart?to=2026-01-01T25:00:00Z', 'to'],
+    ['/health-data/heart?from=2026-01-02&to=2026-01-01', 'from'],
+    ['/health-data/heart?from=2026-01-01&to=2026-01-01', 'from'],
+    ['/health-data/heart?from=2026-01-01T02:00:00%2B02:00&to=2026-01-01T00:00:00Z', 'from'],
+    ['/health-data/heart?from=%zz', 'from'],
+    ['/health-data/heart?from=%E0%A4%A', 'from'],
+    ['/health-data/heart?type=Steps', 'type'],
+    ['/health-data/heart?type=', 'type'],
+    ['/health-data/heart?bucket=day', 'bucket'],
+    ['/health-data/heart?timeZone=UTC', 'timeZone'],
+    ['/trends?type=nothing', 'type'],
+    ['/trends?bucket=week', 'bucket'],
+    ['/trends?bucket=', 'bucket'],
+    ['/trends?timeZone=Mars/Olympus', 'timeZone'],
+    ['/trends?timeZone=%2B02:00', 'timeZone'],
+    ['/aggregations?page=1', 'page'],
+    ['/medications?from=2026-01-01', 'from'],
+    ['/profile?page=1', 'page'],
+    ['/profile?x', 'x'],
+  ])('%s: %s', async (path, parameter) => {
+    const { status, body } = await get(path);
+    expect([status, body['code']]).toEqual([400, 'INVALID_REQUEST']);
+    expect(body['errors']).toEqual([{ parameter, message: expect.any(String) }]);
+    expect(body['detail']).toContain(parameter);
+  });
+
+  test('all of them at once', async () => {
+    const { body } = await get('/trends?page=0&bucket=week&from=x&colour=red');
+    const errors = body['errors'] as { parameter: string }[];
+    expect(errors.map(({ parameter }) => parameter).sort()).toEqual(['bucket', 'colour', 'from', 'page']);
+  });
+
+  test('a typo gets a suggestion', async () => {
+    const { body } = await get('/health-data/heart?form=2026-01-01');
+    expect(body['errors']).toEqual([
+      { parameter: 'form', message: 'unknown parameter; did you mean "from"?' },
+    ]);
+  });
+
+  test('a medication id with a bad percent escape', async () => {
+    expect(await get('/medications/%zz/adherence')).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_REQUEST' },
+    });
+  });
+});
+
+describe('a good parameter is taken', () => {
+  test.each([
+    '/health-data/heart?page=999999&pageSize=1000',
+    '/health-data/heart?from=2026-01-01&to=2026-01-02T00:00:00.123456Z',
+    '/health-data/heart?from=2024-02-29',
+    '/health-data/heart?from=2026-01-01T00:00:00%2b02:00',
+    '/health-data/heart?from=2026-01-01T00:00:00+02:00',
+    '/health-data/heart?from=2026-01-01t00:00:00z',
+    '/health-data/heart?type=resting_hr',
+    '/health-data/heart?type=Resting+HR',
+    '/health-data/heart?&page=1&',
+    '/trends?bucket=hour&timeZone=Europe/Berlin&type=Steps',
+    '/trends?timeZone=Europe%2FBerlin&from=2026-01-01&to=2026-01-01T00:00:00Z',
+    '/aggregations?from=2026-01-01&to=2026-02-01&type=Weight&timeZone=UTC',
+    '/medications?page=1',
+    '/profile',
+    '/conditions?from=2019-01-01',
+    '/medications/m/adherence?from=2019-01-01',
+  ])('%s', async (path) => {
+    expect((await get(path)).status).toBe(200);
+  });
+});
+
+describe('rules of their own', () => {
+  test.each<[string, number | null]>([
+    ['2026-01-01', Date.UTC(2026, 0, 1)],
+    ['2026-01-01T00:00:00Z', Date.UTC(2026, 0, 1)],
+    ['2026-01-01T02:00:00 02:00', Date.UTC(2026, 0, 1)],
+    ['2026-01-01T02:00:00.5+02:00', Date.UTC(2026, 0, 1) + 500],
+    ['2026-02-30', null],
+    ['2026-02-30T00:00:00Z', null],
+    ['2026-01-01 00:00:00', null],
+    ['01.01.2026', null],
+  ])('the time bound %s', (text, time) => {
+    expect(findTimeBound(text)?.time ?? null).toBe(time);
+  });
+
+  test.each<[string, string | null]>([
+    ['form', 'from'],
+    ['pagesize', 'pageSize'],
+    ['page_size', 'pageSize'],
+    ['timezone', 'timeZone'],
+    ['colour', null],
+    ['x'.repeat(5_000), null],
+  ])('the suggestion for %s', (text, suggestion) => {
+    expect(findSuggestion(text, ['page', 'pageSize', 'from', 'to', 'timeZone'])).toBe(suggestion);
+  });
+
+  test('a weak comparison of entity tags looks at the opaque part', () => {
+    expect(matchesEntityTag('W/"a"', '"a"')).toBe(true);
+    expect(matchesEntityTag('"a"', 'W/"a"')).toBe(true);
+    expect(matchesEntityTag('"ab"', '"a"')).toBe(false);
+    expect(matchesEntityTag('"*"', '"a"')).toBe(false);
+  });
+
+  test.each([
+    ['203.0.113.9', '203.0.113.9'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:0db8:0001:0002::9', '2001:db8:1:2'],
+    ['2001:db8::9', '2001:db8:0:0'],
+    ['::1', '0:0:0:0'],
+  ])('the address %s counts as %s', (address, key) => {
+    expect(toAddressKey(address)).toBe(key);
+  });
+});

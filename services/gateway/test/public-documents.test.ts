@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ENDPOINTS } from '@phds/catalog/endpoints';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { unavailable } from '@phds/service-kit/errors';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ PUBLIC_URL: 'https://health.test/' });
+});
+afterAll(async () => gateway[Symbol.asyncDispose]());
+
+const json = async (path: string) =>
+  (await (await gateway.fetch(path)).json()) as Record<string, unknown[] | undefined>;
+
+test('the server metadata of RFC 8414 names every endpoint under the issuer', async () => {
+  const metadata = await json('/.well-known/oauth-authorization-server');
+  expect(metadata).toMatchObject({
+    issuer: 'https://health.test',
+    token_endpoint: 'https://health.test/oauth/token',
+    pushed_authorization_request_endpoint: 'https://health.test/oauth/par',
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    scopes_supported: [...SCOPE_NAMES],
+  });
+});
+
+test('the scopes come as a list', async () => {
+  expect(await json('/oauth/scopes?page=2&pageSize=15')).toMatchObject({
+    data: { length: 7 },
+    pagination: { page: 2, pageSize: 15, total: 22, totalPages: 2 },
+  });
+  const { data } = await json('/oauth/scopes');
+  expect(Object.keys(data?.[0] ?? {})).toEqual([
+    'scope',
+    'title',
+    'description',
+    'category',
+    'sensitive',
+    'endpoints',
+  ]);
+});
+
+test('every reference in the OpenAPI document leads somewhere, and every endpoint is in it', async () => {
+  const document = await json('/openapi.json');
+  expect(Object.keys(document['paths'] ?? {})).toHaveLength(ENDPOINTS.length);
+  for (const [, path] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    const target = (path ?? '')
+      .split('/')
+      .reduce<unknown>((node, key) => (node as Record<string, unknown>)?.[key], document);
+    expect([path, target]).toEqual([path, expect.any(Object)]);
+  }
+});
+
+describe('cross-origin', () => {
+  test.each([
+    '/.well-known/oauth-authorization-server',
+    '/catalog.json',
+    '/openapi.json',
+    '/oauth/scopes',
+    '/api/versions',
+  ])('%s is open to pages anywhere', async (path) => {
+    const asked = await gateway.fetch(path, { method: 'OPTIONS', headers: { origin: 'https://a.test' } });
+    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
+    const { status, headers } = await gateway.fetch(path);
+    expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+  });
+
+  test.each([
+    '/oauth/token',
+    '/developer/apps',
+    '/partner/consent/grants',
+    '/api/v1/profile',
+    '/approve/apr_1',
+  ])('%s is closed', async (path) => {
+    for (const method of ['OPTIONS', 'POST']) {
+      const { headers } = await gateway.fetch(path, { method, headers: { origin: 'https://a.test' } });
+      expect(headers.has('access-control-allow-origin')).toBe(false);
+    }
+  });
+});
+
+describe('probes', () => {
+  test('the process is ready when authorization answers', async () => {
+    gateway.backends.answer({});
+    expect((await gateway.fetch('/livez')).status).toBe(200);
+    expect((await gateway.fetch('/readyz')).status).toBe(200);
+    gateway.backends.answer({
+      introspect: () => {
+        throw unavailable();
+      },
+    });
+    gateway.clock.advance(2_000);
+    expect((await gateway.fetch('/readyz')).status).toBe(503);
+  });
+});
+
+test.each([
+  ['GET', '/nothing', 404],
+  ['GET', '/API/v1/profile', 404],
+  ['GET', '/apix', 404],
+  ['POST', '/livez', 405],
+  ['GET', '/approve/%zz', 400],
+  ['GET', `/${'x'.repeat(9_000)}`, 400],
+])('%s %s is a problem document of status %i', async (method, path, status) => {
+  const response = await gateway.fetch(path, { method });
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    status,
+    'application/problem+json',
+  ]);
+});

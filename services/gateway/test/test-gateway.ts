@@ -1,0 +1,112 @@
+import { create } from '@bufbuild/protobuf';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import {
+  IntrospectResponseSchema,
+  type Principal,
+  TokenStatus,
+} from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { type GrantFacts, GrantFactsSchema, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { createLogger } from '@phds/service-kit/log';
+import { newSecret } from '@phds/service-kit/secrets';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';
+import { readGatewayConfig } from '../src/config.ts';
+import { createService, type Service } from '../src/service.ts';
+import { type FakeBackends, startFakeBackends } from './fake-backends.ts';
+
+/** A real gateway before services that answer what the test says. */
+export interface TestGateway extends AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly backends: FakeBackends;
+  readonly sessions: SessionIssuer;
+  readonly clock: FakeClock;
+  readonly service: Service;
+  /** Lines that were logged. */
+  readonly log: string[];
+  /** Milliseconds that answers were held back for. */
+  readonly pauses: number[];
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+}
+
+export async function startTestGateway(env: Readonly<Record<string, string>> = {}): Promise<TestGateway> {
+  await using stack = new AsyncDisposableStack();
+  const backends = stack.use(await startFakeBackends());
+  // Near the real time: jose and the rpc deadlines go by it.
+  const clock = new FakeClock(new Date());
+  const sessions = await createSessionIssuer({ clock });
+  const log: string[] = [];
+  const pauses: number[] = [];
+  const config = readGatewayConfig({
+    PORT: '0',
+    LIMIT_AUTH_FAILURES_PER_MINUTE: '100000',
+    SESSION_ISSUER: sessions.issuer,
+    SESSION_AUDIENCE: sessions.audience,
+    SESSION_JWKS: sessions.jwks,
+    ...backends.settings,
+    ...env,
+  });
+  const service = stack.use(
+    await createService(config, {
+      clock,
+      log: createLogger({
+        service: 'gateway',
+        level: 'debug',
+        destination: { write: (line) => void log.push(line) },
+      }),
+      pause: async (milliseconds) => void pauses.push(milliseconds),
+    }),
+  );
+  const url = `http://127.0.0.1:${service.port}`;
+  const owned = stack.move();
+  return {
+    url,
+    port: service.port,
+    backends,
+    sessions,
+    clock,
+    service,
+    log,
+    pauses,
+    fetch: (path, init) => fetch(url + path, { redirect: 'manual', ...init }),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+export interface Facts {
+  readonly principal?: Partial<Omit<Principal, 'grant'>>;
+  /** Null: the ledger was not asked. */
+  readonly grant?: Partial<GrantFacts> | null;
+}
+
+/** What authorization says of a live token with every scope, but for what the test says otherwise. */
+export function liveToken({ principal, grant = {} }: Facts = {}) {
+  const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
+  const facts = { status: GrantStatus.ACTIVE, scopes: [...SCOPE_NAMES], expiresAt, userId: 'ada' };
+  return create(IntrospectResponseSchema, {
+    status: TokenStatus.LIVE,
+    ledgerChecked: true,
+    assertion: 'assertion-1',
+    principal: {
+      clientId: 'app_one',
+      userId: 'ada',
+      grantId: 'grt_one',
+      familyId: 'fam_one',
+      scopes: [...SCOPE_NAMES],
+      expiresAt,
+      ...(grant === null ? {} : { grant: Object.assign(create(GrantFactsSchema, facts), grant) }),
+      ...principal,
+    },
+  });
+}
+
+/** An answer of health-data. */
+export function documentOf(body: unknown, { etag = '"e1"', total = 1 } = {}) {
+  return { document: { body: new TextEncoder().encode(JSON.stringify(body)), etag, total } };
+}
+
+/** The field that presents a new access token, or the one given. */
+export function bearer(token: string = newSecret('access_token')): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
+}

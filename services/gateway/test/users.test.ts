@@ -1,0 +1,212 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { invalidRequest, notFound } from '@phds/service-kit/errors';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
+
+let gateway: TestGateway;
+let session: string;
+const time = timestampFromDate(new Date('2026-03-01T10:00:00.5Z'));
+const INSTANT = '2026-03-01T10:00:00.500Z';
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  session = await gateway.sessions.issueSession('ada', { expiresInSeconds: 86_400 });
+});
+afterAll(async () => gateway[Symbol.asyncDispose]());
+beforeEach(() => {
+  gateway.backends.calls.length = 0;
+  gateway.backends.answer({});
+});
+
+async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const sent = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  const authorization = `Bearer ${session}`;
+  const response = await gateway.fetch(path, {
+    method,
+    headers: { authorization, ...type, ...headers },
+    ...sent,
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json');
+  return { response, status: response.status, body: isJson ? JSON.parse(text) : text };
+}
+
+describe('users', () => {
+  const profile = { clientId: 'app_1', name: 'One', ownerId: 'grace', homepageUrl: 'https://a.test' };
+  const profileJson = {
+    clientId: 'app_1',
+    name: 'One',
+    homepageUrl: 'https://a.test',
+    privacyPolicyUrl: null,
+    logoUrl: null,
+  };
+
+  test('see pending approvals with the texts of the catalog, never the owner', async () => {
+    const pendingApproval = {
+      id: 'apr_1',
+      status: PendingStatus.PENDING,
+      app: profile,
+      redirectHost: 'a.test',
+      requestedScopes: [{ scope: 'read:mood', alreadyShared: true }],
+      createdAt: time,
+      expiresAt: time,
+    };
+    gateway.backends.answer({
+      listPendingApprovals: () => ({ pendingApprovals: [pendingApproval], total: 1 }),
+      getPendingApproval: () => ({ pendingApproval }),
+    });
+    const expected = {
+      id: 'apr_1',
+      status: 'pending',
+      app: { ...profileJson, redirectHost: 'a.test' },
+      requestedScopes: [
+        {
+          scope: 'read:mood',
+          title: 'Mood',
+          description: expect.any(String),
+          sensitive: true,
+          alreadyShared: true,
+        },
+      ],
+      purpose: null,
+      clientAuthenticated: false,
+      createdAt: INSTANT,
+      expiresAt: INSTANT,
+    };
+    expect((await call('GET', '/partner/consent/pending?status=pending')).body.data).toEqual([expected]);
+    expect((await call('GET', '/partner/consent/pending/apr_1')).body.data).toEqual(expected);
+  });
+
+  test('see, narrow and end grants', async () => {
+    const grant = {
+      id: 'grt_1',
+      app: profile,
+      scopes: ['read:mood'],
+      status: GrantStatus.ACTIVE,
+      grantedAt: time,
+    };
+    gateway.backends.answer({
+      listGrants: () => ({ grants: [grant], total: 1 }),
+      getGrant: () => ({ grant }),
+      narrowGrant: () => ({ grant }),
+      revokeGrant: () => ({ revokedAt: time }),
+      revokeAllGrants: () => ({ revoked: 3 }),
+      getReceipt: () => ({ receipt: 'a.b.c' }),
+    });
+    const expected = {
+      id: 'grt_1',
+      app: profileJson,
+      scopes: ['read:mood'],
+      status: 'active',
+      grantedAt: INSTANT,
+      expiresAt: null,
+      revokedAt: null,
+      revokedBy: null,
+      lastAccessAt: null,
+      accessCount: 0,
+      dataFrom: null,
+    };
+    expect((await call('GET', '/partner/consent/grants?status=active')).body.data).toEqual([expected]);
+    expect((await call('GET', '/partner/consent/grants/grt_1')).body).toEqual({ data: expected });
+    const narrowing = { scopes: ['read:mood'], expiresAt: '2026-06-01T00:00:00Z', dataFrom: '2026-01-01' };
+    expect((await call('PATCH', '/partner/consent/grants/grt_1', narrowing)).body).toEqual({
+      data: expected,
+    });
+    expect(gateway.backends.callsOf('narrowGrant')[0]?.request).toMatchObject({
+      setScopes: true,
+      scopes: ['read:mood'],
+      dataFrom: '2026-01-01',
+    });
+    expect((await call('DELETE', '/partner/consent/grants/grt_1')).body).toEqual({
+      data: { id: 'grt_1', status: 'revoked', revokedAt: INSTANT },
+    });
+    expect((await call('POST', '/partner/consent/grants/revoke-all')).body).toEqual({ data: { revoked: 3 } });
+    expect((await call('GET', '/partner/consent/grants/grt_1/receipt')).body.data.receipt).toBe('a.b.c');
+  });
+
+  test('see who read what', async () => {
+    const record = (verdict: Verdict) => ({
+      id: 'acc_1',
+      at: time,
+      clientId: 'app_1',
+      appName: 'One',
+      verdict,
+    });
+    gateway.backends.answer({
+      listAccesses: () => ({ accesses: [record(Verdict.RELEASED), record(Verdict.GRANT_REVOKED)], total: 2 }),
+    });
+    const { body } = await call(
+      'GET',
+      '/partner/consent/grants/grt_1/accesses?scope=read:mood&from=2026-01-01',
+    );
+    expect(body.data[0]).toEqual({
+      id: 'acc_1',
+      at: INSTANT,
+      app: { clientId: 'app_1', name: 'One' },
+      grantId: '',
+      scope: '',
+      endpoint: '',
+      from: null,
+      to: null,
+      recordCount: 0,
+      outcome: 'released',
+      reason: null,
+    });
+    expect(body.data[1]).toMatchObject({ outcome: 'refused', reason: 'GRANT_REVOKED' });
+    expect(gateway.backends.callsOf('listAccesses')[0]?.request).toMatchObject({
+      grantId: 'grt_1',
+      scope: 'read:mood',
+    });
+    expect((await call('GET', '/partner/consent/accesses?clientId=app_1')).status).toBe(200);
+  });
+
+  test('preview what an app would see', async () => {
+    gateway.backends.answer({ preview: () => ({ body: Buffer.from('{"data":{"total":1}}') }) });
+    expect((await call('GET', '/partner/consent/preview?scope=read:mood')).body).toEqual({
+      data: { total: 1 },
+    });
+    expect((await call('GET', '/partner/consent/preview')).body.errors[0].parameter).toBe('scope');
+    expect((await call('GET', '/partner/consent/preview?scope=read:all')).status).toBe(400);
+  });
+
+  test.each<[string, string, unknown, string]>([
+    ['GET', '/partner/consent/grants?status=done', undefined, 'status'],
+    ['GET', '/partner/consent/pending?status=active', undefined, 'status'],
+    ['GET', '/partner/consent/accesses?from=x', undefined, 'from'],
+    ['PATCH', '/partner/consent/grants/grt_1', { expiresAt: '2026-06-01' }, 'expiresAt'],
+    ['PATCH', '/partner/consent/grants/grt_1', { status: 'revoked' }, 'status'],
+    ['POST', '/partner/consent/pending/apr_1/approve', { expiresInDays: 7 }, 'expiresInDays'],
+    ['POST', '/partner/consent/pending/apr_1/approve', { scopes: 'read:mood' }, 'scopes'],
+    ['POST', '/partner/consent/pending/apr_1/approve', { dataFrom: '2026-02-30' }, 'dataFrom'],
+    ['POST', '/partner/consent/pending/apr_1/approve', { scope: ['read:mood'] }, 'scope'],
+  ])('%s %s with %j is told about %s', async (method, path, sent, parameter) => {
+    const { status, body } = await call(method, path, sent);
+    expect([status, body.errors[0].parameter]).toEqual([400, parameter]);
+  });
+
+  test('a foreign id reads as not found, whatever it looks like', async () => {
+    gateway.backends.answer({
+      getGrant: () => {
+        throw notFound();
+      },
+    });
+    const bodies = await Promise.all(
+      ['grt_1', 'x', '..%2f'].map((id) => call('GET', `/partner/consent/grants/${id}`)),
+    );
+    expect(new Set(bodies.map(({ body: { requestId: _, ...body } }) => JSON.stringify(body))).size).toBe(1);
+  });
+
+  test('what the service finds at fault is named as it was', async () => {
+    gateway.backends.answer({
+      completeAuthorization: () => {
+        throw invalidRequest('scopes', 'was not requested');
+      },
+    });
+    const { body } = await call('POST', '/partner/consent/pending/apr_1/approve', { scopes: ['read:ehr'] });
+    expect(body.errors).toEqual([{ parameter: 'scopes', message: 'was not requested' }]);
+  });
+});
