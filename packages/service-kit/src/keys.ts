@@ -1,4 +1,12 @@
-import { createLocalJWKSet, importPKCS8, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import {
+  createLocalJWKSet,
+  errors,
+  type FlattenedJWSInput,
+  flattenedVerify,
+  importPKCS8,
+  type JSONWebKeySet,
+  type JWTVerifyGetKey,
+} from 'jose';
 
 /** The one algorithm of our own signatures: Ed25519 (RFC 8037). */
 export const SIGNATURE_ALGORITHM = 'EdDSA';
@@ -8,7 +16,29 @@ export function parsePrivateKey(pem: string) {
   return importPKCS8(pem, SIGNATURE_ALGORITHM);
 }
 
-/** Parses a JWKS text (RFC 7517 section 5) into a key look-up for jose. */
+/**
+ * Parses a JWKS text (RFC 7517 section 5) into a key look-up for jose. Several keys may have one `kid`: while a key is
+ * rotated, the old and the new one of its owner both stand in the set.
+ */
 export function parseKeySet(text: string): JWTVerifyGetKey {
-  return createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);
+  const findKey = createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);
+  return async (header, token) => {
+    try {
+      return await findKey(header, token);
+    } catch (error) {
+      if (error instanceof errors.JWKSMultipleMatchingKeys) return findSigner(error, token);
+      throw error;
+    }
+  };
+}
+
+async function findSigner(candidates: errors.JWKSMultipleMatchingKeys, token: FlattenedJWSInput) {
+  for await (const key of candidates) {
+    const signed = await flattenedVerify(token, key).then(
+      () => true,
+      () => false,
+    );
+    if (signed) return key;
+  }
+  throw candidates;
 }
