@@ -1,6 +1,7 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { calculateJwkThumbprint, type JWK } from 'jose';
 
 /** Who signs service tokens: the four services, and the importers and seeding. */
 export const CALLERS = ['gateway', 'authorization', 'consent', 'health-data', 'importer'] as const;
@@ -60,9 +61,9 @@ export function toKeyFiles(directory: string): KeyFiles {
 export async function ensureKeyFiles(directory: string): Promise<KeyFiles> {
   const files = toKeyFiles(directory);
   await ensureSigningKeys(files.servicePublicKeys, files.servicePrivateKeys);
-  // The verifiers name the signer: authorization vouches for assertions, consent for receipts.
+  // The verifiers name the signer: authorization vouches for assertions.
   await ensureSigningKeys(files.assertionPublicKeys, { authorization: files.assertionPrivateKey });
-  await ensureSigningKeys(files.receiptPublicKeys, { consent: files.receiptPrivateKey });
+  await ensureReceiptKey(files);
   await ensureSigningKeys(files.identityProviderPublicKeys, {
     [IDENTITY_PROVIDER_KEY_ID]: files.identityProviderPrivateKey,
   });
@@ -96,6 +97,13 @@ async function ensureSigningKeys(jwksFile: string, keys: Readonly<Record<string,
     published.push({ ...createPublicKey(pem).export({ format: 'jwk' }), kid, alg: 'EdDSA', use: 'sig' });
   }
   await writeSecretFile(jwksFile, JSON.stringify({ keys: published }, null, 2));
+}
+
+/** Receipts outlive every key, so theirs is named by what it is: the RFC 7638 thumbprint, as in their header. */
+async function ensureReceiptKey({ receiptPublicKeys, receiptPrivateKey }: KeyFiles): Promise<void> {
+  const pem = await readOrCreateSecret(receiptPrivateKey, newPrivateKey);
+  const kid = await calculateJwkThumbprint(createPublicKey(pem).export({ format: 'jwk' }) as JWK);
+  await ensureSigningKeys(receiptPublicKeys, { [kid]: receiptPrivateKey });
 }
 
 function newPrivateKey(): string {
