@@ -12,19 +12,20 @@ export interface EventFilter extends AsyncDisposable {
 
 // How Redis answers a SUBSCRIBE. From then on a connection receives what is published and nothing else.
 const SUBSCRIBED = '$9\r\nsubscribe\r\n';
+const MESSAGE = '$7\r\nmessage\r\n';
 
 /** Starts a filter on a free port of 127.0.0.1 before the Redis of this URL. */
 export async function startEventFilter(redisUrl: string): Promise<EventFilter> {
-  const target = new URL(redisUrl);
+  const { hostname: host, port } = new URL(redisUrl);
   const sockets = new Set<Socket>();
   let swallowing = false;
   let swallowed = 0;
   const server = createServer((client) => {
-    const redis = connect({ host: target.hostname, port: Number(target.port) });
+    const redis = connect({ host, port: Number(port) });
     let subscribed = false;
     client.on('data', (chunk) => void redis.write(chunk));
     redis.on('data', (chunk) => {
-      if (subscribed && swallowing) swallowed += 1;
+      if (subscribed && swallowing) swallowed += chunk.toString('latin1').split(MESSAGE).length - 1;
       else client.write(chunk);
       subscribed ||= chunk.includes(SUBSCRIBED);
     });
@@ -43,10 +44,8 @@ export async function startEventFilter(redisUrl: string): Promise<EventFilter> {
   const listening = Promise.withResolvers<void>();
   server.once('error', listening.reject).listen(0, '127.0.0.1', () => listening.resolve());
   await listening.promise;
-  target.hostname = '127.0.0.1';
-  target.port = String((server.address() as { port: number }).port);
   return {
-    url: target.href,
+    url: `redis://127.0.0.1:${(server.address() as { port: number }).port}`,
     swallow: (on) => {
       swallowing = on;
     },
