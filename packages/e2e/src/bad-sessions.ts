@@ -1,0 +1,43 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { Stack } from '@phds/dev-stack/stack';
+import { SignJWT } from 'jose';
+
+const HOUR = 3_600;
+
+/** Session JWTs that must not pass, by what is wrong with each. Where nothing else is said the right key signed them. */
+export async function makeBadSessions(
+  stack: Pick<Stack, 'identityProviderUrl' | 'keys'>,
+  userId: string,
+): Promise<Readonly<Record<string, string>>> {
+  const pem = await readFile(stack.keys.identityProviderPrivateKey, 'utf8');
+  const key = createPrivateKey(pem);
+  const strangers = generateKeyPairSync('ed25519').privateKey;
+  const now = Math.floor(Date.now() / 1000);
+  const right = { iss: stack.identityProviderUrl, aud: 'phds', sub: userId, iat: now, exp: now + HOUR };
+  const header = { alg: 'EdDSA', typ: 'session+jwt', kid: 'identity-provider' };
+  const sign = (claims: Readonly<Record<string, unknown>>, changed: object = {}, by = key) =>
+    new SignJWT({ ...right, ...claims }).setProtectedHeader({ ...header, ...changed }).sign(by);
+  const good = await sign({});
+  const [head = '', , signature = ''] = good.split('.');
+  const publicPem = createPublicKey(pem).export({ type: 'spki', format: 'pem' });
+  const hmac = new SignJWT(right).setProtectedHeader({ ...header, alg: 'HS256' });
+  return {
+    'an expired session': await sign({ exp: now - 1 }),
+    'a session that never expires': await sign({ exp: undefined }),
+    'a session of another issuer': await sign({ iss: 'https://elsewhere.example' }),
+    'a session for another audience': await sign({ aud: 'another' }),
+    'a session without a subject': await sign({ sub: undefined }),
+    'a session that is not valid yet': await sign({ nbf: now + HOUR }),
+    'a JWT of another type': await sign({}, { typ: 'JWT' }),
+    'a session under an unknown key id': await sign({}, { kid: 'another' }),
+    "a session signed by a stranger's key": await sign({}, {}, strangers),
+    'a session with a changed subject': [head, toPart({ ...right, sub: 'grace' }), signature].join('.'),
+    'an unsigned session': `${toPart({ alg: 'none', typ: 'session+jwt' })}.${toPart(right)}.`,
+    'a session signed with the public key as a secret': await hmac.sign(Buffer.from(publicPem)),
+  };
+}
+
+function toPart(content: object): string {
+  return Buffer.from(JSON.stringify(content)).toString('base64url');
+}
