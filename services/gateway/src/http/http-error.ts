@@ -53,11 +53,9 @@ export function unsupportedMediaType(accepted: string): HttpError {
   return new HttpError(415, 'INVALID_REQUEST', `The body must be ${accepted}, in UTF-8 and not compressed.`);
 }
 
-/** The rest of the body is not read, so the connection ends with the answer. */
+/** The connection stays: closing it while the client still sends would take the answer from it. */
 export function bodyTooLarge(maxBytes: number): HttpError {
-  return new HttpError(413, 'INVALID_REQUEST', `The body must not be larger than ${maxBytes} bytes.`, {
-    headers: { Connection: 'close' },
-  });
+  return new HttpError(413, 'INVALID_REQUEST', `The body must not be larger than ${maxBytes} bytes.`);
 }
 
 export function urlTooLong(maxBytes: number): HttpError {
