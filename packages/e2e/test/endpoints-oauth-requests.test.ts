@@ -62,7 +62,6 @@ describe('bodies', () => {
       { raw: 'null', headers: json },
       { raw: '{"grant_type":1}', headers: json },
       { raw: '{"grant_type":null}', headers: json },
-      { raw: '{"scope":["a"]}', headers: json },
       { raw: '{"scope":"a","scope":"b"}', headers: json },
       { raw: '{"scope":"a","\\u0073cope":"b"}', headers: json },
       { raw: 'scope=a&scope=b', headers: form },
@@ -88,13 +87,16 @@ describe('bodies', () => {
       'invalid_request',
       'INVALID_REQUEST',
     );
-    const large = { ...app.credentials, ...clientCredentials, state: 'x'.repeat(6_400 * 1024) };
-    expectOauthError(await call('token', { json: large }), 413, 'invalid_request', 'INVALID_REQUEST');
+    const large = `{"state":"${'x'.repeat(16_000_000)}"}`;
+    // The client is still sending when the answer comes, and gets to see it all the same.
+    for (let i = 0; i < 5; i += 1) {
+      const answer = await call('token', { raw: large, headers: { 'Content-Type': 'application/json' } });
+      expectOauthError(answer, 413, 'invalid_request', 'INVALID_REQUEST');
+    }
   });
 
   test('an unknown route is 404 and another method 405 with Allow, as OAuth errors', async () => {
-    expect((await call('nothing')).body).toMatchObject({ error: 'invalid_request' });
-    expect((await call('nothing')).status).toBe(404);
+    expect(await call('nothing')).toMatchObject({ status: 404, body: { error: 'invalid_request' } });
     for (const path of ['token', 'revoke', 'introspect', 'par']) {
       const answer = await call(path);
       expectOauthError(answer, 405, 'invalid_request', 'INVALID_REQUEST');
@@ -237,15 +239,5 @@ describe('authorize and par', () => {
       const query = Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
       expect(query).toMatchObject({ error, state: 'a&b', iss: stack.gateway });
     }
-  });
-});
-
-describe('client_credentials', () => {
-  test('gives a userless access token and no refresh token', async () => {
-    const { body } = expectStatus(200, await app.post('/oauth/token', clientCredentials));
-    expect(Object.keys(body)).toEqual(['access_token', 'token_type', 'expires_in', 'scope']);
-    expect(body.scope).toBe(`${HEART} ${PROFILE}`);
-    const unknown = await app.post('/oauth/token', { ...clientCredentials, scope: 'read:mood' });
-    expectOauthError(unknown, 400, 'invalid_scope', 'INVALID_SCOPE');
   });
 });

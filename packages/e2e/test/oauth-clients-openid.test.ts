@@ -134,6 +134,8 @@ describe('openid-client', () => {
       scope: HEART,
     });
     await expect(readStatus(config, tokens.access_token)).resolves.toBe(403);
+    const unknown = client.clientCredentialsGrant(config, { scope: 'read:everything' });
+    await expect(unknown).rejects.toMatchObject({ error: 'invalid_scope' });
   });
 
   test('cannot authenticate with a wrong secret', async () => {
