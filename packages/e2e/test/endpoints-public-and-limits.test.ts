@@ -8,6 +8,9 @@ import { type RunningStack, startRunningStack } from '@phds/e2e/running-stack';
 
 const APP_USER_LIMIT = 10;
 const APP_LIMIT = 18;
+const FAILURE_LIMIT = 40;
+const PENDING_LIMIT = 3;
+const APPS_LIMIT = 7;
 
 let stack: RunningStack;
 let developer: string;
@@ -19,9 +22,12 @@ beforeAll(async () => {
       gateway: {
         LIMIT_APP_USER_PER_MINUTE: String(APP_USER_LIMIT),
         LIMIT_APP_PER_MINUTE: String(APP_LIMIT),
+        LIMIT_AUTH_FAILURES_PER_MINUTE: String(FAILURE_LIMIT),
         API_V1_DEPRECATION: '2027-01-01T00:00:00Z',
         API_V1_SUNSET: '2028-01-01T00:00:00Z',
       },
+      consent: { MAX_LIVE_PENDING_PER_APP: String(PENDING_LIMIT) },
+      authorization: { MAX_APPS_PER_DEVELOPER: String(APPS_LIMIT) },
     },
   });
   developer = await signIn(stack, 'developer');
@@ -172,5 +178,47 @@ describe('RATE_LIMITED', () => {
     const other = await registerApp(stack.gateway, developer);
     const { accessToken } = await other.connect(await signIn(stack, 'a'), SCOPES);
     expect(expectStatus(200, await other.read(accessToken, '/api/v1/profile')).status).toBe(200);
+  });
+});
+
+describe('caps', () => {
+  test('on live pending approvals hold for each app until they are decided', async () => {
+    const owner = await signIn(stack, 'owner');
+    const app = await registerApp(stack.gateway, owner);
+    const ask = () => app.authorize(['read:profile']);
+    const ids: string[] = [];
+    for (let i = 0; i < PENDING_LIMIT; i += 1) ids.push(expectStatus(201, await ask()).body.pending_id);
+    const { status, headers, body } = await ask();
+    expect([status, body.code]).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expectStatus(200, await app.approveAs(owner, ids[0] ?? ''));
+    expectStatus(201, await ask());
+  });
+
+  test('on the apps of a developer are a conflict', async () => {
+    const owner = await signIn(stack, 'owner-of-many');
+    for (let i = 0; i < APPS_LIMIT; i += 1) await registerApp(stack.gateway, owner);
+    const json = { name: 'One more', redirectUris: ['https://app.example/cb'] };
+    const { status, body } = await send(`${stack.gateway}/developer/apps`, { bearer: owner, json });
+    expect([status, body.code]).toEqual([409, 'CONFLICT']);
+  });
+
+  // The last one: from here on this address has failed too often.
+  test('on failed authentications turn a 401 into a 429, and stop no right credential', async () => {
+    const owner = await signIn(stack, 'another-owner');
+    const app = await registerApp(stack.gateway, owner);
+    const { accessToken } = await app.connect(owner, ['read:profile']);
+    const statuses = new Set<number>();
+    for (let i = 0; i <= FAILURE_LIMIT; i += 1) {
+      statuses.add((await send(`${stack.gateway}/api/v1/profile`, { bearer: 'x' })).status);
+    }
+    expect(statuses).toEqual(new Set([401, 429]));
+    const wrong = await send(`${stack.gateway}/oauth/token`, {
+      json: { client_id: app.clientId, client_secret: 'x', grant_type: 'client_credentials' },
+    });
+    expect([wrong.status, wrong.body.code]).toEqual([429, 'RATE_LIMITED']);
+    expect((await app.read(accessToken, '/api/v1/profile')).status).toBe(200);
+    expect(await app.userlessToken()).toMatch(/^phds_at_/);
+    expect((await send(`${stack.gateway}/developer/apps`, { bearer: owner })).status).toBe(200);
   });
 });
