@@ -3,7 +3,7 @@ const defaultPorts = { gateway: 8080, authorization: 7101, consent: 7102, 'healt
 const { SERVICE, PORT, INTERNAL_HTTP_PORT } = process.env;
 
 const port = (SERVICE === 'gateway' ? PORT : INTERNAL_HTTP_PORT) || defaultPorts[SERVICE];
-const ready = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_500) }).then(
+const ready = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(4_000) }).then(
   (response) => response.ok,
   () => false,
 );
