@@ -1,5 +1,5 @@
 import type { RedisConnection } from '@phds/service-kit/redis';
-import { type Bucket, createBucket, type Quota } from './bucket.ts';
+import { type Bucket, createLeasingBucket, type Quota } from './bucket.ts';
 
 /** What an authenticated request finds in its buckets, as the fields of the IETF draft say it. */
 export interface Allowance {
@@ -25,8 +25,8 @@ export class RequestLimits {
   readonly #appPolicy: string;
 
   constructor({ redis, appUserPerMinute, appPerMinute }: RequestLimitsOptions) {
-    this.#appUser = createBucket({ name: 'app-user', perMinute: appUserPerMinute, redis });
-    this.#app = createBucket({ name: 'app', perMinute: appPerMinute, redis });
+    this.#appUser = createLeasingBucket({ name: 'app-user', perMinute: appUserPerMinute, redis });
+    this.#app = createLeasingBucket({ name: 'app', perMinute: appPerMinute, redis });
     this.#appUserPolicy = `"app-user";q=${appUserPerMinute};w=60`;
     this.#appPolicy = `"app";q=${appPerMinute};w=60`;
   }

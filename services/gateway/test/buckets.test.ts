@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+import { createLogger } from '@phds/service-kit/log';
+import { openRedis } from '@phds/service-kit/redis';
+import { eventually } from '@phds/test-kit/conditions';
+import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
+import { type Bucket, createBucket, createLeasingBucket } from '../src/limits/bucket.ts';
+
+const silent = createLogger({ service: 'gateway', level: 'silent' });
+
+async function countAllowed(bucket: Bucket, attempts: number, key = 'k'): Promise<number> {
+  const quotas = await Promise.all(Array.from({ length: attempts }, () => bucket.take(key)));
+  return quotas.filter(({ allowed }) => allowed).length;
+}
+
+describe.each([
+  ['one by one', createBucket],
+  ['by shares', createLeasingBucket],
+])('a bucket that counts %s', (_, create) => {
+  test.each([1, 3, 99, 250, 1_050])('lets through exactly its limit of %i', async (perMinute) => {
+    expect(await countAllowed(create({ name: 'b', perMinute, redis: null }), perMinute + 50)).toBe(perMinute);
+  });
+
+  test('keeps keys apart and tells what is left', async () => {
+    const bucket = create({ name: 'b', perMinute: 400, redis: null });
+    expect((await bucket.take('one')).remaining).toBe(399);
+    expect((await bucket.take('one')).remaining).toBe(398);
+    const other = await bucket.take('other');
+    expect(other.remaining).toBe(399);
+    expect(other.resetSeconds).toBeGreaterThan(0);
+    expect(other.resetSeconds).toBeLessThanOrEqual(60);
+  });
+});
+
+describeWithRedis('buckets of several gateways', () => {
+  test('never let through more than the limit together, and lose at most a share each', async () => {
+    await using server = await createTestRedis();
+    await using one = openRedis(server.url, silent);
+    await using two = openRedis(server.url, silent);
+    await eventually(() => one.isReady() && two.isReady());
+    const options = { name: 'shared', perMinute: 1_000 };
+    const buckets = [one, two].map((redis) => createLeasingBucket({ ...options, redis }));
+    const allowed = await Promise.all(buckets.map((bucket) => countAllowed(bucket, 900)));
+    const together = allowed.reduce((sum, count) => sum + count, 0);
+    expect(together).toBeLessThanOrEqual(1_000);
+    expect(together).toBeGreaterThanOrEqual(980);
+  });
+
+  test('go on by themselves when Redis is away', async () => {
+    await using server = await createTestRedis();
+    await using redis = openRedis(server.url, silent);
+    await eventually(() => redis.isReady());
+    const bucket = createLeasingBucket({ name: 'b', perMinute: 5, redis });
+    await server.stop();
+    expect(await countAllowed(bucket, 10)).toBe(5);
+  });
+});
