@@ -18,6 +18,29 @@ export interface RunningStack extends Stack {
   readonly gateway: string;
 }
 
+type Environment = NonNullable<StackOptions['environment']>;
+
+// Five times the usual patience: a machine that runs other tests beside may take a second for what takes a millisecond.
+const PATIENT: Required<Omit<Environment, 'consent'>> = {
+  gateway: {
+    AUTHORIZATION_DEADLINE_MS: '10000',
+    CONSENT_DEADLINE_MS: '10000',
+    HEALTH_DATA_DEADLINE_MS: '15000',
+  },
+  authorization: { CONSENT_DEADLINE_MS: '7500' },
+  'health-data': { CONSENT_DEADLINE_MS: '5000' },
+};
+
+/** The given settings, and longer deadlines where they say nothing of them. */
+function withPatience(given: Environment = {}): Environment {
+  return {
+    ...given,
+    gateway: { ...PATIENT.gateway, ...given.gateway },
+    authorization: { ...PATIENT.authorization, ...given.authorization },
+    'health-data': { ...PATIENT['health-data'], ...given['health-data'] },
+  };
+}
+
 /**
  * Starts the whole service on free ports and a data directory of its own, which is removed at the end. Postgres does not wait for
  * the disk; a killed server process loses nothing by that, only a killed machine would.
@@ -28,7 +51,8 @@ export async function startRunningStack(options: RunningStackOptions = {}): Prom
   const dataDirectory = await mkdtemp(join(tmpdir(), 'phds-e2e-'));
   cleanup.defer(() => rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 }));
   const ports = { random: true, gateways } as const;
-  const stack = await startStack({ dataDirectory, ports, seed, postgresSettings, ...rest });
+  const environment = withPatience(options.environment);
+  const stack = await startStack({ ...rest, dataDirectory, ports, seed, postgresSettings, environment });
   cleanup.use(stack);
   const running = cleanup.move();
   return {
