@@ -79,6 +79,16 @@ describe('revocation', () => {
     expect(await statusOf(issued.accessToken)).toBe(TokenStatus.DEAD);
   });
 
+  test('revokes in the ledger what only its own clock, running ahead, takes for expired', async () => {
+    const issued = await start();
+    const { familyId } = (await harness.introspect(issued.accessToken)).principal!;
+    harness.clock.advance(40 * 86_400_000);
+    await revoke(app, issued.accessToken);
+    await revoke(app, issued.refreshToken);
+    expect(harness.consent.revokedTokens).toContain(Buffer.from(toHash(issued.accessToken)).toString('hex'));
+    expect(harness.consent.revokedFamilies).toContain(familyId);
+  });
+
   test('names a missing token, and refuses a wrong secret before that', async () => {
     expect(await reasonOf(harness.tokens.revokeToken({ client: app }))).toBe('invalid_request');
     const client = { ...app, clientSecret: newSecret('client_secret') };

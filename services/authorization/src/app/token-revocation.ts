@@ -7,7 +7,8 @@ import type { ConsentLedger, TokenStore } from './ports.ts';
 
 /**
  * Revokes a token (RFC 7009): an access token alone, a refresh token with its whole family. Unknown, foreign, expired and
- * dead tokens answer like a revoked one. Throws `unavailable` when the ledger did not confirm: not known, ask again.
+ * dead tokens answer like a revoked one. What only this service's clock takes for expired is revoked all the same: the
+ * ledger's clock decides about accesses, and the two may differ. Throws `unavailable` when the ledger did not confirm: not known, ask again.
  */
 export type TokenRevocation = (credentials: ClientCredentials, token: string | undefined) => Promise<void>;
 
@@ -22,19 +23,15 @@ export function createTokenRevocation(dependencies: {
 
   async function revokeAccess(clientId: string, hash: Uint8Array): Promise<void> {
     const token = await tokens.findAccessToken(hash);
-    const now = clock.now();
-    if (token === null || token.clientId !== clientId) return;
-    if (token.revokedAt !== null || token.expiresAt <= now) return;
+    if (token === null || token.clientId !== clientId || token.revokedAt !== null) return;
     await ledger.revokeToken(hash, token.expiresAt);
-    await tokens.markTokenRevoked(hash, now);
+    await tokens.markTokenRevoked(hash, clock.now());
   }
 
   async function revokeRefresh(clientId: string, hash: Uint8Array): Promise<void> {
     const token = await tokens.findRefreshToken(hash);
-    if (token === null || token.family.clientId !== clientId) return;
-    const { family } = token;
-    if (family.revokedAt !== null || family.expiresAt <= clock.now()) return;
-    await revokeFamily(family.id);
+    if (token === null || token.family.clientId !== clientId || token.family.revokedAt !== null) return;
+    await revokeFamily(token.family.id);
   }
 
   return async (credentials, token) => {
