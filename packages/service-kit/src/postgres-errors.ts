@@ -5,6 +5,8 @@ const UNIQUE_VIOLATIONS = new Set(['23505', 'P2002']);
 /** SQLSTATEs (appendix A of the Postgres manual) after which the same call may succeed a moment later. */
 const RETRY_LATER = new Set([
   '25P03', // idle-in-transaction timeout
+  '28000', // login refused: the role is locked out, for maintenance or while its password changes
+  '28P01', // wrong password: it is being rotated
   '25006', // a read-only standby answers: a failover is under way
   '40001', // serialization failure
   '40P01', // deadlock
@@ -29,9 +31,22 @@ const SOCKET_CODES = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Prisma: no server, timed out, connection closed, pool or transaction timeout, write conflict. */
-const PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037']);
+/** Prisma: login refused, no server, timed out, connection closed, pool or transaction timeout, write conflict. */
+const PRISMA_CODES = new Set([
+  'P1000',
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1010',
+  'P1017',
+  'P2024',
+  'P2028',
+  'P2034',
+  'P2037',
+]);
 const ADAPTER_KINDS = new Set([
+  'AuthenticationFailed',
+  'DatabaseAccessDenied',
   'DatabaseNotReachable',
   'ConnectionClosed',
   'SocketTimeout',

@@ -135,6 +135,19 @@ describe('a database that cannot answer is unavailable, and says so in time', ()
     proxy.thaw();
   });
 
+  test('when it does not let the service in', async () => {
+    const url = new URL(database.url);
+    url.password = 'another';
+    await using own = open(url.href);
+    const client = new PrismaClient({ adapter: own.adapter });
+    expect(await reasonOf(own.pool.query('SELECT 1'))).toBe('unavailable');
+    expect(await reasonOf(client.author.count())).toBe('unavailable');
+    expect(translateDatabaseError(Object.assign(new Error('locked out'), { code: '28000' })).reason).toBe(
+      'unavailable',
+    );
+    await client.$disconnect();
+  });
+
   test('when a statement takes too long', async () => {
     expect(await reasonOf(postgres.pool.query('SELECT pg_sleep(5)'))).toBe('unavailable');
     expect(await reasonOf(prisma.$queryRaw`SELECT pg_sleep(5)::text`)).toBe('unavailable');
