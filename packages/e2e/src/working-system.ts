@@ -1,0 +1,54 @@
+import { giveFirstReadings } from './first-reading.ts';
+import { expectStatus, type PartnerApp, registerApp, type Tokens } from './partner-app.ts';
+import { signIn } from './people.ts';
+import { type Answer, type RequestOptions, send } from './request.ts';
+import { HEART, PROFILE } from './revocation-ways.ts';
+import type { RunningStack } from './running-stack.ts';
+
+export const HEART_PATH = '/api/v1/health-data/heart';
+
+/**
+ * Longest wait for any answer while something is away. Milliseconds. The deadlines of the service add up to about five
+ * seconds; the rest is for a busy machine.
+ */
+export const PATIENCE_MS = 15_000;
+
+/** A consent that lives through outages, and those who hold it. */
+export interface Resident {
+  readonly app: PartnerApp;
+  readonly session: string;
+  tokens: Tokens;
+}
+
+/** Somebody with one heart rate who has connected an app. */
+export async function moveIn(stack: RunningStack, user: string): Promise<Resident> {
+  const session = await signIn(stack, user);
+  await giveFirstReadings(stack, [user]);
+  const app = await registerApp(stack.gateway, session);
+  return { app, session, tokens: await app.connect(session, [HEART, PROFILE]) };
+}
+
+/**
+ * Uses every service: the tokens from before still read and can be renewed, a new consent can be given, is at once worth
+ * something, and can be taken back. Throws at what does not work.
+ */
+export async function useEverything({ app, session, tokens }: Resident): Promise<void> {
+  const read = expectStatus(200, await app.read(tokens.accessToken, HEART_PATH));
+  if (read.body.data.length !== 1) throw new Error(`not the one reading: ${read.text}`);
+  const fresh = await app.connect(session, [HEART]);
+  expectStatus(200, await app.read(fresh.accessToken, HEART_PATH));
+  expectStatus(200, await app.refresh(fresh.refreshToken));
+  expectStatus(200, await app.revoke(fresh.accessToken));
+  expectStatus(401, await app.read(fresh.accessToken, HEART_PATH));
+}
+
+/** Sends a request that has to be answered in bounded time, whatever is away. Rejects when it hangs. */
+export async function sendPatiently(url: string, options: RequestOptions = {}): Promise<Answer> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`no answer in time: ${url}`)), PATIENCE_MS);
+  try {
+    return await Promise.race([send(url, options), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
