@@ -51,13 +51,13 @@ module.exports = {
     {
       name: 'app-sees-only-ports',
       comment:
-        'app holds use cases: domain and its own ports, plus clock, ids, secrets and node:crypto. No npm, no proto, no adapter.',
+        'app holds use cases: domain and its own ports, plus clock, ids, secrets, the chain of records and node:crypto. No npm, no proto, no adapter.',
       severity: 'error',
       from: { path: '^services/([^/]+)/src/app/' },
       to: {
         pathNot: [
           '^services/$1/src/(app|domain)/',
-          '^packages/catalog/src/',
+          '^packages/(catalog|record-chain)/src/',
           serviceKit('errors|clock|ids|secrets'),
           '^(node:)?crypto$',
         ],
@@ -105,7 +105,7 @@ module.exports = {
       name: 'no-development-code-in-services',
       comment: 'The local stack with its identity provider and demo users never reaches production.',
       severity: 'error',
-      from: { path: '^(services/[^/]+|packages/(service-kit|catalog|contracts))/src/' },
+      from: { path: '^(services/[^/]+|packages/(service-kit|catalog|contracts|record-chain))/src/' },
       to: { path: '^(packages/(dev-stack|cli|house-rules)|bench)/' },
     },
     {
@@ -114,6 +114,14 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/catalog/src/' },
       to: { pathNot: '^packages/catalog/src/' },
+    },
+    {
+      name: 'record-chain-is-pure',
+      comment:
+        'Whoever verifies records runs this code and nothing else: it computes, and reads and writes nothing.',
+      severity: 'error',
+      from: { path: '^packages/record-chain/src/' },
+      to: { pathNot: ['^packages/record-chain/src/', '^(node:)?crypto$'] },
     },
     {
       name: 'no-cycles',

@@ -151,6 +151,12 @@ const plants: readonly Plant[] = [
   ],
   ['catalog-stands-alone', 'packages/catalog/src/hash.ts', "import 'node:crypto';", 'crypto'],
   [
+    'record-chain-is-pure',
+    'packages/record-chain/src/source.ts',
+    "import '@phds/service-kit/errors';",
+    'packages/service-kit/src/errors.ts',
+  ],
+  [
     'no-cycles',
     'services/alpha/src/domain/egg.ts',
     "import type { Hen } from './hen.ts';\nexport type Egg = { hen: Hen };",

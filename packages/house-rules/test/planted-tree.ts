@@ -31,6 +31,7 @@ const workspaceManifest = (name: string, dependencies: readonly string[]): strin
 const skeleton: Sources = {
   'package.json': JSON.stringify({ name: 'planted', type: 'module' }),
   'packages/catalog/src/scope.ts': 'export const scope = 1;\n',
+  'packages/record-chain/src/chain.ts': "import 'node:crypto';\nexport const chain = 1;\n",
   'packages/service-kit/src/errors.ts': 'export const appError = 1;\n',
   'packages/service-kit/src/clock.ts': 'export const clock = 1;\n',
   'packages/service-kit/src/ids.ts': 'export const id = 1;\n',
@@ -45,7 +46,7 @@ const skeleton: Sources = {
   'services/alpha/src/app/ports.ts':
     "import type { grant } from '../domain/grant.ts';\nexport type Port = typeof grant;\n",
   'services/alpha/src/app/grants.ts':
-    "import 'node:crypto';\nimport './ports.ts';\nimport '@phds/service-kit/clock';\nimport '@phds/service-kit/ids';\nimport '@phds/service-kit/secrets';\nexport const grants = 1;\n",
+    "import 'node:crypto';\nimport './ports.ts';\nimport '@phds/record-chain/chain';\nimport '@phds/service-kit/clock';\nimport '@phds/service-kit/ids';\nimport '@phds/service-kit/secrets';\nexport const grants = 1;\n",
   'services/alpha/src/store/prisma-grants.ts':
     "import '@prisma/client';\nimport 'pg';\nimport '../app/ports.ts';\n",
   'services/alpha/src/rpc/handlers.ts':
@@ -59,6 +60,7 @@ const skeleton: Sources = {
 
 const dependencies: Readonly<Record<string, readonly string[]>> = {
   'packages/catalog': [],
+  'packages/record-chain': [],
   'packages/service-kit': ['pg'],
   'packages/contracts': [],
   'packages/test-kit': [],

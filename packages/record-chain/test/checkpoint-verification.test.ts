@@ -1,0 +1,104 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import type { ChainedBatch } from '@phds/record-chain/chain';
+import { CHECKPOINT_TYPE, type CheckpointContent, hashCheckpoint } from '@phds/record-chain/checkpoint';
+import { findCheckpointFault, type StoredCheckpoint } from '@phds/record-chain/checkpoint-verification';
+import { type ChainLink, type DroppedPart, findFault } from '@phds/record-chain/verification';
+import { type History, makeHistory, pages, START, WRITERS } from './history.ts';
+
+describe('verification by checkpoints', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+
+  function signCheckpoint(content: CheckpointContent): StoredCheckpoint {
+    const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+    const signed = `${encode({ alg: 'EdDSA', typ: CHECKPOINT_TYPE })}.${encode(content)}`;
+    const signature = sign(null, Buffer.from(signed), privateKey).toString('base64url');
+    return { number: content.number, jws: `${signed}.${signature}` };
+  }
+
+  const headOf = ({ writer, seq, hash }: ChainedBatch) => ({
+    writer,
+    seq,
+    hash: Buffer.from(hash).toString('base64url'),
+  });
+
+  function twoCheckpoints({ batches }: History, keptFrom: string | null = null): StoredCheckpoint[] {
+    const first = signCheckpoint({
+      number: 1,
+      previous: null,
+      keptFrom: null,
+      heads: batches.slice(2, 4).map(headOf),
+    });
+    const heads = batches.slice(4, 6).map(headOf);
+    return [first, signCheckpoint({ number: 2, previous: hashCheckpoint(first.jws), keptFrom, heads })];
+  }
+
+  async function check(
+    checkpoints: StoredCheckpoint[],
+    { batches, records }: History,
+    dropped: DroppedPart[] = [],
+  ) {
+    const progress = { records: 0, batches: 0, ends: new Map<string, ChainLink>() };
+    expect(
+      await findFault({ batches: pages(batches), records: pages(records), dropped }, progress),
+    ).toBeNull();
+    const stored = new Map(batches.map((batch) => [`${batch.writer} ${batch.seq}`, headOf(batch).hash]));
+    return findCheckpointFault({
+      checkpoints: pages(checkpoints),
+      keys: [generateKeyPairSync('ed25519').publicKey, publicKey],
+      dropped,
+      ends: progress.ends,
+      findHashes: async (heads) => heads.map(({ writer, seq }) => stored.get(`${writer} ${seq}`) ?? null),
+    });
+  }
+
+  test('finds nothing in what writers wrote', async () => {
+    const history = makeHistory();
+    expect(await check(twoCheckpoints(history), history)).toBeNull();
+  });
+
+  test('names the first batch of a tail that was cut off, and of a chain that is gone', async () => {
+    const history = makeHistory();
+    const cut = {
+      batches: history.batches.filter((batch) => batch.writer !== WRITERS[1] || batch.seq < 2),
+      records: history.records.filter((record) => record.writer !== WRITERS[1] || record.seq < 2),
+    };
+    const fault = { kind: 'removed', subject: 'batch', writer: WRITERS[1] };
+    expect(await check(twoCheckpoints(history), cut)).toMatchObject({ ...fault, seq: 2 });
+    const gone = {
+      batches: history.batches.filter((batch) => batch.writer !== WRITERS[1]),
+      records: history.records.filter((record) => record.writer !== WRITERS[1]),
+    };
+    expect(await check(twoCheckpoints(history), gone)).toMatchObject({ ...fault, seq: 0 });
+  });
+
+  test('names a batch of a history that was written anew', async () => {
+    const anew = makeHistory(4, 2);
+    expect(await check(twoCheckpoints(makeHistory()), anew)).toMatchObject({
+      kind: 'changed',
+      writer: WRITERS[0],
+      seq: 1,
+    });
+  });
+
+  test('accepts what was dropped by policy, and nothing that a checkpoint does not say so of', async () => {
+    const history = makeHistory();
+    const dropped = history.batches
+      .slice(0, 2)
+      .map(({ writer, seq, at, hash }) => ({ writer, seq, at, hash }));
+    const rest = { batches: history.batches.slice(2), records: history.records.slice(6) };
+    const keptFrom = new Date(START + 500).toISOString();
+    expect(await check(twoCheckpoints(history, keptFrom), rest, dropped)).toBeNull();
+    expect(await check(twoCheckpoints(history), rest, dropped)).toMatchObject({ kind: 'removed', seq: 0 });
+  });
+
+  test('names a checkpoint that was changed, removed or exchanged', async () => {
+    const history = makeHistory();
+    const [one, two] = twoCheckpoints(history) as [StoredCheckpoint, StoredCheckpoint];
+    const checkpoint = { subject: 'checkpoint' };
+    const forged = { ...two, jws: `${two.jws.slice(0, -4)}AAAA` };
+    expect(await check([one, forged], history)).toMatchObject({ ...checkpoint, kind: 'changed' });
+    expect(await check([two], history)).toMatchObject({ ...checkpoint, kind: 'removed' });
+    expect(await check([{ ...two, number: 1 }], history)).toMatchObject({ ...checkpoint, kind: 'moved' });
+  });
+});
