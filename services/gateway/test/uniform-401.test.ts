@@ -198,13 +198,14 @@ describe('under /oauth every cause looks the same', () => {
 });
 
 test('no refusal is answered before the floor', async () => {
-  gateway.pauses.length = 0;
-  await exchange(HEART);
-  await exchange('POST /oauth/token HTTP/1.1\r\nContent-Type: application/json', '{}');
-  gateway.backends.answer({ issueToken: refuse });
-  await exchange('POST /oauth/token HTTP/1.1\r\nContent-Type: application/json', '{}');
-  expect(gateway.pauses).toHaveLength(2);
-  for (const pause of gateway.pauses) expect(pause).toBeLessThanOrEqual(25);
+  await using slow = await startTestGateway({ AUTH_FAILURE_FLOOR_MS: '600000' });
+  slow.backends.answer({ issueToken: refuse, openAuthorization: refuse });
+  await slow.fetch('/api/v1/profile');
+  await slow.fetch('/developer/apps');
+  await slow.fetch('/oauth/token', { method: 'POST', body: new URLSearchParams({ client_id: 'app_1' }) });
+  await slow.fetch('/oauth/authorize');
+  expect(slow.pauses).toHaveLength(4);
+  for (const pause of slow.pauses) expect(pause).toBeGreaterThan(500_000);
 });
 
 test('the cause goes nowhere', () => {

@@ -9,6 +9,7 @@ import { type GrantFacts as GrantMessage, GrantStatus } from '@phds/contracts/ph
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
+import { LRUCache } from 'lru-cache';
 import type { GrantFacts, Principal } from '../domain/principal.ts';
 import type { PrincipalCache } from './principal-cache.ts';
 
@@ -107,7 +108,7 @@ function toPrincipal({ principal, assertion, ledgerChecked }: IntrospectResponse
     userId,
     grantId,
     familyId,
-    scopes: new Set(scopes),
+    scopes: shareScopes(scopes),
     expiresAt: timestampMs(principal.expiresAt),
     grant: grant === undefined ? null : toGrantFacts(grant),
     ledgerChecked,
@@ -118,9 +119,21 @@ function toPrincipal({ principal, assertion, ledgerChecked }: IntrospectResponse
 function toGrantFacts({ status, scopes, expiresAt }: GrantMessage): GrantFacts {
   return {
     active: status === GrantStatus.ACTIVE,
-    scopes: new Set(scopes),
+    scopes: shareScopes(scopes),
     expiresAt: toMs(expiresAt),
   };
+}
+
+const sharedScopes = new LRUCache<string, ReadonlySet<string>>({ max: 1_000 });
+
+/** Most tokens carry one of few sets of scopes, so one set serves them all. */
+function shareScopes(scopes: readonly string[]): ReadonlySet<string> {
+  const key = scopes.join(' ');
+  const known = sharedScopes.get(key);
+  if (known !== undefined) return known;
+  const set = new Set(scopes);
+  sharedScopes.set(key, set);
+  return set;
 }
 
 function toMs(time: Timestamp | undefined): number {

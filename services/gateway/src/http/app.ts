@@ -39,6 +39,8 @@ function isUnder(prefix: string, url: string): boolean {
   return next === undefined || next === '/' || next === '?';
 }
 
+const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
+
 /** One line for each request that is no data request; never a path, a query or a body. */
 function logExchange({ log }: Gateway): RequestHandler {
   return (request, response, next) => {
@@ -46,7 +48,9 @@ function logExchange({ log }: Gateway): RequestHandler {
     response.once('finish', () => {
       const { requestId, route, startedAt } = exchange;
       const ms = Math.round(performance.now() - startedAt);
-      log.info({ requestId, method: request.method, route, status: response.statusCode, ms }, 'request');
+      const line = { requestId, method: request.method, route, status: response.statusCode, ms };
+      if (PROBES.has(route)) log.debug(line, 'probe');
+      else log.info(line, 'request');
     });
     next();
   };

@@ -29,8 +29,9 @@ export function mountNotFound(router: Router): void {
   });
 }
 
-/** The named part of a path. */
+/** The named part of a path; empty where the route has none. Throws `not_found` for what no id can hold. */
 export function pathParameter({ request }: Exchange, name: string): string {
-  const value = request.params[name];
-  return typeof value === 'string' ? value : '';
+  const value = request.params[name] ?? '';
+  if (typeof value !== 'string' || value.includes('\0')) throw notFound();
+  return value;
 }
