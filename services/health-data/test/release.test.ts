@@ -96,9 +96,15 @@ describe('who may ask', () => {
     );
   });
 
-  test('an expired access token and a userless one get nothing', async () => {
+  test("whether a token has expired is the ledger's to say, whatever the own clock shows", async () => {
     const now = Math.floor(harness.clock.now().getTime() / 1000);
-    expect(await reasonOf(heart({ tokenExpiresAt: now }))).toBe('token_expired');
+    await heart({ tokenExpiresAt: now - 1 });
+    expect(harness.consent.accesses).toHaveLength(1);
+    harness.consent.judge = () => Verdict.TOKEN_EXPIRED;
+    expect(await reasonOf(heart({ tokenExpiresAt: now + 60 }))).toBe('token_expired');
+  });
+
+  test('a userless token gets nothing', async () => {
     expect(await refusalOf(heart({}, {}, ''))).toMatchObject({
       reason: 'consent_required',
       requiredScope: 'read:health-data:heart',

@@ -1,5 +1,4 @@
 import type { DataPath } from '@phds/catalog/endpoints';
-import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound, unauthorized } from '@phds/service-kit/errors';
 import type { Caller } from './caller.ts';
 import type { Answer, Document } from './document.ts';
@@ -8,7 +7,6 @@ import { parseReadQuery, type RawQuery, type ReadQuery } from './read-request.ts
 
 export interface ReleaseDependencies {
   readonly recorder: AccessRecorder;
-  readonly clock: Clock;
 }
 
 /** What a resource is asked to read. */
@@ -27,13 +25,13 @@ export type Read = (scope: ReadScope) => Promise<Answer | null>;
  * rows, a durable record of the access, and only when that record was judged alive the answer.
  */
 export async function readReleased(
-  { recorder, clock }: ReleaseDependencies,
+  { recorder }: ReleaseDependencies,
   caller: Caller,
   path: DataPath,
   raw: RawQuery,
   read: Read,
 ): Promise<Document> {
-  checkAdmission(caller, path.scope, clock);
+  checkAdmission(caller, path.scope);
   const query = parseReadQuery(raw, path);
   const { userId, dataFrom } = caller;
   const answer = await read({ userId, query, dataFrom });
@@ -58,9 +56,8 @@ export async function readReleased(
   return answer.document;
 }
 
-/** Refuses early what the judgement after the record would refuse anyway, before a row is read. */
-function checkAdmission(caller: Caller, scope: string, clock: Clock): void {
-  if (caller.tokenExpiresAt * 1000 <= clock.now().getTime()) throw new AppError('token_expired');
+/** Refuses what no judgement could release, before a row is read. Expiry is not among it: the ledger's clock decides. */
+function checkAdmission(caller: Caller, scope: string): void {
   if (!caller.scopes.includes(scope)) {
     throw new AppError('insufficient_scope', `The token lacks the scope ${scope}.`, { requiredScope: scope });
   }

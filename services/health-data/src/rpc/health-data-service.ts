@@ -27,7 +27,7 @@ const GATEWAY = ['gateway'];
 /** The reads for apps. Which scope is needed follows from the rpc, never from what the caller says. */
 export function healthDataService(rpcs: HealthDataRpcs) {
   const { verifyAssertion, data, recorder } = rpcs;
-  const dependencies = { recorder, clock: data.clock };
+  const dependencies = { recorder };
 
   async function answer(
     endpoint: EndpointId,
