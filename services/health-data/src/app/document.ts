@@ -5,7 +5,7 @@ import { toPagination } from '@phds/catalog/pagination';
 /** A finished answer: the JSON body of the public interface, encoded once, here where the rows are. */
 export interface Document {
   readonly body: Uint8Array;
-  /** Strong entity tag of the body, quotes included (RFC 9110 section 8.8.3). */
+  /** Entity tag of the body, quotes included: strong, but weak where the body tells when it was made (RFC 9110 section 8.8.3). */
   readonly etag: string;
   /** Items on all pages; 0 for a single object. */
   readonly total: number;
@@ -43,10 +43,31 @@ export function toEncodedListAnswer(
 
 /** The envelope of a single object (interface.md 2.1). */
 export function toObjectAnswer(data: object, recordCount: number): Answer {
-  return { document: toDocument(`{"data":${JSON.stringify(data)}}`, 0), recordCount };
+  return { document: toDocument(toObjectText(data), 0), recordCount };
+}
+
+/**
+ * The same for an object that tells when it was made, which alone makes no new answer of it: its tag is weak and leaves that
+ * moment out.
+ */
+export function toTimedObjectAnswer<D extends object, M extends keyof D>(
+  data: D,
+  moment: M,
+  recordCount: number,
+): Answer {
+  const body = Buffer.from(toObjectText(data));
+  const etag = `W/${toTag(toObjectText({ ...data, [moment]: null }))}`;
+  return { document: { body, etag, total: 0 }, recordCount };
+}
+
+function toObjectText(data: object): string {
+  return `{"data":${JSON.stringify(data)}}`;
 }
 
 function toDocument(text: string, total: number): Document {
-  const etag = `"${hash('sha256', text, 'base64url').slice(0, ETAG_LENGTH)}"`;
-  return { body: Buffer.from(text), etag, total };
+  return { body: Buffer.from(text), etag: toTag(text), total };
+}
+
+function toTag(text: string): string {
+  return `"${hash('sha256', text, 'base64url').slice(0, ETAG_LENGTH)}"`;
 }

@@ -7,7 +7,7 @@ import { toStatistics } from '../domain/summary.ts';
 import { formatWithOffset } from '../domain/time-zone.ts';
 import { toInstantsIn } from '../domain/window.ts';
 import { findSince, getTimeZone, notBefore, toSlice } from './data-window.ts';
-import { toListAnswer, toObjectAnswer } from './document.ts';
+import { toListAnswer, toTimedObjectAnswer } from './document.ts';
 import type { ProfileStore, SummaryQuery, SummaryReader } from './ports.ts';
 import type { Read, ReadScope } from './released-read.ts';
 
@@ -30,7 +30,7 @@ export function readAggregations(ports: SummaryPorts): Read {
       generatedAt: ports.clock.now().toISOString(),
       metrics,
     };
-    return toObjectAnswer(data, metrics.length);
+    return toTimedObjectAnswer(data, 'generatedAt', metrics.length);
   };
 }
 

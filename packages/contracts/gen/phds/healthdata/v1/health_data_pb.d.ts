@@ -78,7 +78,7 @@ export declare type Document = Message<"phds.healthdata.v1.Document"> & {
   body: Uint8Array;
 
   /**
-   * Strong entity tag of the body, with its quotes (RFC 9110 8.8.3).
+   * Entity tag of the body, with its quotes: strong, but weak where the body tells when it was made (RFC 9110 8.8.3).
    *
    * @generated from field: string etag = 2;
    */
