@@ -153,13 +153,14 @@ describe('answers as such', () => {
     }
   });
 
-  test.each(DATA_ROWS.filter(([path]) => path !== '/api/v1/aggregations'))(
+  test.each(DATA_ROWS)(
     '%s answers 304 to whom has it already, and records that like any access',
     async (path) => {
       const { headers } = await read(path);
       const etag = headers.get('etag') ?? '';
+      const opaque = etag.replace('W/', '');
       const before = await countAccesses();
-      for (const tag of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+      for (const tag of [etag, `W/${opaque}`, `"x", ${opaque}`, '*']) {
         const answer = await app.read(token, pathOf(path), { headers: { 'If-None-Match': tag } });
         expect([tag, answer.status, answer.text]).toEqual([tag, 304, '']);
         expect(answer.headers.get('etag')).toBe(etag);
