@@ -30,8 +30,13 @@ export function assertionOf(context: HandlerContext): string {
   return requiredHeader(context, ASSERTION_METADATA);
 }
 
+/** A request header; null when it was not sent. Over gRPC it is read where it is, without making a Headers object. */
+export function findHeader(context: HandlerContext, name: string): string | null {
+  return context instanceof GrpcHandlerContext ? context.findMetadata(name) : context.requestHeader.get(name);
+}
+
 function requiredHeader(context: HandlerContext, name: string): string {
-  const value = context.requestHeader.get(name);
+  const value = findHeader(context, name);
   if (value === null || value === '') throw unauthorized(`${name} is missing`);
   return value;
 }
@@ -64,6 +69,11 @@ export class GrpcHandlerContext implements HandlerContext {
     this.#metadata = metadata;
     const time = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline);
     this.#deadline = Number.isFinite(time) ? time : undefined;
+  }
+
+  findMetadata(name: string): string | null {
+    const [value] = this.#metadata.get(name);
+    return typeof value === 'string' ? value : null;
   }
 
   get requestHeader(): Headers {

@@ -2,7 +2,7 @@ import type { DescService } from '@bufbuild/protobuf';
 import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
 import { AppError, toAppError } from './errors.ts';
 import type { Logger } from './log.ts';
-import { setCaller } from './rpc-context.ts';
+import { findHeader, setCaller } from './rpc-context.ts';
 import type { ServiceTokenVerifier } from './service-token.ts';
 
 /** The callers each rpc admits; every rpc is listed, and an empty list admits nobody. */
@@ -47,7 +47,7 @@ export interface RpcGuard {
 function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGuard): UnaryHandler {
   return async (request, context) => {
     try {
-      const header = context.requestHeader.get('authorization');
+      const header = findHeader(context, 'authorization');
       if (!header?.startsWith('Bearer ')) throw new AppError('caller_not_admitted');
       const caller = await guard.verifyCaller(header.slice('Bearer '.length));
       if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
