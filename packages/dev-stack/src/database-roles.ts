@@ -22,6 +22,9 @@ export interface ServiceDatabase {
 // One at a time on a server: concurrent changes of one role fail with "tuple concurrently updated".
 const LOCK_KEY = 7_420_001;
 
+/** A second schema of a service, for what its runtime role may add to and never take back; migrations fill it. */
+const AUDIT_SCHEMAS: Readonly<Record<string, string>> = { consent: 'consent_audit' };
+
 const DUPLICATE_DATABASE = '42P04';
 
 /**
@@ -47,6 +50,7 @@ export async function ensureServiceDatabase(options: ServiceDatabaseOptions): Pr
     await withClient(toDatabaseUrl(options.adminUrl, { database }), (client) =>
       grantSchema(client, { database, schema: toSchemaName(options.service), owner, runtime }),
     );
+    await ensureAuditSchema(options, database, owner);
   });
   return {
     schema: toSchemaName(options.service),
@@ -93,6 +97,19 @@ async function grantSchema(
     ALTER ROLE ${owner} IN DATABASE ${database} SET search_path = ${schema};
     ALTER ROLE ${runtime} IN DATABASE ${database} SET search_path = ${schema};
   `);
+}
+
+async function ensureAuditSchema(
+  { adminUrl, service }: ServiceDatabaseOptions,
+  database: string,
+  owner: string,
+): Promise<void> {
+  const schema = AUDIT_SCHEMAS[service];
+  if (schema === undefined) return;
+  await withClient(toDatabaseUrl(adminUrl, { database }), async (client) => {
+    await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema} AUTHORIZATION ${owner}`);
+    await client.query(`REVOKE ALL ON SCHEMA ${schema} FROM PUBLIC`);
+  });
 }
 
 async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {

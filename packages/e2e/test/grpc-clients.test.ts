@@ -59,7 +59,7 @@ describe('who may call', () => {
 
   test.each(rows)('%s refuses who is no service, or another one', async (path, service) => {
     const elsewhere = SERVICES.find((each) => each !== service) as Service;
-    const stranger: Caller = path.includes('IngestionService') ? 'gateway' : 'importer';
+    const stranger: Caller = /IngestionService|EraseUser/.test(path) ? 'gateway' : 'importer';
     const attempts: Record<string, string>[] = [
       {},
       { authorization: 'Bearer x' },

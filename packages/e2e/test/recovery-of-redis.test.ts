@@ -17,7 +17,9 @@ let stack: RunningStack;
 async function countRefusedRecords(): Promise<number> {
   const client = new pg.Client({ connectionString: stack.databases.consent.ownerUrl });
   await client.connect();
-  const { rows } = await client.query('SELECT count(*)::int AS n FROM access_refusal');
+  const { rows } = await client.query(
+    'SELECT count(*)::int AS n FROM access_record WHERE refers_to IS NOT NULL',
+  );
   await client.end();
   return rows[0].n;
 }

@@ -32,7 +32,9 @@ async function enter(user: string): Promise<Contender> {
 
 /** Refusals that the record step decided: those of gateways that still held the token for good. */
 async function countRefusedRecords(): Promise<number> {
-  const { rows } = await database.query('SELECT count(*)::int AS n FROM access_refusal');
+  const { rows } = await database.query(
+    'SELECT count(*)::int AS n FROM access_record WHERE refers_to IS NOT NULL',
+  );
   return rows[0].n;
 }
 

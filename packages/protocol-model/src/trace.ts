@@ -54,15 +54,15 @@ export interface RequestAnswered {
 /** An access record that is in the database when the run is over. */
 export interface AccessRecorded {
   readonly kind: 'recorded';
-  /** When it was committed; of real processes `access_record.at`, which is a little earlier and so the milder judge. */
+  /** When it was committed; of real processes `recorded_at` of its batch, which is a little earlier and so the milder judge. */
   readonly at: number;
   readonly request: string;
   readonly app: string;
   readonly grant: string;
   readonly scope: string;
-  /** Whether a row in `access_refusal` says that the answer was refused. */
+  /** Whether a later record refers to this one and says that the answer was refused. */
   readonly refused: boolean;
-  /** `access_record.at` in milliseconds of the database's clock; null is not judged. */
+  /** `access_batch.recorded_at` in milliseconds of the database's clock; null is not judged. */
   readonly databaseTime: number | null;
 }
 

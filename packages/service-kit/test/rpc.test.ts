@@ -40,9 +40,10 @@ beforeAll(async () => {
             return { verdicts: request.accesses.map(() => Verdict.RELEASED) };
           },
           listAccesses: () => ({}),
+          listAccessDays: () => ({}),
           getAppUsage: () => ({}),
         },
-        { recordAccess: ['health-data'], listAccesses: [], getAppUsage: ['gateway'] },
+        { recordAccess: ['health-data'], listAccesses: [], listAccessDays: [], getAppUsage: ['gateway'] },
       ),
     ],
     verifyCaller: createServiceTokenVerifier({ service: 'consent', publicKeys }),

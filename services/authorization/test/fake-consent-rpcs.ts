@@ -30,6 +30,7 @@ export function createFakeServices(fake: FakeConsent) {
       revokeGrant: [],
       revokeAllGrants: [],
       getReceipt: [],
+      eraseUser: [],
     }),
   ];
 }
@@ -129,5 +130,6 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
     revokeGrant: never,
     revokeAllGrants: never,
     getReceipt: never,
+    eraseUser: never,
   };
 }

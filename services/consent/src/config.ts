@@ -22,12 +22,22 @@ const schema = z.object({
   RPC_PORT: port(7002),
   /** Connect protocol: the same rpcs for curl. */
   INTERNAL_HTTP_PORT: port(7102),
-  /** Signs consent receipts (Ed25519, PKCS #8 PEM). */
+  /** Signs consent receipts and the checkpoints of the access records (Ed25519, PKCS #8 PEM). */
   RECEIPT_PRIVATE_KEY: z.string(),
   /** Undecided, unexpired pending approvals that an app may have (contract section 1). */
   MAX_LIVE_PENDING_PER_APP: integer(50, { min: 1 }),
   /** How often rows that no longer matter are removed. */
   PRUNE_INTERVAL_MS: durationMs(3_600_000),
+  /** Accesses that wait for the batch being recorded; more are refused at once. */
+  ACCESS_QUEUE_LIMIT: integer(10_000, { min: 500 }),
+  /** Longest that an access waits for its batch. */
+  ACCESS_QUEUE_WAIT_MS: durationMs(900),
+  /** How often recorded accesses are added to the counts by day; until then whoever reads adds them up. */
+  COUNT_INTERVAL_MS: durationMs(2_000),
+  /** How often the ends of the record chains are signed. */
+  CHECKPOINT_INTERVAL_MS: durationMs(60_000),
+  /** Days that access records are kept at least, in whole months; 0 is for ever, and 90 the least otherwise. */
+  RECORD_RETENTION_DAYS: integer(730).refine((days) => days === 0 || days >= 90, 'must be 0 or at least 90'),
   /** Days that a revoked token or family is remembered beyond its own expiry. */
   PRUNE_REVOCATIONS_AFTER_DAYS: integer(7, { min: 2 }),
   /** Days that a pending approval is kept, whatever became of it. */

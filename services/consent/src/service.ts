@@ -1,3 +1,4 @@
+import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
@@ -6,34 +7,45 @@ import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
 import { toTlsFiles } from '@phds/service-kit/rpc-tls';
 import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
 import { createSessionVerifier } from '@phds/service-kit/session';
+import { type AccessWriter, createAccessWriter } from './app/access-writer.ts';
 import { createAccesses } from './app/accesses.ts';
+import { countAll } from './app/counting.ts';
 import { createApprovalScreen } from './app/decisions.ts';
+import { createErasures } from './app/erasures.ts';
 import { createGrantDesk } from './app/grants.ts';
 import { createLedger } from './app/ledger.ts';
 import { createApprovalInbox } from './app/pending-approvals.ts';
-import type { AccessRecorder, EvictionPublisher } from './app/ports.ts';
-import { startPruning } from './app/pruning.ts';
+import { startPeriodic } from './app/periodic.ts';
+import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
-import { createRecordIds } from './app/record-id.ts';
-import { createJoseReceiptSigner } from './clients/jose-receipt-signer.ts';
+import { createRecordKeeping } from './app/record-keeping.ts';
+import type { AccessRecorder } from './app/record-ports.ts';
+import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
 import { createRedisEvictions, noEvictions } from './events/redis-evictions.ts';
-import { accessService } from './rpc/access-service.ts';
+import { accessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { consentService } from './rpc/consent-service.ts';
 import { ledgerService } from './rpc/ledger-service.ts';
-import { createUserOf } from './rpc/user.ts';
+import { createUserOf, type UserOf } from './rpc/user.ts';
 import { PrismaClient } from './store/generated/client.ts';
+import { createPgAccessCounter } from './store/pg-access-counter.ts';
 import { ACCESS_POOL_SETTINGS, createPgAccessRecorder } from './store/pg-access-recorder.ts';
 import { createPgLiveness } from './store/pg-liveness.ts';
 import { createPrismaAccessHistory } from './store/prisma-access-history.ts';
 import { createPrismaApps } from './store/prisma-apps.ts';
+import { createPrismaCheckpoints } from './store/prisma-checkpoints.ts';
 import { createPrismaCredentials } from './store/prisma-credentials.ts';
 import { createPrismaDecisions } from './store/prisma-decisions.ts';
 import { createPrismaGrants } from './store/prisma-grants.ts';
 import { createPrismaPendingApprovals } from './store/prisma-pending-approvals.ts';
+import { createPrismaPeople } from './store/prisma-people.ts';
 import { createPrismaPruner } from './store/prisma-pruner.ts';
 import { createPrismaReceipts } from './store/prisma-receipts.ts';
+import { createPrismaRecordPartitions } from './store/prisma-record-partitions.ts';
 import { translatingErrors } from './store/translated-errors.ts';
+
+/** People whose references are kept in memory: some 10 MB. */
+const KNOWN_PEOPLE = 50_000;
 
 /** Parts that tests replace. */
 export interface Overrides {
@@ -46,6 +58,18 @@ export interface Overrides {
 /** The running service and the ports it got. Disposing lets calls in flight finish. */
 export type Service = RpcServer;
 
+/** What everything is built from. */
+interface Base {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly prisma: PrismaClient;
+  /** The pool of the hot path. */
+  readonly access: Postgres;
+  readonly evictions: EvictionPublisher;
+  readonly userOf: UserOf;
+}
+
 /** Builds and starts the consent service. Starts also while the database is away: it then reports itself as not ready. */
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const { clock = systemClock } = overrides;
@@ -57,36 +81,19 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     client.$disconnect(),
   );
   const evictions = overrides.evictions ?? openEvictions(config, clock, log, resources);
-  const recorder = translatingErrors(createPgAccessRecorder(access.pool));
-  const userOf = createUserOf(
-    createSessionVerifier({
-      issuer: config.SESSION_ISSUER,
-      audience: config.SESSION_AUDIENCE,
-      jwks: config.SESSION_JWKS,
-      clock,
-    }),
-  );
+  const base: Base = { config, clock, log, prisma, access, evictions, userOf: openSessions(config, clock) };
+  await keepRecords(base, resources);
+  // Whatever is disposed before the record keeping may still write records.
+  const writer = resources.use(openWriter(base, overrides));
   const services = [
-    ledgerService(
-      createLedger({
-        apps: translatingErrors(createPrismaApps(prisma)),
-        credentials: translatingErrors(createPrismaCredentials(prisma)),
-        liveness: translatingErrors(createPgLiveness(access.pool)),
-        evictions,
-      }),
-    ),
-    await buildConsentService(config, prisma, { evictions, clock, userOf }),
+    buildLedgerService(base),
+    await buildConsentService(base),
     accessService({
-      accesses: createAccesses({
-        recorder: overrides.recorder?.(recorder) ?? recorder,
-        history: translatingErrors(createPrismaAccessHistory(prisma)),
-        newRecordId: createRecordIds(clock),
-      }),
-      userOf,
+      accesses: createAccesses({ writer, history: translatingErrors(createPrismaAccessHistory(prisma)) }),
+      userOf: base.userOf,
     }),
   ];
-  resources.use(prune(config, prisma, log));
-  const server = resources.use(await listen(config, log, clock, services, database));
+  const server = resources.use(await listen(base, services, database));
   log.info({ rpcPort: server.rpcPort, httpPort: server.httpPort }, 'ready');
   const running = resources.move();
   return {
@@ -118,12 +125,77 @@ function openEvictions(
   return createRedisEvictions({ redis: resources.use(openRedis(config.REDIS_URL, log)), clock, log });
 }
 
-async function buildConsentService(
-  config: Config,
-  prisma: PrismaClient,
-  shared: { evictions: EvictionPublisher; clock: Clock; userOf: ReturnType<typeof createUserOf> },
-) {
-  const { evictions, clock, userOf } = shared;
+function openSessions(config: Config, clock: Clock): UserOf {
+  const { SESSION_ISSUER: issuer, SESSION_AUDIENCE: audience, SESSION_JWKS: jwks } = config;
+  return createUserOf(createSessionVerifier({ issuer, audience, jwks, clock }));
+}
+
+function openWriter({ config, clock, prisma, access }: Base, overrides: Overrides): AccessWriter {
+  const recorder = translatingErrors(createPgAccessRecorder(access.pool));
+  return createAccessWriter(
+    {
+      recorder: overrides.recorder?.(recorder) ?? recorder,
+      people: translatingErrors(createPrismaPeople(prisma)),
+      clock,
+    },
+    {
+      maxBatch: LARGEST_BATCH,
+      maxQueued: config.ACCESS_QUEUE_LIMIT,
+      maxWaitMs: config.ACCESS_QUEUE_WAIT_MS,
+      maxPeople: KNOWN_PEOPLE,
+    },
+  );
+}
+
+/** Everything about records that goes on in the background, and the checkpoint that ends it. */
+async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise<void> {
+  const { config, clock, log, prisma, access } = base;
+  const keeping = createRecordKeeping(
+    {
+      partitions: translatingErrors(createPrismaRecordPartitions(prisma)),
+      checkpoints: translatingErrors(createPrismaCheckpoints(prisma)),
+      signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, CHECKPOINT_TYPE),
+      clock,
+    },
+    { retentionDays: config.RECORD_RETENTION_DAYS },
+  );
+  const counter = translatingErrors(createPgAccessCounter(access.pool));
+  const failed = (what: string) => (err: unknown) => log.warn({ err }, `${what} failed`);
+  const [pruning, checkpoint] = [failed('pruning'), failed('the checkpoint of the records')];
+  resources.defer(() => keeping.takeCheckpoint().then(() => undefined, checkpoint));
+  const every = (intervalMs: number, onFailure: (err: unknown) => void, turn: () => Promise<unknown>) =>
+    resources.use(
+      startPeriodic(turn, { intervalMs, onFailure, atOnce: intervalMs === config.PRUNE_INTERVAL_MS }),
+    );
+  every(config.COUNT_INTERVAL_MS, failed('counting'), () => countAll(counter));
+  every(config.CHECKPOINT_INTERVAL_MS, checkpoint, () => keeping.takeCheckpoint());
+  every(config.PRUNE_INTERVAL_MS, failed('moving the months of records'), async () => {
+    const dropped = await keeping.movePartitions();
+    if (dropped.length === 0) return;
+    log.info({ months: dropped }, 'months of records dropped');
+    await keeping.takeCheckpoint();
+  });
+  const pruner = translatingErrors(createPrismaPruner(prisma));
+  every(config.PRUNE_INTERVAL_MS, pruning, () =>
+    pruner.prune({
+      revocationDays: config.PRUNE_REVOCATIONS_AFTER_DAYS,
+      pendingDays: config.PRUNE_PENDING_AFTER_DAYS,
+    }),
+  );
+}
+
+function buildLedgerService({ prisma, access, evictions }: Base) {
+  return ledgerService(
+    createLedger({
+      apps: translatingErrors(createPrismaApps(prisma)),
+      credentials: translatingErrors(createPrismaCredentials(prisma)),
+      liveness: translatingErrors(createPgLiveness(access.pool)),
+      evictions,
+    }),
+  );
+}
+
+async function buildConsentService({ config, prisma, evictions, clock, userOf }: Base) {
   return consentService({
     inbox: createApprovalInbox(translatingErrors(createPrismaPendingApprovals(prisma)), {
       maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP,
@@ -132,29 +204,16 @@ async function buildConsentService(
     grants: createGrantDesk({ grants: translatingErrors(createPrismaGrants(prisma)), evictions }),
     receipts: createReceipts({
       source: translatingErrors(createPrismaReceipts(prisma)),
-      signer: await createJoseReceiptSigner(config.RECEIPT_PRIVATE_KEY),
+      signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE),
       clock,
     }),
+    erasures: createErasures({ people: translatingErrors(createPrismaPeople(prisma)), evictions }),
     userOf,
   });
 }
 
-function prune(config: Config, prisma: PrismaClient, log: Logger): AsyncDisposable {
-  return startPruning(translatingErrors(createPrismaPruner(prisma)), {
-    intervalMs: config.PRUNE_INTERVAL_MS,
-    revocationDays: config.PRUNE_REVOCATIONS_AFTER_DAYS,
-    pendingDays: config.PRUNE_PENDING_AFTER_DAYS,
-    report: (outcome) => {
-      if ('error' in outcome) log.warn({ err: outcome.error }, 'pruning failed');
-      else log.debug({ rows: outcome.rows }, 'pruned');
-    },
-  });
-}
-
 function listen(
-  config: Config,
-  log: Logger,
-  clock: Clock,
+  { config, log, clock }: Base,
   services: Parameters<typeof startRpcServer>[0]['services'],
   database: Postgres,
 ): Promise<RpcServer> {

@@ -16,8 +16,13 @@ describe('records', () => {
     'UPDATE access_record SET record_count = 0',
     'DELETE FROM access_record',
     'TRUNCATE access_record',
-    'UPDATE access_refusal SET verdict = verdict',
-    'DELETE FROM access_refusal',
+    'UPDATE access_batch SET hash = hash',
+    'DELETE FROM access_batch',
+    'TRUNCATE access_batch',
+    'UPDATE access_record_default SET record_count = 0',
+    'DELETE FROM access_batch_default',
+    'UPDATE consent_audit.access_checkpoint SET jws = jws',
+    'DELETE FROM consent_audit.access_dropped',
     'DELETE FROM consent_event',
   ])('are append-only, for the service and for the owner: %s', async (statement) => {
     const runtime = new pg.Client({
@@ -39,7 +44,9 @@ describe('records', () => {
     await expect(consent.records.recordAccess({ accesses })).rejects.toMatchObject({
       reason: 'invalid_request',
     });
-    const { rows } = await consent.owner.query(`SELECT 1 FROM access_record WHERE user_id = 'malformed'`);
+    const { rows } = await consent.owner.query('SELECT 1 FROM access_record WHERE grant_id = $1', [
+      grant.grantId,
+    ]);
     expect(rows).toEqual([]);
   });
 });

@@ -4,13 +4,14 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { type Eviction, EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
+import { timeOfUuid, toUuidText } from '@phds/record-chain/uuid';
 import { newId } from '@phds/service-kit/ids';
 import { createLogger } from '@phds/service-kit/log';
 import { subscribeRedis } from '@phds/service-kit/redis';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
-import { createRecordIds } from '../src/app/record-id.ts';
+import { createRecordStamps } from '../src/app/record-stamps.ts';
 import {
   approve,
   GLUCOSE,
@@ -121,20 +122,29 @@ describe('pruning', () => {
 });
 
 describe('ids of records', () => {
+  const text = (ids: readonly Uint8Array[]) => ids.map(toUuidText);
+
   test('grow, also within a millisecond, past its 4096, and when the clock goes back', () => {
     const clock = new FakeClock();
-    const next = createRecordIds(clock);
-    const ids = Array.from({ length: 5_000 }, next);
+    const stamp = createRecordStamps(clock);
+    const ids = Array.from({ length: 50 }, () => text(stamp(100).ids)).flat();
     clock.advance(-1_000);
-    ids.push(next());
+    ids.push(...text(stamp(1).ids));
     clock.advance(5_000);
-    ids.push(next());
+    ids.push(...text(stamp(500).ids));
     expect(ids).toEqual(ids.toSorted());
-    expect(new Set(ids).size).toBe(ids.length);
+    expect(new Set(ids).size).toBe(5_501);
   });
 
-  test('are UUIDs of version 7 that begin with the time', () => {
+  test('of one stamp share its millisecond, and are UUIDs of version 7 that begin with it', () => {
     const clock = new FakeClock('2022-02-22T19:22:22.000Z');
-    expect(createRecordIds(clock)()).toMatch(/^017f22e2-79b0-7000-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const stamp = createRecordStamps(clock);
+    for (let turn = 0; turn < 20; turn += 1) {
+      const { at, ids } = stamp(500);
+      expect(new Set(ids.map(timeOfUuid))).toEqual(new Set([at]));
+    }
+    expect(text(createRecordStamps(clock)(1).ids)[0]).toMatch(
+      /^017f22e2-79b0-7000-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import type { AccessRecorder } from '../src/app/ports.ts';
+import type { AccessRecorder } from '../src/app/record-ports.ts';
 import {
   accessOf,
   approve,

@@ -52,9 +52,10 @@ export class FakeConsent implements AsyncDisposable {
               return { verdicts: accesses.map((access) => this.judge(access)) };
             },
             listAccesses: () => ({}),
+            listAccessDays: () => ({}),
             getAppUsage: () => ({}),
           },
-          { recordAccess: ['health-data'], listAccesses: [], getAppUsage: [] },
+          { recordAccess: ['health-data'], listAccesses: [], listAccessDays: [], getAppUsage: [] },
         ),
       ],
     });

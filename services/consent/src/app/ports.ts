@@ -1,4 +1,3 @@
-import type { Access, AccessEntry, AppUsage, Verdict } from '../domain/access.ts';
 import type { AppProfile, AppStanding, AppStatus } from '../domain/app.ts';
 import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
 import type { Grant, GrantStatus, GrantTerms, GrantView } from '../domain/grant.ts';
@@ -123,46 +122,10 @@ export interface ReceiptSource {
   findReceipt(grantId: string, userId: string): Promise<ReceiptFacts | null>;
 }
 
-/** Signs receipts so that either side can show one later. */
-export interface ReceiptSigner {
+/** Signs what either side can show later. */
+export interface Signer {
   /** Compact JWS of the content, issued at `at`. */
-  sign(content: Record<string, unknown>, at: Date): Promise<string>;
-}
-
-/** An access with the id of its record. */
-export interface IdentifiedAccess extends Access {
-  /** UUID version 7. */
-  readonly recordId: string;
-}
-
-/** The hot path of every data request (contract section 8). The three steps are separate on purpose. */
-export interface AccessRecorder {
-  /** Durable, and committed, when it answers. All or none. */
-  record(accesses: readonly IdentifiedAccess[]): Promise<void>;
-  /** Judges in a snapshot taken after the call began; one verdict each, in order. */
-  judge(accesses: readonly IdentifiedAccess[]): Promise<Verdict[]>;
-  /** Adds why recorded answers did not leave. */
-  refuse(refusals: readonly { recordId: string; verdict: Verdict }[]): Promise<void>;
-}
-
-export interface AccessFilter {
-  readonly grantId: string | null;
-  readonly clientId: string | null;
-  readonly scope: string | null;
-  /** Inclusive and exclusive. */
-  readonly from: Date | null;
-  readonly to: Date | null;
-}
-
-export interface AccessHistory {
-  /** null when the filter names a grant that is not the user's. */
-  list(userId: string, filter: AccessFilter, page: Page): Promise<Listed<AccessEntry> | null>;
-  /** UTC dates, inclusive; null is the last 30 days. Answers null when the user does not own the app. */
-  usage(
-    clientId: string,
-    ownerId: string,
-    range: { from: string; to: string } | null,
-  ): Promise<AppUsage[] | null>;
+  sign(content: object, at: Date): Promise<string>;
 }
 
 /** Removes what can no longer matter; answers how many rows went. */

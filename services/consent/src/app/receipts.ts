@@ -1,7 +1,7 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
 import { toReceipt } from '../domain/receipt.ts';
-import type { ReceiptSigner, ReceiptSource } from './ports.ts';
+import type { ReceiptSource, Signer } from './ports.ts';
 
 /** Consent receipts (contract section 5). */
 export interface Receipts {
@@ -11,7 +11,7 @@ export interface Receipts {
 
 export function createReceipts(ports: {
   readonly source: ReceiptSource;
-  readonly signer: ReceiptSigner;
+  readonly signer: Signer;
   readonly clock: Clock;
 }): Receipts {
   return {

@@ -10,6 +10,9 @@ export type Verdict =
   | 'app_not_alive'
   | 'window_changed';
 
+/** What comes of a judgement: a verdict, or that the person was erased while the record named them by their former reference. */
+export type Judgement = Verdict | 'person_replaced';
+
 /** One answer about to be released: never values, never tokens. */
 export interface Access {
   readonly clientId: string;
@@ -45,6 +48,17 @@ export interface AccessEntry {
   readonly to: string;
   readonly recordCount: number;
   readonly verdict: Verdict;
+}
+
+/** Accesses of one person's data by one app on one UTC day. */
+export interface AccessDay {
+  /** `YYYY-MM-DD`. */
+  readonly date: string;
+  readonly clientId: string;
+  /** Empty when the app is unknown to the ledger. */
+  readonly appName: string;
+  readonly released: number;
+  readonly refused: number;
 }
 
 /** Accesses of one app on one UTC day at one endpoint. */

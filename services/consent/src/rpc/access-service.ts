@@ -7,12 +7,14 @@ import {
 import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { Accesses } from '../app/accesses.ts';
+import type { DayFilter, DayRange } from '../app/record-ports.ts';
 import type { Access, Verdict as VerdictName } from '../domain/access.ts';
 import { findDate, findMoment, parseHash, parseName, parseText, toPage } from './parameters.ts';
 import type { UserOf } from './user.ts';
 
-const LARGEST_BATCH = 500;
-const LONGEST_USAGE_DAYS = 366;
+/** Accesses of one call, and of one batch of the records. */
+export const LARGEST_BATCH = 500;
+const LONGEST_DAYS = 366;
 const DAY_MS = 86_400_000;
 const INT_MAX = 0x7fff_ffff;
 
@@ -43,13 +45,8 @@ export function accessService({ accesses, userOf }: { accesses: Accesses; userOf
       },
       async listAccesses(request, context) {
         const userId = await userOf(context);
-        const filter = {
-          grantId: parseText('grantId', request.grantId, 128) || null,
-          clientId: parseText('clientId', request.clientId, 128) || null,
-          scope: parseText('scope', request.scope, 128) || null,
-          from: findMoment('from', request.from),
-          to: findMoment('to', request.to),
-        };
+        const period = { from: findMoment('from', request.from), to: findMoment('to', request.to) };
+        const filter = { ...findFilter(request), ...period };
         const { items, total } = await accesses.list(userId, filter, toPage(request.page));
         const entries = items.map((entry) => ({
           ...entry,
@@ -58,13 +55,23 @@ export function accessService({ accesses, userOf }: { accesses: Accesses; userOf
         }));
         return { accesses: entries, total };
       },
+      async listAccessDays(request, context) {
+        const userId = await userOf(context);
+        const days = await accesses.days(userId, findFilter(request), findDays(request));
+        return { days };
+      },
       async getAppUsage(request, context) {
         const userId = await userOf(context);
         const clientId = parseName('clientId', request.clientId);
         return { usage: await accesses.usage(clientId, userId, findDays(request)) };
       },
     },
-    { recordAccess: ['health-data'], listAccesses: ['gateway'], getAppUsage: ['gateway'] },
+    {
+      recordAccess: ['health-data'],
+      listAccesses: ['gateway'],
+      listAccessDays: ['gateway'],
+      getAppUsage: ['gateway'],
+    },
   );
 }
 
@@ -88,14 +95,22 @@ function parseAccess(message: AccessMessage): Access {
   };
 }
 
+function findFilter(request: { grantId: string; clientId: string; scope: string }): DayFilter {
+  return {
+    grantId: parseText('grantId', request.grantId, 128) || null,
+    clientId: parseText('clientId', request.clientId, 128) || null,
+    scope: parseText('scope', request.scope, 128) || null,
+  };
+}
+
 /** Both or neither; null is the default range. */
-function findDays(request: { from: string; to: string }): { from: string; to: string } | null {
+function findDays(request: { from: string; to: string }): DayRange | null {
   const from = findDate('from', request.from);
   const to = findDate('to', request.to);
   if (from === null && to === null) return null;
   if (from === null || to === null) throw invalidRequest(from === null ? 'from' : 'to', 'is missing');
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
   if (days < 1) throw invalidRequest('from', 'must not be later than to');
-  if (days > LONGEST_USAGE_DAYS) throw invalidRequest('from', `at most ${LONGEST_USAGE_DAYS} days at once`);
+  if (days > LONGEST_DAYS) throw invalidRequest('from', `at most ${LONGEST_DAYS} days at once`);
   return { from, to };
 }

@@ -3,6 +3,7 @@ import type { ServiceImpl } from '@connectrpc/connect';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { ApprovalScreen } from '../app/decisions.ts';
+import type { Erasures } from '../app/erasures.ts';
 import type { GrantDesk } from '../app/grants.ts';
 import type { ApprovalInbox } from '../app/pending-approvals.ts';
 import type { Receipts } from '../app/receipts.ts';
@@ -13,12 +14,14 @@ import type { UserOf } from './user.ts';
 
 const AUTHORIZATION = ['authorization'];
 const GATEWAY = ['gateway'];
+const OPERATOR = ['importer'];
 
 export interface ConsentServiceParts {
   readonly inbox: ApprovalInbox;
   readonly screen: ApprovalScreen;
   readonly grants: GrantDesk;
   readonly receipts: Receipts;
+  readonly erasures: Erasures;
   readonly userOf: UserOf;
 }
 
@@ -31,7 +34,7 @@ type Rpcs<Name extends keyof ServiceImpl<typeof ConsentService>> = Pick<
 export function consentService(parts: ConsentServiceParts) {
   return implement(
     ConsentService,
-    { ...approvalRpcs(parts), ...grantRpcs(parts), ...withdrawalRpcs(parts) },
+    { ...approvalRpcs(parts), ...grantRpcs(parts), ...withdrawalRpcs(parts), ...erasureRpcs(parts) },
     {
       openPendingApproval: AUTHORIZATION,
       getPendingApproval: GATEWAY,
@@ -45,6 +48,7 @@ export function consentService(parts: ConsentServiceParts) {
       revokeAllGrants: GATEWAY,
       getReceipt: GATEWAY,
       listAppGrants: AUTHORIZATION,
+      eraseUser: OPERATOR,
     },
   );
 }
@@ -145,4 +149,13 @@ function withdrawalRpcs({ grants, userOf }: ConsentServiceParts) {
       return { revoked: await grants.revokeAll(await userOf(context)) };
     },
   } satisfies Rpcs<'narrowGrant' | 'revokeGrant' | 'revokeAllGrants'>;
+}
+
+function erasureRpcs({ erasures }: ConsentServiceParts) {
+  return {
+    async eraseUser(request) {
+      const { grantIds, pendingApprovals } = await erasures.erase(parseName('userId', request.userId));
+      return { grants: grantIds.length, pendingApprovals };
+    },
+  } satisfies Rpcs<'eraseUser'>;
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import type { AccessRecorder, IdentifiedAccess } from '../app/ports.ts';
-import type { Verdict } from '../domain/access.ts';
+import type { AccessRecorder, JudgedAccess, RecordBatch } from '../app/record-ports.ts';
+import type { Judgement } from '../domain/access.ts';
+import { byteaArray, int4Array, int8Array, textArray, uuidArray } from './binary-arrays.ts';
 
 /**
  * Planner settings for the pool of this file. Every statement here joins a handful of items to tables by their keys, so one
@@ -14,11 +15,21 @@ export const ACCESS_POOL_SETTINGS = {
   jit: 'off',
 } as const;
 
+// One statement: a batch is there with all of its records or not at all, and is uncounted from then on.
 const RECORD = `
-  INSERT INTO access_record (id, user_id, client_id, grant_id, scope, endpoint, window_from, window_to, page,
-    record_count, request_id)
-  SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-    $9::int[], $10::int[], $11::text[])`;
+  WITH batch AS (
+    INSERT INTO access_batch (writer, seq, at, record_count, digests, previous_hash, hash)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)
+  ), uncounted AS (
+    INSERT INTO access_uncounted (writer, seq, at) VALUES ($1, $2, $3)
+  )
+  INSERT INTO access_record (id, writer, seq, ordinal, at, user_ref, client_id, grant_id, scope, endpoint, window_from,
+    window_to, page, record_count, request_id, refers_to, verdict)
+  SELECT i.id, $1, $2, i.ord - 1, $3, i.user_ref, i.client_id, i.grant_id, i.scope, i.endpoint, i.window_from, i.window_to,
+    i.page, i.record_count, i.request_id, i.refers_to, i.verdict
+  FROM unnest($8::uuid[], $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
+    $16::int[], $17::int[], $18::text[], $19::uuid[], $20::text[]) WITH ORDINALITY AS i(id, user_ref, client_id, grant_id,
+    scope, endpoint, window_from, window_to, page, record_count, request_id, refers_to, verdict, ord)`;
 
 // Exported for the test of its plan. The first cause that applies is told. Any cause but the last three hides that there ever was a consent.
 export const JUDGE = `
@@ -32,17 +43,16 @@ export const JUDGE = `
     WHEN g.expires_at <= statement_timestamp() THEN 'grant_expired'
     WHEN i.scope <> ALL (g.scopes) THEN 'scope_withdrawn'
     WHEN coalesce(to_char(g.data_from, 'YYYY-MM-DD'), '') <> i.data_from THEN 'window_changed'
+    WHEN g.user_ref <> i.user_ref THEN 'person_replaced'
     ELSE 'released' END
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bigint[], $7::text[], $8::text[])
-    WITH ORDINALITY AS i(client_id, user_id, grant_id, family_id, token_hash, token_expires_at, scope, data_from, ord)
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bigint[], $7::text[], $8::text[],
+    $9::uuid[]) WITH ORDINALITY
+    AS i(client_id, user_id, grant_id, family_id, token_hash, token_expires_at, scope, data_from, user_ref, ord)
   LEFT JOIN app a ON a.client_id = i.client_id
   LEFT JOIN consent_grant g ON g.id = i.grant_id
   LEFT JOIN revoked_family f ON f.family_id = i.family_id
   LEFT JOIN revoked_token t ON t.token_hash = i.token_hash
   ORDER BY i.ord`;
-
-const REFUSE = `
-  INSERT INTO access_refusal (record_id, verdict) SELECT * FROM unnest($1::uuid[], $2::text[])`;
 
 /**
  * The hot path of every data request, on statements prepared once for each connection. Each method is one statement and so
@@ -50,52 +60,56 @@ const REFUSE = `
  */
 export function createPgAccessRecorder(pool: pg.Pool): AccessRecorder {
   return {
-    async record(accesses) {
-      await pool.query({ name: 'record', text: RECORD, values: toRecordColumns(accesses) });
+    async record(batch) {
+      await pool.query({ name: 'record', text: RECORD, values: toRecordValues(batch) });
     },
     async judge(accesses) {
-      const { rows } = await pool.query<[Verdict]>({
+      const { rows } = await pool.query<[Judgement]>({
         name: 'judge',
         text: JUDGE,
         values: toJudgeColumns(accesses),
         rowMode: 'array',
       });
-      if (rows.length !== accesses.length) throw new Error('a verdict for each access');
-      return rows.map(([verdict]) => verdict);
-    },
-    async refuse(refusals) {
-      const ids = refusals.map((refusal) => refusal.recordId);
-      const verdicts = refusals.map((refusal) => refusal.verdict);
-      await pool.query({ name: 'refuse', text: REFUSE, values: [ids, verdicts] });
+      return rows.map(([judgement]) => judgement);
     },
   };
 }
 
-function toRecordColumns(accesses: readonly IdentifiedAccess[]): unknown[] {
+function toRecordValues({ records, ...batch }: RecordBatch): unknown[] {
   return [
-    accesses.map((access) => access.recordId),
-    accesses.map((access) => access.userId),
-    accesses.map((access) => access.clientId),
-    accesses.map((access) => access.grantId),
-    accesses.map((access) => access.scope),
-    accesses.map((access) => access.endpoint),
-    accesses.map((access) => access.from),
-    accesses.map((access) => access.to),
-    accesses.map((access) => access.page),
-    accesses.map((access) => access.recordCount),
-    accesses.map((access) => access.requestId),
+    batch.writer,
+    batch.seq,
+    new Date(batch.at),
+    batch.recordCount,
+    batch.digests,
+    batch.previousHash,
+    batch.hash,
+    uuidArray(records.map((record) => record.id)),
+    uuidArray(records.map((record) => record.userRef)),
+    textArray(records.map((record) => record.clientId)),
+    textArray(records.map((record) => record.grantId)),
+    textArray(records.map((record) => record.scope)),
+    textArray(records.map((record) => record.endpoint)),
+    textArray(records.map((record) => record.from)),
+    textArray(records.map((record) => record.to)),
+    int4Array(records.map((record) => record.page)),
+    int4Array(records.map((record) => record.recordCount)),
+    textArray(records.map((record) => record.requestId)),
+    uuidArray(records.map((record) => record.refersTo)),
+    textArray(records.map((record) => record.verdict || null)),
   ];
 }
 
-function toJudgeColumns(accesses: readonly IdentifiedAccess[]): unknown[] {
+function toJudgeColumns(accesses: readonly JudgedAccess[]): Buffer[] {
   return [
-    accesses.map((access) => access.clientId),
-    accesses.map((access) => access.userId),
-    accesses.map((access) => access.grantId),
-    accesses.map((access) => access.familyId),
-    accesses.map(({ tokenHash: hash }) => Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength)),
-    accesses.map((access) => access.tokenExpiresAt),
-    accesses.map((access) => access.scope),
-    accesses.map((access) => access.dataFrom),
+    textArray(accesses.map((access) => access.clientId)),
+    textArray(accesses.map((access) => access.userId)),
+    textArray(accesses.map((access) => access.grantId)),
+    textArray(accesses.map((access) => access.familyId)),
+    byteaArray(accesses.map((access) => access.tokenHash)),
+    int8Array(accesses.map((access) => access.tokenExpiresAt)),
+    textArray(accesses.map((access) => access.scope)),
+    textArray(accesses.map((access) => access.dataFrom)),
+    uuidArray(accesses.map((access) => access.userRef)),
   ];
 }

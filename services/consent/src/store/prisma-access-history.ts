@@ -1,57 +1,111 @@
-import type { AccessFilter, AccessHistory } from '../app/ports.ts';
+import type { Page } from '../app/ports.ts';
+import type { AccessFilter, AccessHistory, DayFilter, DayRange } from '../app/record-ports.ts';
 import { type AccessEntry, toAccessId } from '../domain/access.ts';
+import { accessCounts, refOf } from './access-counts.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 
-const ENTRY_FROM = Prisma.sql`access_record r LEFT JOIN access_refusal f ON f.record_id = r.id`;
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS_BACK = 29;
 
-/** The history of accesses, read from the records themselves. */
+/** The history of accesses: entries from the records themselves, numbers from what is counted of them. */
 export function createPrismaAccessHistory(prisma: PrismaClient): AccessHistory {
   return {
     async list(userId, filter, page) {
-      if (filter.grantId !== null && !(await isGrantOf(prisma, filter.grantId, userId))) return null;
-      const where = Prisma.join([Prisma.sql`r.user_id = ${userId}`, ...toConditions(filter)], ' AND ');
-      const [items, counted] = await Promise.all([
-        prisma.$queryRaw<AccessEntry[]>`
-          SELECT r.id::text AS id, r.at, r.client_id AS "clientId", coalesce(a.name, '') AS "appName",
-            r.grant_id AS "grantId", r.scope, r.endpoint, r.window_from AS "from", r.window_to AS "to",
-            r.record_count AS "recordCount", coalesce(f.verdict, 'released') AS verdict
-          FROM ${ENTRY_FROM} LEFT JOIN app a ON a.client_id = r.client_id
-          WHERE ${where} ORDER BY r.id DESC LIMIT ${page.limit} OFFSET ${page.offset}`,
-        prisma.$queryRaw<{ total: number }[]>`
-          SELECT count(*)::int AS total FROM access_record r WHERE ${where}`,
+      if (await isForeign(prisma, filter.grantId, userId)) return null;
+      const [items, total] = await Promise.all([
+        selectEntries(prisma, userId, filter, page),
+        countEntries(prisma, userId, filter),
       ]);
-      return {
-        items: items.map((entry) => ({ ...entry, id: toAccessId(entry.id) })),
-        total: counted[0]?.total ?? 0,
-      };
+      return { items: items.map((entry) => ({ ...entry, id: toAccessId(entry.id) })), total };
+    },
+    async days(userId, filter, range) {
+      if (await isForeign(prisma, filter.grantId, userId)) return null;
+      return prisma.$queryRaw`
+        SELECT to_char(c.day, 'YYYY-MM-DD') AS date, c.client_id AS "clientId", coalesce(a.name, '') AS "appName",
+          sum(c.recorded - c.refused)::int AS released, sum(c.refused)::int AS refused
+        FROM ${accessCounts(ofUser(userId, filter))} c LEFT JOIN app a ON a.client_id = c.client_id
+        WHERE ${within(range)} GROUP BY c.day, c.client_id, a.name ORDER BY c.day DESC, c.client_id`;
     },
     async usage(clientId, ownerId, range) {
       const owned = await prisma.app.findFirst({ where: { clientId, ownerId }, select: { clientId: true } });
       if (owned === null) return null;
-      const today = Prisma.sql`(statement_timestamp() AT TIME ZONE 'UTC')::date`;
-      const from = range === null ? Prisma.sql`${today} - 29` : Prisma.sql`${range.from}::date`;
-      const to = range === null ? today : Prisma.sql`${range.to}::date`;
       return prisma.$queryRaw`
-        SELECT to_char(r.at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date, r.endpoint,
-          count(*) FILTER (WHERE f.record_id IS NULL)::int AS released, count(f.record_id)::int AS refused
-        FROM ${ENTRY_FROM}
-        WHERE r.client_id = ${clientId} AND r.at >= (${from})::timestamp AT TIME ZONE 'UTC'
-          AND r.at < (${to} + 1)::timestamp AT TIME ZONE 'UTC'
-        GROUP BY 1, 2 ORDER BY 1 DESC, 2`;
+        SELECT to_char(c.day, 'YYYY-MM-DD') AS date, c.endpoint,
+          sum(c.recorded - c.refused)::int AS released, sum(c.refused)::int AS refused
+        FROM ${accessCounts(Prisma.sql`r.client_id = ${clientId}`)} c
+        WHERE ${within(range)} GROUP BY c.day, c.endpoint ORDER BY c.day DESC, c.endpoint`;
     },
   };
 }
 
-async function isGrantOf(prisma: PrismaClient, id: string, userId: string): Promise<boolean> {
-  return (await prisma.consentGrant.findFirst({ where: { id, userId }, select: { id: true } })) !== null;
+async function isForeign(prisma: PrismaClient, grantId: string | null, userId: string): Promise<boolean> {
+  if (grantId === null) return false;
+  const own = await prisma.consentGrant.findFirst({ where: { id: grantId, userId }, select: { id: true } });
+  return own === null;
 }
 
-function toConditions(filter: AccessFilter): Prisma.Sql[] {
-  const conditions: Prisma.Sql[] = [];
+/** The page first, so that refusals are looked up for its records alone; each comes after what it refers to. */
+function selectEntries(
+  prisma: PrismaClient,
+  userId: string,
+  filter: AccessFilter,
+  page: Page,
+): Promise<AccessEntry[]> {
+  const where = Prisma.sql`${ofUser(userId, filter)} AND ${between(filter.from, filter.to)}`;
+  return prisma.$queryRaw`
+    SELECT p.id::text AS id, p.at, p.client_id AS "clientId", coalesce(a.name, '') AS "appName", p.grant_id AS "grantId",
+      p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.record_count AS "recordCount",
+      coalesce(f.verdict, 'released') AS verdict
+    FROM (SELECT * FROM access_record r WHERE ${where} AND r.refers_to IS NULL
+      ORDER BY r.id DESC LIMIT ${page.limit} OFFSET ${page.offset}) p
+    LEFT JOIN LATERAL (SELECT verdict FROM access_record f WHERE f.refers_to = p.id AND f.id > p.id LIMIT 1) f ON true
+    LEFT JOIN app a ON a.client_id = p.client_id
+    ORDER BY p.id DESC`;
+}
+
+/** Whole days as they are counted; of the days that the filter cuts, at most two, the records themselves. */
+async function countEntries(prisma: PrismaClient, userId: string, filter: AccessFilter): Promise<number> {
+  const where = ofUser(userId, filter);
+  const { from, to } = filter;
+  const firstDay = from === null ? null : new Date(Math.ceil(from.getTime() / DAY_MS) * DAY_MS);
+  const endDay = to === null ? null : new Date(Math.floor(to.getTime() / DAY_MS) * DAY_MS);
+  const records = (start: Date | null, end: Date | null) =>
+    Prisma.sql`(SELECT count(*) FROM access_record r WHERE ${where} AND r.refers_to IS NULL AND ${between(start, end)})`;
+  const isWithinDay = firstDay !== null && endDay !== null && firstDay > endDay;
+  const days = Prisma.sql`(SELECT coalesce(sum(c.recorded), 0) FROM ${accessCounts(where)} c
+    WHERE c.day >= ${toDay(firstDay, '-infinity')}::date AND c.day < ${toDay(endDay, 'infinity')}::date)`;
+  const parts = isWithinDay ? [records(from, to)] : [days];
+  if (!isWithinDay && firstDay !== null) parts.push(records(from, firstDay));
+  if (!isWithinDay && endDay !== null) parts.push(records(endDay, to));
+  const [counted] = await prisma.$queryRaw<{ total: number }[]>`
+    SELECT (${Prisma.join(parts, ' + ')})::int AS total`;
+  return counted?.total ?? 0;
+}
+
+function toDay(day: Date | null, unbounded: string): string {
+  if (day === null) return unbounded;
+  // The day after the last that has four digits of a year.
+  return day.getUTCFullYear() > 9999 ? 'infinity' : day.toISOString().slice(0, 10);
+}
+
+function ofUser(userId: string, filter: DayFilter): Prisma.Sql {
+  const conditions = [Prisma.sql`r.user_ref = ${refOf(userId)}`];
   if (filter.grantId !== null) conditions.push(Prisma.sql`r.grant_id = ${filter.grantId}`);
   if (filter.clientId !== null) conditions.push(Prisma.sql`r.client_id = ${filter.clientId}`);
   if (filter.scope !== null) conditions.push(Prisma.sql`r.scope = ${filter.scope}`);
-  if (filter.from !== null) conditions.push(Prisma.sql`r.at >= ${filter.from}`);
-  if (filter.to !== null) conditions.push(Prisma.sql`r.at < ${filter.to}`);
-  return conditions;
+  return Prisma.join(conditions, ' AND ');
+}
+
+/** By id, which begins with the time: other months are not even looked at. */
+function between(from: Date | null, to: Date | null): Prisma.Sql {
+  const conditions = [Prisma.sql`true`];
+  if (from !== null) conditions.push(Prisma.sql`r.id >= first_id_of(${from}::timestamptz)`);
+  if (to !== null) conditions.push(Prisma.sql`r.id < first_id_of(${to}::timestamptz)`);
+  return Prisma.join(conditions, ' AND ');
+}
+
+function within(range: DayRange | null): Prisma.Sql {
+  if (range !== null) return Prisma.sql`c.day BETWEEN ${range.from}::date AND ${range.to}::date`;
+  return Prisma.sql`c.day BETWEEN (statement_timestamp() AT TIME ZONE 'UTC')::date - ${DEFAULT_DAYS_BACK}::int
+    AND (statement_timestamp() AT TIME ZONE 'UTC')::date`;
 }

@@ -7,6 +7,7 @@ import { addEvent } from './consent-events.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, toGrant } from './grant-rows.ts';
 import { PENDING_COLUMNS, PENDING_FROM, type PendingRow, toPendingApproval } from './pending-rows.ts';
+import { keepPerson } from './person-locks.ts';
 
 type Transaction = Prisma.TransactionClient;
 
@@ -15,7 +16,7 @@ interface LockedFacts extends DecisionFacts {
   readonly openGrant: Grant | null;
 }
 
-/** Decisions, each one transaction. Locks are taken in the order pending approval, user and app, app, grant. */
+/** Decisions, each one transaction. Locks are taken in the order person, pending approval, user and app, app, grant. */
 export function createPrismaDecisions(prisma: PrismaClient): Decisions {
   return {
     approve: (command, decide) => prisma.$transaction((tx) => approve(tx, command, decide)),
@@ -28,6 +29,7 @@ async function approve(
   command: ApprovalCommand,
   decide: (facts: DecisionFacts) => ApprovalOutcome,
 ): Promise<Approved | null> {
+  await keepPerson(tx, command.userId);
   const clientId = await lockPending(tx, command.pendingId, command.userId);
   if (clientId === null) return null;
   const facts = await lockFacts(tx, command, clientId);
@@ -131,10 +133,12 @@ async function writeGrant(
   if (openGrant !== null) {
     await tx.$executeRaw`UPDATE consent_grant SET closed_at = ${now} WHERE id = ${openGrant.id}`;
   }
+  await tx.$executeRaw`INSERT INTO person (user_id) VALUES (${grant.userId}) ON CONFLICT DO NOTHING`;
   await tx.$executeRaw`
-    INSERT INTO consent_grant (id, user_id, client_id, app_epoch, scopes, granted_at, expires_at, data_from)
-    VALUES (${grant.grantId}, ${grant.userId}, ${grant.clientId}, ${grant.appEpoch}, ${terms.scopes}::text[],
-      ${now}, ${terms.expiresAt}, ${terms.dataFrom}::date)`;
+    INSERT INTO consent_grant (id, user_id, user_ref, client_id, app_epoch, scopes, granted_at, expires_at, data_from)
+    SELECT ${grant.grantId}, user_id, user_ref, ${grant.clientId}, ${grant.appEpoch}, ${terms.scopes}::text[],
+      ${now}, ${terms.expiresAt}, ${terms.dataFrom}::date
+    FROM person WHERE user_id = ${grant.userId}`;
 }
 
 async function markApproved(

@@ -1,5 +1,6 @@
 import type { Grants } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
+import { accessCounts, refOf } from './access-counts.ts';
 import { APP_COLUMNS, type AppRow, toAppProfile } from './app-rows.ts';
 import { addEvent } from './consent-events.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
@@ -53,12 +54,11 @@ async function selectViews(prisma: PrismaClient, userId: string, where: Prisma.S
     SELECT ${Prisma.raw(GRANT_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)}
     FROM ${Prisma.raw(GRANT_FROM)} WHERE ${where}`;
   if (rows.length === 0) return [];
-  const ids = rows.map((row) => row.id);
-  const counts = await prisma.$queryRaw<{ grantId: string; count: number; last: Date }[]>`
-    SELECT r.grant_id AS "grantId", count(*)::int AS count, max(r.at) AS last
-    FROM access_record r LEFT JOIN access_refusal f ON f.record_id = r.id
-    WHERE r.user_id = ${userId} AND r.grant_id = ANY(${ids}::text[]) AND f.record_id IS NULL
-    GROUP BY r.grant_id`;
+  const counts = await selectAccessCounts(
+    prisma,
+    userId,
+    rows.map((row) => row.id),
+  );
   const byGrant = new Map(counts.map((count) => [count.grantId, count]));
   return rows.map((row) => ({
     ...toGrant(row),
@@ -66,6 +66,36 @@ async function selectViews(prisma: PrismaClient, userId: string, where: Prisma.S
     lastAccessAt: byGrant.get(row.id)?.last ?? null,
     accessCount: byGrant.get(row.id)?.count ?? 0,
   }));
+}
+
+/**
+ * Released answers of grants. The last of a day is the latest that was released, unless any of that day was refused: then the
+ * records of the day are looked at.
+ */
+function selectAccessCounts(
+  prisma: PrismaClient,
+  userId: string,
+  grantIds: readonly string[],
+): Promise<{ grantId: string; count: number; last: Date | null }[]> {
+  const ref = refOf(userId);
+  return prisma.$queryRaw`
+    WITH days AS (
+      SELECT grant_id, day, sum(recorded) AS recorded, sum(refused) AS refused, max(last_at) AS last_at
+      FROM ${accessCounts(Prisma.sql`r.user_ref = ${ref} AND r.grant_id = ANY(${grantIds}::text[])`)} counts
+      GROUP BY 1, 2
+    ), latest AS (
+      SELECT DISTINCT ON (grant_id) * FROM days WHERE recorded > refused ORDER BY grant_id, day DESC
+    )
+    SELECT total.grant_id AS "grantId", total.count::int AS count,
+      CASE WHEN latest.refused = 0 THEN latest.last_at ELSE (
+        SELECT r.at FROM access_record r
+        WHERE r.user_ref = ${ref} AND r.grant_id = latest.grant_id AND r.refers_to IS NULL
+          AND r.id >= first_id_of(latest.day::timestamp AT TIME ZONE 'UTC')
+          AND r.id < first_id_of((latest.day + 1)::timestamp AT TIME ZONE 'UTC')
+          AND NOT EXISTS (SELECT FROM access_record f WHERE f.refers_to = r.id)
+        ORDER BY r.id DESC LIMIT 1) END AS last
+    FROM (SELECT grant_id, sum(recorded - refused) AS count FROM days GROUP BY 1) total
+    LEFT JOIN latest ON latest.grant_id = total.grant_id`;
 }
 
 interface LockedGrant {

@@ -276,6 +276,104 @@ export declare type ListAccessesResponse = Message<"phds.consent.v1.ListAccesses
 export declare const ListAccessesResponseSchema: GenMessage<ListAccessesResponse>;
 
 /**
+ * @generated from message phds.consent.v1.ListAccessDaysRequest
+ */
+export declare type ListAccessDaysRequest = Message<"phds.consent.v1.ListAccessDaysRequest"> & {
+  /**
+   * Empty is every grant, app and scope.
+   *
+   * @generated from field: string grant_id = 1;
+   */
+  grantId: string;
+
+  /**
+   * @generated from field: string client_id = 2;
+   */
+  clientId: string;
+
+  /**
+   * @generated from field: string scope = 3;
+   */
+  scope: string;
+
+  /**
+   * Dates YYYY-MM-DD (UTC), inclusive; both empty is the last 30 days.
+   *
+   * @generated from field: string from = 4;
+   */
+  from: string;
+
+  /**
+   * @generated from field: string to = 5;
+   */
+  to: string;
+};
+
+/**
+ * Describes the message phds.consent.v1.ListAccessDaysRequest.
+ * Use `create(ListAccessDaysRequestSchema)` to create a new message.
+ */
+export declare const ListAccessDaysRequestSchema: GenMessage<ListAccessDaysRequest>;
+
+/**
+ * @generated from message phds.consent.v1.AccessDay
+ */
+export declare type AccessDay = Message<"phds.consent.v1.AccessDay"> & {
+  /**
+   * YYYY-MM-DD (UTC).
+   *
+   * @generated from field: string date = 1;
+   */
+  date: string;
+
+  /**
+   * @generated from field: string client_id = 2;
+   */
+  clientId: string;
+
+  /**
+   * Empty when the app is unknown.
+   *
+   * @generated from field: string app_name = 3;
+   */
+  appName: string;
+
+  /**
+   * @generated from field: uint32 released = 4;
+   */
+  released: number;
+
+  /**
+   * @generated from field: uint32 refused = 5;
+   */
+  refused: number;
+};
+
+/**
+ * Describes the message phds.consent.v1.AccessDay.
+ * Use `create(AccessDaySchema)` to create a new message.
+ */
+export declare const AccessDaySchema: GenMessage<AccessDay>;
+
+/**
+ * @generated from message phds.consent.v1.ListAccessDaysResponse
+ */
+export declare type ListAccessDaysResponse = Message<"phds.consent.v1.ListAccessDaysResponse"> & {
+  /**
+   * Newest day first, then by app.
+   *
+   * @generated from field: repeated phds.consent.v1.AccessDay days = 1;
+   */
+  days: AccessDay[];
+};
+
+/**
+ * Describes the message phds.consent.v1.ListAccessDaysResponse.
+ * Use `create(ListAccessDaysResponseSchema)` to create a new message.
+ */
+export declare const ListAccessDaysResponseSchema: GenMessage<ListAccessDaysResponse>;
+
+/**
  * @generated from message phds.consent.v1.GetAppUsageRequest
  */
 export declare type GetAppUsageRequest = Message<"phds.consent.v1.GetAppUsageRequest"> & {
@@ -448,6 +546,16 @@ export declare const AccessService: GenService<{
     methodKind: "unary";
     input: typeof ListAccessesRequestSchema;
     output: typeof ListAccessesResponseSchema;
+  },
+  /**
+   * Accesses of the session's user's data by UTC day and app. Errors: UNAUTHORIZED (session), NOT_FOUND (foreign grant).
+   *
+   * @generated from rpc phds.consent.v1.AccessService.ListAccessDays
+   */
+  listAccessDays: {
+    methodKind: "unary";
+    input: typeof ListAccessDaysRequestSchema;
+    output: typeof ListAccessDaysResponseSchema;
   },
   /**
    * Accesses of an app by day and endpoint; the session's user has to own it. Errors: UNAUTHORIZED (session), NOT_FOUND.

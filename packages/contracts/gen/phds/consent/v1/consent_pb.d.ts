@@ -749,6 +749,45 @@ export declare type ListAppGrantsResponse = Message<"phds.consent.v1.ListAppGran
 export declare const ListAppGrantsResponseSchema: GenMessage<ListAppGrantsResponse>;
 
 /**
+ * @generated from message phds.consent.v1.EraseUserRequest
+ */
+export declare type EraseUserRequest = Message<"phds.consent.v1.EraseUserRequest"> & {
+  /**
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message phds.consent.v1.EraseUserRequest.
+ * Use `create(EraseUserRequestSchema)` to create a new message.
+ */
+export declare const EraseUserRequestSchema: GenMessage<EraseUserRequest>;
+
+/**
+ * @generated from message phds.consent.v1.EraseUserResponse
+ */
+export declare type EraseUserResponse = Message<"phds.consent.v1.EraseUserResponse"> & {
+  /**
+   * How many were removed.
+   *
+   * @generated from field: uint32 grants = 1;
+   */
+  grants: number;
+
+  /**
+   * @generated from field: uint32 pending_approvals = 2;
+   */
+  pendingApprovals: number;
+};
+
+/**
+ * Describes the message phds.consent.v1.EraseUserResponse.
+ * Use `create(EraseUserResponseSchema)` to create a new message.
+ */
+export declare const EraseUserResponseSchema: GenMessage<EraseUserResponse>;
+
+/**
  * State of a pending approval. All but `pending` are final.
  *
  * @generated from enum phds.consent.v1.PendingStatus
@@ -924,6 +963,18 @@ export declare const ConsentService: GenService<{
     methodKind: "unary";
     input: typeof ListAppGrantsRequestSchema;
     output: typeof ListAppGrantsResponseSchema;
+  },
+  /**
+   * Erases a person: ends and removes their grants, removes their pending approvals and the link from the access records to
+   * them; the records stay and verify. Effective before it answers. Without a session, called by importer (the key of
+   * whoever operates the service). Idempotent.
+   *
+   * @generated from rpc phds.consent.v1.ConsentService.EraseUser
+   */
+  eraseUser: {
+    methodKind: "unary";
+    input: typeof EraseUserRequestSchema;
+    output: typeof EraseUserResponseSchema;
   },
 }>;
 

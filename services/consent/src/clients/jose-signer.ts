@@ -1,19 +1,22 @@
 import { createPublicKey } from 'node:crypto';
 import { parsePrivateKey, SIGNATURE_ALGORITHM } from '@phds/service-kit/keys';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
-import type { ReceiptSigner } from '../app/ports.ts';
+import type { Signer } from '../app/ports.ts';
 
 /** `typ` of a receipt; no token passes as one, and it passes as no token. */
 export const RECEIPT_TYPE = 'consent-receipt+jwt';
 
-/** Signs with Ed25519 (RFC 8037). `kid` is the RFC 7638 thumbprint of the public key. Rejects for a key of another kind. */
-export async function createJoseReceiptSigner(privateKeyPem: string): Promise<ReceiptSigner> {
+/**
+ * Signs with Ed25519 (RFC 8037) under a `typ` of its own. `kid` is the RFC 7638 thumbprint of the public key. Rejects for a key
+ * of another kind.
+ */
+export async function createJoseSigner(privateKeyPem: string, typ: string): Promise<Signer> {
   const key = await parsePrivateKey(privateKeyPem);
   const kid = await calculateJwkThumbprint(await exportJWK(createPublicKey(privateKeyPem)));
-  const header = { alg: SIGNATURE_ALGORITHM, typ: RECEIPT_TYPE, kid };
+  const header = { alg: SIGNATURE_ALGORITHM, typ, kid };
   return {
     sign: (content, at) =>
-      new SignJWT(content)
+      new SignJWT({ ...content })
         .setProtectedHeader(header)
         .setIssuedAt(Math.floor(at.getTime() / 1000))
         .sign(key),

@@ -1,0 +1,188 @@
+import type { ChainedRecord } from '@phds/record-chain/record';
+import type { Clock } from '@phds/service-kit/clock';
+import type { Access, Verdict } from '../domain/access.ts';
+import { type Refusal, toRecord, toRefusalRecord } from './access-records.ts';
+import { type Call, CallQueue, notRecorded, type QueueLimits, takeWhileFits } from './call-queue.ts';
+import { createPersonRefs } from './person-refs.ts';
+import { createRecordChainEnd } from './record-chain-end.ts';
+import type { AccessRecorder, JudgedAccess, People, RecordBatch } from './record-ports.ts';
+import { createRecordStamps } from './record-stamps.ts';
+
+/** Limits of the wait for a batch; its statements have limits of their own. */
+export interface AccessWriterOptions extends QueueLimits {
+  /** Accesses in one batch, at most; a single call brings no more. */
+  readonly maxBatch: number;
+  /** People whose references are kept. */
+  readonly maxPeople: number;
+}
+
+/** The writer of this process. Disposing waits for what was begun. */
+export interface AccessWriter extends AsyncDisposable {
+  /**
+   * Records, commits, and only then judges: one verdict each, in order, once a refusal is recorded as well. Throws
+   * `access_not_recorded` for the whole call when any step fails; a record may then tell of an answer that never left, never
+   * the reverse.
+   */
+  record(accesses: readonly Access[]): Promise<Verdict[]>;
+}
+
+/** A call whose verdicts may leave once its refusals are recorded. */
+interface Refused {
+  readonly call: Call;
+  readonly verdicts: Verdict[];
+  readonly refusals: readonly Refusal[];
+}
+
+interface Written {
+  readonly calls: readonly Call[];
+  readonly accesses: readonly JudgedAccess[];
+  readonly batch: RecordBatch;
+}
+
+/**
+ * Merges calls: what queued while the last commit was in flight travels in the next. No timer delays anything. One insert is in
+ * flight at a time, since the chain's order is that of the inserts; the judgement of a batch, in a snapshot taken after its
+ * commit, may overlap the insert of the next.
+ */
+export function createAccessWriter(
+  ports: {
+    readonly recorder: AccessRecorder;
+    readonly people: Pick<People, 'findRefs'>;
+    readonly clock: Clock;
+  },
+  options: AccessWriterOptions,
+): AccessWriter {
+  return new BatchWriter(ports, options);
+}
+
+class BatchWriter implements AccessWriter {
+  readonly #recorder: AccessRecorder;
+  readonly #maxBatch: number;
+  readonly #stamp: ReturnType<typeof createRecordStamps>;
+  readonly #people: ReturnType<typeof createPersonRefs>;
+  readonly #chain = createRecordChainEnd();
+  readonly #calls: CallQueue;
+  #refused: Refused[] = [];
+  #writing: Promise<void> | null = null;
+  #judging: Promise<void> = Promise.resolve();
+  #arrival: PromiseWithResolvers<void> | null = null;
+
+  constructor(
+    { recorder, people, clock }: Parameters<typeof createAccessWriter>[0],
+    options: AccessWriterOptions,
+  ) {
+    this.#recorder = recorder;
+    this.#maxBatch = options.maxBatch;
+    this.#calls = new CallQueue(options);
+    this.#stamp = createRecordStamps(clock);
+    this.#people = createPersonRefs(people, options.maxPeople);
+  }
+
+  record(accesses: readonly Access[]): Promise<Verdict[]> {
+    if (accesses.length > this.#maxBatch) return Promise.reject(new RangeError('more than a batch'));
+    const verdicts = this.#calls.add(accesses);
+    this.#arrival?.resolve();
+    this.#write();
+    return verdicts;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    while (this.#writing !== null) await this.#writing;
+  }
+
+  get #isIdle(): boolean {
+    return this.#calls.isEmpty && this.#refused.length === 0;
+  }
+
+  #write(): void {
+    this.#writing ??= this.#writeAll();
+  }
+
+  /** Never rejects. */
+  async #writeAll(): Promise<void> {
+    for (;;) {
+      while (!this.#isIdle) await this.#writeNext();
+      // What is being judged may bring refusals; a call that arrives meanwhile need not wait for them.
+      this.#arrival = Promise.withResolvers();
+      const judged = this.#judging.then(() => true);
+      const isOver = await Promise.race([judged, this.#arrival.promise.then(() => false)]);
+      if (isOver && this.#isIdle) break;
+    }
+    // In the same turn as the look: a call that comes later begins anew.
+    this.#writing = null;
+  }
+
+  async #writeNext(): Promise<void> {
+    const refused = takeWhileFits(this.#refused, this.#maxBatch, (one) => one.refusals.length);
+    this.#refused = this.#refused.slice(refused.length);
+    const refusals = refused.flatMap((one) => one.refusals);
+    const calls = this.#calls.take(this.#maxBatch - refusals.length);
+    if (calls.length + refused.length === 0) return;
+    try {
+      const written = await this.#insert(calls, refusals);
+      for (const { call, verdicts } of refused) call.resolve(verdicts);
+      // At most two batches are under way: the one being judged and the one being inserted.
+      await this.#judging;
+      if (calls.length > 0) this.#judging = this.#judge(written);
+    } catch (cause) {
+      this.#chain.abandon();
+      for (const call of [...calls, ...refused.map((one) => one.call)]) call.reject(notRecorded(cause));
+    }
+  }
+
+  async #insert(calls: readonly Call[], refusals: readonly Refusal[]): Promise<Written> {
+    const accesses = calls.flatMap((call) => call.accesses);
+    const refOf = await this.#people.resolve(accesses.map((access) => access.userId));
+    const { at, ids } = this.#stamp(accesses.length + refusals.length);
+    const idOf = (index: number) => ids[index] ?? new Uint8Array();
+    const judged = accesses.map((access) => ({ ...access, userRef: refOf(access.userId) }));
+    const records = [
+      ...refusals.map((refusal, index) => toRefusalRecord(refusal, idOf(index), at)),
+      ...judged.map((access, index) => toRecord(access, idOf(refusals.length + index), at)),
+    ];
+    const batch = this.#chain.next(at, records);
+    await this.#recorder.record(batch);
+    this.#chain.advance(batch);
+    return { calls, accesses: judged, batch };
+  }
+
+  /** Never rejects. */
+  async #judge({ calls, accesses, batch }: Written): Promise<void> {
+    try {
+      const judgements = await this.#recorder.judge(accesses);
+      // A verdict that is missing must never read as released.
+      if (judgements.length !== accesses.length) throw new Error('a judgement for each access');
+      let offset = 0;
+      const records = batch.records.slice(batch.records.length - accesses.length);
+      for (const call of calls) {
+        const end = offset + call.accesses.length;
+        this.#settle(call, judgements.slice(offset, end), records.slice(offset, end));
+        offset = end;
+      }
+    } catch (cause) {
+      for (const call of calls) call.reject(notRecorded(cause));
+    }
+  }
+
+  #settle(
+    call: Call,
+    judgements: Awaited<ReturnType<AccessRecorder['judge']>>,
+    records: readonly ChainedRecord[],
+  ): void {
+    const verdicts: Verdict[] = [];
+    const refusals: Refusal[] = [];
+    for (const [index, judgement] of judgements.entries()) {
+      const [access, record] = [call.accesses[index], records[index]];
+      if (access === undefined || record === undefined) throw new Error('a record for each access');
+      if (judgement === 'person_replaced') {
+        this.#people.forget(access.userId);
+        call.reject(notRecorded(new Error('the record names a person of before an erasure')));
+        return;
+      }
+      verdicts.push(judgement);
+      if (judgement !== 'released') refusals.push({ record, verdict: judgement });
+    }
+    if (refusals.length === 0) call.resolve(verdicts);
+    else this.#refused.push({ call, verdicts, refusals });
+  }
+}

@@ -1,0 +1,65 @@
+import { type CheckpointContent, hashCheckpoint, readCheckpointContent } from '@phds/record-chain/checkpoint';
+import type { Clock } from '@phds/service-kit/clock';
+import type { Signer } from './ports.ts';
+import type { ChainState, CheckpointStore, RecordPartitions } from './record-ports.ts';
+
+/** Months that are prepared beside the present one. */
+const MONTHS_AHEAD = 3;
+const ATTEMPTS = 5;
+
+/** What keeps records in order and provable, beside writing them. Several instances at once are harmless. */
+export interface RecordKeeping {
+  /** Prepares months ahead and drops those that policy no longer keeps. Answers the names of the dropped. */
+  movePartitions(): Promise<string[]>;
+  /** Signs where the chains stand; answers false when they stand where the last checkpoint has them. */
+  takeCheckpoint(): Promise<boolean>;
+}
+
+export function createRecordKeeping(
+  ports: {
+    readonly partitions: RecordPartitions;
+    readonly checkpoints: CheckpointStore;
+    readonly signer: Signer;
+    readonly clock: Clock;
+  },
+  /** 0 keeps records for ever. */
+  policy: { readonly retentionDays: number },
+): RecordKeeping {
+  const { partitions, checkpoints, signer, clock } = ports;
+  return {
+    async movePartitions() {
+      await partitions.ensure(MONTHS_AHEAD);
+      return policy.retentionDays === 0 ? [] : partitions.drop(policy.retentionDays);
+    },
+    async takeCheckpoint() {
+      for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+        const content = findNext(await checkpoints.read());
+        if (content === null) return false;
+        const jws = await signer.sign(content, clock.now());
+        // Another instance may have taken that number meanwhile.
+        if (await checkpoints.add(content.number, jws)) return true;
+      }
+      return false;
+    },
+  };
+}
+
+/** null when there is nothing new to say. */
+function findNext({ last, heads, keptFrom }: ChainState): CheckpointContent | null {
+  const said = last === null ? null : readCheckpointContent(last.jws);
+  const kept = keptFrom?.toISOString() ?? null;
+  const isSame =
+    kept === (said?.keptFrom ?? null) && heads.every((head) => said?.heads.some(isSameHead(head)));
+  if (isSame) return null;
+  return {
+    number: (last?.number ?? 0) + 1,
+    previous: last === null ? null : hashCheckpoint(last.jws),
+    keptFrom: kept,
+    heads,
+  };
+}
+
+function isSameHead(one: CheckpointContent['heads'][number]) {
+  return (other: CheckpointContent['heads'][number]) =>
+    one.writer === other.writer && one.hash === other.hash;
+}

@@ -1,0 +1,100 @@
+import type { ChainedBatch } from '@phds/record-chain/chain';
+import type { ChainHead } from '@phds/record-chain/checkpoint';
+import type { ChainedRecord } from '@phds/record-chain/record';
+import type { Access, AccessDay, AccessEntry, AppUsage, Judgement } from '../domain/access.ts';
+import type { Listed, Page } from './ports.ts';
+
+// As in ports.ts, every method commits before it answers and throws `unavailable` while the database is away.
+
+/** An access as its record names the person. */
+export interface JudgedAccess extends Access {
+  /** 16 bytes. */
+  readonly userRef: Uint8Array;
+}
+
+/** A batch of a writer's chain with its records, in their order. */
+export interface RecordBatch extends ChainedBatch {
+  readonly records: readonly ChainedRecord[];
+}
+
+/** The hot path of every data request (contract section 8). The steps are separate on purpose. */
+export interface AccessRecorder {
+  /** Durable, and committed, when it answers. All or none. */
+  record(batch: RecordBatch): Promise<void>;
+  /** Judges in a snapshot taken after the call began; one judgement each, in order. */
+  judge(accesses: readonly JudgedAccess[]): Promise<Judgement[]>;
+}
+
+/** How records name people: 16 random bytes for as long as a person is not erased. */
+export interface People {
+  /** References of those who ever gave a consent; others are left out. */
+  findRefs(userIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
+  /**
+   * Removes everything that tells of a person: grants, decisions and the link to the records. A person who was erased before
+   * is nobody, as one who never was.
+   */
+  erase(userId: string): Promise<Erasure>;
+}
+
+/** What the erasure of a person removed. */
+export interface Erasure {
+  readonly grantIds: readonly string[];
+  readonly pendingApprovals: number;
+}
+
+export interface AccessFilter {
+  readonly grantId: string | null;
+  readonly clientId: string | null;
+  readonly scope: string | null;
+  /** Inclusive and exclusive. */
+  readonly from: Date | null;
+  readonly to: Date | null;
+}
+
+/** What counts of days are filtered by. */
+export type DayFilter = Pick<AccessFilter, 'grantId' | 'clientId' | 'scope'>;
+
+/** UTC dates, inclusive. */
+export interface DayRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface AccessHistory {
+  /** null when the filter names a grant that is not the user's. */
+  list(userId: string, filter: AccessFilter, page: Page): Promise<Listed<AccessEntry> | null>;
+  /** Newest day first, then by app; a range of null is the last 30 days. null as above. */
+  days(userId: string, filter: DayFilter, range: DayRange | null): Promise<AccessDay[] | null>;
+  /** A range of null is the last 30 days. Answers null when the user does not own the app. */
+  usage(clientId: string, ownerId: string, range: DayRange | null): Promise<AppUsage[] | null>;
+}
+
+/** Counts records by day, so that reading the counts never scans them. */
+export interface AccessCounter {
+  /** Adds some of the batches that are not counted yet, each exactly once whoever does it; answers how many. */
+  countNext(): Promise<number>;
+}
+
+/** The months that records are kept in. */
+export interface RecordPartitions {
+  /** Prepares this month and those ahead; answers how many are new. */
+  ensure(monthsAhead: number): Promise<number>;
+  /** Drops months that ended before the days to keep; answers their names. */
+  drop(keepDays: number): Promise<string[]>;
+}
+
+/** The chains as a checkpoint sees them. */
+export interface ChainState {
+  /** The last checkpoint; null before the first. */
+  readonly last: { readonly number: number; readonly jws: string } | null;
+  /** Heads of every chain that was written to since a while before the last checkpoint. */
+  readonly heads: readonly ChainHead[];
+  /** Since when records have been kept; null when none were dropped. */
+  readonly keptFrom: Date | null;
+}
+
+export interface CheckpointStore {
+  read(): Promise<ChainState>;
+  /** false when there is one of that number already. */
+  add(number: number, jws: string): Promise<boolean>;
+}
