@@ -1,24 +1,41 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { EXIT_DONE, EXIT_USAGE, importFhir } from './commands/import-fhir.ts';
+import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
+import { verifyRecords } from './commands/records-verify.ts';
 import { openIngestion } from './connection.ts';
+import { openRecords } from './records/connection.ts';
 
 const HELP = `Usage: pnpm phds import fhir FILE --user ID [--patient REF] [--json]
+       pnpm phds records verify [--json]
+       pnpm phds records export --user ID --format csv|fhir [--out FILE]
 
-Imports a FHIR R4 bundle (JSON) for a user. Importing the same file again changes nothing.
-
+import fhir      imports a FHIR R4 bundle (JSON) for a user; importing the same file again changes nothing
   FILE             the bundle; it may be larger than memory
   --user ID        the user whose data it is
   --patient REF    which patient, when the bundle is about several
   --json           print the report as one JSON document
+
+records verify   computes the chains of the access records anew and names the first record that was
+                 changed, removed, moved or added
+  --json           print the result as one JSON document
+
+records export   a user's access records, oldest first
+  --user ID        the user whose data was accessed
+  --format         csv (RFC 4180), or fhir: FHIR R4 AuditEvents, one a line
+  --out FILE       write to a file instead of the output
+
   --help           print this
 
-Writes to the local stack that runs in this checkout, or where HEALTH_DATA_ADDRESS (host:port) and
-SERVICE_PRIVATE_KEY_FILE (PEM of the caller \`importer\`) point.
+All of them look for the local stack that runs in this checkout. Elsewhere, import takes HEALTH_DATA_ADDRESS
+(host:port) and SERVICE_PRIVATE_KEY_FILE (PEM of the caller \`importer\`); records takes RECORDS_DATABASE_URL
+(consent's database, a role that reads) and RECORDS_PUBLIC_KEYS_FILE (JWKS of consent's receipt key).
 
-Exit codes: 0 imported, also when some items were refused with a reason; 1 the file is unusable or
-health-data does not take it; 2 wrong arguments.
+Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
+1 it could not be done (verify: something was changed); 2 wrong arguments; 3 the records could not be verified.
 `;
+
+type Values = Exclude<ReturnType<typeof readArguments>, string>['values'];
 
 /** Runs the command that the arguments name. Answers the exit code. */
 async function main(args: readonly string[]): Promise<number> {
@@ -29,11 +46,22 @@ async function main(args: readonly string[]): Promise<number> {
     (values.help === true ? process.stdout : process.stderr).write(HELP);
     return values.help === true ? EXIT_DONE : EXIT_USAGE;
   }
-  const [verb, format, file, ...rest] = positionals;
-  if (verb !== 'import' || format !== 'fhir')
-    return fail(`unknown command: ${positionals.slice(0, 2).join(' ')}`);
+  const [verb, object, ...rest] = positionals;
+  switch (`${verb} ${object}`) {
+    case 'import fhir':
+      return runImport(rest, values);
+    case 'records verify':
+      return rest.length > 0 ? fail(`not understood: ${rest.join(' ')}`) : runVerify(values);
+    case 'records export':
+      return rest.length > 0 ? fail(`not understood: ${rest.join(' ')}`) : runExport(values);
+    default:
+      return fail(`unknown command: ${positionals.slice(0, 2).join(' ')}`);
+  }
+}
+
+function runImport([file, ...others]: readonly string[], values: Values): Promise<number> | number {
   if (file === undefined) return fail('the FILE to import is missing');
-  if (rest.length > 0) return fail(`one FILE at a time; also given: ${rest.join(' ')}`);
+  if (others.length > 0) return fail(`one FILE at a time; also given: ${others.join(' ')}`);
   if (values.user === undefined || values.user === '') return fail('--user is missing');
   return importFhir(
     {
@@ -46,6 +74,25 @@ async function main(args: readonly string[]): Promise<number> {
   );
 }
 
+function runVerify(values: Values): Promise<number> {
+  const connect = () => openRecords(process.env);
+  return verifyRecords(
+    { json: values.json === true },
+    { output: process.stdout, errors: process.stderr, connect },
+  );
+}
+
+function runExport(values: Values): Promise<number> | number {
+  if (values.user === undefined || values.user === '') return fail('--user is missing');
+  const format = EXPORT_FORMATS.find((known) => known === values.format);
+  if (format === undefined) return fail(`--format must be ${EXPORT_FORMATS.join(' or ')}`);
+  const file = values.out === undefined ? null : resolve(callerDirectory(), values.out);
+  return exportRecords(
+    { userId: values.user, format, file },
+    { output: process.stdout, errors: process.stderr, connect: () => openRecords(process.env) },
+  );
+}
+
 function readArguments(args: readonly string[]) {
   try {
     return parseArgs({
@@ -55,6 +102,8 @@ function readArguments(args: readonly string[]) {
         user: { type: 'string' },
         patient: { type: 'string' },
         json: { type: 'boolean' },
+        format: { type: 'string' },
+        out: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     });

@@ -11,7 +11,7 @@ import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases'
 import { createSessionIssuer } from '@phds/test-kit/session-issuer';
 import { exportJWK } from 'jose';
 import pg from 'pg';
-import { type Config, readConsentConfig } from '../src/config.ts';
+import { readConsentConfig } from '../src/config.ts';
 import { createService, type Overrides, type Service } from '../src/service.ts';
 
 const CALLERS = ['gateway', 'authorization', 'health-data', 'importer'] as const;
@@ -28,10 +28,14 @@ export interface RunningService {
   readonly ledger: Client<typeof LedgerService>;
   /** As authorization, which opens and decides. */
   readonly asAuthorization: Client<typeof ConsentService>;
+  /** As importer, which whoever operates the service calls as. */
+  readonly asOperator: Client<typeof ConsentService>;
   /** As gateway, which reads and takes back. */
   readonly asGateway: Client<typeof ConsentService>;
   readonly records: Client<typeof AccessService>;
   readonly history: Client<typeof AccessService>;
+  /** Another instance beside it, on the same database and with the same keys. */
+  startAnother(settings?: Record<string, string>, overrides?: Overrides): Promise<Service>;
   /** Call options that carry a session of this user. */
   session(userId: string): Promise<{ headers: Record<string, string> }>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -57,7 +61,7 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
   const receipts = generateKeyPairSync('ed25519');
   const pem = receipts.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const url = (await options.databaseUrl?.(database.url)) ?? database.url;
-  const config: Config = readConsentConfig({
+  const settings = {
     LOG_LEVEL: 'silent',
     DATABASE_URL: url,
     RPC_PORT: '0',
@@ -69,9 +73,11 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     SESSION_JWKS: sessions.jwks,
     RECEIPT_PRIVATE_KEY: pem,
     ...options.settings,
-  });
+  };
   const log = createLogger({ service: 'consent', level: 'silent' });
-  const service = resources.use(await createService(config, { log, ...options.overrides }));
+  const start = (others: Record<string, string> = {}, overrides: Overrides = {}) =>
+    createService(readConsentConfig({ ...settings, ...others }), { log, ...overrides });
+  const service = resources.use(await start({}, options.overrides));
   const channel = (caller: Caller) =>
     resources.use(
       openRpcChannel({
@@ -81,10 +87,11 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
         deadlineMs: 15_000,
       }),
     );
-  const [authorization, gateway, healthData] = [
+  const [authorization, gateway, healthData, importer] = [
     channel('authorization'),
     channel('gateway'),
     channel('health-data'),
+    channel('importer'),
   ];
   const running = resources.move();
   return {
@@ -95,6 +102,8 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     tokens: callers.tokens,
     ledger: authorization.client(LedgerService),
     asAuthorization: authorization.client(ConsentService),
+    asOperator: importer.client(ConsentService),
+    startAnother: start,
     asGateway: gateway.client(ConsentService),
     records: healthData.client(AccessService),
     history: gateway.client(AccessService),

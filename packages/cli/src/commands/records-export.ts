@@ -1,0 +1,66 @@
+import { createWriteStream } from 'node:fs';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { toAuditEvent } from '../records/audit-event.ts';
+import { CSV_HEADER, toCsvLine } from '../records/csv.ts';
+import { explainRecords } from '../records/explanation.ts';
+import { type ExportedAccess, findAccesses } from '../records/exported-access.ts';
+import { EXIT_DONE, EXIT_FAILED } from './import-fhir.ts';
+import type { RecordsSurroundings } from './records-verify.ts';
+
+/** RFC 4180, or FHIR R4 AuditEvents as NDJSON. */
+export const EXPORT_FORMATS = ['csv', 'fhir'] as const;
+
+export interface ExportRecordsArguments {
+  readonly userId: string;
+  readonly format: (typeof EXPORT_FORMATS)[number];
+  /** null is the output. */
+  readonly file: string | null;
+}
+
+export interface ExportSurroundings extends Omit<RecordsSurroundings, 'output'> {
+  readonly output: Writable;
+}
+
+/** `phds records export`: a person's access records, oldest first. Answers the exit code. */
+export async function exportRecords(
+  { userId, format, file }: ExportRecordsArguments,
+  { output, errors, connect }: ExportSurroundings,
+): Promise<number> {
+  try {
+    await using connection = await connect();
+    const pages = await findAccesses(connection.snapshot, userId);
+    if (pages === null) {
+      errors.write(
+        `No records belong to a user ${userId}: there never was a consent, or the user was erased.\n`,
+      );
+      return EXIT_FAILED;
+    }
+    const text = format === 'csv' ? csv(pages) : ndjson(pages, userId);
+    // Only for its owner's eyes; the output stays open for whoever comes after.
+    if (file !== null) await pipeline(text, createWriteStream(file, { mode: 0o600 }));
+    else await pipeline(text, output, { end: false });
+    return EXIT_DONE;
+  } catch (error) {
+    errors.write(`${isFileError(error) ? `${error.path}: ${error.code}` : explainRecords(error)}\n`);
+    return EXIT_FAILED;
+  }
+}
+
+async function* csv(pages: AsyncIterable<readonly ExportedAccess[]>): AsyncGenerator<string> {
+  yield CSV_HEADER;
+  for await (const page of pages) yield page.map(toCsvLine).join('');
+}
+
+async function* ndjson(
+  pages: AsyncIterable<readonly ExportedAccess[]>,
+  userId: string,
+): AsyncGenerator<string> {
+  for await (const page of pages) {
+    yield page.map((access) => `${JSON.stringify(toAuditEvent(access, userId))}\n`).join('');
+  }
+}
+
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'path' in error && 'code' in error;
+}

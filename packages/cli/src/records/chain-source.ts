@@ -1,0 +1,75 @@
+import type { ChainedBatch } from '@phds/record-chain/chain';
+import type { ChainHead } from '@phds/record-chain/checkpoint';
+import type { StoredCheckpoint } from '@phds/record-chain/checkpoint-verification';
+import { parseUuid } from '@phds/record-chain/uuid';
+import type { DroppedPart, StoredRecord } from '@phds/record-chain/verification';
+import type { RecordsSnapshot } from './snapshot.ts';
+
+const RECORDS_A_PAGE = 2_000;
+const BATCHES_A_PAGE = 500;
+const CHECKPOINTS_A_PAGE = 200;
+
+const MILLISECONDS = '(extract(epoch FROM at) * 1000)::float8 AS at';
+
+/** What the tables hold, in the order of time. */
+export function readBatches(snapshot: RecordsSnapshot): AsyncIterable<ChainedBatch[]> {
+  return snapshot.pages<ChainedBatch>(
+    `SELECT writer::text, seq::float8, ${MILLISECONDS}, record_count AS "recordCount", digests,
+       previous_hash AS "previousHash", hash
+     FROM access_batch b ORDER BY b.at, b.writer, b.seq`,
+    BATCHES_A_PAGE,
+  );
+}
+
+type RecordRow = Omit<StoredRecord, 'id' | 'userRef' | 'refersTo'> & {
+  readonly id: string;
+  readonly userRef: string;
+  readonly refersTo: string | null;
+};
+
+/** As readBatches, in the order of ids. */
+export async function* readRecords(snapshot: RecordsSnapshot): AsyncGenerator<StoredRecord[]> {
+  const pages = snapshot.pages<RecordRow>(
+    `SELECT id::text, writer::text, seq::float8, ordinal, ${MILLISECONDS}, user_ref::text AS "userRef",
+       client_id AS "clientId", grant_id AS "grantId", scope, endpoint, window_from AS "from", window_to AS "to", page,
+       record_count AS "recordCount", request_id AS "requestId", refers_to::text AS "refersTo",
+       coalesce(verdict, '') AS verdict
+     FROM access_record r ORDER BY r.id`,
+    RECORDS_A_PAGE,
+  );
+  for await (const rows of pages) yield rows.map(toStoredRecord);
+}
+
+function toStoredRecord(row: RecordRow): StoredRecord {
+  const refersTo = row.refersTo === null ? null : parseUuid(row.refersTo);
+  return { ...row, id: parseUuid(row.id), userRef: parseUuid(row.userRef), refersTo };
+}
+
+/** The latest dropped part of each chain that has any. */
+export function readDropped(snapshot: RecordsSnapshot): Promise<DroppedPart[]> {
+  return snapshot.query<DroppedPart>(
+    `SELECT DISTINCT ON (d.writer) writer::text, seq::float8, ${MILLISECONDS}, hash
+     FROM consent_audit.access_dropped d ORDER BY d.writer, d.seq DESC`,
+  );
+}
+
+export function readCheckpoints(snapshot: RecordsSnapshot): AsyncIterable<StoredCheckpoint[]> {
+  return snapshot.pages<StoredCheckpoint>(
+    'SELECT number, jws FROM consent_audit.access_checkpoint ORDER BY number',
+    CHECKPOINTS_A_PAGE,
+  );
+}
+
+/** The stored hashes of these batches, in order; null where there is none. */
+export async function findHashes(
+  snapshot: RecordsSnapshot,
+  heads: readonly ChainHead[],
+): Promise<(string | null)[]> {
+  const rows = await snapshot.query<{ hash: Buffer | null }>(
+    `SELECT b.hash FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS head(writer, seq, ord)
+     LEFT JOIN LATERAL (SELECT hash FROM access_batch WHERE writer = head.writer AND seq = head.seq LIMIT 1) b ON true
+     ORDER BY head.ord`,
+    [heads.map((head) => head.writer), heads.map((head) => head.seq)],
+  );
+  return rows.map((row) => row.hash?.toString('base64url') ?? null);
+}

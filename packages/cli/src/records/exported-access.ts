@@ -1,0 +1,49 @@
+import type { RecordsSnapshot } from './snapshot.ts';
+
+/** An access of a person's data, as it is handed out. */
+export interface ExportedAccess {
+  readonly id: string;
+  /** RFC 3339, UTC, milliseconds. */
+  readonly at: string;
+  readonly app: string;
+  /** Empty when the app is not known any more. */
+  readonly appName: string;
+  readonly grantId: string;
+  readonly scope: string;
+  readonly endpoint: string;
+  readonly from: string;
+  readonly to: string;
+  readonly page: number;
+  readonly recordCount: number;
+  readonly requestId: string;
+  readonly outcome: 'released' | 'refused';
+  /** As the public interface tells it; empty when released. */
+  readonly reason: string;
+}
+
+const ACCESSES_A_PAGE = 1_000;
+
+/** Pages of a person's accesses, oldest first; null when nothing links anybody of that id to records. */
+export async function findAccesses(
+  snapshot: RecordsSnapshot,
+  userId: string,
+): Promise<AsyncIterable<ExportedAccess[]> | null> {
+  const [person] = await snapshot.query<{ ref: string }>(
+    'SELECT user_ref::text AS ref FROM person WHERE user_id = $1',
+    [userId],
+  );
+  if (person === undefined) return null;
+  return snapshot.pages<ExportedAccess>(
+    `SELECT 'acc_' || replace(r.id::text, '-', '') AS id,
+       to_char(r.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS at, r.client_id AS app,
+       coalesce(a.name, '') AS "appName", r.grant_id AS "grantId", r.scope, r.endpoint, r.window_from AS "from",
+       r.window_to AS "to", r.page, r.record_count AS "recordCount", r.request_id AS "requestId",
+       CASE WHEN f.verdict IS NULL THEN 'released' ELSE 'refused' END AS outcome, coalesce(upper(f.verdict), '') AS reason
+     FROM access_record r
+     LEFT JOIN LATERAL (SELECT verdict FROM access_record f WHERE f.refers_to = r.id AND f.id > r.id LIMIT 1) f ON true
+     LEFT JOIN app a ON a.client_id = r.client_id
+     WHERE r.user_ref = $1::uuid AND r.refers_to IS NULL ORDER BY r.id`,
+    ACCESSES_A_PAGE,
+    [person.ref],
+  );
+}

@@ -1,0 +1,53 @@
+import { describe, expect, test } from '@jest/globals';
+import { toAuditEvent } from '@phds/cli/records/audit-event';
+import { toCsvLine } from '@phds/cli/records/csv';
+import type { ExportedAccess } from '@phds/cli/records/exported-access';
+
+const ACCESS: ExportedAccess = {
+  id: 'acc_017f22e279b070008123456789abcdef',
+  at: '2026-03-01T12:00:00.000Z',
+  app: 'app_1',
+  appName: 'Pulse, "the" Diary',
+  grantId: 'grt_1',
+  scope: 'read:mood',
+  endpoint: '/api/v1/mood',
+  from: '',
+  to: '2026-03-01',
+  page: 1,
+  recordCount: 20,
+  requestId: 'req_1',
+  outcome: 'refused',
+  reason: 'GRANT_REVOKED',
+};
+
+test('a line of CSV quotes what it has to (RFC 4180)', () => {
+  expect(toCsvLine(ACCESS)).toBe(
+    'acc_017f22e279b070008123456789abcdef,2026-03-01T12:00:00.000Z,app_1,"Pulse, ""the"" Diary",grt_1,read:mood,' +
+      '/api/v1/mood,,2026-03-01,1,20,req_1,refused,GRANT_REVOKED\r\n',
+  );
+});
+
+describe('an AuditEvent', () => {
+  test('has what FHIR R4 asks of one: type, recorded, an agent who is the requestor, a source with an observer', () => {
+    const event = toAuditEvent(ACCESS, 'ada');
+    expect(event).toMatchObject({
+      resourceType: 'AuditEvent',
+      type: { code: 'rest' },
+      action: 'R',
+      recorded: ACCESS.at,
+      outcome: '4',
+      outcomeDesc: 'GRANT_REVOKED',
+      agent: [{ requestor: true, who: { identifier: { value: 'app_1' } } }],
+      source: { observer: { display: expect.any(String) } },
+    });
+    // An id of FHIR: 1 to 64 of these.
+    expect(event['id']).toMatch(/^[A-Za-z0-9.-]{1,64}$/);
+  });
+
+  test('says whose data, and has no empty value', () => {
+    const event = toAuditEvent({ ...ACCESS, appName: '', outcome: 'released', reason: '' }, 'ada');
+    expect(event).toMatchObject({ outcome: '0', entity: [{ what: { identifier: { value: 'ada' } } }, {}] });
+    expect(JSON.stringify(event)).not.toContain('""');
+    expect(event).not.toHaveProperty('outcomeDesc');
+  });
+});

@@ -1,0 +1,50 @@
+import { parseUuid } from '@phds/record-chain/uuid';
+import type { Clock } from '@phds/service-kit/clock';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { type AccessWriter, createAccessWriter } from '../src/app/access-writer.ts';
+import { createPgAccessCounter } from '../src/store/pg-access-counter.ts';
+import { ACCESS_POOL_SETTINGS, createPgAccessRecorder } from '../src/store/pg-access-recorder.ts';
+
+/** The hot path of a service without the service, so that a test may set its clock. */
+export interface DatedWriter extends AsyncDisposable {
+  readonly pool: Postgres['pool'];
+  readonly writer: AccessWriter;
+  /** As the service does now and then; answers how many batches. */
+  count(): Promise<number>;
+}
+
+/** A writer with a chain of its own on that database. */
+export function startDatedWriter(databaseUrl: string, clock: Clock): DatedWriter {
+  const database = openPostgres({
+    connectionString: databaseUrl,
+    schema: 'consent',
+    poolSize: 4,
+    statementTimeoutMs: 20_000,
+    applicationName: 'phds-test-writer',
+    settings: ACCESS_POOL_SETTINGS,
+  });
+  const { pool } = database;
+  const people = {
+    async findRefs(userIds: readonly string[]) {
+      const { rows } = await pool.query<{ user_id: string; user_ref: string }>(
+        'SELECT user_id, user_ref FROM person WHERE user_id = ANY($1)',
+        [userIds],
+      );
+      return new Map(rows.map((row) => [row.user_id, parseUuid(row.user_ref)]));
+    },
+  };
+  const writer = createAccessWriter(
+    { recorder: createPgAccessRecorder(pool), people, clock },
+    { maxBatch: 500, maxQueued: 10_000, maxWaitMs: 30_000, maxPeople: 100 },
+  );
+  const counter = createPgAccessCounter(pool);
+  return {
+    pool,
+    writer,
+    count: () => counter.countNext(),
+    async [Symbol.asyncDispose]() {
+      await writer[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}

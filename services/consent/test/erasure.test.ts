@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import {
+  accessOf,
+  approve,
+  openPending,
+  type RegisteredApp,
+  type RunningService,
+  record,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+import { verifyRecords } from './verify-command.ts';
+
+let consent: RunningService;
+let app: RegisteredApp;
+
+beforeAll(async () => {
+  consent = await startConsent();
+  app = await registerApp(consent, 'developer');
+});
+afterAll(() => consent[Symbol.asyncDispose]());
+
+const erase = (userId: string) => consent.asOperator.eraseUser({ userId });
+
+/** Every text that the tables hold, of both schemas. */
+async function everything(): Promise<string> {
+  const { rows } = await consent.owner.query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+     WHERE schemaname IN ('consent', 'consent_audit') AND tablename <> '_prisma_migrations'`,
+  );
+  const texts: string[] = [];
+  for (const { name } of rows) {
+    const { rows: contents } = await consent.owner.query(`SELECT t::text AS text FROM ${name} t`);
+    texts.push(...contents.map((row) => `${name} ${row.text}`));
+  }
+  return texts.join('\n');
+}
+
+describe('erasing a person', () => {
+  test('removes grants, decisions and every link from the records, which stay and verify', async () => {
+    const other = await approve(consent, app, 'bystander');
+    const grant = await approve(consent, app, 'person-to-erase');
+    const pending = await openPending(consent, app);
+    await consent.asGateway.getPendingApproval({ id: pending }, await consent.session('person-to-erase'));
+    const access = accessOf(grant);
+    expect(await record(consent, access)).toBe(Verdict.RELEASED);
+    expect(await record(consent, accessOf(other))).toBe(Verdict.RELEASED);
+    expect(await everything()).toContain('person-to-erase');
+
+    expect(await erase('person-to-erase')).toMatchObject({ grants: 1, pendingApprovals: 2 });
+
+    expect(await everything()).not.toContain('person-to-erase');
+    const { rows } = await consent.owner.query(
+      `SELECT count(*)::int AS records, count(person.user_id)::int AS linked
+       FROM access_record LEFT JOIN person USING (user_ref) WHERE grant_id = $1`,
+      [grant.grantId],
+    );
+    expect(rows).toEqual([{ records: 1, linked: 0 }]);
+    expect(await verifyRecords(consent)).toMatchObject({ ok: true });
+    const session = await consent.session('person-to-erase');
+    expect(await consent.asGateway.listGrants({}, session)).toMatchObject({ grants: [], total: 0 });
+    expect(await consent.history.listAccesses({}, session)).toMatchObject({ accesses: [], total: 0 });
+    expect((await consent.history.listAccesses({}, await consent.session('bystander'))).total).toBe(1);
+  });
+
+  test('refuses what still comes of them, in records that belong to nobody', async () => {
+    const grant = await approve(consent, app, 'late-reader');
+    expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
+    await erase('late-reader');
+    expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
+    expect(await everything()).not.toContain('late-reader');
+    const liveness = { clientId: app.clientId, appEpoch: 1, grantId: grant.grantId, familyId: 'fam_x' };
+    expect((await consent.ledger.checkLiveness(liveness)).grant).toBeUndefined();
+  });
+
+  test('begins a new life: what is recorded afterwards is shown, what was before is not', async () => {
+    await record(consent, accessOf(await approve(consent, app, 'returning')));
+    await erase('returning');
+    const grant = await approve(consent, app, 'returning');
+    // The writer remembers the reference of before; the judgement finds it out, and the next record has the new one.
+    await expect(record(consent, accessOf(grant))).rejects.toMatchObject({ reason: 'access_not_recorded' });
+    expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
+    const { accesses, total } = await consent.history.listAccesses({}, await consent.session('returning'));
+    expect(total).toBe(1);
+    expect(accesses).toMatchObject([{ grantId: grant.grantId, verdict: Verdict.RELEASED }]);
+  });
+
+  test('again, or of somebody unknown, removes nothing; only the operator may', async () => {
+    await approve(consent, app, 'twice');
+    expect(await erase('twice')).toMatchObject({ grants: 1 });
+    expect(await erase('twice')).toMatchObject({ grants: 0, pendingApprovals: 0 });
+    expect(await erase('never-seen')).toMatchObject({ grants: 0, pendingApprovals: 0 });
+    await expect(erase('')).rejects.toMatchObject({ reason: 'invalid_request' });
+    await expect(consent.asGateway.eraseUser({ userId: 'bystander' })).rejects.toMatchObject({
+      reason: 'caller_not_admitted',
+    });
+  });
+
+  test('at the same time as approvals leaves no grant without its person', async () => {
+    const apps = await Promise.all(Array.from({ length: 6 }, () => registerApp(consent)));
+    const attempts = apps.map((each) => approve(consent, each, 'racing'));
+    const erasures = [erase('racing'), erase('racing'), erase('racing')];
+    await Promise.allSettled([...attempts, ...erasures]);
+    const { rows } = await consent.owner.query(
+      `SELECT count(*)::int AS n FROM consent_grant g LEFT JOIN person p USING (user_id, user_ref)
+       WHERE p.user_id IS NULL`,
+    );
+    expect(rows).toEqual([{ n: 0 }]);
+    await erase('racing');
+    expect(await everything()).not.toContain('racing');
+  });
+});

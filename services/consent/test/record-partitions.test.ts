@@ -1,0 +1,129 @@
+import { expect, test } from '@jest/globals';
+import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { eventually } from '@phds/test-kit/conditions';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import pg from 'pg';
+import { startDatedWriter } from './dated-writer.ts';
+import { accessOf, approve, type RunningService, registerApp, startConsent } from './running-service.ts';
+import { verifyRecords } from './verify-command.ts';
+
+/** Names of the partitions of a table, without its own. */
+async function partitionsOf({ owner }: RunningService, table: string): Promise<string[]> {
+  const { rows } = await owner.query(
+    `SELECT replace(inhrelid::regclass::text, $1 || '_', '') AS name FROM pg_inherits WHERE inhparent = $1::regclass`,
+    [table],
+  );
+  return rows.map((row) => row.name).sort();
+}
+
+/** `2026_03` of the month that is so many months away. */
+async function monthAway({ owner }: RunningService, months: number): Promise<string> {
+  const { rows } = await owner.query(
+    `SELECT to_char(date_trunc('month', now() AT TIME ZONE 'UTC') + make_interval(months => $1), 'YYYY_MM') AS month`,
+    [months],
+  );
+  return rows[0].month;
+}
+
+/** A month of the past, as if the service had run then. */
+async function makeMonth({ owner }: RunningService, month: string): Promise<void> {
+  const start = `${month.replace('_', '-')}-01 00:00:00Z`;
+  const { rows } = await owner.query(`SELECT ($1::timestamptz + interval '1 month')::text AS end`, [start]);
+  const { end } = rows[0];
+  await owner.query(
+    `CREATE TABLE access_batch_${month} PARTITION OF access_batch FOR VALUES FROM ('${start}') TO ('${end}')`,
+  );
+  const ids = await owner.query(
+    'SELECT first_id_of($1::timestamptz) AS a, first_id_of($2::timestamptz) AS b',
+    [start, end],
+  );
+  await owner.query(
+    `CREATE TABLE access_record_${month} PARTITION OF access_record FOR VALUES FROM ('${ids.rows[0].a}') TO ('${ids.rows[0].b}')`,
+  );
+  for (const table of ['access_batch', 'access_record']) {
+    await owner.query(`SELECT make_append_only('${table}_${month}', '')`);
+  }
+}
+
+/** Accesses of a month long ago and of now, by one grant. */
+async function recordInMonth(consent: RunningService, month: string): Promise<{ grantId: string }> {
+  const grant = await approve(consent, await registerApp(consent), 'old-reader');
+  const clock = new FakeClock(`${month.replace('_', '-')}-15T12:00:00Z`);
+  await using dated = startDatedWriter(consent.database.url, clock);
+  expect(await dated.writer.record([accessOf(grant), accessOf(grant)])).toEqual(['released', 'released']);
+  clock.set(new Date());
+  expect(await dated.writer.record([accessOf(grant)])).toEqual(['released']);
+  return grant;
+}
+
+test('the months to come are there at the start, and a month that is missing is made again', async () => {
+  await using consent = await startConsent();
+  const months = await Promise.all([0, 1, 2, 3].map((months) => monthAway(consent, months)));
+  for (const table of ['access_batch', 'access_record']) {
+    expect(await partitionsOf(consent, table)).toEqual([...months, 'default']);
+    await consent.owner.query(`DROP TABLE ${table}_${months[3]}`);
+  }
+  await using _second = await consent.startAnother();
+  await eventually(async () => {
+    expect(await partitionsOf(consent, 'access_batch')).toEqual([...months, 'default']);
+    expect(await partitionsOf(consent, 'access_record')).toEqual([...months, 'default']);
+  });
+});
+
+test('a month is as closed to changes as the whole table, for the service and for the owner', async () => {
+  await using consent = await startConsent();
+  const month = await monthAway(consent, 0);
+  const runtime = new pg.Client({
+    connectionString: consent.database.url,
+    options: '-c search_path=consent',
+  });
+  await runtime.connect();
+  for (const table of [`access_record_${month}`, `access_batch_${month}`]) {
+    for (const statement of [`UPDATE ${table} SET seq = 0`, `DELETE FROM ${table}`, `TRUNCATE ${table}`]) {
+      await expect(runtime.query(statement)).rejects.toThrow(/permission denied/);
+      await expect(consent.owner.query(statement)).rejects.toThrow(/append-only/);
+    }
+    await expect(runtime.query(`DROP TABLE ${table}`)).rejects.toThrow(/must be owner/);
+    await expect(runtime.query(`INSERT INTO ${table} SELECT * FROM ${table}`)).rejects.toThrow(/permission/);
+  }
+  await expect(runtime.query('SELECT drop_access_partitions(89)')).rejects.toThrow(/90 days/);
+  await runtime.end();
+});
+
+test('months past their time are dropped with their counts; what stays verifies and says what is gone', async () => {
+  await using consent = await startConsent();
+  const old = '2024_02';
+  await makeMonth(consent, old);
+  const { grantId } = await recordInMonth(consent, old);
+  const session = await consent.session('old-reader');
+  const history = () => consent.history.listAccesses({}, session);
+  expect((await history()).total).toBe(3);
+  {
+    await using _forEver = await consent.startAnother({
+      RECORD_RETENTION_DAYS: '0',
+      PRUNE_INTERVAL_MS: '20',
+    });
+    await eventually(async () => expect((await verifyRecords(consent)).records).toBe(3));
+    expect(await partitionsOf(consent, 'access_record')).toContain(old);
+  }
+  await using _second = await consent.startAnother({ RECORD_RETENTION_DAYS: '90' });
+  await eventually(async () => {
+    expect(await partitionsOf(consent, 'access_record')).not.toContain(old);
+    expect(await verifyRecords(consent)).toMatchObject({ ok: true, records: 1 });
+  });
+  expect(await partitionsOf(consent, 'access_batch')).not.toContain(old);
+  const { accesses, total } = await history();
+  expect(total).toBe(1);
+  expect(accesses).toMatchObject([{ grantId, verdict: Verdict.RELEASED }]);
+  const { grants } = await consent.asGateway.listGrants({}, session);
+  expect(grants).toMatchObject([{ id: grantId, accessCount: 1 }]);
+});
+
+test('a record of a month that nobody prepared is kept, found and verified all the same', async () => {
+  await using consent = await startConsent();
+  await recordInMonth(consent, '2023_05');
+  const { rows } = await consent.owner.query('SELECT count(*)::int AS n FROM access_record_default');
+  expect(rows).toEqual([{ n: 2 }]);
+  expect((await consent.history.listAccesses({}, await consent.session('old-reader'))).total).toBe(3);
+  expect(await verifyRecords(consent)).toMatchObject({ ok: true, records: 3 });
+});

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { hashBatch } from '@phds/record-chain/chain';
+import pg from 'pg';
+import {
+  accessOf,
+  approve,
+  MOOD,
+  type RunningService,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+import { phdsRecords, verifyRecords } from './verify-command.ts';
+
+// Checkpoints are taken at the end alone, so that a test knows what is signed.
+const SETTINGS = { CHECKPOINT_INTERVAL_MS: '3600000' };
+const CALLS = 4;
+const RECORDS_A_CALL = 5;
+
+let consent: RunningService;
+let admin: pg.Client;
+let batches: { writer: string; seq: string; previous_hash: Buffer; digests: Buffer; hash: Buffer }[];
+let records: { id: string; writer: string; seq: string; ordinal: number }[];
+
+/** The history of a service that was stopped in good order: signed to its end. */
+beforeAll(async () => {
+  consent = await startConsent({ settings: SETTINGS });
+  const grant = await approve(consent, await registerApp(consent), 'ada');
+  for (let call = 0; call < CALLS; call += 1) {
+    const accesses = Array.from({ length: RECORDS_A_CALL }, () => accessOf(grant));
+    accesses[2] = { ...accessOf(grant), scope: MOOD };
+    await consent.records.recordAccess({ accesses });
+  }
+  await consent.service[Symbol.asyncDispose]();
+  admin = new pg.Client({ connectionString: consent.database.adminUrl, options: '-c search_path=consent' });
+  await admin.connect();
+  // As whoever has every right in the database: no trigger stops them.
+  await admin.query('SET session_replication_role = replica');
+  batches = (await admin.query('SELECT * FROM access_batch ORDER BY seq')).rows;
+  records = (await admin.query('SELECT * FROM access_record ORDER BY id')).rows;
+});
+afterAll(async () => {
+  await admin.end();
+  await consent[Symbol.asyncDispose]();
+});
+
+/** Verifies what a statement leaves behind, and puts everything back as it was. */
+async function verifyAfter(...statements: [sql: string, ...values: unknown[]][]) {
+  for (const table of ['access_batch', 'access_record']) {
+    await admin.query(`CREATE TEMP TABLE kept_${table} AS SELECT * FROM ${table}`);
+  }
+  try {
+    for (const [sql, ...values] of statements) await admin.query(sql, values);
+    return await verifyRecords(consent);
+  } finally {
+    for (const table of ['access_batch', 'access_record']) {
+      await admin.query(`DELETE FROM ${table}`);
+      await admin.query(`INSERT INTO ${table} SELECT * FROM kept_${table}`);
+      await admin.query(`DROP TABLE kept_${table}`);
+    }
+  }
+}
+
+const placeOf = (index: number) => {
+  const { writer, seq, ordinal } = records[index]!;
+  return { writer, seq: Number(seq), ordinal };
+};
+
+test('records that nobody touched verify, those of refusals among them', async () => {
+  expect(await verifyRecords(consent)).toMatchObject({
+    ok: true,
+    records: CALLS * (RECORDS_A_CALL + 1),
+    batches: batches.length,
+    writers: 1,
+    checkpoints: 1,
+    fault: null,
+  });
+  const { code, stdout } = await phdsRecords(consent, ['verify']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /24 records in \d+ batches of 1 writers, 1 checkpoints; .*\nNothing was changed\.\n$/s,
+  );
+});
+
+describe('the command names', () => {
+  test('a record of which one byte was flipped', async () => {
+    const { id } = records[7]!;
+    const flipped = `UPDATE access_record SET endpoint = overlay(endpoint PLACING 'b' FROM 5 FOR 1) WHERE id = $1`;
+    expect(await verifyAfter([flipped, id])).toMatchObject({
+      ok: false,
+      fault: { kind: 'changed', subject: 'record', recordId: id, ...placeOf(7) },
+    });
+  });
+
+  test('a refusal that was made another, or the record of another answer', async () => {
+    const { rows } = await admin.query(
+      'SELECT id, writer, seq, ordinal FROM access_record WHERE verdict IS NOT NULL',
+    );
+    const { id } = rows[0];
+    for (const change of [`verdict = 'token_expired'`, 'verdict = NULL, refers_to = NULL']) {
+      expect(await verifyAfter([`UPDATE access_record SET ${change} WHERE id = $1`, id])).toMatchObject({
+        fault: { kind: 'changed', recordId: id },
+      });
+    }
+  });
+
+  test('the place of a record that was deleted', async () => {
+    expect(await verifyAfter(['DELETE FROM access_record WHERE id = $1', records[9]!.id])).toMatchObject({
+      fault: { kind: 'removed', subject: 'record', recordId: null, ...placeOf(9) },
+    });
+  });
+
+  test('one of two records that were swapped', async () => {
+    const [one, two] = [records[0]!, records[1]!];
+    expect(two).toMatchObject({ writer: one.writer, seq: one.seq });
+    const swapped = `UPDATE access_record SET ordinal = CASE id WHEN $1 THEN $2::int ELSE $3::int END WHERE id IN ($1, $4)`;
+    const { fault } = await verifyAfter([swapped, one.id, two.ordinal, one.ordinal, two.id]);
+    expect(fault).toMatchObject({ kind: 'moved', subject: 'record' });
+    expect([one.id, two.id]).toContain(fault?.recordId);
+  });
+
+  test('a record that was added', async () => {
+    const added = `INSERT INTO access_record SELECT (left(id::text, -1) || 'f')::uuid, writer, seq, ordinal + 100, at, user_ref,
+      client_id, grant_id, scope, endpoint, window_from, window_to, page, record_count, request_id, refers_to, verdict
+      FROM access_record WHERE id = $1`;
+    const { id } = records.find((record) => !record.id.endsWith('f'))!;
+    expect(await verifyAfter([added, id])).toMatchObject({
+      fault: { kind: 'added', recordId: `${id.slice(0, -1)}f` },
+    });
+  });
+
+  test('the first batch of a tail that was cut off, which no chain shows', async () => {
+    const { writer, seq } = batches.at(-2)!;
+    expect(
+      await verifyAfter(
+        ['DELETE FROM access_record WHERE seq >= $1', seq],
+        ['DELETE FROM access_batch WHERE seq >= $1', seq],
+      ),
+    ).toMatchObject({ fault: { kind: 'removed', subject: 'batch', writer, seq: Number(seq) } });
+  });
+
+  test('a batch that was forged: one that fits nothing, and one for which everything after it was written anew', async () => {
+    const last = batches.at(-1)!;
+    const added = `INSERT INTO access_batch SELECT writer, seq + 1, at, 0, '', $1, $2, recorded_at FROM access_batch WHERE seq = $3`;
+    expect(await verifyAfter([added, last.hash, last.hash, last.seq])).toMatchObject({
+      fault: { kind: 'changed', subject: 'batch', writer: last.writer, seq: Number(last.seq) + 1 },
+    });
+    const anew: [string, ...unknown[]][] = [['DELETE FROM access_record WHERE seq = 1']];
+    let previous = batches[0]!.hash;
+    for (const batch of batches.slice(1)) {
+      const digests = batch.seq === '1' ? Buffer.alloc(0) : batch.digests;
+      const hash = hashBatch(previous, Number(batch.seq), digests);
+      anew.push([
+        `UPDATE access_batch SET digests = $1, record_count = length($1::bytea) / 32, previous_hash = $2, hash = $3 WHERE seq = $4`,
+        digests,
+        previous,
+        hash,
+        batch.seq,
+      ]);
+      previous = hash;
+    }
+    expect(await verifyAfter(...anew)).toMatchObject({
+      fault: { kind: 'changed', subject: 'batch', writer: last.writer, seq: Number(last.seq) },
+    });
+  });
+});
+
+test('the command says so where it cannot look, and does not call that verified', async () => {
+  const elsewhere = {
+    ...consent,
+    database: { ...consent.database, url: 'postgres://nobody@127.0.0.1:1/phds' },
+  };
+  const { code, stderr } = await phdsRecords(elsewhere, ['verify']);
+  expect({ code, stderr }).toEqual({ code: 3, stderr: 'The database does not answer.\n' });
+});

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { createPublicKey } from 'node:crypto';
+import { resolve } from 'node:path';
+import type { Fault } from '@phds/record-chain/fault';
+import type { RunningService } from './running-service.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../../packages/cli/src/main.ts');
+
+export interface CommandResult {
+  readonly code: unknown;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `phds records …` against the database of a service, as the role that the service itself has. */
+export function phdsRecords(
+  consent: Pick<RunningService, 'database' | 'receiptPublicKey'>,
+  args: readonly string[],
+): Promise<CommandResult> {
+  const jwk = {
+    ...createPublicKey(consent.receiptPublicKey.export({ type: 'spki', format: 'pem' })).export({
+      format: 'jwk',
+    }),
+  };
+  const env = {
+    PATH: process.env['PATH'],
+    RECORDS_DATABASE_URL: consent.database.url,
+    RECORDS_PUBLIC_KEYS: JSON.stringify({ keys: [jwk] }),
+  };
+  return new Promise((done) => {
+    execFile(process.execPath, [MAIN, 'records', ...args], { env }, (error, stdout, stderr) =>
+      done({ code: error === null ? 0 : error.code, stdout, stderr }),
+    );
+  });
+}
+
+export interface Verification {
+  readonly ok: boolean;
+  readonly records: number;
+  readonly batches: number;
+  readonly writers: number;
+  readonly checkpoints: number;
+  readonly fault: Fault | null;
+  readonly error: string | null;
+}
+
+/** What `phds records verify --json` says. */
+export async function verifyRecords(
+  consent: Pick<RunningService, 'database' | 'receiptPublicKey'>,
+): Promise<Verification> {
+  const { stdout, stderr } = await phdsRecords(consent, ['verify', '--json']);
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as Verification;
+}
