@@ -80,6 +80,35 @@ describe('the access history', () => {
   });
 });
 
+describe('days of accesses', () => {
+  test('are counted for each app, what was released and what was refused; a foreign grant is not found', async () => {
+    const [one, two] = [await registerApp(consent), await registerApp(consent)];
+    const [first, second] = [await approve(consent, one, 'days'), await approve(consent, two, 'days')];
+    await record(consent, accessOf(first));
+    await record(consent, accessOf(first));
+    await record(consent, { ...accessOf(first), scope: MOOD });
+    await record(consent, accessOf(second));
+    const session = await consent.session('days');
+    const days = async (filter: object) => (await consent.history.listAccessDays(filter, session)).days;
+    const ofFirst = { clientId: one.clientId, appName: 'Pulse Diary', released: 2, refused: 1 };
+    const ofSecond = { clientId: two.clientId, released: 1, refused: 0 };
+    const all = await days({});
+    expect(all).toHaveLength(2);
+    expect(all).toEqual(
+      expect.arrayContaining([expect.objectContaining(ofFirst), expect.objectContaining(ofSecond)]),
+    );
+    expect(await days({ clientId: two.clientId })).toMatchObject([ofSecond]);
+    expect(await days({ grantId: first.grantId })).toMatchObject([ofFirst]);
+    expect(await days({ scope: MOOD })).toMatchObject([{ released: 0, refused: 1 }]);
+    const { date } = all[0]!;
+    expect(await days({ from: date, to: date })).toHaveLength(2);
+    expect(await days({ from: '2020-01-01', to: '2020-02-01' })).toEqual([]);
+    const foreign = await approve(consent, one, 'other-days');
+    await expect(days({ grantId: foreign.grantId })).rejects.toMatchObject({ reason: 'not_found' });
+    await expect(days({ from: date })).rejects.toMatchObject({ reason: 'invalid_request' });
+  });
+});
+
 describe('the usage of an app', () => {
   test('counts what was released and refused for each UTC day and endpoint, for its owner alone', async () => {
     const app = await registerApp(consent, 'developer');

@@ -1,15 +1,14 @@
-import { isCalendarDate } from '../../domain/instant.ts';
+import { readDayRange } from '../day-range.ts';
 import { type Exchange, onBehalf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
-import { type ListQuery, readListQuery, toList } from '../list-query.ts';
+import { readListQuery, toList } from '../list-query.ts';
 import { sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
 
 /** `GET /developer/apps/:clientId/usage`: accesses and refused attempts by day and endpoint, newest day first. */
 export async function listUsage(gateway: Gateway, exchange: Exchange): Promise<void> {
   const query = readListQuery(exchange.request.originalUrl, ['from', 'to']);
-  const [from, to] = [readDate(query, 'from'), readDate(query, 'to')];
-  if (from !== '' && to !== '' && from > to) query.fault('from', 'must not be after "to"');
+  const { from, to } = readDayRange(query);
   query.check();
   const { usage } = await gateway.backends.accesses.getAppUsage(
     { clientId: pathParameter(exchange, 'clientId'), from, to },
@@ -19,11 +18,4 @@ export async function listUsage(gateway: Gateway, exchange: Exchange): Promise<v
   const shown = usage.slice((page - 1) * pageSize, page * pageSize);
   const data = shown.map(({ date, endpoint, released, refused }) => ({ date, endpoint, released, refused }));
   sendJson(exchange.response, 200, toList(data, query.page, usage.length));
-}
-
-function readDate(query: ListQuery, name: string): string {
-  const text = query.find(name);
-  if (text === undefined) return '';
-  if (!isCalendarDate(text)) query.fault(name, 'must be a date (2026-03-01)');
-  return text;
 }

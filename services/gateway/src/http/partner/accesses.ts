@@ -1,12 +1,13 @@
 import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { isScope, SCOPE_NAMES } from '@phds/catalog/scopes';
 import { findTimeBound } from '../../domain/instant.ts';
+import { readDayRange } from '../day-range.ts';
 import { type Exchange, onBehalf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { type ListQuery, readListQuery, readQuery, toList } from '../list-query.ts';
 import { send, sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
-import { toAccessJson } from './consent-json.ts';
+import { toAccessDayJson, toAccessJson } from './consent-json.ts';
 
 const FILTERS = ['clientId', 'scope', 'from', 'to'] as const;
 
@@ -30,6 +31,21 @@ export async function listAccesses(gateway: Gateway, exchange: Exchange): Promis
     onBehalf(exchange),
   );
   sendJson(exchange.response, 200, toList(accesses.map(toAccessJson), query.page, total));
+}
+
+/** `GET /partner/consent/accesses/summary`: accesses by UTC day and app, newest day first; the last 30 days by default. */
+export async function summarizeAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const query = readListQuery(exchange.request.originalUrl, [...FILTERS, 'grantId']);
+  const range = readDayRange(query);
+  const scope = readScope(query);
+  query.check();
+  const { days } = await gateway.backends.accesses.listAccessDays(
+    { ...range, scope, grantId: query.find('grantId') ?? '', clientId: query.find('clientId') ?? '' },
+    onBehalf(exchange),
+  );
+  const { page, pageSize } = query.page;
+  const shown = days.slice((page - 1) * pageSize, page * pageSize);
+  sendJson(exchange.response, 200, toList(shown.map(toAccessDayJson), query.page, days.length));
 }
 
 /** `GET /partner/consent/preview?scope=`: the user's own data as an app with that scope would see it. */

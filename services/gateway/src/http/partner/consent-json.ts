@@ -1,5 +1,5 @@
 import { findScope } from '@phds/catalog/scopes';
-import { type AccessRecord, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { type AccessDay, type AccessRecord, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import type {
   ConsentGrant,
   PendingApproval,
@@ -78,6 +78,11 @@ export function toAccessJson(record: AccessRecord) {
     outcome: released ? 'released' : 'refused',
     reason: released ? null : (Verdict[record.verdict] ?? null),
   };
+}
+
+/** The accesses of one app on one day as the user sees them. */
+export function toAccessDayJson({ date, clientId, appName, released, refused }: AccessDay) {
+  return { date, app: { clientId, name: appName }, released, refused };
 }
 
 /** The message an answer has to hold. */

@@ -1,0 +1,16 @@
+import { isCalendarDate } from '../domain/instant.ts';
+import type { ListQuery } from './list-query.ts';
+
+/** Reads `from` and `to` of a list of days, both inclusive; empty where not given. Faults are reported to the query. */
+export function readDayRange(query: ListQuery): { from: string; to: string } {
+  const [from, to] = [readDate(query, 'from'), readDate(query, 'to')];
+  if (from !== '' && to !== '' && from > to) query.fault('from', 'must not be after "to"');
+  return { from, to };
+}
+
+function readDate(query: ListQuery, name: string): string {
+  const text = query.find(name);
+  if (text === undefined) return '';
+  if (!isCalendarDate(text)) query.fault(name, 'must be a date (2026-03-01)');
+  return text;
+}
