@@ -1,0 +1,196 @@
+import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import pg from 'pg';
+import { type DatedWriter, startDatedWriter } from './dated-writer.ts';
+import {
+  accessOf,
+  approve,
+  MOOD,
+  type RunningService,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+
+type Grant = Awaited<ReturnType<typeof approve>>;
+
+import { verifyRecords } from './verify-command.ts';
+
+const USERS = ['ada', 'grace', 'edith'];
+const START = '2026-02-27T20:00:00Z';
+const SEEDS = [11, 2_026, 77_777];
+const STEPS = 120;
+
+let consent: RunningService;
+let grants: Grant[];
+let admin: pg.Client;
+
+beforeAll(async () => {
+  // Nobody counts but the test.
+  consent = await startConsent({ settings: { COUNT_INTERVAL_MS: '3600000' } });
+  const apps = [await registerApp(consent, 'developer'), await registerApp(consent, 'developer')];
+  const pairs = USERS.flatMap((user) => apps.map((app) => [app, user] as const));
+  admin = new pg.Client({ connectionString: consent.database.adminUrl });
+  await admin.connect();
+  grants = [];
+  for (const [app, user] of pairs) grants.push(await approve(consent, app, user));
+});
+afterAll(async () => {
+  await admin.end();
+  await consent[Symbol.asyncDispose]();
+});
+
+/** Random numbers that are the same for the same seed (mulberry32). */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+/** What the records themselves come to, counted one by one. */
+async function countRecords(user: string) {
+  const { rows } = await consent.owner.query(
+    `SELECT r.grant_id, r.client_id, r.endpoint, to_char(r.at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date, r.at,
+       EXISTS (SELECT FROM access_record f WHERE f.refers_to = r.id) AS refused
+     FROM access_record r JOIN person USING (user_ref) WHERE user_id = $1 AND refers_to IS NULL ORDER BY r.id DESC`,
+    [user],
+  );
+  return rows as { grant_id: string; client_id: string; date: string; at: Date; refused: boolean }[];
+}
+
+async function expectExact(user: string): Promise<void> {
+  const session = await consent.session(user);
+  const records = await countRecords(user);
+  const { total } = await consent.history.listAccesses({}, session);
+  expect(total).toBe(records.length);
+  for (const grant of (await consent.asGateway.listGrants({}, session)).grants) {
+    const released = records.filter((record) => record.grant_id === grant.id && !record.refused);
+    expect(grant.accessCount).toBe(released.length);
+    expect(grant.lastAccessAt === undefined ? undefined : timestampDate(grant.lastAccessAt)).toEqual(
+      released[0]?.at,
+    );
+  }
+  const { days } = await consent.history.listAccessDays({ from: '2026-01-01', to: '2026-12-31' }, session);
+  for (const { date, clientId, released, refused } of days) {
+    const ofDay = records.filter((record) => record.date === date && record.client_id === clientId);
+    expect([released, refused]).toEqual([
+      ofDay.filter((record) => !record.refused).length,
+      ofDay.filter((record) => record.refused).length,
+    ]);
+  }
+  expect(days.reduce((sum, day) => sum + day.released + day.refused, 0)).toBe(records.length);
+}
+
+/** Cuts every connection of the writers, in the middle of whatever they do. */
+async function cutConnections(): Promise<void> {
+  await admin.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND application_name = 'phds-test-writer'`,
+  );
+}
+
+/** Two processes that write, count, crash and are replaced, as chance has it. */
+class Processes implements AsyncDisposable {
+  readonly #random: (below: number) => number;
+  readonly #clock = new FakeClock(START);
+  readonly #processes: DatedWriter[];
+
+  constructor(seed: number) {
+    this.#random = createRandom(seed);
+    this.#processes = [this.#start(), this.#start()];
+  }
+
+  async step(): Promise<void> {
+    const index = this.#random(this.#processes.length);
+    const process = this.#processes[index]!;
+    const chance = this.#random(10);
+    this.#clock.advance(this.#random(3) * 400_000);
+    const write = () => process.writer.record(this.#someAccesses());
+    // What was cut off may fail, or what finds its connection gone afterwards.
+    if (chance < 6) await Promise.allSettled([write()]);
+    else if (chance === 6) await Promise.allSettled(this.#processes.map((each) => each.count()));
+    else if (chance === 7) await Promise.allSettled([process.count(), write(), cutConnections()]);
+    else if (chance === 8) {
+      // Its chain ends here, uncounted; somebody else counts the rest.
+      await process[Symbol.asyncDispose]();
+      this.#processes[index] = this.#start();
+    }
+  }
+
+  async countEverything(): Promise<void> {
+    await using last = this.#start();
+    while ((await last.count()) > 0);
+  }
+
+  someUser(): string {
+    return USERS[this.#random(USERS.length)]!;
+  }
+
+  #start(): DatedWriter {
+    return startDatedWriter(consent.database.url, this.#clock);
+  }
+
+  #someAccesses() {
+    return Array.from({ length: 1 + this.#random(4) }, () => {
+      const access = accessOf(grants[this.#random(grants.length)]!);
+      return this.#random(4) === 0 ? { ...access, scope: MOOD } : access;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const process of this.#processes) await process[Symbol.asyncDispose]();
+  }
+}
+
+describe('counts of accesses', () => {
+  test.each(SEEDS)(
+    'are those of the records at every moment, whoever writes, counts or crashes (seed %i)',
+    async (seed) => {
+      await using processes = new Processes(seed);
+      for (let step = 0; step < STEPS; step += 1) {
+        await processes.step();
+        if (step % 10 === 9) await expectExact(processes.someUser());
+      }
+      for (const user of USERS) await expectExact(user);
+      await processes.countEverything();
+      for (const user of USERS) await expectExact(user);
+      const { rows } = await consent.owner.query('SELECT count(*)::int AS n FROM access_uncounted');
+      expect(rows).toEqual([{ n: 0 }]);
+      expect(await verifyRecords(consent)).toMatchObject({ ok: true });
+    },
+  );
+
+  test('of a time that begins and ends within days are those of the records, counted or not', async () => {
+    await using dated = startDatedWriter(consent.database.url, new FakeClock('2026-02-28T13:05:07.123Z'));
+    const [grant] = grants;
+    for (let each = 0; each < 3; each += 1) await dated.writer.record([accessOf(grant!), accessOf(grant!)]);
+    const session = await consent.session('ada');
+    const records = await countRecords('ada');
+    const moments = [
+      '2026-02-27T21:10:00Z',
+      '2026-02-28T00:00:00Z',
+      '2026-02-28T13:05:07.123Z',
+      '2026-03-02T04:00:00Z',
+    ];
+    const times = [null, ...moments.map((moment) => new Date(moment)), records.at(-1)!.at];
+    const periods = times.flatMap((from) => times.map((to) => ({ from, to })));
+    const check = async ({ from, to }: { from: Date | null; to: Date | null }) => {
+      const expected = records.filter(({ at }) => (from ?? at) <= at && (to === null || at < to));
+      const filter = {
+        ...(from !== null && { from: timestampFromDate(from) }),
+        ...(to !== null && { to: timestampFromDate(to) }),
+        page: { page: 1, pageSize: 3 },
+      };
+      const { accesses, total } = await consent.history.listAccesses(filter, session);
+      expect(total).toBe(expected.length);
+      expect(accesses.map(({ at }) => timestampDate(at!))).toEqual(expected.slice(0, 3).map(({ at }) => at));
+    };
+    for (const period of periods) await check(period);
+    while ((await dated.count()) > 0);
+    for (const period of periods) await check(period);
+  });
+});

@@ -1,0 +1,194 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { hashBatch, hashBeginning } from '@phds/record-chain/chain';
+import { digestRecord } from '@phds/record-chain/record';
+import { eventually } from '@phds/test-kit/conditions';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import { type AccessWriter, createAccessWriter } from '../src/app/access-writer.ts';
+import type { AccessRecorder, JudgedAccess, RecordBatch } from '../src/app/record-ports.ts';
+import type { Judgement } from '../src/domain/access.ts';
+import { accessOf } from './running-service.ts';
+
+const GRANT = { grantId: 'grt_1', clientId: 'app_1', userId: 'ada' };
+
+/** A recorder that a test holds up, fails and asks. */
+class FakeRecorder implements AccessRecorder {
+  readonly batches: RecordBatch[] = [];
+  readonly told: string[] = [];
+  judgement: (access: JudgedAccess) => Judgement = () => 'released';
+  recordGate: Promise<unknown> = Promise.resolve();
+  judgeGate: Promise<unknown> = Promise.resolve();
+
+  async record(batch: RecordBatch): Promise<void> {
+    this.told.push(`record ${batch.recordCount}`);
+    await this.recordGate;
+    this.batches.push(batch);
+    this.told.push(`recorded ${batch.recordCount}`);
+  }
+
+  async judge(accesses: readonly JudgedAccess[]): Promise<Judgement[]> {
+    this.told.push(`judge ${accesses.length}`);
+    await this.judgeGate;
+    return accesses.map(this.judgement);
+  }
+}
+
+const people = {
+  asked: 0,
+  refs: new Map<string, Uint8Array>([['ada', randomBytes(16)]]),
+  async findRefs(userIds: readonly string[]) {
+    people.asked += 1;
+    return new Map([...people.refs].filter(([userId]) => userIds.includes(userId)));
+  },
+};
+
+function start(limits: { maxQueued?: number; maxWaitMs?: number } = {}): [AccessWriter, FakeRecorder] {
+  const recorder = new FakeRecorder();
+  const options = { maxBatch: 10, maxQueued: 100, maxWaitMs: 60_000, maxPeople: 2, ...limits };
+  return [createAccessWriter({ recorder, people, clock: new FakeClock() }, options), recorder];
+}
+
+const some = (count: number, change: object = {}) =>
+  Array.from({ length: count }, () => ({ ...accessOf(GRANT), ...change }));
+
+describe('the writer', () => {
+  test('lets calls that arrive while a batch is in flight travel together in the next, whole', async () => {
+    const [writer, recorder] = start();
+    const gate = Promise.withResolvers<void>();
+    recorder.recordGate = gate.promise;
+    const calls = [1, 4, 3, 2, 5].map((count) => writer.record(some(count)));
+    await eventually(() => expect(recorder.told).toEqual(['record 1']));
+    gate.resolve();
+    expect((await Promise.all(calls)).map((verdicts) => verdicts.length)).toEqual([1, 4, 3, 2, 5]);
+    expect(recorder.batches.map((batch) => batch.recordCount)).toEqual([1, 9, 5]);
+  });
+
+  test('has one insert in flight, and judges a batch after its commit while the next is inserted', async () => {
+    const [writer, recorder] = start();
+    const gate = Promise.withResolvers<void>();
+    recorder.judgeGate = gate.promise;
+    const first = writer.record(some(1));
+    await eventually(() => expect(recorder.told).toEqual(['record 1', 'recorded 1', 'judge 1']));
+    const others = [writer.record(some(8)), writer.record(some(9))];
+    await eventually(() => expect(recorder.told).toHaveLength(5));
+    // The third waits: no more than one batch is judged and one inserted at a time.
+    expect(recorder.told.slice(3)).toEqual(['record 8', 'recorded 8']);
+    gate.resolve();
+    await Promise.all([first, ...others]);
+    expect(recorder.told.slice(5)).toEqual(expect.arrayContaining(['judge 8', 'record 9', 'judge 9']));
+  });
+
+  test('chains what it writes, refusals as records of their own that repeat what they refer to', async () => {
+    const [writer, recorder] = start();
+    recorder.judgement = (access) => (access.page === 2 ? 'grant_revoked' : 'released');
+    const accesses = [...some(1), ...some(1, { page: 2 })];
+    expect(await writer.record(accesses)).toEqual(['released', 'grant_revoked']);
+    await writer.record(some(1));
+    const [one, two, three] = recorder.batches as [RecordBatch, RecordBatch, RecordBatch];
+    let previous = hashBeginning(one.writer);
+    for (const [seq, batch] of [one, two, three].entries()) {
+      expect(batch).toMatchObject({ writer: one.writer, seq });
+      expect(batch.digests).toEqual(Buffer.concat(batch.records.map(digestRecord)));
+      expect(batch.previousHash).toEqual(previous);
+      previous = hashBatch(previous, seq, batch.digests);
+      expect(batch.hash).toEqual(previous);
+    }
+    const [, refused] = one.records;
+    expect(two.records).toEqual([
+      { ...refused, id: two.records[0]?.id, at: two.at, refersTo: refused?.id, verdict: 'grant_revoked' },
+    ]);
+  });
+
+  test('answers a refusal only once it is recorded', async () => {
+    const [writer, recorder] = start();
+    recorder.judgement = () => 'token_expired';
+    const [judging, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    recorder.judgeGate = judging.promise;
+    let isAnswered = false;
+    const call = writer.record(some(1)).then(() => {
+      isAnswered = true;
+    });
+    await eventually(() => expect(recorder.told).toContain('judge 1'));
+    recorder.recordGate = gate.promise;
+    judging.resolve();
+    await eventually(() => expect(recorder.told.at(-1)).toBe('record 1'));
+    expect(isAnswered).toBe(false);
+    gate.resolve();
+    await call;
+  });
+
+  test('refuses what finds no room in the queue, at once, and nothing else', async () => {
+    const [writer, recorder] = start({ maxQueued: 6 });
+    const gate = Promise.withResolvers<void>();
+    recorder.recordGate = gate.promise;
+    const first = writer.record(some(1));
+    await eventually(() => expect(recorder.told).toHaveLength(1));
+    const waiting = [writer.record(some(4)), writer.record(some(2))];
+    await expect(writer.record(some(1))).rejects.toMatchObject({
+      reason: 'access_not_recorded',
+      retryAfterSeconds: 1,
+    });
+    gate.resolve();
+    expect((await Promise.all([first, ...waiting])).flat()).toHaveLength(7);
+    expect((await writer.record(some(6))).length).toBe(6);
+  });
+
+  test('ends a wait that is too long, also while the database hangs, and never records what it ended', async () => {
+    const [writer, recorder] = start({ maxWaitMs: 30 });
+    const gate = Promise.withResolvers<void>();
+    recorder.recordGate = gate.promise;
+    const first = writer.record(some(1));
+    await eventually(() => expect(recorder.told).toHaveLength(1));
+    await expect(writer.record(some(3))).rejects.toMatchObject({ reason: 'access_not_recorded' });
+    gate.resolve();
+    expect(await first).toEqual(['released']);
+    await writer.record(some(2));
+    expect(recorder.batches.map((batch) => batch.recordCount)).toEqual([1, 2]);
+  });
+
+  test('begins another chain after an insert whose outcome nobody knows', async () => {
+    const [writer, recorder] = start();
+    await writer.record(some(1));
+    recorder.recordGate = Promise.reject(new Error('connection lost'));
+    recorder.recordGate.catch(() => undefined);
+    await expect(writer.record(some(1))).rejects.toMatchObject({ reason: 'access_not_recorded' });
+    recorder.recordGate = Promise.resolve();
+    await writer.record(some(1));
+    const [before, after] = recorder.batches as [RecordBatch, RecordBatch];
+    expect(after.writer).not.toBe(before.writer);
+    expect(after).toMatchObject({ seq: 0, previousHash: hashBeginning(after.writer) });
+  });
+
+  test('releases nothing of a batch whose judgements are too few', async () => {
+    const [writer, recorder] = start();
+    recorder.judge = async () => ['released'];
+    await expect(writer.record(some(2))).rejects.toMatchObject({ reason: 'access_not_recorded' });
+  });
+
+  test('asks for each person once, and again only for nobody or after an erasure', async () => {
+    const [writer, recorder] = start();
+    people.asked = 0;
+    await writer.record(some(2));
+    await writer.record(some(1));
+    expect(people.asked).toBe(1);
+    await writer.record(some(1, { userId: 'nobody' }));
+    await writer.record(some(1, { userId: 'nobody' }));
+    expect(people.asked).toBe(3);
+    expect(recorder.batches.at(-1)?.records[0]?.userRef).toEqual(new Uint8Array(16));
+    recorder.judgement = () => 'person_replaced';
+    await expect(writer.record(some(1))).rejects.toMatchObject({ reason: 'access_not_recorded' });
+    recorder.judgement = () => 'released';
+    people.refs.set('ada', randomBytes(16));
+    await writer.record(some(1));
+    expect(recorder.batches.at(-1)?.records[0]?.userRef).toEqual(people.refs.get('ada'));
+  });
+
+  test('finishes what it began when it is disposed', async () => {
+    const [writer, recorder] = start();
+    recorder.judgement = () => 'grant_expired';
+    const call = writer.record(some(3));
+    await writer[Symbol.asyncDispose]();
+    expect(recorder.batches.map((batch) => batch.recordCount)).toEqual([3, 3]);
+    expect(await call).toHaveLength(3);
+  });
+});

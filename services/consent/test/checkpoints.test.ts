@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals';
+import { findCheckpointContent, hashCheckpoint } from '@phds/record-chain/checkpoint';
+import { eventually } from '@phds/test-kit/conditions';
+import pg from 'pg';
+import {
+  accessOf,
+  approve,
+  type RunningService,
+  record,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+import { verifyRecords } from './verify-command.ts';
+
+async function checkpointsOf({ owner, receiptPublicKey }: RunningService) {
+  const { rows } = await owner.query(
+    'SELECT number, jws FROM consent_audit.access_checkpoint ORDER BY number',
+  );
+  return rows.map(({ number, jws }) => ({
+    number: number as number,
+    jws: jws as string,
+    content: findCheckpointContent(jws, [receiptPublicKey]),
+  }));
+}
+
+describe('checkpoints', () => {
+  test('sign where every chain stands, each continuing the one before, and only when there is something new', async () => {
+    await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '20' } });
+    const grant = await approve(consent, await registerApp(consent), 'ada');
+    const heads = async () =>
+      (
+        await consent.owner.query(
+          'SELECT DISTINCT ON (writer) writer, seq::int, hash FROM access_batch ORDER BY writer, seq DESC',
+        )
+      ).rows.map(({ writer, seq, hash }) => ({ writer, seq, hash: hash.toString('base64url') }));
+    for (const expected of [1, 2]) {
+      await record(consent, accessOf(grant));
+      const standing = await heads();
+      await eventually(async () =>
+        expect((await checkpointsOf(consent)).at(-1)?.content?.heads).toEqual(standing),
+      );
+      expect((await checkpointsOf(consent)).length).toBe(expected);
+    }
+    const [first, second] = await checkpointsOf(consent);
+    expect(first?.content).toMatchObject({ number: 1, previous: null, keptFrom: null });
+    expect(second?.content).toMatchObject({ number: 2, previous: hashCheckpoint(first!.jws) });
+    expect(await verifyRecords(consent)).toMatchObject({ ok: true, checkpoints: 2 });
+  });
+
+  test('of several instances at once form one sequence over the chains of all', async () => {
+    await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '5' } });
+    const others = [await consent.startAnother(), await consent.startAnother()];
+    const grant = await approve(consent, await registerApp(consent), 'ada');
+    for (let turn = 0; turn < 15; turn += 1) await record(consent, accessOf(grant));
+    for (const other of others) await other[Symbol.asyncDispose]();
+    const numbers = (await checkpointsOf(consent)).map((checkpoint) => checkpoint.number);
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+    expect(await verifyRecords(consent)).toMatchObject({ ok: true });
+  });
+
+  test('can be added to by the service and by nobody changed', async () => {
+    await using consent = await startConsent();
+    const grant = await approve(consent, await registerApp(consent), 'ada');
+    await record(consent, accessOf(grant));
+    await consent.service[Symbol.asyncDispose]();
+    expect(await checkpointsOf(consent)).toHaveLength(1);
+    const runtime = new pg.Client({ connectionString: consent.database.url });
+    await runtime.connect();
+    for (const statement of [
+      `UPDATE consent_audit.access_checkpoint SET jws = ''`,
+      'DELETE FROM consent_audit.access_checkpoint',
+      'TRUNCATE consent_audit.access_dropped',
+      `INSERT INTO consent_audit.access_dropped SELECT writer, seq, at, hash, at FROM consent.access_batch`,
+    ]) {
+      await expect(runtime.query(statement)).rejects.toThrow(/permission denied/);
+    }
+    await runtime.end();
+  });
+});
