@@ -71,6 +71,17 @@ describe('ids', () => {
     for (const id of ids) expect(isId('apr', id)).toBe(true);
   });
 
+  test('hold the bits they promise, each digit equally often', () => {
+    const text = Array.from({ length: 3_000 }, () => newId('x', 128).slice(2)).join('');
+    // 128 bits take 22 digits of 5.95 bits.
+    expect(text).toHaveLength(3_000 * 22);
+    const counts = new Map<string, number>();
+    for (const digit of text) counts.set(digit, (counts.get(digit) ?? 0) + 1);
+    expect(counts.size).toBe(62);
+    // 66,000 digits: 1,065 of each expected, and six standard deviations are 194.
+    for (const count of counts.values()) expect(Math.abs(count - 1_065)).toBeLessThan(194);
+  });
+
   test.each(['apr', 'apr-1', 'app_1', 'apr_é', `apr_${'a'.repeat(61)}`, ''])(
     '%j is not a pending id',
     (text) => {
