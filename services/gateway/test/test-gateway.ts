@@ -44,6 +44,10 @@ export async function startTestGateway(env: Readonly<Record<string, string>> = {
     SESSION_ISSUER: sessions.issuer,
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
+    // A busy machine must not look like a service that is away.
+    AUTHORIZATION_DEADLINE_MS: '20000',
+    CONSENT_DEADLINE_MS: '20000',
+    HEALTH_DATA_DEADLINE_MS: '20000',
     ...backends.settings,
     ...env,
   });
