@@ -5,8 +5,8 @@ import { digestRecord } from '@phds/record-chain/record';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { type AccessWriter, createAccessWriter } from '../src/app/access-writer.ts';
-import type { AccessRecorder, JudgedAccess, RecordBatch } from '../src/app/record-ports.ts';
-import type { Judgement } from '../src/domain/access.ts';
+import type { AccessRecorder, RecordBatch } from '../src/app/record-ports.ts';
+import type { Access, Judgement } from '../src/domain/access.ts';
 import { accessOf } from './running-service.ts';
 
 const GRANT = { grantId: 'grt_1', clientId: 'app_1', userId: 'ada' };
@@ -15,7 +15,7 @@ const GRANT = { grantId: 'grt_1', clientId: 'app_1', userId: 'ada' };
 class FakeRecorder implements AccessRecorder {
   readonly batches: RecordBatch[] = [];
   readonly told: string[] = [];
-  judgement: (access: JudgedAccess) => Judgement = () => 'released';
+  judgement: (access: Access) => Judgement = () => 'released';
   recordGate: Promise<unknown> = Promise.resolve();
   judgeGate: Promise<unknown> = Promise.resolve();
 
@@ -26,7 +26,7 @@ class FakeRecorder implements AccessRecorder {
     this.told.push(`recorded ${batch.recordCount}`);
   }
 
-  async judge(accesses: readonly JudgedAccess[]): Promise<Judgement[]> {
+  async judge(accesses: readonly Access[]): Promise<Judgement[]> {
     this.told.push(`judge ${accesses.length}`);
     await this.judgeGate;
     return accesses.map(this.judgement);

@@ -58,6 +58,32 @@ describe('checkpoints', () => {
     expect(await verifyRecords(consent)).toMatchObject({ ok: true });
   });
 
+  test('never vouch for a drop that policy does not allow, whatever somebody writes into the database', async () => {
+    await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '20' } });
+    const grant = await approve(consent, await registerApp(consent), 'ada');
+    for (const expected of [1, 2, 3]) {
+      await record(consent, accessOf(grant));
+      await eventually(async () => expect(await checkpointsOf(consent)).toHaveLength(expected));
+    }
+    const admin = new pg.Client({
+      connectionString: consent.database.adminUrl,
+      options: '-c search_path=consent',
+    });
+    await admin.connect();
+    await admin.query('SET session_replication_role = replica');
+    await admin.query(
+      `INSERT INTO consent_audit.access_dropped SELECT writer, seq, at, hash, now() FROM access_batch WHERE seq = 1`,
+    );
+    await admin.query('DELETE FROM access_record WHERE seq <= 1');
+    await admin.query('DELETE FROM access_batch WHERE seq <= 1');
+    await admin.end();
+    await record(consent, accessOf(grant));
+    await eventually(async () => expect(await checkpointsOf(consent)).toHaveLength(4));
+    expect(await verifyRecords(consent)).toMatchObject({
+      fault: { kind: 'removed', subject: 'batch', seq: 1 },
+    });
+  });
+
   test('can be added to by the service and by nobody changed', async () => {
     await using consent = await startConsent();
     const grant = await approve(consent, await registerApp(consent), 'ada');

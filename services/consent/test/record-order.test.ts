@@ -18,9 +18,9 @@ let afterwards: () => Promise<unknown> = async () => undefined;
 function interrupted(recorder: AccessRecorder): AccessRecorder {
   return {
     ...recorder,
-    judge: async (accesses) => {
+    judge: async (...judged) => {
       await between();
-      const verdicts = await recorder.judge(accesses);
+      const verdicts = await recorder.judge(...judged);
       await afterwards();
       return verdicts;
     },

@@ -6,7 +6,7 @@ import type { DroppedPart, StoredRecord } from '@phds/record-chain/verification'
 import type { RecordsSnapshot } from './snapshot.ts';
 
 const RECORDS_A_PAGE = 2_000;
-const BATCHES_A_PAGE = 500;
+const BATCHES_A_PAGE = 100;
 const CHECKPOINTS_A_PAGE = 200;
 
 const MILLISECONDS = '(extract(epoch FROM at) * 1000)::float8 AS at';

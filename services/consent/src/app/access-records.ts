@@ -1,6 +1,5 @@
 import type { ChainedRecord } from '@phds/record-chain/record';
-import type { Verdict } from '../domain/access.ts';
-import type { JudgedAccess } from './record-ports.ts';
+import type { Access, Verdict } from '../domain/access.ts';
 
 /** Why a recorded answer did not leave. */
 export interface Refusal {
@@ -9,10 +8,24 @@ export interface Refusal {
 }
 
 /** What is kept of an access: never values, never tokens. */
-export function toRecord(access: JudgedAccess, id: Uint8Array, at: number): ChainedRecord {
-  const { userRef, clientId, grantId, scope, endpoint, from, to, page, recordCount, requestId } = access;
-  const window = { scope, endpoint, from, to, page, recordCount };
-  return { id, at, userRef, clientId, grantId, ...window, requestId, refersTo: null, verdict: '' };
+export function toRecord(access: Access, userRef: Uint8Array, id: Uint8Array, at: number): ChainedRecord {
+  const { clientId, grantId, scope, endpoint, from, to, page, recordCount, requestId } = access;
+  return {
+    id,
+    at,
+    userRef,
+    clientId,
+    grantId,
+    scope,
+    endpoint,
+    from,
+    to,
+    page,
+    recordCount,
+    requestId,
+    refersTo: null,
+    verdict: '',
+  };
 }
 
 /** A record of its own, which repeats what it refers to so that it can be counted by itself. */

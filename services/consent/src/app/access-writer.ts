@@ -5,7 +5,7 @@ import { type Refusal, toRecord, toRefusalRecord } from './access-records.ts';
 import { type Call, CallQueue, notRecorded, type QueueLimits, takeWhileFits } from './call-queue.ts';
 import { createPersonRefs } from './person-refs.ts';
 import { createRecordChainEnd } from './record-chain-end.ts';
-import type { AccessRecorder, JudgedAccess, People, RecordBatch } from './record-ports.ts';
+import type { AccessRecorder, People, RecordBatch } from './record-ports.ts';
 import { createRecordStamps } from './record-stamps.ts';
 
 /** Limits of the wait for a batch; its statements have limits of their own. */
@@ -35,7 +35,8 @@ interface Refused {
 
 interface Written {
   readonly calls: readonly Call[];
-  readonly accesses: readonly JudgedAccess[];
+  readonly accesses: readonly Access[];
+  readonly userRefs: readonly Uint8Array[];
   readonly batch: RecordBatch;
 }
 
@@ -132,24 +133,24 @@ class BatchWriter implements AccessWriter {
 
   async #insert(calls: readonly Call[], refusals: readonly Refusal[]): Promise<Written> {
     const accesses = calls.flatMap((call) => call.accesses);
-    const refOf = await this.#people.resolve(accesses.map((access) => access.userId));
-    const { at, ids } = this.#stamp(accesses.length + refusals.length);
-    const idOf = (index: number) => ids[index] ?? new Uint8Array();
-    const judged = accesses.map((access) => ({ ...access, userRef: refOf(access.userId) }));
-    const records = [
-      ...refusals.map((refusal, index) => toRefusalRecord(refusal, idOf(index), at)),
-      ...judged.map((access, index) => toRecord(access, idOf(refusals.length + index), at)),
-    ];
+    const userRefs = await this.#people.resolve(accesses.map((access) => access.userId));
+    const { at, ids } = this.#stamp(refusals.length + accesses.length);
+    const next = ids.values();
+    const nextId = () => next.next().value ?? new Uint8Array();
+    const records = refusals.map((refusal) => toRefusalRecord(refusal, nextId(), at));
+    for (const [index, access] of accesses.entries()) {
+      records.push(toRecord(access, userRefs[index] ?? new Uint8Array(), nextId(), at));
+    }
     const batch = this.#chain.next(at, records);
     await this.#recorder.record(batch);
     this.#chain.advance(batch);
-    return { calls, accesses: judged, batch };
+    return { calls, accesses, userRefs, batch };
   }
 
   /** Never rejects. */
-  async #judge({ calls, accesses, batch }: Written): Promise<void> {
+  async #judge({ calls, accesses, userRefs, batch }: Written): Promise<void> {
     try {
-      const judgements = await this.#recorder.judge(accesses);
+      const judgements = await this.#recorder.judge(accesses, userRefs);
       // A verdict that is missing must never read as released.
       if (judgements.length !== accesses.length) throw new Error('a judgement for each access');
       let offset = 0;

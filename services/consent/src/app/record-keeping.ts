@@ -6,6 +6,7 @@ import type { ChainState, CheckpointStore, RecordPartitions } from './record-por
 /** Months that are prepared beside the present one. */
 const MONTHS_AHEAD = 3;
 const ATTEMPTS = 5;
+const DAY_MS = 86_400_000;
 
 /** What keeps records in order and provable, beside writing them. Several instances at once are harmless. */
 export interface RecordKeeping {
@@ -33,9 +34,10 @@ export function createRecordKeeping(
     },
     async takeCheckpoint() {
       for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-        const content = findNext(await checkpoints.read());
+        const now = clock.now();
+        const content = findNext(await checkpoints.read(), findKeptBy(policy.retentionDays, now));
         if (content === null) return false;
-        const jws = await signer.sign(content, clock.now());
+        const jws = await signer.sign(content, now);
         // Another instance may have taken that number meanwhile.
         if (await checkpoints.add(content.number, jws)) return true;
       }
@@ -44,10 +46,16 @@ export function createRecordKeeping(
   };
 }
 
-/** null when there is nothing new to say. */
-function findNext({ last, heads, keptFrom }: ChainState): CheckpointContent | null {
+/** Records from then on no policy may have dropped. */
+function findKeptBy(retentionDays: number, now: Date): Date {
+  return retentionDays === 0 ? new Date(0) : new Date(now.getTime() - retentionDays * DAY_MS);
+}
+
+/** null when there is nothing new to say. Never vouches for a drop that policy does not allow, whatever the database says. */
+function findNext({ last, heads, keptFrom }: ChainState, keptBy: Date): CheckpointContent | null {
   const said = last === null ? null : readCheckpointContent(last.jws);
-  const kept = keptFrom?.toISOString() ?? null;
+  const isAllowed = keptFrom !== null && keptFrom <= keptBy;
+  const kept = isAllowed ? keptFrom.toISOString() : (said?.keptFrom ?? null);
   const isSame =
     kept === (said?.keptFrom ?? null) && heads.every((head) => said?.heads.some(isSameHead(head)));
   if (isSame) return null;

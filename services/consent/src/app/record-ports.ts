@@ -6,12 +6,6 @@ import type { Listed, Page } from './ports.ts';
 
 // As in ports.ts, every method commits before it answers and throws `unavailable` while the database is away.
 
-/** An access as its record names the person. */
-export interface JudgedAccess extends Access {
-  /** 16 bytes. */
-  readonly userRef: Uint8Array;
-}
-
 /** A batch of a writer's chain with its records, in their order. */
 export interface RecordBatch extends ChainedBatch {
   readonly records: readonly ChainedRecord[];
@@ -21,8 +15,8 @@ export interface RecordBatch extends ChainedBatch {
 export interface AccessRecorder {
   /** Durable, and committed, when it answers. All or none. */
   record(batch: RecordBatch): Promise<void>;
-  /** Judges in a snapshot taken after the call began; one judgement each, in order. */
-  judge(accesses: readonly JudgedAccess[]): Promise<Judgement[]>;
+  /** Judges in a snapshot taken after the call began; one judgement each, in order. References are those of the records. */
+  judge(accesses: readonly Access[], userRefs: readonly Uint8Array[]): Promise<Judgement[]>;
 }
 
 /** How records name people: 16 random bytes for as long as a person is not erased. */

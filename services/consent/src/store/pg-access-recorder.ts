@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import type { AccessRecorder, JudgedAccess, RecordBatch } from '../app/record-ports.ts';
-import type { Judgement } from '../domain/access.ts';
+import type { AccessRecorder, RecordBatch } from '../app/record-ports.ts';
+import type { Access, Judgement } from '../domain/access.ts';
 import { byteaArray, int4Array, int8Array, textArray, uuidArray } from './binary-arrays.ts';
 
 /**
@@ -63,11 +63,11 @@ export function createPgAccessRecorder(pool: pg.Pool): AccessRecorder {
     async record(batch) {
       await pool.query({ name: 'record', text: RECORD, values: toRecordValues(batch) });
     },
-    async judge(accesses) {
+    async judge(accesses, userRefs) {
       const { rows } = await pool.query<[Judgement]>({
         name: 'judge',
         text: JUDGE,
-        values: toJudgeColumns(accesses),
+        values: toJudgeColumns(accesses, userRefs),
         rowMode: 'array',
       });
       return rows.map(([judgement]) => judgement);
@@ -84,32 +84,32 @@ function toRecordValues({ records, ...batch }: RecordBatch): unknown[] {
     batch.digests,
     batch.previousHash,
     batch.hash,
-    uuidArray(records.map((record) => record.id)),
-    uuidArray(records.map((record) => record.userRef)),
-    textArray(records.map((record) => record.clientId)),
-    textArray(records.map((record) => record.grantId)),
-    textArray(records.map((record) => record.scope)),
-    textArray(records.map((record) => record.endpoint)),
-    textArray(records.map((record) => record.from)),
-    textArray(records.map((record) => record.to)),
-    int4Array(records.map((record) => record.page)),
-    int4Array(records.map((record) => record.recordCount)),
-    textArray(records.map((record) => record.requestId)),
-    uuidArray(records.map((record) => record.refersTo)),
-    textArray(records.map((record) => record.verdict || null)),
+    uuidArray(records, (record) => record.id),
+    uuidArray(records, (record) => record.userRef),
+    textArray(records, (record) => record.clientId),
+    textArray(records, (record) => record.grantId),
+    textArray(records, (record) => record.scope),
+    textArray(records, (record) => record.endpoint),
+    textArray(records, (record) => record.from),
+    textArray(records, (record) => record.to),
+    int4Array(records, (record) => record.page),
+    int4Array(records, (record) => record.recordCount),
+    textArray(records, (record) => record.requestId),
+    uuidArray(records, (record) => record.refersTo),
+    textArray(records, (record) => record.verdict || null),
   ];
 }
 
-function toJudgeColumns(accesses: readonly JudgedAccess[]): Buffer[] {
+function toJudgeColumns(accesses: readonly Access[], userRefs: readonly Uint8Array[]): Buffer[] {
   return [
-    textArray(accesses.map((access) => access.clientId)),
-    textArray(accesses.map((access) => access.userId)),
-    textArray(accesses.map((access) => access.grantId)),
-    textArray(accesses.map((access) => access.familyId)),
-    byteaArray(accesses.map((access) => access.tokenHash)),
-    int8Array(accesses.map((access) => access.tokenExpiresAt)),
-    textArray(accesses.map((access) => access.scope)),
-    textArray(accesses.map((access) => access.dataFrom)),
-    uuidArray(accesses.map((access) => access.userRef)),
+    textArray(accesses, (access) => access.clientId),
+    textArray(accesses, (access) => access.userId),
+    textArray(accesses, (access) => access.grantId),
+    textArray(accesses, (access) => access.familyId),
+    byteaArray(accesses, (access) => access.tokenHash),
+    int8Array(accesses, (access) => access.tokenExpiresAt),
+    textArray(accesses, (access) => access.scope),
+    textArray(accesses, (access) => access.dataFrom),
+    uuidArray(userRefs, (ref) => ref),
   ];
 }
