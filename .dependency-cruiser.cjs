@@ -81,7 +81,7 @@ module.exports = {
           '^services/[^/]+/src/(store/|service\\.ts$)',
           '^packages/service-kit/src/(postgres|migrations?)[^/]*(\\.ts$|/)',
           '^packages/service-kit/bin/',
-          '^packages/(dev-stack|test-kit|e2e)/',
+          '^packages/(dev-stack|test-kit|e2e|faults)/',
         ],
       },
       to: { path: npm('pg|pg-[^/]+|@prisma/[^/]+|@types/pg') },
@@ -96,10 +96,11 @@ module.exports = {
     },
     {
       name: 'test-code-only-in-tests',
-      comment: 'Code that ships never needs the test kit, the end-to-end suite or a test file.',
+      comment:
+        'Code that ships never needs the test kit, the end-to-end suite, the fault suite or a test file.',
       severity: 'error',
-      from: { path: '^(services|packages)/[^/]+/(src|bin)/', pathNot: '^packages/(test-kit|e2e)/' },
-      to: { path: ['^packages/(test-kit|e2e)/', '^(services|packages)/[^/]+/test/'] },
+      from: { path: '^(services|packages)/[^/]+/(src|bin)/', pathNot: '^packages/(test-kit|e2e|faults)/' },
+      to: { path: ['^packages/(test-kit|e2e|faults)/', '^(services|packages)/[^/]+/test/'] },
     },
     {
       name: 'no-development-code-in-services',

@@ -1,0 +1,41 @@
+import { CLOCK_FAULTS } from './clocks.ts';
+import { CRASHES } from './crashes.ts';
+import { EDGE_FAULTS } from './edges.ts';
+import type { Fault } from './fault.ts';
+import { PAUSES } from './pauses.ts';
+import { POSTGRES_FAULTS } from './postgres.ts';
+import { REDIS_FAULTS } from './redis.ts';
+import { SERVICE_FAULTS } from './services.ts';
+
+/** Every fault, in the order of a full run. */
+export const FAULTS: readonly Fault[] = [
+  ...CRASHES,
+  ...PAUSES,
+  ...REDIS_FAULTS,
+  ...POSTGRES_FAULTS,
+  ...SERVICE_FAULTS,
+  ...CLOCK_FAULTS,
+  ...EDGE_FAULTS,
+];
+
+/** Those of the short run: one of each kind, and those that need the record step most. */
+export const SHORT_FAULTS: readonly string[] = [
+  'redis-swallowed-events',
+  'kill-consent',
+  'kill-postgres',
+  'pause-health-data',
+  'ten-thousand-revocations',
+  'edge-health-data-consent',
+];
+
+/** The faults of these names, or those whose names contain them. Throws when there is none. */
+export function chooseFaults(names: readonly string[], short: boolean): Fault[] {
+  if (names.length === 0) return FAULTS.filter(({ name }) => !short || SHORT_FAULTS.includes(name));
+  const chosen = names.flatMap((wanted) => {
+    const exact = FAULTS.filter(({ name }) => name === wanted);
+    const found = exact.length > 0 ? exact : FAULTS.filter(({ name }) => name.includes(wanted));
+    if (found.length === 0) throw new Error(`no fault "${wanted}"; see --list`);
+    return found;
+  });
+  return [...new Set(chosen)];
+}

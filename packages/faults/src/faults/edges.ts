@@ -1,0 +1,40 @@
+import { EDGES, type Edge } from '../proxied-stack.ts';
+import type { Manner } from '../proxy/manner.ts';
+import { again, type Fault } from './fault.ts';
+
+const MANNERS: readonly Manner[] = [
+  { kind: 'delay', milliseconds: 300 },
+  { kind: 'drop' },
+  { kind: 'half-open' },
+  { kind: 'reset' },
+  { kind: 'slice', bytes: 3 },
+];
+
+/** Lets the connections that a manner left dead be noticed, while new ones work, for this share of its time. */
+const RESPITE = 0.25;
+
+function spoil(edge: Edge): Fault {
+  return {
+    name: `edge-${edge.replace('→', '-')}`,
+    what: `between ${edge.replace('→', ' and ')} bytes are delayed, dropped, met with half-open connections, reset, sliced`,
+    ...(edge.endsWith('redis') ? { needsRedis: true } : {}),
+    play: async (site) => {
+      const proxy = site.stack.proxies[edge];
+      const each = { ...site, milliseconds: Math.max(site.milliseconds, MANNERS.length) };
+      try {
+        await again(each, each.milliseconds / MANNERS.length, async (turn, milliseconds) => {
+          const manner = MANNERS[turn % MANNERS.length] as Manner;
+          site.say(`${edge}: ${manner.kind}, ${proxy.connections} connections`);
+          proxy.set(manner);
+          await site.sleep(milliseconds * (1 - RESPITE));
+          proxy.set({ kind: 'pass' });
+          await site.sleep(milliseconds * RESPITE);
+        });
+      } finally {
+        proxy.set({ kind: 'pass' });
+      }
+    },
+  };
+}
+
+export const EDGE_FAULTS: readonly Fault[] = EDGES.map(spoil);

@@ -1,0 +1,116 @@
+import type { Edge } from '../proxied-stack.ts';
+import { asAdmin } from './admin.ts';
+import { again, type Fault, type Site } from './fault.ts';
+
+const SLOW_MS = 80;
+const LOCK_MS = 3_000;
+const EVERY_MS = 5_000;
+const POSTGRES_EDGES: readonly Edge[] = [
+  'authorization→postgres',
+  'consent→postgres',
+  'health-data→postgres',
+];
+const ROLES = ['phds_consent', 'phds_health_data', 'phds_authorization'] as const;
+const LOCKED = [
+  ['consent.access_batch'],
+  ['consent.consent_grant'],
+  ['consent.app', 'consent.revoked_family', 'consent.revoked_token'],
+] as const;
+
+// A disk that is full refuses a write with SQLSTATE 53100, wherever it happens. Reading goes on.
+const FILL_DISK = `
+  CREATE FUNCTION public.faults_disk_full() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+  END $$;
+  DO $$
+  DECLARE t record;
+  BEGIN
+    FOR t IN SELECT c.oid::regclass AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname IN ('consent', 'authorization', 'health_data') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+    LOOP
+      EXECUTE format('CREATE TRIGGER faults_disk_full BEFORE INSERT OR UPDATE ON %s
+        FOR EACH STATEMENT EXECUTE FUNCTION public.faults_disk_full()', t.name);
+    END LOOP;
+  END $$`;
+const FREE_DISK = 'DROP FUNCTION public.faults_disk_full() CASCADE';
+
+/** Lets a role have no session at all, and ends those it has. Answers how to give them back. */
+async function takeConnections({ stack }: Site, role: string): Promise<() => Promise<void>> {
+  const limit = (connections: number) =>
+    asAdmin(stack, async (admin) => {
+      await admin.query(`ALTER ROLE ${role} CONNECTION LIMIT ${connections}`);
+      if (connections === 0) {
+        await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [
+          role,
+        ]);
+      }
+    });
+  await limit(0);
+  return () => limit(-1);
+}
+
+export const POSTGRES_FAULTS: readonly Fault[] = [
+  {
+    name: 'postgres-slow',
+    what: `every word to and from the database takes ${SLOW_MS} ms`,
+    play: async ({ stack, sleep, milliseconds }) => {
+      for (const edge of POSTGRES_EDGES) stack.proxies[edge].set({ kind: 'delay', milliseconds: SLOW_MS });
+      try {
+        await sleep(milliseconds);
+      } finally {
+        for (const edge of POSTGRES_EDGES) stack.proxies[edge].set({ kind: 'pass' });
+      }
+    },
+  },
+  {
+    name: 'postgres-out-of-connections',
+    what: 'the database has no connections left, for one service after the other',
+    play: (site) =>
+      again(site, EVERY_MS, async (turn, milliseconds) => {
+        const role = ROLES[turn % ROLES.length] as string;
+        const giveBack = await takeConnections(site, role);
+        site.say(`no connections left for ${role}`);
+        try {
+          await site.sleep(milliseconds * 0.7);
+        } finally {
+          await giveBack();
+          site.say(`connections for ${role} again`);
+        }
+        await site.sleep(milliseconds * 0.3);
+      }),
+  },
+  {
+    name: 'postgres-disk-full',
+    what: 'every write is refused because the disk is full (a trigger raises 53100 on each table)',
+    play: (site) =>
+      again(site, EVERY_MS * 1.5, async (_turn, milliseconds) => {
+        await asAdmin(site.stack, (admin) => admin.query(FILL_DISK));
+        site.say('the disk is full');
+        try {
+          await site.sleep(milliseconds * 0.6);
+        } finally {
+          await asAdmin(site.stack, (admin) => admin.query(FREE_DISK));
+          site.say('there is room again');
+        }
+        await site.sleep(milliseconds * 0.4);
+      }),
+  },
+  {
+    name: 'postgres-locks-held',
+    what: 'another session holds locks on the tables that recording and judging need',
+    play: (site) =>
+      again(site, EVERY_MS, async (turn, milliseconds) => {
+        const tables = (LOCKED[turn % LOCKED.length] ?? []).join(', ');
+        const lockMs = Math.min(LOCK_MS, milliseconds * 0.7);
+        await asAdmin(site.stack, async (admin) => {
+          await admin.query('BEGIN');
+          await admin.query(`LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
+          site.say(`${tables} locked`);
+          await site.sleep(lockMs);
+          await admin.query('ROLLBACK');
+        });
+        await site.sleep(milliseconds - lockMs);
+      }),
+  },
+];

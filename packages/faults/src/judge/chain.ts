@@ -1,0 +1,18 @@
+import { verifyRecords } from '@phds/cli/commands/records-verify';
+import { openRecords } from '@phds/cli/records/connection';
+import type { ProxiedStack } from '../proxied-stack.ts';
+
+/** `phds records verify` on the records of the stack: what it says, and whether it found nothing. */
+export async function verifyChain(
+  stack: ProxiedStack,
+): Promise<{ readonly ok: boolean; readonly text: string }> {
+  const said: string[] = [];
+  const sink = { write: (text: string) => said.push(text) };
+  const connect = () =>
+    openRecords({
+      RECORDS_DATABASE_URL: stack.databases.consent.ownerUrl,
+      RECORDS_PUBLIC_KEYS_FILE: stack.keys.receiptPublicKeys,
+    });
+  const code = await verifyRecords({ json: false }, { output: sink, errors: sink, connect });
+  return { ok: code === 0, text: said.join('').trim().replaceAll('\n', ' ') };
+}

@@ -1,0 +1,66 @@
+import { type Judgement, judgeTrace } from '@phds/protocol-model/oracle';
+import type { AccessRecorded } from '@phds/protocol-model/trace';
+import pg from 'pg';
+import type { Lane } from './lane.ts';
+
+interface RecordRow {
+  readonly request: string;
+  readonly app: string;
+  readonly grant: string;
+  readonly scope: string;
+  readonly recorded: Date;
+  readonly refused: boolean;
+}
+
+const RECORDS = `
+  SELECT r.request_id AS request, r.client_id AS app, r.grant_id AS "grant", r.scope, b.recorded_at AS recorded,
+    r.id IN (SELECT refers_to FROM access_record WHERE refers_to IS NOT NULL) AS refused
+  FROM access_record r JOIN access_batch b ON b.writer = r.writer AND b.seq = r.seq AND b.at = r.at
+  WHERE b.recorded_at >= $1 AND r.refers_to IS NULL`;
+
+/** Judges what each lane saw, with the records of that time. One lane after the other: a trace is about one person. */
+export async function judgeLanes(
+  lanes: readonly Lane[],
+  recordsUrl: string,
+  since: number,
+): Promise<Judgement> {
+  const rows = await readRecords(recordsUrl, since);
+  const byApp = Map.groupBy(rows, ({ app }) => app);
+  const sum = {
+    violations: [] as Judgement['violations'][number][],
+    requests: 0,
+    released: 0,
+    startedAfterRevocation: 0,
+  };
+  for (const lane of lanes) {
+    const records = [...lane.apps].flatMap((app) => byApp.get(app) ?? []);
+    const judgement = judgeLane(lane, records);
+    sum.violations.push(...judgement.violations);
+    sum.requests += judgement.requests;
+    sum.released += judgement.released;
+    sum.startedAfterRevocation += judgement.startedAfterRevocation;
+  }
+  return sum;
+}
+
+function judgeLane({ trace, lasting }: Lane, rows: readonly RecordRow[]): Judgement {
+  const asked = new Set(trace.map((event) => (event.kind === 'request-started' ? event.request : '')));
+  // Requests that got no answer are in the records by an id that nobody was told.
+  const recorded = rows.filter(({ request }) => asked.has(request)).map(toEvent);
+  return judgeTrace([...lasting, ...trace, ...recorded]);
+}
+
+function toEvent({ recorded, ...row }: RecordRow): AccessRecorded {
+  // The database rounds to the millisecond, our clock cuts off; the milder reading counts.
+  return { kind: 'recorded', ...row, at: recorded.getTime() - 1, databaseTime: recorded.getTime() };
+}
+
+async function readRecords(connectionString: string, since: number): Promise<RecordRow[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query<RecordRow>(RECORDS, [new Date(since - 1_000)])).rows;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,40 @@
+import type { HeldToken } from './held-token.ts';
+
+const MOST_OVER = 400;
+const RECENT = 24;
+/** Of the steady reads, how many are made with tokens that are over. */
+const SHARE_OVER = 0.8;
+
+/** The tokens that the steady readers read with. */
+export class TokenPool {
+  readonly #live = new Set<HeldToken>();
+  /** Newest last. */
+  #over: HeldToken[] = [];
+
+  addLive(token: HeldToken): void {
+    this.#live.add(token);
+  }
+
+  /** It is over: acknowledged. Very old ones give way. */
+  end(token: HeldToken): void {
+    this.#live.delete(token);
+    this.#over.push(token);
+    if (this.#over.length > 2 * MOST_OVER) this.#over = this.#over.slice(-MOST_OVER);
+  }
+
+  remove(token: HeldToken): void {
+    this.#live.delete(token);
+    this.#over = this.#over.filter((each) => each !== token);
+  }
+
+  /** One to read with, mostly one that is over, and half of those among the latest; null when there is none. */
+  pick(): HeldToken | null {
+    const over = this.#over.length > 0 && (this.#live.size === 0 || Math.random() < SHARE_OVER);
+    if (!over) return any([...this.#live]);
+    return any(Math.random() < 0.5 ? this.#over.slice(-RECENT) : this.#over);
+  }
+}
+
+function any<T>(values: readonly T[]): T | null {
+  return values[Math.floor(Math.random() * values.length)] ?? null;
+}

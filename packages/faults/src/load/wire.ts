@@ -1,0 +1,109 @@
+import { connect, type Socket } from 'node:net';
+
+/** An answer as it came over the wire, byte for byte. */
+export interface WireAnswer {
+  /** 0: there was none, because the connection broke or was refused, or time was up. */
+  readonly status: number;
+  /** Status line and header fields. */
+  readonly head: string;
+  readonly body: string;
+  /** Nothing of it is missing. */
+  readonly whole: boolean;
+  /** Time was up. The connection is gone. */
+  readonly late: boolean;
+}
+
+/** A gateway, asked over connections that are kept, one request at a time on each. */
+export interface Wire extends Disposable {
+  get(path: string, bearer: string, headers?: Readonly<Record<string, string>>): Promise<WireAnswer>;
+}
+
+const NOTHING: WireAnswer = { status: 0, head: '', body: '', whole: false, late: false };
+const END_OF_HEAD = '\r\n\r\n';
+
+/** Opens connections as they are needed. No request waits longer than the patience, in milliseconds. */
+export function openWire(gatewayUrl: string, patienceMs: number): Wire {
+  const port = Number(new URL(gatewayUrl).port);
+  const idle: Connection[] = [];
+  const open = new Set<Connection>();
+  return {
+    async get(path, bearer, headers = {}) {
+      const connection = idle.pop() ?? new Connection(port);
+      open.add(connection);
+      const fields = Object.entries({ Host: 'localhost', Authorization: `Bearer ${bearer}`, ...headers });
+      const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+      const answer = await connection.ask(`GET ${path} HTTP/1.1\r\n${lines}\r\n`, patienceMs);
+      if (connection.usable) idle.push(connection);
+      else {
+        connection.close();
+        open.delete(connection);
+      }
+      return answer;
+    },
+    [Symbol.dispose]: () => {
+      for (const connection of open) connection.close();
+    },
+  };
+}
+
+class Connection {
+  usable = true;
+  readonly #socket: Socket;
+  #received = '';
+  #settle: ((answer: WireAnswer) => void) | null = null;
+
+  constructor(port: number) {
+    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    this.#socket.setEncoding('latin1');
+    this.#socket.on('data', (text) => this.#receive(String(text)));
+    this.#socket.on('error', () => undefined);
+    this.#socket.on('close', () => this.#break(false));
+  }
+
+  ask(request: string, patienceMs: number): Promise<WireAnswer> {
+    if (!this.usable) return Promise.resolve(NOTHING);
+    const { promise, resolve } = Promise.withResolvers<WireAnswer>();
+    const timer = setTimeout(() => this.#break(true), patienceMs);
+    this.#settle = (answer) => {
+      this.#settle = null;
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    this.#received = '';
+    this.#socket.write(request);
+    return promise;
+  }
+
+  close(): void {
+    this.usable = false;
+    this.#socket.destroy();
+  }
+
+  /** Whatever arrived counts: the first bytes of an answer with data are data. */
+  #break(late: boolean): void {
+    this.usable = false;
+    this.#socket.destroy();
+    const { head, body } = split(this.#received);
+    this.#settle?.({ ...NOTHING, status: statusOf(head), head, body, late });
+  }
+
+  #receive(text: string): void {
+    this.#received += text;
+    const { head, body } = split(this.#received);
+    if (!this.#received.includes(END_OF_HEAD)) return;
+    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? '0';
+    if (body.length < Number(length)) return;
+    if (/\r\nconnection: *close/i.test(head)) this.usable = false;
+    this.#settle?.({ status: statusOf(head), head, body, whole: true, late: false });
+  }
+}
+
+function split(received: string): { head: string; body: string } {
+  const end = received.indexOf(END_OF_HEAD);
+  if (end < 0) return { head: received, body: '' };
+  return { head: received.slice(0, end), body: received.slice(end + END_OF_HEAD.length) };
+}
+
+function statusOf(head: string): number {
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0);
+}

@@ -1,0 +1,58 @@
+import type { Socket } from 'node:net';
+import type { Manner } from './manner.ts';
+
+/** Takes a chunk, or null for the end of the stream. */
+export type Delivery = (chunk: Buffer | null) => void;
+
+interface Held {
+  readonly due: number;
+  readonly chunk: Buffer | null;
+}
+
+// Beyond these the rest of a chunk goes in larger pieces: what breaks at a seam breaks at the first ones.
+const TINY_PIECES = 64;
+const LARGER_PIECE_BYTES = 1_024;
+
+/** Passes chunks on in their order, in the manner of the moment. */
+export function createDelivery(from: Socket, to: Socket, manner: () => Manner): Delivery {
+  const held: Held[] = [];
+  let last = 0;
+  const release = () => {
+    const now = performance.now();
+    while (held[0] !== undefined && held[0].due <= now) write(from, to, held.shift()?.chunk ?? null);
+    const [next] = held;
+    if (next !== undefined) setTimeout(release, next.due - now);
+  };
+  return (chunk) => {
+    const now = manner();
+    const delayMs = now.kind === 'delay' ? now.milliseconds : 0;
+    // When a delay ends, what follows waits for what is still held.
+    if (delayMs > 0 || held.length > 0) {
+      last = Math.max(last, performance.now() + delayMs);
+      held.push({ due: last, chunk });
+      if (held.length === 1) setTimeout(release, last - performance.now());
+    } else if (now.kind === 'slice' && chunk !== null) {
+      for (const piece of slice(chunk, now.bytes)) write(from, to, piece);
+    } else write(from, to, chunk);
+  };
+}
+
+/** The chunk in tiny pieces at first, then in larger ones. */
+export function slice(chunk: Buffer, bytes: number): Buffer[] {
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < chunk.length; ) {
+    const size = pieces.length < TINY_PIECES ? bytes : LARGER_PIECE_BYTES;
+    pieces.push(chunk.subarray(at, at + size));
+    at += size;
+  }
+  return pieces;
+}
+
+function write(from: Socket, to: Socket, chunk: Buffer | null): void {
+  if (to.destroyed || to.writableEnded) return;
+  if (chunk === null) to.end();
+  else if (!to.write(chunk) && !from.isPaused()) {
+    from.pause();
+    to.once('drain', () => from.resume());
+  }
+}

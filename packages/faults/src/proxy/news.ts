@@ -1,0 +1,51 @@
+import type { Editor } from './fault-proxy.ts';
+
+/** What becomes of the messages that Redis brings to its subscribers. */
+export type NewsManner = 'pass' | 'swallow' | 'duplicate';
+
+/** Tampers with what is published, and with nothing else. */
+export interface NewsDesk {
+  manner: NewsManner;
+  /** Messages swallowed or duplicated so far. */
+  readonly touched: number;
+  /** For a proxy before Redis: the editor of one connection. */
+  edit(): Editor;
+}
+
+// How Redis answers a SUBSCRIBE, in either version of its protocol. From then on a connection receives what is published.
+const SUBSCRIBED = '$9\r\nsubscribe\r\n';
+const MESSAGE = '$7\r\nmessage\r\n';
+
+/** A desk that passes everything on until told otherwise. */
+export function createNewsDesk(): NewsDesk {
+  let touched = 0;
+  const desk: NewsDesk = {
+    manner: 'pass',
+    get touched() {
+      return touched;
+    },
+    edit() {
+      let subscribed = false;
+      return (chunk) => {
+        const wasSubscribed = subscribed;
+        subscribed ||= chunk.includes(SUBSCRIBED);
+        if (!wasSubscribed || desk.manner === 'pass') return [chunk];
+        const messages = chunk.toString('latin1').split(MESSAGE).length - 1;
+        if (desk.manner === 'swallow') {
+          touched += messages;
+          return [];
+        }
+        // Only whole messages can be doubled; a small one comes in one piece.
+        if (!isWhole(chunk)) return [chunk];
+        touched += messages;
+        return [chunk, chunk];
+      };
+    },
+  };
+  return desk;
+}
+
+function isWhole(chunk: Buffer): boolean {
+  const first = String.fromCharCode(chunk[0] ?? 0);
+  return (first === '*' || first === '>') && chunk.subarray(-2).toString() === '\r\n';
+}

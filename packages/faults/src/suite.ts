@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { giveFirstReadings } from '@phds/e2e/first-reading';
+import { expectStatus } from '@phds/e2e/partner-app';
+import { HEART_PATH, moveIn, type Resident, useEverything } from '@phds/e2e/working-system';
+import { eventually } from '@phds/test-kit/conditions';
+import type { Fault } from './faults/fault.ts';
+import { verifyChain } from './judge/chain.ts';
+import { LogWatch } from './judge/logs.ts';
+import { type LoadProcess, startLoad } from './load/load-process.ts';
+import { toSentences } from './load/tally.ts';
+import { type ProxiedStack, startProxiedStack } from './proxied-stack.ts';
+import { Timeline } from './timeline.ts';
+import { toLines, type Verdict } from './verdict.ts';
+
+export interface SuiteOptions {
+  readonly faults: readonly Fault[];
+  /** How long each fault lasts. Milliseconds. */
+  readonly milliseconds: number;
+  /** Receives the timelines and verdicts, a line at a time. */
+  readonly print: (line: string) => void;
+}
+
+const GATEWAYS = 3;
+const LANES = 16;
+const READERS = 8;
+const LOOK_MS = 2_000;
+const WARM_UP = { timeoutMs: 60_000, intervalMs: 250 } as const;
+/** Longest from the end of a fault until everything works again. gRPC takes 13 s to give up a connection that is silent. */
+const RECOVERY_MS = 25_000;
+
+interface Scene {
+  readonly stack: ProxiedStack;
+  readonly load: LoadProcess;
+  readonly logs: LogWatch;
+  /** A consent that lives through everything. */
+  readonly resident: Resident;
+}
+
+/** Starts everything once and lets one fault after the other happen to it. */
+export async function runSuite({ faults, milliseconds, print }: SuiteOptions): Promise<Verdict[]> {
+  await using stack = await startProxiedStack({ gateways: GATEWAYS, say: (line) => print(`  ${line}`) });
+  const users = Array.from({ length: LANES }, (_, index) => `lane-${index + 1}`);
+  await giveFirstReadings(stack, users);
+  const resident = await moveIn(stack, 'resident');
+  await using load = await startLoad({
+    gateways: stack.gatewayUrls,
+    identityProviderUrl: stack.identityProviderUrl,
+    recordsUrl: stack.databases.consent.ownerUrl,
+    users,
+    readers: READERS,
+  });
+  print('  until everybody has been around once');
+  await load.begin();
+  await eventually(async () => sumOf((await load.look()).endings) >= LANES, WARM_UP);
+  const scene = { stack, load, resident, logs: new LogWatch(stack.logs) };
+  const verdicts: Verdict[] = [];
+  for (const fault of faults) {
+    print(`${fault.name}: ${fault.what}`);
+    if (fault.needsRedis === true && stack.redis.url === null) {
+      print('  left out: there is no Redis on this machine');
+      continue;
+    }
+    const verdict = await endure(fault, scene, milliseconds, print);
+    for (const line of toLines(verdict)) print(line);
+    verdicts.push(verdict);
+  }
+  return verdicts;
+}
+
+async function endure(
+  fault: Fault,
+  { stack, load, logs, resident }: Scene,
+  milliseconds: number,
+  print: (line: string) => void,
+): Promise<Verdict> {
+  const timeline = new Timeline(print);
+  const say = (what: string) => timeline.say(what);
+  timeline.say('steady load');
+  await load.begin();
+  const looking = setInterval(() => void load.look().then((tally) => timeline.look(tally)), LOOK_MS);
+  const violations: string[] = [];
+  await sleep(Math.min(2_000, milliseconds / 4));
+  timeline.say('the fault begins');
+  try {
+    await fault.play({ stack, load, milliseconds, say, sleep: (pause) => sleep(pause) });
+  } catch (error) {
+    violations.push(`the fault itself failed: ${String(error)}`);
+  }
+  timeline.say('the fault is over');
+  const recovery = await untilWorking(stack, resident);
+  if (typeof recovery === 'string') violations.push(`no recovery: ${recovery}`);
+  else timeline.say(`everything works again at every gateway`);
+  await sleep(Math.min(1_000, milliseconds / 8));
+  const report = await load.end();
+  clearInterval(looking);
+  timeline.say('everybody waits; records and logs are looked at');
+  const chain = await verifyChain(stack);
+  if (!chain.ok) violations.push(`chain: ${chain.text}`);
+  violations.push(...toSentences(report.tally), ...(await logs.findSecrets()));
+  return {
+    fault: fault.name,
+    seconds: timeline.seconds,
+    recoveryMs: typeof recovery === 'number' ? recovery : null,
+    load: report,
+    chain: chain.text,
+    violations,
+  };
+}
+
+/** How long it took until every service could be used and every gateway answered, or what was still wrong. */
+async function untilWorking(stack: ProxiedStack, resident: Resident): Promise<number | string> {
+  const started = performance.now();
+  const { app, tokens } = resident;
+  try {
+    await eventually(
+      async () => {
+        for (const gateway of stack.gatewayUrls) {
+          expectStatus(200, await app.at(gateway).read(tokens.accessToken, HEART_PATH));
+        }
+        await useEverything(resident);
+      },
+      { timeoutMs: RECOVERY_MS, intervalMs: 200 },
+    );
+    return performance.now() - started;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, each) => sum + each, 0);
+}

@@ -1,0 +1,84 @@
+import type { LoadReport } from './load/load.ts';
+import { DATA_AFTER_REVOCATION } from './load/tally.ts';
+
+/** What came of one fault. */
+export interface Verdict {
+  readonly fault: string;
+  readonly seconds: number;
+  /** From the end of the fault until everything worked again at every gateway; null: it did not in time. */
+  readonly recoveryMs: number | null;
+  readonly load: LoadReport;
+  /** What `phds records verify` said; null where nothing was verified. */
+  readonly chain: string | null;
+  readonly violations: readonly string[];
+}
+
+/** What came of all of them. */
+export interface Summary {
+  readonly faults: number;
+  readonly seconds: number;
+  readonly trials: number;
+  /** Of the trials; none, that is. */
+  readonly withData: number;
+  readonly firstTrials: number;
+  readonly released: number;
+  readonly violations: readonly string[];
+}
+
+/** All together. Each violation names its fault. */
+export function summarize(verdicts: readonly Verdict[]): Summary {
+  const sum = (of: (verdict: Verdict) => number) => verdicts.reduce((total, each) => total + of(each), 0);
+  return {
+    faults: verdicts.length,
+    seconds: sum(({ seconds }) => seconds),
+    trials: sum(({ load }) => load.tally.trials),
+    withData: sum(({ load }) => withData(load)),
+    firstTrials: sum(({ load }) => load.tally.firstTrials),
+    released: sum(({ load }) => load.oracle.released),
+    violations: verdicts.flatMap(({ fault, violations }) => violations.map((each) => `${fault}: ${each}`)),
+  };
+}
+
+/** The verdict as lines of text. */
+export function toLines({ load, recoveryMs, chain, violations }: Verdict): string[] {
+  const { tally, oracle } = load;
+  const holds = (rule: RegExp) => (violations.some((each) => rule.test(each)) ? 'BROKEN' : 'holds ');
+  const recovered =
+    recoveryMs === null ? 'not in time' : `${(recoveryMs / 1000).toFixed(1)} s after the fault`;
+  return [
+    `  ${holds(/data after|oracle: (data-after|ended|record-after)/)} no data after an acknowledgement: ${toTrials(tally.trials, withData(load))}`,
+    `         ${number(tally.firstTrials)} of them the first at their gateway; the oracle judged ${number(oracle.requests)} requests`,
+    `  ${holds(/data-without-record|chain/)} a record for each answer with data: ${number(oracle.released)}; ${chain ?? 'chain not verified'}`,
+    `  ${holds(/hang/)} nothing hangs: the slowest took ${(tally.slowestMs / 1000).toFixed(1)} s`,
+    `  ${holds(/recovery/)} recovery without a hand: ${recovered}`,
+    `  ${holds(/401s differ/)} 401s identical: ${number(tally.reads['401'] ?? 0)}`,
+    `  ${holds(/stands in the log/)} no secret logged`,
+    ...violations.map((each) => `  VIOLATION ${each}`),
+  ];
+}
+
+/** The whole run in lines of text. */
+export function toSummaryLines(summary: Summary): string[] {
+  const { faults, seconds, trials, firstTrials, released, violations } = summary;
+  const recorded = violations.some((each) => each.includes('data-without-record')) ? 'not each' : 'each';
+  return [
+    `${faults} faults in ${(seconds / 60).toFixed(1)} minutes: ${violations.length} violations`,
+    `${toTrials(trials, summary.withData)}; ${number(firstTrials)} of them the first at their gateway`,
+    `${number(released)} answers with data, ${recorded} with its record`,
+    ...violations.map((each) => `VIOLATION ${each}`),
+  ];
+}
+
+function withData({ tally }: LoadReport): number {
+  return tally.violations[DATA_AFTER_REVOCATION]?.count ?? 0;
+}
+
+/** With the upper bound (95 %) of the share that would get data, when none of n did: the rule of three. */
+function toTrials(n: number, data: number): string {
+  const bound = n === 0 || data > 0 ? 'no bound' : `upper bound 3/n = ${(3 / n).toExponential(1)}`;
+  return `${number(n)} reads that started after one, ${number(data)} with data, ${bound}`;
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en');
+}

@@ -1,0 +1,164 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { slice } from '@phds/faults/proxy/delivery';
+import { type FaultProxy, startFaultProxy } from '@phds/faults/proxy/fault-proxy';
+import { createNewsDesk } from '@phds/faults/proxy/news';
+import { eventually } from '@phds/test-kit/conditions';
+
+let server: Server;
+let served: Socket[];
+let port: number;
+let proxy: FaultProxy;
+
+/** A client that keeps what it hears, chunk by chunk. */
+class Client {
+  readonly socket: Socket;
+  readonly chunks: string[] = [];
+  ended = false;
+  error: NodeJS.ErrnoException | null = null;
+
+  constructor(at: number) {
+    this.socket = connect({ port: at, host: '127.0.0.1', noDelay: true });
+    this.socket.on('data', (chunk) => this.chunks.push(chunk.toString()));
+    this.socket.on('close', () => {
+      this.ended = true;
+    });
+    this.socket.on('error', (error) => {
+      this.error = error;
+    });
+  }
+
+  get heard(): string {
+    return this.chunks.join('');
+  }
+
+  async asks(text: string, answer: string): Promise<void> {
+    this.socket.write(text);
+    await eventually(() => this.heard.endsWith(answer));
+  }
+}
+
+// Says everything back, in capitals.
+beforeEach(async () => {
+  served = [];
+  server = createServer((socket) => {
+    served.push(socket);
+    socket.on('error', () => undefined);
+    socket.on('data', (chunk) => void socket.write(chunk.toString().toUpperCase()));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ({ port } = server.address() as { port: number });
+  proxy = await startFaultProxy({ host: '127.0.0.1', port });
+});
+afterEach(async () => {
+  await proxy[Symbol.asyncDispose]();
+  for (const socket of served) socket.destroy();
+  server.close();
+});
+
+test('untold it passes on everything, in both directions, and the end', async () => {
+  const client = new Client(proxy.port);
+  await client.asks('hello', 'HELLO');
+  expect(proxy.connections).toBe(1);
+  served[0]?.end('bye');
+  await eventually(() => client.ended);
+  expect(client.heard).toBe('HELLObye');
+  await eventually(() => proxy.connections === 0);
+});
+
+test('delay: what is said arrives late and in its order, also after the delay has ended', async () => {
+  const client = new Client(proxy.port);
+  await client.asks('a', 'A');
+  proxy.set({ kind: 'delay', milliseconds: 150 });
+  const started = performance.now();
+  client.socket.write('b');
+  await eventually(() => proxy.connections === 1 && client.socket.bytesWritten === 2);
+  proxy.set({ kind: 'pass' });
+  client.socket.write('c');
+  await eventually(() => client.heard === 'ABC');
+  proxy.set({ kind: 'delay', milliseconds: 100 });
+  await client.asks('d', 'D');
+  expect(client.heard).toBe('ABCD');
+  // Once on the way there and once on the way back.
+  expect(performance.now() - started).toBeGreaterThan(190);
+});
+
+test('drop: a connection that lost a byte is silent for good, and nobody closes it; new ones work again', async () => {
+  const client = new Client(proxy.port);
+  await client.asks('a', 'A');
+  proxy.set({ kind: 'drop' });
+  client.socket.write('lost');
+  const other = new Client(proxy.port);
+  other.socket.write('lost too');
+  await eventually(() => served.length === 2);
+  proxy.set({ kind: 'pass' });
+  const third = new Client(proxy.port);
+  await third.asks('b', 'B');
+  client.socket.write('c');
+  await third.asks('d', 'D');
+  expect([client.heard, client.ended, other.heard, other.ended]).toEqual(['A', false, '', false]);
+});
+
+test('half-open: the server loses the connection and the client does not hear of it', async () => {
+  const client = new Client(proxy.port);
+  await client.asks('a', 'A');
+  const closed = once(served[0] as Socket, 'close');
+  proxy.set({ kind: 'half-open' });
+  await closed;
+  proxy.set({ kind: 'pass' });
+  client.socket.write('b');
+  await new Client(proxy.port).asks('c', 'C');
+  expect([client.heard, client.ended]).toEqual(['A', false]);
+});
+
+test('reset: connections that stand break with an error, new ones at their first byte', async () => {
+  const client = new Client(proxy.port);
+  await client.asks('a', 'A');
+  proxy.set({ kind: 'reset' });
+  await eventually(() => client.error?.code === 'ECONNRESET');
+  const next = new Client(proxy.port);
+  next.socket.write('b');
+  await eventually(() => next.error?.code === 'ECONNRESET');
+  proxy.set({ kind: 'pass' });
+  await new Client(proxy.port).asks('c', 'C');
+});
+
+test('slice: what is said arrives whole, in tiny pieces', async () => {
+  proxy.set({ kind: 'slice', bytes: 3 });
+  const client = new Client(proxy.port);
+  await client.asks('twelve bytes', 'TWELVE BYTES');
+  const long = Buffer.from('x'.repeat(5_000));
+  const pieces = slice(long, 3);
+  expect(pieces.slice(0, 64).every((piece) => piece.length === 3)).toBe(true);
+  expect(Buffer.concat(pieces).equals(long)).toBe(true);
+});
+
+describe('the news of Redis', () => {
+  const subscribed = '*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n';
+  const message = '*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$1\r\nx\r\n';
+  const heard = (edit: (chunk: Buffer) => readonly Buffer[], text: string) =>
+    Buffer.concat([...edit(Buffer.from(text))]).toString();
+
+  test('are swallowed on connections that subscribed, and nothing else is', () => {
+    const desk = createNewsDesk();
+    desk.manner = 'swallow';
+    const [subscriber, asker] = [desk.edit(), desk.edit()];
+    expect(heard(subscriber, subscribed)).toBe(subscribed);
+    expect(heard(subscriber, message + message)).toBe('');
+    expect(heard(asker, '+OK\r\n')).toBe('+OK\r\n');
+    expect(desk.touched).toBe(2);
+    desk.manner = 'pass';
+    expect(heard(subscriber, message)).toBe(message);
+  });
+
+  test('are doubled whole, never in pieces', () => {
+    const desk = createNewsDesk();
+    const subscriber = desk.edit();
+    heard(subscriber, subscribed);
+    desk.manner = 'duplicate';
+    expect(heard(subscriber, message)).toBe(message + message);
+    expect(heard(subscriber, message.slice(0, -1))).toBe(message.slice(0, -1));
+  });
+});

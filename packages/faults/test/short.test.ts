@@ -1,0 +1,34 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { chooseFaults, FAULTS, SHORT_FAULTS } from '@phds/faults/faults/catalogue';
+import { runSuite } from '@phds/faults/suite';
+import { summarize, toLines, type Verdict } from '@phds/faults/verdict';
+
+const LIMIT_MS = 240_000;
+const FAULT_MS = 4_000;
+
+let verdicts: Verdict[];
+
+beforeAll(async () => {
+  const faults = chooseFaults([], true);
+  verdicts = await runSuite({ faults, milliseconds: FAULT_MS, print: () => undefined });
+}, LIMIT_MS);
+
+test('no promise is broken by any fault of the short run', () => {
+  // The lines tell more than the sentences do, should there be any.
+  expect(verdicts.filter(({ violations }) => violations.length > 0).flatMap(toLines)).toEqual([]);
+});
+
+test('the run tried hard enough to find something', () => {
+  const { trials, firstTrials, released } = summarize(verdicts);
+  expect(trials).toBeGreaterThan(500);
+  expect(firstTrials).toBeGreaterThan(50);
+  expect(released).toBeGreaterThan(50);
+  for (const { chain } of verdicts) expect(chain).toMatch(/Nothing was changed/);
+});
+
+test('there are at least 24 faults, each with a name of its own, and the short run knows its own', () => {
+  const names = FAULTS.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names.length).toBeGreaterThanOrEqual(24);
+  expect(names).toEqual(expect.arrayContaining([...SHORT_FAULTS]));
+});
