@@ -75,6 +75,17 @@ describe('the status of an app', () => {
     expect(await authenticates(app)).toBe(false);
   });
 
+  test('is set even when the ledger has moved on meanwhile', async () => {
+    const app = await harness.registerApp();
+    await setStatus(app, AppStatus.SUSPENDED);
+    const inLedger = harness.consent.apps.get(app.clientId!)!;
+    inLedger.status = AppStatus.ACTIVE;
+    inLedger.revision += 1;
+    expect((await setStatus(app, AppStatus.REVOKED)).status).toBe(AppStatus.REVOKED);
+    expect(inLedger.status).toBe(AppStatus.REVOKED);
+    expect(await authenticates(app)).toBe(false);
+  });
+
   test('does not change while the ledger is away, and takes one of three values', async () => {
     const app = await harness.registerApp();
     harness.consent.away.add('setAppStatus');

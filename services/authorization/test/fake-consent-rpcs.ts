@@ -45,10 +45,10 @@ function createLedger(fake: FakeConsent): ServiceImpl<typeof LedgerService> {
       fake.apps.set(app?.clientId ?? '', put);
       return { status: put.status, epoch: put.epoch, revision: put.revision };
     },
-    setAppStatus: async ({ clientId, status }) => {
+    setAppStatus: async ({ clientId, status, expectedRevision }) => {
       fake.enter('setAppStatus');
       const app = fake.app(clientId);
-      if (app.status !== status) {
+      if (app.status !== status && (expectedRevision === 0 || app.revision === expectedRevision)) {
         app.status = status;
         app.revision += 1;
         app.changedAt = fake.clock.now();
@@ -56,7 +56,7 @@ function createLedger(fake: FakeConsent): ServiceImpl<typeof LedgerService> {
       }
       const { epoch, revision, changedAt } = app;
       return fake.leave('setAppStatus', {
-        status,
+        status: app.status,
         epoch,
         revision,
         statusChangedAt: timestampFromDate(changedAt),

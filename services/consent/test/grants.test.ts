@@ -32,8 +32,8 @@ const narrow = async (userId: string, change: object & { id: string }) =>
   (await consent.asGateway.narrowGrant(change, await consent.session(userId))).grant;
 const revoke = async (id: string, userId: string) =>
   consent.asGateway.revokeGrant({ id }, await consent.session(userId));
-const end = (id: string) =>
-  consent.owner.query('UPDATE consent_grant SET expires_at = now() WHERE id = $1', [id]);
+const end = (id: string, left = '0 seconds') =>
+  consent.owner.query('UPDATE consent_grant SET expires_at = now() + $2::interval WHERE id = $1', [id, left]);
 
 describe('a new approval', () => {
   test('joins the live grant: what was not asked about stays, what was asked about and not approved goes', async () => {
@@ -61,6 +61,7 @@ describe('a new approval', () => {
   test.each([
     ['revoked', (id: string) => revoke(id, 'again')],
     ['expired', (id: string) => end(id)],
+    ['come to its last seconds', (id: string) => end(id, '5 seconds')],
   ])('after the grant has %s makes another one; the old one never revives', async (_state, endIt) => {
     const app = await registerApp(consent);
     const old = await approve(consent, app, 'again', { requested: [HEART, MOOD] });

@@ -49,6 +49,15 @@ describe('an app', () => {
     });
   });
 
+  test('is left alone by a change that was meant for an older revision and arrives late', async () => {
+    const { clientId } = await registerApp(consent);
+    const set = (status: AppStatus, expectedRevision: number) =>
+      consent.ledger.setAppStatus({ clientId, status, expectedRevision });
+    expect(await set(AppStatus.SUSPENDED, 1)).toMatchObject({ status: AppStatus.SUSPENDED, revision: 2 });
+    expect(await set(AppStatus.REVOKED, 2)).toMatchObject({ status: AppStatus.REVOKED, revision: 3 });
+    expect(await set(AppStatus.ACTIVE, 2)).toMatchObject({ status: AppStatus.REVOKED, revision: 3 });
+  });
+
   test('is ended without touching its grants, however many they are', async () => {
     const app = await registerApp(consent);
     await approve(consent, app, 'untouched');

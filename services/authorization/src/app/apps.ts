@@ -39,6 +39,9 @@ export interface AppsDependencies {
   readonly maxAppsPerDeveloper: number;
 }
 
+// A change by somebody else in between costs one attempt; changes of one app are rare.
+const STATUS_ATTEMPTS = 5;
+
 export function createApps(dependencies: AppsDependencies): Apps {
   const { apps, ledger, clock } = dependencies;
 
@@ -77,11 +80,16 @@ export function createApps(dependencies: AppsDependencies): Apps {
 
     async setStatus(ownerId, clientId, status) {
       const known = await get(ownerId, clientId);
-      // Even when nothing seems to change: only then does a repeat finish what a crash between the two left undone.
-      const state = await ledger.setAppStatus(clientId, status);
-      const statusChangedAt = state.statusChangedAt ?? known.statusChangedAt;
-      await apps.applyLedgerState(clientId, { ...state, statusChangedAt });
-      return { status: state.status, statusChangedAt };
+      let revision = known.ledgerRevision;
+      for (let attempt = 0; attempt < STATUS_ATTEMPTS; attempt += 1) {
+        // Even when nothing seems to change: only then does a repeat finish what a crash between the two left undone.
+        const state = await ledger.setAppStatus(clientId, status, revision);
+        const statusChangedAt = state.statusChangedAt ?? known.statusChangedAt;
+        await apps.applyLedgerState(clientId, { ...state, statusChangedAt });
+        if (state.status === status) return { status, statusChangedAt };
+        revision = state.revision;
+      }
+      throw new AppError('conflict', 'The status is being changed by another request.');
     },
   };
 }

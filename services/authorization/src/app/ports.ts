@@ -138,8 +138,12 @@ export type AppProfile = Pick<
 export interface ConsentLedger {
   /** Makes the app known, or replaces what people see of it. */
   putApp(profile: AppProfile): Promise<LedgerState>;
-  /** Effective everywhere when it answers. */
-  setAppStatus(clientId: string, status: AppStatus): Promise<LedgerState & { statusChangedAt: Date | null }>;
+  /** Effective everywhere when it answers that status; another one means that the app stands at another revision. */
+  setAppStatus(
+    clientId: string,
+    status: AppStatus,
+    expectedRevision: number,
+  ): Promise<LedgerState & { statusChangedAt: Date | null }>;
   /** Ends a family for good. `expiresAt` is when all it issued is over by itself. */
   revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
   /** Ends one access token for good. */

@@ -13,8 +13,9 @@ export function createRpcConsentLedger(client: Client<typeof LedgerService>): Co
       return { status: fromWireAppStatus(status), epoch, revision };
     },
 
-    async setAppStatus(clientId, wanted) {
-      const answer = await client.setAppStatus({ clientId, status: toWireAppStatus(wanted) });
+    async setAppStatus(clientId, wanted, expectedRevision) {
+      const request = { clientId, status: toWireAppStatus(wanted), expectedRevision };
+      const answer = await client.setAppStatus(request);
       const { status, epoch, revision, statusChangedAt: changed } = answer;
       const statusChangedAt = changed === undefined ? null : timestampDate(changed);
       return { status: fromWireAppStatus(status), epoch, revision, statusChangedAt };

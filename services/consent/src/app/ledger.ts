@@ -6,7 +6,8 @@ import type { AppLedger, CredentialLedger, EvictionPublisher, LivenessReader } f
 /** The one truth about what is alive (contract section 8). Each write is effective when it answers, and may be repeated. */
 export interface Ledger {
   putApp(profile: AppProfile): Promise<AppStanding>;
-  setAppStatus(clientId: string, status: AppStatus): Promise<AppStanding>;
+  /** Leaves an app alone that does not stand at the expected revision; null is any. */
+  setAppStatus(clientId: string, status: AppStatus, expectedRevision: number | null): Promise<AppStanding>;
   revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
   revokeToken(tokenHash: Uint8Array, expiresAt: Date): Promise<void>;
   checkLiveness(query: LivenessQuery): Promise<Liveness>;
@@ -21,8 +22,8 @@ export function createLedger(ports: {
   const { apps, credentials, liveness, evictions } = ports;
   return {
     putApp: (profile) => apps.put(profile),
-    async setAppStatus(clientId, status) {
-      const standing = await apps.setStatus(clientId, status);
+    async setAppStatus(clientId, status, expectedRevision) {
+      const standing = await apps.setStatus(clientId, status, expectedRevision);
       if (standing === null) throw notFound();
       // Also when nothing changed: a repeat finishes what a crash interrupted.
       evictions.publish({ case: 'clientId', value: clientId });

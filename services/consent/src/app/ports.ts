@@ -30,7 +30,11 @@ export interface AppLedger {
   /** Creates the app (active, epoch 1) or replaces its display; status, epoch and owner never change here. */
   put(profile: AppProfile): Promise<AppStanding>;
   /** Sets the status; becoming revoked starts a new epoch, the same status changes nothing. null when unknown. */
-  setStatus(clientId: string, status: AppStatus): Promise<AppStanding | null>;
+  setStatus(
+    clientId: string,
+    status: AppStatus,
+    expectedRevision: number | null,
+  ): Promise<AppStanding | null>;
 }
 
 /** The ledger of single credentials; adding twice is the same as once. */

@@ -20,7 +20,12 @@ export function ledgerService(ledger: Ledger) {
       },
       async setAppStatus(request) {
         const clientId = parseName('clientId', request.clientId);
-        const standing = await ledger.setAppStatus(clientId, parseAppStatus(request.status));
+        const { expectedRevision } = request;
+        const standing = await ledger.setAppStatus(
+          clientId,
+          parseAppStatus(request.status),
+          expectedRevision === 0 ? null : expectedRevision,
+        );
         return {
           status: toAppStatusMessage(standing.status),
           epoch: standing.epoch,

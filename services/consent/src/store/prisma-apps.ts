@@ -15,12 +15,13 @@ export function createPrismaApps(prisma: PrismaClient): AppLedger {
       if (standing === undefined) throw new Error('an upsert answers its row');
       return standing;
     },
-    async setStatus(clientId, status) {
+    async setStatus(clientId, status, expectedRevision) {
       const [changed] = await prisma.$queryRaw<AppStanding[]>`
         WITH changed AS (
           UPDATE app SET status = ${status}, revision = revision + 1, status_changed_at = statement_timestamp(),
             epoch = epoch + CASE WHEN ${status} = 'revoked' THEN 1 ELSE 0 END
           WHERE client_id = ${clientId} AND status <> ${status}
+            AND (${expectedRevision}::int IS NULL OR revision = ${expectedRevision}::int)
           RETURNING *
         ), begun AS (
           INSERT INTO app_epoch (client_id, epoch, started_at)

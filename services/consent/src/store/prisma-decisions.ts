@@ -104,8 +104,17 @@ async function lockFacts(tx: Transaction, command: ApprovalCommand, clientId: st
     SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)}
     WHERE g.user_id = ${userId} AND g.client_id = ${clientId} AND g.closed_at IS NULL`;
   const openGrant = row === undefined ? null : toGrant(row);
-  const liveGrant = openGrant?.status === 'active' ? openGrant : null;
-  return { ...(await readPending(tx, pendingId)), appStatus: app.status, openGrant, liveGrant };
+  const facts = await readPending(tx, pendingId);
+  return { ...facts, appStatus: app.status, openGrant, liveGrant: toLiveGrant(openGrant, facts.now) };
+}
+
+// Longer than a transaction can take: Prisma ends it after 5 s, the server a statement of it after 10 s.
+const JOIN_MARGIN_MS = 15_000;
+
+/** The grant that an approval joins. One that might end before this transaction commits counts as ended: it must not revive. */
+function toLiveGrant(grant: Grant | null, now: Date): Grant | null {
+  if (grant === null || grant.status !== 'active') return null;
+  return grant.expiresAt.getTime() > now.getTime() + JOIN_MARGIN_MS ? grant : null;
 }
 
 async function readPending(tx: Transaction, id: string): Promise<{ pending: PendingApproval; now: Date }> {
@@ -131,7 +140,9 @@ async function writeGrant(
     return;
   }
   if (openGrant !== null) {
-    await tx.$executeRaw`UPDATE consent_grant SET closed_at = ${now} WHERE id = ${openGrant.id}`;
+    // One in its last seconds ends here: what the new approval leaves out must not live on in it.
+    await tx.$executeRaw`
+      UPDATE consent_grant SET closed_at = ${now}, expires_at = least(expires_at, ${now}) WHERE id = ${openGrant.id}`;
   }
   await tx.$executeRaw`INSERT INTO person (user_id) VALUES (${grant.userId}) ON CONFLICT DO NOTHING`;
   await tx.$executeRaw`

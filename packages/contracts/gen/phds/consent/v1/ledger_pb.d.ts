@@ -115,6 +115,14 @@ export declare type SetAppStatusRequest = Message<"phds.consent.v1.SetAppStatusR
    * @generated from field: phds.consent.v1.AppStatus status = 2;
    */
   status: AppStatus;
+
+  /**
+   * Changes nothing unless the app stands at this revision, so that a call that was given up on cannot undo a later one when
+   * it arrives after all; 0 is any.
+   *
+   * @generated from field: uint32 expected_revision = 3;
+   */
+  expectedRevision: number;
 };
 
 /**
@@ -429,7 +437,8 @@ export declare const LedgerService: GenService<{
   },
   /**
    * Sets an app's status. Becoming `revoked` starts a new epoch, which ends every grant, token and pending approval of the
-   * older ones in O(1); the same status again changes nothing. Idempotent. Errors: NOT_FOUND.
+   * older ones in O(1); the same status again changes nothing. Answers how the app stands afterwards, which is another status
+   * when `expected_revision` was not the present one. Idempotent. Errors: NOT_FOUND.
    *
    * @generated from rpc phds.consent.v1.LedgerService.SetAppStatus
    */
