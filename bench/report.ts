@@ -1,52 +1,47 @@
-import type { LoadResult } from './load.ts';
-
-/** What one stretch of load came to; `cpu` in seconds by process. */
-export interface Round extends LoadResult {
-  readonly cpu: Readonly<Record<string, number>>;
-}
-
-type Side = 'floor' | 'service';
+import type { Round } from './measure.ts';
+import type { Options } from './options.ts';
 
 /** The result as Markdown: medians over the rounds, and the ratio of each round, which noise on the machine disturbs least. */
-export function report(
-  rounds: readonly Record<Side, Round>[],
-  options: Readonly<Record<string, unknown>>,
+export function report<Name extends string>(
+  rounds: readonly Record<Name, Round>[],
+  { base, other, options }: { readonly base: Name; readonly other: Name; readonly options: Options },
 ): string {
-  const side = (name: Side) => rounds.map((round) => round[name]);
-  const failures = rounds.reduce((sum, round) => sum + round.floor.failures + round.service.failures, 0);
-  const ratios = rounds.map(({ floor, service }) => service.perSecond / floor.perSecond);
+  const side = (name: Name) => rounds.map((round) => round[name]);
+  const failures = [...side(base), ...side(other)].reduce((sum, round) => sum + round.failures, 0);
+  const ratios = rounds.map((round) => round[other].perSecond / round[base].perSecond);
+  const { users, readings, connections, seconds } = options;
   return [
     '',
-    `${options['users']} users, ${Number(options['users']) * Number(options['readings'])} readings, ${options['connections']} connections, ${options['rounds']} rounds of ${options['seconds']} s`,
+    `${users} users, ${users * readings} readings, ${connections} connections, ${rounds.length} rounds of ${seconds} s`,
     '',
     '| | requests/s | p50 ms | p99 ms | CPU µs a request |',
     '|---|---|---|---|---|',
-    toRow('floor', side('floor')),
-    toRow('service', side('service')),
+    toRow(base, side(base)),
+    toRow(other, side(other)),
     '',
-    `ratio service / floor: median ${median(ratios).toFixed(3)} (${ratios.map((ratio) => ratio.toFixed(3)).join(', ')})`,
+    `ratio ${other} / ${base}: median ${median(ratios).toFixed(3)} (${ratios.map((ratio) => ratio.toFixed(3)).join(', ')})`,
     '',
-    '| process | CPU µs a request |',
+    `| process of ${other} | CPU µs a request |`,
     '|---|---|',
-    ...toProcessRows(side('service')),
+    ...toProcessRows(side(other)),
     '',
     failures === 0 ? 'no failed request' : `VOID: ${failures} failed requests`,
   ].join('\n');
 }
 
-function toRow(name: Side, rounds: readonly Round[]): string {
+function toRow(name: string, rounds: readonly Round[]): string {
   const of = (value: (round: Round) => number) => median(rounds.map(value));
-  const total = of((round) =>
+  const cpu = of((round) =>
     micros(
       Object.values(round.cpu).reduce((a, b) => a + b, 0),
       round,
     ),
   );
-  return `| ${name} | ${of((round) => round.perSecond).toFixed(0)} | ${of((round) => round.p50)} | ${of((round) => round.p99)} | ${total.toFixed(0)} |`;
+  return `| ${name} | ${of((round) => round.perSecond).toFixed(0)} | ${of((round) => round.p50)} | ${of((round) => round.p99)} | ${cpu.toFixed(0)} |`;
 }
 
 function toProcessRows(rounds: readonly Round[]): string[] {
-  const names = Object.keys(rounds[0]?.cpu ?? {}).filter((name) => name !== 'floor');
+  const names = Object.keys(rounds[0]?.cpu ?? {});
   return names.map(
     (name) =>
       `| ${name} | ${median(rounds.map((round) => micros(round.cpu[name] ?? 0, round))).toFixed(0)} |`,

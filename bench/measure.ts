@@ -1,0 +1,67 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Stack } from '@phds/dev-stack/stack';
+import { Redis } from 'ioredis';
+import { cpuSeconds } from './cpu.ts';
+import type { LoadJob, LoadResult } from './load.ts';
+
+/** What one stretch of load came to; `cpu` in seconds by process. */
+export interface Round extends LoadResult {
+  readonly cpu: Readonly<Record<string, number>>;
+}
+
+/** Something to put under load, and the processes that serve it. */
+export interface Side {
+  readonly job: LoadJob;
+  readonly processes: ReadonlyMap<string, number>;
+}
+
+/** Loads two sides in turn, so that noise on the machine meets both; a round of each to warm up is not counted. */
+export async function measureInTurn<Name extends string>(
+  sides: Readonly<Record<Name, Side>>,
+  rounds: number,
+  say: (line: string) => void,
+): Promise<Record<Name, Round>[]> {
+  const load = fork(join(import.meta.dirname, 'load.ts'));
+  const results: Record<Name, Round>[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const result: Partial<Record<Name, Round>> = {};
+    for (const [name, side] of Object.entries(sides) as [Name, Side][]) result[name] = await run(load, side);
+    if (round > 0) results.push(result as Record<Name, Round>);
+    say(round === 0 ? 'warmed up' : `round ${round} of ${rounds}`);
+  }
+  load.disconnect();
+  return results;
+}
+
+async function run(load: ChildProcess, { job, processes }: Side): Promise<Round> {
+  const before = readCpu(processes);
+  load.send(job);
+  const [result] = (await once(load, 'message')) as [LoadResult];
+  const after = readCpu(processes);
+  const used = Object.keys(after).map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)]);
+  return { ...result, cpu: Object.fromEntries(used) };
+}
+
+function readCpu(processes: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries([...processes].map(([name, pid]) => [name, cpuSeconds(pid)]));
+}
+
+/** The processes that take part in a data request, by name. */
+export async function findProcesses(stack: Stack, dataDirectory: string): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  for (const [name, { pid }] of stack.processes) {
+    if (pid !== null && name !== 'identity-provider') found.set(name, pid);
+  }
+  const [postmaster] = readFileSync(join(dataDirectory, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
+  found.set('postgres', Number(postmaster));
+  if (stack.redis.url !== null) {
+    const redis = new Redis(stack.redis.url);
+    const pid = /process_id:(\d+)/.exec(await redis.info('server'))?.[1];
+    redis.disconnect();
+    if (pid !== undefined) found.set('redis', Number(pid));
+  }
+  return found;
+}

@@ -1,0 +1,34 @@
+import { parseArgs } from 'node:util';
+
+/** How large and how long; the defaults are what `bench/README.md` records. */
+export interface Options {
+  readonly users: number;
+  /** A user. */
+  readonly readings: number;
+  readonly connections: number;
+  /** Of one stretch of load. */
+  readonly seconds: number;
+  readonly rounds: number;
+  /** Fill the database anew. */
+  readonly fresh: boolean;
+}
+
+/** Reads the command line: the benchmark's name, if one is given, and its options. */
+export function parseOptions(args: readonly string[]): { name: string; options: Options } {
+  const text = (value: string) => ({ type: 'string', default: value }) as const;
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      users: text('3000'),
+      readings: text('1000'),
+      connections: text('32'),
+      seconds: text('8'),
+      rounds: text('5'),
+      fresh: { type: 'boolean', default: false },
+    },
+  });
+  const { fresh, ...numbers } = values;
+  const options = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, Number(value)]));
+  return { name: positionals[0] ?? 'heart', options: { ...(options as unknown as Options), fresh } };
+}

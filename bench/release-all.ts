@@ -1,0 +1,29 @@
+// Stands in for consent's AccessService in the benchmark of the record: says RELEASED and writes nothing down.
+import { AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { createLogger } from '@phds/service-kit/log';
+import { startRpcServer } from '@phds/service-kit/rpc-server';
+import { implement } from '@phds/service-kit/rpc-service';
+
+const server = await startRpcServer({
+  services: [
+    implement(
+      AccessService,
+      {
+        recordAccess: ({ accesses }) => ({ verdicts: accesses.map(() => Verdict.RELEASED) }),
+        listAccesses: () => ({}),
+        listAccessDays: () => ({}),
+        getAppUsage: () => ({}),
+      },
+      { recordAccess: ['health-data'], listAccesses: [], listAccessDays: [], getAppUsage: [] },
+    ),
+  ],
+  // Tokens are not checked here: nothing but this benchmark's own health-data reaches the port.
+  verifyCaller: async () => 'health-data',
+  log: createLogger({ service: 'stand-in', level: 'error' }),
+  host: '127.0.0.1',
+  rpcPort: 0,
+  httpPort: null,
+  health: async () => true,
+});
+process.send?.({ port: server.rpcPort });
+process.on('disconnect', () => process.exit(0));
