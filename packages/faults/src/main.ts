@@ -41,12 +41,15 @@ async function main(args: readonly string[]): Promise<number> {
   if (!(seconds > 0)) throw new Error('--seconds must be a number above 0');
   const faults = chooseFaults(positionals, values.short);
 
+  const interrupt = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupt.abort());
   boundFetch(PATIENCE_MS, () => undefined);
   const output = values.json ? process.stderr : process.stdout;
   const verdicts = await runSuite({
     faults,
     milliseconds: seconds * 1000,
     print: (line) => void output.write(`${line}\n`),
+    signal: interrupt.signal,
   });
   const summary = summarize(verdicts);
   for (const line of toSummaryLines(summary)) output.write(`${line}\n`);

@@ -57,6 +57,7 @@ const POSTGRES_SETTINGS = { fsync: 'off', full_page_writes: 'off', max_wal_size:
 export async function startProxiedStack(options: {
   readonly gateways: number;
   readonly say: (line: string) => void;
+  readonly signal?: AbortSignal | undefined;
 }): Promise<ProxiedStack> {
   await using cleanup = new AsyncDisposableStack();
   const root = await mkdtemp(join(tmpdir(), 'phds-faults-'));
@@ -77,6 +78,7 @@ export async function startProxiedStack(options: {
     ports,
     seed: false,
     say: options.say,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
     postgresSettings: POSTGRES_SETTINGS,
     environment: await toEnvironment(root, proxies),
   });

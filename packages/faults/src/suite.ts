@@ -18,6 +18,8 @@ export interface SuiteOptions {
   readonly milliseconds: number;
   /** Receives the timelines and verdicts, a line at a time. */
   readonly print: (line: string) => void;
+  /** Gives up, undoes the fault and stops everything. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const GATEWAYS = 3;
@@ -28,7 +30,7 @@ const WARM_UP = { timeoutMs: 60_000, intervalMs: 250 } as const;
 /** Longest from the end of a fault until everything works again. gRPC takes 13 s to give up a connection that is silent. */
 const RECOVERY_MS = 25_000;
 
-interface Scene {
+interface Scene extends SuiteOptions {
   readonly stack: ProxiedStack;
   readonly load: LoadProcess;
   readonly logs: LogWatch;
@@ -37,8 +39,10 @@ interface Scene {
 }
 
 /** Starts everything once and lets one fault after the other happen to it. */
-export async function runSuite({ faults, milliseconds, print }: SuiteOptions): Promise<Verdict[]> {
-  await using stack = await startProxiedStack({ gateways: GATEWAYS, say: (line) => print(`  ${line}`) });
+export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
+  const { faults, print, signal } = options;
+  const say = (line: string) => print(`  ${line}`);
+  await using stack = await startProxiedStack({ gateways: GATEWAYS, say, signal });
   const users = Array.from({ length: LANES }, (_, index) => `lane-${index + 1}`);
   await giveFirstReadings(stack, users);
   const resident = await moveIn(stack, 'resident');
@@ -52,7 +56,7 @@ export async function runSuite({ faults, milliseconds, print }: SuiteOptions): P
   print('  until everybody has been around once');
   await load.begin();
   await eventually(async () => sumOf((await load.look()).endings) >= LANES, WARM_UP);
-  const scene = { stack, load, resident, logs: new LogWatch(stack.logs) };
+  const scene = { ...options, stack, load, resident, logs: new LogWatch(stack.logs) };
   const verdicts: Verdict[] = [];
   for (const fault of faults) {
     print(`${fault.name}: ${fault.what}`);
@@ -60,39 +64,28 @@ export async function runSuite({ faults, milliseconds, print }: SuiteOptions): P
       print('  left out: there is no Redis on this machine');
       continue;
     }
-    const verdict = await endure(fault, scene, milliseconds, print);
+    const verdict = await endure(fault, scene);
     for (const line of toLines(verdict)) print(line);
     verdicts.push(verdict);
   }
   return verdicts;
 }
 
-async function endure(
-  fault: Fault,
-  { stack, load, logs, resident }: Scene,
-  milliseconds: number,
-  print: (line: string) => void,
-): Promise<Verdict> {
-  const timeline = new Timeline(print);
-  const say = (what: string) => timeline.say(what);
+async function endure(fault: Fault, scene: Scene): Promise<Verdict> {
+  const { stack, load, logs, resident, milliseconds } = scene;
+  const timeline = new Timeline(scene.print);
   timeline.say('steady load');
   await load.begin();
-  const looking = setInterval(() => void load.look().then((tally) => timeline.look(tally)), LOOK_MS);
-  const violations: string[] = [];
-  await sleep(Math.min(2_000, milliseconds / 4));
+  using _looking = lookAgainAndAgain(load, timeline);
+  await pause(scene, Math.min(2_000, milliseconds / 4));
   timeline.say('the fault begins');
-  try {
-    await fault.play({ stack, load, milliseconds, say, sleep: (pause) => sleep(pause) });
-  } catch (error) {
-    violations.push(`the fault itself failed: ${String(error)}`);
-  }
+  const violations = await play(fault, scene, timeline);
   timeline.say('the fault is over');
   const recovery = await untilWorking(stack, resident);
   if (typeof recovery === 'string') violations.push(`no recovery: ${recovery}`);
-  else timeline.say(`everything works again at every gateway`);
-  await sleep(Math.min(1_000, milliseconds / 8));
+  else timeline.say('everything works again at every gateway');
+  await pause(scene, Math.min(1_000, milliseconds / 8));
   const report = await load.end();
-  clearInterval(looking);
   timeline.say('everybody waits; records and logs are looked at');
   const chain = await verifyChain(stack);
   if (!chain.ok) violations.push(`chain: ${chain.text}`);
@@ -105,6 +98,30 @@ async function endure(
     chain: chain.text,
     violations,
   };
+}
+
+/** Lets it happen. Answers what went wrong with the fault itself; throws when the whole run is given up. */
+async function play(fault: Fault, scene: Scene, timeline: Timeline): Promise<string[]> {
+  const { stack, load, milliseconds, signal } = scene;
+  const say = (what: string) => timeline.say(what);
+  try {
+    await fault.play({ stack, load, milliseconds, say, sleep: (length) => pause(scene, length) });
+    return [];
+  } catch (error) {
+    signal?.throwIfAborted();
+    return [`the fault itself failed: ${String(error)}`];
+  }
+}
+
+async function pause({ signal }: SuiteOptions, milliseconds: number): Promise<void> {
+  await sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
+}
+
+function lookAgainAndAgain(load: LoadProcess, timeline: Timeline): Disposable {
+  const look = () => load.look().then((tally) => timeline.look(tally));
+  // What is wrong with the load is told by whoever needs it.
+  const looking = setInterval(() => void look().catch(() => undefined), LOOK_MS);
+  return { [Symbol.dispose]: () => clearInterval(looking) };
 }
 
 /** How long it took until every service could be used and every gateway answered, or what was still wrong. */

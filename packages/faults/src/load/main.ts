@@ -31,4 +31,6 @@ process.on('message', ({ id, order }: { id: number; order: Order }) => {
     (error: unknown) => process.send?.({ id, error: String((error as Error).stack) } satisfies Answer),
   );
 });
+// Ctrl-C reaches everybody at once; whoever gave the orders ends this process when it has cleaned up.
+process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit(0));
