@@ -18,22 +18,39 @@ const LOCKED = [
 ] as const;
 
 // A disk that is full refuses a write with SQLSTATE 53100, wherever it happens. Reading goes on.
-const FILL_DISK = `
-  CREATE FUNCTION public.faults_disk_full() RETURNS trigger LANGUAGE plpgsql AS $$
+const FULL = `
+  CREATE OR REPLACE FUNCTION public.faults_disk_full() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
-  END $$;
-  DO $$
-  DECLARE t record;
-  BEGIN
-    FOR t IN SELECT c.oid::regclass AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-      WHERE n.nspname IN ('consent', 'authorization', 'health_data') AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-    LOOP
-      EXECUTE format('CREATE TRIGGER faults_disk_full BEFORE INSERT OR UPDATE ON %s
-        FOR EACH STATEMENT EXECUTE FUNCTION public.faults_disk_full()', t.name);
-    END LOOP;
   END $$`;
-const FREE_DISK = 'DROP FUNCTION public.faults_disk_full() CASCADE';
+const TABLES = `
+  SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname IN ('consent', 'authorization', 'health_data') AND c.relkind IN ('r', 'p') AND NOT c.relispartition`;
+
+/** Makes every write fail, or ends that; table by table, so that it waits for nobody with a lock in its hand. */
+async function fillDisk({ stack }: Site, full: boolean): Promise<void> {
+  await asAdmin(stack, async (admin) => {
+    if (full) await admin.query(FULL);
+    const { rows } = await admin.query<{ name: string }>(TABLES);
+    for (const { name } of rows) {
+      const trigger = full
+        ? `CREATE TRIGGER faults_disk_full BEFORE INSERT OR UPDATE ON ${name}
+           FOR EACH STATEMENT EXECUTE FUNCTION public.faults_disk_full()`
+        : `DROP TRIGGER IF EXISTS faults_disk_full ON ${name}`;
+      await admin.query(trigger);
+    }
+  });
+}
+
+async function lock({ stack, say, sleep }: Site, table: string, milliseconds: number): Promise<void> {
+  await asAdmin(stack, async (admin) => {
+    await admin.query('BEGIN');
+    await admin.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+    say(`${table} locked`);
+    await sleep(milliseconds);
+    await admin.query('ROLLBACK');
+  });
+}
 
 /** Lets a role have no session at all, and ends those it has. Answers how to give them back. */
 async function takeConnections({ stack }: Site, role: string): Promise<() => Promise<void>> {
@@ -85,12 +102,12 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     what: 'every write is refused because the disk is full (a trigger raises 53100 on each table)',
     play: (site) =>
       again(site, EVERY_MS * 1.5, async (_turn, milliseconds) => {
-        await asAdmin(site.stack, (admin) => admin.query(FILL_DISK));
-        site.say('the disk is full');
         try {
+          await fillDisk(site, true);
+          site.say('the disk is full');
           await site.sleep(milliseconds * 0.6);
         } finally {
-          await asAdmin(site.stack, (admin) => admin.query(FREE_DISK));
+          await fillDisk(site, false);
           site.say('there is room again');
         }
         await site.sleep(milliseconds * 0.4);
@@ -101,15 +118,10 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     what: 'another session holds locks on the tables that recording and judging need',
     play: (site) =>
       again(site, EVERY_MS, async (turn, milliseconds) => {
-        const tables = (LOCKED[turn % LOCKED.length] ?? []).join(', ');
+        const tables = LOCKED[turn % LOCKED.length] ?? [];
         const lockMs = Math.min(LOCK_MS, milliseconds * 0.7);
-        await asAdmin(site.stack, async (admin) => {
-          await admin.query('BEGIN');
-          await admin.query(`LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`);
-          site.say(`${tables} locked`);
-          await site.sleep(lockMs);
-          await admin.query('ROLLBACK');
-        });
+        // A session for each table: one that takes several locks in turn may meet somebody who takes them the other way.
+        await Promise.all(tables.map((table) => lock(site, table, lockMs)));
         await site.sleep(milliseconds - lockMs);
       }),
   },

@@ -70,10 +70,7 @@ export class Lane {
     const { storm } = this;
     this.doing = 'connecting';
     const [token, tokens] = await this.#connect();
-    if (storm !== null) {
-      this.storm = null;
-      return this.#stormAll(storm, token, tokens);
-    }
+    if (storm !== null) return this.#stormAll(storm, token, tokens);
     await this.#live(token);
     const { way, kind } = await this.#end(token, tokens, pickWay(this.uncertain));
     await this.#readEverywhere(token);
@@ -197,6 +194,8 @@ export class Lane {
   /** Collects access tokens of one family, waits for everybody, and revokes each of them. */
   async #stormAll(storm: Storm, first: HeldToken, tokens: Held): Promise<void> {
     const held = [first, ...(await this.#collect(storm.tokens - 1, first, tokens.refreshToken))];
+    // Only now: should collecting be cut short, the next round begins it anew.
+    this.storm = null;
     await storm.everybody();
     const worker = async () => {
       for (let token = held.pop(); token !== undefined; token = held.pop()) {

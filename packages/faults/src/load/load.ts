@@ -41,6 +41,8 @@ const HERD = 8;
 export class Load {
   readonly #options: LoadOptions;
   readonly #turnstile = new Turnstile();
+  /** Of the readers alone. */
+  readonly #readingRoom = new Turnstile();
   readonly #pool = new TokenPool();
   readonly #reads: Reads;
   readonly #lanes: Lane[] = [];
@@ -83,6 +85,7 @@ export class Load {
     this.#since = Date.now();
     for (const lane of this.#lanes) lane.trace = [];
     this.#turnstile.open();
+    this.#readingRoom.open();
   }
 
   /** Lets everybody finish and judges what was seen since `begin`. */
@@ -107,6 +110,10 @@ export class Load {
   async storm(tokens: number): Promise<void> {
     const storm = new Storm({ tokens, parallel: STORM_PARALLEL, lanes: this.#lanes.length });
     for (const lane of this.#lanes) lane.storm = storm;
+    // Collecting is no part of the storm, and takes a minute longer while others read as fast as they can.
+    this.#readingRoom.close();
+    await storm.collected;
+    this.#readingRoom.open();
     await storm.over;
   }
 
@@ -115,6 +122,7 @@ export class Load {
     this.#readers.push(reader);
     for (;;) {
       await this.#turnstile.pass(reader);
+      await this.#readingRoom.pass(reader);
       const token = this.#pool.pick();
       const lane = token === null ? undefined : this.#laneOf(token.facts.user);
       const answers =

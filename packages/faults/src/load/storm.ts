@@ -29,6 +29,11 @@ export class Storm {
     if (this.#lanes === 0) this.#over.resolve();
   }
 
+  /** Everybody has their share. */
+  get collected(): Promise<void> {
+    return this.#collected.promise;
+  }
+
   /** Everybody is through. */
   get over(): Promise<void> {
     return this.#over.promise;

@@ -2,8 +2,8 @@ import type { HeldToken } from './held-token.ts';
 
 const MOST_OVER = 400;
 const RECENT = 24;
-/** Of the steady reads, how many are made with tokens that are over. */
-const SHARE_OVER = 0.8;
+/** How often a reader takes a token that is over; it then reads with it several times at once. */
+const SHARE_OVER = 0.6;
 
 /** The tokens that the steady readers read with. */
 export class TokenPool {
