@@ -41,34 +41,32 @@ export async function findPostgresPrograms(): Promise<PostgresPrograms> {
 
 /**
  * The command line that runs a Postgres program on a data directory. Postgres refuses to run as root: root runs it
- * as the system user `postgres`, created when missing.
+ * as the system user `postgres`, created when missing, or in a user namespace where that user cannot come.
  */
 export async function asPostgresUser(program: string, directory: string, args: string[]): Promise<Command> {
   if (!isRoot()) return { command: program, args, options: { cwd: '/' } };
   const user = await ensurePostgresUser();
   if (canReach(user, program, directory)) return { command: program, args, options: { cwd: '/', ...user } };
-  // The checkout lies below a directory closed to others (such as /root): the user gets root's right to pass, and
-  // nothing else of root.
-  const identity = [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
-  const rights = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
-  const probe = spawnSync('setpriv', [...identity, ...rights, '--', program, '--version'], { cwd: '/' });
+  // The checkout lies below a directory closed to others (such as /root). In a user namespace of its own a program still
+  // has root's files for its own, nothing else of root, and sees itself as an ordinary user.
+  const namespace = ['--user', '--map-user=1000', '--map-group=1000', '--'];
+  const probe = spawnSync('unshare', [...namespace, program, '--version'], { cwd: '/' });
   if (probe.status !== 0) {
     throw new Error(
       `Postgres does not run as root, and its user cannot reach ${directory}: move the checkout`,
     );
   }
-  return {
-    command: 'setpriv',
-    args: [...identity, ...rights, '--', program, ...args],
-    options: { cwd: '/' },
-  };
+  return { command: 'unshare', args: [...namespace, program, ...args], options: { cwd: '/' } };
 }
 
-/** Gives files to the user that the Postgres programs run as; nothing to do when that is the current one. */
+/** Gives files to the user that the Postgres programs run as; where that user cannot come, they stay the current one's. */
 export async function handOver(...paths: string[]): Promise<void> {
   if (!isRoot()) return;
   const user = await ensurePostgresUser();
-  for (const path of paths) await chown(path, user.uid, user.gid);
+  const { initdb } = await findPostgresPrograms();
+  for (const path of paths) {
+    if (canReach(user, initdb, dirname(path))) await chown(path, user.uid, user.gid);
+  }
 }
 
 async function makeExecutable(program: string): Promise<void> {
