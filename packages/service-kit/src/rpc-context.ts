@@ -41,12 +41,6 @@ function requiredHeader(context: HandlerContext, name: string): string {
   return value;
 }
 
-/** Milliseconds left for a call onward: what the caller waits for less a little for the way back, at most `limitMs`. */
-export function remainingMs(context: HandlerContext, limitMs: number): number {
-  const left = context.timeoutMs();
-  return left === undefined ? limitMs : Math.max(1, Math.min(limitMs, left - 20));
-}
-
 /** Connect's handler context over a grpc-js call; made lazily, since most calls need two headers and nothing else. */
 export class GrpcHandlerContext implements HandlerContext {
   readonly service: DescService;
