@@ -19,7 +19,7 @@ export async function fillReadings(stack: Stack, users: number, perUser: number)
   try {
     await client.query('SET search_path = health_data');
     const { rows } = await client.query(
-      'SELECT count(*)::int AS n FROM reading_count WHERE user_id LIKE $1',
+      "SELECT count(*)::int AS n FROM reading_count WHERE user_id LIKE $1 AND span = 'all'",
       ['bench-%'],
     );
     if (rows[0].n === users * 2) return;
@@ -33,8 +33,8 @@ export async function fillReadings(stack: Stack, users: number, perUser: number)
       [users, perUser],
     );
     await client.query(
-      `INSERT INTO reading_count (user_id, category, type, count)
-       SELECT user_id, category, type, count(*) FROM reading GROUP BY 1, 2, 3`,
+      `INSERT INTO reading_count (user_id, type, span, start_at, count)
+       SELECT user_id, type, 'all', '-infinity', count(*) FROM reading GROUP BY 1, 2`,
     );
     await client.query('VACUUM ANALYZE reading');
     await client.query('VACUUM ANALYZE reading_count');

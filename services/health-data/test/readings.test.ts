@@ -176,7 +176,7 @@ describe('ListReadings', () => {
 describe('the hot query', () => {
   test.each([
     [null, 'reading_user_id_category_start_at_id_idx'],
-    ['heart-rate', 'reading_user_id_type_start_at_id_idx'],
+    ['heart-rate', 'reading_pkey'],
   ] as const)(
     'reads a page of type %s by its index and the total without touching readings',
     async (metric, index) => {

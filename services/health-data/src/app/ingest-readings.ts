@@ -50,8 +50,11 @@ export async function deleteReadings(
 ): Promise<number> {
   checkUserId(userId);
   if (keys.length > MAX_READINGS) throw invalidRequest('keys', `must hold at most ${MAX_READINGS} items`);
-  const ids = parseAll('keys', keys, (key) => toReadingId(userId, parseReadingKey(key)));
-  return ports.readingWriter.delete(userId, ids, parseAll('windows', windows, parseWindowDraft));
+  const rows = parseAll('keys', keys, (draft) => {
+    const key = parseReadingKey(draft);
+    return { ...key, id: toReadingId(userId, key) };
+  });
+  return ports.readingWriter.delete(userId, rows, parseAll('windows', windows, parseWindowDraft));
 }
 
 function parseWindowDraft({ type, source, range }: ReadingWindowDraft) {

@@ -2,7 +2,7 @@ import type { Category } from '@phds/catalog/categories';
 import type { MetricKey } from '@phds/catalog/metrics';
 import type { TrendBucket } from '@phds/catalog/wire-names';
 import type { Profile, ProfileChanges } from '../domain/profile.ts';
-import type { NewReading, Reading } from '../domain/reading.ts';
+import type { NewReading, Reading, ReadingKey } from '../domain/reading.ts';
 import type { RecordKind, RecordTypes, Stored, WeightEntry } from '../domain/records.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import type { Range } from '../domain/window.ts';
@@ -120,8 +120,12 @@ export interface ReadingWindow {
 export interface ReadingWriter {
   /** Ids are distinct. A row that exists gets the new value. */
   put(userId: string, readings: readonly Identified<NewReading>[]): Promise<WriteCounts>;
-  /** Deletes by id and by window; answers how many there were. */
-  delete(userId: string, ids: readonly string[], windows: readonly ReadingWindow[]): Promise<number>;
+  /** Deletes by key and by window; answers how many there were. */
+  delete(
+    userId: string,
+    keys: readonly Identified<ReadingKey>[],
+    windows: readonly ReadingWindow[],
+  ): Promise<number>;
 }
 
 /** A record ready to be stored. */

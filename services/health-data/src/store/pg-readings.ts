@@ -1,4 +1,5 @@
-import type { MetricKey } from '@phds/catalog/metrics';
+import type { Category } from '@phds/catalog/categories';
+import { METRICS, type MetricKey } from '@phds/catalog/metrics';
 import type pg from 'pg';
 import type { ReadingQuery, ReadingReader } from '../app/ports.ts';
 import type { Reading } from '../domain/reading.ts';
@@ -50,6 +51,7 @@ export function toStatement(query: ReadingQuery): Statement {
   const column = metric === null ? 'category' : 'type';
   const values: unknown[] = [userId, metric ?? category, limit, offset];
   if (windowed) values.push(lowerBound(range.from), upperBound(range.to));
+  else values.push(metric === null ? toTypes(category) : [metric]);
   return {
     name: `readings-${column}${windowed ? '-window' : ''}`,
     text: TEXTS[column][`${windowed}`],
@@ -66,11 +68,15 @@ function toText(column: 'category' | 'type', windowed: boolean): string {
   const window = windowed ? 'AND start_at >= $5::timestamptz AND start_at < $6::timestamptz' : '';
   const total = windowed
     ? `SELECT count(*) FROM reading WHERE user_id = $1 AND ${column} = $2 ${window}`
-    : `SELECT coalesce(sum(count), 0) FROM reading_count WHERE user_id = $1 AND ${column} = $2`;
+    : `SELECT coalesce(sum(count), 0) FROM reading_count WHERE user_id = $1 AND type = ANY($5) AND span = 'all'`;
   return `
     SELECT id, type, value, source, start_at, (${total}) FROM reading
     WHERE user_id = $1 AND ${column} = $2 ${window}
     ORDER BY start_at DESC, id DESC LIMIT $3 OFFSET $4`;
+}
+
+function toTypes(category: Category): MetricKey[] {
+  return METRICS.filter((metric) => metric.category === category).map(({ key }) => key);
 }
 
 function toReading([id, metric, value, source, start]: Row): Reading {
