@@ -1,9 +1,11 @@
-// pnpm bench [heart|record] [--users 3000] [--readings 1000] [--connections 32] [--seconds 8] [--rounds 5] [--fresh]
+// pnpm bench [heart|record|revocation] [--users 3000] [--readings 1000] [--seconds 8] [--fresh]
+//   heart, record: [--connections 32] [--rounds 5]    revocation: [--rate 500] [--revocations 16]
 import { benchHeart } from './heart.ts';
 import { parseOptions } from './options.ts';
 import { benchRecord } from './record.ts';
+import { benchRevocation } from './revocation.ts';
 
-const BENCHMARKS = { heart: benchHeart, record: benchRecord };
+const BENCHMARKS = { heart: benchHeart, record: benchRecord, revocation: benchRevocation };
 
 const { name, options } = parseOptions(process.argv.slice(2));
 const bench = BENCHMARKS[name as keyof typeof BENCHMARKS];

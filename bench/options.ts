@@ -9,6 +9,10 @@ export interface Options {
   /** Of one stretch of load. */
   readonly seconds: number;
   readonly rounds: number;
+  /** Reads a second of `revocation`. */
+  readonly rate: number;
+  /** Revocations a second of `revocation`. */
+  readonly revocations: number;
   /** Fill the database anew. */
   readonly fresh: boolean;
 }
@@ -25,6 +29,8 @@ export function parseOptions(args: readonly string[]): { name: string; options: 
       connections: text('32'),
       seconds: text('8'),
       rounds: text('5'),
+      rate: text('500'),
+      revocations: text('16'),
       fresh: { type: 'boolean', default: false },
     },
   });

@@ -11,17 +11,23 @@ export interface PreparedStack extends AsyncDisposable {
   readonly side: Side;
 }
 
+/** One gateway and the usual environment unless it says otherwise. */
+export interface StackSettings {
+  readonly gateways?: number;
+  readonly environment?: StackOptions['environment'];
+}
+
 /** Starts a stack of its own under `.data/`, fills it unless an earlier run did, and connects every user to an app. */
 export async function prepareStack(
   name: string,
   options: Options,
-  environment: StackOptions['environment'] = {},
+  { gateways = 1, environment = {} }: StackSettings = {},
 ): Promise<PreparedStack> {
   const dataDirectory = join(defaultDataDirectory, name);
   const { fresh, users, readings, connections, seconds } = options;
   const stack = await startStack({
     dataDirectory,
-    ports: { random: true, gateways: 1 },
+    ports: { random: true, gateways },
     fresh,
     seed: false,
     environment,

@@ -12,7 +12,7 @@ export async function benchRecord(options: Options): Promise<string> {
   const release = fork(join(import.meta.dirname, 'release-all.ts'));
   const [{ port }] = (await once(release, 'message')) as [{ port: number }];
   const environment = { 'health-data': { CONSENT_ADDRESS: `127.0.0.1:${port}` } };
-  await using unrecorded = await prepareStack('bench-unrecorded', options, environment);
+  await using unrecorded = await prepareStack('bench-unrecorded', options, { environment });
   const processes = new Map([...unrecorded.side.processes, ['stand-in', release.pid ?? 0] as const]);
   const sides = { unrecorded: { ...unrecorded.side, processes }, recorded: recorded.side };
   const rounds = await measureInTurn(sides, options.rounds, console.log);

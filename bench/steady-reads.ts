@@ -1,0 +1,55 @@
+// Reads at a constant rate from a process of its own, spread over gateways and tokens. Takes a job over IPC, answers a result.
+import { readFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { type Arrivals, arrive } from './arrivals.ts';
+import { type Latencies, summarize } from './latencies.ts';
+
+export interface ReadsJob extends Arrivals {
+  readonly gateways: readonly string[];
+  /** As of a LoadJob. */
+  readonly requestsFile: string;
+}
+
+export interface ReadsResult {
+  /** From the scheduled moment to the last byte. */
+  readonly latencies: Latencies;
+  /** Answered with 200, by the time from the first that was scheduled to the last answer. */
+  readonly perSecond: number;
+  /** How often each answer other than 200 came; 0 is none. */
+  readonly failures: Readonly<Record<number, number>>;
+}
+
+const PATIENCE_MS = 10_000;
+const agent = new Agent({ keepAlive: true });
+
+async function run(job: ReadsJob): Promise<ReadsResult> {
+  const lines = readFileSync(job.requestsFile, 'utf8').trimEnd().split('\n');
+  const milliseconds: number[] = [];
+  const failures: Record<number, number> = {};
+  const start = performance.now();
+  await arrive(job, async (index, scheduled) => {
+    const [path = '', token = ''] = (lines[Math.floor(Math.random() * lines.length)] ?? '').split(' ');
+    const status = await read(`${job.gateways[index % job.gateways.length]}${path}`, token);
+    if (status === 200) milliseconds.push(performance.now() - scheduled);
+    else failures[status] = (failures[status] ?? 0) + 1;
+  });
+  const seconds = (performance.now() - start) / 1000;
+  return { latencies: summarize(milliseconds), perSecond: milliseconds.length / seconds, failures };
+}
+
+function read(url: string, token: string): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const headers = { Authorization: `Bearer ${token}` };
+  const request = get(url, { agent, headers, signal: AbortSignal.timeout(PATIENCE_MS) }, (response) => {
+    response.resume();
+    response.once('end', () => resolve(response.statusCode ?? 0));
+    response.once('error', () => resolve(0));
+  });
+  request.once('error', () => resolve(0));
+  return promise;
+}
+
+process.on('message', (job: ReadsJob) => {
+  void run(job).then((result) => process.send?.(result));
+});
+process.on('disconnect', () => process.exit(0));
