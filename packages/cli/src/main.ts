@@ -1,19 +1,22 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { EXIT_DONE, EXIT_USAGE, importFhir } from './commands/import-fhir.ts';
+import { EXIT_DONE, EXIT_USAGE } from './commands/exit-codes.ts';
+import { importFiles } from './commands/import.ts';
 import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
 import { verifyRecords } from './commands/records-verify.ts';
 import { openIngestion } from './connection.ts';
+import { IMPORTERS } from './importers.ts';
 import { openRecords } from './records/connection.ts';
 
-const HELP = `Usage: pnpm phds import fhir FILE --user ID [--patient REF] [--json]
+const HELP = `Usage: pnpm phds import FORMAT FILE… --user ID [--patient REF] [--json]
        pnpm phds records verify [--json]
        pnpm phds records export --user ID --format csv|fhir [--out FILE]
 
-import fhir      imports a FHIR R4 bundle (JSON) for a user; importing the same file again changes nothing
-  FILE             the bundle; it may be larger than memory
+import           imports a file for a user; importing the same file again changes nothing
+  FORMAT           fhir: a FHIR R4 bundle (JSON)
+  FILE             the file; it may be larger than memory
   --user ID        the user whose data it is
-  --patient REF    which patient, when the bundle is about several
+  --patient REF    which patient, when the file is about several
   --json           print the report as one JSON document
 
 records verify   computes the chains of the access records anew and names the first record that was
@@ -47,9 +50,8 @@ async function main(args: readonly string[]): Promise<number> {
     return values.help === true ? EXIT_DONE : EXIT_USAGE;
   }
   const [verb, object, ...rest] = positionals;
+  if (verb === 'import') return runImport(object, rest, values);
   switch (`${verb} ${object}`) {
-    case 'import fhir':
-      return runImport(rest, values);
     case 'records verify':
       return rest.length > 0 ? fail(`not understood: ${rest.join(' ')}`) : runVerify(values);
     case 'records export':
@@ -59,13 +61,22 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-function runImport([file, ...others]: readonly string[], values: Values): Promise<number> | number {
-  if (file === undefined) return fail('the FILE to import is missing');
-  if (others.length > 0) return fail(`one FILE at a time; also given: ${others.join(' ')}`);
+function runImport(
+  format: string | undefined,
+  files: readonly string[],
+  values: Values,
+): Promise<number> | number {
+  const importer = IMPORTERS.find((known) => known.format === format);
+  const formats = IMPORTERS.map((known) => known.format).join(', ');
+  if (importer === undefined) return fail(`the format must be one of: ${formats}`);
+  if (files.length === 0) return fail('the FILE to import is missing');
+  if (files.length > 1 && !importer.takesSeveral)
+    return fail(`one FILE at a time; also given: ${files.slice(1).join(' ')}`);
   if (values.user === undefined || values.user === '') return fail('--user is missing');
-  return importFhir(
+  return importFiles(
     {
-      file: resolve(callerDirectory(), file),
+      importer,
+      paths: files.map((file) => resolve(callerDirectory(), file)),
       userId: values.user,
       patient: values.patient ?? null,
       json: values.json === true,

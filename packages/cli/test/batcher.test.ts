@@ -1,17 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '@phds/test-kit/conditions';
 import { openIngestion } from '../src/connection.ts';
-import { Batcher, type BatcherOptions } from '../src/ingest/batcher.ts';
+import { ImportRun, type ImportRunOptions } from '../src/ingest/import-run.ts';
 import type { ImportedReading, ImportedRecord } from '../src/ingest/imported-item.ts';
-import { ImportReport } from '../src/ingest/report.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
 
 let service: FakeIngestion;
-let report: ImportReport;
 let waits: number[];
 
 beforeEach(async () => {
   service = await startFakeIngestion();
-  report = new ImportReport();
   waits = [];
 });
 
@@ -20,19 +18,20 @@ afterEach(async () => {
 });
 
 async function send(
-  fill: (batcher: Batcher) => Promise<void>,
-  options: Partial<BatcherOptions> = {},
-): Promise<void> {
+  fill: (run: ImportRun) => Promise<void> | void,
+  options: Partial<ImportRunOptions> = {},
+): Promise<ImportRun> {
   using connection = openIngestion(service.env);
   const sleep = async (milliseconds: number) => void waits.push(milliseconds);
-  const batcher = new Batcher({ client: connection.client, userId: 'ada', report, sleep, ...options });
-  await fill(batcher);
-  await batcher.flush();
+  const run = new ImportRun({ client: connection.client, userId: 'ada', sleep, ...options });
+  await fill(run);
+  await run.finish();
+  return run;
 }
 
 function reading(minute: number, change: Partial<ImportedReading> = {}): ImportedReading {
-  const start = new Date(Date.UTC(2019, 0, 1, 0, minute));
-  return { type: 'Heart Rate', start, end: null, value: 60, unit: '/min', source: 'ehr', ...change };
+  const start = Date.UTC(2019, 0, 1, 0, minute);
+  return { type: 'Heart Rate', start, end: start, value: 60, unit: '/min', source: 'ehr', ...change };
 }
 
 function condition(key: string, name = 'Asthma'): ImportedRecord {
@@ -44,37 +43,35 @@ function condition(key: string, name = 'Asthma'): ImportedRecord {
   };
 }
 
+/** Minutes one after the other, each with its number as origin and position. */
+async function addMinutes(run: ImportRun, count: number): Promise<void> {
+  for (let minute = 0; minute < count; minute += 1) {
+    run.reading(reading(minute), minute);
+    await run.reached(minute + 1);
+  }
+}
+
 describe('sending in batches', () => {
   test('a batch is at most as large as the limit, and all arrive', async () => {
-    await send(
-      async (batcher) => {
-        for (let minute = 0; minute < 25; minute += 1) await batcher.addReading(reading(minute), 'somewhere');
-      },
-      { batchSize: 10 },
-    );
+    await send((run) => addMinutes(run, 25), { readingBatch: 10 });
     expect(service.batchSizes.toSorted()).toEqual([10, 10, 5]);
     expect(service.readings.size).toBe(25);
   });
 
   test('no more than the limit are under way at a time', async () => {
-    await send(
-      async (batcher) => {
-        for (let minute = 0; minute < 40; minute += 1) await batcher.addReading(reading(minute), 'somewhere');
-      },
-      { batchSize: 1, inFlight: 3 },
-    );
+    await send((run) => addMinutes(run, 40), { readingBatch: 1, inFlight: 3 });
     expect(service.readings.size).toBe(40);
-    expect(service.mostAtOnce).toBeLessThanOrEqual(3);
+    expect(service.mostAtOnce).toBe(3);
   });
 
   test('counts are kept by type', async () => {
-    await send(async (batcher) => {
-      await batcher.addReading(reading(1), 'a');
-      await batcher.addReading(reading(1, { type: 'Weight', unit: 'kg' }), 'b');
-      await batcher.addRecord(condition('c1'), 'c');
+    const run = await send((run) => {
+      run.reading(reading(1), 'a');
+      run.reading(reading(1, { type: 'Weight', unit: 'kg' }), 'b');
+      run.record(condition('c1'), 'c');
     });
     const one = { inserted: 1, updated: 0, unchanged: 0 };
-    expect(report.toData()).toMatchObject({
+    expect(run.total().toData()).toMatchObject({
       stored: { inserted: 3, updated: 0, unchanged: 0 },
       readings: { 'Heart Rate': one, Weight: one },
       records: { condition: one },
@@ -83,52 +80,80 @@ describe('sending in batches', () => {
 
   test('a refusal of the service is reported with the place in the file', async () => {
     service.refusedValue = 999;
-    await send(async (batcher) => {
-      await batcher.addReading(reading(1), 'entry[0]');
-      await batcher.addReading(reading(2, { value: 999 }), 'entry[1]');
-    });
-    expect(report.toData().refused).toEqual([
-      {
-        type: 'Heart Rate',
-        reason: 'value is outside the plausible range',
-        count: 1,
-        examples: ['entry[1]'],
+    const run = await send(
+      (run) => {
+        run.reading(reading(1), 1);
+        run.reading(reading(2, { value: 999 }), 2);
       },
+      { describe: (origin) => `line ${origin}` },
+    );
+    expect(run.total().toData().refused).toEqual([
+      { type: 'Heart Rate', reason: 'value is outside the plausible range', count: 1, examples: ['line 2'] },
     ]);
+  });
+
+  test('of readings with the same natural key the last one stays, whatever is under way', async () => {
+    await send(
+      async (run) => {
+        for (let value = 50; value <= 90; value += 1) {
+          run.reading(reading(1, { value }), value);
+          await run.reached(value);
+        }
+      },
+      { readingBatch: 1, inFlight: 4 },
+    );
+    expect(service.mostAtOnce).toBe(1);
+    expect([...service.readings.values()].map(({ value }) => value)).toEqual([90]);
   });
 });
 
-describe('what the file states twice', () => {
-  test('the same reading is sent once; another value for its time is refused', async () => {
-    await send(
-      async (batcher) => {
-        await batcher.addReading(reading(1), 'entry[0]');
-        await batcher.addReading(reading(1), 'entry[1]');
-        await batcher.addReading(reading(1, { value: 61 }), 'entry[2]');
+describe('the position up to which everything is stored', () => {
+  test('moves from stretch to stretch, with a report about exactly what stands before it', async () => {
+    const known: [number, number][] = [];
+    const run = await send(
+      async (run) => {
+        for (let minute = 0; minute < 20; minute += 1) {
+          run.reading(reading(minute), minute);
+          if (minute % 3 === 0) run.leftOut('Claim', 'financial');
+          await run.reached((minute + 1) * 10);
+          const { stored, leftOutCount } = run.settled.toData();
+          known.push([run.position, stored.inserted + leftOutCount]);
+        }
       },
-      { batchSize: 1 },
+      { readingBatch: 3, stretchItems: 4, inFlight: 1 },
     );
-    const { stored, leftOut, refused } = report.toData();
-    expect(stored.inserted).toBe(1);
-    expect([...service.readings.values()].map(({ value }) => value)).toEqual([60]);
-    expect(leftOut).toEqual([{ reason: 'stated twice in the file', types: { 'Heart Rate': 1 } }]);
-    expect(refused).toMatchObject([{ count: 1, examples: ['entry[2]'] }]);
+    const itemsBefore = (position: number) => position / 10 + Math.ceil(position / 30);
+    expect(known.length).toBe(20);
+    for (const [position, items] of known) expect(items).toBe(itemsBefore(position));
+    expect(known.at(-1)?.[0]).toBeGreaterThan(0);
+    expect(run.total().toData()).toMatchObject({ stored: { inserted: 20 }, leftOutCount: 7 });
   });
 
-  test('a record with the same key is sent once', async () => {
-    await send(async (batcher) => {
-      await batcher.addRecord(condition('c1'), 'entry[0]');
-      await batcher.addRecord(condition('c1', 'Other'), 'entry[1]');
-    });
-    expect(service.records.size).toBe(1);
+  test('stays where the first batch that is not answered begins', async () => {
+    using connection = openIngestion(service.env);
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    const sleep = () => answered;
+    const run = new ImportRun({ client: connection.client, userId: 'ada', sleep, stretchItems: 1 });
+    service.failures = 1;
+    for (const minute of [0, 1, 2]) {
+      run.reading(reading(minute), minute);
+      await run.reached(minute + 1);
+    }
+    await eventually(() => service.readings.size === 2);
+    expect([run.position, run.settled.toData().stored.inserted]).toEqual([0, 0]);
+    answer();
+    await run.finish();
+    expect([run.position, run.settled.toData().stored.inserted]).toEqual([3, 3]);
   });
+});
 
-  test('without a key of its own a record is known by its content', async () => {
-    await send(async (batcher) => {
-      await batcher.addRecord(condition(''), 'entry[0]');
-      await batcher.addRecord(condition(''), 'entry[1]');
-      await batcher.addRecord(condition('', 'Migraine'), 'entry[2]');
-      await batcher.addRecord(condition('k'.repeat(500)), 'entry[3]');
+describe('the key of a record', () => {
+  test('is a digest of the content where the source has none, and of a key that is too long', async () => {
+    await send((run) => {
+      run.record(condition(''), 0);
+      run.record(condition(''), 1);
+      run.record(condition('', 'Migraine'), 2);
+      run.record(condition('k'.repeat(500)), 3);
     });
     const keys = [...service.records.values()].map(({ key }) => key);
     expect(keys).toHaveLength(3);
@@ -139,14 +164,14 @@ describe('what the file states twice', () => {
 describe('a service that is away', () => {
   test('is asked again, waiting longer each time, until it is back', async () => {
     service.failures = 4;
-    await send((batcher) => batcher.addReading(reading(1), 'entry[0]'));
+    const run = await send((run) => run.reading(reading(1), 0));
     expect(waits).toEqual([200, 400, 800, 1600]);
-    expect(report.toData().stored.inserted).toBe(1);
+    expect(run.total().toData().stored.inserted).toBe(1);
   });
 
   test('for too long ends the import with `unavailable`', async () => {
     service.failures = Number.POSITIVE_INFINITY;
-    await expect(send((batcher) => batcher.addReading(reading(1), 'entry[0]'))).rejects.toMatchObject({
+    await expect(send((run) => run.reading(reading(1), 0))).rejects.toMatchObject({
       reason: 'unavailable',
     });
     expect(waits).toEqual([200, 400, 800, 1600, 3200, 5000, 5000]);
@@ -157,8 +182,8 @@ describe('a service that is away', () => {
     const env = { ...service.env, SERVICE_PRIVATE_KEY: other.env['SERVICE_PRIVATE_KEY'] };
     await other[Symbol.asyncDispose]();
     using connection = openIngestion(env);
-    const batcher = new Batcher({ client: connection.client, userId: 'ada', report });
-    await batcher.addReading(reading(1), 'entry[0]');
-    await expect(batcher.flush()).rejects.toMatchObject({ reason: 'caller_not_admitted' });
+    const run = new ImportRun({ client: connection.client, userId: 'ada' });
+    run.reading(reading(1), 0);
+    await expect(run.finish()).rejects.toMatchObject({ reason: 'caller_not_admitted' });
   });
 });

@@ -47,7 +47,7 @@ describe('the command line', () => {
   ])('wrong arguments end with 2 and the usage: %s', async (_, args) => {
     const { code, stdout, stderr } = await phds(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('Usage: pnpm phds import fhir FILE --user ID');
+    expect(stderr).toContain('Usage: pnpm phds import FORMAT FILE… --user ID');
   });
 
   test('--help prints the usage and ends with 0', async () => {

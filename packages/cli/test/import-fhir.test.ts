@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type ImportFhirArguments, importFhir } from '../src/commands/import-fhir.ts';
+import { type ImportArguments, importFiles } from '../src/commands/import.ts';
 import { openIngestion } from '../src/connection.ts';
+import { fhirImporter } from '../src/fhir/importer.ts';
 import type { ReportData } from '../src/ingest/report.ts';
 import { type BundleFiles, loinc, observation, openBundleFiles } from './bundle-files.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
@@ -18,10 +19,10 @@ afterEach(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-async function run(file: string, change: Partial<ImportFhirArguments> = {}, env = service.env) {
+async function run(file: string, change: Partial<ImportArguments> = {}, env = service.env) {
   const [output, errors]: [string[], string[]] = [[], []];
-  const code = await importFhir(
-    { file, userId: 'ada', patient: null, json: false, ...change },
+  const code = await importFiles(
+    { importer: fhirImporter, paths: [file], userId: 'ada', patient: null, json: false, ...change },
     {
       output: { write: (text) => output.push(text) },
       errors: { write: (text) => errors.push(text) },
@@ -33,7 +34,7 @@ async function run(file: string, change: Partial<ImportFhirArguments> = {}, env 
 
 type JsonReport = ReportData & { readonly ok: boolean; readonly error: string | null };
 
-async function runJson(file: string, change: Partial<ImportFhirArguments> = {}, env = service.env) {
+async function runJson(file: string, change: Partial<ImportArguments> = {}, env = service.env) {
   const { code, output } = await run(file, { ...change, json: true }, env);
   return { code, report: JSON.parse(output) as JsonReport };
 }
@@ -144,7 +145,7 @@ describe('importing a bundle', () => {
       'Refused',
       '  1 × Observation: date is too coarse for a reading (entry[6] Observation/o4)',
       '',
-      '6 new, 0 updated, 0 unchanged, 1 refused.',
+      '6 new, 0 updated, 0 unchanged, 1 left out, 1 refused.',
       '',
     ]);
     expect(errors).toBe('');

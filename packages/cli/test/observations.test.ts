@@ -13,8 +13,8 @@ describe('an observation with a code of the metric table', () => {
     expect(readingsOf(observation('1', '29463-7', 72.5, 'kg'))).toEqual([
       {
         type: 'Weight',
-        start: new Date('2019-05-04T08:00:00Z'),
-        end: null,
+        start: Date.parse('2019-05-04T08:00:00Z'),
+        end: Date.parse('2019-05-04T08:00:00Z'),
         value: 72.5,
         unit: 'kg',
         source: 'ehr',
@@ -71,13 +71,13 @@ describe('an observation with a code of the metric table', () => {
     const effectivePeriod = { start: '2019-05-04T22:00:00Z', end: '2019-05-05T06:00:00Z' };
     const sleep = observation('1', '93832-4', 450, 'min', { effectiveDateTime: undefined, effectivePeriod });
     expect(readingsOf(sleep)).toMatchObject([
-      { start: new Date('2019-05-04T22:00:00Z'), end: new Date('2019-05-05T06:00:00Z') },
+      { start: Date.parse('2019-05-04T22:00:00Z'), end: Date.parse('2019-05-05T06:00:00Z') },
     ]);
   });
 
   test('a date without time counts from midnight UTC', () => {
     const dated = observation('1', '29463-7', 70, 'kg', { effectiveDateTime: '2019-05-04' });
-    expect(readingsOf(dated)).toMatchObject([{ start: new Date('2019-05-04T00:00:00Z') }]);
+    expect(readingsOf(dated)).toMatchObject([{ start: Date.parse('2019-05-04T00:00:00Z') }]);
   });
 
   test.each<[string, object]>([
@@ -113,7 +113,12 @@ describe('a blood-pressure panel', () => {
       valueQuantity: undefined,
       component: [component('8462-4', 71), component('8480-6', 118)],
     });
-    const at = { start: new Date('2019-05-04T08:00:00Z'), end: null, source: 'ehr', unit: 'mm[Hg]' };
+    const at = {
+      start: Date.parse('2019-05-04T08:00:00Z'),
+      end: Date.parse('2019-05-04T08:00:00Z'),
+      source: 'ehr',
+      unit: 'mm[Hg]',
+    };
     expect(readingsOf(panel)).toEqual([
       { type: 'BP Diastolic', value: 71, ...at },
       { type: 'Blood Pressure', value: 118, ...at },

@@ -5,7 +5,7 @@ import { toAuditEvent } from '../records/audit-event.ts';
 import { CSV_HEADER, toCsvLine } from '../records/csv.ts';
 import { explainRecords } from '../records/explanation.ts';
 import { type ExportedAccess, findAccesses } from '../records/exported-access.ts';
-import { EXIT_DONE, EXIT_FAILED } from './import-fhir.ts';
+import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 import type { RecordsSurroundings } from './records-verify.ts';
 
 /** RFC 4180, or FHIR R4 AuditEvents as NDJSON. */

@@ -10,7 +10,7 @@ import {
 } from '../records/chain-source.ts';
 import type { RecordsConnection } from '../records/connection.ts';
 import { explainRecords } from '../records/explanation.ts';
-import { EXIT_DONE, EXIT_FAILED } from './import-fhir.ts';
+import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 
 /** The records could not be looked at: nothing is known about them. */
 export const EXIT_NOT_VERIFIED = 3;

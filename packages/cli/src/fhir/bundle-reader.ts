@@ -8,6 +8,8 @@ import { isObject, type JsonObject, memberOf } from './json-values.ts';
 export interface BundleEntry {
   /** Position in `Bundle.entry`, from 0. */
   readonly index: number;
+  /** Byte after the entry. */
+  readonly end: number;
   readonly fullUrl: string;
   /** Null when the entry cannot be used; `problem` then says why. */
   readonly resource: JsonObject | null;
@@ -68,7 +70,10 @@ class BundleParser {
       onProperty: (name, value) => {
         if (name === 'resourceType') this.#setResourceType(value);
       },
-      onElement: (value, tooLarge) => void this.#entries.push(toEntry(this.#count++, value, tooLarge)),
+      onElement: (value, tooLarge, offset) => {
+        this.#entries.push(toEntry({ index: this.#count, end: offset + 1 }, value, tooLarge));
+        this.#count += 1;
+      },
     });
     this.#tokenizer.onToken = (token) => this.#acceptToken(token);
     this.#tokenizer.onError = (error) => {
@@ -113,9 +118,9 @@ class BundleParser {
   }
 }
 
-function toEntry(index: number, value: unknown, tooLarge: boolean): BundleEntry {
+function toEntry(place: Pick<BundleEntry, 'index' | 'end'>, value: unknown, tooLarge: boolean): BundleEntry {
   const unusable = (problem: string, fullUrl = ''): BundleEntry => ({
-    index,
+    ...place,
     fullUrl,
     resource: null,
     problem,
@@ -126,7 +131,7 @@ function toEntry(index: number, value: unknown, tooLarge: boolean): BundleEntry 
   const url = typeof fullUrl === 'string' ? fullUrl : '';
   const resource = memberOf(value, 'resource');
   if (!isObject(resource)) return unusable('entry has no resource', url);
-  return { index, fullUrl: url, resource, problem: '' };
+  return { ...place, fullUrl: url, resource, problem: '' };
 }
 
 function checkFirstBytes(chunk: Buffer): void {

@@ -5,8 +5,8 @@ import { UnusableFile } from '../ingest/unusable-file.ts';
 export interface AssemblerEvents {
   /** A member of the top-level object that is a string, number, boolean or null, such as `resourceType`. */
   readonly onProperty: (name: string, value: unknown) => void;
-  /** One element of the collected list; without its value when that is larger than the limit. */
-  readonly onElement: (value: unknown, tooLarge: boolean) => void;
+  /** One element of the collected list, with the byte of its last token; without its value when it is too large. */
+  readonly onElement: (value: unknown, tooLarge: boolean, offset: number) => void;
 }
 
 export interface AssemblerOptions extends AssemblerEvents {
@@ -82,7 +82,7 @@ export class JsonAssembler {
     if (this.#expect !== 'value' && this.#expect !== 'value-or-end') throw unexpected('a value', offset);
     this.#checkSize(offset);
     if (OPENING.has(token)) this.#open(token === TokenType.LEFT_BRACE, offset);
-    else this.#complete(value);
+    else this.#complete(value, offset);
   }
 
   #open(isObject: boolean, offset: number): void {
@@ -106,18 +106,18 @@ export class JsonAssembler {
     this.#checkSize(offset);
     this.#stack.pop();
     if (this.#stack.length === 1) this.#inList = false;
-    this.#complete(frame.target);
+    this.#complete(frame.target, offset);
   }
 
   /** A value is finished: it goes into its container, or to the listener. */
-  #complete(value: unknown): void {
+  #complete(value: unknown, offset: number): void {
     const parent = this.#stack.at(-1);
     this.#expect = parent === undefined ? 'nothing' : 'comma-or-end';
     if (parent === undefined) return;
     if (this.#stack.length === 1) {
       if (value === null || typeof value !== 'object') this.#options.onProperty(parent.key, value);
     } else if (this.#stack.length === LIST_DEPTH && this.#inList) {
-      this.#options.onElement(value, this.#tooLarge);
+      this.#options.onElement(value, this.#tooLarge, offset);
       this.#tooLarge = false;
     } else put(parent, value);
   }

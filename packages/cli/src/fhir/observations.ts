@@ -8,9 +8,10 @@ import { METRIC_OF_LOINC, READING_PANELS } from './metric-codes.ts';
 import { EHR_SOURCE, type MappingContext, type Outcome } from './outcome.ts';
 import { Refused } from './refused.ts';
 
+/** Unix milliseconds. */
 interface Interval {
-  readonly start: Date;
-  readonly end: Date | null;
+  readonly start: number;
+  readonly end: number;
 }
 
 /**
@@ -80,9 +81,13 @@ function parseInterval(observation: JsonObject): Interval {
   if (period !== undefined) {
     const [start, end] = [textAt(period, 'start'), textAt(period, 'end')];
     if (start === '') throw new Refused('period has no start');
-    return { start: parseMoment(start), end: end === '' ? null : parseMoment(end) };
+    return { start: toMs(start), end: toMs(end === '' ? start : end) };
   }
   const moment = textAt(observation, 'effectiveDateTime') || textAt(observation, 'effectiveInstant');
   if (moment === '') throw new Refused('date is missing');
-  return { start: parseMoment(moment), end: null };
+  return { start: toMs(moment), end: toMs(moment) };
+}
+
+function toMs(moment: string): number {
+  return parseMoment(moment).getTime();
 }

@@ -1,143 +1,164 @@
-import { createHash } from 'node:crypto';
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { IngestionService, PutResult } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import type { ImportedReading, ImportedRecord, Origin, ReadingInit, RecordInit } from './imported-item.ts';
-import type { ImportReport } from './report.ts';
+import { OrderedSender, type Sendable } from './ordered-sender.ts';
+import { toRecordKey } from './record-key.ts';
 import { retryWhenUnavailable, type Sleep } from './retry.ts';
+import type { Stretch, Stretches } from './stretch.ts';
 
 export interface BatcherOptions {
   readonly client: Client<typeof IngestionService>;
   readonly userId: string;
-  readonly report: ImportReport;
-  /** Items of a batch; the rpc takes 1,000 records at most. */
-  readonly batchSize?: number;
+  readonly stretches: Stretches;
+  /** Readings of a batch; the rpc takes 5,000 at most. */
+  readonly readingBatch?: number;
+  /** Records of a batch; the rpc takes 1,000 at most. */
+  readonly recordBatch?: number;
   /** Batches that may be under way at a time. */
   readonly inFlight?: number;
   readonly sleep?: Sleep;
 }
 
-interface Queue {
-  readonly kind: 'readings' | 'records';
+interface ReadingBatch extends Sendable {
+  readonly kind: 'readings';
   readonly type: string;
-  readings: ReadingInit[];
-  records: RecordInit[];
-  origins: Origin[];
+  readonly stretch: Stretch;
+  readonly items: ImportedReading[];
+  readonly origins: Origin[];
+  first: number;
+  last: number;
 }
 
-const BATCH_SIZE = 1_000;
+interface RecordBatch extends Sendable {
+  readonly kind: 'records';
+  readonly type: string;
+  readonly stretch: Stretch;
+  readonly items: RecordInit[];
+  readonly origins: Origin[];
+}
+
+type Batch = ReadingBatch | RecordBatch;
+
+const READING_BATCH = 5_000;
+const RECORD_BATCH = 1_000;
 const IN_FLIGHT = 4;
-const KEY_LENGTH = 200;
 
 /**
- * Sends readings and records in batches, one queue for each type so that the counts are known by type. Whoever adds waits
- * while enough batches are under way, so memory does not grow with the file. What the file states twice is sent once: the
- * first statement stays, whatever the order in which batches arrive, and a second import finds nothing to change.
+ * Sends readings and records in batches of one type (and source), so that the counts are known by type. Batches that could
+ * hold the same natural key arrive in the order of the input; the others travel side by side.
  */
 export class Batcher {
-  readonly #options: Required<Pick<BatcherOptions, 'batchSize' | 'inFlight'>> & BatcherOptions;
-  readonly #queues = new Map<string, Queue>();
-  readonly #running = new Set<Promise<void>>();
-  readonly #readingValues = new Map<string, string>();
-  readonly #recordKeys = new Set<string>();
-  #failure: unknown;
+  readonly #options: BatcherOptions;
+  readonly #limits: { readonly readings: number; readonly records: number };
+  readonly #sender: OrderedSender<Batch>;
+  readonly #readings = new Map<string, ReadingBatch>();
+  readonly #records = new Map<string, RecordBatch>();
 
   constructor(options: BatcherOptions) {
-    this.#options = { batchSize: BATCH_SIZE, inFlight: IN_FLIGHT, ...options };
+    const { readingBatch = READING_BATCH, recordBatch = RECORD_BATCH, inFlight = IN_FLIGHT } = options;
+    this.#options = options;
+    this.#limits = { readings: readingBatch, records: recordBatch };
+    this.#sender = new OrderedSender(inFlight, (batch) => this.#put(batch));
   }
 
-  /** Takes a reading. Rejects when an earlier batch could not be sent. */
-  async addReading(reading: ImportedReading, origin: Origin): Promise<void> {
-    const { type, start, end, value, unit, source } = reading;
-    const key = `${type}|${start.getTime()}|${(end ?? start).getTime()}|${source}`;
-    const stated = this.#readingValues.get(key);
-    if (stated !== undefined) {
-      if (stated === `${value} ${unit}`) this.#options.report.addLeftOut(type, 'stated twice in the file');
-      else
-        this.#options.report.addRefused(
-          type,
-          'another value for the same time stands earlier in the file',
-          origin,
-        );
-      return;
+  addReading(reading: ImportedReading, origin: Origin): void {
+    const { type, source, start } = reading;
+    const lane = `${type}|${source}`;
+    const batch = this.#readings.get(lane) ?? this.#openReadings(lane, type);
+    batch.items.push(reading);
+    batch.origins.push(origin);
+    if (start < batch.first) batch.first = start;
+    if (start > batch.last) batch.last = start;
+    if (batch.items.length >= this.#limits.readings) this.#close(this.#readings, batch);
+  }
+
+  addRecord({ label, key, source, record }: ImportedRecord, origin: Origin): void {
+    // Kind and source are part of the natural key, the label need not be.
+    const lane = `${record.case}|${source}|${label}`;
+    const batch = this.#records.get(lane) ?? this.#openRecords(lane, label);
+    batch.items.push({ key: toRecordKey(key, record), source, record });
+    batch.origins.push(origin);
+    if (batch.items.length >= this.#limits.records) this.#close(this.#records, batch);
+  }
+
+  /** Sends what has been added, also where it does not fill a batch. */
+  cut(): void {
+    for (const batch of this.#readings.values()) this.#close(this.#readings, batch);
+    for (const batch of this.#records.values()) this.#close(this.#records, batch);
+  }
+
+  /** Resolves when there is room for more. Rejects when a batch could not be sent. */
+  ready(): Promise<void> {
+    return this.#sender.started();
+  }
+
+  /** Resolves when every batch that was closed has been answered. Rejects when one could not be sent. */
+  async done(): Promise<void> {
+    await this.#sender.started();
+    await this.#sender.done();
+  }
+
+  #openReadings(lane: string, type: string): ReadingBatch {
+    const stretch = this.#options.stretches.current;
+    const span = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
+    const batch: ReadingBatch = { kind: 'readings', lane, type, stretch, items: [], origins: [], ...span };
+    this.#readings.set(lane, batch);
+    stretch.outstanding += 1;
+    return batch;
+  }
+
+  #openRecords(lane: string, type: string): RecordBatch {
+    const stretch = this.#options.stretches.current;
+    const batch: RecordBatch = {
+      kind: 'records',
+      lane,
+      type,
+      stretch,
+      items: [],
+      origins: [],
+      first: 0,
+      last: 0,
+    };
+    this.#records.set(lane, batch);
+    stretch.outstanding += 1;
+    return batch;
+  }
+
+  #close<Some extends Batch>(open: Map<string, Some>, batch: Some): void {
+    open.delete(batch.lane);
+    this.#sender.add(batch);
+  }
+
+  async #put(batch: Batch): Promise<void> {
+    const { type, kind, stretch, origins } = batch;
+    const result = await retryWhenUnavailable(this.#toCall(batch), this.#options.sleep);
+    if (result !== undefined) {
+      stretch.report.addStored(kind, type, result);
+      for (const { index, reason } of result.refusals)
+        stretch.report.addRefused(type, reason, origins[index] ?? '?');
     }
-    this.#readingValues.set(key, `${value} ${unit}`);
-    const queue = this.#queueFor('readings', type);
-    const ending = end === null ? {} : { end: timestampFromDate(end) };
-    queue.readings.push({ type, start: timestampFromDate(start), ...ending, value, unit, source });
-    await this.#added(queue, origin);
+    stretch.outstanding -= 1;
+    this.#options.stretches.settle();
   }
 
-  /** Takes a record. Rejects when an earlier batch could not be sent. */
-  async addRecord({ label, key, source, record }: ImportedRecord, origin: Origin): Promise<void> {
-    const naturalKey = toKey(key, record);
-    if (this.#recordKeys.has(naturalKey)) {
-      this.#options.report.addLeftOut(label, 'stated twice in the file');
-      return;
-    }
-    this.#recordKeys.add(naturalKey);
-    const queue = this.#queueFor('records', label);
-    queue.records.push({ key: naturalKey, source, record });
-    await this.#added(queue, origin);
-  }
-
-  /** Sends what is left and waits until everything has arrived. Rejects with the first failure. */
-  async flush(): Promise<void> {
-    for (const queue of this.#queues.values()) await this.#send(queue);
-    await Promise.all(this.#running);
-    this.#throwFailure();
-  }
-
-  #queueFor(kind: Queue['kind'], type: string): Queue {
-    const name = `${kind} ${type}`;
-    const queue = this.#queues.get(name) ?? { kind, type, readings: [], records: [], origins: [] };
-    this.#queues.set(name, queue);
-    return queue;
-  }
-
-  async #added(queue: Queue, origin: Origin): Promise<void> {
-    queue.origins.push(origin);
-    if (queue.origins.length >= this.#options.batchSize) await this.#send(queue);
-  }
-
-  async #send(queue: Queue): Promise<void> {
-    const { readings, records, origins } = queue;
-    if (origins.length === 0) return;
-    Object.assign(queue, { readings: [], records: [], origins: [] });
-    while (this.#running.size >= this.#options.inFlight) await Promise.race(this.#running);
-    this.#throwFailure();
-    const sending: Promise<void> = this.#put({ ...queue, readings, records, origins })
-      .catch((error: unknown) => {
-        this.#failure ??= error;
-      })
-      .finally(() => this.#running.delete(sending));
-    this.#running.add(sending);
-  }
-
-  async #put({ kind, type, readings, records, origins }: Queue): Promise<void> {
-    const { client, userId, report, sleep } = this.#options;
-    const put = async () =>
-      kind === 'readings'
-        ? (await client.putReadings({ userId, readings })).result
-        : (await client.putRecords({ userId, records })).result;
-    const result: PutResult | undefined = await retryWhenUnavailable(put, sleep);
-    if (result === undefined) return;
-    report.addStored(kind, type, result);
-    for (const { index, reason } of result.refusals) report.addRefused(type, reason, origins[index] ?? '?');
-  }
-
-  #throwFailure(): void {
-    if (this.#failure !== undefined) throw this.#failure;
+  #toCall(batch: Batch): () => Promise<PutResult | undefined> {
+    const { client, userId } = this.#options;
+    if (batch.kind === 'records')
+      return async () => (await client.putRecords({ userId, records: batch.items })).result;
+    const readings = batch.items.map(toReadingInit);
+    return async () => (await client.putReadings({ userId, readings })).result;
   }
 }
 
-/** The source's own key where it fits, else a digest: of the key, or of the content when there is none. */
-function toKey(key: string, content: unknown): string {
-  if (key !== '' && key.length <= KEY_LENGTH && !/\p{Cc}/u.test(key)) return key;
-  const stated = key === '' ? JSON.stringify(content, bigintAsText) : key;
-  return `sha256:${createHash('sha256').update(stated).digest('hex')}`;
-}
-
-function bigintAsText(_name: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value;
+function toReadingInit({ type, start, end, value, unit, source }: ImportedReading): ReadingInit {
+  const ending = end === start ? {} : { end: timestampFromMs(end) };
+  return {
+    type,
+    start: timestampFromMs(start),
+    ...ending,
+    ...(value === null ? {} : { value }),
+    unit,
+    source,
+  };
 }

@@ -5,12 +5,15 @@ import type { ReadingSchema, RecordSchema } from '@phds/contracts/phds/healthdat
 /** A measurement that an importer found. */
 export interface ImportedReading {
   readonly type: MetricName;
-  readonly start: Date;
-  /** Null is the start. */
-  readonly end: Date | null;
-  readonly value: number;
+  /** Unix milliseconds. */
+  readonly start: number;
+  /** Unix milliseconds; the start for a moment. */
+  readonly end: number;
+  /** Null only for an ECG without a heart rate. */
+  readonly value: number | null;
   /** UCUM or a spelling of real files; health-data converts it. */
   readonly unit: string;
+  /** Normalised label such as `apple-watch`; never a device owner's name. */
   readonly source: string;
 }
 
@@ -24,8 +27,21 @@ export interface ImportedRecord {
   readonly record: NonNullable<MessageInitShape<typeof RecordSchema>['record']>;
 }
 
-/** Where in the file an item stands, as a person would look it up. */
-export type Origin = string;
+/** What a file says about the person; absent is unknown and leaves the profile as it is. */
+export interface ImportedProfile {
+  readonly name?: string;
+  /** `male`, `female`, `other` or `unknown`. */
+  readonly gender?: string;
+  /** YYYY-MM-DD. */
+  readonly dateOfBirth?: string;
+  /** `A+` … `O-`. */
+  readonly bloodType?: string;
+  /** IANA zone. */
+  readonly timeZone?: string;
+}
+
+/** Where an item stands: a number that the source can describe (cheap to keep for every item), or the text itself. */
+export type Origin = number | string;
 
 export type ReadingInit = MessageInitShape<typeof ReadingSchema>;
 export type RecordInit = MessageInitShape<typeof RecordSchema>;

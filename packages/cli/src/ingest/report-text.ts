@@ -13,7 +13,7 @@ export function reportText(report: ReportData): string {
     report.profile.length === 0 ? '' : `Profile: ${report.profile.join(', ')}`,
     leftOutText(report),
     refusedText(report),
-    `${total.inserted} new, ${total.updated} updated, ${total.unchanged} unchanged, ${report.refusedCount} refused.`,
+    `${total.inserted} new, ${total.updated} updated, ${total.unchanged} unchanged, ${report.leftOutCount} left out, ${report.refusedCount} refused.`,
   ];
   return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
 }

@@ -1,3 +1,5 @@
+import type { Origin } from './imported-item.ts';
+
 /** What became of the items of one type. */
 export interface TypeCounts {
   inserted: number;
@@ -21,17 +23,28 @@ export interface LeftOutGroup {
 }
 
 const MAX_EXAMPLES = 3;
+const EXAMPLE_LENGTH = 120;
 
-// Types and reasons are ours, or checked names; the bound is for files that make them up.
-const MAX_GROUPS = 1_000;
+// Types and reasons are ours, or checked names; the bounds are for files that make them up. What is beyond them is counted
+// as `other`, so the numbers still add up.
+const MAX_REFUSED_GROUPS = 200;
+const MAX_LEFT_OUT_TYPES = 500;
+const OTHER = 'other';
 
 /** Counts what an import stored, refused and left out. */
 export class ImportReport {
   readonly #readings = new Map<string, TypeCounts>();
   readonly #records = new Map<string, TypeCounts>();
   readonly #refused = new Map<string, RefusedGroup>();
-  readonly #leftOut = new Map<string, LeftOutGroup>();
+  readonly #leftOut = new Map<string, Map<string, number>>();
+  readonly #describe: (origin: number) => string;
+  #leftOutTypes = 0;
   #profile: readonly string[] = [];
+
+  /** `describe` is asked for the text of an origin that is a number; only for those that the report shows. */
+  constructor(describe: (origin: number) => string = String) {
+    this.#describe = describe;
+  }
 
   /** Adds what the service answered for a batch of one type. */
   addStored(kind: 'readings' | 'records', type: string, counts: TypeCounts): void {
@@ -44,19 +57,20 @@ export class ImportReport {
   }
 
   /** Counts an item that was not stored, with the reason and where it stands. */
-  addRefused(type: string, reason: string, origin: string): void {
-    const key = `${type}\n${reason}`;
-    const group = this.#refused.get(key) ?? { type, reason, count: 0, examples: [] };
+  addRefused(type: string, reason: string, origin: Origin): void {
+    const group = this.#refusedGroup(type, reason);
     group.count += 1;
-    if (group.examples.length < MAX_EXAMPLES) group.examples.push(origin);
-    if (this.#refused.size < MAX_GROUPS) this.#refused.set(key, group);
+    if (group.examples.length >= MAX_EXAMPLES) return;
+    const text = typeof origin === 'number' ? this.#describe(origin) : origin;
+    group.examples.push(text.slice(0, EXAMPLE_LENGTH));
   }
 
-  /** Counts an item that is not imported on purpose. */
-  addLeftOut(type: string, reason: string): void {
-    const group = this.#leftOut.get(reason) ?? { reason, types: {} };
-    group.types[type] = (group.types[type] ?? 0) + 1;
-    this.#leftOut.set(reason, group);
+  /** Counts items that are not imported on purpose. */
+  addLeftOut(type: string, reason: string, count = 1): void {
+    const isKnown = this.#leftOut.get(reason)?.has(type) === true;
+    const isFull = !isKnown && this.#leftOutTypes >= MAX_LEFT_OUT_TYPES;
+    if (isFull) this.#countLeftOut(OTHER, OTHER, count);
+    else this.#countLeftOut(type, reason, count);
   }
 
   /** Notes which fields of the profile were set. */
@@ -64,10 +78,39 @@ export class ImportReport {
     this.#profile = fields;
   }
 
+  /** Adds what another report counts. */
+  add(other: ImportReport): void {
+    this.addData(other.toData());
+  }
+
+  /** Adds what a report counted that was turned into data. */
+  addData({
+    readings,
+    records,
+    refused,
+    leftOut,
+    profile,
+  }: Omit<ReportData, 'stored' | 'refusedCount'>): void {
+    for (const [type, counts] of Object.entries(readings)) this.addStored('readings', type, counts);
+    for (const [type, counts] of Object.entries(records)) this.addStored('records', type, counts);
+    for (const { type, reason, count, examples } of refused) {
+      const group = this.#refusedGroup(type, reason);
+      group.count += count;
+      group.examples.push(...examples.slice(0, MAX_EXAMPLES - group.examples.length));
+    }
+    for (const { reason, types } of leftOut) {
+      for (const [type, count] of Object.entries(types)) this.addLeftOut(type, reason, count);
+    }
+    if (profile.length > 0) this.#profile = profile;
+  }
+
   /** The report as data. Types stand in alphabetical order, refusals by frequency. */
   toData() {
     const refused = [...this.#refused.values()].toSorted(byCount);
     const all = [...this.#readings.values(), ...this.#records.values()];
+    const leftOut = [...this.#leftOut].map(
+      ([reason, types]): LeftOutGroup => ({ reason, types: Object.fromEntries(types) }),
+    );
     return {
       stored: {
         inserted: sumOf(all, 'inserted'),
@@ -79,8 +122,27 @@ export class ImportReport {
       profile: [...this.#profile],
       refusedCount: refused.reduce((sum, { count }) => sum + count, 0),
       refused,
-      leftOut: [...this.#leftOut.values()],
+      leftOutCount: leftOut.reduce((sum, { types }) => sum + sumOfValues(types), 0),
+      leftOut,
     };
+  }
+
+  #countLeftOut(type: string, reason: string, count: number): void {
+    const types = this.#leftOut.get(reason) ?? new Map<string, number>();
+    if (!types.has(type)) this.#leftOutTypes += 1;
+    types.set(type, (types.get(type) ?? 0) + count);
+    this.#leftOut.set(reason, types);
+  }
+
+  #refusedGroup(type: string, reason: string): RefusedGroup {
+    const isFull = this.#refused.size >= MAX_REFUSED_GROUPS;
+    const key = JSON.stringify([type, reason]);
+    const known = this.#refused.get(key);
+    if (known !== undefined) return known;
+    if (isFull && reason !== OTHER) return this.#refusedGroup(OTHER, OTHER);
+    const group: RefusedGroup = { type, reason, count: 0, examples: [] };
+    this.#refused.set(key, group);
+    return group;
   }
 }
 
@@ -92,6 +154,10 @@ function byCount(one: RefusedGroup, other: RefusedGroup): number {
 
 function sumOf(all: readonly TypeCounts[], member: keyof TypeCounts): number {
   return all.reduce((sum, counts) => sum + counts[member], 0);
+}
+
+function sumOfValues(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
 function toSorted(types: ReadonlyMap<string, TypeCounts>): Record<string, TypeCounts> {

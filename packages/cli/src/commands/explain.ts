@@ -1,0 +1,19 @@
+import { ConfigError } from '@phds/service-kit/config';
+import { AppError } from '@phds/service-kit/errors';
+import { NotConfigured } from '../connection.ts';
+import { UnusableFile } from '../ingest/unusable-file.ts';
+
+/** One sentence for the person at the terminal. Throws what is a fault of ours, for its stack. */
+export function explain(error: unknown): string {
+  if (error instanceof UnusableFile || error instanceof NotConfigured || error instanceof ConfigError) {
+    return error.message;
+  }
+  if (!(error instanceof AppError)) throw error;
+  if (error.reason === 'unavailable') {
+    return 'health-data does not answer. Start the import again later: what was stored already stays as it is.';
+  }
+  if (error.reason === 'caller_not_admitted') {
+    return 'health-data does not admit this caller: the private key is not the one of `importer`.';
+  }
+  return `health-data refused the import (${error.reason})${error.message === '' ? '' : `: ${error.message}`}`;
+}

@@ -1,0 +1,102 @@
+import { basename } from 'node:path';
+import type { IngestionConnection } from '../connection.ts';
+import { ImportRun } from '../ingest/import-run.ts';
+import type { Importer, ImportSource } from '../ingest/importer.ts';
+import { ImportReport } from '../ingest/report.ts';
+import { reportText } from '../ingest/report-text.ts';
+import { UnusableFile } from '../ingest/unusable-file.ts';
+import { createProgress, type ProgressStream } from '../progress.ts';
+import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
+import { explain } from './explain.ts';
+
+export interface ImportArguments {
+  readonly importer: Importer;
+  /** Absolute paths. */
+  readonly paths: readonly string[];
+  readonly userId: string;
+  readonly patient: string | null;
+  /** One JSON document on the output instead of tables. */
+  readonly json: boolean;
+}
+
+/** Where the command writes, and whom it calls. */
+export interface CommandSurroundings {
+  readonly output: { write(text: string): unknown };
+  readonly errors: ProgressStream;
+  readonly connect: () => IngestionConnection;
+}
+
+/** What came of an import: the report, and why it ended early. */
+interface Outcome {
+  readonly report: ImportReport;
+  readonly failure: string | null;
+}
+
+/** `phds import`: imports files of one format for a user and reports what became of them. Answers the exit code. */
+export async function importFiles(args: ImportArguments, surroundings: CommandSurroundings): Promise<number> {
+  const started = performance.now();
+  const { report, failure } = await tryImport(args, surroundings);
+  const seconds = Math.round((performance.now() - started) / 100) / 10;
+  const { output, errors } = surroundings;
+  const { importer, paths, userId } = args;
+  if (args.json) {
+    const about = { format: importer.format, files: paths, user: userId, seconds };
+    const document = { ok: failure === null, error: failure, ...about, ...report.toData() };
+    output.write(`${JSON.stringify(document, null, 2)}\n`);
+  } else if (failure === null || hasStored(report)) {
+    const names = paths.map((path) => basename(path)).join(', ');
+    output.write(`${names} for ${userId}, ${seconds} s\n\n${reportText(report.toData())}`);
+  }
+  if (failure !== null) errors.write(`${failure}\n`);
+  return failure === null ? EXIT_DONE : EXIT_FAILED;
+}
+
+async function tryImport(args: ImportArguments, { errors, connect }: CommandSurroundings): Promise<Outcome> {
+  try {
+    using connection = connect();
+    await using source = await openSource(args, errors);
+    return await importSource(args, source, connection, errors);
+  } catch (error) {
+    return { report: new ImportReport(), failure: explain(error) };
+  }
+}
+
+async function openSource({ importer, paths, patient }: ImportArguments, errors: ProgressStream) {
+  const checking = createProgress(errors, 'Checking');
+  try {
+    return await importer.open({ paths, patient, onChecked: (done, total) => checking.update(done, total) });
+  } finally {
+    checking.finish();
+  }
+}
+
+async function importSource(
+  { userId }: ImportArguments,
+  source: ImportSource,
+  { client }: IngestionConnection,
+  errors: ProgressStream,
+): Promise<Outcome> {
+  const importing = createProgress(errors, 'Importing');
+  const run = new ImportRun({
+    client,
+    userId,
+    describe: (origin) => source.describe(origin),
+    onReached: (position) => importing.update(position, source.size),
+  });
+  try {
+    await source.read(run, 0);
+    await run.finish();
+    return { report: run.total(), failure: null };
+  } catch (error) {
+    // What stands before the fault of a file is stored like the rest, so that report and data agree.
+    if (error instanceof UnusableFile) await run.settle();
+    return { report: run.total(), failure: explain(error) };
+  } finally {
+    importing.finish();
+  }
+}
+
+function hasStored(report: ImportReport): boolean {
+  const { stored } = report.toData();
+  return stored.inserted + stored.updated + stored.unchanged > 0;
+}

@@ -1,0 +1,5 @@
+import { fhirImporter } from './fhir/importer.ts';
+import type { Importer } from './ingest/importer.ts';
+
+/** Every format that can be imported. */
+export const IMPORTERS: readonly Importer[] = [fhirImporter];

@@ -1,0 +1,29 @@
+import type { ImportedReading, ImportedRecord } from './imported-item.ts';
+import { toRecordKey } from './record-key.ts';
+
+/** Whether an item is the first of its natural key, or what it is compared with that. */
+export type Standing = 'first' | 'repeated' | 'contradicted';
+
+/**
+ * Remembers every natural key of a file, for formats in which a second statement is a mistake rather than a correction.
+ * It holds one text an item: not for files with millions of them.
+ */
+export class FirstStatements {
+  readonly #readings = new Map<string, string>();
+  readonly #records = new Set<string>();
+
+  standingOfReading({ type, start, end, value, unit, source }: ImportedReading): Standing {
+    const key = `${type}|${start}|${end}|${source}`;
+    const stated = this.#readings.get(key);
+    if (stated === undefined) this.#readings.set(key, `${value} ${unit}`);
+    if (stated === undefined) return 'first';
+    return stated === `${value} ${unit}` ? 'repeated' : 'contradicted';
+  }
+
+  standingOfRecord({ key, source, record }: ImportedRecord): Standing {
+    const naturalKey = `${record.case}|${source}|${toRecordKey(key, record)}`;
+    if (this.#records.has(naturalKey)) return 'repeated';
+    this.#records.add(naturalKey);
+    return 'first';
+  }
+}

@@ -1,0 +1,126 @@
+import { isUtf8 } from 'node:buffer';
+import { UnusableFile } from '../ingest/unusable-file.ts';
+import type { ByteSource } from './byte-source.ts';
+
+/** One line of a text file. */
+export interface Line {
+  /** From 1. */
+  readonly number: number;
+  /** Position of the first byte after the line and its end. */
+  readonly end: number;
+  /** Without line end; empty when the line cannot be used. */
+  readonly text: string;
+  /** Why the line cannot be used; empty when it can. */
+  readonly problem: string;
+}
+
+export interface LineReaderOptions {
+  /** Bytes; what is longer is read over, not held. */
+  readonly maxLineBytes: number;
+  /** Lines that end at or before this byte are counted, not handed out. */
+  readonly from?: number;
+}
+
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * Reads the lines of a UTF-8 text, several at a time; they end with LF or CRLF, the last one may end without. Memory depends on
+ * the longest line that is allowed, not on the file. Throws UnusableFile when the file is no UTF-8 text by its first bytes.
+ */
+export async function* readLines(source: ByteSource, options: LineReaderOptions): AsyncGenerator<Line[]> {
+  const splitter = new LineSplitter(options, source.name);
+  for await (const chunk of source.read()) {
+    const lines = splitter.write(chunk);
+    if (lines.length > 0) yield lines;
+  }
+  const last = splitter.end();
+  if (last.length > 0) yield last;
+}
+
+class LineSplitter {
+  readonly #maxBytes: number;
+  readonly #from: number;
+  readonly #name: string;
+  #lines: Line[] = [];
+  #count = 0;
+  /** Position of the first byte that no line holds yet. */
+  #start = 0;
+  /** The beginning of a line whose end has not been seen; let go when it is longer than allowed. */
+  #pending: Buffer = NOTHING;
+  #pendingBytes = 0;
+
+  constructor({ maxLineBytes, from = 0 }: LineReaderOptions, name: string) {
+    this.#maxBytes = maxLineBytes;
+    this.#from = from;
+    this.#name = name;
+  }
+
+  write(chunk: Buffer): Line[] {
+    let begin = 0;
+    if (this.#start === 0 && this.#pendingBytes === 0) {
+      checkFirstBytes(chunk, this.#name);
+      if (chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf) begin = this.#start = 3;
+    }
+    for (let end = chunk.indexOf(LINE_FEED, begin); end >= 0; end = chunk.indexOf(LINE_FEED, begin)) {
+      this.#complete(chunk.subarray(begin, end), 1);
+      begin = end + 1;
+    }
+    this.#hold(chunk.subarray(begin));
+    return this.#taken();
+  }
+
+  end(): Line[] {
+    if (this.#pendingBytes > 0) this.#complete(NOTHING, 0);
+    return this.#taken();
+  }
+
+  #taken(): Line[] {
+    const lines = this.#lines;
+    this.#lines = [];
+    return lines;
+  }
+
+  #hold(rest: Buffer): void {
+    this.#pendingBytes += rest.length;
+    this.#pending =
+      this.#pendingBytes > this.#maxBytes ? NOTHING : Buffer.concat([this.#pending, rest], this.#pendingBytes);
+  }
+
+  #complete(rest: Buffer, endBytes: number): void {
+    const length = this.#pendingBytes + rest.length;
+    const bytes = this.#pendingBytes === 0 ? rest : Buffer.concat([this.#pending, rest]);
+    this.#pending = NOTHING;
+    this.#pendingBytes = 0;
+    this.#count += 1;
+    this.#start += length + endBytes;
+    if (this.#start > this.#from) this.#lines.push(this.#toLine(bytes, length));
+  }
+
+  #toLine(bytes: Buffer, length: number): Line {
+    const [number, end] = [this.#count, this.#start];
+    if (length > this.#maxBytes) {
+      return { number, end, text: '', problem: `line is longer than ${inWords(this.#maxBytes)}` };
+    }
+    if (bytes.includes(0)) return { number, end, text: '', problem: 'line holds a NUL byte' };
+    if (!isUtf8(bytes)) return { number, end, text: '', problem: 'line is not valid UTF-8' };
+    const hasReturn = bytes[bytes.length - 1] === CARRIAGE_RETURN;
+    return { number, end, text: bytes.toString('utf8', 0, bytes.length - (hasReturn ? 1 : 0)), problem: '' };
+  }
+}
+
+function inWords(bytes: number): string {
+  return bytes < 1024 * 1024 ? `${bytes / 1024} KB` : `${bytes / 1024 / 1024} MB`;
+}
+
+function checkFirstBytes(chunk: Buffer, name: string): void {
+  const [first, second] = chunk;
+  if (first === 0x1f && second === 0x8b) throw new UnusableFile(`${name} is compressed with gzip: unpack it first`);
+  if (first === 0x50 && second === 0x4b && chunk[2] === 3) {
+    throw new UnusableFile(`${name} is a zip archive or a spreadsheet, not a text file`);
+  }
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
+    throw new UnusableFile(`${name} is UTF-16: save it as UTF-8`);
+  }
+}

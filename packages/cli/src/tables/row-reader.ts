@@ -1,0 +1,168 @@
+import { CsvError } from 'csv-parse';
+import { parse } from 'csv-parse/sync';
+import type { ByteSource } from './byte-source.ts';
+import { type Line, readLines } from './line-reader.ts';
+
+/** One record of a delimited file. */
+export interface Row {
+  /** Its first line, from 1. */
+  readonly line: number;
+  /** Position of the first byte after it. */
+  readonly end: number;
+  /** As many as the header has; empty for an empty line and for a record that cannot be used. */
+  readonly fields: readonly string[];
+  /** Why the record cannot be used; empty when it can. */
+  readonly problem: string;
+}
+
+export interface RowReaderOptions {
+  /** A single character. */
+  readonly delimiter: string;
+  /** How many fields a record has. */
+  readonly width: number;
+  /** Records that end at or before this byte are not handed out; the end of the header, at least. */
+  readonly from: number;
+}
+
+/** Bytes of a line; what the rpc takes of a text is far shorter. */
+export const MAX_LINE_BYTES = 64 * 1024;
+/** Line breaks in a quoted field are allowed; a quote that is still open after so many lines was never meant to be one. */
+const MAX_RECORD_LINES = 100;
+
+/**
+ * Reads the records of a delimited file (RFC 4180, with any delimiter), several at a time. A record that is wrong does not
+ * take others with it: after a quote that is never closed, reading goes on with the next line.
+ */
+export async function* readRows(source: ByteSource, options: RowReaderOptions): AsyncGenerator<Row[]> {
+  const assembler = new RowAssembler(options);
+  for await (const lines of readLines(source, { maxLineBytes: MAX_LINE_BYTES, from: options.from })) {
+    for (const line of lines) assembler.add(line);
+    yield assembler.take();
+  }
+  assembler.end();
+  yield assembler.take();
+}
+
+/** The fields of a single record. Null when its quotes are wrong. */
+export function parseFields(text: string, delimiter: string): string[] | null {
+  return parseRecords([text], delimiter)?.[0] ?? null;
+}
+
+/** The fields of several records, in one go: starting the parser costs far more than a record. */
+function parseRecords(texts: readonly string[], delimiter: string): string[][] | null {
+  const options = { delimiter, relax_column_count: true, trim: delimiter !== '\t', record_delimiter: '\n' };
+  try {
+    return parse(texts.join('\n'), options) as unknown as string[][];
+  } catch (error) {
+    if (error instanceof CsvError) return null;
+    throw error;
+  }
+}
+
+class RowAssembler {
+  readonly #options: RowReaderOptions;
+  #rows: Row[] = [];
+  /** Lines since a quote that has not been closed. */
+  #open: Line[] = [];
+  /** Records of a single line with quotes that are still to be parsed, and their places among the rows. */
+  #quoted: { readonly line: Line; readonly place: number }[] = [];
+
+  constructor(options: RowReaderOptions) {
+    this.#options = options;
+  }
+
+  add(line: Line): void {
+    let lines = [line];
+    while (lines.length > 0) {
+      const [next, ...rest] = lines as [Line, ...Line[]];
+      lines = [...this.#accept(next), ...rest];
+    }
+  }
+
+  end(): void {
+    while (this.#open.length > 0) for (const line of this.#giveUp()) this.add(line);
+  }
+
+  take(): Row[] {
+    this.#parseQuoted();
+    const rows = this.#rows;
+    this.#rows = [];
+    return rows;
+  }
+
+  /** Takes a line; answers lines that have to be read again. */
+  #accept(line: Line): Line[] {
+    if (this.#open.length > 0) return this.#continue(line);
+    if (line.problem !== '') this.#refuse(line, line.problem);
+    else if (!line.text.includes('"')) this.#push(line, splitPlain(line.text, this.#options.delimiter));
+    else if (hasOddQuotes(line.text)) this.#open = [line];
+    else {
+      this.#quoted.push({ line, place: this.#rows.length });
+      this.#refuse(line, 'quotes are wrong');
+    }
+    return [];
+  }
+
+  #continue(line: Line): Line[] {
+    this.#open.push(line);
+    const bytes = line.end - (this.#open[0]?.end ?? 0);
+    if (line.problem !== '' || this.#open.length > MAX_RECORD_LINES || bytes > MAX_LINE_BYTES) return this.#giveUp();
+    if (!hasOddQuotes(line.text)) return [];
+    const fields = parseFields(this.#open.map(({ text }) => text).join('\n'), this.#options.delimiter);
+    if (fields === null || fields.length !== this.#options.width) return this.#giveUp();
+    this.#rows.push({ line: this.#open[0]?.number ?? line.number, end: line.end, fields, problem: '' });
+    this.#open = [];
+    return [];
+  }
+
+  /** Refuses the line that opened a quote; the others stand for themselves. */
+  #giveUp(): Line[] {
+    const [first, ...others] = this.#open as [Line, ...Line[]];
+    this.#open = [];
+    this.#refuse(first, 'a quote is not closed');
+    return others;
+  }
+
+  #parseQuoted(): void {
+    const quoted = this.#quoted;
+    if (quoted.length === 0) return;
+    this.#quoted = [];
+    const { delimiter } = this.#options;
+    // With its quotes in pairs, a record that is right parses alike alone and among others.
+    const all = parseRecords(
+      quoted.map(({ line }) => line.text),
+      delimiter,
+    );
+    for (const [index, { line, place }] of quoted.entries()) {
+      const fields = all === null ? parseFields(line.text, delimiter) : (all[index] ?? null);
+      if (fields !== null) this.#rows[place] = this.#toRow(line, fields);
+    }
+  }
+
+  #push(line: Line, fields: readonly string[]): void {
+    this.#rows.push(this.#toRow(line, fields));
+  }
+
+  #toRow({ number, end }: Line, fields: readonly string[]): Row {
+    const { width } = this.#options;
+    const isEmpty = fields.every((field) => field === '');
+    if (isEmpty) return { line: number, end, fields: [], problem: '' };
+    if (fields.length === width) return { line: number, end, fields, problem: '' };
+    const problem = `record has ${fields.length < width ? 'fewer' : 'more'} fields than the header`;
+    return { line: number, end, fields: [], problem };
+  }
+
+  #refuse({ number, end }: Line, problem: string): void {
+    this.#rows.push({ line: number, end, fields: [], problem });
+  }
+}
+
+function splitPlain(text: string, delimiter: string): string[] {
+  return text.split(delimiter).map((field) => field.trim());
+}
+
+function hasOddQuotes(text: string): boolean {
+  let count = 0;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at + 1)) count += 1;
+  return count % 2 === 1;
+}

@@ -1,0 +1,42 @@
+import { describe, expect, test } from '@jest/globals';
+import { FirstStatements } from '../src/ingest/first-statements.ts';
+import type { ImportedReading, ImportedRecord } from '../src/ingest/imported-item.ts';
+
+const reading: ImportedReading = {
+  type: 'Heart Rate',
+  start: 1000,
+  end: 1000,
+  value: 60,
+  unit: '/min',
+  source: 'ehr',
+};
+const condition: ImportedRecord = {
+  label: 'condition',
+  key: 'c1',
+  source: 'ehr',
+  record: { case: 'condition', value: { name: 'Asthma' } },
+};
+
+describe('what a file states twice', () => {
+  test('a reading with the same value is repeated, with another one contradicted', () => {
+    const statements = new FirstStatements();
+    expect(statements.standingOfReading(reading)).toBe('first');
+    expect(statements.standingOfReading(reading)).toBe('repeated');
+    expect(statements.standingOfReading({ ...reading, value: 61 })).toBe('contradicted');
+    expect(statements.standingOfReading({ ...reading, end: 2000 })).toBe('first');
+  });
+
+  test('a record with the same key is repeated; without a key it is known by its content', () => {
+    const statements = new FirstStatements();
+    const named = (key: string, name: string): ImportedRecord => ({
+      ...condition,
+      key,
+      record: { case: 'condition', value: { name } },
+    });
+    expect(statements.standingOfRecord(condition)).toBe('first');
+    expect(statements.standingOfRecord(named('c1', 'Other'))).toBe('repeated');
+    expect(statements.standingOfRecord(named('', 'Asthma'))).toBe('first');
+    expect(statements.standingOfRecord(named('', 'Asthma'))).toBe('repeated');
+    expect(statements.standingOfRecord(named('', 'Migraine'))).toBe('first');
+  });
+});
