@@ -6,7 +6,6 @@ import { translated, writeForUser } from './database.ts';
 export const USER_TABLES = [
   'reading',
   'reading_count',
-  'hour_source',
   'hour_rollup',
   'day_rollup',
   'rollup_state',

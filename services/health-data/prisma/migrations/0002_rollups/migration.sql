@@ -42,20 +42,6 @@ GROUP BY 1, 2, 3, 4;
 -- The tables below start empty: without a row in rollup_state they are not used, and the service fills them.
 
 -- CreateTable
-CREATE TABLE "hour_source" (
-    "user_id" TEXT COLLATE "C" NOT NULL,
-    "type" TEXT COLLATE "C" NOT NULL,
-    "hour" TIMESTAMPTZ(3) NOT NULL,
-    "source" TEXT COLLATE "C" NOT NULL,
-    "count" INTEGER NOT NULL,
-    "sum" DOUBLE PRECISION NOT NULL,
-    "min" DOUBLE PRECISION NOT NULL,
-    "max" DOUBLE PRECISION NOT NULL,
-
-    CONSTRAINT "hour_source_pkey" PRIMARY KEY ("user_id","type","hour","source")
-);
-
--- CreateTable
 CREATE TABLE "hour_rollup" (
     "user_id" TEXT COLLATE "C" NOT NULL,
     "type" TEXT COLLATE "C" NOT NULL,
