@@ -12,6 +12,18 @@ export function isDate(text: string): boolean {
   return DATE.test(text) && toDateText(new Date(`${text}T00:00:00Z`)) === text;
 }
 
+const FIRST = new Date('0001-01-01T00:00:00.000Z');
+const LAST = new Date('9999-12-31T00:00:00.000Z');
+
+/**
+ * The instant, or the nearest from the first midnight of the calendar to the last, in UTC: an offset moves the first and the last days of the
+ * calendar out of its years, where neither RFC 3339 nor Postgres follows. No record is as old or as far ahead.
+ */
+export function withinCalendar(at: Date): Date {
+  if (at < FIRST) return FIRST;
+  return at > LAST ? LAST : at;
+}
+
 /** The UTC calendar date of an instant, YYYY-MM-DD; empty for an invalid one. */
 export function toDateText(at: Date): string {
   return Number.isNaN(at.getTime()) ? '' : at.toISOString().slice(0, 10);

@@ -1,3 +1,5 @@
+import { withinCalendar } from './dates.ts';
+
 // Intl is part of the language. Its formatters are dear to make and cheap to use, so each zone keeps one.
 const formatters = new Map<string, Intl.DateTimeFormat | null>();
 
@@ -21,7 +23,7 @@ export function startOfDay(date: string, timeZone: string): Date {
   const after = offsetMsAt(midnight + 86_400_000, timeZone);
   const candidates = [midnight - before, midnight - after].sort((a, b) => a - b);
   const found = candidates.find((instant) => instant + offsetMsAt(instant, timeZone) === midnight);
-  return new Date(found ?? midnight - before);
+  return withinCalendar(new Date(found ?? midnight - before));
 }
 
 /** The local calendar date at an instant, YYYY-MM-DD. */
@@ -48,7 +50,9 @@ function offsetMsAt(instant: number, timeZone: string): number {
   const part: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
   for (const { type, value } of formatter.formatToParts(second)) part[type] = Number(value);
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second: seconds = 0 } = part;
-  return Date.UTC(year, month - 1, day, hour, minute, seconds) - second;
+  // Date.UTC alone would take the years 0 to 99 for those of the twentieth century.
+  const date = new Date(0).setUTCFullYear(year, month - 1, day);
+  return date + Date.UTC(1970, 0, 1, hour, minute, seconds) - second;
 }
 
 function findFormatter(timeZone: string): Intl.DateTimeFormat | null {

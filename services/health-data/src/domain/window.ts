@@ -1,5 +1,5 @@
 import type { Violation } from '@phds/service-kit/errors';
-import { findInstant, isDate, toDateText } from './dates.ts';
+import { findInstant, isDate, toDateText, withinCalendar } from './dates.ts';
 import { startOfDay } from './time-zone.ts';
 
 /** One end of the window a request names: a calendar date, or an instant. */
@@ -38,7 +38,7 @@ function parseBound(parameter: string, text: string, violations: Violation[]): B
   if (text === '') return null;
   if (isDate(text)) return { at: new Date(`${text}T00:00:00Z`), date: text };
   const instant = findInstant(text);
-  if (instant !== null) return { at: instant.at, date: null };
+  if (instant !== null) return { at: withinCalendar(instant.at), date: null };
   violations.push({ parameter, message: FORM });
   return null;
 }
