@@ -179,32 +179,6 @@ describe('ListTrends', () => {
     });
   });
 
-  test.each([
-    ['Europe/Berlin', '2025-03-30', '2025-03-30T00:00:00+01:00', '2025-03-31T00:00:00+02:00', 23],
-    ['Europe/Berlin', '2025-10-26', '2025-10-26T00:00:00+02:00', '2025-10-27T00:00:00+01:00', 25],
-    ['America/New_York', '2025-03-09', '2025-03-09T00:00:00-05:00', '2025-03-10T00:00:00-04:00', 23],
-    ['America/New_York', '2025-11-02', '2025-11-02T00:00:00-04:00', '2025-11-03T00:00:00-05:00', 25],
-    ['Asia/Kolkata', '2025-06-01', '2025-06-01T00:00:00+05:30', '2025-06-02T00:00:00+05:30', 24],
-    // Summer time skips midnight there: the day begins at 01:00.
-    ['America/Santiago', '2025-09-07', '2025-09-07T01:00:00-03:00', '2025-09-08T00:00:00-03:00', 23],
-  ])('in %s the day %s runs from %s to %s and holds %d hours', async (timeZone, date, start, end, hours) => {
-    const userId = `dst ${timeZone} ${date}`;
-    const first = new Date(start).getTime();
-    const everyHour = Array.from({ length: hours + 2 }, (_, hour) =>
-      reading('Steps', new Date(first + (hour - 1) * 3_600_000).toISOString(), 1),
-    );
-    await harness.putReadings(userId, everyHour);
-    const query = { type: 'Steps', timeZone, page: { page: 1, pageSize: 100 } };
-    const { data: days } = await trend(userId, query);
-    expect(days).toHaveLength(3);
-    expect(days[1]).toMatchObject({ start, end, count: hours, sum: hours });
-    const { data: hourly } = await trend(userId, query, 'hour');
-    expect(hourly).toHaveLength(hours + 2);
-    expect(new Set(hourly.map((point: { start: string }) => point.start)).size).toBe(hours + 2);
-    const windowed = await trend(userId, { ...query, from: date, to: end });
-    expect(windowed.data).toMatchObject([{ start, sum: hours }]);
-  });
-
   test('of several devices the largest source of each hour counts, and only its readings', async () => {
     await harness.putReadings('devices', [
       reading('Steps', '2026-01-02T10:05:00Z', 100, { source: 'iphone' }),

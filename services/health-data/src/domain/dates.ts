@@ -16,8 +16,8 @@ const FIRST = new Date('0001-01-01T00:00:00.000Z');
 const LAST = new Date('9999-12-31T00:00:00.000Z');
 
 /**
- * The instant, or the nearest from the first midnight of the calendar to the last, in UTC: an offset moves the first and the last days of the
- * calendar out of its years, where neither RFC 3339 nor Postgres follows. No record is as old or as far ahead.
+ * The instant, or the nearest from the calendar's first midnight to its last, in UTC: an offset moves the first and the
+ * last days out of its years, where neither RFC 3339 nor Postgres follows. No record is as old or as far ahead.
  */
 export function withinCalendar(at: Date): Date {
   if (at < FIRST) return FIRST;

@@ -5,7 +5,13 @@ import type pg from 'pg';
 import type { SummaryReader } from '../app/ports.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import { translated } from './database.ts';
-import { ADDITIVE_HOURS, AVERAGE_ROWS, toSummaryValues } from './summary-sql.ts';
+import {
+  ADDITIVE_HOURS,
+  AVERAGE_ROWS,
+  firstInstant,
+  firstInstantOfHour,
+  toSummaryValues,
+} from './summary-sql.ts';
 
 // $9 the bucket, $10 every metric type in order, $11 and $12 the slice. A bucket ends where the next local one begins;
 // local time is ahead of UTC by the offset of that instant.
@@ -16,12 +22,17 @@ const TREND = `
       max(value) AS max
     FROM ${AVERAGE_ROWS} GROUP BY 1, 2
     UNION ALL
-    SELECT type, date_trunc($9, hour, $2), sum(count)::bigint, sum(sum), min(min), max(max) FROM additive_hour GROUP BY 1, 2
+    SELECT type, CASE $9 WHEN 'hour' THEN hour ELSE date_trunc('day', hour, $2) END, sum(count)::bigint, sum(sum), min(min),
+      max(max)
+    FROM additive_hour GROUP BY 1, 2
   ),
   page AS (
-    SELECT *, CASE $9 WHEN 'hour' THEN start + interval '1 hour'
-        ELSE timezone($2, date_trunc('day', timezone($2, start)) + interval '1 day') END AS "end"
-    FROM point ORDER BY start DESC, array_position($10::text[], type) LIMIT $11 OFFSET $12
+    SELECT type, count, sum, min, max,
+      CASE $9 WHEN 'hour' THEN ${firstInstantOfHour('start')} ELSE ${firstInstant('local_day')} END AS start,
+      CASE $9 WHEN 'hour' THEN start + interval '1 hour'
+        ELSE ${firstInstant("(local_day + interval '1 day')")} END AS "end"
+    FROM point, LATERAL (SELECT date_trunc('day', timezone($2, start)) AS local_day) AS local
+    ORDER BY point.start DESC, array_position($10::text[], type) LIMIT $11 OFFSET $12
   )
   SELECT counted.total, page.type, page.start, page."end", page.count, page.sum, page.min, page.max,
     extract(epoch FROM timezone($2, page.start) - timezone('UTC', page.start))::int AS start_offset,
@@ -38,7 +49,10 @@ const SUMMARY = `
     SELECT type, date_trunc('day', hour, $2) AS start, round(sum(sum)::numeric, 3)::float8 AS value
     FROM additive_hour GROUP BY 1, 2
   ),
-  newest_day AS (SELECT DISTINCT ON (type) type, start AS at, value FROM day ORDER BY type, start DESC),
+  newest_day AS (
+    SELECT DISTINCT ON (type) type, ${firstInstant("date_trunc('day', timezone($2, start))")} AS at, value
+    FROM day ORDER BY type, start DESC
+  ),
   newest_reading AS (
     SELECT wanted.type, newest.at, newest.value FROM unnest($6::text[]) AS wanted(type),
     LATERAL (

@@ -62,3 +62,21 @@ export const ADDITIVE_HOURS = `
   additive_hour AS (
     SELECT type, hour, count, sum, min, max FROM cell JOIN counting_source USING (type, slot, source)
   )`;
+
+/**
+ * The first instant of a local day, which is given as its midnight without a zone. Where an autumn night calls two
+ * midnights by that name, timezone() means the second.
+ */
+export function firstInstant(day: string): string {
+  return `(timezone($2, ${day}) - CASE WHEN timezone($2, timezone($2, ${day}) - interval '1 hour') = ${day}
+    THEN interval '1 hour' ELSE interval '0' END)`;
+}
+
+/**
+ * The first instant of what date_trunc calls an hour. It keeps the offset of the instant it is given: where the clock was
+ * moved by half an hour, it goes back beyond that change, which stands at the full hour of the old time.
+ */
+export function firstInstantOfHour(hour: string): string {
+  const past = `(timezone($2, ${hour}) - date_trunc('hour', timezone($2, ${hour})))`;
+  return `(${hour} + CASE WHEN ${past} = interval '0' THEN interval '0' ELSE interval '1 hour' - ${past} END)`;
+}
