@@ -15,7 +15,8 @@ interface Measured {
 }
 
 const GATEWAYS = 3;
-const WARM_UP_SECONDS = 3;
+// Until then the processes are mostly busy compiling what they run.
+const WARM_UP_SECONDS = 10;
 /** Of the rate that was asked for. */
 const SHARE_OF_RATE = 0.98;
 
