@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
 import pg from 'pg';
-import { toStatement } from '../src/store/pg-readings.ts';
+import { toStatement } from '../src/store/reading-list-sql.ts';
 import { bodyOf, type Harness, reading, refusalOf, startHarness, textOf } from './harness.ts';
 
 let harness: Harness;
