@@ -1,0 +1,135 @@
+import { MINUTE_MS } from '../calendar.ts';
+import type { DayPlan } from './day-plan.ts';
+import type { Night, Stage } from './night.ts';
+
+/** What a body does minute by minute, from the start of the day to its end. */
+export interface Minutes {
+  readonly count: number;
+  /** Index into `STATES`. */
+  readonly state: Uint8Array;
+  /** Steps a minute. */
+  readonly cadence: Float32Array;
+  /** 1 where the phone is carried along. */
+  readonly phone: Uint8Array;
+  /** 1 where the watch is off. */
+  readonly watchOff: Uint8Array;
+  /** 1 in a workout. */
+  readonly workout: Uint8Array;
+  /** Metabolic equivalents. */
+  readonly met: Float32Array;
+  /** Beats a minute. */
+  readonly heartRate: Float32Array;
+}
+
+export const STATES = ['up', 'inBed', 'awake', 'core', 'deep', 'rem'] as const;
+
+/** Whether a state of `STATES` is sleep. */
+export function isAsleep(state: number | undefined): boolean {
+  return state !== undefined && state >= 3;
+}
+
+const STATE_OF: Readonly<Record<Stage, number>> = { awake: 2, core: 3, deep: 4, rem: 5 };
+
+// Beats from the resting rate: sleep lies below it, deep sleep lowest.
+const STATE_BEATS = [9, 3, 5, -4, -6, -1];
+
+export function buildMinutes(plan: DayPlan): Minutes {
+  const count = Math.round((plan.end - plan.start) / MINUTE_MS);
+  const minutes: Minutes = {
+    count,
+    state: new Uint8Array(count),
+    cadence: new Float32Array(count),
+    phone: new Uint8Array(count),
+    watchOff: new Uint8Array(count),
+    workout: new Uint8Array(count),
+    met: new Float32Array(count).fill(1),
+    heartRate: new Float32Array(count),
+  };
+  const toIndex = (instant: number) =>
+    Math.min(count, Math.max(0, Math.round((instant - plan.start) / MINUTE_MS)));
+  for (const night of [plan.night, plan.nextNight]) fillNight(minutes, night, toIndex);
+  minutes.watchOff.fill(1, toIndex(plan.charging.from), toIndex(plan.charging.to));
+  const effort = fillBouts(minutes, plan, toIndex);
+  fillHeartRate(minutes, plan, effort);
+  return minutes;
+}
+
+function fillNight(minutes: Minutes, night: Night, toIndex: (instant: number) => number): void {
+  const { state, watchOff, met } = minutes;
+  const [from, to] = [toIndex(night.inBed), toIndex(night.outOfBed)];
+  state.fill(1, from, to);
+  met.fill(0.95, from, to);
+  if (!night.measured) watchOff.fill(1, from, to);
+  for (const { stage, start, end } of night.stages) {
+    state.fill(STATE_OF[stage], toIndex(start), toIndex(end));
+  }
+}
+
+/** Answers the effort, minute by minute. */
+function fillBouts(minutes: Minutes, plan: DayPlan, toIndex: (instant: number) => number): Float32Array {
+  const effort = new Float32Array(minutes.count);
+  const random = plan.random('fidgeting');
+  for (let minute = 0; minute < minutes.count; minute += 1) {
+    if (minutes.state[minute] === 0) minutes.met[minute] = 1 + random.between(0, 0.35);
+  }
+  for (const bout of plan.bouts) {
+    const [from, to] = [toIndex(bout.start), toIndex(bout.end)];
+    if (bout.carriesPhone) minutes.phone.fill(1, from, to);
+    if (bout.kind !== 'stroll') {
+      minutes.workout.fill(1, from, to);
+      minutes.watchOff.fill(0, from, to);
+    }
+    for (let minute = from; minute < to; minute += 1) {
+      const pace = random.between(0.94, 1.06);
+      minutes.cadence[minute] = bout.cadence * pace;
+      minutes.met[minute] = bout.met * pace;
+      // The heart beats faster at the same pace the longer it lasts.
+      effort[minute] = bout.effort * pace * (1 + 0.0007 * (minute - from));
+    }
+  }
+  return effort;
+}
+
+/** How fast the heart follows, a minute: up quickly, down slowly. */
+const RISE = 0.5;
+const FALL = 0.28;
+
+function fillHeartRate(minutes: Minutes, plan: DayPlan, effort: Float32Array): void {
+  const random = plan.random('heartbeat');
+  const { restingHeartRate: resting, setting } = plan;
+  const reserve = maximumHeartRate(setting.person.profile?.dateOfBirth, plan.number) - resting;
+  let tension = random.normal(0, 4);
+  let rate = Number.NaN;
+  for (let minute = 0; minute < minutes.count; minute += 1) {
+    const state = minutes.state[minute] ?? 0;
+    const instant = plan.start + minute * MINUTE_MS;
+    tension = tension * 0.96 + random.normal(0, state === 0 ? 1.3 : 0.35);
+    const calm =
+      state === 0 ? circadianBeats(minute) + tension : tension * 0.4 + 4 * shareLeft(plan, instant);
+    const still = resting + (STATE_BEATS[state] ?? 0) + calm;
+    const moving = resting + (effort[minute] ?? 0) * reserve;
+    const target = Math.max(still, moving);
+    rate = Number.isNaN(rate) ? target : rate + (target - rate) * (target > rate ? RISE : FALL);
+    minutes.heartRate[minute] = Math.min(reserve + resting, Math.max(36, rate));
+  }
+}
+
+/** How much of the night is still to come, 0 to 1: the heart calms down until the early morning. */
+function shareLeft({ night, nextNight }: DayPlan, instant: number): number {
+  const { asleep, wake } = instant >= nextNight.inBed ? nextNight : night;
+  return Math.min(1, Math.max(0, (wake - instant) / (wake - asleep)));
+}
+
+function circadianBeats(minute: number): number {
+  return 3 * Math.cos((2 * Math.PI * (minute - 16 * 60)) / 1440);
+}
+
+/** 208 - 0.7 × age (Tanaka, Monahan, Seals, J Am Coll Cardiol 2001). */
+function maximumHeartRate(dateOfBirth: string | undefined, day: number): number {
+  return 208 - 0.7 * ageOn(dateOfBirth, day);
+}
+
+/** Years, 40 when unknown. */
+export function ageOn(dateOfBirth: string | undefined, day: number): number {
+  return dateOfBirth === undefined ? 40 : (day - Date.parse(dateOfBirth) / 86_400_000) / 365.25;
+}

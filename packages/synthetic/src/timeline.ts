@@ -1,0 +1,145 @@
+import type { MetricName } from '@phds/catalog/metrics';
+import { dayOf, HOUR_MS, startOfDay } from './calendar.ts';
+import type { Person } from './person.ts';
+import { createPlanner, type Day } from './plan/day.ts';
+import { createSetting, type Setting } from './plan/setting.ts';
+import { type SyntheticReading, sample } from './reading.ts';
+import { TOPICS, type Topic } from './readings/topics.ts';
+
+export interface TimelineOptions {
+  /** Other seeds are other lives of the same person. Default 1. */
+  readonly seed?: number;
+  /** Data ends with this instant, in milliseconds: nothing later has happened. */
+  readonly until: number;
+  /** How much there is, up to then: so many days, or so many readings. Default: the person's own days. */
+  readonly extent?: { readonly days: number } | { readonly readings: number };
+}
+
+/** A stretch of a person's life. */
+export interface Timeline {
+  readonly person: Person;
+  readonly seed: number;
+  readonly until: number;
+  /** Days since 1970-01-01, both included. */
+  readonly firstDay: number;
+  readonly lastDay: number;
+  /** The zone that the person is in on a day. */
+  zoneOn(day: number): string;
+  /** Null: nobody measures them. */
+  readonly setting: Setting | null;
+  /**
+   * The readings, topic by topic, and day by day within it; memory does not depend on their number. Within a type they are in
+   * the order of time.
+   */
+  batches(topics?: readonly Topic[]): Generator<ReadingBatch>;
+}
+
+/** Readings of one topic and day. */
+export interface ReadingBatch {
+  readonly timeZone: string;
+  readonly readings: readonly SyntheticReading[];
+}
+
+const LONGEST_DAYS = 40_000;
+
+/** Opens a stretch of life. The same person and options give the same readings. */
+export function openTimeline(person: Person, { seed = 1, until, extent }: TimelineOptions): Timeline {
+  const { life } = person;
+  if (life === null) return openEntries(person, seed, until);
+  const setting = createSetting(person, life, seed);
+  const dayAt = createPlanner(setting);
+  const lastDay = dayOf(until - 1, setting.zoneOn(dayOf(until - 1, person.timeZone)));
+  const { firstDay, skipped } =
+    extent !== undefined && 'readings' in extent
+      ? findStart(dayAt, lastDay, until, extent.readings)
+      : { firstDay: lastDay - (extent?.days ?? person.days) + 1, skipped: new Map<MetricName, number>() };
+  return {
+    person,
+    seed,
+    until,
+    firstDay,
+    lastDay,
+    zoneOn: setting.zoneOn,
+    setting,
+    *batches(topics = TOPICS) {
+      for (const topic of topics) {
+        for (let number = firstDay; number <= lastDay; number += 1) {
+          const day = dayAt(number);
+          const made = readingsOf(topic, day, until);
+          const readings = number === firstDay ? skip(made, skipped) : made;
+          if (readings.length > 0) yield { timeZone: day.timeZone, readings };
+        }
+      }
+    },
+  };
+}
+
+/** The readings of a timeline one by one. */
+export function* readingsIn(timeline: Timeline, topics?: readonly Topic[]): Generator<SyntheticReading> {
+  for (const { readings } of timeline.batches(topics)) yield* readings;
+}
+
+function readingsOf({ make }: Topic, day: Day, until: number): SyntheticReading[] {
+  return make(day)
+    .filter(({ end }) => end <= until)
+    .sort((one, other) => one.start - other.start);
+}
+
+/** Walks back until there are so many readings; answers the first day, and how many of each type to leave out of it. */
+function findStart(dayAt: (day: number) => Day, lastDay: number, until: number, wanted: number) {
+  let count = 0;
+  for (let number = lastDay; number > lastDay - LONGEST_DAYS; number -= 1) {
+    const readings = TOPICS.flatMap((topic) => readingsOf(topic, dayAt(number), until));
+    count += readings.length;
+    if (count < wanted) continue;
+    const skipped = new Map<MetricName, number>();
+    readings.sort((one, other) => one.start - other.start);
+    for (const { type } of readings.slice(0, count - wanted)) {
+      skipped.set(type, (skipped.get(type) ?? 0) + 1);
+    }
+    return { firstDay: number, skipped };
+  }
+  throw new RangeError(`This person has fewer than ${wanted} readings in ${LONGEST_DAYS} days.`);
+}
+
+/** Leaves out the earliest readings of each type. */
+function skip(readings: SyntheticReading[], skipped: ReadonlyMap<MetricName, number>): SyntheticReading[] {
+  if (skipped.size === 0) return readings;
+  const left = new Map(skipped);
+  return readings.filter(({ type }) => {
+    const count = left.get(type) ?? 0;
+    if (count > 0) left.set(type, count - 1);
+    return count === 0;
+  });
+}
+
+/** What somebody typed in, counted back from the last full hour. */
+function openEntries(person: Person, seed: number, until: number): Timeline {
+  const { timeZone } = person;
+  const fullHour = Math.floor(until / HOUR_MS) * HOUR_MS;
+  const lastDay = dayOf(until - 1, timeZone);
+  return {
+    person,
+    seed,
+    until,
+    firstDay: lastDay - person.days + 1,
+    lastDay,
+    zoneOn: () => timeZone,
+    setting: null,
+    *batches(topics = TOPICS) {
+      for (const { types } of topics) {
+        const readings = person.entries
+          .filter(({ type }) => types.includes(type))
+          .map(({ type, hoursAgo, value }) => sample(type, fullHour - hoursAgo * HOUR_MS, value, 'manual'));
+        if (readings.length > 0) yield { timeZone, readings };
+      }
+    },
+  };
+}
+
+/** The instant at which a local day of the person ends. */
+export function endOfDay(person: Person, day: number): number {
+  const { life } = person;
+  const zoneOn = life === null ? () => person.timeZone : createSetting(person, life, 1).zoneOn;
+  return startOfDay(day + 1, zoneOn(day + 1));
+}
