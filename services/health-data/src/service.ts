@@ -10,6 +10,7 @@ import { toTlsFiles } from '@phds/service-kit/rpc-tls';
 import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
 import { createSessionVerifier } from '@phds/service-kit/session';
 import type { AccessRecorder } from './app/ports.ts';
+import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.ts';
 import { createBatchingAccessRecorder } from './clients/batching-access-recorder.ts';
 import { createRpcAccessLog } from './clients/rpc-access-log.ts';
 import type { Config } from './config.ts';
@@ -17,9 +18,11 @@ import { healthDataService } from './rpc/health-data-service.ts';
 import { ingestionService } from './rpc/ingestion-service.ts';
 import { previewService } from './rpc/preview-service.ts';
 import { PrismaClient } from './store/generated/client.ts';
+import { createPgProfileWriter } from './store/pg-profile-writes.ts';
 import { createPgReadingWriter } from './store/pg-reading-writes.ts';
 import { createPgReadings } from './store/pg-readings.ts';
 import { createPgRecordWriter } from './store/pg-record-writes.ts';
+import { createPgRollupStore } from './store/pg-rollup-rebuilds.ts';
 import { createPgSummaries } from './store/pg-summaries.ts';
 import { createPgUserEraser } from './store/pg-user-eraser.ts';
 import { createPgWeights } from './store/pg-weights.ts';
@@ -27,6 +30,8 @@ import { createPrismaProfiles } from './store/prisma-profiles.ts';
 import { createPrismaRecords } from './store/prisma-records.ts';
 
 const SERVICE = 'health-data';
+
+const REBUILD_RETRY_MS = 30_000;
 
 /** Parts that tests replace. */
 export interface Overrides {
@@ -47,10 +52,12 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   stack.defer(() => prisma.$disconnect());
   const channel = stack.use(connectConsent(config, clock));
   const recorder = createRecorder(config, channel);
+  const rollups = createPgRollupStore(postgres.pool);
+  const rebuilds = stack.use(startRollupRebuilds({ rollups, retryMs: REBUILD_RETRY_MS, log }));
   const tls = toTlsFiles(config);
   const server = stack.use(
     await startRpcServer({
-      services: createRpcServices(config, clock, recorder, postgres, prisma),
+      services: createRpcServices(config, clock, recorder, postgres, prisma, rebuilds),
       verifyCaller: createServiceTokenVerifier({
         service: SERVICE,
         publicKeys: config.SERVICE_PUBLIC_KEYS,
@@ -111,6 +118,7 @@ function createRpcServices(
   recorder: AccessRecorder,
   { pool }: Postgres,
   prisma: PrismaClient,
+  rebuilds: RollupRebuilds,
 ) {
   const profiles = createPrismaProfiles(prisma);
   const data = {
@@ -132,9 +140,9 @@ function createRpcServices(
     healthDataService({ verifyAssertion, data, recorder }),
     previewService(verifySession, data),
     ingestionService({
-      readingWriter: createPgReadingWriter(pool),
+      readingWriter: createPgReadingWriter(pool, rebuilds.request),
       recordWriter: createPgRecordWriter(pool),
-      profiles,
+      profiles: createPgProfileWriter(pool, rebuilds.request),
       eraser: createPgUserEraser(pool),
       clock,
     }),

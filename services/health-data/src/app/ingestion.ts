@@ -1,13 +1,13 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, type Violation } from '@phds/service-kit/errors';
 import { RefusedItem } from '../domain/refusal.ts';
-import type { ProfileStore, ReadingWriter, RecordWriter, UserEraser, WriteCounts } from './ports.ts';
+import type { ProfileWriter, ReadingWriter, RecordWriter, UserEraser, WriteCounts } from './ports.ts';
 import { checkUserId } from './user-id.ts';
 
 export interface IngestionPorts {
   readonly readingWriter: ReadingWriter;
   readonly recordWriter: RecordWriter;
-  readonly profiles: ProfileStore;
+  readonly profiles: ProfileWriter;
   readonly eraser: UserEraser;
   readonly clock: Clock;
 }

@@ -93,8 +93,22 @@ export interface ProfileStore {
   find(userId: string): Promise<Profile | null>;
   /** The user's zone; null when they have named none. */
   findTimeZone(userId: string): Promise<string | null>;
-  /** Sets what is present, leaves the rest. */
+}
+
+export interface ProfileWriter {
+  /** Sets what is present, leaves the rest. Throws INVALID_REQUEST for a zone that the database does not know. */
   put(userId: string, changes: ProfileChanges): Promise<void>;
+}
+
+/** Rollups that readings are summarised from: kept with every write, and rebuilt where that was not possible. */
+export interface RollupStore {
+  /**
+   * Walks the users who have readings, by id and some at a time: which of those after the id `after` have rollups that
+   * must be rebuilt, and where to go on; `last` is null at the end.
+   */
+  findStale(after: string): Promise<{ readonly userIds: readonly string[]; readonly last: string | null }>;
+  /** Rebuilds unless that has become needless; answers whether it did. Rejects soon after the signal. */
+  rebuild(userId: string, signal: AbortSignal): Promise<boolean>;
 }
 
 /** What became of the items of a batch that were accepted. */

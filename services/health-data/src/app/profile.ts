@@ -1,7 +1,7 @@
 import { invalidRequest } from '@phds/service-kit/errors';
 import { checkProfile, type Profile, type ProfileDraft } from '../domain/profile.ts';
 import { toObjectAnswer } from './document.ts';
-import type { ProfileStore } from './ports.ts';
+import type { ProfileStore, ProfileWriter } from './ports.ts';
 import type { Read } from './released-read.ts';
 import { checkUserId } from './user-id.ts';
 
@@ -16,7 +16,11 @@ export function readProfile(ports: { readonly profiles: ProfileStore }): Read {
 }
 
 /** Sets what the draft names. Throws INVALID_REQUEST naming each field that is wrong; nothing is changed then. */
-export async function putProfile(profiles: ProfileStore, userId: string, draft: ProfileDraft): Promise<void> {
+export async function putProfile(
+  profiles: ProfileWriter,
+  userId: string,
+  draft: ProfileDraft,
+): Promise<void> {
   checkUserId(userId);
   const { changes, violations } = checkProfile(draft);
   if (violations.length > 0) throw invalidRequest(violations);

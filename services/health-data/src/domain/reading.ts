@@ -47,6 +47,7 @@ export function parseReading(draft: ReadingDraft, now: Date): NewReading {
   const key = parseReadingKey(draft);
   checkMoment('start', key.startAt, now);
   checkMoment('end', key.endAt, now);
+  checkLength(key);
   return { ...key, value: parseValue(key.metric, draft.value, draft.unit) };
 }
 
@@ -66,6 +67,15 @@ export function parseMetric(type: string): Metric {
   const metric = findMetricByName(type);
   if (metric === null) throw new RefusedItem('unknown type');
   return metric;
+}
+
+const DAY_MS = 86_400_000;
+
+/** A type measured in minutes of a day describes no more than one. */
+function checkLength({ metric, startAt, endAt }: ReadingKey): void {
+  if (metric.unit === 'min' && endAt.getTime() - startAt.getTime() > DAY_MS) {
+    throw new RefusedItem('interval is longer than a day');
+  }
 }
 
 function parseValue(metric: Metric, given: number | null, unit: string): number | null {

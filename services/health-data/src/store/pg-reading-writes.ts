@@ -1,88 +1,94 @@
 import type pg from 'pg';
 import type { Identified, ReadingWindow, ReadingWriter } from '../app/ports.ts';
-import type { ReadingKey } from '../domain/reading.ts';
+import type { NewReading, ReadingKey } from '../domain/reading.ts';
 import { lowerBound, translated, upperBound, writeForUser } from './database.ts';
+import { findRollupState, rebuildSmall, refreshRollups, type TouchedHours } from './pg-rollups.ts';
+import { toCountDown, toCountUp } from './reading-count-sql.ts';
+import { GATHERING, KEYED_HOUR } from './rollup-sql.ts';
 
-const SPANS = `
-  LATERAL (VALUES
-    ('hour', date_trunc('hour', start_at, 'UTC')), ('day', date_trunc('day', start_at, 'UTC')),
-    ('month', date_trunc('month', start_at, 'UTC')), ('year', date_trunc('year', start_at, 'UTC')),
-    ('all', '-infinity')
-  ) AS covering(span, start)`;
+// $1 the user, $2 the zone.
+
+/** From rows `written(type, start_at, end_at, inserted)` to what a Written says. */
+const WRITTEN = `
+  SELECT ${GATHERING} AS gathering, array_agg(type ORDER BY type, hour)::text AS types,
+    array_agg(hour ORDER BY type, hour)::text AS hours, sum(number)::int AS number, sum(inserted)::int AS inserted
+  FROM (
+    SELECT type, ${KEYED_HOUR} AS hour, count(*) AS number, count(*) FILTER (WHERE inserted) AS inserted
+    FROM written GROUP BY 1, 2
+  ) AS touched
+  GROUP BY 1`;
 
 // A row whose id exists differs in its value at most: everything else is in the natural key. xmax is 0 in rows that
 // this statement made.
 const PUT = `
   WITH written AS (
     INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
-    SELECT $1, * FROM unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[], $7::float8[], $8::text[])
+    SELECT $1, * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[], $8::float8[], $9::text[])
     ON CONFLICT (user_id, type, start_at, id) DO UPDATE SET value = excluded.value
       WHERE reading.value IS DISTINCT FROM excluded.value
-    RETURNING type, start_at, xmax = 0 AS inserted
-  ),
-  counted AS (
-    INSERT INTO reading_count (user_id, type, span, start_at, count)
-    SELECT $1, type, span, start, count(*) FROM written, ${SPANS} WHERE inserted GROUP BY type, span, start
-    ON CONFLICT (user_id, type, span, start_at) DO UPDATE SET count = reading_count.count + excluded.count
-  )
-  SELECT count(*) FILTER (WHERE inserted)::int AS inserted, count(*) FILTER (WHERE NOT inserted)::int AS updated
-  FROM written`;
+    RETURNING type, start_at, end_at, xmax = 0 AS inserted
+  ), ${toCountUp('written WHERE inserted')}
+  ${WRITTEN}`;
 
 function toDeletion(condition: string): string {
   return `
-    WITH deleted AS (DELETE FROM reading WHERE user_id = $1 AND ${condition} RETURNING type, start_at),
-    gone AS (SELECT type, span, start, count(*) AS count FROM deleted, ${SPANS} GROUP BY type, span, start),
-    kept AS (SELECT reading_count.*, gone.count AS gone FROM reading_count
-      JOIN gone ON reading_count.type = gone.type AND reading_count.span = gone.span AND start_at = start
-      WHERE user_id = $1),
-    lowered AS (
-      UPDATE reading_count SET count = kept.count - gone FROM kept
-      WHERE kept.count > gone AND reading_count.user_id = $1 AND reading_count.type = kept.type
-        AND reading_count.span = kept.span AND reading_count.start_at = kept.start_at
-    ),
-    removed AS (
-      DELETE FROM reading_count USING kept
-      WHERE kept.count = gone AND reading_count.user_id = $1 AND reading_count.type = kept.type
-        AND reading_count.span = kept.span AND reading_count.start_at = kept.start_at
-    )
-    SELECT count(*)::int AS deleted FROM deleted`;
+    WITH written AS (
+      DELETE FROM reading WHERE user_id = $1 AND ${condition} RETURNING type, start_at, end_at, false AS inserted
+    ), ${toCountDown('written')}
+    ${WRITTEN}`;
 }
 
 const DELETE_BY_KEY = toDeletion(
-  '(type, start_at, id) IN (SELECT * FROM unnest($2::text[], $3::timestamptz[], $4::uuid[]))',
+  '(type, start_at, id) IN (SELECT * FROM unnest($3::text[], $4::timestamptz[], $5::uuid[]))',
 );
 const DELETE_WINDOW = toDeletion(
-  'type = $2 AND ($3::text IS NULL OR source = $3) AND start_at >= $4::timestamptz AND start_at < $5::timestamptz',
+  'type = $3 AND ($4::text IS NULL OR source = $4) AND start_at >= $5::timestamptz AND start_at < $6::timestamptz',
 );
 
-/** Writes readings, and keeps the counts beside them in the same transaction. */
-export function createPgReadingWriter(pool: pg.Pool): ReadingWriter {
+/** Readings that a statement changed, of types that are gathered alike, and the hours in which they count. */
+interface Written extends TouchedHours {
+  readonly number: number;
+  readonly inserted: number;
+}
+
+type Write = (name: string, text: string, values: readonly unknown[]) => Promise<readonly Written[]>;
+
+/**
+ * Writes readings, and in the same transaction keeps the counts and rollups beside them. `onDeferred` is told of a user
+ * whose rollups have to be rebuilt and who has too many readings to wait for that.
+ */
+export function createPgReadingWriter(pool: pg.Pool, onDeferred: (userId: string) => void): ReadingWriter {
+  const writeReadings = async <T>(userId: string, change: (write: Write) => Promise<T>): Promise<T> => {
+    const { result, deferred } = await writeForUser(pool, userId, async (client) => {
+      const { timeZone, valid } = await findRollupState(client, userId);
+      const result = await change(async (name, text, values) => {
+        const { rows } = await client.query<Written>({ name, text, values: [userId, timeZone, ...values] });
+        if (valid) await refreshRollups(client, userId, timeZone, rows);
+        return rows;
+      });
+      return { result, deferred: !valid && !(await rebuildSmall(client, userId, timeZone)) };
+    });
+    if (deferred) onDeferred(userId);
+    return result;
+  };
   return {
     put: (userId, readings) =>
       translated(async () => {
         if (readings.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
-        const values = [
-          userId,
-          readings.map((reading) => reading.id),
-          readings.map((reading) => reading.metric.key),
-          readings.map((reading) => reading.metric.category),
-          readings.map((reading) => reading.startAt.toISOString()),
-          readings.map((reading) => reading.endAt.toISOString()),
-          readings.map((reading) => reading.value),
-          readings.map((reading) => reading.source),
-        ];
-        const { rows } = await writeForUser(pool, userId, (client) =>
-          client.query<{ inserted: number; updated: number }>(PUT, values),
-        );
-        const { inserted = 0, updated = 0 } = rows[0] ?? {};
-        return { inserted, updated, unchanged: readings.length - inserted - updated };
+        const rows = await writeReadings(userId, (write) => write('put-readings', PUT, toColumns(readings)));
+        const written = total(rows, 'number');
+        const inserted = total(rows, 'inserted');
+        return { inserted, updated: written - inserted, unchanged: readings.length - written };
       }),
     delete: (userId, keys, windows) =>
       translated(() =>
-        writeForUser(pool, userId, async (client) => {
-          let deleted = await countDeleted(client, DELETE_BY_KEY, toKeyValues(userId, keys));
+        writeReadings(userId, async (write) => {
+          let deleted = 0;
+          if (keys.length > 0) {
+            deleted += total(await write('delete-readings', DELETE_BY_KEY, toKeyColumns(keys)), 'number');
+          }
           for (const window of windows) {
-            deleted += await countDeleted(client, DELETE_WINDOW, toWindowValues(userId, window));
+            deleted += total(await write('delete-window', DELETE_WINDOW, toWindowValues(window)), 'number');
           }
           return deleted;
         }),
@@ -90,20 +96,30 @@ export function createPgReadingWriter(pool: pg.Pool): ReadingWriter {
   };
 }
 
-function toKeyValues(userId: string, keys: readonly Identified<ReadingKey>[]): unknown[] {
+function toColumns(readings: readonly Identified<NewReading>[]): unknown[] {
   return [
-    userId,
+    readings.map((reading) => reading.id),
+    readings.map((reading) => reading.metric.key),
+    readings.map((reading) => reading.metric.category),
+    readings.map((reading) => reading.startAt.toISOString()),
+    readings.map((reading) => reading.endAt.toISOString()),
+    readings.map((reading) => reading.value),
+    readings.map((reading) => reading.source),
+  ];
+}
+
+function toKeyColumns(keys: readonly Identified<ReadingKey>[]): unknown[] {
+  return [
     keys.map(({ metric }) => metric.key),
     keys.map(({ startAt }) => startAt.toISOString()),
     keys.map(({ id }) => id),
   ];
 }
 
-function toWindowValues(userId: string, { metric, source, range }: ReadingWindow): unknown[] {
-  return [userId, metric, source, lowerBound(range.from), upperBound(range.to)];
+function toWindowValues({ metric, source, range }: ReadingWindow): unknown[] {
+  return [metric, source, lowerBound(range.from), upperBound(range.to)];
 }
 
-async function countDeleted(client: pg.PoolClient, text: string, values: unknown[]): Promise<number> {
-  const { rows } = await client.query<{ deleted: number }>(text, values);
-  return rows[0]?.deleted ?? 0;
+function total(rows: readonly Written[], column: 'number' | 'inserted'): number {
+  return rows.reduce((sum, row) => sum + row[column], 0);
 }

@@ -1,7 +1,6 @@
 import type { BloodType, Gender } from '@phds/catalog/wire-names';
 import type { ProfileStore } from '../app/ports.ts';
 import { toDateText } from '../domain/dates.ts';
-import type { ProfileChanges } from '../domain/profile.ts';
 import { translated } from './database.ts';
 import type { PrismaClient } from './generated/client.ts';
 
@@ -24,15 +23,5 @@ export function createPrismaProfiles(prisma: PrismaClient): ProfileStore {
         const row = await prisma.profile.findUnique({ where: { userId }, select: { timeZone: true } });
         return row?.timeZone ?? null;
       }),
-    put: (userId, changes) =>
-      translated(async () => {
-        const fields = toFields(changes);
-        await prisma.profile.upsert({ where: { userId }, create: { userId, ...fields }, update: fields });
-      }),
   };
-}
-
-function toFields({ dateOfBirth, ...changes }: ProfileChanges) {
-  if (dateOfBirth === undefined) return changes;
-  return { ...changes, dateOfBirth: dateOfBirth === null ? null : new Date(`${dateOfBirth}T00:00:00Z`) };
 }

@@ -1,0 +1,55 @@
+import { invalidRequest } from '@phds/service-kit/errors';
+import type pg from 'pg';
+import type { ProfileWriter } from '../app/ports.ts';
+import type { ProfileChanges } from '../domain/profile.ts';
+import { translated, writeForUser } from './database.ts';
+import { findRollupState, rebuildSmall } from './pg-rollups.ts';
+
+const COLUMNS: { readonly [Field in keyof ProfileChanges]-?: string } = {
+  name: 'name',
+  gender: 'gender',
+  dateOfBirth: 'date_of_birth',
+  bloodType: 'blood_type',
+  timeZone: 'time_zone',
+};
+
+/**
+ * Writes profiles. The rollups are made for the zone of the user, so a new zone makes them anew in the same transaction;
+ * `onDeferred` is told of a user who has too many readings to wait for that.
+ */
+export function createPgProfileWriter(pool: pg.Pool, onDeferred: (userId: string) => void): ProfileWriter {
+  return {
+    put: (userId, changes) =>
+      translated(async () => {
+        const deferred = await writeForUser(pool, userId, async (client) => {
+          if (typeof changes.timeZone === 'string') await checkZone(client, changes.timeZone);
+          await client.query(toUpsert(changes), [userId, ...Object.values(changes)]);
+          if (changes.timeZone === undefined) return false;
+          const { timeZone, valid } = await findRollupState(client, userId);
+          return !valid && !(await rebuildSmall(client, userId, timeZone));
+        });
+        if (deferred) onDeferred(userId);
+      }),
+  };
+}
+
+function toUpsert(changes: ProfileChanges): string {
+  const columns = (Object.keys(changes) as (keyof ProfileChanges)[]).map((field) => COLUMNS[field]);
+  const values = columns.map((_, index) => `$${index + 2}`);
+  const updates = columns.map((column) => `${column} = excluded.${column}`);
+  return `
+    INSERT INTO profile (${['user_id', ...columns].join(', ')}) VALUES (${['$1', ...values].join(', ')})
+    ON CONFLICT (user_id) DO ${updates.length === 0 ? 'NOTHING' : `UPDATE SET ${updates.join(', ')}`}`;
+}
+
+const UNKNOWN_ZONE = '22023';
+
+/** Postgres may lack a zone that the language knows: nothing could be summarised in it. */
+async function checkZone(client: pg.ClientBase, timeZone: string): Promise<void> {
+  try {
+    await client.query('SELECT timezone($1, now())', [timeZone]);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== UNKNOWN_ZONE) throw error;
+    throw invalidRequest('timeZone', 'must be an IANA time zone');
+  }
+}
