@@ -2,22 +2,30 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { EXIT_DONE, EXIT_USAGE } from './commands/exit-codes.ts';
 import { importFiles } from './commands/import.ts';
+import { listImports } from './commands/imports.ts';
 import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
 import { verifyRecords } from './commands/records-verify.ts';
 import { openIngestion } from './connection.ts';
 import { IMPORTERS } from './importers.ts';
 import { openRecords } from './records/connection.ts';
 
-const HELP = `Usage: pnpm phds import FORMAT FILE… --user ID [--patient REF] [--json]
+const HELP = `Usage: pnpm phds import FORMAT FILE… --user ID [--patient REF] [--again] [--json]
+       pnpm phds imports --user ID [--json]
        pnpm phds records verify [--json]
        pnpm phds records export --user ID --format csv|fhir [--out FILE]
 
-import           imports a file for a user; importing the same file again changes nothing
+import           imports a file for a user; importing the same file again changes nothing, and an import
+                 that was interrupted goes on where it stopped
   FORMAT           fhir: a FHIR R4 bundle (JSON)
   FILE             the file; it may be larger than memory
   --user ID        the user whose data it is
   --patient REF    which patient, when the file is about several
+  --again          from the start, even when an earlier run was interrupted
   --json           print the report as one JSON document
+
+imports          lists the imports of a user
+  --user ID        the user whose data it is
+  --json           print the list as one JSON document
 
 records verify   computes the chains of the access records anew and names the first record that was
                  changed, removed, moved or added
@@ -30,7 +38,7 @@ records export   a user's access records, oldest first
 
   --help           print this
 
-All of them look for the local stack that runs in this checkout. Elsewhere, import takes HEALTH_DATA_ADDRESS
+All of them look for the local stack that runs in this checkout. Elsewhere, import and imports take HEALTH_DATA_ADDRESS
 (host:port) and SERVICE_PRIVATE_KEY_FILE (PEM of the caller \`importer\`); records takes RECORDS_DATABASE_URL
 (consent's database, a role that reads) and RECORDS_PUBLIC_KEYS_FILE (JWKS of consent's receipt key).
 
@@ -49,23 +57,30 @@ async function main(args: readonly string[]): Promise<number> {
     (values.help === true ? process.stdout : process.stderr).write(HELP);
     return values.help === true ? EXIT_DONE : EXIT_USAGE;
   }
-  const [verb, object, ...rest] = positionals;
-  if (verb === 'import') return runImport(object, rest, values);
-  switch (`${verb} ${object}`) {
-    case 'records verify':
-      return rest.length > 0 ? fail(`not understood: ${rest.join(' ')}`) : runVerify(values);
-    case 'records export':
-      return rest.length > 0 ? fail(`not understood: ${rest.join(' ')}`) : runExport(values);
-    default:
-      return fail(`unknown command: ${positionals.slice(0, 2).join(' ')}`);
+  for (const [name, run] of COMMANDS) {
+    const words = name.split(' ');
+    if (words.every((word, index) => word === positionals[index])) {
+      return run(positionals.slice(words.length), values);
+    }
   }
+  return fail(`unknown command: ${positionals.slice(0, 2).join(' ')}`);
 }
 
-function runImport(
-  format: string | undefined,
-  files: readonly string[],
-  values: Values,
-): Promise<number> | number {
+type Command = (rest: readonly string[], values: Values) => Promise<number> | number;
+
+const COMMANDS: ReadonlyMap<string, Command> = new Map([
+  ['import', runImport],
+  ['imports', alone(runImports)],
+  ['records verify', alone(runVerify)],
+  ['records export', alone(runExport)],
+]);
+
+/** A command that takes options alone. */
+function alone(run: (values: Values) => Promise<number> | number): Command {
+  return (rest, values) => (rest.length > 0 ? fail(`not understood: ${rest.join(' ')}`) : run(values));
+}
+
+function runImport([format, ...files]: readonly string[], values: Values): Promise<number> | number {
   const importer = IMPORTERS.find((known) => known.format === format);
   const formats = IMPORTERS.map((known) => known.format).join(', ');
   if (importer === undefined) return fail(`the format must be one of: ${formats}`);
@@ -79,8 +94,17 @@ function runImport(
       paths: files.map((file) => resolve(callerDirectory(), file)),
       userId: values.user,
       patient: values.patient ?? null,
+      again: values.again === true,
       json: values.json === true,
     },
+    { output: process.stdout, errors: process.stderr, connect: () => openIngestion(process.env) },
+  );
+}
+
+function runImports(values: Values): Promise<number> | number {
+  if (values.user === undefined || values.user === '') return fail('--user is missing');
+  return listImports(
+    { userId: values.user, json: values.json === true },
     { output: process.stdout, errors: process.stderr, connect: () => openIngestion(process.env) },
   );
 }
@@ -112,6 +136,7 @@ function readArguments(args: readonly string[]) {
       options: {
         user: { type: 'string' },
         patient: { type: 'string' },
+        again: { type: 'boolean' },
         json: { type: 'boolean' },
         format: { type: 'string' },
         out: { type: 'string' },

@@ -59,6 +59,7 @@ function percent(done: number, total: number): string {
   return `${total === 0 ? 100 : Math.min(100, Math.floor((done / total) * 100))} %`;
 }
 
-function megabytes(bytes: number): string {
+/** A size for people. */
+export function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }

@@ -4,6 +4,8 @@ import {
   type PutProfileRequest,
   type PutReadingsRequest,
   type PutRecordsRequest,
+  type ReportImportRequest,
+  type StartImportRequest,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { createLogger } from '@phds/service-kit/log';
@@ -19,6 +21,8 @@ export interface FakeIngestion extends AsyncDisposable {
   readonly readings: Map<string, PutReadingsRequest['readings'][number]>;
   readonly records: Map<string, PutRecordsRequest['records'][number]>;
   readonly profiles: PutProfileRequest[];
+  /** By user, format and digest. */
+  readonly imports: Map<string, FakeImport>;
   /** Sizes of the batches that were answered. */
   readonly batchSizes: number[];
   /** Calls that are still to fail with `unavailable`. */
@@ -27,6 +31,17 @@ export interface FakeIngestion extends AsyncDisposable {
   mostAtOnce: number;
   /** Reason to refuse a reading with this value. */
   refusedValue: number | null;
+}
+
+/** An import as the service knows it. */
+export interface FakeImport {
+  readonly format: string;
+  readonly digest: string;
+  readonly size: bigint;
+  run: number;
+  position: bigint;
+  report: string;
+  state: string;
 }
 
 export async function startFakeIngestion(): Promise<FakeIngestion> {
@@ -56,6 +71,9 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
               fake.profiles.push(request);
               return {};
             }),
+          startImport: (request) => attend(() => startImport(fake, request)),
+          reportImport: (request) => attend(() => reportImport(fake, request)),
+          listImports: () => attend(() => ({ imports: [...fake.imports.values()] })),
           deleteReadings: () => ({}),
           deleteRecords: () => ({}),
           eraseUser: () => ({}),
@@ -64,6 +82,9 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
           putReadings: ['importer'],
           putRecords: ['importer'],
           putProfile: ['importer'],
+          startImport: ['importer'],
+          reportImport: ['importer'],
+          listImports: ['importer'],
           deleteReadings: [],
           deleteRecords: [],
           eraseUser: [],
@@ -88,6 +109,7 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
     readings: new Map(),
     records: new Map(),
     profiles: [],
+    imports: new Map(),
     batchSizes: [],
     failures: 0,
     mostAtOnce: 0,
@@ -95,6 +117,29 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
   return fake;
+}
+
+function startImport(fake: FakeIngestion, { userId, format, digest, size, again }: StartImportRequest) {
+  const key = createMessageText([userId, format, digest]);
+  const known = fake.imports.get(key) ?? { format, digest, size, run: 0, state: 'finished' };
+  const anew = { run: known.run + 1, position: 0n, report: '' };
+  const begun = {
+    ...known,
+    ...(again || known.state === 'finished' ? anew : {}),
+    state: 'running',
+  } as FakeImport;
+  fake.imports.set(key, begun);
+  return { run: begun.run, position: begun.position, report: begun.report };
+}
+
+function reportImport(fake: FakeIngestion, { userId, format, digest, ...progress }: ReportImportRequest) {
+  const known = fake.imports.get(createMessageText([userId, format, digest]));
+  if (known === undefined) throw new AppError('not_found');
+  const { run, position, report, state } = progress;
+  const counts = run === known.run && known.state !== 'finished';
+  if (counts && (state === 'finished' || position >= known.position))
+    Object.assign(known, { position, report, state });
+  return {};
 }
 
 function putReadings(fake: FakeIngestion, { userId, readings }: PutReadingsRequest) {

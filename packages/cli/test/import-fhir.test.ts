@@ -19,14 +19,22 @@ afterEach(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-async function run(file: string, change: Partial<ImportArguments> = {}, env = service.env) {
+async function run(file: string, change: Partial<ImportArguments> = {}) {
   const [output, errors]: [string[], string[]] = [[], []];
   const code = await importFiles(
-    { importer: fhirImporter, paths: [file], userId: 'ada', patient: null, json: false, ...change },
+    {
+      importer: fhirImporter,
+      paths: [file],
+      userId: 'ada',
+      patient: null,
+      again: false,
+      json: false,
+      ...change,
+    },
     {
       output: { write: (text) => output.push(text) },
       errors: { write: (text) => errors.push(text) },
-      connect: () => openIngestion(env),
+      connect: () => openIngestion(service.env),
     },
   );
   return { code, output: output.join(''), errors: errors.join('') };
@@ -34,8 +42,8 @@ async function run(file: string, change: Partial<ImportArguments> = {}, env = se
 
 type JsonReport = ReportData & { readonly ok: boolean; readonly error: string | null };
 
-async function runJson(file: string, change: Partial<ImportArguments> = {}, env = service.env) {
-  const { code, output } = await run(file, { ...change, json: true }, env);
+async function runJson(file: string, change: Partial<ImportArguments> = {}) {
+  const { code, output } = await run(file, { ...change, json: true });
   return { code, report: JSON.parse(output) as JsonReport };
 }
 
@@ -216,30 +224,5 @@ describe('a bundle about several patients', () => {
     const { code, errors } = await run(files.bundle(two), { patient: 'p3' });
     expect(code).toBe(1);
     expect(errors).toBe('The bundle has no patient p3.\n');
-  });
-});
-
-describe('a service that cannot be used', () => {
-  test('a wrong key is named', async () => {
-    const env = { ...service.env, SERVICE_PRIVATE_KEY: 'nonsense' };
-    const { code, errors } = await run(files.bundle(person), {}, env);
-    expect(code).toBe(1);
-    expect(errors).toBe('SERVICE_PRIVATE_KEY is not an Ed25519 private key (PKCS #8 PEM).\n');
-  });
-
-  test('missing settings are named, without values', async () => {
-    const { code, errors } = await run(files.bundle(person), {}, { HEALTH_DATA_ADDRESS: 'localhost' });
-    expect(code).toBe(1);
-    expect(errors).toContain('HEALTH_DATA_ADDRESS');
-    expect(errors).toContain('SERVICE_PRIVATE_KEY');
-  });
-
-  test('a key of somebody else is not admitted', async () => {
-    const stranger = await startFakeIngestion();
-    await stranger[Symbol.asyncDispose]();
-    const env = { ...service.env, SERVICE_PRIVATE_KEY: stranger.env['SERVICE_PRIVATE_KEY'] };
-    const { code, errors } = await run(files.bundle(person), {}, env);
-    expect(code).toBe(1);
-    expect(errors).toContain('does not admit this caller');
   });
 });

@@ -18,6 +18,7 @@ import { healthDataService } from './rpc/health-data-service.ts';
 import { ingestionService } from './rpc/ingestion-service.ts';
 import { previewService } from './rpc/preview-service.ts';
 import { PrismaClient } from './store/generated/client.ts';
+import { createPgImports } from './store/pg-imports.ts';
 import { createPgProfileWriter } from './store/pg-profile-writes.ts';
 import { createPgReadingWriter } from './store/pg-reading-writes.ts';
 import { createPgReadings } from './store/pg-readings.ts';
@@ -144,6 +145,7 @@ function createRpcServices(
       recordWriter: createPgRecordWriter(pool),
       profiles: createPgProfileWriter(pool, rebuilds.request),
       eraser: createPgUserEraser(pool),
+      imports: createPgImports(pool),
       clock,
     }),
   ];

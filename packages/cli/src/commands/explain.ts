@@ -10,8 +10,9 @@ export function explain(error: unknown): string {
   }
   if (!(error instanceof AppError)) throw error;
   if (error.reason === 'unavailable') {
-    return 'health-data does not answer. Start the import again later: what was stored already stays as it is.';
+    return 'health-data does not answer. Start the import again later: it goes on where it stopped.';
   }
+  if (error.reason === 'not_found') return "The user's data was erased while the import was running.";
   if (error.reason === 'caller_not_admitted') {
     return 'health-data does not admit this caller: the private key is not the one of `importer`.';
   }

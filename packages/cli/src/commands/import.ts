@@ -1,5 +1,7 @@
 import { basename } from 'node:path';
 import type { IngestionConnection } from '../connection.ts';
+import { digestContent } from '../ingest/content-digest.ts';
+import { ImportLog } from '../ingest/import-log.ts';
 import { ImportRun } from '../ingest/import-run.ts';
 import type { Importer, ImportSource } from '../ingest/importer.ts';
 import { ImportReport } from '../ingest/report.ts';
@@ -15,6 +17,8 @@ export interface ImportArguments {
   readonly paths: readonly string[];
   readonly userId: string;
   readonly patient: string | null;
+  /** From the start, even when an earlier run was interrupted. */
+  readonly again: boolean;
   /** One JSON document on the output instead of tables. */
   readonly json: boolean;
 }
@@ -71,25 +75,33 @@ async function openSource({ importer, paths, patient }: ImportArguments, errors:
 }
 
 async function importSource(
-  { userId }: ImportArguments,
+  { importer, userId, patient, again }: ImportArguments,
   source: ImportSource,
   { client }: IngestionConnection,
   errors: ProgressStream,
 ): Promise<Outcome> {
+  const content = await digestContent({ files: source.files, choices: { patient } });
+  const log = await ImportLog.open({ client, userId, format: importer.format, content, again });
+  const { position } = log.beginning;
+  if (position > 0) errors.write('An earlier run was interrupted: going on where it stopped.\n');
   const importing = createProgress(errors, 'Importing');
   const run = new ImportRun({
     client,
     userId,
+    ...log.beginning,
     describe: (origin) => source.describe(origin),
-    onReached: (position) => importing.update(position, source.size),
+    onReached: (reached) => importing.update(reached, source.size),
+    onSettled: (settled, report) => log.note(settled, report),
   });
   try {
-    await source.read(run, 0);
+    await source.read(run, position);
     await run.finish();
+    await log.note(run.position, run.settled, 'finished');
     return { report: run.total(), failure: null };
   } catch (error) {
     // What stands before the fault of a file is stored like the rest, so that report and data agree.
     if (error instanceof UnusableFile) await run.settle();
+    await log.noteFailure(run.position, run.settled);
     return { report: run.total(), failure: explain(error) };
   } finally {
     importing.finish();

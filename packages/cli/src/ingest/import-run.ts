@@ -3,40 +3,55 @@ import type { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingest
 import { Batcher, type BatcherOptions } from './batcher.ts';
 import type { ImportedProfile, ImportedReading, ImportedRecord, Origin } from './imported-item.ts';
 import type { ImportSink } from './importer.ts';
-import { ImportReport } from './report.ts';
+import { ImportReport, type ReportData } from './report.ts';
 import { retryWhenUnavailable, type Sleep } from './retry.ts';
 import { Stretches } from './stretch.ts';
 
 export interface ImportRunOptions extends Omit<BatcherOptions, 'stretches'> {
   readonly client: Client<typeof IngestionService>;
   readonly userId: string;
-  /** Where to go on, and what became of everything before; at first 0 and nothing. */
+  /** Where to go on, and what became of everything before; absent: at the start. */
   readonly position?: number;
-  readonly report?: ImportReport;
+  readonly report?: ReportData | null;
   readonly describe?: (origin: number) => string;
   /** Told how far the input has been handed over. */
   readonly onReached?: (position: number) => void;
-  /** Items of a stretch, at least; see Stretch. */
+  /** Told that the low-water position has moved, and what became of everything before it. */
+  readonly onSettled?: (position: number, report: ImportReport) => Promise<void>;
+  /** A stretch ends after so many items or milliseconds, whatever comes first; see Stretch. */
   readonly stretchItems?: number;
+  readonly stretchMs?: number;
   readonly sleep?: Sleep;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now?: () => number;
 }
 
+// After an interruption at most about this much is sent a second time.
 const STRETCH_ITEMS = 50_000;
+const STRETCH_MS = 2_000;
 
 /** One run of an import: takes the items, sends them, and knows what has become of them up to where. */
 export class ImportRun implements ImportSink {
-  readonly #options: ImportRunOptions;
-  readonly #stretchItems: number;
+  readonly #options: ImportRunOptions &
+    Required<Pick<ImportRunOptions, 'stretchItems' | 'stretchMs' | 'now'>>;
   readonly #stretches: Stretches;
   readonly #batcher: Batcher;
   #profile: ImportedProfile = {};
+  #reached: number;
+  #told: number;
+  #stretchBegan: number;
 
   constructor(options: ImportRunOptions) {
-    const { position = 0, describe = String, stretchItems = STRETCH_ITEMS } = options;
-    this.#options = options;
-    this.#stretchItems = stretchItems;
-    this.#stretches = new Stretches(position, options.report ?? new ImportReport(describe), describe);
+    const { position = 0, describe = String, report = null } = options;
+    const defaults = { stretchItems: STRETCH_ITEMS, stretchMs: STRETCH_MS, now: () => performance.now() };
+    this.#options = { ...defaults, ...options };
+    const before = new ImportReport(describe);
+    if (report !== null) before.addData(report);
+    this.#stretches = new Stretches(position, before, describe);
     this.#batcher = new Batcher({ ...options, stretches: this.#stretches });
+    this.#reached = position;
+    this.#told = position;
+    this.#stretchBegan = this.#options.now();
   }
 
   /** The low-water position: everything before it has been stored, and `settled` says what became of it. */
@@ -80,13 +95,14 @@ export class ImportRun implements ImportSink {
     this.#profile = { ...this.#profile, ...facts };
   }
 
-  reached(position: number): Promise<void> {
+  async reached(position: number): Promise<void> {
+    this.#reached = position;
     this.#options.onReached?.(position);
-    if (this.#stretches.current.items >= this.#stretchItems) {
-      this.#batcher.cut();
-      this.#stretches.cut(position);
+    if (this.#isStretchOver()) {
+      this.#cut();
+      await this.#tell();
     }
-    return this.#batcher.ready();
+    await this.#batcher.ready();
   }
 
   /** Sends what has been handed over and waits until it has been stored. Rejects when health-data does not take it. */
@@ -95,13 +111,33 @@ export class ImportRun implements ImportSink {
     await this.#batcher.done();
   }
 
-  /** Ends the input: sends what is left, then the profile. */
+  /** Ends the input: sends what is left, then the profile. Afterwards the low-water position is behind everything. */
   async finish(): Promise<void> {
     await this.settle();
     const profile = this.#profile;
-    if (Object.keys(profile).length === 0) return;
-    const { client, userId, sleep } = this.#options;
-    await retryWhenUnavailable(() => client.putProfile({ userId, ...profile }), sleep);
-    this.#stretches.current.report.setProfile(Object.keys(profile));
+    if (Object.keys(profile).length > 0) {
+      const { client, userId, sleep } = this.#options;
+      await retryWhenUnavailable(() => client.putProfile({ userId, ...profile }), sleep);
+      this.#stretches.current.report.setProfile(Object.keys(profile));
+    }
+    this.#cut();
+  }
+
+  #isStretchOver(): boolean {
+    const { stretchItems, stretchMs, now } = this.#options;
+    const { items } = this.#stretches.current;
+    return items >= stretchItems || (items > 0 && now() - this.#stretchBegan >= stretchMs);
+  }
+
+  #cut(): void {
+    this.#batcher.cut();
+    this.#stretches.cut(this.#reached);
+    this.#stretchBegan = this.#options.now();
+  }
+
+  async #tell(): Promise<void> {
+    if (this.position === this.#told) return;
+    this.#told = this.position;
+    await this.#options.onSettled?.(this.position, this.settled);
   }
 }

@@ -1,6 +1,7 @@
 import type { Category } from '@phds/catalog/categories';
 import type { MetricKey } from '@phds/catalog/metrics';
 import type { TrendBucket } from '@phds/catalog/wire-names';
+import type { ImportKey, ImportProgress, ImportState, ImportStatus } from '../domain/import-progress.ts';
 import type { Profile, ProfileChanges } from '../domain/profile.ts';
 import type { NewReading, Reading, ReadingKey } from '../domain/reading.ts';
 import type { RecordKind, RecordTypes, Stored, WeightEntry } from '../domain/records.ts';
@@ -160,6 +161,21 @@ export interface RecordWriter {
     userId: string,
     keys: readonly { readonly kind: RecordKind; readonly id: string }[],
   ): Promise<number>;
+}
+
+export interface ImportStore {
+  /**
+   * Begins an import, or goes on with one that has not finished, at the position of its furthest report; with `again`, and
+   * after one that finished, a new run at the start.
+   */
+  start(key: ImportKey, size: number, again: boolean, now: Date): Promise<ImportProgress>;
+  /**
+   * Keeps the furthest report of the latest run: what is behind it, what belongs to an earlier run, and whatever follows
+   * the end of the run changes nothing. Answers false when there is no such import.
+   */
+  report(key: ImportKey, progress: ImportProgress, state: ImportState, now: Date): Promise<boolean>;
+  /** The one started last first. */
+  list(userId: string, limit: number): Promise<readonly ImportStatus[]>;
 }
 
 export interface UserEraser {

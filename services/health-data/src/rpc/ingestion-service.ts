@@ -1,4 +1,4 @@
-import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
+import { type Timestamp, timestampFromDate, timestampMs } from '@bufbuild/protobuf/wkt';
 import {
   IngestionService,
   type Reading,
@@ -7,17 +7,19 @@ import {
   type Record as WireRecord,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { implement } from '@phds/service-kit/rpc-service';
+import { type ImportPorts, listImports, reportImport, startImport } from '../app/imports.ts';
 import { deleteReadings, putReadings, type ReadingWindowDraft } from '../app/ingest-readings.ts';
 import { deleteRecords, putRecords } from '../app/ingest-records.ts';
 import { eraseUser, type IngestionPorts, type PutResult } from '../app/ingestion.ts';
 import { putProfile } from '../app/profile.ts';
+import type { ImportStatus } from '../domain/import-progress.ts';
 import type { ReadingDraft, ReadingKeyDraft } from '../domain/reading.ts';
 import type { RecordDraft } from '../domain/record-drafts.ts';
 
 const IMPORTER = ['importer'];
 
 /** How data gets in. */
-export function ingestionService(ports: IngestionPorts) {
+export function ingestionService(ports: IngestionPorts & ImportPorts) {
   return implement(
     IngestionService,
     {
@@ -37,6 +39,15 @@ export function ingestionService(ports: IngestionPorts) {
         await eraseUser(ports, userId);
         return {};
       },
+      startImport: async ({ size, ...draft }) => {
+        const { position, ...progress } = await startImport(ports, { ...draft, size: Number(size) });
+        return { ...progress, position: BigInt(position) };
+      },
+      reportImport: async ({ position, ...draft }) => {
+        await reportImport(ports, { ...draft, position: Number(position) });
+        return {};
+      },
+      listImports: async ({ userId }) => ({ imports: (await listImports(ports, userId)).map(toImport) }),
     },
     {
       putReadings: IMPORTER,
@@ -45,12 +56,20 @@ export function ingestionService(ports: IngestionPorts) {
       deleteRecords: IMPORTER,
       putProfile: IMPORTER,
       eraseUser: IMPORTER,
+      startImport: IMPORTER,
+      reportImport: IMPORTER,
+      listImports: IMPORTER,
     },
   );
 }
 
 function toResponse({ refusals, ...counts }: PutResult) {
   return { result: { ...counts, refusals: [...refusals] } };
+}
+
+function toImport({ size, startedAt, reportedAt, ...status }: ImportStatus) {
+  const times = { startedAt: timestampFromDate(startedAt), reportedAt: timestampFromDate(reportedAt) };
+  return { ...status, ...times, size: BigInt(size) };
 }
 
 function toReadingDraft(reading: Reading): ReadingDraft {

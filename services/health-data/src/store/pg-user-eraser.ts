@@ -19,6 +19,7 @@ export const USER_TABLES = [
   'report',
   'ehr_record',
   'profile',
+  'import',
 ] as const;
 
 /** Erases a person in one transaction: all or nothing. */

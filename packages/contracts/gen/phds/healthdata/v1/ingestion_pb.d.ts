@@ -844,6 +844,230 @@ export declare type EraseUserResponse = Message<"phds.healthdata.v1.EraseUserRes
 export declare const EraseUserResponseSchema: GenMessage<EraseUserResponse>;
 
 /**
+ * User, format and digest name an import.
+ *
+ * @generated from message phds.healthdata.v1.StartImportRequest
+ */
+export declare type StartImportRequest = Message<"phds.healthdata.v1.StartImportRequest"> & {
+  /**
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+
+  /**
+   * Lower case, such as `fhir`.
+   *
+   * @generated from field: string format = 2;
+   */
+  format: string;
+
+  /**
+   * SHA-256 of what is imported, in lower-case hex: the content, and the choices that decide what is taken from it.
+   *
+   * @generated from field: string digest = 3;
+   */
+  digest: string;
+
+  /**
+   * Bytes of the files.
+   *
+   * @generated from field: uint64 size = 4;
+   */
+  size: bigint;
+
+  /**
+   * From the start, even when an earlier run did not end.
+   *
+   * @generated from field: bool again = 5;
+   */
+  again: boolean;
+};
+
+/**
+ * Describes the message phds.healthdata.v1.StartImportRequest.
+ * Use `create(StartImportRequestSchema)` to create a new message.
+ */
+export declare const StartImportRequestSchema: GenMessage<StartImportRequest>;
+
+/**
+ * @generated from message phds.healthdata.v1.StartImportResponse
+ */
+export declare type StartImportResponse = Message<"phds.healthdata.v1.StartImportResponse"> & {
+  /**
+   * Counts how often the import began at its start; reports name it.
+   *
+   * @generated from field: uint32 run = 1;
+   */
+  run: number;
+
+  /**
+   * Everything before it has been stored; 0 is the start.
+   *
+   * @generated from field: uint64 position = 2;
+   */
+  position: bigint;
+
+  /**
+   * What became of everything before the position, as it was reported; empty at the start.
+   *
+   * @generated from field: string report = 3;
+   */
+  report: string;
+};
+
+/**
+ * Describes the message phds.healthdata.v1.StartImportResponse.
+ * Use `create(StartImportResponseSchema)` to create a new message.
+ */
+export declare const StartImportResponseSchema: GenMessage<StartImportResponse>;
+
+/**
+ * @generated from message phds.healthdata.v1.ReportImportRequest
+ */
+export declare type ReportImportRequest = Message<"phds.healthdata.v1.ReportImportRequest"> & {
+  /**
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+
+  /**
+   * @generated from field: string format = 2;
+   */
+  format: string;
+
+  /**
+   * @generated from field: string digest = 3;
+   */
+  digest: string;
+
+  /**
+   * @generated from field: uint32 run = 4;
+   */
+  run: number;
+
+  /**
+   * Everything before it has been stored. What it counts is the importer's business.
+   *
+   * @generated from field: uint64 position = 5;
+   */
+  position: bigint;
+
+  /**
+   * A JSON object about everything before the position, at most 256 KiB.
+   *
+   * @generated from field: string report = 6;
+   */
+  report: string;
+
+  /**
+   * `running`, `finished` or `failed`. A failed import goes on from its position when it is started again.
+   *
+   * @generated from field: string state = 7;
+   */
+  state: string;
+};
+
+/**
+ * Describes the message phds.healthdata.v1.ReportImportRequest.
+ * Use `create(ReportImportRequestSchema)` to create a new message.
+ */
+export declare const ReportImportRequestSchema: GenMessage<ReportImportRequest>;
+
+/**
+ * @generated from message phds.healthdata.v1.ReportImportResponse
+ */
+export declare type ReportImportResponse = Message<"phds.healthdata.v1.ReportImportResponse"> & {
+};
+
+/**
+ * Describes the message phds.healthdata.v1.ReportImportResponse.
+ * Use `create(ReportImportResponseSchema)` to create a new message.
+ */
+export declare const ReportImportResponseSchema: GenMessage<ReportImportResponse>;
+
+/**
+ * @generated from message phds.healthdata.v1.ListImportsRequest
+ */
+export declare type ListImportsRequest = Message<"phds.healthdata.v1.ListImportsRequest"> & {
+  /**
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message phds.healthdata.v1.ListImportsRequest.
+ * Use `create(ListImportsRequestSchema)` to create a new message.
+ */
+export declare const ListImportsRequestSchema: GenMessage<ListImportsRequest>;
+
+/**
+ * An import as it was last reported.
+ *
+ * @generated from message phds.healthdata.v1.Import
+ */
+export declare type Import = Message<"phds.healthdata.v1.Import"> & {
+  /**
+   * @generated from field: string format = 1;
+   */
+  format: string;
+
+  /**
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+
+  /**
+   * @generated from field: uint64 size = 3;
+   */
+  size: bigint;
+
+  /**
+   * @generated from field: string state = 4;
+   */
+  state: string;
+
+  /**
+   * @generated from field: string report = 5;
+   */
+  report: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp started_at = 6;
+   */
+  startedAt?: Timestamp | undefined;
+
+  /**
+   * When it was last heard of.
+   *
+   * @generated from field: google.protobuf.Timestamp reported_at = 7;
+   */
+  reportedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message phds.healthdata.v1.Import.
+ * Use `create(ImportSchema)` to create a new message.
+ */
+export declare const ImportSchema: GenMessage<Import>;
+
+/**
+ * @generated from message phds.healthdata.v1.ListImportsResponse
+ */
+export declare type ListImportsResponse = Message<"phds.healthdata.v1.ListImportsResponse"> & {
+  /**
+   * @generated from field: repeated phds.healthdata.v1.Import imports = 1;
+   */
+  imports: Import[];
+};
+
+/**
+ * Describes the message phds.healthdata.v1.ListImportsResponse.
+ * Use `create(ListImportsResponseSchema)` to create a new message.
+ */
+export declare const ListImportsResponseSchema: GenMessage<ListImportsResponse>;
+
+/**
  * How data gets in: internal services and importers write here; partners only read. Every write is idempotent by natural key,
  * the newest wins. Items that are refused do not stop the rest: each comes back with its index and reason.
  * Common errors: INVALID_REQUEST (the batch itself), UNAVAILABLE, CALLER_NOT_ADMITTED.
@@ -910,6 +1134,37 @@ export declare const IngestionService: GenService<{
     methodKind: "unary";
     input: typeof EraseUserRequestSchema;
     output: typeof EraseUserResponseSchema;
+  },
+  /**
+   * Begins the import of a file, or goes on with one that did not end; one that finished begins anew. Idempotent.
+   *
+   * @generated from rpc phds.healthdata.v1.IngestionService.StartImport
+   */
+  startImport: {
+    methodKind: "unary";
+    input: typeof StartImportRequestSchema;
+    output: typeof StartImportResponseSchema;
+  },
+  /**
+   * Notes how far an import has come. What a run reports that is behind another report, or of a run that is over, changes
+   * nothing. Errors: NOT_FOUND (no such import: the person was erased).
+   *
+   * @generated from rpc phds.healthdata.v1.IngestionService.ReportImport
+   */
+  reportImport: {
+    methodKind: "unary";
+    input: typeof ReportImportRequestSchema;
+    output: typeof ReportImportResponseSchema;
+  },
+  /**
+   * A user's imports, the one started last first; at most 100.
+   *
+   * @generated from rpc phds.healthdata.v1.IngestionService.ListImports
+   */
+  listImports: {
+    methodKind: "unary";
+    input: typeof ListImportsRequestSchema;
+    output: typeof ListImportsResponseSchema;
   },
 }>;
 

@@ -1,0 +1,77 @@
+import type { Client } from '@connectrpc/connect';
+import type { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import type { ContentDigest } from './content-digest.ts';
+import type { ImportReport, ReportData } from './report.ts';
+import { parseReportData } from './report-data.ts';
+import { retryWhenUnavailable, type Sleep } from './retry.ts';
+
+export interface ImportLogOptions {
+  readonly client: Client<typeof IngestionService>;
+  readonly userId: string;
+  readonly format: string;
+  readonly content: ContentDigest;
+  /** From the start, even when an earlier run did not end. */
+  readonly again: boolean;
+  readonly sleep?: Sleep;
+}
+
+/** Where a run begins. */
+export interface Beginning {
+  /** Everything before it has been stored by an earlier run. */
+  readonly position: number;
+  /** What became of that; null at the start. */
+  readonly report: ReportData | null;
+}
+
+/** Keeps in health-data how far an import has come, for the run that may have to go on with it. */
+export class ImportLog {
+  readonly beginning: Beginning;
+  readonly #options: ImportLogOptions;
+  readonly #run: number;
+
+  private constructor(options: ImportLogOptions, run: number, beginning: Beginning) {
+    this.#options = options;
+    this.#run = run;
+    this.beginning = beginning;
+  }
+
+  /** Begins the import, or goes on with it. Rejects with AppError. */
+  static async open(options: ImportLogOptions): Promise<ImportLog> {
+    const { client, userId, format, again, sleep } = options;
+    const { digest, size } = options.content;
+    const request = { userId, format, digest, size: BigInt(size), again };
+    const { run, position, report } = await retryWhenUnavailable(() => client.startImport(request), sleep);
+    const data = parseReportData(report);
+    // Without a report of what stands before it, the position is of no use.
+    const beginning =
+      data === null ? { position: 0, report: null } : { position: Number(position), report: data };
+    return new ImportLog(options, run, beginning);
+  }
+
+  /** Notes that everything before the position is stored, and what became of it. Rejects with AppError. */
+  async note(
+    position: number,
+    report: ImportReport,
+    state: 'running' | 'finished' = 'running',
+  ): Promise<void> {
+    await retryWhenUnavailable(() => this.#report(position, report, state), this.#options.sleep);
+  }
+
+  /** Notes that the run has failed, as far as that is possible: the failure itself may be that nobody answers. */
+  async noteFailure(position: number, report: ImportReport): Promise<void> {
+    await this.#report(position, report, 'failed').catch(() => undefined);
+  }
+
+  async #report(position: number, report: ImportReport, state: string): Promise<void> {
+    const { client, userId, format, content } = this.#options;
+    await client.reportImport({
+      userId,
+      format,
+      digest: content.digest,
+      run: this.#run,
+      position: BigInt(position),
+      report: JSON.stringify(report.toData()),
+      state,
+    });
+  }
+}

@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type ImportArguments, importFiles } from '../src/commands/import.ts';
+import { listImports } from '../src/commands/imports.ts';
+import { openIngestion } from '../src/connection.ts';
+import type { ImportedReading } from '../src/ingest/imported-item.ts';
+import type { Importer, ImportSink } from '../src/ingest/importer.ts';
+import type { ReportData } from '../src/ingest/report.ts';
+import { UnusableFile } from '../src/ingest/unusable-file.ts';
+import { type BundleFiles, openBundleFiles } from './bundle-files.ts';
+import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
+
+let service: FakeIngestion;
+let files: BundleFiles;
+
+beforeEach(async () => {
+  service = await startFakeIngestion();
+  files = openBundleFiles();
+});
+
+afterEach(async () => {
+  files[Symbol.dispose]();
+  await service[Symbol.asyncDispose]();
+});
+
+const TOTAL = 200_000;
+const PIECE = 1_000;
+
+/**
+ * Two hundred thousand items, handed over a thousand at a time, of which every hundredth is a reading; `before` hears of
+ * each piece first.
+ */
+function countingImporter(before: (position: number) => void = () => undefined): Importer {
+  return {
+    format: 'counting',
+    takesSeveral: true,
+    open: async ({ paths }) => ({
+      files: paths,
+      size: TOTAL,
+      describe: (index) => `item ${index}`,
+      read: async (sink, from) => {
+        for (let position = from; position < TOTAL; position += PIECE) {
+          before(position);
+          handOver(sink, position);
+          await sink.reached(position + PIECE);
+        }
+        sink.profile({ gender: 'other' });
+      },
+      [Symbol.asyncDispose]: async () => undefined,
+    }),
+  };
+}
+
+function handOver(sink: ImportSink, from: number): void {
+  for (let index = from; index < from + PIECE; index += 1) {
+    if (index % 100 > 0) sink.leftOut('Item', 'is no reading');
+    else sink.reading(readingAt(index), index);
+  }
+}
+
+function readingAt(index: number): ImportedReading {
+  const start = Date.UTC(2020, 0, 1, 0, index);
+  return { type: 'Heart Rate', start, end: start, value: 60, unit: '/min', source: 'csv' };
+}
+
+async function run(importer: Importer, change: Partial<ImportArguments> = {}, env = service.env) {
+  const [output, errors]: [string[], string[]] = [[], []];
+  const args = { importer, paths: [], userId: 'ada', patient: null, again: false, json: true, ...change };
+  const code = await importFiles(args, {
+    output: { write: (text) => output.push(text) },
+    errors: { write: (text) => errors.push(text) },
+    connect: () => openIngestion(env),
+  });
+  return { code, report: JSON.parse(output.join('')) as ReportData, errors: errors.join('') };
+}
+
+/** Runs until the file turns out to be broken; answers how far health-data knows that it came. */
+async function runIntoFault(change: Partial<ImportArguments> = {}): Promise<number> {
+  const importer = countingImporter((position) => {
+    if (position >= 150_000) throw new UnusableFile('Broken here');
+  });
+  const { code, errors } = await run(importer, change);
+  expect({ code, errors }).toEqual({ code: 1, errors: 'Broken here.\n' });
+  return Number([...service.imports.values()].at(-1)?.position);
+}
+
+/** Where a run begins to read. */
+async function beginning(change: Partial<ImportArguments> = {}): Promise<number> {
+  const positions: number[] = [];
+  await run(
+    countingImporter((position) => void positions.push(position)),
+    change,
+  );
+  return positions[0] ?? TOTAL;
+}
+
+describe('an import that was interrupted', () => {
+  test('goes on where everything before is stored, and reports about the whole file', async () => {
+    const known = await runIntoFault();
+    expect(known).toBeGreaterThan(0);
+    const positions: number[] = [];
+    const { code, report, errors } = await run(countingImporter((position) => void positions.push(position)));
+    expect({ code, errors }).toEqual({
+      code: 0,
+      errors: 'An earlier run was interrupted: going on where it stopped.\n',
+    });
+    expect(positions[0]).toBe(known);
+    const { inserted, updated, unchanged } = report.stored;
+    expect([inserted + updated + unchanged, report.leftOutCount]).toEqual([TOTAL / 100, (TOTAL / 100) * 99]);
+    expect(service.readings.size).toBe(TOTAL / 100);
+    expect(report.profile).toEqual(['gender']);
+  });
+
+  test('has stored what stands before the fault of its file', async () => {
+    await runIntoFault();
+    expect(service.readings.size).toBe(1_500);
+  });
+
+  test('begins anew with --again', async () => {
+    await runIntoFault();
+    expect(await beginning({ again: true })).toBe(0);
+  });
+
+  test('begins anew when it had finished', async () => {
+    await run(countingImporter());
+    const { report } = await run(countingImporter());
+    expect(report.stored).toEqual({ inserted: 0, updated: 0, unchanged: TOTAL / 100 });
+  });
+
+  test('is another one with other content, another user or another choice', async () => {
+    const one = { paths: [files.file('one')] };
+    await runIntoFault(one);
+    expect(await beginning({ paths: [files.file('two')] })).toBe(0);
+    expect(await beginning({ ...one, userId: 'grace' })).toBe(0);
+    expect(await beginning({ ...one, patient: 'p1' })).toBe(0);
+    expect(await beginning({ paths: [files.file('one')] })).toBeGreaterThan(0);
+  });
+
+  test('begins anew where the report of the earlier run cannot be read', async () => {
+    await runIntoFault();
+    for (const known of service.imports.values()) known.report = '{"from":"another version"}';
+    expect(await beginning()).toBe(0);
+  });
+
+  test('ends when the person is erased meanwhile', async () => {
+    const importer = countingImporter((position) => {
+      if (position === 100_000) service.imports.clear();
+    });
+    const { code, errors } = await run(importer);
+    expect([code, errors]).toEqual([1, "The user's data was erased while the import was running.\n"]);
+  });
+});
+
+describe('the list of imports', () => {
+  async function list(json: boolean): Promise<string> {
+    const output: string[] = [];
+    const surroundings = {
+      output: { write: (text: string) => output.push(text) },
+      errors: { write: () => true },
+      connect: () => openIngestion(service.env),
+    };
+    await listImports({ userId: 'ada', json }, surroundings);
+    return output.join('');
+  }
+
+  test('shows what became of each', async () => {
+    expect(await list(false)).toBe('No imports.\n');
+    await run(countingImporter());
+    const [head, row] = (await list(false)).split('\n');
+    expect(head).toMatch(
+      /^started \(UTC\) +state +format +size +new +updated +unchanged +left out +refused$/,
+    );
+    expect(row).toMatch(/finished +counting +0\.0 MB +2000 +0 +0 +198000 +0$/);
+    expect(JSON.parse(await list(true))).toMatchObject({
+      user: 'ada',
+      imports: [{ format: 'counting', state: 'finished', counts: [2000, 0, 0, 198_000, 0] }],
+    });
+  });
+
+  test('says which were not heard of any more', async () => {
+    await run(countingImporter());
+    for (const known of service.imports.values()) known.state = 'running';
+    expect(JSON.parse(await list(true))).toMatchObject({ imports: [{ state: 'interrupted' }] });
+  });
+});
+
+describe('a service that cannot be used', () => {
+  test('a wrong key is named', async () => {
+    const env = { ...service.env, SERVICE_PRIVATE_KEY: 'nonsense' };
+    const { code, errors } = await run(countingImporter(), {}, env);
+    expect(code).toBe(1);
+    expect(errors).toBe('SERVICE_PRIVATE_KEY is not an Ed25519 private key (PKCS #8 PEM).\n');
+  });
+
+  test('missing settings are named, without values', async () => {
+    const { code, errors } = await run(countingImporter(), {}, { HEALTH_DATA_ADDRESS: 'localhost' });
+    expect(code).toBe(1);
+    expect(errors).toContain('HEALTH_DATA_ADDRESS');
+    expect(errors).toContain('SERVICE_PRIVATE_KEY');
+  });
+
+  test('a key of somebody else is not admitted', async () => {
+    const stranger = await startFakeIngestion();
+    await stranger[Symbol.asyncDispose]();
+    const env = { ...service.env, SERVICE_PRIVATE_KEY: stranger.env['SERVICE_PRIVATE_KEY'] };
+    const { code, errors } = await run(countingImporter(), {}, env);
+    expect(code).toBe(1);
+    expect(errors).toContain('does not admit this caller');
+  });
+});

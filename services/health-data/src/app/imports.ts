@@ -1,0 +1,75 @@
+import type { Clock } from '@phds/service-kit/clock';
+import { invalidRequest, notFound, type Violation } from '@phds/service-kit/errors';
+import {
+  checkCount,
+  checkImportKey,
+  checkReport,
+  type ImportKey,
+  type ImportProgress,
+  type ImportStatus,
+  isImportState,
+} from '../domain/import-progress.ts';
+import type { ImportStore } from './ports.ts';
+import { checkUserId } from './user-id.ts';
+
+export interface ImportPorts {
+  readonly imports: ImportStore;
+  readonly clock: Clock;
+}
+
+/** What an importer says when it begins. */
+export interface ImportDraft extends ImportKey {
+  /** Bytes. */
+  readonly size: number;
+  /** From the start, even when an earlier run did not end. */
+  readonly again: boolean;
+}
+
+/** What an importer says on its way. */
+export interface ImportReportDraft extends ImportKey, ImportProgress {
+  readonly state: string;
+}
+
+const MAX_LISTED = 100;
+const MAX_RUN = 2 ** 31 - 1;
+
+/** Where the import begins: at the start, or where the one that did not end has come to. Throws INVALID_REQUEST. */
+export async function startImport(
+  { imports, clock }: ImportPorts,
+  { again, size, ...key }: ImportDraft,
+): Promise<ImportProgress> {
+  checkUserId(key.userId);
+  refuse([...checkImportKey(key), ...checkCount('size', size)]);
+  return imports.start(key, size, again, clock.now());
+}
+
+/** Notes how far a run has come. Throws INVALID_REQUEST, and NOT_FOUND when there is no such import. */
+export async function reportImport(
+  { imports, clock }: ImportPorts,
+  { userId, format, digest, state, ...progress }: ImportReportDraft,
+): Promise<void> {
+  checkUserId(userId);
+  const key = { userId, format, digest };
+  const { run, position, report } = progress;
+  refuse([
+    ...checkImportKey(key),
+    ...checkCount('run', run, MAX_RUN),
+    ...checkCount('position', position),
+    ...checkReport(report),
+  ]);
+  if (!isImportState(state)) throw invalidRequest('state', 'must be running, finished or failed');
+  if (!(await imports.report(key, progress, state, clock.now()))) throw notFound('There is no such import.');
+}
+
+/** The user's imports, the one started last first. Throws INVALID_REQUEST. */
+export async function listImports(
+  { imports }: ImportPorts,
+  userId: string,
+): Promise<readonly ImportStatus[]> {
+  checkUserId(userId);
+  return imports.list(userId, MAX_LISTED);
+}
+
+function refuse(violations: readonly Violation[]): void {
+  if (violations.length > 0) throw invalidRequest(violations);
+}

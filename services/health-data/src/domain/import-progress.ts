@@ -1,0 +1,70 @@
+import type { Violation } from '@phds/service-kit/errors';
+
+/** What names an import of a user. */
+export interface ImportKey {
+  readonly userId: string;
+  readonly format: string;
+  /** SHA-256 of what is imported, lower-case hex. */
+  readonly digest: string;
+}
+
+export const IMPORT_STATES = ['running', 'finished', 'failed'] as const;
+
+export type ImportState = (typeof IMPORT_STATES)[number];
+
+/** How far a run has come. */
+export interface ImportProgress {
+  readonly run: number;
+  /** Everything before it has been stored; what it counts is the importer's business. */
+  readonly position: number;
+  /** JSON object about everything before the position. */
+  readonly report: string;
+}
+
+/** An import as it was last reported. */
+export interface ImportStatus extends Omit<ImportKey, 'userId'> {
+  /** Bytes. */
+  readonly size: number;
+  readonly state: ImportState;
+  readonly report: string;
+  readonly startedAt: Date;
+  /** When it was last heard of. */
+  readonly reportedAt: Date;
+}
+
+const REPORT_MAX_LENGTH = 256 * 1024;
+
+export function isImportState(text: string): text is ImportState {
+  return IMPORT_STATES.some((state) => state === text);
+}
+
+/** What is wrong with the key of an import. */
+export function checkImportKey({ format, digest }: ImportKey): Violation[] {
+  const violations: Violation[] = [];
+  if (!/^[a-z][a-z0-9-]{0,31}$/.test(format))
+    violations.push({ parameter: 'format', message: 'must be a name such as fhir' });
+  if (!/^[0-9a-f]{64}$/.test(digest))
+    violations.push({ parameter: 'digest', message: 'must be a SHA-256 in lower-case hex' });
+  return violations;
+}
+
+/** What is wrong with a count of bytes or a position. */
+export function checkCount(parameter: string, count: number, max = Number.MAX_SAFE_INTEGER): Violation[] {
+  return count <= max ? [] : [{ parameter, message: `must be at most ${max}` }];
+}
+
+/** What is wrong with a report. */
+export function checkReport(report: string): Violation[] {
+  if (report.length > REPORT_MAX_LENGTH)
+    return [{ parameter: 'report', message: `must be at most ${REPORT_MAX_LENGTH / 1024} KiB` }];
+  return isJsonObject(report) ? [] : [{ parameter: 'report', message: 'must be a JSON object' }];
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,72 @@
+import type pg from 'pg';
+import type { ImportStore } from '../app/ports.ts';
+import type { ImportKey, ImportState } from '../domain/import-progress.ts';
+import { translated } from './database.ts';
+
+// The condition of "begins anew" stands in each column, because an upsert sees the row only there.
+const ANEW = "(import.state = 'finished' OR $5::boolean)";
+
+const START = `
+  INSERT INTO import (user_id, format, digest, size, state, run, position, report, started_at, reported_at)
+  VALUES ($1, $2, $3, $4, 'running', 1, 0, '', $6, $6)
+  ON CONFLICT (user_id, format, digest) DO UPDATE SET
+    state = 'running',
+    run = CASE WHEN ${ANEW} THEN import.run + 1 ELSE import.run END,
+    position = CASE WHEN ${ANEW} THEN 0 ELSE import.position END,
+    report = CASE WHEN ${ANEW} THEN '' ELSE import.report END,
+    started_at = CASE WHEN ${ANEW} THEN $6 ELSE import.started_at END,
+    reported_at = $6
+  RETURNING run, position, report`;
+
+const REPORT = `
+  WITH known AS (SELECT 1 FROM import WHERE user_id = $1 AND format = $2 AND digest = $3),
+  kept AS (
+    UPDATE import SET position = $5, report = $6, state = $7, reported_at = $8
+    WHERE user_id = $1 AND format = $2 AND digest = $3
+      AND run = $4 AND state <> 'finished' AND ($7 = 'finished' OR position <= $5)
+  )
+  SELECT count(*)::int AS known FROM known`;
+
+const LIST = `
+  SELECT format, digest, size, state, report, started_at, reported_at FROM import WHERE user_id = $1
+  ORDER BY started_at DESC, format, digest LIMIT $2`;
+
+interface ListedRow {
+  readonly format: string;
+  readonly digest: string;
+  readonly size: string;
+  readonly state: ImportState;
+  readonly report: string;
+  readonly started_at: Date;
+  readonly reported_at: Date;
+}
+
+/** How far imports have come; each call is one statement, so two runs of the same import take turns by themselves. */
+export function createPgImports(pool: pg.Pool): ImportStore {
+  const keyOf = ({ userId, format, digest }: ImportKey) => [userId, format, digest];
+  return {
+    start: (key, size, again, now) =>
+      translated(async () => {
+        const values = [...keyOf(key), size, again, now.toISOString()];
+        const { rows } = await pool.query<{ run: number; position: string; report: string }>(START, values);
+        const { run = 1, position = '0', report = '' } = rows[0] ?? {};
+        return { run, position: Number(position), report };
+      }),
+    report: (key, { run, position, report }, state, now) =>
+      translated(async () => {
+        const values = [...keyOf(key), run, position, report, state, now.toISOString()];
+        const { rows } = await pool.query<{ known: number }>(REPORT, values);
+        return rows[0]?.known === 1;
+      }),
+    list: (userId, limit) =>
+      translated(async () => {
+        const { rows } = await pool.query<ListedRow>(LIST, [userId, limit]);
+        return rows.map(({ size, started_at, reported_at, ...row }) => ({
+          ...row,
+          size: Number(size),
+          startedAt: started_at,
+          reportedAt: reported_at,
+        }));
+      }),
+  };
+}

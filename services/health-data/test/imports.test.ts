@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { at, type Harness, reasonOf, refusalOf, startHarness } from './harness.ts';
+
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(async () => {
+  await harness[Symbol.asyncDispose]();
+});
+
+const DIGEST = 'a1'.repeat(32);
+
+function start(userId: string, change: { digest?: string; again?: boolean } = {}) {
+  return harness.ingestion.startImport({ userId, format: 'fhir', digest: DIGEST, size: 1000n, ...change });
+}
+
+function report(userId: string, run: number, position: number, state = 'running') {
+  const key = { userId, format: 'fhir', digest: DIGEST };
+  const text = JSON.stringify({ at: position });
+  return harness.ingestion.reportImport({ ...key, run, position: BigInt(position), report: text, state });
+}
+
+async function list(userId: string) {
+  return (await harness.ingestion.listImports({ userId })).imports;
+}
+
+describe('an import', () => {
+  test('begins at its start, and goes on from its furthest report when it did not end', async () => {
+    expect(await start('goes-on')).toMatchObject({ run: 1, position: 0n, report: '' });
+    await report('goes-on', 1, 500);
+    await report('goes-on', 1, 400);
+    expect(await start('goes-on')).toMatchObject({ run: 1, position: 500n, report: '{"at":500}' });
+    await report('goes-on', 1, 700, 'failed');
+    expect(await start('goes-on')).toMatchObject({ run: 1, position: 700n });
+  });
+
+  test('that finished begins anew, as a new run', async () => {
+    await start('anew');
+    await report('anew', 1, 1000, 'finished');
+    expect(await start('anew')).toMatchObject({ run: 2, position: 0n, report: '' });
+    expect(await start('anew')).toMatchObject({ run: 2, position: 0n });
+  });
+
+  test('begins anew when asked to', async () => {
+    await start('again');
+    await report('again', 1, 500);
+    expect(await start('again', { again: true })).toMatchObject({ run: 2, position: 0n, report: '' });
+  });
+
+  test('is another one for another user or content', async () => {
+    await start('other');
+    await report('other', 1, 500);
+    expect(await start('other', { digest: 'b2'.repeat(32) })).toMatchObject({ position: 0n });
+    expect(await start('another')).toMatchObject({ position: 0n });
+  });
+});
+
+describe('two runs of the same import', () => {
+  test('both go on from what is stored, and the furthest report stays', async () => {
+    await start('two');
+    await report('two', 1, 300);
+    expect(await start('two')).toMatchObject({ run: 1, position: 300n });
+    await report('two', 1, 600);
+    await report('two', 1, 450);
+    expect(await list('two')).toMatchObject([{ state: 'running', report: '{"at":600}' }]);
+  });
+
+  test('the one that ends first ends the import; the other changes nothing any more', async () => {
+    await start('ended');
+    await report('ended', 1, 900);
+    await report('ended', 1, 800, 'finished');
+    await report('ended', 1, 950);
+    await report('ended', 1, 950, 'failed');
+    await report('ended', 1, 950, 'finished');
+    expect(await list('ended')).toMatchObject([{ state: 'finished', report: '{"at":800}' }]);
+  });
+
+  test('an earlier run says nothing about a later one', async () => {
+    await start('later');
+    await start('later', { again: true });
+    await report('later', 1, 900, 'finished');
+    expect(await start('later')).toMatchObject({ run: 2, position: 0n });
+  });
+});
+
+describe('the list', () => {
+  test('shows what was last heard, the latest first, and nothing of anybody else', async () => {
+    const begun = harness.clock.now();
+    await start('listed');
+    harness.clock.advance(60_000);
+    await start('listed', { digest: 'c3'.repeat(32) });
+    await report('listed', 1, 10);
+    await start('not-listed');
+    expect(await list('listed')).toMatchObject([
+      { digest: 'c3'.repeat(32), state: 'running', report: '' },
+      {
+        format: 'fhir',
+        digest: DIGEST,
+        size: 1000n,
+        state: 'running',
+        report: '{"at":10}',
+        startedAt: at(begun.toISOString()),
+        reportedAt: at(harness.clock.now().toISOString()),
+      },
+    ]);
+  });
+
+  test('is empty after the person was erased, and a run that still reports is told', async () => {
+    await start('erased');
+    await harness.ingestion.eraseUser({ userId: 'erased' });
+    expect(await list('erased')).toEqual([]);
+    expect(await reasonOf(report('erased', 1, 10))).toBe('not_found');
+    expect(await list('erased')).toEqual([]);
+  });
+});
+
+describe('what does not fit', () => {
+  test.each<[string, object, string]>([
+    ['a format that is no name', { format: 'FHIR!' }, 'format'],
+    ['a digest that is none', { digest: 'abc' }, 'digest'],
+    ['a size beyond what counts exactly', { size: 2n ** 60n }, 'size'],
+    ['no user', { userId: '' }, 'userId'],
+  ])('is refused at the start: %s', async (_, change, parameter) => {
+    const request = { userId: 'wrong', format: 'fhir', digest: DIGEST, size: 1n, ...change };
+    const { violations } = await refusalOf(harness.ingestion.startImport(request));
+    expect(violations.map((violation) => violation.parameter)).toEqual([parameter]);
+  });
+
+  test.each<[string, object, string]>([
+    ['a report that is no JSON', { report: '{' }, 'report'],
+    ['a report that is no object', { report: '[]' }, 'report'],
+    ['a report that is too long', { report: `{"a":"${'x'.repeat(256 * 1024)}"}` }, 'report'],
+    ['a state that is none', { state: 'paused' }, 'state'],
+    ['a position beyond what counts exactly', { position: 2n ** 63n }, 'position'],
+    ['a run beyond all runs', { run: 2 ** 32 - 1 }, 'run'],
+  ])('is refused in a report: %s', async (_, change, parameter) => {
+    await start('wrong');
+    const key = { userId: 'wrong', format: 'fhir', digest: DIGEST };
+    const request = { ...key, run: 1, position: 1n, report: '{}', state: 'running', ...change };
+    const { violations } = await refusalOf(harness.ingestion.reportImport(request));
+    expect(violations.map((violation) => violation.parameter)).toEqual([parameter]);
+  });
+});
