@@ -48,6 +48,7 @@ function toShares(keys: KeyFiles): Record<string, Record<string, string>> {
       'assertion.jwks.json': keys.assertionPublicKeys,
     },
     importer: { 'service.pem': servicePrivateKeys.importer },
+    operator: { 'service.pem': servicePrivateKeys.operator },
     'identity-provider': {
       'identity-provider.pem': keys.identityProviderPrivateKey,
       'identity-provider.jwks.json': keys.identityProviderPublicKeys,

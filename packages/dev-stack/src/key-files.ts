@@ -3,8 +3,15 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 
-/** Who signs service tokens: the four services, and the importers and seeding. */
-export const CALLERS = ['gateway', 'authorization', 'consent', 'health-data', 'importer'] as const;
+/** Who signs service tokens: the four services, whatever imports and seeds, and whoever operates the service. */
+export const CALLERS = [
+  'gateway',
+  'authorization',
+  'consent',
+  'health-data',
+  'importer',
+  'operator',
+] as const;
 
 /** A name that service tokens are issued to. */
 export type Caller = (typeof CALLERS)[number];

@@ -34,6 +34,8 @@ const schema = z.object({
   ACCESS_QUEUE_WAIT_MS: durationMs(900),
   /** How often recorded accesses are added to the counts by day; until then whoever reads adds them up. */
   COUNT_INTERVAL_MS: durationMs(2_000),
+  /** How often the service looks whether its database is still the same one; what a restore suspends does not wait for it. */
+  RESTORE_CHECK_INTERVAL_MS: durationMs(5_000),
   /** How often the ends of the record chains are signed. */
   CHECKPOINT_INTERVAL_MS: durationMs(60_000),
   /** Days that access records are kept at least, in whole months; 0 is for ever, and 90 the least otherwise. */

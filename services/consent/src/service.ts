@@ -20,12 +20,15 @@ import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
 import { createRecordKeeping } from './app/record-keeping.ts';
 import type { AccessRecorder } from './app/record-ports.ts';
+import { startRestoreWatch } from './app/restore-watch.ts';
+import { createRestores } from './app/restores.ts';
 import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
 import { createRedisEvictions, noEvictions } from './events/redis-evictions.ts';
 import { accessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { consentService } from './rpc/consent-service.ts';
 import { ledgerService } from './rpc/ledger-service.ts';
+import { restoreService } from './rpc/restore-service.ts';
 import { createUserOf, type UserOf } from './rpc/user.ts';
 import { PrismaClient } from './store/generated/client.ts';
 import { createPgAccessCounter } from './store/pg-access-counter.ts';
@@ -42,6 +45,7 @@ import { createPrismaPeople } from './store/prisma-people.ts';
 import { createPrismaPruner } from './store/prisma-pruner.ts';
 import { createPrismaReceipts } from './store/prisma-receipts.ts';
 import { createPrismaRecordPartitions } from './store/prisma-record-partitions.ts';
+import { createPrismaRestores } from './store/prisma-restores.ts';
 import { translatingErrors } from './store/translated-errors.ts';
 
 /** People whose references are kept in memory: some 10 MB. */
@@ -82,6 +86,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   );
   const evictions = overrides.evictions ?? openEvictions(config, clock, log, resources);
   const base: Base = { config, clock, log, prisma, access, evictions, userOf: openSessions(config, clock) };
+  const restores = translatingErrors(createPrismaRestores(prisma));
+  resources.use(await startRestoreWatch(restores, { intervalMs: config.RESTORE_CHECK_INTERVAL_MS, log }));
   await keepRecords(base, resources);
   // Whatever is disposed before the record keeping may still write records.
   const writer = resources.use(openWriter(base, overrides));
@@ -92,6 +98,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       accesses: createAccesses({ writer, history: translatingErrors(createPrismaAccessHistory(prisma)) }),
       userOf: base.userOf,
     }),
+    restoreService(createRestores(restores)),
   ];
   const server = resources.use(await listen(base, services, database));
   log.info({ rpcPort: server.rpcPort, httpPort: server.httpPort }, 'ready');

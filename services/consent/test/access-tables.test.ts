@@ -23,6 +23,9 @@ describe('records', () => {
     'DELETE FROM access_batch_default',
     'UPDATE consent_audit.access_checkpoint SET jws = jws',
     'DELETE FROM consent_audit.access_dropped',
+    "UPDATE consent_audit.restore SET kind = 'first'",
+    'DELETE FROM consent_audit.restore',
+    'DELETE FROM consent_audit.restore_confirmation',
     'DELETE FROM consent_event',
   ])('are append-only, for the service and for the owner: %s', async (statement) => {
     const runtime = new pg.Client({

@@ -3,6 +3,7 @@ import type { Client } from '@connectrpc/connect';
 import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { RestoreService } from '@phds/contracts/phds/consent/v1/restore_pb';
 import { newId } from '@phds/service-kit/ids';
 import { createLogger } from '@phds/service-kit/log';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
@@ -14,7 +15,7 @@ import pg from 'pg';
 import { readConsentConfig } from '../src/config.ts';
 import { createService, type Overrides, type Service } from '../src/service.ts';
 
-const CALLERS = ['gateway', 'authorization', 'health-data', 'importer'] as const;
+const CALLERS = ['gateway', 'authorization', 'health-data', 'operator'] as const;
 type Caller = (typeof CALLERS)[number];
 
 /** A consent service of the test's own, on a database of its own, and those who call it. */
@@ -28,8 +29,9 @@ export interface RunningService {
   readonly ledger: Client<typeof LedgerService>;
   /** As authorization, which opens and decides. */
   readonly asAuthorization: Client<typeof ConsentService>;
-  /** As importer, which whoever operates the service calls as. */
+  /** As operator, which whoever operates the service calls as. */
   readonly asOperator: Client<typeof ConsentService>;
+  readonly restores: Client<typeof RestoreService>;
   /** As gateway, which reads and takes back. */
   readonly asGateway: Client<typeof ConsentService>;
   readonly records: Client<typeof AccessService>;
@@ -46,11 +48,13 @@ export interface RunningServiceOptions {
   readonly overrides?: Overrides;
   /** Puts something between the service and its database. */
   readonly databaseUrl?: (url: string) => Promise<string>;
+  /** Goes with the service; absent: a new one. */
+  readonly database?: TestDatabase;
 }
 
 export async function startConsent(options: RunningServiceOptions = {}): Promise<RunningService> {
   await using resources = new AsyncDisposableStack();
-  const database = resources.use(await createTestDatabase('consent'));
+  const database = resources.use(options.database ?? (await createTestDatabase('consent')));
   const owner = resources.adopt(
     new pg.Pool({ connectionString: database.ownerUrl, max: 4, options: '-c search_path=consent' }),
     (pool) => pool.end(),
@@ -87,11 +91,11 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
         deadlineMs: 15_000,
       }),
     );
-  const [authorization, gateway, healthData, importer] = [
+  const [authorization, gateway, healthData, operator] = [
     channel('authorization'),
     channel('gateway'),
     channel('health-data'),
-    channel('importer'),
+    channel('operator'),
   ];
   const running = resources.move();
   return {
@@ -102,7 +106,8 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     tokens: callers.tokens,
     ledger: authorization.client(LedgerService),
     asAuthorization: authorization.client(ConsentService),
-    asOperator: importer.client(ConsentService),
+    asOperator: operator.client(ConsentService),
+    restores: operator.client(RestoreService),
     startAnother: start,
     asGateway: gateway.client(ConsentService),
     records: healthData.client(AccessService),

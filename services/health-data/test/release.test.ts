@@ -161,6 +161,7 @@ describe('no data without a record', () => {
     ['FAMILY_REVOKED', 'unauthorized'],
     ['GRANT_REVOKED', 'unauthorized'],
     ['APP_NOT_ALIVE', 'unauthorized'],
+    ['RESTORE_UNCONFIRMED', 'unauthorized'],
     ['GRANT_EXPIRED', 'consent_required'],
     ['SCOPE_WITHDRAWN', 'consent_required'],
     ['WINDOW_CHANGED', 'assertion_stale'],

@@ -159,6 +159,8 @@ export interface LivenessQuery {
   readonly grantId: string | null;
   readonly familyId: string | null;
   readonly tokenHash: Uint8Array | null;
+  /** Of an access token: of an app's own one nothing else tells the ledger the age. */
+  readonly issuedAt?: Date;
 }
 
 /** What the approval screen shows of a request. */

@@ -29,13 +29,14 @@ export function createRpcConsentLedger(client: Client<typeof LedgerService>): Co
       await client.revokeToken({ tokenHash, expiresAt: timestampFromDate(expiresAt) });
     },
 
-    async checkLiveness({ clientId, appEpoch, grantId, familyId, tokenHash }) {
+    async checkLiveness({ clientId, appEpoch, grantId, familyId, tokenHash, issuedAt }) {
       const answer = await client.checkLiveness({
         clientId,
         appEpoch,
         grantId: grantId ?? '',
         familyId: familyId ?? '',
         tokenHash: tokenHash ?? new Uint8Array(),
+        ...(issuedAt === undefined ? {} : { issuedAt: timestampFromDate(issuedAt) }),
       });
       const { appAlive, familyAlive, tokenAlive, grant } = answer;
       return {

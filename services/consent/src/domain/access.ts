@@ -8,7 +8,8 @@ export type Verdict =
   | 'grant_expired'
   | 'scope_withdrawn'
   | 'app_not_alive'
-  | 'window_changed';
+  | 'window_changed'
+  | 'restore_unconfirmed';
 
 /** What comes of a judgement: a verdict, or that the person was erased while the record named them by their former reference. */
 export type Judgement = Verdict | 'person_replaced';

@@ -9,6 +9,8 @@ export interface LivenessQuery {
   readonly familyId: string;
   /** SHA-256 of an access token, or empty. */
   readonly tokenHash: Uint8Array;
+  /** When a token without a grant was issued; null of others. */
+  readonly issuedAt: Date | null;
 }
 
 /** What is alive at this moment. What was not asked about counts as alive. */
@@ -17,6 +19,6 @@ export interface Liveness {
   readonly appAlive: boolean;
   readonly familyAlive: boolean;
   readonly tokenAlive: boolean;
-  /** null when none was asked for, it is unknown, or another app's. */
+  /** null when none was asked for, it is unknown, or another app's. Suspended by a restore it counts as revoked. */
   readonly grant: (GrantTerms & { readonly status: GrantStatus; readonly userId: string }) | null;
 }

@@ -28,6 +28,7 @@ const VERDICTS = {
   scope_withdrawn: Verdict.SCOPE_WITHDRAWN,
   app_not_alive: Verdict.APP_NOT_ALIVE,
   window_changed: Verdict.WINDOW_CHANGED,
+  restore_unconfirmed: Verdict.RESTORE_UNCONFIRMED,
 } as const satisfies Record<VerdictName, Verdict>;
 
 /** phds.consent.v1.AccessService. */

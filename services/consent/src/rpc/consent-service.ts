@@ -14,7 +14,7 @@ import type { UserOf } from './user.ts';
 
 const AUTHORIZATION = ['authorization'];
 const GATEWAY = ['gateway'];
-const OPERATOR = ['importer'];
+const OPERATOR = ['operator'];
 
 export interface ConsentServiceParts {
   readonly inbox: ApprovalInbox;

@@ -1,11 +1,12 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { type CheckLivenessRequest, LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { Ledger } from '../app/ledger.ts';
+import type { LivenessQuery } from '../domain/liveness.ts';
 import { parseAppProfile, parseAppStatus, toAppStatusMessage } from './app-messages.ts';
 import { toGrantStatusMessage } from './grant-messages.ts';
-import { parseHash, parseMoment, parseName, parseText } from './parameters.ts';
+import { findMoment, parseHash, parseMoment, parseName, parseText } from './parameters.ts';
 
 const AUTHORIZATION = ['authorization'];
 
@@ -44,15 +45,7 @@ export function ledgerService(ledger: Ledger) {
         return {};
       },
       async checkLiveness(request) {
-        if (request.appEpoch > 0x7fff_ffff) throw invalidRequest('appEpoch', 'is out of range');
-        const { grant, ...alive } = await ledger.checkLiveness({
-          clientId: parseName('clientId', request.clientId),
-          appEpoch: request.appEpoch,
-          grantId: parseText('grantId', request.grantId, 128),
-          familyId: parseText('familyId', request.familyId, 128),
-          tokenHash:
-            request.tokenHash.length === 0 ? request.tokenHash : parseHash('tokenHash', request.tokenHash),
-        });
+        const { grant, ...alive } = await ledger.checkLiveness(parseLivenessQuery(request));
         if (grant === null) return alive;
         return {
           ...alive,
@@ -74,4 +67,16 @@ export function ledgerService(ledger: Ledger) {
       checkLiveness: AUTHORIZATION,
     },
   );
+}
+
+function parseLivenessQuery(request: CheckLivenessRequest): LivenessQuery {
+  if (request.appEpoch > 0x7fff_ffff) throw invalidRequest('appEpoch', 'is out of range');
+  return {
+    clientId: parseName('clientId', request.clientId),
+    appEpoch: request.appEpoch,
+    grantId: parseText('grantId', request.grantId, 128),
+    familyId: parseText('familyId', request.familyId, 128),
+    tokenHash: request.tokenHash.length === 0 ? request.tokenHash : parseHash('tokenHash', request.tokenHash),
+    issuedAt: request.grantId === '' ? findMoment('issuedAt', request.issuedAt) : null,
+  };
 }

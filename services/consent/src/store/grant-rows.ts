@@ -16,6 +16,9 @@ export const GRANT_STATUS = `CASE
   WHEN g.expires_at <= statement_timestamp() THEN 'expired'
   ELSE 'active' END`;
 
+/** Whether a restore that nobody has confirmed suspends a grant; its person sees it as active, as one of a suspended app. */
+export const SUSPENDED = 'g.restore_number < (SELECT below FROM consent_audit.suspension())';
+
 /** The columns of a GrantRow. */
 export const GRANT_COLUMNS = `g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scopes,
   g.granted_at AS "grantedAt", g.expires_at AS "expiresAt", to_char(g.data_from, 'YYYY-MM-DD') AS "dataFrom",

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { AccessRecorder, RecordBatch } from '../app/record-ports.ts';
 import type { Access, Judgement } from '../domain/access.ts';
 import { byteaArray, int4Array, int8Array, textArray, uuidArray } from './binary-arrays.ts';
+import { SUSPENDED } from './grant-rows.ts';
 
 /**
  * Planner settings for the pool of this file. Every statement here joins a handful of items to tables by their keys, so one
@@ -40,6 +41,7 @@ export const JUDGE = `
     WHEN t.token_hash IS NOT NULL THEN 'token_revoked'
     WHEN g.id IS NULL OR g.revoked_at IS NOT NULL OR g.user_id <> i.user_id OR g.client_id <> i.client_id
       OR g.app_epoch <> a.epoch THEN 'grant_revoked'
+    WHEN ${SUSPENDED} THEN 'restore_unconfirmed'
     WHEN g.expires_at <= statement_timestamp() THEN 'grant_expired'
     WHEN i.scope <> ALL (g.scopes) THEN 'scope_withdrawn'
     WHEN coalesce(to_char(g.data_from, 'YYYY-MM-DD'), '') <> i.data_from THEN 'window_changed'

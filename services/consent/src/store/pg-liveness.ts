@@ -1,11 +1,13 @@
 import type pg from 'pg';
 import type { LivenessReader } from '../app/ports.ts';
-import { GRANT_COLUMNS, type GrantRow } from './grant-rows.ts';
+import { GRANT_COLUMNS, type GrantRow, SUSPENDED } from './grant-rows.ts';
 
 const CHECK = `
   SELECT coalesce(a.status = 'active' AND a.epoch = $2, false) AS "appAlive",
     NOT EXISTS (SELECT FROM revoked_family WHERE family_id = $4) AS "familyAlive",
-    NOT EXISTS (SELECT FROM revoked_token WHERE token_hash = $5) AS "tokenAlive",
+    NOT EXISTS (SELECT FROM revoked_token WHERE token_hash = $5)
+      AND ($6::timestamptz > (SELECT until FROM consent_audit.suspension())) IS NOT FALSE AS "tokenAlive",
+    ${SUSPENDED} AS suspended,
     ${GRANT_COLUMNS}
   FROM (VALUES ($1::text, $3::text)) AS asked(client_id, grant_id)
   LEFT JOIN app a ON a.client_id = asked.client_id
@@ -16,18 +18,20 @@ interface LivenessRow extends Omit<GrantRow, 'id'> {
   readonly appAlive: boolean;
   readonly familyAlive: boolean;
   readonly tokenAlive: boolean;
+  readonly suspended: boolean | null;
   readonly id: string | null;
 }
 
 /** Asked at every introspection, exchange and refresh: one prepared statement, one snapshot. */
 export function createPgLiveness(pool: pg.Pool): LivenessReader {
   return {
-    async check({ clientId, appEpoch, grantId, familyId, tokenHash }) {
-      const values = [clientId, appEpoch, grantId, familyId, Buffer.from(tokenHash)];
+    async check({ clientId, appEpoch, grantId, familyId, tokenHash, issuedAt }) {
+      const values = [clientId, appEpoch, grantId, familyId, Buffer.from(tokenHash), issuedAt];
       const { rows } = await pool.query<LivenessRow>({ name: 'liveness', text: CHECK, values });
       const [row] = rows;
       if (row === undefined) throw new Error('the ledger always answers a row');
-      const { appAlive, familyAlive, tokenAlive, status, scopes, expiresAt, userId, dataFrom } = row;
+      const { appAlive, familyAlive, tokenAlive, scopes, expiresAt, userId, dataFrom } = row;
+      const status = row.suspended ? 'revoked' : row.status;
       const grant = row.id === null ? null : { status, scopes, expiresAt, userId, dataFrom };
       return { appAlive, familyAlive, tokenAlive, grant };
     },

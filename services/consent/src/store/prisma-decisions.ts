@@ -5,7 +5,7 @@ import type { Grant } from '../domain/grant.ts';
 import type { PendingApproval } from '../domain/pending-approval.ts';
 import { addEvent } from './consent-events.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
-import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, toGrant } from './grant-rows.ts';
+import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, SUSPENDED, toGrant } from './grant-rows.ts';
 import { PENDING_COLUMNS, PENDING_FROM, type PendingRow, toPendingApproval } from './pending-rows.ts';
 import { keepPerson } from './person-locks.ts';
 
@@ -100,12 +100,14 @@ async function lockFacts(tx: Transaction, command: ApprovalCommand, clientId: st
   if (app === undefined) throw new Error(`pending approval ${pendingId} has no app`);
   await tx.$executeRaw`
     SELECT 1 FROM consent_grant WHERE user_id = ${userId} AND client_id = ${clientId} AND closed_at IS NULL FOR UPDATE`;
-  const [row] = await tx.$queryRaw<GrantRow[]>`
-    SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)}
+  const [row] = await tx.$queryRaw<(GrantRow & { suspended: boolean })[]>`
+    SELECT ${Prisma.raw(GRANT_COLUMNS)}, ${Prisma.raw(SUSPENDED)} AS suspended FROM ${Prisma.raw(GRANT_FROM)}
     WHERE g.user_id = ${userId} AND g.client_id = ${clientId} AND g.closed_at IS NULL`;
   const openGrant = row === undefined ? null : toGrant(row);
   const facts = await readPending(tx, pendingId);
-  return { ...facts, appStatus: app.status, openGrant, liveGrant: toLiveGrant(openGrant, facts.now) };
+  // What a restore may have brought back to life is not joined: it ends with the new decision, whatever is confirmed later.
+  const liveGrant = row?.suspended === true ? null : toLiveGrant(openGrant, facts.now);
+  return { ...facts, appStatus: app.status, openGrant, liveGrant };
 }
 
 // Longer than a transaction can take: Prisma ends it after 5 s, the server a statement of it after 10 s.
@@ -140,15 +142,17 @@ async function writeGrant(
     return;
   }
   if (openGrant !== null) {
-    // One in its last seconds ends here: what the new approval leaves out must not live on in it.
+    // One in its last seconds, or suspended, ends here: what the new approval leaves out must not live on in it.
     await tx.$executeRaw`
       UPDATE consent_grant SET closed_at = ${now}, expires_at = least(expires_at, ${now}) WHERE id = ${openGrant.id}`;
   }
   await tx.$executeRaw`INSERT INTO person (user_id) VALUES (${grant.userId}) ON CONFLICT DO NOTHING`;
   await tx.$executeRaw`
-    INSERT INTO consent_grant (id, user_id, user_ref, client_id, app_epoch, scopes, granted_at, expires_at, data_from)
+    INSERT INTO consent_grant (id, user_id, user_ref, client_id, app_epoch, scopes, granted_at, expires_at, data_from,
+      restore_number)
     SELECT ${grant.grantId}, user_id, user_ref, ${grant.clientId}, ${grant.appEpoch}, ${terms.scopes}::text[],
-      ${now}, ${terms.expiresAt}, ${terms.dataFrom}::date
+      ${now}, ${terms.expiresAt}, ${terms.dataFrom}::date,
+      (SELECT coalesce(max(number), 0) FROM consent_audit.restore)
     FROM person WHERE user_id = ${grant.userId}`;
 }
 

@@ -3,6 +3,7 @@ import type { AppProfile } from '../domain/app.ts';
 import type { PendingApprovalView } from '../domain/pending-approval.ts';
 import { APP_COLUMNS, type AppRow, toAppProfile } from './app-rows.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
+import { SUSPENDED } from './grant-rows.ts';
 import { PENDING_COLUMNS, PENDING_FROM, PENDING_STATUS, type PendingRow } from './pending-rows.ts';
 
 interface ViewRow extends PendingRow, AppRow {
@@ -94,7 +95,7 @@ async function selectViews(
     SELECT ${Prisma.raw(PENDING_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)}, g.scopes AS "alreadyShared"
     FROM ${Prisma.raw(PENDING_FROM)}
     LEFT JOIN consent_grant g ON g.user_id = ${userId} AND g.client_id = p.client_id AND g.closed_at IS NULL
-      AND g.app_epoch = a.epoch AND g.expires_at > statement_timestamp()
+      AND g.app_epoch = a.epoch AND g.expires_at > statement_timestamp() AND NOT ${Prisma.raw(SUSPENDED)}
     WHERE ${where} ${paging}`;
   return rows.map((row) => ({
     id: row.id,

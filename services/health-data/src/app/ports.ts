@@ -193,7 +193,8 @@ export type Verdict =
   | 'grant_expired'
   | 'scope_withdrawn'
   | 'app_not_alive'
-  | 'window_changed';
+  | 'window_changed'
+  | 'restore_unconfirmed';
 
 /** One answer about to be released. Never values, never tokens. */
 export interface Access {

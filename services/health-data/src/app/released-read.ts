@@ -77,6 +77,7 @@ function toRefusal(verdict: Exclude<Verdict, 'released'>, scope: string): AppErr
     case 'family_revoked':
     case 'grant_revoked':
     case 'app_not_alive':
+    case 'restore_unconfirmed':
       return unauthorized(verdict);
   }
 }

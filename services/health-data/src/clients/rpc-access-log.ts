@@ -13,6 +13,7 @@ const VERDICTS: ReadonlyMap<WireVerdict, Verdict> = new Map([
   [WireVerdict.SCOPE_WITHDRAWN, 'scope_withdrawn'],
   [WireVerdict.APP_NOT_ALIVE, 'app_not_alive'],
   [WireVerdict.WINDOW_CHANGED, 'window_changed'],
+  [WireVerdict.RESTORE_UNCONFIRMED, 'restore_unconfirmed'],
 ]);
 
 /** Has consent record and judge a batch; its deadline is the channel's. */

@@ -513,6 +513,13 @@ export enum Verdict {
    * @generated from enum value: VERDICT_WINDOW_CHANGED = 9;
    */
   WINDOW_CHANGED = 9,
+
+  /**
+   * The grant is older than a restore of the ledger that no operator has confirmed.
+   *
+   * @generated from enum value: VERDICT_RESTORE_UNCONFIRMED = 10;
+   */
+  RESTORE_UNCONFIRMED = 10,
 }
 
 /**

@@ -966,7 +966,7 @@ export declare const ConsentService: GenService<{
   },
   /**
    * Erases a person: ends and removes their grants, removes their pending approvals and the link from the access records to
-   * them; the records stay and verify. Effective before it answers. Without a session, called by importer (the key of
+   * them; the records stay and verify. Effective before it answers. Without a session, called by operator (the key of
    * whoever operates the service). Idempotent.
    *
    * @generated from rpc phds.consent.v1.ConsentService.EraseUser

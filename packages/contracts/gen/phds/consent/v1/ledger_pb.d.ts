@@ -268,6 +268,13 @@ export declare type CheckLivenessRequest = Message<"phds.consent.v1.CheckLivenes
    * @generated from field: bytes token_hash = 5;
    */
   tokenHash: Uint8Array;
+
+  /**
+   * When the token was issued; needed of a userless one alone, which no grant tells the age of.
+   *
+   * @generated from field: google.protobuf.Timestamp issued_at = 6;
+   */
+  issuedAt?: Timestamp | undefined;
 };
 
 /**
@@ -293,12 +300,15 @@ export declare type CheckLivenessResponse = Message<"phds.consent.v1.CheckLivene
   familyAlive: boolean;
 
   /**
+   * False also for a userless token older than a restore of the ledger that no operator has confirmed.
+   *
    * @generated from field: bool token_alive = 3;
    */
   tokenAlive: boolean;
 
   /**
-   * The facts of the grant; absent when none was asked for, or it is unknown.
+   * The facts of the grant; absent when none was asked for, or it is unknown. A grant older than an unconfirmed restore counts as
+   * revoked here.
    *
    * @generated from field: phds.consent.v1.GrantFacts grant = 4;
    */

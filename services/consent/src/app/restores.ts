@@ -1,0 +1,47 @@
+import { notFound } from '@phds/service-kit/errors';
+import type { Restore } from '../domain/restore.ts';
+
+/** Restores of the ledger's database; what they suspend is judged where grants and tokens are (docs/decisions/0011). */
+export interface RestoreLog {
+  /** Writes down a database that is not the one of the last entry; answers the restore, or null when it is the same. */
+  notice(): Promise<Restore | null>;
+  /** The latest; null when there never was one. */
+  findLatest(): Promise<Restore | null>;
+  /** Grants that would be active and are suspended. */
+  countSuspended(): Promise<number>;
+  declare(): Promise<Restore>;
+  /** Confirms it and all before it; null when there is none of that number. Idempotent. */
+  confirm(number: number): Promise<Restore | null>;
+}
+
+/** How the ledger stands after restores. */
+export interface RestoreStatus {
+  readonly latest: Restore | null;
+  readonly suspendedGrants: number;
+}
+
+/** What whoever operates the service may say about restores. */
+export interface Restores {
+  status(): Promise<RestoreStatus>;
+  /** Suspends everything from before; effective when it answers. */
+  declare(): Promise<Restore>;
+  /** Throws `not_found` for a restore that never was. */
+  confirm(number: number): Promise<Restore>;
+}
+
+export function createRestores(log: RestoreLog): Restores {
+  return {
+    async status() {
+      // What nobody has noticed yet has no number that could be confirmed.
+      await log.notice();
+      const [latest, suspendedGrants] = await Promise.all([log.findLatest(), log.countSuspended()]);
+      return { latest, suspendedGrants };
+    },
+    declare: () => log.declare(),
+    async confirm(number) {
+      const confirmed = await log.confirm(number);
+      if (confirmed === null) throw notFound();
+      return confirmed;
+    },
+  };
+}

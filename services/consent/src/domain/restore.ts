@@ -1,0 +1,12 @@
+/** How it was learnt that the ledger's database is not as it was: it is another one, or an operator said so. */
+export type RestoreKind = 'detected' | 'declared';
+
+/** One return of the ledger to an earlier state. Grants and tokens from before are suspended until it is confirmed. */
+export interface Restore {
+  /** Counts up. */
+  readonly number: number;
+  /** By the database's clock. */
+  readonly at: Date;
+  readonly kind: RestoreKind;
+  readonly confirmedAt: Date | null;
+}

@@ -1,0 +1,202 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { RestoreKind, RestoreService } from '@phds/contracts/phds/consent/v1/restore_pb';
+import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { restoreCopy } from './restored-copy.ts';
+import {
+  accessOf,
+  approve,
+  GLUCOSE,
+  HEART,
+  MOOD,
+  openPending,
+  type RegisteredApp,
+  type RunningService,
+  record,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+
+type Grant = Awaited<ReturnType<typeof approve>>;
+
+let consent: RunningService;
+let app: RegisteredApp;
+
+beforeEach(async () => {
+  // Long: what is suspended must not wait for the look.
+  consent = await startConsent({ settings: { RESTORE_CHECK_INTERVAL_MS: '3600000' } });
+  app = await registerApp(consent);
+});
+afterEach(() => consent[Symbol.asyncDispose]());
+
+function checkLiveness(grant: { grantId: string }, issuedAt: Date | null = null) {
+  return consent.ledger.checkLiveness({
+    clientId: app.clientId,
+    appEpoch: app.epoch,
+    grantId: grant.grantId,
+    ...(issuedAt === null ? {} : { issuedAt: timestampFromDate(issuedAt) }),
+  });
+}
+
+const anHourAgo = () => new Date(Date.now() - 3_600_000);
+const inAnHour = () => new Date(Date.now() + 3_600_000);
+const USERLESS = { grantId: '' };
+
+describe('a declared restore', () => {
+  let old: Grant;
+  let number: number;
+
+  beforeEach(async () => {
+    old = await approve(consent, app, 'old');
+    expect(await record(consent, accessOf(old))).toBe(Verdict.RELEASED);
+    const { restore } = await consent.restores.declareRestore({});
+    number = restore?.number ?? 0;
+  });
+
+  test('suspends grants and the tokens of apps from before, for whoever asks', async () => {
+    expect(await record(consent, accessOf(old))).toBe(Verdict.RESTORE_UNCONFIRMED);
+    expect((await checkLiveness(old)).grant?.status).toBe(GrantStatus.REVOKED);
+    expect((await checkLiveness(USERLESS, anHourAgo())).tokenAlive).toBe(false);
+    expect((await checkLiveness(USERLESS, inAnHour())).tokenAlive).toBe(true);
+    expect(await consent.restores.getRestoreStatus({})).toMatchObject({
+      latest: { number, kind: RestoreKind.DECLARED },
+      suspendedGrants: 1,
+    });
+  });
+
+  test('tells the person why, in the record of the refusal', async () => {
+    await record(consent, accessOf(old));
+    const { accesses } = await consent.history.listAccesses({}, await consent.session('old'));
+    expect(accesses.map(({ verdict }) => verdict)).toEqual([Verdict.RESTORE_UNCONFIRMED, Verdict.RELEASED]);
+  });
+
+  test('leaves alone what is approved afterwards, which joins nothing from before', async () => {
+    const anew = await approve(consent, app, 'old', { requested: [MOOD] });
+    expect(anew.grantId).not.toBe(old.grantId);
+    expect(await record(consent, { ...accessOf(anew), scope: MOOD })).toBe(Verdict.RELEASED);
+    expect(await record(consent, accessOf(anew))).toBe(Verdict.SCOPE_WITHDRAWN);
+    expect((await checkLiveness(anew)).grant).toMatchObject({ status: GrantStatus.ACTIVE, scopes: [MOOD] });
+
+    // The decision of the person is the last word, whatever an operator says later.
+    await consent.restores.confirmRestore({ number });
+    expect(await record(consent, accessOf(old))).not.toBe(Verdict.RELEASED);
+    expect(await record(consent, { ...accessOf(anew), scope: MOOD })).toBe(Verdict.RELEASED);
+  });
+
+  test('is not taken on the approval screen for something that is shared', async () => {
+    const id = await openPending(consent, app, [HEART, GLUCOSE]);
+    const { pendingApproval } = await consent.asGateway.getPendingApproval(
+      { id },
+      await consent.session('old'),
+    );
+    expect(pendingApproval?.requestedScopes.map((scope) => scope.alreadyShared)).toEqual([false, false]);
+  });
+
+  test('can be revoked while suspended, and stays revoked', async () => {
+    await consent.asGateway.revokeGrant({ id: old.grantId }, await consent.session('old'));
+    await consent.restores.confirmRestore({ number });
+    expect(await record(consent, accessOf(old))).toBe(Verdict.GRANT_REVOKED);
+  });
+
+  test('ends with the confirmation, which may be repeated', async () => {
+    const first = await consent.restores.confirmRestore({ number });
+    expect(first.restore?.confirmedAt).toBeDefined();
+    expect(await consent.restores.confirmRestore({ number })).toEqual(first);
+    expect(await record(consent, accessOf(old))).toBe(Verdict.RELEASED);
+    expect((await checkLiveness(old)).grant?.status).toBe(GrantStatus.ACTIVE);
+    expect((await checkLiveness(USERLESS, anHourAgo())).tokenAlive).toBe(true);
+    expect((await consent.restores.getRestoreStatus({})).suspendedGrants).toBe(0);
+  });
+
+  test('is not confirmed by a word about an earlier one, and is by one about a later', async () => {
+    const { restore: later } = await consent.restores.declareRestore({});
+    await consent.restores.confirmRestore({ number });
+    expect(await record(consent, accessOf(old))).toBe(Verdict.RESTORE_UNCONFIRMED);
+    await consent.restores.confirmRestore({ number: later?.number ?? 0 });
+    expect(await record(consent, accessOf(old))).toBe(Verdict.RELEASED);
+  });
+
+  test('is the operator’s affair alone, and one that never was cannot be confirmed', async () => {
+    await expect(consent.restores.confirmRestore({ number: number + 1 })).rejects.toMatchObject({
+      reason: 'not_found',
+    });
+    // The entry of the first start is no restore.
+    await expect(consent.restores.confirmRestore({ number: 1 })).rejects.toMatchObject({
+      reason: 'not_found',
+    });
+    const channel = openRpcChannel({
+      address: `127.0.0.1:${consent.service.rpcPort}`,
+      audience: 'consent',
+      tokens: consent.tokens.gateway,
+      deadlineMs: 15_000,
+    });
+    await expect(channel.client(RestoreService).declareRestore({})).rejects.toMatchObject({
+      reason: 'caller_not_admitted',
+    });
+    channel[Symbol.dispose]();
+  });
+});
+
+describe('a database that was read back from a dump', () => {
+  let revoked: Grant;
+  let kept: Grant;
+  let restored: RunningService;
+
+  beforeEach(async () => {
+    revoked = await approve(consent, app, 'revoked');
+    kept = await approve(consent, app, 'kept');
+    const copy = await restoreCopy(consent.owner);
+    // After the backup, so nothing of it is in there.
+    await consent.asGateway.revokeGrant({ id: revoked.grantId }, await consent.session('revoked'));
+    restored = await startConsent({ database: copy });
+  });
+  afterEach(() => restored[Symbol.asyncDispose]());
+
+  test('comes up with everything in it suspended, and nothing else', async () => {
+    expect(await record(restored, accessOf(revoked))).toBe(Verdict.RESTORE_UNCONFIRMED);
+    expect(await record(restored, accessOf(kept))).toBe(Verdict.RESTORE_UNCONFIRMED);
+    const anew = await approve(restored, app, 'new');
+    expect(await record(restored, accessOf(anew))).toBe(Verdict.RELEASED);
+    expect(await restored.restores.getRestoreStatus({})).toMatchObject({
+      latest: { number: 2, kind: RestoreKind.DETECTED },
+      suspendedGrants: 2,
+    });
+    // The one it was copied from is as it was.
+    expect(await record(consent, accessOf(kept))).toBe(Verdict.RELEASED);
+  });
+
+  test('is believed once it is confirmed', async () => {
+    await restored.restores.confirmRestore({ number: 2 });
+    expect(await record(restored, accessOf(kept))).toBe(Verdict.RELEASED);
+  });
+});
+
+describe('a database that became another one under a running service', () => {
+  let before: Grant;
+
+  beforeEach(async () => {
+    before = await approve(consent, app, 'before');
+    // As if what is written there were about another database.
+    await consent.owner.query(
+      `INSERT INTO consent_audit.restore (number, kind, identity) VALUES (2, 'detected', 'another')`,
+    );
+    await consent.owner.query('INSERT INTO consent_audit.restore_confirmation (number) VALUES (2)');
+  });
+
+  test('releases nothing, before anybody has noticed', async () => {
+    expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
+    expect((await checkLiveness(before)).grant?.status).toBe(GrantStatus.REVOKED);
+    expect((await checkLiveness(USERLESS, inAnHour())).tokenAlive).toBe(false);
+  });
+
+  test('is noticed once, however many instances look', async () => {
+    const others = await Promise.all([consent.startAnother(), consent.startAnother()]);
+    const { latest } = await consent.restores.getRestoreStatus({});
+    expect(latest).toMatchObject({ number: 3, kind: RestoreKind.DETECTED });
+    const anew = await approve(consent, app, 'after');
+    expect(await record(consent, accessOf(anew))).toBe(Verdict.RELEASED);
+    for (const other of others) await other[Symbol.asyncDispose]();
+  });
+});
