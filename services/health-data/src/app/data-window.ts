@@ -1,6 +1,5 @@
 import { DEFAULT_TIME_ZONE } from '../domain/profile.ts';
 import { startOfDay } from '../domain/time-zone.ts';
-import type { Range } from '../domain/window.ts';
 import type { ProfileStore } from './ports.ts';
 
 /** The user's zone, or UTC when they have named none. */
@@ -14,12 +13,6 @@ export async function findSince(
   { userId, dataFrom }: { readonly userId: string; readonly dataFrom: string | null },
 ): Promise<Date | null> {
   return dataFrom === null ? null : startOfDay(dataFrom, await getTimeZone(profiles, userId));
-}
-
-/** The part of a range that does not lie before `since`. */
-export function notBefore(range: Range, since: Date | null): Range {
-  if (since === null || (range.from !== null && range.from >= since)) return range;
-  return { from: since, to: range.to };
 }
 
 // Nobody has as many rows, and the database's integers end somewhere.

@@ -21,6 +21,12 @@ export interface Range {
   readonly to: Date | null;
 }
 
+/** The part of a range that does not lie before `since`. */
+export function notBefore(range: Range, since: Date | null): Range {
+  if (since === null || (range.from !== null && range.from >= since)) return range;
+  return { from: since, to: range.to };
+}
+
 export const EVERYTHING: Window = { from: null, to: null };
 
 const FORM = 'must be a date (YYYY-MM-DD) or an RFC 3339 instant';

@@ -1,57 +1,114 @@
-import type { MetricKey } from '@phds/catalog/metrics';
 import { getMetric } from '@phds/catalog/metrics';
 import type { SummaryQuery } from '../app/ports.ts';
+import type { Span } from '../domain/span-cover.ts';
+import type { KeyedBy, SummaryCover } from '../domain/summary-cover.ts';
+import type { Range } from '../domain/window.ts';
 import { lowerBound, upperBound } from './database.ts';
+import { ROLLUP_VERSION } from './rollup-version.ts';
 
-/**
- * Values $1 to $8 of both summaries: user, zone, window, beginning, and the metric types by how they are summarised:
- * averaged; added up by their start; added up by their end.
- */
-export function toSummaryValues({ userId, metrics, timeZone, range, since }: SummaryQuery): unknown[] {
-  const average: MetricKey[] = [];
-  const byStart: MetricKey[] = [];
-  const byEnd: MetricKey[] = [];
-  for (const key of metrics) {
-    const { kind, bucketBy } = getMetric(key);
-    if (kind === 'average') average.push(key);
-    else (bucketBy === 'end' ? byEnd : byStart).push(key);
-  }
+// What the summaries share: values $1 to $16, and common table expressions over them. A cover says which part of an answer
+// comes from the readings and which from rollups; nothing is in both.
+
+/** Rollups of one span; `all` is the span without beginning and end. */
+interface RollupRun extends Range {
+  readonly by: KeyedBy;
+  readonly span: Span | 'all';
+}
+
+/** Values $1 to $16: the user, the zone, the rollups' version; the metric types; the cover. */
+export function toSummaryValues(
+  { userId, timeZone, metrics, since }: Omit<SummaryQuery, 'range'>,
+  { readings, spans }: Pick<SummaryCover, 'readings'> & { readonly spans: readonly RollupRun[] },
+): unknown[] {
+  const types = metrics.map(getMetric);
   return [
     userId,
     timeZone,
-    lowerBound(range.from),
-    upperBound(range.to),
+    ROLLUP_VERSION,
+    metrics,
+    types.map(({ kind }) => kind),
+    types.map(({ bucketBy }) => bucketBy),
+    types.map(({ referenceRange }) => referenceRange?.low ?? null),
+    types.map(({ referenceRange }) => referenceRange?.high ?? null),
     lowerBound(since),
-    average,
-    byStart,
-    byEnd,
+    readings.map(({ by }) => by),
+    readings.map(({ from }) => lowerBound(from)),
+    readings.map(({ to }) => upperBound(to)),
+    spans.map(({ by }) => by),
+    spans.map(({ span }) => span),
+    spans.map(({ from }) => toDate(from) ?? '-infinity'),
+    spans.map(({ to }) => toDate(to) ?? 'infinity'),
   ];
 }
 
-/** Readings of average types that count. */
-export const AVERAGE_ROWS = `
-  reading WHERE user_id = $1 AND type = ANY($6) AND value IS NOT NULL
-    AND start_at >= greatest($3::timestamptz, $5::timestamptz) AND start_at < $4::timestamptz`;
+function toDate(at: Date | null): string | undefined {
+  return at?.toISOString().slice(0, 10);
+}
 
 /**
- * Common table expressions that end in \`additive_hour(type, hour, count, sum, min, max)\`: the hours of additive types
+ * `metric(type, kind, keyed, low, high, place)`; `stretch(keyed, lower, upper)` of readings; `usable`: whether there are rollups of
+ * this zone and version, where the cover asks for any; `run(keyed, span, lower, upper)` of spans, none of which is there
+ * unless they are usable; `inner_days(keyed, lower, upper)`: what the runs together cover.
+ *
+ * Being usable is part of the statement, so it is true of the very snapshot that is read.
+ */
+export const PARTS = `
+  metric AS MATERIALIZED (
+    SELECT * FROM unnest($4::text[], $5::text[], $6::text[], $7::float8[], $8::float8[]) WITH ORDINALITY
+      AS metric(type, kind, keyed, low, high, place)
+  ),
+  stretch AS MATERIALIZED (
+    SELECT * FROM unnest($10::text[], $11::timestamptz[], $12::timestamptz[]) AS stretch(keyed, lower, upper)
+  ),
+  usable AS MATERIALIZED (
+    SELECT cardinality($13::text[]) = 0
+      OR EXISTS (SELECT FROM rollup_state WHERE user_id = $1 AND time_zone = $2 AND version = $3) AS usable
+  ),
+  run AS MATERIALIZED (
+    SELECT run.* FROM unnest($13::text[], $14::text[], $15::date[], $16::date[]) AS run(keyed, span, lower, upper), usable
+    WHERE usable
+  ),
+  inner_days AS MATERIALIZED (
+    SELECT keyed, min(lower) AS lower, max(upper) AS upper FROM run GROUP BY keyed
+  )`;
+
+// OFFSET 0 keeps a subquery apart, so that each stretch or run is looked up by its own bounds whatever the planner guesses.
+
+/** Readings of the stretches, of the types of a kind, that have a value. No interval is longer than a day (reading.ts). */
+export function toReadings(kind: 'average' | 'additive'): string {
+  return `
+    metric JOIN stretch USING (keyed) CROSS JOIN LATERAL (
+      SELECT source, value, CASE keyed WHEN 'end' THEN end_at ELSE start_at END AS at FROM reading
+      WHERE user_id = $1 AND type = metric.type AND value IS NOT NULL
+        AND start_at >= greatest($9::timestamptz, lower - CASE keyed WHEN 'end' THEN interval '24 hours' ELSE interval '0' END)
+        AND start_at < upper AND (keyed = 'start' OR (end_at >= lower AND end_at < upper))
+      OFFSET 0
+    ) AS reading
+    WHERE kind = '${kind}'`;
+}
+
+/** Rows of `columns` of rollups of days and longer. */
+export function toSpanRows(columns: string): string {
+  return `
+    metric JOIN run USING (keyed) CROSS JOIN LATERAL (
+      SELECT start_on, ${columns} FROM day_rollup
+      WHERE user_id = $1 AND type = metric.type AND span = run.span AND start_on >= lower AND start_on < upper
+      OFFSET 0
+    ) AS rollup`;
+}
+
+/**
+ * Common table expressions that end in `additive_hour(type, hour, count, sum, min, max)`: the hours of additive types
  * as they count, freed of what a second device counted again. Within a slot (the hour, for sleep the local date of
  * waking up) the source with the largest sum counts, the first by name of equal ones. date_trunc with three arguments
  * keeps the two hours apart that an autumn night calls by the same name.
  */
 export const ADDITIVE_HOURS = `
   cell AS (
-    SELECT type, source, date_trunc('hour', start_at, $2) AS hour, date_trunc('hour', start_at, $2) AS slot,
+    SELECT type, source, date_trunc('hour', at, $2) AS hour,
+      date_trunc(CASE keyed WHEN 'end' THEN 'day' ELSE 'hour' END, at, $2) AS slot,
       count(*) AS count, sum(value) AS sum, min(value) AS min, max(value) AS max
-    FROM reading WHERE user_id = $1 AND type = ANY($7) AND value IS NOT NULL
-      AND start_at >= greatest($3::timestamptz, $5::timestamptz) AND start_at < $4::timestamptz
-    GROUP BY 1, 2, 3
-    UNION ALL
-    SELECT type, source, date_trunc('hour', end_at, $2), date_trunc('day', end_at, $2),
-      count(*), sum(value), min(value), max(value)
-    FROM reading WHERE user_id = $1 AND type = ANY($8) AND value IS NOT NULL
-      AND end_at >= $3::timestamptz AND end_at < $4::timestamptz
-      AND start_at >= $5::timestamptz AND start_at < $4::timestamptz
+    FROM ${toReadings('additive')}
     GROUP BY 1, 2, 3, 4
   ),
   counting_source AS (
@@ -62,6 +119,9 @@ export const ADDITIVE_HOURS = `
   additive_hour AS (
     SELECT type, hour, count, sum, min, max FROM cell JOIN counting_source USING (type, slot, source)
   )`;
+
+/** The local date of what date_trunc calls an hour. */
+export const DATE_OF_HOUR = 'timezone($2, hour)::date';
 
 /**
  * The first instant of a local day, which is given as its midnight without a zone. Where an autumn night calls two
