@@ -1,5 +1,7 @@
+import { csvImporter } from './csv/importer.ts';
 import { fhirImporter } from './fhir/importer.ts';
 import type { Importer } from './ingest/importer.ts';
+import { smartImporter } from './smart/importer.ts';
 
 /** Every format that can be imported. */
-export const IMPORTERS: readonly Importer[] = [fhirImporter];
+export const IMPORTERS: readonly Importer[] = [fhirImporter, csvImporter, smartImporter];

@@ -41,7 +41,7 @@ describe('the command line', () => {
     ['an unknown command', ['export', 'fhir', 'x.json', '--user', 'ada']],
     ['an unknown format', ['import', 'hl7', 'x.json', '--user', 'ada']],
     ['no file', ['import', 'fhir', '--user', 'ada']],
-    ['two files', ['import', 'fhir', 'a.json', 'b.json', '--user', 'ada']],
+    ['two files', ['import', 'csv', 'a.csv', 'b.csv', '--user', 'ada']],
     ['no user', ['import', 'fhir', 'x.json']],
     ['an unknown option', ['import', 'fhir', 'x.json', '--users', 'ada']],
   ])('wrong arguments end with 2 and the usage: %s', async (_, args) => {

@@ -1,4 +1,4 @@
-import { conceptText, conceptTexts, quantityText, valueText } from './concepts.ts';
+import { conceptText, conceptTexts, numberText, quantityText, valueText } from './concepts.ts';
 import { at, type JsonObject, listAt, numberAt, textAt } from './json-values.ts';
 import type { References } from './references.ts';
 
@@ -157,6 +157,11 @@ function describeVaccination(resource: JsonObject): string {
   return sentence(conceptText(at(resource, 'vaccineCode')), dose === null ? '' : `dose ${dose}`);
 }
 
+function supplyText(resource: JsonObject): string {
+  const days = numberAt(resource, 'daysSupply', 'value');
+  return days === null ? '' : `for ${numberText(days)} days`;
+}
+
 const OCCURRENCE = ['occurrenceDateTime', 'occurrencePeriod.start', 'authoredOn'];
 
 /** The R4 resource types that hold clinical facts and have no resource of their own here. */
@@ -190,7 +195,12 @@ export const SUMMARIES: { readonly [resourceType: string]: SummaryRule } = {
   },
   MedicationDispense: {
     describe: (resource, references) =>
-      sentence(medicationName(resource, references), 'dispensed', quantityText(at(resource, 'quantity'))),
+      sentence(
+        medicationName(resource, references),
+        'dispensed',
+        quantityText(at(resource, 'quantity')),
+        supplyText(resource),
+      ),
     dates: ['whenHandedOver', 'whenPrepared'],
   },
   ServiceRequest: coded('code', ...OCCURRENCE),

@@ -22,7 +22,8 @@ export async function readHeader(source: ByteSource, delimiters: readonly string
   if (line === null) throw new UnusableFile(`${source.name} is empty`);
   const at = `The header of ${source.name} in line ${line.number}`;
   if (line.problem !== '') throw new UnusableFile(`${at} cannot be read: ${line.problem}`);
-  if (line.text.includes('\r')) throw new UnusableFile(`${source.name} ends its lines with CR alone: save it with LF`);
+  if (line.text.includes('\r'))
+    throw new UnusableFile(`${source.name} ends its lines with CR alone: save it with LF`);
   const [best] = delimiters
     .map((delimiter) => ({ delimiter, names: parseFields(line.text, delimiter) ?? [] }))
     .toSorted((one, other) => other.names.length - one.names.length);
@@ -52,7 +53,9 @@ export function findColumns<Name extends string>(header: Header, known: readonly
   for (const [index, text] of header.names.entries()) {
     const name = known.find((each) => normalise(each) === normalise(text));
     if (name === undefined) {
-      throw new UnusableFile(`Column ${index + 1} of the header is not known. There are: ${known.join(', ')}`);
+      throw new UnusableFile(
+        `Column ${index + 1} of the header is not known. There are: ${known.join(', ')}`,
+      );
     }
     if (columns.has(name)) throw new UnusableFile(`The header has the column ${name} twice`);
     columns.set(name, index);

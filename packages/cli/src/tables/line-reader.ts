@@ -23,6 +23,7 @@ export interface LineReaderOptions {
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
+const BYTE_ORDER_MARK = /^\ufeff/;
 const NOTHING = Buffer.alloc(0);
 
 /**
@@ -59,10 +60,7 @@ class LineSplitter {
 
   write(chunk: Buffer): Line[] {
     let begin = 0;
-    if (this.#start === 0 && this.#pendingBytes === 0) {
-      checkFirstBytes(chunk, this.#name);
-      if (chunk[0] === 0xef && chunk[1] === 0xbb && chunk[2] === 0xbf) begin = this.#start = 3;
-    }
+    if (this.#start === 0 && this.#pendingBytes === 0) checkFirstBytes(chunk, this.#name);
     for (let end = chunk.indexOf(LINE_FEED, begin); end >= 0; end = chunk.indexOf(LINE_FEED, begin)) {
       this.#complete(chunk.subarray(begin, end), 1);
       begin = end + 1;
@@ -85,7 +83,9 @@ class LineSplitter {
   #hold(rest: Buffer): void {
     this.#pendingBytes += rest.length;
     this.#pending =
-      this.#pendingBytes > this.#maxBytes ? NOTHING : Buffer.concat([this.#pending, rest], this.#pendingBytes);
+      this.#pendingBytes > this.#maxBytes
+        ? NOTHING
+        : Buffer.concat([this.#pending, rest], this.#pendingBytes);
   }
 
   #complete(rest: Buffer, endBytes: number): void {
@@ -106,7 +106,8 @@ class LineSplitter {
     if (bytes.includes(0)) return { number, end, text: '', problem: 'line holds a NUL byte' };
     if (!isUtf8(bytes)) return { number, end, text: '', problem: 'line is not valid UTF-8' };
     const hasReturn = bytes[bytes.length - 1] === CARRIAGE_RETURN;
-    return { number, end, text: bytes.toString('utf8', 0, bytes.length - (hasReturn ? 1 : 0)), problem: '' };
+    const text = bytes.toString('utf8', 0, bytes.length - (hasReturn ? 1 : 0));
+    return { number, end, text: number === 1 ? text.replace(BYTE_ORDER_MARK, '') : text, problem: '' };
   }
 }
 
@@ -116,7 +117,8 @@ function inWords(bytes: number): string {
 
 function checkFirstBytes(chunk: Buffer, name: string): void {
   const [first, second] = chunk;
-  if (first === 0x1f && second === 0x8b) throw new UnusableFile(`${name} is compressed with gzip: unpack it first`);
+  if (first === 0x1f && second === 0x8b)
+    throw new UnusableFile(`${name} is compressed with gzip: unpack it first`);
   if (first === 0x50 && second === 0x4b && chunk[2] === 3) {
     throw new UnusableFile(`${name} is a zip archive or a spreadsheet, not a text file`);
   }

@@ -106,7 +106,8 @@ class RowAssembler {
   #continue(line: Line): Line[] {
     this.#open.push(line);
     const bytes = line.end - (this.#open[0]?.end ?? 0);
-    if (line.problem !== '' || this.#open.length > MAX_RECORD_LINES || bytes > MAX_LINE_BYTES) return this.#giveUp();
+    if (line.problem !== '' || this.#open.length > MAX_RECORD_LINES || bytes > MAX_LINE_BYTES)
+      return this.#giveUp();
     if (!hasOddQuotes(line.text)) return [];
     const fields = parseFields(this.#open.map(({ text }) => text).join('\n'), this.#options.delimiter);
     if (fields === null || fields.length !== this.#options.width) return this.#giveUp();

@@ -1,0 +1,89 @@
+import { Refused } from '../fhir/refused.ts';
+import { type Importer, type ImportSink, type ImportSource, withoutItems } from '../ingest/importer.ts';
+import { UnusableFile } from '../ingest/unusable-file.ts';
+import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
+import { findColumns, type Header, normalise, readHeader } from '../tables/header.ts';
+import { type Row, readRows } from '../tables/row-reader.ts';
+import { createReadingParser, READING_COLUMNS } from './readings.ts';
+import { RECORD_COLUMNS } from './record-kinds.ts';
+import { createRecordParser } from './records.ts';
+
+const DELIMITERS = [',', ';', '\t'];
+
+/** What the header says that the file holds. */
+interface Content {
+  /** Takes the fields of one line. Throws Refused. */
+  readonly take: (fields: readonly string[], line: number, sink: ImportSink) => void;
+  /** Then lines before the position to go on from count too. */
+  readonly mayHoldProfile: boolean;
+}
+
+/** Files with a header of ours: readings, or records of the other resources (docs/importing.md, "CSV"). */
+export const csvImporter: Importer = {
+  format: 'csv',
+  takesSeveral: false,
+  async open({ paths, patient }) {
+    const [path = ''] = paths;
+    if (patient !== null) throw new UnusableFile('A CSV file is about one person: leave --patient out');
+    const source = openFileSource(path);
+    const header = await readHeader(source, DELIMITERS);
+    return toSource(path, source, header, chooseContent(header));
+  },
+};
+
+function toSource(path: string, source: ByteSource, header: Header, content: Content): ImportSource {
+  const { delimiter, names } = header;
+  return {
+    files: [path],
+    size: source.size,
+    describe: (line) => `line ${line}`,
+    async read(sink, from) {
+      const start = content.mayHoldProfile ? header.end : Math.max(from, header.end);
+      const earlier = withoutItems(sink);
+      for await (const rows of readRows(source, { delimiter, width: names.length, from: start })) {
+        for (const row of rows) takeRow(row, content.take, row.end <= from ? earlier : sink);
+        const last = rows.at(-1);
+        if (last !== undefined && last.end > from) await sink.reached(last.end);
+      }
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+/** Which of the two headers it is. Throws UnusableFile when it is neither. */
+function chooseContent(header: Header): Content {
+  const names = header.names.map(normalise);
+  if (names.includes('record')) {
+    const parse = createRecordParser(findColumns(header, RECORD_COLUMNS));
+    return {
+      mayHoldProfile: true,
+      take: (fields, line, sink) => {
+        const outcome = parse(fields);
+        if (outcome.kind === 'profile') sink.profile(outcome.facts);
+        else sink.record(outcome.record, line);
+      },
+    };
+  }
+  if (!READING_COLUMNS.some((name) => names.includes(name))) {
+    throw new UnusableFile(
+      `The first line is no header. For readings it is: ${READING_COLUMNS.join(',')}. For records it begins with: record`,
+    );
+  }
+  const parse = createReadingParser(findColumns(header, READING_COLUMNS), header.delimiter);
+  return { mayHoldProfile: false, take: (fields, line, sink) => sink.reading(parse(fields), line) };
+}
+
+function takeRow({ line, fields, problem }: Row, take: Content['take'], sink: ImportSink): void {
+  if (problem !== '') sink.refused('line', problem, line);
+  else if (fields.length === 0) sink.leftOut('line', 'empty');
+  else takeFields(fields, line, take, sink);
+}
+
+function takeFields(fields: readonly string[], line: number, take: Content['take'], sink: ImportSink): void {
+  try {
+    take(fields, line, sink);
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    sink.refused('line', error.message, line);
+  }
+}

@@ -1,0 +1,84 @@
+import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
+import { Refused } from '../fhir/refused.ts';
+import type { ImportedProfile, ImportedRecord } from '../ingest/imported-item.ts';
+import { type Columns, normalise } from '../tables/header.ts';
+import { RECORD_KINDS, type RecordColumn } from './record-kinds.ts';
+import { parseText, parseTime } from './values.ts';
+
+/** What one record of the file becomes. */
+export type RecordOutcome =
+  | { readonly kind: 'record'; readonly record: ImportedRecord }
+  | { readonly kind: 'profile'; readonly facts: ImportedProfile };
+
+const PROFILE = 'profile';
+const PROFILE_COLUMNS = ['name', 'gender', 'dateOfBirth', 'bloodType'] as const;
+const COMMON: readonly RecordColumn[] = ['record', 'key', 'source'];
+
+const SOURCE = 'csv';
+const NAME_LENGTH = 200;
+/** The longest text that the rpc takes. */
+const TEXT_LENGTH = 4_000;
+
+/** Turns the fields of one record into what is stored of it. Throws Refused. */
+export type RecordParser = (fields: readonly string[]) => RecordOutcome;
+
+export function createRecordParser(columns: Columns<RecordColumn>): RecordParser {
+  return (row) => {
+    const text = (name: RecordColumn) => parseText(name, row[columns.get(name) ?? -1] ?? '', TEXT_LENGTH);
+    const name = normalise(text('record'));
+    if (name === PROFILE) {
+      checkColumns(name, PROFILE_COLUMNS, columns, row);
+      return { kind: 'profile', facts: profileOf(text) };
+    }
+    const kind = Object.hasOwn(RECORD_KINDS, name) ? RECORD_KINDS[name] : undefined;
+    if (kind === undefined)
+      throw new Refused(`record must be one of ${[...Object.keys(RECORD_KINDS), PROFILE].join(', ')}`);
+    checkColumns(name, kind.columns, columns, row);
+    const record = kind.build({ text, time: (field) => timeOf(field, text(field)) });
+    return {
+      kind: 'record',
+      record: { label: name, key: text('key'), source: text('source') || SOURCE, record },
+    };
+  };
+}
+
+/** Throws Refused for a text in a column of another kind: it would get lost. */
+function checkColumns(
+  name: string,
+  own: readonly RecordColumn[],
+  columns: Columns<RecordColumn>,
+  row: readonly string[],
+): void {
+  for (const [column, index] of columns) {
+    if (row[index] === '' || own.includes(column) || COMMON.includes(column)) continue;
+    throw new Refused(`${column} does not belong to a record of the kind ${name}`);
+  }
+}
+
+/** Checked here, because the rpc takes a profile as a whole or not at all. */
+const PROFILE_CHECKS: { readonly [Name in (typeof PROFILE_COLUMNS)[number]]: (text: string) => boolean } = {
+  name: (text) => text.length <= NAME_LENGTH && text.isWellFormed() && !/\p{Cc}/u.test(text),
+  gender: (text) => GENDERS.some((known) => known === text),
+  dateOfBirth: isDate,
+  bloodType: (text) => BLOOD_TYPES.some((known) => known === text),
+};
+
+function profileOf(text: (name: RecordColumn) => string): ImportedProfile {
+  const filled = PROFILE_COLUMNS.map((name) => [name, text(name)] as const).filter(
+    ([, value]) => value !== '',
+  );
+  for (const [name, value] of filled) {
+    if (!PROFILE_CHECKS[name](value)) throw new Refused(`${name} of the profile is not valid`);
+  }
+  return Object.fromEntries(filled);
+}
+
+function isDate(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(parseTime('dateOfBirth', text));
+}
+
+function timeOf<Name extends RecordColumn>(name: Name, text: string): { [Key in Name]?: Timestamp } {
+  if (text === '') return {};
+  return { [name]: timestampFromMs(parseTime(name, text)) } as { [Key in Name]?: Timestamp };
+}

@@ -1,0 +1,23 @@
+import { UnusableFile } from '../ingest/unusable-file.ts';
+import type { References } from './references.ts';
+
+const MAX_LISTED = 5;
+
+/**
+ * The patient whose data is imported; null when the input names none. Throws UnusableFile when that is not clear. `input` is
+ * what the message calls it, such as `bundle`.
+ */
+export function choosePatient(references: References, wanted: string | null, input: string): string | null {
+  const patients = references.patients();
+  if (wanted === null) {
+    if (patients.length <= 1) return patients[0] ?? null;
+    const listed = patients.slice(0, MAX_LISTED).join(', ');
+    throw new UnusableFile(
+      `The ${input} is about ${patients.length} patients (${listed}${patients.length > MAX_LISTED ? ', …' : ''}): choose one with --patient`,
+    );
+  }
+  const spellings = [references.canonical(wanted), `Patient/${wanted}`];
+  const found = patients.find((patient) => spellings.includes(patient));
+  if (found === undefined) throw new UnusableFile(`The ${input} has no patient ${wanted}`);
+  return found;
+}

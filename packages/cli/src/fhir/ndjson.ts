@@ -1,0 +1,97 @@
+import { type ImportRequest, type ImportSink, type ImportSource, withoutItems } from '../ingest/importer.ts';
+import { UnusableFile } from '../ingest/unusable-file.ts';
+import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
+import { choosePatient } from './chosen-patient.ts';
+import { type ResourceLine, readNdjson } from './ndjson-reader.ts';
+import { References } from './references.ts';
+import { ResourceImport } from './resource-import.ts';
+
+/** A line of one of several files as one number: the lines of a file are fewer than this. */
+const LINES_OF_A_FILE = 2 ** 40;
+
+/**
+ * Opens the files of a bulk data export, one resource a line. They are read twice: first to learn whom they are about and what
+ * their resources call each other, also across files; then again to map and send them. A line that is broken is refused and
+ * the rest goes on. Of two statements about the same thing the last one stays: there may be too many to remember them all.
+ */
+export async function openNdjson(
+  paths: readonly string[],
+  { patient, onChecked }: Pick<ImportRequest, 'patient' | 'onChecked'>,
+): Promise<ImportSource> {
+  const sources = paths.map(openFileSource);
+  const size = sources.reduce((sum, source) => sum + source.size, 0);
+  const references = new References();
+  let start = 0;
+  for (const source of sources) {
+    await learn(source, references, (bytes) => onChecked(start + bytes, size));
+    start += source.size;
+  }
+  return toSource(paths, sources, references, choosePatient(references, patient, 'export'));
+}
+
+/** Rejects with UnusableFile when no line of the file is a resource: then it is something else. */
+async function learn(
+  source: ByteSource,
+  references: References,
+  onBytes: (bytes: number) => void,
+): Promise<void> {
+  let [isEmpty, hasResource] = [true, false];
+  for await (const lines of readNdjson(source)) {
+    for (const { resource, problem, end } of lines) {
+      isEmpty = isEmpty && resource === null && problem === '';
+      hasResource = hasResource || resource !== null;
+      if (resource !== null) references.add('', resource);
+      onBytes(end);
+    }
+  }
+  // A server may export a file of a type of which there is nothing.
+  if (!hasResource && !isEmpty) throw new UnusableFile(`No line of ${source.name} is a FHIR resource`);
+}
+
+function toSource(
+  paths: readonly string[],
+  sources: readonly ByteSource[],
+  references: References,
+  patient: string | null,
+): ImportSource {
+  return {
+    files: paths,
+    size: sources.reduce((sum, source) => sum + source.size, 0),
+    describe: (origin) =>
+      `${sources[Math.floor(origin / LINES_OF_A_FILE)]?.name ?? '?'} line ${origin % LINES_OF_A_FILE}`,
+    async read(sink, from) {
+      const resources = new ResourceImport({ references, patient });
+      const earlier = withoutItems(sink);
+      for await (const { line, origin, end } of readAll(sources)) {
+        takeLine(line, origin, resources, end <= from ? earlier : sink);
+        if (end > from) await sink.reached(end);
+      }
+      resources.finish(sink);
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+/** The lines of all files, with positions as if the files were one. */
+async function* readAll(sources: readonly ByteSource[]) {
+  let start = 0;
+  for (const [index, source] of sources.entries()) {
+    for await (const lines of readNdjson(source)) {
+      for (const line of lines) {
+        yield { line, origin: index * LINES_OF_A_FILE + line.number, end: start + line.end };
+      }
+    }
+    start += source.size;
+  }
+}
+
+function takeLine(
+  { resource, problem }: ResourceLine,
+  origin: number,
+  resources: ResourceImport,
+  sink: ImportSink,
+): void {
+  if (resource !== null) resources.take({ resource, fullUrl: '', origin }, sink);
+  else if (problem === '') sink.leftOut('line', 'empty');
+  else sink.refused('line', problem, origin);
+}

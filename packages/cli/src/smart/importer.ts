@@ -1,0 +1,113 @@
+import { References } from '../fhir/references.ts';
+import { Refused } from '../fhir/refused.ts';
+import { ResourceImport } from '../fhir/resource-import.ts';
+import { FirstStatements } from '../ingest/first-statements.ts';
+import {
+  type Importer,
+  type ImportRequest,
+  type ImportSink,
+  type ImportSource,
+  withoutItems,
+} from '../ingest/importer.ts';
+import { UnusableFile } from '../ingest/unusable-file.ts';
+import { toMedicine } from './clinical-rows.ts';
+import { toContent } from './resources.ts';
+import {
+  describeOrigin,
+  fileOf,
+  openTables,
+  readTables,
+  sizeOf,
+  type TableFile,
+  type TableRow,
+} from './table-files.ts';
+
+const MAX_PATIENTS = 100_000;
+const MAX_LISTED = 100;
+const PATIENT_ID = /^[A-Za-z0-9._-]{1,40}$/;
+
+/** The tables of SMART's sample patients (docs/importing.md, "SMART sample tables"). */
+export const smartImporter: Importer = {
+  format: 'smart',
+  takesSeveral: false,
+  async open({ paths, patient, onChecked }) {
+    const [directory = ''] = paths;
+    const tables = await openTables(directory);
+    const { patients, references } = await learn(tables, onChecked);
+    return toSource(directory, tables, references, choosePatient(patients, patient));
+  },
+};
+
+/** Reads all tables once: whom they are about, and what the medicines are called. */
+async function learn(tables: readonly TableFile[], onChecked: ImportRequest['onChecked']) {
+  const [patients, references] = [new Set<string>(), new References()];
+  const size = sizeOf(tables);
+  for await (const { table, row, cells, end } of readTables(tables)) {
+    onChecked(end, size);
+    if (row.fields.length === 0) continue;
+    const patient = cells('PID');
+    if (PATIENT_ID.test(patient) && patients.size < MAX_PATIENTS) patients.add(patient);
+    const medicine = table.name === 'meds' ? toMedicine(cells) : null;
+    if (medicine !== null) references.add('', medicine);
+  }
+  return { patients, references };
+}
+
+/** Throws UnusableFile when it is not clear whose rows are meant. */
+function choosePatient(patients: ReadonlySet<string>, wanted: string | null): string {
+  if (wanted !== null) {
+    if (!patients.has(wanted)) throw new UnusableFile(`The tables have no patient ${wanted}`);
+    return wanted;
+  }
+  const [only] = patients;
+  if (only === undefined) throw new UnusableFile('The tables have no patient');
+  if (patients.size === 1) return only;
+  const listed = [...patients].slice(0, MAX_LISTED).join(', ');
+  throw new UnusableFile(
+    `The tables are about ${patients.size} patients: choose one with --patient. There are ${listed}${patients.size > MAX_LISTED ? ', …' : ''}`,
+  );
+}
+
+function toSource(
+  directory: string,
+  tables: readonly TableFile[],
+  references: References,
+  patient: string,
+): ImportSource {
+  return {
+    files: tables.map(({ name }) => `${directory}/${fileOf(name)}`),
+    size: sizeOf(tables),
+    describe: (origin) => describeOrigin(tables, origin),
+    async read(sink, from) {
+      const resources = new ResourceImport({ references, patient: null, statements: new FirstStatements() });
+      const earlier = withoutItems(sink);
+      for await (const row of readTables(tables)) {
+        takeRow(row, patient, resources, row.end <= from ? earlier : sink);
+        if (row.end > from) await sink.reached(row.end);
+      }
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+function takeRow(tableRow: TableRow, patient: string, resources: ResourceImport, sink: ImportSink): void {
+  const { table, row, cells, origin } = tableRow;
+  const { name } = table;
+  if (row.problem !== '') sink.refused(name, row.problem, origin);
+  else if (row.fields.length === 0) sink.leftOut(name, 'empty');
+  else if (cells('PID') === '') sink.refused(name, 'PID is missing', origin);
+  else if (cells('PID') !== patient) sink.leftOut(name, 'about another patient');
+  else takeContent(tableRow, resources, sink);
+}
+
+function takeContent({ table, cells, origin }: TableRow, resources: ResourceImport, sink: ImportSink): void {
+  const content = toContent(table.name, cells);
+  if ('leftOut' in content) {
+    sink.leftOut(table.name, content.leftOut);
+    return;
+  }
+  for (const resource of content.resources) {
+    if (resource instanceof Refused) sink.refused(table.name, resource.message, origin);
+    else resources.take({ resource, fullUrl: '', origin }, sink);
+  }
+}

@@ -1,0 +1,84 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { UnusableFile } from '../ingest/unusable-file.ts';
+import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
+import { type Header, readHeader } from '../tables/header.ts';
+import { type Row, readRows } from '../tables/row-reader.ts';
+import { type AnyCells, TABLE_NAMES, TABLES, type TableName } from './tables.ts';
+
+/** The file of one table. */
+export interface TableFile {
+  readonly name: TableName;
+  readonly source: ByteSource;
+  readonly header: Header;
+}
+
+/** One row of one of the tables. */
+export interface TableRow {
+  readonly table: TableFile;
+  readonly row: Row;
+  readonly cells: AnyCells;
+  /** Table and line as one number. */
+  readonly origin: number;
+  /** Position right behind it, as if the tables were one file. */
+  readonly end: number;
+}
+
+/** The lines of a table are fewer than this. */
+const LINES_OF_A_TABLE = 2 ** 40;
+
+/** Opens the tables that a directory holds, in the order of TABLES. Throws UnusableFile when a header lacks a column. */
+export async function openTables(directory: string): Promise<TableFile[]> {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new UnusableFile(
+      'The tables are imported together: name the directory that holds patients.txt and the others',
+    );
+  }
+  const files = new Set(readdirSync(directory));
+  const names = TABLE_NAMES.filter((name) => files.has(fileOf(name)));
+  if (names.length === 0) {
+    throw new UnusableFile(`The directory has none of the tables ${TABLE_NAMES.map(fileOf).join(', ')}`);
+  }
+  return Promise.all(names.map((name) => openTable(name, openFileSource(join(directory, fileOf(name))))));
+}
+
+export function fileOf(name: TableName): string {
+  return `${name}.txt`;
+}
+
+async function openTable(name: TableName, source: ByteSource): Promise<TableFile> {
+  const header = await readHeader(source, ['\t']);
+  if (new Set(header.names).size < header.names.length) {
+    throw new UnusableFile(`The header of ${source.name} has a column twice`);
+  }
+  const missing = TABLES[name].required.filter((column) => !header.names.includes(column));
+  if (missing.length > 0) throw new UnusableFile(`The header of ${source.name} lacks ${missing.join(', ')}`);
+  return { name, source, header };
+}
+
+/** Bytes of all tables. */
+export function sizeOf(tables: readonly TableFile[]): number {
+  return tables.reduce((sum, { source }) => sum + source.size, 0);
+}
+
+/** Where an origin is, such as `meds.txt line 17`. */
+export function describeOrigin(tables: readonly TableFile[], origin: number): string {
+  const table = tables[Math.floor(origin / LINES_OF_A_TABLE)];
+  return `${table?.source.name ?? '?'} line ${origin % LINES_OF_A_TABLE}`;
+}
+
+/** Every row of every table. */
+export async function* readTables(tables: readonly TableFile[]): AsyncGenerator<TableRow> {
+  let start = 0;
+  for (const [index, table] of tables.entries()) {
+    const { names, end, delimiter } = table.header;
+    const columns = new Map(names.map((name, column) => [name, column]));
+    for await (const rows of readRows(table.source, { delimiter, width: names.length, from: end })) {
+      for (const row of rows) {
+        const cells: AnyCells = (column) => row.fields[columns.get(column) ?? -1] ?? '';
+        yield { table, row, cells, origin: index * LINES_OF_A_TABLE + row.line, end: start + row.end };
+      }
+    }
+    start += table.source.size;
+  }
+}

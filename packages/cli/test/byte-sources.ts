@@ -1,0 +1,27 @@
+import type { ByteSource } from '../src/tables/byte-source.ts';
+
+/** A text or bytes as a source that hands out so many bytes at a time. */
+export function sourceOf(content: string | Uint8Array, chunkBytes = 64 * 1024): ByteSource {
+  const bytes = Buffer.from(content as Uint8Array);
+  return {
+    name: 'table.txt',
+    size: bytes.length,
+    async *read() {
+      for (let start = 0; start < bytes.length; start += chunkBytes) {
+        yield bytes.subarray(start, start + chunkBytes);
+      }
+    },
+  };
+}
+
+/** A source that hands out the same piece many times, so that a test needs no memory for it. */
+export function repeatedSource(piece: Buffer, times: number, tail = ''): ByteSource {
+  return {
+    name: 'table.txt',
+    size: piece.length * times + tail.length,
+    async *read() {
+      for (let count = 0; count < times; count += 1) yield piece;
+      if (tail !== '') yield Buffer.from(tail);
+    },
+  };
+}

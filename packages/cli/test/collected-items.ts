@@ -1,0 +1,69 @@
+import type { ImportedProfile, ImportedReading, ImportedRecord } from '../src/ingest/imported-item.ts';
+import type { Importer } from '../src/ingest/importer.ts';
+
+/** A reading as a person would write it down. */
+export type ReadingText = Omit<ImportedReading, 'start' | 'end'> & {
+  readonly start: string;
+  readonly end: string;
+};
+
+/** Everything that an importer hands over for some files. */
+export interface CollectedItems {
+  readonly readings: ReadingText[];
+  readonly records: ImportedRecord[];
+  /** `type: reason`, one each. */
+  readonly leftOut: string[];
+  /** `type: reason (origin)`, one each. */
+  readonly refused: string[];
+  profile: ImportedProfile;
+  readonly positions: number[];
+}
+
+export interface CollectOptions {
+  readonly patient?: string;
+  /** Position to go on from. */
+  readonly from?: number;
+}
+
+/** Reads files with an importer and collects what it hands over. Rejects with UnusableFile. */
+export async function collect(
+  importer: Importer,
+  paths: readonly string[],
+  { patient, from = 0 }: CollectOptions = {},
+): Promise<CollectedItems> {
+  await using source = await importer.open({ paths, patient: patient ?? null, onChecked: () => undefined });
+  const items: CollectedItems = {
+    readings: [],
+    records: [],
+    leftOut: [],
+    refused: [],
+    profile: {},
+    positions: [],
+  };
+  const describe = (origin: number | string) =>
+    typeof origin === 'number' ? source.describe(origin) : origin;
+  await source.read(
+    {
+      reading: ({ start, end, ...reading }) =>
+        void items.readings.push({ start: toText(start), end: toText(end), ...reading }),
+      record: (record) => void items.records.push(record),
+      leftOut: (type, reason) => void items.leftOut.push(`${type}: ${reason}`),
+      refused: (type, reason, origin) => void items.refused.push(`${type}: ${reason} (${describe(origin)})`),
+      profile: (facts) => {
+        items.profile = { ...items.profile, ...facts };
+      },
+      reached: async (position) => void items.positions.push(position),
+    },
+    from,
+  );
+  return items;
+}
+
+function toText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace('.000Z', 'Z');
+}
+
+/** How many items were handed over. */
+export function countOf({ readings, records, leftOut, refused }: CollectedItems): number {
+  return readings.length + records.length + leftOut.length + refused.length;
+}
