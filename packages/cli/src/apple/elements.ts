@@ -1,0 +1,22 @@
+import type { ExportElement } from './export-element.ts';
+import { leftOut, type Outcome } from './outcome.ts';
+import { mapMe } from './profile.ts';
+import { mapRecord } from './records.ts';
+import type { SourceLabels } from './source-labels.ts';
+import { typeNameOf } from './type-names.ts';
+
+// Why elements other than records are left out on purpose.
+const LEFT_OUT: ReadonlyMap<string, string> = new Map([
+  ['ExportDate', 'about the export itself'],
+  ['Correlation', 'its parts stand in the file as records of their own'],
+  ['Workout', 'its energy, distance and heart rates stand in the file as records of their own'],
+  ['ActivitySummary', 'daily totals follow from the records'],
+  ['ClinicalRecord', 'clinical records come in as FHIR files'],
+]);
+
+/** What becomes of an element below `HealthData`. */
+export function mapElement(element: ExportElement, labels: SourceLabels): readonly Outcome[] {
+  if (element.name === 'Record') return [mapRecord(element, labels)];
+  if (element.name === 'Me') return mapMe(element);
+  return [leftOut(typeNameOf(element.name), LEFT_OUT.get(element.name) ?? 'no metric type for it')];
+}

@@ -1,0 +1,60 @@
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const LENGTH = '2019-07-19 10:36:11 -0700'.length;
+
+/**
+ * Reads the one form in which Apple's export writes moments, `2019-07-19 10:36:11 -0700`, as Unix milliseconds; NaN for
+ * anything else and for days that no calendar has. The offset is the phone's at export time, but the instant is right.
+ */
+export function parseExportDate(text: string): number {
+  if (text.length !== LENGTH || !hasSeparators(text)) return Number.NaN;
+  const month = numberAt(text, 5, 2);
+  const day = numberAt(text, 8, 2);
+  const year = numberAt(text, 0, 4);
+  if (!(day >= 1 && day <= daysOf(year, month))) return Number.NaN;
+  const [hours, minutes, seconds] = [numberAt(text, 11, 2), numberAt(text, 14, 2), numberAt(text, 17, 2)];
+  const offset = offsetMinutesOf(text);
+  if (!(hours < 24 && minutes < 60 && seconds < 60)) return Number.NaN;
+  // Date.UTC takes the years 0 to 99 for the twentieth century.
+  if (year < 100) return Number.NaN;
+  return Date.UTC(year, month - 1, day, hours, minutes - offset, seconds);
+}
+
+/** Whether a text is a day of the calendar, `1990-05-20`. */
+export function isCalendarDate(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(parseExportDate(`${text} 00:00:00 +0000`));
+}
+
+function hasSeparators(text: string): boolean {
+  return (
+    text[4] === '-' &&
+    text[7] === '-' &&
+    text[10] === ' ' &&
+    text[13] === ':' &&
+    text[16] === ':' &&
+    text[19] === ' '
+  );
+}
+
+function offsetMinutesOf(text: string): number {
+  const sign = text[20];
+  const hours = numberAt(text, 21, 2);
+  const minutes = numberAt(text, 23, 2);
+  if ((sign !== '+' && sign !== '-') || !(hours < 24 && minutes < 60)) return Number.NaN;
+  return (sign === '-' ? -1 : 1) * (hours * 60 + minutes);
+}
+
+/** The number that `length` decimal digits form; NaN where other characters stand. */
+function numberAt(text: string, start: number, length: number): number {
+  let number = 0;
+  for (let index = start; index < start + length; index += 1) {
+    const digit = text.charCodeAt(index) - 48;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    number = number * 10 + digit;
+  }
+  return number;
+}
+
+function daysOf(year: number, month: number): number {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  return month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0);
+}

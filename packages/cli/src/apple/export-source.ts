@@ -1,0 +1,79 @@
+import type { Entry, ZipFile } from 'yauzl';
+import { UnusableFile } from '../ingest/unusable-file.ts';
+import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
+import { readEntry } from './entry-stream.ts';
+import {
+  ARCHIVE_LIMITS,
+  type ArchiveLimits,
+  listEntries,
+  openArchive,
+  type UnreadKind,
+} from './zip-entries.ts';
+
+/** What there is to read of an export, packed or not. */
+export interface ExportSource extends Disposable {
+  /** The XML with the records. */
+  readonly xml: ByteSource;
+  /** Recordings of the heart's electricity, in the order of the archive. */
+  readonly ecgs: readonly ByteSource[];
+  /** Files of the archive that are never read, by kind. */
+  readonly unread: ReadonlyMap<UnreadKind, number>;
+}
+
+const ROOT = /<HealthData[\s>]/;
+const HEAD_BYTES = 512 * 1024;
+
+/** Opens `export.zip` or `export.xml`. Throws UnusableFile when it is neither. */
+export async function openExport(
+  path: string,
+  limits: ArchiveLimits = ARCHIVE_LIMITS,
+): Promise<ExportSource> {
+  const file = openFileSource(path);
+  const start = (await readHead(file, 2)).subarray(0, 2).toString('latin1');
+  if (start === '') throw new UnusableFile('The file is empty');
+  if (start === '\u001f\u008b') throw new UnusableFile('The file is compressed with gzip: unpack it first');
+  if (start !== 'PK') {
+    return { xml: file, ecgs: [], unread: new Map(), [Symbol.dispose]: () => undefined };
+  }
+  const archive = await openArchive(path);
+  try {
+    const { exports, ecgs, unread } = await listEntries(archive, limits);
+    const toSource = (entry: Entry) => entrySource(archive, entry);
+    const xml = await chooseExport(exports.map(toSource));
+    return { xml, ecgs: ecgs.map(toSource), unread, [Symbol.dispose]: () => archive.close() };
+  } catch (error) {
+    archive.close();
+    throw error;
+  }
+}
+
+/** The first bytes of a source, at least so many when it has them. */
+export async function readHead(source: ByteSource, bytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of source.read()) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= bytes) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+function entrySource(archive: ZipFile, entry: Entry): ByteSource {
+  return { name: entry.fileName, size: entry.uncompressedSize, read: () => readEntry(archive, entry) };
+}
+
+/** The name depends on the language of the phone, so the root element decides where there are several. */
+async function chooseExport(sources: readonly ByteSource[]): Promise<ByteSource> {
+  const [only, ...others] = sources;
+  if (only === undefined) throw new UnusableFile('The zip archive holds no export.xml');
+  if (others.length === 0) return only;
+  const found: ByteSource[] = [];
+  for (const source of sources) {
+    if (ROOT.test((await readHead(source, HEAD_BYTES)).toString('latin1'))) found.push(source);
+  }
+  const [chosen, second] = found;
+  if (chosen === undefined) throw new UnusableFile('The zip archive holds no export.xml');
+  if (second !== undefined) throw new UnusableFile('The zip archive holds more than one export');
+  return chosen;
+}

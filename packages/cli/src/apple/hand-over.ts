@@ -1,0 +1,30 @@
+import type { ImportedReading, Origin } from '../ingest/imported-item.ts';
+import type { ImportSink } from '../ingest/importer.ts';
+import type { Outcome } from './outcome.ts';
+import type { Standing } from './value-table.ts';
+
+/** Gives the sink what has become of an element. */
+export function handOver(outcome: Outcome, sink: ImportSink, origin: Origin): void {
+  if (outcome.kind === 'reading') sink.reading(outcome.reading, origin);
+  else if (outcome.kind === 'record') sink.record(outcome.record, origin);
+  else if (outcome.kind === 'profile') sink.profile(outcome.facts);
+  else if (outcome.kind === 'left-out') sink.leftOut(outcome.type, outcome.reason);
+  else sink.refused(outcome.type, outcome.reason, origin);
+}
+
+/** Gives the sink the first reading of its type, times and source, and says of the others why they are not stored. */
+export function handOverReading(
+  reading: ImportedReading,
+  standing: Standing,
+  sink: ImportSink,
+  origin: Origin,
+): void {
+  if (standing === 'first') sink.reading(reading, origin);
+  else if (standing === 'repeated') sink.leftOut(reading.type, 'stated twice in the file');
+  else
+    sink.refused(
+      reading.type,
+      'another value for the same time and source stands earlier in the file',
+      origin,
+    );
+}

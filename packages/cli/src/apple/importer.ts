@@ -1,0 +1,148 @@
+import {
+  type Importer,
+  type ImportRequest,
+  type ImportSink,
+  type ImportSource,
+  withoutItems,
+} from '../ingest/importer.ts';
+import { UnusableFile } from '../ingest/unusable-file.ts';
+import type { ByteSource } from '../tables/byte-source.ts';
+import { ECG_HEADER_BYTES, mapEcg } from './ecg.ts';
+import { mapElement } from './elements.ts';
+import type { ExportElement } from './export-element.ts';
+import { ExportParser } from './export-parser.ts';
+import { type ExportSource, openExport, readHead } from './export-source.ts';
+import { handOver, handOverReading } from './hand-over.ts';
+import { type Outcome, refused } from './outcome.ts';
+import { RepeatedReadings } from './repeated-readings.ts';
+import { SourceLabels } from './source-labels.ts';
+import { NewestTimeZone } from './time-zones.ts';
+import { UNREAD_FILES } from './unread-files.ts';
+import type { UnreadKind } from './zip-entries.ts';
+
+/** What the check of an export finds out for its import. */
+interface Findings {
+  readonly labels: SourceLabels;
+  /** IANA zone; null when no sample names one. */
+  readonly timeZone: string | null;
+}
+
+/**
+ * Apple Health's `export.zip` or `export.xml`. The XML is read twice: first as a whole, to see that it is complete and whose
+ * devices its sources are, then again to map and send it. So nothing is written of an export that is broken.
+ */
+export const appleImporter: Importer = {
+  format: 'apple',
+  takesSeveral: false,
+  async open({ paths, patient, onChecked }) {
+    const [path = ''] = paths;
+    if (patient !== null) throw new UnusableFile('An export is about one person: leave --patient out');
+    const source = await openExport(path);
+    try {
+      return new AppleSource(path, source, await check(source, onChecked));
+    } catch (error) {
+      source[Symbol.dispose]();
+      throw error;
+    }
+  },
+};
+
+async function check({ xml }: ExportSource, onChecked: ImportRequest['onChecked']): Promise<Findings> {
+  const [parser, labels, newest] = [new ExportParser(), new SourceLabels(), new NewestTimeZone(Date.now())];
+  for await (const chunk of xml.read()) {
+    for (const element of parser.write(chunk)) {
+      const { sourceName = '', sourceVersion = '', device = '' } = element.attributes;
+      labels.learn({ sourceName, sourceVersion, device });
+      newest.add(element);
+    }
+    onChecked(parser.position, xml.size);
+  }
+  parser.end();
+  return { labels, timeZone: newest.zone };
+}
+
+/** Positions are characters of the XML, then one for each recording, then one for the files that are not read. */
+class AppleSource implements ImportSource {
+  readonly files: readonly string[];
+  readonly #source: ExportSource;
+  readonly #findings: Findings;
+
+  constructor(path: string, source: ExportSource, findings: Findings) {
+    this.files = [path];
+    this.#source = source;
+    this.#findings = findings;
+  }
+
+  get size(): number {
+    const { xml, ecgs } = this.#source;
+    return xml.size + ecgs.length + 1;
+  }
+
+  describe(line: number): string {
+    return `line ${line}`;
+  }
+
+  async read(sink: ImportSink, from: number): Promise<void> {
+    const { timeZone } = this.#findings;
+    if (timeZone !== null) sink.profile({ timeZone });
+    await this.#readXml(sink, from);
+    await this.#readEcgs(sink, from);
+    if (from >= this.size) return;
+    for (const [kind, count] of this.#source.unread) leaveOut(sink, kind, count);
+    await sink.reached(this.size);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#source[Symbol.dispose]();
+  }
+
+  /** Also what stands before `from` is looked at: it tells what is repeated later. */
+  async #readXml(sink: ImportSink, from: number): Promise<void> {
+    const [parser, repeated, earlier] = [new ExportParser(), new RepeatedReadings(), withoutItems(sink)];
+    for await (const chunk of this.#source.xml.read()) {
+      for (const element of parser.write(chunk)) {
+        this.#take(element, repeated, element.end > from ? sink : earlier);
+      }
+      if (parser.position > from) await sink.reached(parser.position);
+    }
+    parser.end();
+  }
+
+  #take(element: ExportElement, repeated: RepeatedReadings, sink: ImportSink): void {
+    const { line, attributes } = element;
+    for (const outcome of mapElement(element, this.#findings.labels)) {
+      if (outcome.kind !== 'reading') handOver(outcome, sink, line);
+      else
+        handOverReading(
+          outcome.reading,
+          repeated.standingOf(attributes['type'] ?? '', outcome.reading),
+          sink,
+          line,
+        );
+    }
+  }
+
+  async #readEcgs(sink: ImportSink, from: number): Promise<void> {
+    const { xml, ecgs } = this.#source;
+    for (const [index, ecg] of ecgs.entries()) {
+      const position = xml.size + index + 1;
+      if (position <= from) continue;
+      handOver(await readEcg(ecg), sink, ecg.name.replaceAll(/[^\w./-]/g, '?'));
+      await sink.reached(position);
+    }
+  }
+}
+
+async function readEcg(ecg: ByteSource): Promise<Outcome> {
+  try {
+    return mapEcg((await readHead(ecg, ECG_HEADER_BYTES)).toString('utf8'));
+  } catch (error) {
+    if (error instanceof UnusableFile) return refused('ECG', 'file of the archive is damaged');
+    throw error;
+  }
+}
+
+function leaveOut(sink: ImportSink, kind: UnreadKind, count: number): void {
+  const { type, reason } = UNREAD_FILES[kind];
+  for (let file = 0; file < count; file += 1) sink.leftOut(type, reason);
+}

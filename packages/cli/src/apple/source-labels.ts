@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { appleProductOf, parseDevice } from './devices.ts';
+import { toOwnText } from './own-text.ts';
+
+/** What a record says about where it comes from. */
+export interface RecordSource {
+  readonly sourceName: string;
+  readonly sourceVersion: string;
+  readonly device: string;
+}
+
+/** What a person typed in. */
+export const MANUAL = 'manual';
+
+/** Apple's Health app, and whatever of Apple's cannot be told apart further. */
+export const APPLE_HEALTH = 'apple-health';
+
+export const APPLE_WATCH = 'apple-watch';
+
+// Words of a source's name that tell a product whoever owns it: "Simon’s iPhone" is an iPhone.
+const PRODUCT_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/apple ?watch/, APPLE_WATCH],
+  [/iphone/, 'iphone'],
+  [/ipad/, 'ipad'],
+  [/ipod/, 'ipod'],
+  [/airpods/, 'airpods'],
+];
+
+// Makers and apps whose names are nobody's: in a source's name, or as the manufacturer of a device.
+const BRANDS: readonly (readonly [RegExp, string])[] = [
+  [/withings|health mate/, 'withings'],
+  [/garmin|^connect$/, 'garmin'],
+  [/fitbit/, 'fitbit'],
+  [/^oura\b/, 'oura'],
+  [/^polar\b/, 'polar'],
+  [/omron/, 'omron'],
+  [/dexcom/, 'dexcom'],
+  [/librelink|freestyle libre|^abbott\b/, 'freestyle-libre'],
+  [/medtronic/, 'medtronic'],
+  [/beurer/, 'beurer'],
+  [/ihealth/, 'ihealth'],
+  [/qardio/, 'qardio'],
+  [/renpho/, 'renpho'],
+  [/eufy/, 'eufy'],
+  [/zepp|mi fit|xiaomi|amazfit/, 'zepp'],
+  [/huawei/, 'huawei'],
+  [/samsung/, 'samsung'],
+  [/suunto/, 'suunto'],
+  [/^coros\b/, 'coros'],
+  [/^whoop\b/, 'whoop'],
+  [/wahoo/, 'wahoo'],
+  [/peloton/, 'peloton'],
+  [/alivecor|^kardia/, 'kardia'],
+  [/strava/, 'strava'],
+  [/runkeeper/, 'runkeeper'],
+  [/runtastic/, 'runtastic'],
+  [/nike ?run|nrc/, 'nike-run-club'],
+  [/myfitnesspal/, 'myfitnesspal'],
+  [/sleep ?cycle/, 'sleep-cycle'],
+  [/autosleep/, 'autosleep'],
+  [/headspace/, 'headspace'],
+];
+
+// The Health app in languages of the phone.
+const HEALTH_APP = new Set(
+  'health|gesundheit|santé|salud|saúde|salute|gezondheid|hälsa|helse|sundhed|terveys|zdrowie|zdraví|здоровье|ヘルスケア|健康|건강'.split(
+    '|',
+  ),
+);
+
+const MAX_KNOWN = 10_000;
+
+/**
+ * Gives every source of an export a label without a person in it. HealthKit keeps sources apart so that what a phone and an
+ * app count side by side is not added up; so different sources get different labels as far as possible.
+ */
+export class SourceLabels {
+  readonly #ownDevices = new Map<string, string>();
+  readonly #labels = new Map<string, string>();
+
+  /**
+   * Learns whose name a source's name is: where the source's version is that of the device's software, the source is the
+   * device itself, however its owner called it. To be told of every record before the first label is asked for.
+   */
+  learn({ sourceName, sourceVersion, device }: RecordSource): void {
+    if (device === '' || sourceVersion === '' || this.#ownDevices.has(sourceName)) return;
+    const { software, ...rest } = parseDevice(device);
+    const product = software === sourceVersion ? appleProductOf({ ...rest, software }) : null;
+    if (product !== null && this.#ownDevices.size < MAX_KNOWN)
+      this.#ownDevices.set(toOwnText(sourceName), product);
+  }
+
+  labelOf(source: RecordSource): string {
+    const key = `${source.sourceName}\n${source.device}`;
+    const known = this.#labels.get(key);
+    if (known !== undefined) return known;
+    const label = this.#find(source);
+    // Only a file that makes up sources has so many; remembering them saves time, nothing else.
+    if (this.#labels.size < MAX_KNOWN) this.#labels.set(key, label);
+    return label;
+  }
+
+  #find({ sourceName, device }: RecordSource): string {
+    // Apple writes no-break spaces into the names of its products.
+    const name = sourceName.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim();
+    const byName =
+      findLabel(PRODUCT_WORDS, name) ?? this.#ownDevices.get(sourceName) ?? findLabel(BRANDS, name);
+    if (byName !== undefined) return byName;
+    const { manufacturer, model } = parseDevice(device);
+    const byMaker = findLabel(BRANDS, manufacturer.toLowerCase()) ?? findLabel(BRANDS, model.toLowerCase());
+    if (byMaker !== undefined) return byMaker;
+    return name === '' || HEALTH_APP.has(name) ? APPLE_HEALTH : unknownLabel(name);
+  }
+}
+
+function findLabel(table: readonly (readonly [RegExp, string])[], text: string): string | undefined {
+  return text === '' ? undefined : table.find(([pattern]) => pattern.test(text))?.[1];
+}
+
+/**
+ * An unknown app may bear a person's name, so its label only tells it apart from others of the same person: 12 bits of a
+ * digest, far too few to confirm a name.
+ */
+function unknownLabel(name: string): string {
+  return `app-${createHash('sha256').update(name).digest('hex').slice(0, 3)}`;
+}

@@ -1,0 +1,47 @@
+/** Whether a key is seen for the first time, or what its value is compared with the first one. */
+export type Standing = 'first' | 'repeated' | 'contradicted';
+
+const FIRST_SLOTS = 64;
+
+/**
+ * Remembers a number for each key, a non-negative safe integer. Open addressing over typed arrays: a Map takes several times
+ * the memory and keeps the collector busy.
+ */
+export class ValueTable {
+  // 0 marks an empty slot, so keys are stored one higher.
+  #keys = new Float64Array(FIRST_SLOTS);
+  #values = new Float64Array(FIRST_SLOTS);
+  #count = 0;
+
+  /** Keeps the value of a new key; an earlier one stays. */
+  compare(key: number, value: number): Standing {
+    const slot = slotOf(this.#keys, key + 1);
+    if (this.#keys[slot] !== 0) return this.#values[slot] === value ? 'repeated' : 'contradicted';
+    this.#keys[slot] = key + 1;
+    this.#values[slot] = value;
+    this.#count += 1;
+    if (this.#count * 2 > this.#keys.length) this.#grow();
+    return 'first';
+  }
+
+  #grow(): void {
+    const [keys, values] = [new Float64Array(this.#keys.length * 2), new Float64Array(this.#keys.length * 2)];
+    for (const [index, key] of this.#keys.entries()) {
+      if (key === 0) continue;
+      const slot = slotOf(keys, key);
+      keys[slot] = key;
+      values[slot] = this.#values[index] ?? 0;
+    }
+    this.#keys = keys;
+    this.#values = values;
+  }
+}
+
+/** Where a key stands or would stand; the number of slots is a power of two. */
+function slotOf(keys: Float64Array, key: number): number {
+  const mask = keys.length - 1;
+  const mixed = Math.imul(key / 2 ** 20, 0x9e3779b1) ^ Math.imul(key % 2 ** 20, 0x85ebca6b);
+  let slot = (mixed ^ (mixed >>> 15)) & mask;
+  while (keys[slot] !== 0 && keys[slot] !== key) slot = (slot + 1) & mask;
+  return slot;
+}

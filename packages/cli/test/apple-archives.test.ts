@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openExport } from '../src/apple/export-source.ts';
+import { ARCHIVE_LIMITS } from '../src/apple/zip-entries.ts';
+import { exportXml, recordXml } from './apple-exports.ts';
+import { type FilesOfTest, openFilesOfTest } from './files-of-test.ts';
+import { toZip, type ZipMember } from './zip-files.ts';
+
+const XML = exportXml(recordXml());
+const EXPORT: ZipMember = { name: 'apple_health_export/export.xml', content: XML };
+
+let files: FilesOfTest;
+
+beforeEach(() => {
+  files = openFilesOfTest();
+});
+
+afterEach(() => {
+  files[Symbol.dispose]();
+});
+
+/** Opens an archive and reads its XML. Rejects with UnusableFile. */
+async function readXml(archive: Uint8Array, limits = ARCHIVE_LIMITS): Promise<string> {
+  using source = await openExport(files.write('export.zip', archive), limits);
+  const chunks: Buffer[] = [];
+  for await (const chunk of source.xml.read()) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+describe('an archive', () => {
+  test.each([
+    ['deflated', EXPORT],
+    ['stored', { ...EXPORT, method: 0 }],
+    ['with 64-bit sizes', { ...EXPORT, zip64: true }],
+    ['without a folder', { ...EXPORT, name: 'export.xml' }],
+    ['in Spanish', { ...EXPORT, name: 'apple_health_export/exportación.xml' }],
+    ['in German', { ...EXPORT, name: 'apple_health_export/Export.xml' }],
+    ['in Chinese', { ...EXPORT, name: 'apple_health_export/导出.xml' }],
+  ])('%s gives its export', async (_name, member) => {
+    expect(await readXml(toZip([member]))).toBe(XML);
+  });
+
+  test('is told by its content, not by its name', async () => {
+    using source = await openExport(files.write('renamed.xml', toZip([EXPORT])));
+    expect(source.xml.name).toBe(EXPORT.name);
+    using plain = await openExport(files.write('renamed.zip', XML));
+    expect(plain.xml.size).toBe(Buffer.byteLength(XML));
+  });
+
+  test('finds the recordings and counts what is never read', async () => {
+    const archive = toZip([
+      { name: 'apple_health_export/', content: '' },
+      { name: 'apple_health_export/export_cda.xml', content: '<ClinicalDocument/>' },
+      EXPORT,
+      { name: 'apple_health_export/electrocardiograms/ecg_2024-01-05.csv', content: 'Name,Jo' },
+      { name: 'apple_health_export/workout-routes/route_2024-01-05.gpx', content: '<gpx/>' },
+      { name: 'apple_health_export/workout-routes/route_2024-01-06.gpx', content: '<gpx/>' },
+      { name: 'apple_health_export/clinical-records/Condition-1.json', content: '{}' },
+      { name: '__MACOSX/apple_health_export/._export.xml', content: 'x' },
+    ]);
+    using source = await openExport(files.write('export.xml', archive));
+    expect(source.xml.name).toBe(EXPORT.name);
+    expect(source.ecgs.map(({ name }) => name)).toEqual([
+      'apple_health_export/electrocardiograms/ecg_2024-01-05.csv',
+    ]);
+    expect(Object.fromEntries(source.unread)).toEqual({ cda: 1, route: 2, clinical: 1, other: 1 });
+  });
+
+  test('with several XML files gives the one that is an export', async () => {
+    const other = { name: 'apple_health_export/other.xml', content: '<ClinicalDocument/>' };
+    expect(await readXml(toZip([other, EXPORT]))).toBe(XML);
+    await expect(readXml(toZip([other, { ...other, name: 'a.xml' }]))).rejects.toThrow(
+      'holds no export.xml.',
+    );
+    const second = { ...EXPORT, name: 'apple_health_export/exportar.xml' };
+    await expect(readXml(toZip([EXPORT, second]))).rejects.toThrow('holds more than one export.');
+  });
+});
+
+describe('a hostile or broken archive is refused:', () => {
+  const encrypted = 0x801;
+  const bomb: ZipMember = { name: 'export.xml', content: Buffer.alloc(20 * 1024 * 1024, ' ') };
+  test.each<[string, readonly ZipMember[], string]>([
+    ['nothing in it', [], 'holds no export.xml'],
+    ['another archive', [{ name: 'photo.jpg', content: 'x' }], 'holds no export.xml'],
+    ['an export too deep', [{ ...EXPORT, name: 'a/b/export.xml' }], 'holds no export.xml'],
+    ['the export twice', [EXPORT, EXPORT], 'holds a file twice'],
+    [
+      'a path that leads out',
+      [EXPORT, { name: '../../etc/cron.d/x', content: 'x' }],
+      'a name that leads out of it',
+    ],
+    ['a Windows path', [{ name: '..\\..\\export.xml', content: XML }], 'a name that leads out of it'],
+    ['an absolute path', [EXPORT, { name: '/etc/passwd', content: 'x' }], 'a name that leads out of it'],
+    ['a symbolic link', [{ ...EXPORT, content: '/etc/passwd', mode: 0o120777 }], 'holds a symbolic link'],
+    ['encryption', [{ ...EXPORT, flags: encrypted }], 'is encrypted'],
+    ['an unknown method', [{ ...EXPORT, method: 12 }], 'packed in a way that is not read here'],
+    ['a size too small', [{ ...EXPORT, statedSize: 100 }], 'another size than it says'],
+    ['a size too large', [{ ...EXPORT, statedSize: 10_000 }], 'another size than it says'],
+    ['a wrong checksum', [{ ...EXPORT, statedChecksum: 1 }], 'its checksum is wrong'],
+    ['nonsense for content', [{ ...EXPORT, packed: Buffer.alloc(100, 0xff) }], 'damaged or cut off'],
+    ['a bomb', [bomb], 'grows more than 200 times when it is unpacked'],
+    ['a bomb that hides its size', [{ ...bomb, statedSize: 1000 }], 'another size than it says'],
+  ])('%s', async (_name, members, message) => {
+    await expect(readXml(toZip(members))).rejects.toThrow(message);
+  });
+
+  test('a file beyond the limits', async () => {
+    const limits = { ...ARCHIVE_LIMITS, entries: 2, entryBytes: 1024 * 1024 };
+    await expect(readXml(toZip([EXPORT, EXPORT, EXPORT]), limits)).rejects.toThrow('has more than 2 entries');
+    const large = { ...EXPORT, content: `${XML}${' '.repeat(1024 * 1024)}` };
+    await expect(readXml(toZip([large]), limits)).rejects.toThrow('is larger than 1 MB');
+  });
+
+  test('cut off anywhere', async () => {
+    const archive = toZip([EXPORT, { name: 'b.csv', content: 'x' }]);
+    for (let length = 4; length < archive.length; length += 37) {
+      await expect(readXml(archive.subarray(0, length))).rejects.toThrow('damaged or cut off');
+    }
+  });
+
+  test('garbled anywhere: whatever comes of it, it is told as the fault of the file', async () => {
+    const archive = toZip([EXPORT]);
+    for (let at = 4; at < archive.length; at += 3) {
+      const garbled = Buffer.from(archive);
+      garbled.writeUInt8(garbled.readUInt8(at) ^ 0x55, at);
+      const outcome = await readXml(garbled).catch((error: unknown) => error);
+      if (outcome !== XML) expect(outcome).toMatchObject({ name: 'UnusableFile' });
+    }
+  });
+});
+
+test.each([
+  ['nothing', '', 'The file is empty.'],
+  ['gzip', Buffer.from([0x1f, 0x8b, 8, 0]), 'compressed with gzip'],
+])('a file of %s is named', async (_name, content, message) => {
+  await expect(openExport(files.write('export.xml', content))).rejects.toThrow(message);
+});
+
+test('a file that is not there, and a directory, are named', async () => {
+  await expect(openExport('/nowhere/export.zip')).rejects.toThrow('There is no file export.zip.');
+  await expect(openExport('/')).rejects.toMatchObject({ name: 'UnusableFile' });
+});
