@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openExport } from '../src/apple/export-source.ts';
-import { ARCHIVE_LIMITS } from '../src/apple/zip-entries.ts';
+import { ARCHIVE_LIMITS } from '../src/archive/zip-archive.ts';
 import { exportXml, recordXml } from './apple-exports.ts';
 import { type FilesOfTest, openFilesOfTest } from './files-of-test.ts';
 import { toZip, type ZipMember } from './zip-files.ts';

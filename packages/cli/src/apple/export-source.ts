@@ -1,14 +1,9 @@
 import type { Entry, ZipFile } from 'yauzl';
+import { readEntry } from '../archive/entry-stream.ts';
+import { ARCHIVE_LIMITS, type ArchiveLimits, openArchive } from '../archive/zip-archive.ts';
 import { UnusableFile } from '../ingest/unusable-file.ts';
 import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
-import { readEntry } from './entry-stream.ts';
-import {
-  ARCHIVE_LIMITS,
-  type ArchiveLimits,
-  listEntries,
-  openArchive,
-  type UnreadKind,
-} from './zip-entries.ts';
+import { listEntries, type UnreadKind } from './zip-entries.ts';
 
 /** What there is to read of an export, packed or not. */
 export interface ExportSource extends Disposable {

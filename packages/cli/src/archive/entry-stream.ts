@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import type { Entry, ZipFile } from 'yauzl';
 import { UnusableFile } from '../ingest/unusable-file.ts';
-import { damaged } from './zip-entries.ts';
+import { damaged } from './zip-archive.ts';
 
 // The reader's own inflater hands out 16 KB at a time, which costs more than inflating.
 const CHUNK_BYTES = 64 * 1024;
