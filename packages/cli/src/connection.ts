@@ -57,7 +57,7 @@ export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
 }
 
 /** Says so here, with the name of the setting, rather than at the first call. */
-function checkPrivateKey(pem: string): void {
+export function checkPrivateKey(pem: string): void {
   try {
     if (createPrivateKey(pem).asymmetricKeyType === 'ed25519') return;
   } catch {

@@ -5,14 +5,17 @@ import { importFiles } from './commands/import.ts';
 import { listImports } from './commands/imports.ts';
 import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
 import { verifyRecords } from './commands/records-verify.ts';
+import { RESTORE_ACTIONS, type RestoreAction, runRestore } from './commands/restore.ts';
 import { openIngestion } from './connection.ts';
 import { IMPORTERS } from './importers.ts';
+import { openOperator } from './operator/connection.ts';
 import { openRecords } from './records/connection.ts';
 
 const HELP = `Usage: pnpm phds import FORMAT FILE… --user ID [--patient REF] [--again] [--json]
        pnpm phds imports --user ID [--json]
        pnpm phds records verify [--json]
        pnpm phds records export --user ID --format csv|fhir [--out FILE]
+       pnpm phds restore status|declare|confirm [--json]
 
 import           imports a file for a user; importing the same file again changes nothing, and an import
                  that was interrupted goes on where it stopped
@@ -36,11 +39,18 @@ records export   a user's access records, oldest first
   --format         csv (RFC 4180), or fhir: FHIR R4 AuditEvents, one a line
   --out FILE       write to a file instead of the output
 
+restore          what to believe after consent's database was restored (docs/restoring.md)
+  status           whether it was, and what is suspended because of it
+  declare          suspends everything that is there, after a restore that cannot be noticed
+  confirm          believes the database: what was suspended works again
+  --json           print the status as one JSON document
+
   --help           print this
 
 All of them look for the local stack that runs in this checkout. Elsewhere, import and imports take HEALTH_DATA_ADDRESS
 (host:port) and SERVICE_PRIVATE_KEY_FILE (PEM of the caller \`importer\`); records takes RECORDS_DATABASE_URL
-(consent's database, a role that reads) and RECORDS_PUBLIC_KEYS_FILE (JWKS of consent's receipt key).
+(consent's database, a role that reads) and RECORDS_PUBLIC_KEYS_FILE (JWKS of consent's receipt key); restore takes
+CONSENT_ADDRESS and SERVICE_PRIVATE_KEY_FILE (PEM of the caller \`operator\`).
 
 Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
 1 it could not be done (verify: something was changed); 2 wrong arguments; 3 the records could not be verified.
@@ -68,11 +78,14 @@ async function main(args: readonly string[]): Promise<number> {
 
 type Command = (rest: readonly string[], values: Values) => Promise<number> | number;
 
-const COMMANDS: ReadonlyMap<string, Command> = new Map([
+const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['import', runImport],
   ['imports', alone(runImports)],
   ['records verify', alone(runVerify)],
   ['records export', alone(runExport)],
+  ...RESTORE_ACTIONS.map(
+    (action) => [`restore ${action}`, alone((values) => runRestoring(action, values))] as const,
+  ),
 ]);
 
 /** A command that takes options alone. */
@@ -125,6 +138,14 @@ function runExport(values: Values): Promise<number> | number {
   return exportRecords(
     { userId: values.user, format, file },
     { output: process.stdout, errors: process.stderr, connect: () => openRecords(process.env) },
+  );
+}
+
+function runRestoring(action: RestoreAction, values: Values): Promise<number> {
+  const connect = () => openOperator(process.env, ['consent']);
+  return runRestore(
+    { action, json: values.json === true },
+    { output: process.stdout, errors: process.stderr, connect },
   );
 }
 

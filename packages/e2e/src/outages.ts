@@ -32,22 +32,44 @@ export async function freezeDatabaseSessions(stack: RunningStack, role: string):
   };
 }
 
+/** A database server that is down. */
+export interface StoppedDatabase {
+  /** Its data directory. */
+  readonly directory: string;
+  /** Starts it again on the same port. Whoever does has to dispose of it, after the services and before the stack. */
+  start(settings?: Readonly<Record<string, string>>): Promise<EmbeddedPostgres>;
+}
+
 /**
  * Ends the database server as a crash of it would (immediate shutdown: nothing is flushed, nobody is told) and answers how
  * to start it again on the same port. Whoever starts it has to dispose of it, after the services and before the stack.
  */
 export async function crashDatabase(stack: RunningStack): Promise<() => Promise<EmbeddedPostgres>> {
+  const { start } = await endDatabase(stack, 'SIGQUIT');
+  return () => start();
+}
+
+/** Ends the database server in order: what it leaves is a whole backup. */
+export function stopDatabase(stack: RunningStack): Promise<StoppedDatabase> {
+  return endDatabase(stack, 'SIGINT');
+}
+
+async function endDatabase(stack: RunningStack, signal: NodeJS.Signals): Promise<StoppedDatabase> {
   const { port, password } = new URL(stack.adminDatabaseUrl);
   const pid = await readServerPid(stack);
-  process.kill(pid, 'SIGQUIT');
+  process.kill(pid, signal);
   await eventually(() => !isAlive(pid));
-  return () =>
-    startEmbeddedPostgres({
-      directory: databaseDirectory(stack),
-      port: Number(port),
-      password: decodeURIComponent(password),
-      settings: THROWAWAY_SETTINGS,
-    });
+  const directory = databaseDirectory(stack);
+  return {
+    directory,
+    start: (settings = {}) =>
+      startEmbeddedPostgres({
+        directory,
+        port: Number(port),
+        password: decodeURIComponent(password),
+        settings: { ...THROWAWAY_SETTINGS, ...settings },
+      }),
+  };
 }
 
 function databaseDirectory({ logs }: RunningStack): string {

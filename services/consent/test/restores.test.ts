@@ -185,6 +185,12 @@ describe('a database that became another one under a running service', () => {
     await consent.owner.query('INSERT INTO consent_audit.restore_confirmation (number) VALUES (2)');
   });
 
+  test('is noticed by the next approval, which works at once', async () => {
+    const anew = await approve(consent, app, 'after');
+    expect(await record(consent, accessOf(anew))).toBe(Verdict.RELEASED);
+    expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
+  });
+
   test('releases nothing, before anybody has noticed', async () => {
     expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
     expect((await checkLiveness(before)).grant?.status).toBe(GrantStatus.REVOKED);

@@ -1,22 +1,34 @@
-import type { Logger } from '@phds/service-kit/log';
 import { startPeriodic } from './periodic.ts';
 import type { RestoreLog } from './restores.ts';
 
+type Say = (details: object, text: string) => void;
+
+export interface RestoreWatchOptions {
+  /** Milliseconds between two looks. */
+  readonly intervalMs: number;
+  readonly log: { readonly error: Say; readonly warn: Say };
+}
+
 /**
- * Looks at once, so that what is approved from the first call on is newer than a restore, and then now and then. What a restore
- * suspends does not wait for it. Disposing ends it.
+ * Looks at once, and then now and then; what a restore suspends does not wait for it. Says once of each restore that it waits for a
+ * confirmation. Disposing ends it.
  */
 export async function startRestoreWatch(
-  restores: Pick<RestoreLog, 'notice'>,
-  { intervalMs, log }: { readonly intervalMs: number; readonly log: Pick<Logger, 'error' | 'warn'> },
+  restores: Pick<RestoreLog, 'notice' | 'findLatest'>,
+  { intervalMs, log }: RestoreWatchOptions,
 ): Promise<AsyncDisposable> {
-  const onFailure = (err: unknown) => log.warn({ err }, 'looking for a restore of the database failed');
+  let told = 0;
   const look = async () => {
-    const restore = await restores.notice();
-    if (restore === null) return;
-    const { number } = restore;
-    log.error({ number }, 'the database was restored: what is older is suspended until an operator confirms');
+    await restores.notice();
+    const latest = await restores.findLatest();
+    if (latest === null || latest.confirmedAt !== null || latest.number === told) return;
+    told = latest.number;
+    log.error(
+      { number: told },
+      'the database was restored: what is older is suspended until an operator confirms',
+    );
   };
+  const onFailure = (err: unknown) => log.warn({ err }, 'looking for a restore of the database failed');
   await look().catch(onFailure);
   return startPeriodic(look, { intervalMs, onFailure });
 }

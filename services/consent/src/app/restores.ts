@@ -3,8 +3,8 @@ import type { Restore } from '../domain/restore.ts';
 
 /** Restores of the ledger's database; what they suspend is judged where grants and tokens are (docs/decisions/0011). */
 export interface RestoreLog {
-  /** Writes down a database that is not the one of the last entry; answers the restore, or null when it is the same. */
-  notice(): Promise<Restore | null>;
+  /** Writes down a database that is not the one of the last entry. */
+  notice(): Promise<void>;
   /** The latest; null when there never was one. */
   findLatest(): Promise<Restore | null>;
   /** Grants that would be active and are suspended. */

@@ -8,6 +8,7 @@ import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, SUSPENDED, toGrant } from './grant-rows.ts';
 import { PENDING_COLUMNS, PENDING_FROM, type PendingRow, toPendingApproval } from './pending-rows.ts';
 import { keepPerson } from './person-locks.ts';
+import { noticeRestore } from './prisma-restores.ts';
 
 type Transaction = Prisma.TransactionClient;
 
@@ -16,7 +17,7 @@ interface LockedFacts extends DecisionFacts {
   readonly openGrant: Grant | null;
 }
 
-/** Decisions, each one transaction. Locks are taken in the order person, pending approval, user and app, app, grant. */
+/** Decisions, each one transaction. Locks are taken in the order restore, person, pending approval, user and app, app, grant. */
 export function createPrismaDecisions(prisma: PrismaClient): Decisions {
   return {
     approve: (command, decide) => prisma.$transaction((tx) => approve(tx, command, decide)),
@@ -29,6 +30,7 @@ async function approve(
   command: ApprovalCommand,
   decide: (facts: DecisionFacts) => ApprovalOutcome,
 ): Promise<Approved | null> {
+  await noticeRestore(tx);
   await keepPerson(tx, command.userId);
   const clientId = await lockPending(tx, command.pendingId, command.userId);
   if (clientId === null) return null;

@@ -11,7 +11,7 @@ const COLUMNS = Prisma.sql`r.number, r.at, r.kind,
 /** Restores in the schema that the service may only add to. Its first start is an entry as well, which suspends nothing. */
 export function createPrismaRestores(prisma: PrismaClient): RestoreLog {
   return {
-    notice: () => prisma.$transaction(notice),
+    notice: () => prisma.$transaction(noticeRestore),
     findLatest: () => findRestore(prisma, Prisma.sql`true`),
     async countSuspended() {
       const [row] = await prisma.$queryRaw<{ count: number }[]>`
@@ -41,17 +41,17 @@ async function lockNumbers(tx: Transaction): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('consent restores', 0))`;
 }
 
-async function notice(tx: Transaction): Promise<Restore | null> {
-  if (await isKnown(tx)) return null;
+/** Writes down a database that is not the one of the last entry: what is made from then on is newer than the restore. */
+export async function noticeRestore(tx: Transaction): Promise<void> {
+  if (await isKnown(tx)) return;
   await lockNumbers(tx);
   // Another instance may have been faster.
-  if (await isKnown(tx)) return null;
-  const [entry] = await tx.$queryRaw<{ number: number }[]>`
+  if (await isKnown(tx)) return;
+  await tx.$executeRaw`
     INSERT INTO consent_audit.restore (number, kind, identity)
     SELECT coalesce(max(number), 0) + 1, CASE WHEN max(number) IS NULL THEN 'first' ELSE 'detected' END,
       consent_audit.database_identity()
-    FROM consent_audit.restore RETURNING number`;
-  return findRestore(tx, Prisma.sql`r.number = ${entry?.number}`);
+    FROM consent_audit.restore`;
 }
 
 async function isKnown(tx: Transaction): Promise<boolean> {

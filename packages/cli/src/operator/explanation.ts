@@ -1,0 +1,15 @@
+import { ConfigError } from '@phds/service-kit/config';
+import { AppError } from '@phds/service-kit/errors';
+import { NotConfigured } from '../connection.ts';
+import type { OperatedService } from './connection.ts';
+
+/** One sentence for the person at the terminal. Throws what is a fault of ours, for its stack. */
+export function explainOperator(error: unknown, service: OperatedService): string {
+  if (error instanceof NotConfigured || error instanceof ConfigError) return error.message;
+  if (!(error instanceof AppError)) throw error;
+  if (error.reason === 'unavailable') return `${service} does not answer.`;
+  if (error.reason === 'caller_not_admitted') {
+    return `${service} does not admit this caller: the private key is not the one of \`operator\`.`;
+  }
+  return `${service} refused (${error.reason})${error.message === '' ? '' : `: ${error.message}`}`;
+}

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { cp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { repositoryRoot } from '@phds/dev-stack/data-directory';
+import type { EmbeddedPostgres } from '@phds/dev-stack/embedded-postgres';
+import { stopDatabase } from '@phds/e2e/outages';
+import { expectStatus } from '@phds/e2e/partner-app';
+import { send } from '@phds/e2e/request';
+import { type RunningStack, startRunningStack } from '@phds/e2e/running-stack';
+import { HEART_PATH, moveIn, type Resident, useEverything } from '@phds/e2e/working-system';
+import { eventually } from '@phds/test-kit/conditions';
+
+const GATEWAYS = 2;
+
+let stack: RunningStack;
+let databases: AsyncDisposableStack;
+let resident: Resident;
+
+/** Replaces the data directory while the server is down; the services stay. */
+async function restartDatabase(
+  change: (directory: string) => Promise<void>,
+  settings: Record<string, string> = {},
+): Promise<EmbeddedPostgres> {
+  const { directory, start } = await stopDatabase(stack);
+  await change(directory);
+  return databases.use(await start(settings));
+}
+
+const toBackup = (directory: string) => `${directory}.backup`;
+const backUp = (directory: string) => cp(directory, toBackup(directory), { recursive: true });
+
+async function putBack(directory: string): Promise<void> {
+  await rm(directory, { recursive: true });
+  await cp(toBackup(directory), directory, { recursive: true });
+}
+
+/** As backup programs restore: recovery reads what the archive has, here nothing, and ends on a timeline of its own. */
+async function recover(directory: string): Promise<void> {
+  await putBack(directory);
+  await writeFile(join(directory, 'recovery.signal'), '');
+}
+
+function phdsRestore(action: string): Promise<Record<string, unknown>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
+  const env = {
+    PATH: process.env['PATH'],
+    CONSENT_ADDRESS: stack.rpcAddresses.consent,
+    SERVICE_PRIVATE_KEY_FILE: stack.keys.servicePrivateKeys.operator,
+  };
+  const main = join(repositoryRoot, 'packages/cli/src/main.ts');
+  execFile(process.execPath, [main, 'restore', action, '--json'], { env }, (error, stdout) => {
+    if (error === null) resolve(JSON.parse(stdout));
+    else reject(error);
+  });
+  return promise;
+}
+
+async function readEverywhere({ app, tokens }: Resident): Promise<number[]> {
+  const answers = stack.gatewayUrls.map((url) => app.at(url).read(tokens.accessToken, HEART_PATH));
+  return (await Promise.all(answers)).map(({ status }) => status);
+}
+
+/** Answers of the services once they have found the database again. */
+async function untilTheDatabaseIsBack(): Promise<void> {
+  await eventually(async () => {
+    const { status } = await send(`${stack.gateway}/partner/consent/grants`, { bearer: resident.session });
+    return status === 200;
+  });
+}
+
+beforeEach(async () => {
+  databases = new AsyncDisposableStack();
+  stack = await startRunningStack({ gateways: GATEWAYS, redis: false });
+  resident = await moveIn(stack, 'resident');
+  await useEverything(resident);
+});
+afterEach(async () => {
+  for (const process of stack?.processes.values() ?? []) await process.stop();
+  await databases?.disposeAsync();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+describe('a backup from before a revocation', () => {
+  beforeEach(async () => {
+    await restartDatabase(backUp);
+    await untilTheDatabaseIsBack();
+    const { session, tokens } = resident;
+    const url = `${stack.gateway}/partner/consent/grants/${tokens.grantId}`;
+    expectStatus(200, await send(url, { method: 'DELETE', bearer: session }));
+  });
+
+  test('revives nothing when it is recovered, until an operator says so', async () => {
+    await restartDatabase(recover, { restore_command: 'false' });
+    await untilTheDatabaseIsBack();
+    expect(await readEverywhere(resident)).toEqual([401, 401]);
+    const refreshed = await resident.app.refresh(resident.tokens.refreshToken);
+    expect(refreshed).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    const introspected = await resident.app.introspect(resident.tokens.accessToken);
+    expect(introspected.body).toEqual({ active: false });
+
+    const newcomer = await moveIn(stack, 'newcomer');
+    await useEverything(newcomer);
+    expect(await phdsRestore('status')).toMatchObject({
+      latest: { kind: 'detected', confirmedAt: null },
+      suspendedGrants: 1,
+    });
+
+    await phdsRestore('confirm');
+    expect(await readEverywhere(resident)).toEqual([200, 200]);
+  });
+
+  test('revives nothing after a snapshot was put back, once an operator has said that it was', async () => {
+    await restartDatabase(putBack);
+    await untilTheDatabaseIsBack();
+    // No trace of it in the database: this is why it has to be said.
+    expect(await phdsRestore('status')).toEqual({ latest: null, suspendedGrants: 0 });
+    expect(await phdsRestore('declare')).toMatchObject({ latest: { kind: 'declared' }, suspendedGrants: 1 });
+    expect(await readEverywhere(resident)).toEqual([401, 401]);
+  });
+});
+
+test('a server that only crashed is believed', async () => {
+  await restartDatabase(async () => undefined);
+  await untilTheDatabaseIsBack();
+  expect(await readEverywhere(resident)).toEqual([200, 200]);
+  expect(await phdsRestore('status')).toEqual({ latest: null, suspendedGrants: 0 });
+});
