@@ -43,12 +43,14 @@ export function toStatistics(
   metric: Metric,
   raw: { readonly count: number; readonly sum: number; readonly min: number; readonly max: number },
 ): Statistics {
-  // Stored values are multiples of the last decimal, so rounding the sum first takes the binary noise out of it.
-  const sum = roundToDecimals(raw.sum, metric.decimals);
+  // Stored values are multiples of the last decimal: counted in those the sum is free of binary noise, and an average that
+  // ends in a half is exactly that.
+  const scale = 10 ** metric.decimals;
+  const units = Math.round(raw.sum * scale);
   return {
-    average: roundToDecimals(sum / raw.count, metric.decimals + 1),
+    average: Math.round((units * 10) / raw.count) / (scale * 10),
     min: roundToDecimals(raw.min, metric.decimals),
     max: roundToDecimals(raw.max, metric.decimals),
-    sum,
+    sum: units / scale,
   };
 }
