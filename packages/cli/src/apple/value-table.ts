@@ -2,30 +2,32 @@
 export type Standing = 'first' | 'repeated' | 'contradicted';
 
 const FIRST_SLOTS = 64;
+const FULLEST = 0.75;
 
 /**
- * Remembers a number for each key, a non-negative safe integer. Open addressing over typed arrays: a Map takes several times
- * the memory and keeps the collector busy.
+ * Remembers a number, to seven digits, for each key, a non-negative safe integer. Open addressing over typed arrays, 16 to 32
+ * bytes a key: a Map takes several times the memory and keeps the collector busy.
  */
 export class ValueTable {
   // 0 marks an empty slot, so keys are stored one higher.
   #keys = new Float64Array(FIRST_SLOTS);
-  #values = new Float64Array(FIRST_SLOTS);
+  #values = new Float32Array(FIRST_SLOTS);
   #count = 0;
 
   /** Keeps the value of a new key; an earlier one stays. */
   compare(key: number, value: number): Standing {
     const slot = slotOf(this.#keys, key + 1);
-    if (this.#keys[slot] !== 0) return this.#values[slot] === value ? 'repeated' : 'contradicted';
+    if (this.#keys[slot] !== 0)
+      return this.#values[slot] === Math.fround(value) ? 'repeated' : 'contradicted';
     this.#keys[slot] = key + 1;
     this.#values[slot] = value;
     this.#count += 1;
-    if (this.#count * 2 > this.#keys.length) this.#grow();
+    if (this.#count > this.#keys.length * FULLEST) this.#grow();
     return 'first';
   }
 
   #grow(): void {
-    const [keys, values] = [new Float64Array(this.#keys.length * 2), new Float64Array(this.#keys.length * 2)];
+    const [keys, values] = [new Float64Array(this.#keys.length * 2), new Float32Array(this.#keys.length * 2)];
     for (const [index, key] of this.#keys.entries()) {
       if (key === 0) continue;
       const slot = slotOf(keys, key);
