@@ -17,9 +17,11 @@ import type { Config } from './config.ts';
 import { healthDataService } from './rpc/health-data-service.ts';
 import { ingestionService } from './rpc/ingestion-service.ts';
 import { previewService } from './rpc/preview-service.ts';
+import { POOL_SETTINGS } from './store/database.ts';
 import { PrismaClient } from './store/generated/client.ts';
 import { createPgImports } from './store/pg-imports.ts';
 import { createPgProfileWriter } from './store/pg-profile-writes.ts';
+import { createPgProfiles } from './store/pg-profiles.ts';
 import { createPgReadingWriter } from './store/pg-reading-writes.ts';
 import { createPgReadings } from './store/pg-readings.ts';
 import { createPgRecordWriter } from './store/pg-record-writes.ts';
@@ -27,12 +29,9 @@ import { createPgRollupStore } from './store/pg-rollup-rebuilds.ts';
 import { createPgSummaries } from './store/pg-summaries.ts';
 import { createPgUserEraser } from './store/pg-user-eraser.ts';
 import { createPgWeights } from './store/pg-weights.ts';
-import { createPrismaProfiles } from './store/prisma-profiles.ts';
 import { createPrismaRecords } from './store/prisma-records.ts';
 
 const SERVICE = 'health-data';
-
-const REBUILD_RETRY_MS = 30_000;
 
 /** Parts that tests replace. */
 export interface Overrides {
@@ -54,7 +53,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const channel = stack.use(connectConsent(config, clock));
   const recorder = createRecorder(config, channel);
   const rollups = createPgRollupStore(postgres.pool);
-  const rebuilds = stack.use(startRollupRebuilds({ rollups, retryMs: REBUILD_RETRY_MS, log }));
+  const rebuilds = stack.use(
+    startRollupRebuilds({ rollups, intervalMs: config.ROLLUP_CHECK_INTERVAL_MS, log }),
+  );
   const tls = toTlsFiles(config);
   const server = stack.use(
     await startRpcServer({
@@ -86,6 +87,7 @@ function openDatabase(config: Config, log: Logger): Postgres {
     poolSize: config.DATABASE_POOL_SIZE,
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
     applicationName: `phds-${SERVICE}`,
+    settings: POOL_SETTINGS,
     log,
   });
 }
@@ -121,7 +123,7 @@ function createRpcServices(
   prisma: PrismaClient,
   rebuilds: RollupRebuilds,
 ) {
-  const profiles = createPrismaProfiles(prisma);
+  const profiles = createPgProfiles(pool);
   const data = {
     readings: createPgReadings(pool),
     summaries: createPgSummaries(pool),

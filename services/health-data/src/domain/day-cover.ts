@@ -1,4 +1,4 @@
-import { localDate, startOfDay } from './time-zone.ts';
+import { localDate, offsetMsAt, startOfDay } from './time-zone.ts';
 import type { Range } from './window.ts';
 
 /** A range of instants, cut where local days begin. */
@@ -31,6 +31,38 @@ export function coverDays(range: Range, timeZone: string): DayCover {
   return { edges, days: isEmpty ? null : days };
 }
 
+/** A range of instants, cut where local hours begin. */
+export interface HourCover {
+  /** What is left at its ends. */
+  readonly edges: readonly Range[];
+  /** The whole hours; null when there is none. */
+  readonly hours: Range | null;
+}
+
+/** The whole local hours of a bounded range, and the partial ones at its ends. */
+export function coverHoursOf({ from, to }: Range, timeZone: string): HourCover {
+  const none = { edges: [{ from, to }], hours: null };
+  if (from === null || to === null) return none;
+  const first = findHour(from, Math.ceil, timeZone);
+  const end = findHour(to, Math.floor, timeZone);
+  if (first === null || end === null || first >= end) return none;
+  const edges = [
+    { from, to: first },
+    { from: end, to },
+  ].filter((edge) => edge.from < edge.to);
+  return { edges, hours: { from: first, to: end } };
+}
+
+const HOUR_MS = 3_600_000;
+
+/** The nearest beginning of a local hour; null where the clock is moved by less than an hour on the way there. */
+function findHour(at: Date, round: (hours: number) => number, timeZone: string): Date | null {
+  const offset = offsetMsAt(at.getTime(), timeZone);
+  const instant = round((at.getTime() + offset) / HOUR_MS) * HOUR_MS - offset;
+  const isHour = (instant + offsetMsAt(instant, timeZone)) % HOUR_MS === 0;
+  return isHour ? new Date(instant) : null;
+}
+
 interface Midnight {
   readonly at: Date;
   /** The midnight UTC of the date that begins there. */
@@ -38,14 +70,25 @@ interface Midnight {
 }
 
 function findNextMidnight(at: Date, timeZone: string): Midnight {
-  const midnight = findLastMidnight(at, timeZone);
-  return midnight.at.getTime() === at.getTime()
-    ? midnight
-    : toMidnight(new Date(midnight.date.getTime() + DAY_MS), timeZone);
+  let midnight = findLastMidnight(at, timeZone);
+  while (midnight.at < at) midnight = findClearMidnight(midnight.date, 1, timeZone);
+  return midnight;
 }
 
 function findLastMidnight(at: Date, timeZone: string): Midnight {
-  return toMidnight(new Date(`${localDate(at, timeZone)}T00:00:00Z`), timeZone);
+  const date = new Date(`${localDate(at, timeZone)}T00:00:00Z`);
+  return findClearMidnight(new Date(date.getTime() + DAY_MS), -1, timeZone);
+}
+
+/**
+ * The midnight of the next or the last date that parts earlier dates from later ones. In some years St. John's put its clock
+ * back a minute past midnight, to the day before.
+ */
+function findClearMidnight(date: Date, step: 1 | -1, timeZone: string): Midnight {
+  const midnight = toMidnight(new Date(date.getTime() + step * DAY_MS), timeZone);
+  const text = midnight.date.toISOString().slice(0, 10);
+  const isClear = localDate(new Date(midnight.at.getTime() + HOUR_MS / 2), timeZone) >= text;
+  return isClear ? midnight : findClearMidnight(midnight.date, step, timeZone);
 }
 
 function toMidnight(date: Date, timeZone: string): Midnight {

@@ -1,14 +1,16 @@
-import { coverDays } from './day-cover.ts';
+import { coverDays, coverHoursOf } from './day-cover.ts';
 import { coverSpans, type SpanRange } from './span-cover.ts';
 import { notBefore, type Range } from './window.ts';
 
 /** Which instant of a reading decides where it counts. */
 export type KeyedBy = 'start' | 'end';
 
-/** What a summary is put together from; nothing is in two parts, and no local day is partly in readings, partly in rollups. */
+/** What a summary is put together from; nothing is in two parts, and no part of a day that is in the spans in another. */
 export interface SummaryCover {
   /** Stretches to be summarised from the readings themselves. */
   readonly readings: readonly (Range & { readonly by: KeyedBy })[];
+  /** Whole local hours, of which rollups exist, where less than a day is left. */
+  readonly hours: readonly (Range & { readonly by: KeyedBy })[];
   /** Whole local days, months and years, of which rollups exist; dates stand for their midnights UTC. */
   readonly spans: readonly (SpanRange & { readonly by: KeyedBy })[];
 }
@@ -26,7 +28,7 @@ const LONGEST_MS = 86_400_000;
 /** Everything from the readings. */
 export function coverByReadings(window: SummaryWindow, ways: readonly KeyedBy[]): SummaryCover {
   const range = notBefore(window.range, window.since);
-  return { readings: ways.map((by) => ({ ...range, by })), spans: [] };
+  return { readings: ways.map((by) => ({ ...range, by })), hours: [], spans: [] };
 }
 
 /** As much as possible from rollups of the zone; the spans of both ways begin and end together. */
@@ -37,20 +39,24 @@ export function coverByRollups(
 ): SummaryCover {
   const { from, to } = notBefore(window.range, window.since);
   const { edges, days } = coverDays({ from, to }, timeZone);
-  const byStart = { readings: edges, spans: days === null ? [] : coverSpans(days, 'day') };
+  const cut = edges.map((edge) => coverHoursOf(edge, timeZone));
+  const byStart = {
+    readings: cut.flatMap((cover) => cover.edges),
+    hours: cut.flatMap(({ hours }) => hours ?? []),
+    spans: days === null ? [] : coverSpans(days, 'day'),
+  };
+  if (!ways.includes('end')) return merge({ start: byStart });
+  // Of nights a whole date goes together: there is no use in its hours.
   const settled = findSettled(window);
-  if (settled === null || !ways.includes('end')) return merge(ways.map((by) => ({ by, ...byStart })));
+  if (settled === null) return merge({ start: byStart, end: { ...byStart, readings: edges, hours: [] } });
   const until = to === null || settled < to ? settled : to;
   const later = coverDays({ from: until, to }, timeZone);
-  const laterSpans = later.days === null ? [] : coverSpans(later.days, 'day');
+  const spans = later.days === null ? [] : coverSpans(later.days, 'day');
   const firstDays = days === null ? [] : coverFirstDays(days, later.days);
-  return merge(
-    ways.map((by) =>
-      by === 'end'
-        ? { by, readings: [{ from, to: until }, ...later.edges], spans: laterSpans }
-        : { by, readings: edges, spans: [...firstDays, ...laterSpans] },
-    ),
-  );
+  return merge({
+    start: { ...byStart, spans: [...firstDays, ...spans] },
+    end: { readings: [{ from, to: until }, ...later.edges], hours: [], spans },
+  });
 }
 
 /** The part of the window from when on an end says that the start, too, is not before `since`; null is all of it. */
@@ -66,15 +72,20 @@ function coverFirstDays(days: Range, later: Range | null): SpanRange[] {
   return days.from?.getTime() === to?.getTime() ? [] : [{ span: 'day', from: days.from, to }];
 }
 
-function merge(
-  parts: readonly {
-    readonly by: KeyedBy;
-    readonly readings: readonly Range[];
-    readonly spans: readonly SpanRange[];
-  }[],
-): SummaryCover {
+interface Parts {
+  readonly readings: readonly Range[];
+  readonly hours: readonly Range[];
+  readonly spans: readonly SpanRange[];
+}
+
+function merge(parts: Partial<Record<KeyedBy, Parts>>): SummaryCover {
+  const all = <Part extends Range>(select: (parts: Parts) => readonly Part[]) =>
+    (Object.entries(parts) as [KeyedBy, Parts][]).flatMap(([by, one]) =>
+      select(one).map((range) => ({ ...range, by })),
+    );
   return {
-    readings: parts.flatMap(({ by, readings }) => readings.map((range) => ({ ...range, by }))),
-    spans: parts.flatMap(({ by, spans }) => spans.map((range) => ({ ...range, by }))),
+    readings: all(({ readings }) => readings),
+    hours: all(({ hours }) => hours),
+    spans: all(({ spans }) => spans),
   };
 }

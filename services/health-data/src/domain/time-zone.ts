@@ -43,7 +43,8 @@ function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-function offsetMsAt(instant: number, timeZone: string): number {
+/** How far local time is ahead of UTC, to the millisecond. Throws RangeError for an unknown zone. */
+export function offsetMsAt(instant: number, timeZone: string): number {
   const formatter = findFormatter(timeZone);
   if (formatter === null) throw new RangeError('Not a time zone.');
   const second = Math.floor(instant / 1000) * 1000;

@@ -3,30 +3,28 @@ import type { SummaryCover } from '../domain/summary-cover.ts';
 import { notBefore } from '../domain/window.ts';
 import { lowerBound, upperBound } from './database.ts';
 import {
-  ADDITIVE_HOURS,
+  COUNTED_HOURS,
   DATE_OF_HOUR,
   firstInstant,
   PARTS,
-  toReadings,
   toSpanRows,
   toSummaryValues,
 } from './summary-sql.ts';
 
-// Besides the values of summary-sql.ts: $17 and $18, between which the newest reading is looked for.
+// Besides the values of summary-sql.ts: $20 and $21, between which the newest reading is looked for.
 
 // The sum of a day is rounded before it is judged: binary noise must not put a total below a limit that it meets. In
 // rollups it is rounded already; those of months and longer describe an additive type by its days.
 const AGGREGATION = `
-  WITH ${PARTS}, ${ADDITIVE_HOURS},
+  WITH ${PARTS}, ${COUNTED_HOURS},
   day AS (
-    SELECT type, ${DATE_OF_HOUR} AS day, round(sum(sum)::numeric, 3)::float8 AS value FROM additive_hour GROUP BY 1, 2
+    SELECT type, low, high, ${DATE_OF_HOUR} AS day, round(sum(sum)::numeric, 3)::float8 AS value
+    FROM counted_hour JOIN metric USING (type) WHERE kind = 'additive' GROUP BY 1, 2, 3, 4
   ),
   part AS (
-    SELECT type, count(*) AS count, sum(value) AS sum, min(value) AS min, max(value) AS max,
-      count(*) FILTER (WHERE value < low) AS below, count(*) FILTER (WHERE value > high) AS above
-    FROM (SELECT type, value FROM ${toReadings('average')} UNION ALL SELECT type, value FROM day) AS counting
-    JOIN metric USING (type)
-    GROUP BY type
+    SELECT type, count, sum, min, max, below, above FROM counted_hour JOIN metric USING (type) WHERE kind = 'average'
+    UNION ALL
+    SELECT type, 1, value, value, value, coalesce((value < low)::int, 0), coalesce((value > high)::int, 0) FROM day
     UNION ALL
     SELECT type, CASE kind WHEN 'additive' THEN days ELSE count END, sum,
       CASE WHEN kind = 'additive' AND span = 'day' THEN sum ELSE min END,
@@ -50,7 +48,7 @@ const AGGREGATION = `
   newest_reading AS (
     SELECT type, at, value FROM metric CROSS JOIN LATERAL (
       SELECT start_at AS at, value FROM reading
-      WHERE user_id = $1 AND type = metric.type AND value IS NOT NULL AND start_at >= $17 AND start_at < $18
+      WHERE user_id = $1 AND type = metric.type AND value IS NOT NULL AND start_at >= $20 AND start_at < $21
       ORDER BY start_at DESC, id DESC LIMIT 1
     ) AS newest
     WHERE kind = 'average'

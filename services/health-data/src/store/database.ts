@@ -1,5 +1,16 @@
 import { translateDatabaseError } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
+import { withinCalendar } from '../domain/dates.ts';
+
+/**
+ * Planner settings of the service's connections. Every statement finds one user's rows by an index, so one plan serves for
+ * good: made once, also when it was made while the tables were empty, and not for each call anew.
+ */
+export const POOL_SETTINGS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  jit: 'off',
+} as const;
 
 /** Runs a store operation; whatever it throws becomes an AppError here and nowhere else. */
 export async function translated<T>(operation: () => Promise<T>): Promise<T> {
@@ -12,16 +23,21 @@ export async function translated<T>(operation: () => Promise<T>): Promise<T> {
 
 /**
  * Runs a transaction that no other write of the same user overlaps. Importers of one user wait for each other instead
- * of meeting in deadlocks, and counts kept beside the rows are counted once.
+ * of meeting in deadlocks, and counts kept beside the rows are counted once. The signal ends the connection: the server
+ * then gives up the running statement and everything before it.
  */
 export async function writeForUser<T>(
   pool: pg.Pool,
   userId: string,
   write: (client: pg.PoolClient) => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> {
   const client = await pool.connect();
+  const abort = () => void client.end();
   let broken: Error | undefined;
   try {
+    signal?.throwIfAborted();
+    signal?.addEventListener('abort', abort);
     await client.query('BEGIN');
     await client.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data ' || $1, 0))", [userId]);
     const result = await write(client);
@@ -34,6 +50,7 @@ export async function writeForUser<T>(
     });
     throw error;
   } finally {
+    signal?.removeEventListener('abort', abort);
     client.release(broken);
   }
 }
@@ -46,12 +63,12 @@ export function toTimestamp(text: string): string {
 
 /** A bound for `>=`; open is the beginning of time. */
 export function lowerBound(at: Date | null): string {
-  return at?.toISOString() ?? '-infinity';
+  return at === null ? '-infinity' : withinCalendar(at).toISOString();
 }
 
 /** A bound for `<`; open is the end of time. */
 export function upperBound(at: Date | null): string {
-  return at?.toISOString() ?? 'infinity';
+  return at === null ? 'infinity' : withinCalendar(at).toISOString();
 }
 
 /** Rows as arrays of Postgres's own texts: nothing is parsed that the query's reader does not parse itself. */

@@ -1,45 +1,22 @@
 import type pg from 'pg';
 import type { WeightReader } from '../app/ports.ts';
-import { lowerBound, TEXT_ROWS, translated, upperBound } from './database.ts';
+import { TEXT_ROWS, translated } from './database.ts';
+import type { Statement } from './reading-list-sql.ts';
+import { toWeightsByReadings, toWeightsByRollups } from './weight-sql.ts';
 
-type Row = readonly [id: string | null, value: string, day: string, total: string];
+type Row = readonly [id: string | null, value: string, day: string, total: string, usable: string];
 
-// The bounds of dates are midnights UTC; sessions are in UTC, so the cast to a date gives that very date.
-const TEXT = `
-  WITH entry AS (
-    SELECT DISTINCT ON (day) id, value, day
-    FROM (
-      SELECT id, value, start_at, timezone($2, start_at)::date AS day FROM reading
-      WHERE user_id = $1 AND type = 'weight' AND value IS NOT NULL AND start_at >= $3::timestamptz
-    ) AS weighed
-    WHERE day >= $4::timestamptz::date AND day < $5::timestamptz::date
-    ORDER BY day DESC, start_at DESC, id DESC
-  )
-  SELECT page.id, page.value, page.day, counted.total
-  FROM (SELECT count(*) FROM entry) AS counted(total)
-  LEFT JOIN LATERAL (SELECT * FROM entry ORDER BY day DESC LIMIT $6 OFFSET $7) AS page ON true
-  ORDER BY page.day DESC`;
-
-/** Weight entries out of the Weight readings. */
+/** Weight entries out of the Weight readings: their days out of the rollups, or without usable ones out of the readings. */
 export function createPgWeights(pool: pg.Pool): WeightReader {
+  const ask = async (statement: Statement) => {
+    const result = await pool.query<Row[]>({ ...TEXT_ROWS, ...statement });
+    return result.rows as unknown as Row[];
+  };
   return {
-    list: ({ userId, timeZone, dates, since, limit, offset }) =>
+    list: (query) =>
       translated(async () => {
-        const result = await pool.query<Row[]>({
-          ...TEXT_ROWS,
-          name: 'weights',
-          text: TEXT,
-          values: [
-            userId,
-            timeZone,
-            lowerBound(since),
-            lowerBound(dates.from),
-            upperBound(dates.to),
-            limit,
-            offset,
-          ],
-        });
-        const rows = result.rows as unknown as Row[];
+        const found = await ask(toWeightsByRollups(query));
+        const rows = found[0]?.[4] === 't' ? found : await ask(toWeightsByReadings(query));
         const items = rows.flatMap(([id, value, date]) =>
           id === null ? [] : [{ id, weightKg: Number(value), date }],
         );

@@ -6,7 +6,7 @@ import type { Range } from '../domain/window.ts';
 import { lowerBound, upperBound } from './database.ts';
 import { ROLLUP_VERSION } from './rollup-version.ts';
 
-// What the summaries share: values $1 to $16, and common table expressions over them. A cover says which part of an answer
+// What the summaries share: values $1 to $19, and common table expressions over them. A cover says which part of an answer
 // comes from the readings and which from rollups; nothing is in both.
 
 /** Rollups of one span; `all` is the span without beginning and end. */
@@ -15,10 +15,10 @@ interface RollupRun extends Range {
   readonly span: Span | 'all';
 }
 
-/** Values $1 to $16: the user, the zone, the rollups' version; the metric types; the cover. */
+/** Values $1 to $19: the user, the zone, the rollups' version; the metric types; the cover. */
 export function toSummaryValues(
   { userId, timeZone, metrics, since }: Omit<SummaryQuery, 'range'>,
-  { readings, spans }: Pick<SummaryCover, 'readings'> & { readonly spans: readonly RollupRun[] },
+  { readings, hours, spans }: Omit<SummaryCover, 'spans'> & { readonly spans: readonly RollupRun[] },
 ): unknown[] {
   const types = metrics.map(getMetric);
   return [
@@ -36,20 +36,21 @@ export function toSummaryValues(
     readings.map(({ to }) => upperBound(to)),
     spans.map(({ by }) => by),
     spans.map(({ span }) => span),
-    spans.map(({ from }) => toDate(from) ?? '-infinity'),
-    spans.map(({ to }) => toDate(to) ?? 'infinity'),
+    spans.map(({ from }) => lowerBound(from)),
+    spans.map(({ to }) => upperBound(to)),
+    hours.map(({ by }) => by),
+    hours.map(({ from }) => lowerBound(from)),
+    hours.map(({ to }) => upperBound(to)),
   ];
 }
 
-function toDate(at: Date | null): string | undefined {
-  return at?.toISOString().slice(0, 10);
-}
-
 /**
- * `metric(type, kind, keyed, low, high, place)`; `stretch(keyed, lower, upper)` of readings; `usable`: whether there are rollups of
- * this zone and version, where the cover asks for any; `run(keyed, span, lower, upper)` of spans, none of which is there
- * unless they are usable; `inner_days(keyed, lower, upper)`: what the runs together cover.
+ * The parts of a summary: `metric(type, kind, keyed, low, high, place)`; `stretch(keyed, lower, upper, earliest)` of
+ * readings, which start at `earliest` or later; `run(keyed, span, lower, upper)` of spans and `hour_run(keyed, lower, upper)`
+ * of hours in rollups; `inner_days(keyed, lower, upper, first_hour, end_hour)`, which the spans together cover; `usable`: whether
+ * there are rollups of this zone and version, where any are asked for. Without, there are no runs.
  *
+ * No interval is longer than a day (reading.ts), so a reading whose end counts starts at most that long before the stretch.
  * Being usable is part of the statement, so it is true of the very snapshot that is read.
  */
 export const PARTS = `
@@ -58,10 +59,11 @@ export const PARTS = `
       AS metric(type, kind, keyed, low, high, place)
   ),
   stretch AS MATERIALIZED (
-    SELECT * FROM unnest($10::text[], $11::timestamptz[], $12::timestamptz[]) AS stretch(keyed, lower, upper)
+    SELECT *, greatest($9::timestamptz, lower - CASE keyed WHEN 'end' THEN interval '24 hours' ELSE interval '0' END) AS earliest
+    FROM unnest($10::text[], $11::timestamptz[], $12::timestamptz[]) AS stretch(keyed, lower, upper)
   ),
   usable AS MATERIALIZED (
-    SELECT cardinality($13::text[]) = 0
+    SELECT cardinality($13::text[] || $17::text[]) = 0
       OR EXISTS (SELECT FROM rollup_state WHERE user_id = $1 AND time_zone = $2 AND version = $3) AS usable
   ),
   run AS MATERIALIZED (
@@ -69,19 +71,23 @@ export const PARTS = `
     WHERE usable
   ),
   inner_days AS MATERIALIZED (
-    SELECT keyed, min(lower) AS lower, max(upper) AS upper FROM run GROUP BY keyed
+    SELECT *, ${firstInstant('lower::timestamp')} AS first_hour, ${firstInstant('upper::timestamp')} AS end_hour
+    FROM (SELECT keyed, min(lower) AS lower, max(upper) AS upper FROM run GROUP BY keyed) AS inner_run
+  ),
+  hour_run AS MATERIALIZED (
+    SELECT hour_run.* FROM unnest($17::text[], $18::timestamptz[], $19::timestamptz[]) AS hour_run(keyed, lower, upper), usable
+    WHERE usable
   )`;
 
 // OFFSET 0 keeps a subquery apart, so that each stretch or run is looked up by its own bounds whatever the planner guesses.
 
-/** Readings of the stretches, of the types of a kind, that have a value. No interval is longer than a day (reading.ts). */
+/** Readings of the stretches, of the types of a kind, that have a value. */
 export function toReadings(kind: 'average' | 'additive'): string {
   return `
     metric JOIN stretch USING (keyed) CROSS JOIN LATERAL (
       SELECT source, value, CASE keyed WHEN 'end' THEN end_at ELSE start_at END AS at FROM reading
       WHERE user_id = $1 AND type = metric.type AND value IS NOT NULL
-        AND start_at >= greatest($9::timestamptz, lower - CASE keyed WHEN 'end' THEN interval '24 hours' ELSE interval '0' END)
-        AND start_at < upper AND (keyed = 'start' OR (end_at >= lower AND end_at < upper))
+        AND start_at >= earliest AND start_at < upper AND (keyed = 'start' OR (end_at >= lower AND end_at < upper))
       OFFSET 0
     ) AS reading
     WHERE kind = '${kind}'`;
@@ -98,12 +104,12 @@ export function toSpanRows(columns: string): string {
 }
 
 /**
- * Common table expressions that end in `additive_hour(type, hour, count, sum, min, max)`: the hours of additive types
- * as they count, freed of what a second device counted again. Within a slot (the hour, for sleep the local date of
- * waking up) the source with the largest sum counts, the first by name of equal ones. date_trunc with three arguments
- * keeps the two hours apart that an autumn night calls by the same name.
+ * Common table expressions that end in `counted_hour(type, hour, count, sum, min, max, below, above)`: the hours that no
+ * day of the rollups holds. Additive types are freed of what a second device counted again: within a slot (the hour, for
+ * sleep the local date of waking up) the source with the largest sum counts, the first by name of equal ones. date_trunc
+ * with three arguments keeps the two hours apart that an autumn night calls by the same name.
  */
-export const ADDITIVE_HOURS = `
+export const COUNTED_HOURS = `
   cell AS (
     SELECT type, source, date_trunc('hour', at, $2) AS hour,
       date_trunc(CASE keyed WHEN 'end' THEN 'day' ELSE 'hour' END, at, $2) AS slot,
@@ -116,8 +122,19 @@ export const ADDITIVE_HOURS = `
     FROM (SELECT type, slot, source, sum(sum) AS sum FROM cell GROUP BY 1, 2, 3) AS slot_sum
     ORDER BY type, slot, round(sum::numeric, 3) DESC, source
   ),
-  additive_hour AS (
-    SELECT type, hour, count, sum, min, max FROM cell JOIN counting_source USING (type, slot, source)
+  counted_hour AS (
+    SELECT type, date_trunc('hour', at, $2) AS hour, count(*) AS count, sum(value) AS sum, min(value) AS min,
+      max(value) AS max, count(*) FILTER (WHERE value < low) AS below, count(*) FILTER (WHERE value > high) AS above
+    FROM ${toReadings('average')}
+    GROUP BY 1, 2
+    UNION ALL
+    SELECT type, hour, count, sum, min, max, 0, 0 FROM cell JOIN counting_source USING (type, slot, source)
+    UNION ALL
+    SELECT type, rollup.* FROM metric JOIN hour_run USING (keyed) CROSS JOIN LATERAL (
+      SELECT hour, count, sum, min, max, below, above FROM hour_rollup
+      WHERE user_id = $1 AND type = metric.type AND hour >= lower AND hour < upper
+      OFFSET 0
+    ) AS rollup
   )`;
 
 /** The local date of what date_trunc calls an hour. */

@@ -2,25 +2,24 @@ import type { TrendBucket } from '@phds/catalog/wire-names';
 import type { Slice, SummaryQuery } from '../app/ports.ts';
 import type { SummaryCover } from '../domain/summary-cover.ts';
 import {
-  ADDITIVE_HOURS,
+  COUNTED_HOURS,
   DATE_OF_HOUR,
   firstInstant,
   firstInstantOfHour,
   PARTS,
-  toReadings,
   toSpanRows,
   toSummaryValues,
 } from './summary-sql.ts';
 
-// Besides the values of summary-sql.ts: $17 and $18, limit and offset of the page.
+// Besides the values of summary-sql.ts: $20 and $21, limit and offset of the page.
 
-/** Of parts in time, `(span, at, points, newer)`, the one that holds the point behind $18 others, unless that is the first. */
+/** Of parts in time, `(span, at, points, newer)`, the one that holds the point behind $21 others, unless that is the first. */
 const toFound = (name: string, parts: string) => `
   ${name} AS (
     SELECT span, at, points, before FROM (
       SELECT *, sum(points) OVER (ORDER BY at DESC) - points + newer AS before FROM (${parts}) AS part
     ) AS ranked
-    WHERE $18 > 0 AND before <= $18 AND before + points > $18
+    WHERE $21 > 0 AND before <= $21 AND before + points > $21
   )`;
 
 /** The same a step finer; a day stays. */
@@ -42,7 +41,7 @@ const toFiner = (name: string, coarse: string, points: string) =>
 
 /**
  * Common table expressions over those of summary-sql.ts: `counted(total)`, the number of points, and `found_day(at, before)`,
- * which is the day that holds the point behind $18 others, and how many points are newer than it. A point is a day or an
+ * which is the day that holds the point behind $21 others, and how many points are newer than it. A point is a day or an
  * hour of a type. `others` are rows (span, day, points) of points that no rollup holds.
  */
 export const toFoundDay = (points: 'days' | 'hours', others = '') => `
@@ -56,14 +55,13 @@ export const toFoundDay = (points: 'days' | 'hours', others = '') => `
   ${toFiner('month_or_day', 'coarsest', points)},
   ${toFiner('found_day', 'month_or_day', points)}`;
 
-const NUMBERS = 'count(*) AS count, sum(value) AS sum, min(value) AS min, max(value) AS max';
-const NUMBERS_OF_HOURS = 'sum(count)::int AS count, sum(sum) AS sum, min(min) AS min, max(max) AS max';
+const NUMBERS = 'sum(count)::int AS count, sum(sum) AS sum, min(min) AS min, max(max) AS max';
 
 /** How points of a bucket are made and looked up; `at` names them: a date, or what date_trunc calls an hour. */
 interface Way {
   readonly points: 'days' | 'hours';
-  /** Common table expression `point_of_readings(type, day, at, count, sum, min, max)`. */
-  readonly pointsOfReadings: string;
+  /** Common table expression `other_point(type, day, at, count, sum, min, max)`. */
+  readonly otherPoints: string;
   /** Common table expressions that end in `found(at, before)`. */
   readonly found: string;
   /** Those of a metric type in rollups up to `newest`, newest first: table and condition, in terms of `at`. */
@@ -72,18 +70,11 @@ interface Way {
   readonly end: string;
 }
 
-const toRollupHours = (from: string, to: string) => `
-  hour >= timezone($2, ${from}::timestamp) - interval '2 hours' AND hour < timezone($2, ${to}::timestamp) + interval '2 hours'
-  AND ${DATE_OF_HOUR} >= ${from} AND ${DATE_OF_HOUR} < ${to}`;
-
 const WAYS: Readonly<Record<TrendBucket, Way>> = {
   day: {
     points: 'days',
-    pointsOfReadings: `
-      SELECT type, timezone($2, at)::date AS day, timezone($2, at)::date AS at, ${NUMBERS}
-      FROM ${toReadings('average')} GROUP BY 1, 2
-      UNION ALL
-      SELECT type, ${DATE_OF_HOUR}, ${DATE_OF_HOUR}, ${NUMBERS_OF_HOURS} FROM additive_hour GROUP BY 1, 2`,
+    otherPoints: `
+      SELECT type, ${DATE_OF_HOUR} AS day, ${DATE_OF_HOUR} AS at, ${NUMBERS} FROM counted_hour GROUP BY 1, 2`,
     found: 'found AS (SELECT at, before FROM found_day)',
     rollups: `
       SELECT start_on AS at, count, sum, min, max FROM day_rollup
@@ -94,21 +85,18 @@ const WAYS: Readonly<Record<TrendBucket, Way>> = {
   },
   hour: {
     points: 'hours',
-    pointsOfReadings: `
-      SELECT type, timezone($2, at)::date AS day, date_trunc('hour', at, $2) AS at, ${NUMBERS}
-      FROM ${toReadings('average')} GROUP BY 1, 2, 3
-      UNION ALL
-      SELECT type, ${DATE_OF_HOUR}, hour, count, sum, min, max FROM additive_hour`,
+    otherPoints: `SELECT type, ${DATE_OF_HOUR} AS day, hour AS at, count, sum, min, max FROM counted_hour`,
     // Of the day that was found, the hour.
     found: toFound(
       'found',
       `SELECT 'hour' AS span, hour.at, count(*)::int AS points, before AS newer
        FROM found_day CROSS JOIN LATERAL (
-         SELECT at FROM point_of_readings WHERE day = found_day.at
+         SELECT at FROM other_point WHERE day = found_day.at
          UNION ALL
          SELECT hour FROM metric JOIN inner_days USING (keyed) CROSS JOIN LATERAL (
            SELECT hour FROM hour_rollup
-           WHERE user_id = $1 AND type = metric.type AND ${toRollupHours('found_day.at', '(found_day.at + 1)')}
+           WHERE user_id = $1 AND type = metric.type AND hour >= ${firstInstant('found_day.at::timestamp')}
+             AND hour < ${firstInstant('(found_day.at + 1)::timestamp')}
            OFFSET 0
          ) AS rollup
          WHERE found_day.at >= lower AND found_day.at < upper
@@ -117,31 +105,31 @@ const WAYS: Readonly<Record<TrendBucket, Way>> = {
     ),
     rollups: `
       SELECT hour AS at, count, sum, min, max FROM hour_rollup
-      WHERE user_id = $1 AND type = metric.type AND hour <= newest AND ${toRollupHours('lower', 'upper')}`,
+      WHERE user_id = $1 AND type = metric.type AND hour >= first_hour AND hour < end_hour AND hour <= newest`,
     start: firstInstantOfHour('at'),
     end: `(at + interval '1 hour')`,
   },
 };
 
 // A type has at most one point of a name, so one more than the page holds is enough of each.
-const toText = ({ points, pointsOfReadings, found, rollups, start, end }: Way) => `
-  WITH ${PARTS}, ${ADDITIVE_HOURS},
-  point_of_readings AS MATERIALIZED (${pointsOfReadings}),
-  ${toFoundDay(points, "UNION ALL SELECT 'day', day, count(*) FROM point_of_readings GROUP BY day")},
+const toText = ({ points, otherPoints, found, rollups, start, end }: Way) => `
+  WITH ${PARTS}, ${COUNTED_HOURS},
+  other_point AS MATERIALIZED (${otherPoints}),
+  ${toFoundDay(points, "UNION ALL SELECT 'day', day, count(*) FROM other_point GROUP BY day")},
   ${found},
   page_start AS MATERIALIZED (
-    SELECT at AS newest, before FROM found UNION ALL SELECT 'infinity', 0 WHERE $18 = 0
+    SELECT at AS newest, before FROM found UNION ALL SELECT 'infinity', 0 WHERE $21 = 0
   ),
   point AS (
-    SELECT type, at, count, sum, min, max FROM point_of_readings, page_start WHERE at <= newest
+    SELECT type, at, count, sum, min, max FROM other_point, page_start WHERE at <= newest
     UNION ALL
     SELECT type, rollup.* FROM page_start CROSS JOIN metric JOIN inner_days USING (keyed) CROSS JOIN LATERAL (
-      ${rollups} ORDER BY at DESC LIMIT $17::bigint + 1
+      ${rollups} ORDER BY at DESC LIMIT $20::bigint + 1
     ) AS rollup
   ),
   page AS (
     SELECT point.*, place FROM point JOIN metric USING (type)
-    ORDER BY at DESC, place LIMIT $17 OFFSET $18 - (SELECT before FROM page_start)
+    ORDER BY at DESC, place LIMIT $20 OFFSET $21 - (SELECT before FROM page_start)
   ),
   shown AS (SELECT *, ${start} AS start, ${end} AS "end" FROM page)
   SELECT usable, total, type, start, "end", count::int AS count, sum, min, max,
