@@ -1,16 +1,16 @@
 import { METRICS, type MetricName } from '@phds/catalog/metrics';
 import { SECOND_MS } from './calendar.ts';
 
-/** What measured: the label that a reading is stored under. */
+/** What measured: the label that a reading is stored under, the same that the importers give it. */
 export type Source =
   | 'apple-watch'
   | 'iphone'
   | 'manual'
-  | 'smart-scale'
-  | 'blood-pressure-monitor'
-  | 'glucose-sensor'
-  | 'thermometer'
-  | 'mindfulness-app';
+  | 'withings'
+  | 'omron'
+  | 'dexcom'
+  | 'ihealth'
+  | 'headspace';
 
 /** One measured value, in the unit of its type and rounded to its decimals. */
 export interface SyntheticReading {

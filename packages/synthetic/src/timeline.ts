@@ -2,7 +2,7 @@ import type { MetricName } from '@phds/catalog/metrics';
 import { dayOf, HOUR_MS, startOfDay } from './calendar.ts';
 import type { Person } from './person.ts';
 import { createPlanner, type Day } from './plan/day.ts';
-import { createSetting, type Setting } from './plan/setting.ts';
+import { createSetting } from './plan/setting.ts';
 import { type SyntheticReading, sample } from './reading.ts';
 import { TOPICS, type Topic } from './readings/topics.ts';
 
@@ -13,6 +13,8 @@ export interface TimelineOptions {
   readonly until: number;
   /** How much there is, up to then: so many days, or so many readings. Default: the person's own days. */
   readonly extent?: { readonly days: number } | { readonly readings: number };
+  /** What is measured at all. Default: everything. */
+  readonly topics?: readonly Topic[];
 }
 
 /** A stretch of a person's life. */
@@ -23,15 +25,16 @@ export interface Timeline {
   /** Days since 1970-01-01, both included. */
   readonly firstDay: number;
   readonly lastDay: number;
+  readonly topics: readonly Topic[];
   /** The zone that the person is in on a day. */
   zoneOn(day: number): string;
-  /** Null: nobody measures them. */
-  readonly setting: Setting | null;
   /**
    * The readings, topic by topic, and day by day within it; memory does not depend on their number. Within a type they are in
    * the order of time.
    */
   batches(topics?: readonly Topic[]): Generator<ReadingBatch>;
+  /** The days themselves; none for somebody whom nobody measures. */
+  days(): Iterable<Day>;
 }
 
 /** Readings of one topic and day. */
@@ -40,18 +43,21 @@ export interface ReadingBatch {
   readonly readings: readonly SyntheticReading[];
 }
 
-const LONGEST_DAYS = 40_000;
+const LONGEST_DAYS = 30_000;
 
 /** Opens a stretch of life. The same person and options give the same readings. */
-export function openTimeline(person: Person, { seed = 1, until, extent }: TimelineOptions): Timeline {
+export function openTimeline(
+  person: Person,
+  { seed = 1, until, extent, topics = TOPICS }: TimelineOptions,
+): Timeline {
   const { life } = person;
-  if (life === null) return openEntries(person, seed, until);
+  if (life === null) return openEntries(person, seed, until, topics);
   const setting = createSetting(person, life, seed);
   const dayAt = createPlanner(setting);
   const lastDay = dayOf(until - 1, setting.zoneOn(dayOf(until - 1, person.timeZone)));
   const { firstDay, skipped } =
     extent !== undefined && 'readings' in extent
-      ? findStart(dayAt, lastDay, until, extent.readings)
+      ? findStart(topics, dayAt, lastDay, until, extent.readings)
       : { firstDay: lastDay - (extent?.days ?? person.days) + 1, skipped: new Map<MetricName, number>() };
   return {
     person,
@@ -60,9 +66,12 @@ export function openTimeline(person: Person, { seed = 1, until, extent }: Timeli
     firstDay,
     lastDay,
     zoneOn: setting.zoneOn,
-    setting,
-    *batches(topics = TOPICS) {
-      for (const topic of topics) {
+    *days() {
+      for (let number = firstDay; number <= lastDay; number += 1) yield dayAt(number);
+    },
+    topics,
+    *batches(chosen = topics) {
+      for (const topic of chosen) {
         for (let number = firstDay; number <= lastDay; number += 1) {
           const day = dayAt(number);
           const made = readingsOf(topic, day, until);
@@ -86,10 +95,16 @@ function readingsOf({ make }: Topic, day: Day, until: number): SyntheticReading[
 }
 
 /** Walks back until there are so many readings; answers the first day, and how many of each type to leave out of it. */
-function findStart(dayAt: (day: number) => Day, lastDay: number, until: number, wanted: number) {
+function findStart(
+  topics: readonly Topic[],
+  dayAt: (day: number) => Day,
+  lastDay: number,
+  until: number,
+  wanted: number,
+) {
   let count = 0;
   for (let number = lastDay; number > lastDay - LONGEST_DAYS; number -= 1) {
-    const readings = TOPICS.flatMap((topic) => readingsOf(topic, dayAt(number), until));
+    const readings = topics.flatMap((topic) => readingsOf(topic, dayAt(number), until));
     count += readings.length;
     if (count < wanted) continue;
     const skipped = new Map<MetricName, number>();
@@ -114,7 +129,7 @@ function skip(readings: SyntheticReading[], skipped: ReadonlyMap<MetricName, num
 }
 
 /** What somebody typed in, counted back from the last full hour. */
-function openEntries(person: Person, seed: number, until: number): Timeline {
+function openEntries(person: Person, seed: number, until: number, topics: readonly Topic[]): Timeline {
   const { timeZone } = person;
   const fullHour = Math.floor(until / HOUR_MS) * HOUR_MS;
   const lastDay = dayOf(until - 1, timeZone);
@@ -125,9 +140,10 @@ function openEntries(person: Person, seed: number, until: number): Timeline {
     firstDay: lastDay - person.days + 1,
     lastDay,
     zoneOn: () => timeZone,
-    setting: null,
-    *batches(topics = TOPICS) {
-      for (const { types } of topics) {
+    days: () => [],
+    topics,
+    *batches(chosen = topics) {
+      for (const { types } of chosen) {
         const readings = person.entries
           .filter(({ type }) => types.includes(type))
           .map(({ type, hoursAgo, value }) => sample(type, fullHour - hoursAgo * HOUR_MS, value, 'manual'));

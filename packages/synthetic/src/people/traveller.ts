@@ -50,7 +50,7 @@ export const TRAVELLER: Person = {
       ],
       lunchAt: 13 * 60,
       dinnerAt: 20 * 60,
-      adherence: 0.85,
+      adherence: 0.9,
     },
     devices: FULL_DEVICES,
   },

@@ -30,7 +30,7 @@ export function planBouts(setting: Setting, day: number, waking: Waking): Bout[]
   const illness = setting.illnessOn(day);
   const bouts = illness > 0.3 ? [] : planWorkouts(setting, day, waking);
   if (setting.life.habits.commutes && !setting.isWeekend(day) && illness < 0.5) {
-    bouts.push(...planCommute(setting, day, waking));
+    bouts.push(...planCommute(setting, day, waking).filter((bout) => isFree(bout, bouts)));
   }
   bouts.push(...planWalks(setting, day, waking, bouts));
   return bouts.toSorted((one, other) => one.start - other.start);
@@ -53,8 +53,7 @@ function planWorkouts(setting: Setting, day: number, waking: Waking): Bout[] {
     if (!weekdays.includes(weekdayOf(day)) || !random.chance(chance)) continue;
     const start = setting.at(day, startsAt + Math.round(random.normal(0, 14)));
     const end = start + Math.round(minutes * random.between(0.8, 1.2)) * MINUTE_MS;
-    const isFree = bouts.every((bout) => end <= bout.start || start >= bout.end);
-    if (!isFree || start < waking.from || end > waking.to - 30 * MINUTE_MS) continue;
+    if (!isFree({ start, end }, bouts) || start < waking.from || end > waking.to - 30 * MINUTE_MS) continue;
     const { cadence, met } = SPORTS[kind];
     const level = Math.min(0.95, Math.max(0.25, random.normal(effort, 0.04)));
     bouts.push({
@@ -99,8 +98,7 @@ function planWalks(setting: Setting, day: number, waking: Waking, planned: reado
   for (let tries = 0; steps < wanted && tries < MOST_TRIES; tries += 1) {
     const start = setting.at(day, FIRST_HOUR * 60 + pickMinute(random));
     const walk = stroll(start, walkMinutes(random), random.normal(88, 15), random, random.chance(0.6));
-    const isFree = walks.every((bout) => walk.end <= bout.start || walk.start >= bout.end);
-    if (!isFree || walk.start < waking.from || walk.end > waking.to) continue;
+    if (!isFree(walk, walks) || walk.start < waking.from || walk.end > waking.to) continue;
     walks.push(walk);
     steps += stepsOf(walk);
   }
@@ -134,6 +132,10 @@ function stroll(start: number, minutes: number, pace: number, random: Random, ca
     carriesPhone,
     flights: random.chance(0.3) ? random.integer(1, 3) : 0,
   };
+}
+
+function isFree({ start, end }: Pick<Bout, 'start' | 'end'>, bouts: readonly Bout[]): boolean {
+  return bouts.every((bout) => end <= bout.start || start >= bout.end);
 }
 
 function stepsOf({ cadence, start, end }: Bout): number {

@@ -48,7 +48,7 @@ function restingHeartRateOn(setting: Setting, day: number): number {
   return (
     setting.life.body.restingHeartRate +
     setting.drift(day, 'fitness', 28) * 2 +
-    setting.illnessOn(day) * 8 +
+    setting.illnessOn(day) * 9 +
     noise
   );
 }

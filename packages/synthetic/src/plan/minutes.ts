@@ -31,7 +31,7 @@ export function isAsleep(state: number | undefined): boolean {
 const STATE_OF: Readonly<Record<Stage, number>> = { awake: 2, core: 3, deep: 4, rem: 5 };
 
 // Beats from the resting rate: sleep lies below it, deep sleep lowest.
-const STATE_BEATS = [9, 3, 5, -4, -6, -1];
+const STATE_BEATS = [9, 3, 4, -5, -7, -2];
 
 export function buildMinutes(plan: DayPlan): Minutes {
   const count = Math.round((plan.end - plan.start) / MINUTE_MS);
@@ -79,12 +79,14 @@ function fillBouts(minutes: Minutes, plan: DayPlan, toIndex: (instant: number) =
       minutes.workout.fill(1, from, to);
       minutes.watchOff.fill(0, from, to);
     }
+    let form = 0;
     for (let minute = from; minute < to; minute += 1) {
-      const pace = random.between(0.94, 1.06);
+      form = form * 0.9 + random.normal(0, 0.02);
+      const pace = random.between(0.96, 1.04) * (1 + form);
       minutes.cadence[minute] = bout.cadence * pace;
       minutes.met[minute] = bout.met * pace;
       // The heart beats faster at the same pace the longer it lasts.
-      effort[minute] = bout.effort * pace * (1 + 0.0007 * (minute - from));
+      effort[minute] = bout.effort * pace * (1 + Math.min(0.08, 0.0007 * (minute - from)));
     }
   }
   return effort;
@@ -107,8 +109,8 @@ function fillHeartRate(minutes: Minutes, plan: DayPlan, effort: Float32Array): v
     const calm =
       state === 0 ? circadianBeats(minute) + tension : tension * 0.4 + 4 * shareLeft(plan, instant);
     const still = resting + (STATE_BEATS[state] ?? 0) + calm;
-    const moving = resting + (effort[minute] ?? 0) * reserve;
-    const target = Math.max(still, moving);
+    const share = effort[minute] ?? 0;
+    const target = share === 0 ? still : Math.max(still, resting + share * reserve);
     rate = Number.isNaN(rate) ? target : rate + (target - rate) * (target > rate ? RISE : FALL);
     minutes.heartRate[minute] = Math.min(reserve + resting, Math.max(36, rate));
   }

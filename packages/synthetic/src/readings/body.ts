@@ -3,7 +3,7 @@ import type { Day } from '../plan/day.ts';
 import type { Setting } from '../plan/setting.ts';
 import { interval, type SyntheticReading, sample } from '../reading.ts';
 
-const SCALE = 'smart-scale';
+const SCALE = 'withings';
 const CHECK_UP_DATE = '03';
 
 /** kg: heavier in winter, drifting over weeks. */
@@ -60,5 +60,5 @@ export function mindfulness(day: Day): SyntheticReading[] {
   const start = random.chance(0.5)
     ? day.waking.from + 5 * MINUTE_MS
     : day.waking.to - random.integer(45, 80) * MINUTE_MS;
-  return [interval('Mindfulness', start, start + minutes * MINUTE_MS, minutes, 'mindfulness-app')];
+  return [interval('Mindfulness', start, start + minutes * MINUTE_MS, minutes, 'headspace')];
 }

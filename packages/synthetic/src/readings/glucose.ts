@@ -2,7 +2,8 @@ import { HOUR_MS, MINUTE_MS } from '../calendar.ts';
 import type { Day } from '../plan/day.ts';
 import { type SyntheticReading, sample } from '../reading.ts';
 
-const SENSOR = 'glucose-sensor';
+const SENSOR = 'dexcom';
+const METER = 'ihealth';
 const DIGESTION_MINUTES = 8;
 const LONGEST_MS = 6 * HOUR_MS;
 
@@ -34,7 +35,7 @@ function fingerPricks(day: Day): SyntheticReading[] {
   if (bedtime > last + 20 * MINUTE_MS) times.push(bedtime);
   return times
     .filter((at) => at >= day.waking.from && at < day.waking.to)
-    .map((at) => sample('Glucose', at, Math.max(45, glucoseAt(day, at) + random.normal(0, 4)), SENSOR));
+    .map((at) => sample('Glucose', at, Math.max(45, glucoseAt(day, at) + random.normal(0, 4)), METER));
 }
 
 /** mg/dL: the level before meals, the dawn phenomenon, what is being digested, what muscles burn, and illness. */

@@ -5,7 +5,7 @@ import { type SyntheticReading, sample } from '../reading.ts';
 import { isCheckUp } from './body.ts';
 
 const WATCH = 'apple-watch';
-const CUFF = 'blood-pressure-monitor';
+const CUFF = 'omron';
 
 // Whoever has high blood pressure measures in the evening too.
 const MEASURES_TWICE = 130;
@@ -68,7 +68,7 @@ export function temperatures(day: Day): SyntheticReading[] {
   return hours.flatMap((hour) => {
     const at = day.awakeAt(hour * 60 + random.integer(0, 80));
     const value = (hour < 12 ? 36.4 : 36.75) + day.illness * 2 + random.normal(0, 0.16);
-    return at === null ? [] : [sample('Temperature', at, value, 'thermometer')];
+    return at === null ? [] : [sample('Temperature', at, value, 'ihealth')];
   });
 }
 

@@ -1,0 +1,89 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { MINUTE_MS, weekdayOf } from '../calendar.ts';
+import type { Medication } from '../medical-history.ts';
+import { drift, type Random } from '../random.ts';
+import type { SyntheticRecord } from './record.ts';
+import type { RecordDay } from './record-day.ts';
+
+const USUAL_ADHERENCE = 0.9;
+const WEEKEND_DIP = 0.13;
+const EVENING_DIP = 0.04;
+const EVENING = 17 * 60;
+/** In a bad week, when the pills stay at home or in the drawer. */
+const LAPSE_DIP = 0.3;
+const AS_NEEDED_CHANCE = 0.12;
+const REASONS = ['Felt unwell', 'Upset stomach', 'On the road', 'Ran out'];
+
+/**
+ * What became of a day's doses. Most are taken; weekends, evenings and bad weeks take their toll (adherence by time of day and
+ * week: Vrijens et al., BMJ 2008). What lies ahead is pending.
+ */
+export function* adherence(day: RecordDay, medication: Medication): Generator<SyntheticRecord> {
+  const { key, pattern, times } = medication;
+  const random = day.random(`adherence ${key}`);
+  if (times.length === 0) {
+    if (random.chance(AS_NEEDED_CHANCE)) yield* asNeeded(day, medication, random);
+    return;
+  }
+  if (pattern === 'QOD' && day.number % 2 !== 0) return;
+  for (const minute of times) yield scheduled(day, medication, minute, random);
+}
+
+function scheduled(day: RecordDay, medication: Medication, minute: number, random: Random): SyntheticRecord {
+  const { key, dosage } = medication;
+  const scheduledAt = day.at(minute);
+  const { until } = day.timeline;
+  // People get up later at weekends, and so take it later.
+  const delay = random.normal(isWeekend(day) ? 34 : 7, 13);
+  const takenAt = scheduledAt + Math.round(Math.max(-20, delay)) * MINUTE_MS;
+  const isTaken = random.chance(likelihood(day, key, minute));
+  const reason = random.pick(REASONS);
+  const isSkipped = random.chance(0.3);
+  const outcome = () => {
+    if (isTaken) return { status: 'taken', takenAt: timestampFromMs(takenAt) };
+    return isSkipped ? { status: 'skipped', reason } : { status: 'missed' };
+  };
+  const value = {
+    medicationKey: key,
+    scheduledAt: timestampFromMs(scheduledAt),
+    dose: dosage,
+    ...(Math.max(scheduledAt, takenAt) <= until ? outcome() : { status: 'pending' }),
+  };
+  return {
+    key: `${key} ${new Date(scheduledAt).toISOString()}`,
+    source: 'manual',
+    record: { case: 'adherenceEntry', value },
+  };
+}
+
+function likelihood(day: RecordDay, key: string, minute: number): number {
+  const { person, seed } = day.timeline;
+  const usual = person.life?.habits.adherence ?? USUAL_ADHERENCE;
+  const isLapse = drift(`${seed} ${person.id} lapse ${key}`, day.number, 8) < -1;
+  return (
+    usual -
+    (isWeekend(day) ? WEEKEND_DIP : 0) -
+    (minute >= EVENING ? EVENING_DIP : 0) -
+    (isLapse ? LAPSE_DIP : 0)
+  );
+}
+
+function* asNeeded(day: RecordDay, { key, dosage }: Medication, random: Random): Generator<SyntheticRecord> {
+  const takenAt = day.at(random.integer(9 * 60, 21 * 60));
+  if (takenAt > day.timeline.until) return;
+  const value = {
+    medicationKey: key,
+    status: 'taken',
+    takenAt: timestampFromMs(takenAt),
+    dose: dosage,
+  };
+  yield {
+    key: `${key} ${new Date(takenAt).toISOString()}`,
+    source: 'manual',
+    record: { case: 'adherenceEntry', value },
+  };
+}
+
+function isWeekend({ number }: RecordDay): boolean {
+  return [0, 6].includes(weekdayOf(number));
+}

@@ -1,0 +1,23 @@
+import { DAY_MS, MINUTE_MS, toInstant } from '../calendar.ts';
+import { createRandom, type Random } from '../random.ts';
+import type { Timeline } from '../timeline.ts';
+
+/** A day as records see it: what happened on it, and what one can know of it. */
+export interface RecordDay {
+  readonly timeline: Timeline;
+  readonly number: number;
+  /** The instant of a wall clock time, in minutes after midnight. */
+  at(minute: number): number;
+  random(topic: string): Random;
+}
+
+/** A day of a timeline. */
+export function createRecordDay(timeline: Timeline, number: number): RecordDay {
+  const { person, seed } = timeline;
+  return {
+    timeline,
+    number,
+    at: (minute) => toInstant(number * DAY_MS + minute * MINUTE_MS, timeline.zoneOn(number)),
+    random: (topic) => createRandom(`${seed} ${person.id} ${number} ${topic}`),
+  };
+}

@@ -1,0 +1,174 @@
+import type { MetricName } from '@phds/catalog/metrics';
+import { HOUR_MS, MINUTE_MS, offsetAt, SECOND_MS } from '../calendar.ts';
+import type { Profile } from '../person.ts';
+import type { Bout } from '../plan/bouts.ts';
+import type { Source, SyntheticReading } from '../reading.ts';
+import { TOPICS, type Topic } from '../readings/topics.ts';
+import type { Timeline } from '../timeline.ts';
+import { createAppleDates } from './apple-dates.ts';
+import { APPLE_DTD } from './apple-dtd.ts';
+import { APPLE_DEVICES, APPLE_TYPES, type AppleType } from './apple-types.ts';
+
+/** What stands in an export.xml. */
+export const APPLE_TOPICS = TOPICS.filter(({ types }) =>
+  types.every((type) => APPLE_TYPES[type] !== undefined),
+);
+
+/** The `export.xml` that Apple Health would make of a timeline, the evening after its last day. */
+export function* writeAppleExport(timeline: Timeline): Generator<string> {
+  const { person, until } = timeline;
+  const exportedAt = until + 20 * HOUR_MS;
+  const toDate = createAppleDates(offsetAt(exportedAt, timeline.zoneOn(timeline.lastDay + 1)));
+  const writer = new RecordWriter(person.profile, toDate);
+  yield `<?xml version="1.0" encoding="UTF-8"?>\n${APPLE_DTD}<HealthData locale="en_DE">\n`;
+  yield ` <ExportDate value="${toDate(exportedAt)}"/>\n${writeMe(person.profile)}`;
+  for (const topic of timeline.topics) {
+    for (const type of topic.types) yield* writeRecords(timeline, topic, type, writer);
+  }
+  yield* writeCorrelations(timeline, writer);
+  yield* writeWorkouts(timeline, writer);
+  yield '</HealthData>\n';
+}
+
+/** Exports list one type after the other. */
+function* writeRecords(
+  timeline: Timeline,
+  topic: Topic,
+  type: MetricName,
+  writer: RecordWriter,
+): Generator<string> {
+  for (const { timeZone, readings } of timeline.batches([topic])) {
+    for (const reading of readings) {
+      if (reading.type === type) yield writer.record(reading, timeZone);
+    }
+  }
+}
+
+const PRESSURE_TOPICS = TOPICS.filter(({ types }) => types.includes('Blood Pressure'));
+
+function* writeCorrelations(timeline: Timeline, writer: RecordWriter): Generator<string> {
+  for (const { timeZone, readings } of timeline.batches(PRESSURE_TOPICS)) {
+    for (const { type, start } of readings) {
+      if (type !== 'Blood Pressure') continue;
+      yield writer.correlation(
+        readings.filter((each) => each.start === start),
+        timeZone,
+      );
+    }
+  }
+}
+
+function* writeWorkouts(timeline: Timeline, writer: RecordWriter): Generator<string> {
+  for (const { bouts, timeZone } of timeline.days()) {
+    for (const bout of bouts) {
+      if (bout.kind === 'stroll' || bout.end > timeline.until) continue;
+      yield writer.workout(bout.kind, bout, timeZone);
+    }
+  }
+}
+
+const SEXES = { male: 'Male', female: 'Female', other: 'Other', unknown: 'NotSet' } as const;
+
+function writeMe(profile: Profile | null): string {
+  const [, group = '', rhesus = ''] = /^([ABO]+)([+-])$/.exec(profile?.bloodType ?? '') ?? [];
+  const sign = rhesus === '+' ? 'Positive' : 'Negative';
+  const me = {
+    DateOfBirth: profile?.dateOfBirth ?? '',
+    BiologicalSex: `HKBiologicalSex${SEXES[profile?.gender ?? 'unknown']}`,
+    BloodType: group === '' ? 'HKBloodTypeNotSet' : `HKBloodType${group}${sign}`,
+    FitzpatrickSkinType: 'HKFitzpatrickSkinTypeNotSet',
+    CardioFitnessMedicationsUse: 'None',
+  };
+  const attributes = Object.entries(me).map(
+    ([name, value]) => `HKCharacteristicTypeIdentifier${name}="${value}"`,
+  );
+  return ` <Me ${attributes.join(' ')}/>\n`;
+}
+
+const WORKOUTS: Readonly<Record<Exclude<Bout['kind'], 'stroll'>, string>> = {
+  run: 'Running',
+  ride: 'Cycling',
+  swim: 'Swimming',
+  strength: 'TraditionalStrengthTraining',
+  walk: 'Walking',
+};
+
+class RecordWriter {
+  readonly #owner: string;
+  readonly #toDate: (instant: number) => string;
+  /** What all records of a type and source begin with. */
+  readonly #heads = new Map<string, string>();
+
+  constructor(profile: Profile | null, toDate: (instant: number) => string) {
+    this.#owner = profile?.name.split(' ')[0] ?? 'Somebody';
+    this.#toDate = toDate;
+  }
+
+  /** Empty for a type that stands elsewhere. */
+  record({ type, start, end, value, source }: SyntheticReading, timeZone: string): string {
+    const apple = APPLE_TYPES[type];
+    if (apple === undefined) return '';
+    const head = this.#headOf(type, apple, source);
+    const metadata = writeMetadata(type, apple, source, timeZone);
+    return `${head} ${this.#dates(start, end)} value="${apple.toValue(value)}"${metadata === '' ? '/>\n' : `>\n${metadata} </Record>\n`}`;
+  }
+
+  /** A blood pressure: its two records once more, held together. */
+  correlation(pair: readonly SyntheticReading[], timeZone: string): string {
+    const [first] = pair;
+    if (first === undefined) return '';
+    const type = 'HKCorrelationTypeIdentifierBloodPressure';
+    const head = ` <Correlation type="${type}" ${this.#sign(first.source)} ${this.#dates(first.start, first.end)}>\n`;
+    const children = pair.map((reading) => ` ${this.record(reading, timeZone)}`);
+    return `${head}${children.join('')} </Correlation>\n`;
+  }
+
+  workout(kind: keyof typeof WORKOUTS, { start, end }: Bout, timeZone: string): string {
+    const minutes = (end - start) / MINUTE_MS;
+    const head = ` <Workout workoutActivityType="HKWorkoutActivityType${WORKOUTS[kind]}" duration="${minutes}" durationUnit="min" ${this.#sign('apple-watch')} ${this.#dates(start, end)}>\n`;
+    return `${head}${entry('HKTimeZone', timeZone)} </Workout>\n`;
+  }
+
+  /** It is written down a little later than it ends. */
+  #dates(start: number, end: number): string {
+    const created = end + (3 + (Math.floor(start / SECOND_MS) % 97)) * SECOND_MS;
+    const [startDate, endDate] = [this.#toDate(start), this.#toDate(end)];
+    return `creationDate="${this.#toDate(created)}" startDate="${startDate}" endDate="${endDate}"`;
+  }
+
+  #headOf(type: MetricName, { identifier, unit }: AppleType, source: Source): string {
+    const key = `${type} ${source}`;
+    const known = this.#heads.get(key);
+    if (known !== undefined) return known;
+    const units = unit === '' ? '' : ` unit="${unit}"`;
+    const head = ` <Record type="${identifier}" ${this.#sign(source)}${units}`;
+    this.#heads.set(key, head);
+    return head;
+  }
+
+  #sign(source: Source): string {
+    const { sourceName, sourceVersion, device } = APPLE_DEVICES[source];
+    const name = toAttribute(sourceName.replace('owner', this.#owner));
+    const hardware = device === '' ? '' : ` device="${toAttribute(device)}"`;
+    return `sourceName="${name}" sourceVersion="${sourceVersion}"${hardware}`;
+  }
+}
+
+function writeMetadata(type: MetricName, apple: AppleType, source: Source, timeZone: string): string {
+  const zone = apple.hasTimeZone ? entry('HKTimeZone', timeZone) : '';
+  const context = type === 'Heart Rate' ? entry('HKMetadataKeyHeartRateMotionContext', '0') : '';
+  const typedIn = APPLE_DEVICES[source].isTypedIn === true ? entry('HKWasUserEntered', '1') : '';
+  return zone + context + typedIn;
+}
+
+function entry(key: string, value: string): string {
+  return `  <MetadataEntry key="${key}" value="${value}"/>\n`;
+}
+
+function toAttribute(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}

@@ -1,0 +1,27 @@
+import { TOPICS, type Topic } from '../readings/topics.ts';
+import type { Timeline } from '../timeline.ts';
+import { APPLE_TOPICS, writeAppleExport } from './apple.ts';
+import { toChunks } from './chunks.ts';
+import { writeCsv } from './csv.ts';
+import { writeFhirBundle, writeFhirLines } from './fhir.ts';
+
+const WRITERS = {
+  apple: writeAppleExport,
+  fhir: writeFhirBundle,
+  ndjson: writeFhirLines,
+  csv: writeCsv,
+} as const;
+
+export type Format = keyof typeof WRITERS;
+
+export const FORMATS = Object.keys(WRITERS) as readonly Format[];
+
+/** A timeline as a file, piece by piece. */
+export function writeTimeline(timeline: Timeline, format: Format): Generator<string> {
+  return toChunks(WRITERS[format](timeline));
+}
+
+/** What a format can hold. */
+export function topicsOf(format: Format): readonly Topic[] {
+  return format === 'apple' ? APPLE_TOPICS : TOPICS;
+}

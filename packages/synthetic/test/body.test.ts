@@ -1,0 +1,201 @@
+import { describe, expect, test } from '@jest/globals';
+import type { MetricName } from '@phds/catalog/metrics';
+import { dayOf, HOUR_MS, MINUTE_MS, offsetAt } from '@phds/synthetic/calendar';
+import { ADA } from '@phds/synthetic/people/ada';
+import { GRACE } from '@phds/synthetic/people/grace';
+import { HEAVY } from '@phds/synthetic/people/heavy';
+import { TRAVELLER } from '@phds/synthetic/people/traveller';
+import type { SyntheticReading } from '@phds/synthetic/reading';
+import { average, quantile, readingsByType, timelineOf } from './people-helpers.ts';
+
+const values = (readings: readonly SyntheticReading[]) => readings.map(({ value }) => value);
+
+/** What goes on without a break, as one. */
+function joinAdjacent(readings: readonly SyntheticReading[]): { start: number; end: number }[] {
+  const joined: { start: number; end: number }[] = [];
+  for (const { start, end } of readings) {
+    const last = joined.at(-1);
+    if (last?.end === start) last.end = end;
+    else joined.push({ start, end });
+  }
+  return joined;
+}
+
+describe.each([
+  { person: ADA, days: 180 },
+  { person: GRACE, days: 180 },
+  { person: HEAVY, days: 30 },
+])('the body of $person.id', ({ person, days }) => {
+  const of = readingsByType(timelineOf(person, '2026-06-30', days));
+  const hourOf = (at: number) => Math.floor(((at + offsetAt(at, person.timeZone)) / HOUR_MS) % 24);
+  const dayTotals = (type: MetricName, source: string) => {
+    const totals = new Map<number, number>();
+    for (const { start, value, source: from } of of(type)) {
+      const day = dayOf(start, person.timeZone);
+      if (from === source) totals.set(day, (totals.get(day) ?? 0) + value);
+    }
+    return [...totals.values()];
+  };
+
+  test('beats slower at night than by day, with the resting rate between them and below the day', () => {
+    const between = (from: number, to: number) =>
+      average(values(of('Heart Rate').filter(({ start }) => hourOf(start) >= from && hourOf(start) < to)));
+    const resting = average(values(of('Resting HR')));
+    expect(between(1, 4)).toBeLessThan(resting);
+    expect(resting + 6).toBeLessThan(between(10, 16));
+  });
+
+  test('beats faster while it exercises', () => {
+    const sessions = joinAdjacent(of('Exercise')).filter(({ start, end }) => end - start >= 20 * MINUTE_MS);
+    const during = of('Heart Rate').filter(({ start }) =>
+      sessions.some((each) => start > each.start + MINUTE_MS && start < each.end),
+    );
+    expect(during.length).toBeGreaterThan(20);
+    expect(average(values(during))).toBeGreaterThan(average(values(of('Resting HR'))) + 28);
+  });
+
+  test('moves, burns and beats together', () => {
+    const burnt = new Map(of('Calories').map(({ start, value }) => [Math.floor(start / HOUR_MS), value]));
+    const hours = new Map<number, number>();
+    for (const { start, value, source } of of('Steps')) {
+      const hour = Math.floor(start / HOUR_MS);
+      if (source === 'apple-watch') hours.set(hour, (hours.get(hour) ?? 0) + value);
+    }
+    const [many, few] = [quantile([...hours.values()], 0.9), quantile([...hours.values()], 0.3)];
+    const energyOf = (isChosen: (steps: number) => boolean) =>
+      average([...hours].filter(([, steps]) => isChosen(steps)).map(([hour]) => burnt.get(hour) ?? 0));
+    expect(energyOf((steps) => steps >= many)).toBeGreaterThan(1.5 * energyOf((steps) => steps <= few));
+  });
+
+  test('walks a believable number of steps a day, most days about as usual, some far more', () => {
+    const totals = dayTotals('Steps', 'apple-watch');
+    const usual = quantile(totals, 0.5);
+    const { steps } = person.life?.habits ?? { steps: 0 };
+    expect(usual).toBeGreaterThan(steps * 0.7);
+    expect(usual).toBeLessThan(steps * 2);
+    expect(quantile(totals, 0.95)).toBeGreaterThan(usual * 1.3);
+    expect(quantile(totals, 0.95)).toBeLessThan(usual * 3.2);
+    expect(quantile(totals, 0.05)).toBeLessThan(usual * 0.75);
+    expect(Math.min(...totals)).toBeGreaterThan(150);
+  });
+
+  test('is counted by watch and phone at once, and neither is always ahead', () => {
+    const hours = new Map<number, Record<string, number>>();
+    for (const { start, value, source } of of('Steps')) {
+      const hour = Math.floor(start / HOUR_MS);
+      const counted = hours.get(hour) ?? {};
+      counted[source] = (counted[source] ?? 0) + value;
+      hours.set(hour, counted);
+    }
+    const share = (isSo: (watch: number, phone: number) => boolean) =>
+      [...hours.values()].filter(({ 'apple-watch': watch = 0, iphone = 0 }) => isSo(watch, iphone)).length /
+      hours.size;
+    expect(share((watch, phone) => watch > 0 && phone > 0)).toBeGreaterThan(0.35);
+    expect(share((watch, phone) => watch > phone)).toBeGreaterThan(0.4);
+    expect(share((watch, phone) => phone > watch)).toBeGreaterThan(0.04);
+  });
+
+  test('sleeps deep early in the night and dreams late', () => {
+    const nights = of('Time in Bed').map(({ start, end }) => {
+      const middle = (start + end) / 2;
+      const inHalf = (type: MetricName, isFirst: boolean) =>
+        of(type)
+          .filter((each) => each.start >= start && each.end <= end && each.start < middle === isFirst)
+          .reduce((sum, { value }) => sum + value, 0);
+      return {
+        deep: [inHalf('Sleep Deep', true), inHalf('Sleep Deep', false)] as const,
+        rem: [inHalf('Sleep REM', true), inHalf('Sleep REM', false)] as const,
+      };
+    });
+    const measured = nights.filter(({ rem }) => rem[0] + rem[1] > 0);
+    expect(measured.length).toBeGreaterThan(days * 0.85);
+    expect(measured.filter(({ deep }) => deep[0] > deep[1]).length).toBeGreaterThan(measured.length * 0.95);
+    expect(measured.filter(({ rem }) => rem[1] > rem[0]).length).toBeGreaterThan(measured.length * 0.9);
+  });
+
+  test('sleeps as long as people do, in shares that textbooks give', () => {
+    const minutes = (type: MetricName) => values(of(type)).reduce((sum, value) => sum + value, 0);
+    const asleep = minutes('Sleep');
+    expect(asleep).toBeCloseTo(minutes('Sleep Deep') + minutes('Sleep Core') + minutes('Sleep REM'), 0);
+    expect(minutes('Sleep Deep') / asleep).toBeGreaterThan(0.06);
+    expect(minutes('Sleep Deep') / asleep).toBeLessThan(0.27);
+    expect(minutes('Sleep REM') / asleep).toBeGreaterThan(0.17);
+    expect(minutes('Sleep REM') / asleep).toBeLessThan(0.3);
+    const nights = new Set(of('Sleep').map(({ end }) => dayOf(end, person.timeZone))).size;
+    expect(asleep / nights).toBeGreaterThan(360);
+    expect(asleep / nights).toBeLessThan(540);
+    expect(minutes('Time in Bed') / of('Time in Bed').length).toBeGreaterThan(asleep / nights);
+  });
+
+  test('weighs a little more or less from day to day, never much', () => {
+    const weights = values(of('Weight'));
+    const steps = weights.slice(1).map((value, index) => Math.abs(value - (weights[index] ?? 0)));
+    expect(average(steps)).toBeGreaterThan(0.1);
+    expect(Math.max(...steps)).toBeLessThan(2.5);
+    expect(Math.max(...weights) - Math.min(...weights)).toBeLessThan(average(weights) * 0.08);
+  });
+
+  test('has its blood pressure taken in pairs, in the morning above all', () => {
+    const [systolic, diastolic] = [of('Blood Pressure'), of('BP Diastolic')];
+    const keys = (readings: readonly SyntheticReading[]) =>
+      readings.map(({ start, source }) => `${start} ${source}`);
+    expect(keys(systolic)).toEqual(keys(diastolic));
+    expect(systolic.every(({ value }, index) => value > (diastolic[index]?.value ?? 0) + 15)).toBe(true);
+    const mornings = systolic.filter(({ start }) => hourOf(start) < 11);
+    expect(mornings.length).toBeGreaterThanOrEqual(systolic.length / 2);
+  });
+});
+
+test.each([ADA, GRACE])('a cold of $id brings fever and a faster heart', (person) => {
+  const timeline = timelineOf(person, '2026-06-30', 180);
+  const of = readingsByType(timeline);
+  const ill = new Set(
+    [...timeline.days()].filter(({ illness }) => illness > 0.6).map(({ number }) => number),
+  );
+  expect(ill.size).toBeGreaterThan(1);
+  const split = (type: MetricName, isIll: boolean) =>
+    average(values(of(type).filter(({ start }) => ill.has(dayOf(start, person.timeZone)) === isIll)));
+  expect(split('Temperature', true)).toBeGreaterThan(split('Temperature', false) + 0.8);
+  expect(split('Resting HR', true)).toBeGreaterThan(split('Resting HR', false) + 2);
+});
+
+describe.each([
+  { person: HEAVY, days: 20 },
+  { person: TRAVELLER, days: 30 },
+])('the glucose of $person.id', ({ person, days }) => {
+  const timeline = timelineOf(person, '2026-05-31', days);
+  const glucose = readingsByType(timeline)('Glucose');
+
+  test('peaks between half an hour and an hour and a half after meals', () => {
+    const meals = [...timeline.days()].flatMap((day) =>
+      day.meals
+        .filter(({ at, size }) => at >= day.start && size > 0.7)
+        // What is eaten before sport is burnt in it.
+        .filter(({ at }) =>
+          day.bouts.every(({ effort, start, end }) => effort < 0.35 || end < at || start > at + 2 * HOUR_MS),
+        ),
+    );
+    const peaks = meals.flatMap(({ at }) => {
+      const window = glucose.filter(({ start }) => start >= at && start <= at + 2.5 * HOUR_MS);
+      const top = window.toSorted((one, other) => other.value - one.value)[0];
+      return top === undefined ? [] : [(top.start - at) / MINUTE_MS];
+    });
+    expect(peaks.length).toBeGreaterThan(days);
+    const within = peaks.filter((minutes) => minutes >= 30 && minutes <= 90);
+    expect(within.length / peaks.length).toBeGreaterThan(0.9);
+  });
+
+  test('stays in range nearly always for somebody without diabetes', () => {
+    const inRange = glucose.filter(({ value }) => value >= 70 && value <= 180);
+    expect(inRange.length / glucose.length).toBeGreaterThan(0.95);
+  });
+});
+
+test('the glucose of somebody with diabetes is higher, above all after meals', () => {
+  const [ada, grace] = [ADA, GRACE].map((person) =>
+    values(readingsByType(timelineOf(person, '2026-05-31', 60))('Glucose')),
+  ) as [number[], number[]];
+  expect(average(grace)).toBeGreaterThan(average(ada) + 30);
+  expect(grace.filter((value) => value > 180).length / grace.length).toBeGreaterThan(0.08);
+  expect(ada.filter((value) => value > 180)).toEqual([]);
+});

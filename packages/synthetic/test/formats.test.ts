@@ -1,0 +1,111 @@
+import { describe, expect, test } from '@jest/globals';
+import { ADA } from '@phds/synthetic/people/ada';
+import { EMPTY } from '@phds/synthetic/people/people';
+import { TRAVELLER } from '@phds/synthetic/people/traveller';
+import { readingsIn } from '@phds/synthetic/timeline';
+import { FORMATS, type Format, writeTimeline } from '@phds/synthetic/write/formats';
+import { timelineOf } from './people-helpers.ts';
+
+const write = (person: typeof ADA, format: Format, days = 10) =>
+  [...writeTimeline(timelineOf(person, '2026-04-10', days), format)].join('');
+
+describe('an Apple export', () => {
+  const text = write(TRAVELLER, 'apple');
+  const attributes = (name: string) =>
+    [...text.matchAll(new RegExp(` ${name}="([^"]*)"`, 'g'))].map(([, value]) => value ?? '');
+
+  test('begins like real ones: declaration, grammar, date, person', () => {
+    const start = text.replace(/<!DOCTYPE HealthData \[[\s\S]*?\]>\n/, '<grammar>\n');
+    expect(start.split('\n').slice(0, 5)).toEqual([
+      '<?xml version="1.0" encoding="UTF-8"?>',
+      '<grammar>',
+      '<HealthData locale="en_DE">',
+      // The phone is where its owner is: on Lord Howe Island, eleven hours behind midnight in summer, ten and a half in winter.
+      ' <ExportDate value="2026-04-11 20:00:00 +1030"/>',
+      expect.stringMatching(
+        /^ <Me .*DateOfBirth="1991-08-23" .*BiologicalSex="HKBiologicalSexMale" .*BloodType="HKBloodTypeBPositive"/,
+      ),
+    ]);
+    expect(text.endsWith('</HealthData>\n')).toBe(true);
+  });
+
+  test('has one offset on every date, as the phone had at export time', () => {
+    const dates = [...attributes('startDate'), ...attributes('endDate'), ...attributes('creationDate')];
+    expect(dates.length).toBeGreaterThan(10_000);
+    expect(dates.filter((date) => !/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+1030$/.test(date))).toEqual([]);
+  });
+
+  test('names the zone of sleep, which the offsets do not tell', () => {
+    const zones = new Set(
+      [...text.matchAll(/key="HKTimeZone" value="([^"]+)"/g)].map(([, zone]) => zone ?? ''),
+    );
+    expect(zones).toEqual(new Set(['Australia/Lord_Howe']));
+  });
+
+  test('lists one type after the other', () => {
+    const types = [...text.matchAll(/^ <Record type="([^"]+)"/gm)].map(([, type]) => type);
+    const changes = types.filter((type, index) => type !== types[index - 1]);
+    expect(changes).toEqual([...new Set(types)]);
+  });
+
+  test('bears the name of the owner, as real ones do, and marks what was typed in', () => {
+    expect(new Set(attributes('sourceName'))).toContain('Noah’s Apple\u00a0Watch');
+    const height = text.slice(text.indexOf('QuantityTypeIdentifierHeight"')).split('</Record>')[0];
+    expect(height).toContain('<MetadataEntry key="HKWasUserEntered" value="1"/>');
+  });
+
+  test('repeats blood pressures in correlations', () => {
+    const count = (pattern: RegExp) => [...text.matchAll(pattern)].length;
+    const correlations = count(/^ <Correlation type="HKCorrelationTypeIdentifierBloodPressure"/gm);
+    expect(correlations).toBe(10);
+    expect(count(/^ <Record type="HKQuantityTypeIdentifierBloodPressureSystolic"/gm)).toBe(correlations);
+    expect(count(/^ {2}<Record type="HKQuantityTypeIdentifierBloodPressure(Sy|Dia)stolic"/gm)).toBe(
+      2 * correlations,
+    );
+  });
+});
+
+describe('FHIR', () => {
+  test('a bundle and lines hold the same resources, each with an id of its own', () => {
+    const bundle = JSON.parse(write(ADA, 'fhir'));
+    const lines = write(ADA, 'ndjson')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(bundle).toMatchObject({ resourceType: 'Bundle', type: 'collection' });
+    expect(bundle.entry.map(({ resource }: { resource: object }) => resource)).toEqual(lines);
+    const ids = new Set(lines.map(({ resourceType, id }) => `${resourceType}/${id}`));
+    expect(ids.size).toBe(lines.length);
+    for (const { id } of lines) expect(id).toMatch(/^[A-Za-z0-9.-]{1,64}$/);
+  });
+
+  test('a blood pressure is one observation with two components', () => {
+    const lines = write(ADA, 'ndjson')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const panels = lines.filter(({ code }) => code?.coding?.[0]?.code === '85354-9');
+    expect(panels).toHaveLength(10);
+    expect(panels[0]).toMatchObject({
+      component: [
+        { code: { coding: [{ code: '8480-6' }] }, valueQuantity: { code: 'mm[Hg]' } },
+        { code: { coding: [{ code: '8462-4' }] }, valueQuantity: { code: 'mm[Hg]' } },
+      ],
+    });
+  });
+});
+
+test('CSV has a line for each reading, in its own unit', () => {
+  const lines = write(ADA, 'csv').split('\r\n');
+  expect(lines[0]).toBe('type,start,end,value,unit,source');
+  expect(lines).toHaveLength([...readingsIn(timelineOf(ADA, '2026-04-10', 10))].length + 2);
+  expect(lines.find((line) => line.startsWith('Weight,'))).toMatch(
+    /^Weight,2026-\d\d-\d\dT\d\d:\d\d:\d\dZ,2026-\d\d-\d\dT\d\d:\d\d:\d\dZ,6\d(\.\d{1,2})?,kg,withings$/,
+  );
+});
+
+test.each(FORMATS)('somebody without data is a valid %s file', (format) => {
+  const text = write(EMPTY, format);
+  if (format === 'fhir') expect(JSON.parse(text)).toMatchObject({ resourceType: 'Bundle', entry: [] });
+  else expect(text).not.toContain('undefined');
+});

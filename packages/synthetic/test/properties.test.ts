@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { parseDay } from '@phds/synthetic/calendar';
+import { ADA } from '@phds/synthetic/people/ada';
+import { GRACE } from '@phds/synthetic/people/grace';
+import { HEAVY } from '@phds/synthetic/people/heavy';
+import { TRAVELLER } from '@phds/synthetic/people/traveller';
+import { endOfDay, openTimeline, readingsIn, type Timeline } from '@phds/synthetic/timeline';
+import { FORMATS, writeTimeline } from '@phds/synthetic/write/formats';
+import fc from 'fast-check';
+
+const RUNS = { numRuns: 25 };
+
+// Every season, every trip and every change of the clock of some years.
+const lives = fc.record({
+  person: fc.constantFrom(ADA, GRACE, TRAVELLER, HEAVY),
+  seed: fc.integer({ min: 0, max: 1_000_000 }),
+  lastDay: fc.integer({ min: parseDay('2023-01-01') ?? 0, max: parseDay('2026-12-31') ?? 0 }),
+  days: fc.integer({ min: 1, max: 12 }),
+});
+
+type Choice = typeof lives extends fc.Arbitrary<infer Value> ? Value : never;
+
+function open({ person, seed, lastDay, days }: Choice, otherSeed = seed): Timeline {
+  return openTimeline(person, { seed: otherSeed, until: endOfDay(person, lastDay), extent: { days } });
+}
+
+function digest(pieces: Iterable<string>): string {
+  const hash = createHash('sha256');
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest('hex');
+}
+
+describe('whoever it is, and whenever', () => {
+  test('the same seed gives the same bytes in every format, another seed others', () => {
+    fc.assert(
+      fc.property(lives, fc.constantFrom(...FORMATS), (life, format) => {
+        const bytes = digest(writeTimeline(open(life), format));
+        expect(digest(writeTimeline(open(life), format))).toBe(bytes);
+        expect(digest(writeTimeline(open(life, life.seed + 1), format))).not.toBe(bytes);
+      }),
+      RUNS,
+    );
+  });
+
+  test('the readings of a type come in the order of time', () => {
+    fc.assert(
+      fc.property(lives, (life) => {
+        const latest = new Map<string, number>();
+        for (const { type, start } of readingsIn(open(life))) {
+          expect(start).toBeGreaterThanOrEqual(latest.get(type) ?? 0);
+          latest.set(type, start);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('nobody exercises or walks in bed, and no two nights overlap', () => {
+    fc.assert(
+      fc.property(lives, (life) => {
+        const readings = [...readingsIn(open(life))];
+        const nights = readings.filter(({ type }) => type === 'Time in Bed');
+        for (const [index, night] of nights.entries()) {
+          expect(night.start).toBeGreaterThan(nights[index - 1]?.end ?? 0);
+        }
+        const moving = readings.filter(({ type }) => type === 'Exercise' || type === 'Steps');
+        const inBed = moving.filter(({ start, end }) =>
+          nights.some((night) => start < night.end && end > night.start),
+        );
+        expect(inBed).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  test('intervals of one type and source do not overlap', () => {
+    fc.assert(
+      fc.property(lives, (life) => {
+        const ends = new Map<string, number>();
+        for (const { type, source, start, end } of readingsIn(open(life))) {
+          const key = `${type} ${source}`;
+          expect(start).toBeGreaterThanOrEqual(ends.get(key) ?? 0);
+          ends.set(key, end);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test('days follow one another without a gap', () => {
+    fc.assert(
+      fc.property(lives, (life) => {
+        let end: number | null = null;
+        for (const day of open(life).days()) {
+          expect(day.start).toBe(end ?? day.start);
+          expect(day.waking.to).toBeGreaterThan(day.waking.from);
+          end = day.end;
+        }
+      }),
+      RUNS,
+    );
+  });
+});
