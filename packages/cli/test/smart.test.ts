@@ -3,6 +3,7 @@ import { smartImporter } from '../src/smart/importer.ts';
 import { collect, countOf } from './collected-items.ts';
 import { openFilesOfTest } from './files-of-test.ts';
 import { importTables, type TableContent, toTable } from './smart-tables.ts';
+import { toZip, type ZipMember } from './zip-files.ts';
 
 const person = {
   PID: '7',
@@ -105,7 +106,7 @@ describe('tables that are wrong', () => {
     ['an empty table', { meds: '' }, 'meds.txt is empty.'],
     ['binary rubbish', { meds: '\0\u0001\n' }, 'line holds a NUL byte'],
     ['no rows', { meds: [] }, 'The tables have no patient.'],
-    ['no tables', {}, 'The directory has none of the tables patients.txt, problems.txt'],
+    ['no tables', {}, 'None of the tables is there: patients.txt, problems.txt'],
   ])('%s is named', async (_, content, message) => {
     await expect(importTables(content)).rejects.toThrow(message);
   });
@@ -113,6 +114,63 @@ describe('tables that are wrong', () => {
   test('a single file is not enough', async () => {
     using files = openFilesOfTest();
     const file = files.write('vitals.txt', toTable('vitals', []));
-    await expect(collect(smartImporter, [file])).rejects.toThrow('name the directory');
+    await expect(collect(smartImporter, [file])).rejects.toThrow('name the directory or zip archive');
+  });
+});
+
+describe('tables in a zip archive', () => {
+  const condition = toTable('problems', [{ ID: '1', PID: '7', START_DATE: '2007', NAME: 'Asthma' }]);
+  const patients = toTable('patients', [person]);
+
+  async function importZip(members: readonly ZipMember[]) {
+    using files = openFilesOfTest();
+    return await collect(smartImporter, [files.write('tables.zip', toZip(members))]);
+  }
+
+  test('are read in the same order, whatever else lies there', async () => {
+    const { records, profile, refused } = await importZip([
+      { name: 'data/problems.txt', content: condition },
+      { name: '__MACOSX/data/problems.txt', content: 'x' },
+      { name: 'data/labs.txt', content: 'x' },
+      { name: 'data/patients.txt', content: patients },
+    ]);
+    expect(records).toMatchObject([{ record: { value: { name: 'Asthma' } } }]);
+    expect(profile.name).toBe('Ada K Lovelace');
+    expect(refused).toEqual([]);
+  });
+
+  test.each<[string, ZipMember[], string]>([
+    ['no tables', [{ name: 'labs.txt', content: 'x' }], 'None of the tables is there'],
+    [
+      'a table twice',
+      [
+        { name: 'a/problems.txt', content: condition },
+        { name: 'b/problems.txt', content: condition },
+      ],
+      'The zip archive holds problems.txt twice.',
+    ],
+    [
+      'a name that leads out of it',
+      [{ name: '../problems.txt', content: condition }],
+      'The zip archive holds a name that leads out of it.',
+    ],
+    [
+      'a bomb',
+      [{ name: 'problems.txt', content: Buffer.alloc(64 * 1024 * 1024) }],
+      'grows more than 200 times',
+    ],
+    [
+      'a wrong checksum',
+      [{ name: 'problems.txt', content: condition, statedChecksum: 1 }],
+      'its checksum is wrong',
+    ],
+  ])('%s is named', async (_, members, message) => {
+    await expect(importZip(members)).rejects.toThrow(message);
+  });
+
+  test('a file that only says it is one is named', async () => {
+    using files = openFilesOfTest();
+    const file = files.write('tables.zip', 'PK nothing');
+    await expect(collect(smartImporter, [file])).rejects.toThrow('damaged or cut off');
   });
 });

@@ -14,13 +14,13 @@ import { toMedicine } from './clinical-rows.ts';
 import { toContent } from './resources.ts';
 import {
   describeOrigin,
-  fileOf,
   openTables,
   readTables,
   sizeOf,
   type TableFile,
   type TableRow,
 } from './table-files.ts';
+import { openTableSources, type TableSources } from './table-sources.ts';
 
 const MAX_PATIENTS = 100_000;
 const MAX_LISTED = 100;
@@ -31,10 +31,15 @@ export const smartImporter: Importer = {
   format: 'smart',
   takesSeveral: false,
   async open({ paths, patient, onChecked }) {
-    const [directory = ''] = paths;
-    const tables = await openTables(directory);
-    const { patients, references } = await learn(tables, onChecked);
-    return toSource(directory, tables, references, choosePatient(patients, patient));
+    const sources = await openTableSources(paths[0] ?? '');
+    try {
+      const tables = await openTables(sources.tables);
+      const { patients, references } = await learn(tables, onChecked);
+      return toSource(sources, tables, references, choosePatient(patients, patient));
+    } catch (error) {
+      sources[Symbol.dispose]();
+      throw error;
+    }
   },
 };
 
@@ -69,13 +74,13 @@ function choosePatient(patients: ReadonlySet<string>, wanted: string | null): st
 }
 
 function toSource(
-  directory: string,
+  sources: TableSources,
   tables: readonly TableFile[],
   references: References,
   patient: string,
 ): ImportSource {
   return {
-    files: tables.map(({ name }) => `${directory}/${fileOf(name)}`),
+    files: sources.paths,
     size: sizeOf(tables),
     describe: (origin) => describeOrigin(tables, origin),
     async read(sink, from) {
@@ -86,7 +91,7 @@ function toSource(
         if (row.end > from) await sink.reached(row.end);
       }
     },
-    [Symbol.asyncDispose]: () => Promise.resolve(),
+    [Symbol.asyncDispose]: async () => sources[Symbol.dispose](),
   };
 }
 

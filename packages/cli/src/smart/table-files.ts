@@ -1,10 +1,8 @@
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { UnusableFile } from '../ingest/unusable-file.ts';
-import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
+import type { ByteSource } from '../tables/byte-source.ts';
 import { type Header, readHeader } from '../tables/header.ts';
 import { type Row, readRows } from '../tables/row-reader.ts';
-import { type AnyCells, TABLE_NAMES, TABLES, type TableName } from './tables.ts';
+import { type AnyCells, TABLES, type TableName } from './tables.ts';
 
 /** The file of one table. */
 export interface TableFile {
@@ -27,23 +25,9 @@ export interface TableRow {
 /** The lines of a table are fewer than this. */
 const LINES_OF_A_TABLE = 2 ** 40;
 
-/** Opens the tables that a directory holds, in the order of TABLES. Throws UnusableFile when a header lacks a column. */
-export async function openTables(directory: string): Promise<TableFile[]> {
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new UnusableFile(
-      'The tables are imported together: name the directory that holds patients.txt and the others',
-    );
-  }
-  const files = new Set(readdirSync(directory));
-  const names = TABLE_NAMES.filter((name) => files.has(fileOf(name)));
-  if (names.length === 0) {
-    throw new UnusableFile(`The directory has none of the tables ${TABLE_NAMES.map(fileOf).join(', ')}`);
-  }
-  return Promise.all(names.map((name) => openTable(name, openFileSource(join(directory, fileOf(name))))));
-}
-
-export function fileOf(name: TableName): string {
-  return `${name}.txt`;
+/** Opens the tables that stand in the files. Throws UnusableFile when there is none, or when a header lacks a column. */
+export function openTables(files: ReadonlyMap<TableName, ByteSource>): Promise<TableFile[]> {
+  return Promise.all(Array.from(files, ([name, source]) => openTable(name, source)));
 }
 
 async function openTable(name: TableName, source: ByteSource): Promise<TableFile> {
