@@ -19,8 +19,11 @@ const HELP = `Usage: pnpm phds import FORMAT FILE… --user ID [--patient REF] [
 
 import           imports a file for a user; importing the same file again changes nothing, and an import
                  that was interrupted goes on where it stopped
-  FORMAT           fhir: a FHIR R4 bundle (JSON)
-  FILE             the file; it may be larger than memory
+  FORMAT           apple: export.zip or export.xml of Apple Health
+                   csv: readings or records with a header of ours (docs/importing.md)
+                   fhir: a FHIR R4 bundle (.json), or a bulk data export (.ndjson files or their directory)
+                   smart: the directory or zip archive of SMART's sample tables
+  FILE             what to import; it may be larger than memory
   --user ID        the user whose data it is
   --patient REF    which patient, when the file is about several
   --again          from the start, even when an earlier run was interrupted
