@@ -109,6 +109,9 @@ describe('PutReadings', () => {
       reading('Heart Rate', start, Number.NaN),
       reading('Heart Rate', '1890-01-01T00:00:00Z', 60),
       reading('Heart Rate', '2026-03-02T12:00:00Z', 60),
+      reading('Sleep', '2026-01-01T10:00:00Z', 60, { end: '2026-01-02T10:00:00.001Z' }),
+      reading('Sleep', '2026-01-01T10:00:00Z', 60, { end: start }),
+      reading('Steps', '2026-01-01T09:00:00Z', 60, { end: start }),
     ]);
     expect(result.refusals.map(({ index, reason }) => [index, reason])).toEqual([
       [1, 'unknown type'],
@@ -121,8 +124,9 @@ describe('PutReadings', () => {
       [8, 'start is missing'],
       [9, 'value is not a number'],
       [10, 'start is before 1900'],
+      [12, 'interval is longer than a day'],
     ]);
-    expect(result).toMatchObject({ inserted: 2, updated: 0, unchanged: 0 });
+    expect(result).toMatchObject({ inserted: 4, updated: 0, unchanged: 0 });
   });
 
   test.each([

@@ -1,254 +1,100 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { getMetric, type MetricKey } from '@phds/catalog/metrics';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
-import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
-import fc from 'fast-check';
-import type { ProfileWriter, ReadingWriter } from '../src/app/ports.ts';
-import { toReadingId } from '../src/app/row-ids.ts';
-import { createPgProfileWriter } from '../src/store/pg-profile-writes.ts';
-import { createPgReadingWriter } from '../src/store/pg-reading-writes.ts';
-import { createPgRollupStore } from '../src/store/pg-rollup-rebuilds.ts';
-import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
-import { computeKept, type ReadingRow } from './rollup-reference.ts';
+import { applyMigrations } from '@phds/service-kit/migrations';
+import { createTestDatabase } from '@phds/test-kit/databases';
+import pg from 'pg';
+import { type RollupHarness, readKept, row, startRollupHarness } from './rollup-harness.ts';
+import { computeKept } from './rollup-reference.ts';
 
-let database: TestDatabase;
-let postgres: Postgres;
-let readings: ReadingWriter;
-let profiles: ProfileWriter;
-const deferred: string[] = [];
+const MIGRATIONS = join(import.meta.dirname, '../prisma/migrations');
 
+let harness: RollupHarness;
 beforeAll(async () => {
-  database = await createTestDatabase('health-data');
-  postgres = openPostgres({
-    connectionString: database.url,
-    schema: database.schema,
-    poolSize: 8,
-    statementTimeoutMs: 20_000,
-    applicationName: 'rollups',
-  });
-  readings = createPgReadingWriter(postgres.pool, (userId) => deferred.push(userId));
-  profiles = createPgProfileWriter(postgres.pool, (userId) => deferred.push(userId));
+  harness = await startRollupHarness();
 });
 afterAll(async () => {
-  await postgres[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
+  await harness[Symbol.asyncDispose]();
 });
 
-const put = (userId: string, rows: readonly ReadingRow[]) =>
-  readings.put(
-    userId,
-    rows.map((row) => identify(userId, row)),
-  );
-
-const remove = (
-  userId: string,
-  rows: readonly ReadingRow[],
-  windows: Parameters<ReadingWriter['delete']>[2] = [],
-) =>
-  readings.delete(
-    userId,
-    rows.map((row) => identify(userId, row)),
-    windows,
-  );
-
-function identify(userId: string, { type, start, end, value, source }: ReadingRow) {
-  const key = { metric: getMetric(type), startAt: new Date(start), endAt: new Date(end), source };
-  return { ...key, value, id: toReadingId(userId, key) };
-}
-
-function row(
-  type: MetricKey,
-  start: string,
-  value: number | null,
-  rest: { end?: string; source?: string } = {},
-): ReadingRow {
-  const { end = start, source = 'iphone' } = rest;
-  return { type, start: Date.parse(start), end: Date.parse(end), value, source };
-}
-
-const KEPT = `
-  SELECT concat_ws(' ', 'reading_count', type, span, CASE WHEN isfinite(start_at) THEN to_char(start_at, 'YYYY-MM-DD"T"HH24:MI')
-    ELSE '-infinity' END, count) AS text FROM reading_count WHERE user_id = $1
-  UNION ALL
-  SELECT concat_ws(' ', 'hour_rollup', type, to_char(hour, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), count, sum, min, max, below, above)
-  FROM hour_rollup WHERE user_id = $1
-  UNION ALL
-  SELECT concat_ws(' ', 'day_rollup', type, span, start_on, count, sum, min, max, below, above, hours, days)
-  FROM day_rollup WHERE user_id = $1`;
-
-async function keptOf(userId: string): Promise<string[]> {
-  const { rows } = await postgres.pool.query<{ text: string }>(KEPT, [userId]);
-  return rows.map(({ text }) => text).sort();
-}
-
-async function storedOf(userId: string): Promise<ReadingRow[]> {
-  const { rows } = await postgres.pool.query(
-    'SELECT type, start_at, end_at, value, source FROM reading WHERE user_id = $1',
-    [userId],
-  );
-  return rows.map(({ type, start_at, end_at, value, source }) => {
-    return { type, start: start_at.getTime(), end: end_at.getTime(), value, source };
-  });
-}
-
-/** What is kept is what the stored readings come to, row by row. */
-async function expectKept(userId: string, zone = 'UTC'): Promise<void> {
-  expect(await keptOf(userId)).toEqual(computeKept(await storedOf(userId), zone));
-}
-
-async function invalidate(userId: string): Promise<void> {
-  await postgres.pool.query('DELETE FROM rollup_state WHERE user_id = $1', [userId]);
-}
-
-const ZONES = [
-  'UTC',
-  'Europe/Berlin',
-  'America/Havana',
-  'America/Santiago',
-  'Australia/Lord_Howe',
-  'Asia/Kathmandu',
-];
-
-// Around the nights in which the clocks of these zones change, and the turn of a year.
-const BEGINNINGS = [
-  '2025-03-09T03:00:00Z',
-  '2025-03-29T20:00:00Z',
-  '2025-04-05T13:00:00Z',
-  '2025-04-06T01:00:00Z',
-  '2025-09-07T02:00:00Z',
-  '2025-10-04T14:00:00Z',
-  '2025-10-26T00:00:00Z',
-  '2025-11-02T03:00:00Z',
-  '2025-12-31T22:00:00Z',
-].map((text) => Date.parse(text));
-
-const TYPES: readonly [MetricKey, readonly (number | null)[]][] = [
-  ['heart-rate', [40, 41, 70, 131]],
-  ['temperature', [36.09, 36.1, 37.25, 38.01]],
-  ['ecg', [null, 60, 62]],
-  ['steps', [0, 5, 10, 15]],
-  ['distance', [0.1, 0.2, 0.3, 12.7]],
-  ['sleep', [0, 419.9, 200.1, 540.1]],
-  ['sleep-rem', [30, 0.1]],
-];
-
-const arbitraryReading: fc.Arbitrary<ReadingRow> = fc
-  .record({
-    type: fc.constantFrom(...TYPES),
-    pick: fc.nat(),
-    beginning: fc.constantFrom(...BEGINNINGS),
-    minutes: fc.integer({ min: 0, max: 20 }),
-    length: fc.constantFrom(0, 0, 15, 480, 1440),
-    source: fc.constantFrom('iphone', 'apple-watch'),
-  })
-  .map(({ type: [type, values], pick, beginning, minutes, length, source }) => {
-    const start = beginning + minutes * 15 * 60_000;
-    return { type, start, end: start + length * 60_000, value: values[pick % values.length] ?? null, source };
-  });
-
-type Step =
-  | { readonly kind: 'put' | 'repeat' | 'change' | 'delete'; readonly rows: readonly ReadingRow[] }
-  | { readonly kind: 'window'; readonly row: ReadingRow; readonly hours: number; readonly anySource: boolean }
-  | { readonly kind: 'zone'; readonly zone: string | null }
-  | { readonly kind: 'invalidate' | 'erase' };
-
-const rowsOf = (maxLength: number) => fc.array(arbitraryReading, { minLength: 1, maxLength });
-
-const arbitraryStep: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('put' as const), rows: rowsOf(12) }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({ kind: fc.constantFrom('repeat' as const, 'change', 'delete'), rows: rowsOf(6) }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('window' as const),
-      row: arbitraryReading,
-      hours: fc.constantFrom(1, 5, 10_000),
-      anySource: fc.boolean(),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('zone' as const), zone: fc.constantFrom(...ZONES, null) }),
-  },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('invalidate' as const, 'erase') }) },
-);
-
-async function take(userId: string, step: Step): Promise<void> {
-  const stored = await storedOf(userId);
-  // Any of the stored readings, chosen by a random one.
-  const meant = (rows: readonly ReadingRow[]) =>
-    distinct(rows.flatMap(({ start }) => stored[(start / 900_000) % stored.length] ?? []));
-  switch (step.kind) {
-    case 'put':
-      await put(userId, distinct(step.rows));
-      return;
-    case 'repeat':
-      await put(userId, meant(step.rows));
-      return;
-    case 'change':
-      await put(
-        userId,
-        meant(step.rows).map((row) => ({ ...row, value: row.value === null ? 61 : row.value + 1 })),
-      );
-      return;
-    case 'delete':
-      await remove(userId, [...meant(step.rows), ...distinct(step.rows)]);
-      return;
-    case 'window': {
-      const { type, start, source } = step.row;
-      const range = { from: new Date(start), to: new Date(start + step.hours * 3_600_000) };
-      await remove(userId, [], [{ metric: type, source: step.anySource ? null : source, range }]);
-      return;
-    }
-    case 'zone':
-      await profiles.put(userId, { timeZone: step.zone });
-      return;
-    case 'invalidate':
-      await invalidate(userId);
-      return;
-    case 'erase':
-      await createPgUserEraser(postgres.pool).erase(userId);
-  }
-}
-
-function distinct(rows: readonly ReadingRow[]): ReadingRow[] {
-  return [
-    ...new Map(rows.map((row) => [[row.type, row.start, row.end, row.source].join(' '), row])).values(),
-  ];
-}
-
-async function zoneOf(userId: string): Promise<string> {
-  const { rows } = await postgres.pool.query('SELECT time_zone FROM profile WHERE user_id = $1', [userId]);
-  return rows[0]?.time_zone ?? 'UTC';
-}
-
 describe('what is kept beside the readings', () => {
-  test('is what they come to after any history of writes, and what a rebuild makes of them', async () => {
-    let histories = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...ZONES),
-        fc.array(arbitraryStep, { minLength: 1, maxLength: 12 }),
-        async (zone, steps) => {
-          histories += 1;
-          const userId = `history-${histories}`;
-          await profiles.put(userId, { timeZone: zone });
-          for (const step of steps) {
-            await take(userId, step);
-            // Rollups that count as not valid hold whatever they held; a write makes them right again.
-            if (step.kind !== 'invalidate')
-              await put(userId, [row('weight', '2025-01-01T00:00:00Z', 80 + (histories % 2))]);
-            if (step.kind !== 'invalidate') await expectKept(userId, await zoneOf(userId));
-          }
-          await invalidate(userId);
-          await createPgRollupStore(postgres.pool).rebuild(userId, new AbortController().signal);
-          await expectKept(userId, await zoneOf(userId));
-        },
-      ),
-      { numRuns: 40 },
+  test('is right whatever importers, deletions and moves happen at once', async () => {
+    const minutes = Array.from({ length: 600 }, (_, n) =>
+      new Date(Date.UTC(2025, 9, 25, 20, n)).toISOString(),
     );
+    const batch = minutes.map((start, n) => row('heart-rate', start, 40 + (n % 100)));
+    const steps = minutes.map((start, n) =>
+      row('steps', start, n % 7, { source: n % 2 === 0 ? 'iphone' : 'apple-watch' }),
+    );
+    await Promise.all([
+      ...Array.from({ length: 20 }, (_, n) =>
+        harness.put('at-once', n % 2 === 0 ? [...batch, ...steps] : [...steps, ...batch].toReversed()),
+      ),
+      ...Array.from({ length: 5 }, (_, n) => harness.remove('at-once', batch.slice(n * 50, n * 50 + 100))),
+      harness.profiles.put('at-once', { timeZone: 'Europe/Berlin' }),
+    ]);
+    await harness.expectKept('at-once', 'Europe/Berlin');
   });
+
+  test('says nothing for readings that are gone', async () => {
+    const rows = [
+      row('heart-rate', '2025-01-01T10:00:00Z', 60),
+      row('steps', '2024-02-29T10:00:00Z', 60),
+      row('sleep', '2024-12-31T23:00:00Z', 60, { end: '2025-01-01T07:00:00Z' }),
+    ];
+    await harness.put('gone', rows);
+    expect(await harness.keptOf('gone')).toHaveLength(3 * (5 + 5));
+    await harness.remove('gone', rows.slice(0, 1));
+    await harness.remove(
+      'gone',
+      [],
+      [
+        { metric: 'steps', source: null, range: { from: null, to: null } },
+        { metric: 'sleep', source: 'iphone', range: { from: null, to: null } },
+      ],
+    );
+    expect(await harness.keptOf('gone')).toEqual([]);
+  });
+});
+
+test('a zone that Postgres does not know is refused and changes nothing', async () => {
+  await harness.profiles.put('martian', { timeZone: 'Europe/Berlin' });
+  await expect(
+    harness.profiles.put('martian', { name: 'Ada', timeZone: 'Mars/Olympus' }),
+  ).rejects.toMatchObject({
+    reason: 'invalid_request',
+    violations: [{ parameter: 'timeZone', message: 'must be an IANA time zone' }],
+  });
+  const { rows } = await harness.pool.query("SELECT name, time_zone FROM profile WHERE user_id = 'martian'");
+  expect(rows).toEqual([{ name: null, time_zone: 'Europe/Berlin' }]);
+});
+
+test('the migration counts the readings that are there', async () => {
+  const first = await mkdtemp(join(tmpdir(), 'phds-migrations-'));
+  try {
+    await cp(join(MIGRATIONS, '0001_init'), join(first, '0001_init'), { recursive: true });
+    await using old = await createTestDatabase('health-data', { migrations: first });
+    const owner = new pg.Client({
+      connectionString: old.ownerUrl,
+      options: `-c search_path=${old.schema} -c timezone=Asia/Kathmandu`,
+    });
+    await owner.connect();
+    await owner.query(`
+      INSERT INTO reading SELECT 'user-' || n % 2, gen_random_uuid(), 'ecg', 'heart', at, at, nullif(n % 3, 0), 'iphone'
+      FROM generate_series(1, 200) AS n, LATERAL (SELECT '2024-12-20'::timestamptz + n * interval '7 hours' AS at) AS moment`);
+    await owner.query(
+      "INSERT INTO reading_count VALUES ('user-0', 'heart', 'ecg', 100), ('user-1', 'heart', 'ecg', 100)",
+    );
+    await applyMigrations({ connectionString: old.ownerUrl, schema: old.schema, directory: MIGRATIONS });
+    await owner.query("SET timezone = 'UTC'");
+    const kept = await readKept(owner, 'user-1');
+    const { rows: stored } = await owner.query("SELECT * FROM reading WHERE user_id = 'user-1'");
+    await owner.end();
+    const readings = stored.map(({ start_at }) => row('ecg', start_at.toISOString(), null));
+    expect(readings).toHaveLength(100);
+    expect(kept).toEqual(computeKept(readings, 'UTC'));
+  } finally {
+    await rm(first, { recursive: true });
+  }
 });

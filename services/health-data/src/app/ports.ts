@@ -104,10 +104,13 @@ export interface ProfileWriter {
 /** Rollups that readings are summarised from: kept with every write, and rebuilt where that was not possible. */
 export interface RollupStore {
   /**
-   * Walks the users who have readings, by id and some at a time: which of those after the id `after` have rollups that
+   * Walks the users who have readings, by id and `limit` at a time: which of those after the id `after` have rollups that
    * must be rebuilt, and where to go on; `last` is null at the end.
    */
-  findStale(after: string): Promise<{ readonly userIds: readonly string[]; readonly last: string | null }>;
+  findStale(
+    after: string,
+    limit: number,
+  ): Promise<{ readonly userIds: readonly string[]; readonly last: string | null }>;
   /** Rebuilds unless that has become needless; answers whether it did. Rejects soon after the signal. */
   rebuild(userId: string, signal: AbortSignal): Promise<boolean>;
 }

@@ -7,53 +7,46 @@ export interface RollupRebuilds extends AsyncDisposable {
 
 interface Options {
   readonly rollups: RollupStore;
-  /** How long to wait before a walk that failed begins again. Milliseconds. */
-  readonly retryMs: number;
+  /** Between two walks through all users. Milliseconds. */
+  readonly intervalMs: number;
   readonly log: {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;
   };
 }
 
+const USERS_AT_ONCE = 1_000;
+
+// A walk that failed, because the database is away for instance, begins again.
+const RETRY_MS = 30_000;
+
 /**
- * Rebuilds rollups in the background, one user after the other: at first everybody's that need it, after an upgrade for
- * instance, then those asked for. A rebuild that fails is left for the next start, or for the user's next write. Never
- * keeps the process alive; disposing breaks off the running rebuild, which then has changed nothing.
+ * Rebuilds rollups in the background, one user after the other: at the start and now and then everybody's that need it,
+ * after an upgrade for instance, and in between those asked for. A rebuild that fails is tried again by the next walk, or
+ * made needless by the user's next write. Never keeps the process alive; disposing breaks off the running rebuild, which
+ * then has changed nothing.
  */
-export function startRollupRebuilds({ rollups, retryMs, log }: Options): RollupRebuilds {
+export function startRollupRebuilds({ rollups, intervalMs, log }: Options): RollupRebuilds {
   const stopped = new AbortController();
+  const { signal } = stopped;
   const requested = new Set<string>();
-  let walked = false;
+  let due = true;
   let running: Promise<void> | null = null;
 
-  const rebuild = async (userId: string): Promise<number> => {
-    try {
-      return (await rollups.rebuild(userId, stopped.signal)) ? 1 : 0;
-    } catch (err) {
-      if (!stopped.signal.aborted) log.warn({ err }, 'rebuilding the rollups of a user failed');
-      return 0;
-    }
-  };
-  const walk = async () => {
-    let rebuilt = 0;
-    for (let after: string | null = ''; after !== null && !stopped.signal.aborted; ) {
-      const { userIds, last } = await rollups.findStale(after);
-      for (const userId of userIds) if (!stopped.signal.aborted) rebuilt += await rebuild(userId);
-      after = last;
-    }
-    walked = true;
-    if (!stopped.signal.aborted) log.info({ rebuilt }, 'rollups are in order');
-  };
+  const rebuild = (userId: string) => rebuildOne(rollups, userId, signal, log);
   const work = async () => {
-    if (!walked) await walk();
+    if (due) {
+      const rebuilt = await rebuildStale(rollups, rebuild, signal);
+      due = false;
+      if (!signal.aborted) log.info({ rebuilt }, 'rollups checked');
+    }
     for (const userId of requested) {
-      if (stopped.signal.aborted) return;
       requested.delete(userId);
       await rebuild(userId);
     }
   };
   const wake = () => {
-    if (stopped.signal.aborted || running !== null) return;
+    if (signal.aborted || running !== null) return;
     running = work().then(
       () => {
         running = null;
@@ -65,10 +58,16 @@ export function startRollupRebuilds({ rollups, retryMs, log }: Options): RollupR
       },
     );
   };
-  const timer = setInterval(() => {
-    if (!walked) wake();
-  }, retryMs);
-  timer.unref();
+  const timers = [
+    setInterval(() => {
+      due = true;
+      wake();
+    }, intervalMs),
+    setInterval(() => {
+      if (due) wake();
+    }, RETRY_MS),
+  ];
+  for (const timer of timers) timer.unref();
   wake();
   return {
     request: (userId) => {
@@ -76,9 +75,39 @@ export function startRollupRebuilds({ rollups, retryMs, log }: Options): RollupR
       wake();
     },
     async [Symbol.asyncDispose]() {
-      clearInterval(timer);
+      for (const timer of timers) clearInterval(timer);
       stopped.abort();
       await running;
     },
   };
+}
+
+/** Answers how many there were. */
+async function rebuildStale(
+  rollups: RollupStore,
+  rebuild: (userId: string) => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<number> {
+  let rebuilt = 0;
+  for (let after: string | null = ''; after !== null && !signal.aborted; ) {
+    const { userIds, last } = await rollups.findStale(after, USERS_AT_ONCE);
+    for (const userId of userIds) if (await rebuild(userId)) rebuilt += 1;
+    after = last;
+  }
+  return rebuilt;
+}
+
+async function rebuildOne(
+  rollups: RollupStore,
+  userId: string,
+  signal: AbortSignal,
+  log: Options['log'],
+): Promise<boolean> {
+  if (signal.aborted) return false;
+  try {
+    return await rollups.rebuild(userId, signal);
+  } catch (err) {
+    if (!signal.aborted) log.warn({ err }, 'rebuilding the rollups of a user failed');
+    return false;
+  }
 }

@@ -19,20 +19,18 @@ const STALE = `
   LEFT JOIN LATERAL (SELECT time_zone, version FROM rollup_state WHERE user_id = page.user_id) AS state ON true
   ORDER BY page.user_id`;
 
-const USERS_AT_ONCE = 1_000;
-
 // Ten million readings take less than a minute.
 const TIMEOUT_MS = 3_600_000;
 
 /** Finds and rebuilds rollups that are missing, or were made for another zone or version. */
 export function createPgRollupStore(pool: pg.Pool): RollupStore {
   return {
-    findStale: (after) =>
+    findStale: (after, limit) =>
       translated(async () => {
         const { rows } = await pool.query<{ userId: string; valid: boolean }>({
           name: 'stale-rollups',
           text: STALE,
-          values: [after, USERS_AT_ONCE, DEFAULT_TIME_ZONE, ROLLUP_VERSION],
+          values: [after, limit, DEFAULT_TIME_ZONE, ROLLUP_VERSION],
         });
         return {
           userIds: rows.filter(({ valid }) => !valid).map(({ userId }) => userId),
@@ -41,29 +39,18 @@ export function createPgRollupStore(pool: pg.Pool): RollupStore {
       }),
     rebuild: (userId, signal) =>
       translated(() =>
-        writeForUser(pool, userId, async (client) => {
-          const { timeZone, valid } = await findRollupState(client, userId);
-          if (valid) return false;
-          await client.query(`SET LOCAL statement_timeout = ${TIMEOUT_MS}`);
-          await unlessAborted(client, signal, () => rebuildRollups(client, userId, timeZone, TIMEOUT_MS));
-          return true;
-        }),
+        writeForUser(
+          pool,
+          userId,
+          async (client) => {
+            const { timeZone, valid } = await findRollupState(client, userId);
+            if (valid) return false;
+            await client.query(`SET LOCAL statement_timeout = ${TIMEOUT_MS}`);
+            await rebuildRollups(client, userId, timeZone, TIMEOUT_MS);
+            return true;
+          },
+          signal,
+        ),
       ),
   };
-}
-
-/** Ends the connection when the signal comes: the server then gives up the statement and the whole transaction. */
-async function unlessAborted(
-  client: pg.PoolClient,
-  signal: AbortSignal,
-  work: () => Promise<void>,
-): Promise<void> {
-  signal.throwIfAborted();
-  const abort = () => void client.end();
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    await work();
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

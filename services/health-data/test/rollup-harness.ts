@@ -1,0 +1,113 @@
+import { expect } from '@jest/globals';
+import { getMetric, type MetricKey } from '@phds/catalog/metrics';
+import { openPostgres } from '@phds/service-kit/postgres';
+import { createTestDatabase } from '@phds/test-kit/databases';
+import type pg from 'pg';
+import type { ProfileWriter, ReadingWindow, ReadingWriter, RollupStore } from '../src/app/ports.ts';
+import { toReadingId } from '../src/app/row-ids.ts';
+import { POOL_SETTINGS } from '../src/store/database.ts';
+import { createPgProfileWriter } from '../src/store/pg-profile-writes.ts';
+import { createPgReadingWriter } from '../src/store/pg-reading-writes.ts';
+import { createPgRollupStore } from '../src/store/pg-rollup-rebuilds.ts';
+import { computeKept, type ReadingRow } from './rollup-reference.ts';
+
+/** The stores that write readings and what is kept beside them, on a database of their own. */
+export interface RollupHarness extends AsyncDisposable {
+  readonly pool: pg.Pool;
+  readonly readings: ReadingWriter;
+  readonly profiles: ProfileWriter;
+  readonly rollups: RollupStore;
+  /** Users whose rebuild was left to the background. */
+  readonly deferred: string[];
+  put(userId: string, rows: readonly ReadingRow[]): Promise<unknown>;
+  remove(userId: string, rows: readonly ReadingRow[], windows?: readonly ReadingWindow[]): Promise<number>;
+  storedOf(userId: string): Promise<ReadingRow[]>;
+  keptOf(userId: string): Promise<string[]>;
+  /** What is kept is what the stored readings come to, row by row. */
+  expectKept(userId: string, zone?: string): Promise<void>;
+  /** Makes the rollups count as not valid. */
+  invalidate(userId: string): Promise<void>;
+}
+
+export async function startRollupHarness(): Promise<RollupHarness> {
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(await createTestDatabase('health-data'));
+  const { pool } = stack.use(
+    openPostgres({
+      connectionString: database.url,
+      schema: database.schema,
+      poolSize: 8,
+      statementTimeoutMs: 20_000,
+      connectTimeoutMs: 20_000,
+      applicationName: 'rollups',
+      settings: POOL_SETTINGS,
+    }),
+  );
+  const deferred: string[] = [];
+  const readings = createPgReadingWriter(pool, (userId) => deferred.push(userId));
+  const keptOf = (userId: string) => readKept(pool, userId);
+  const storedOf = (userId: string) => readStored(pool, userId);
+  const running = stack.move();
+  return {
+    pool,
+    readings,
+    profiles: createPgProfileWriter(pool, (userId) => deferred.push(userId)),
+    rollups: createPgRollupStore(pool),
+    deferred,
+    put: (userId, rows) => readings.put(userId, rows.map(identify(userId))),
+    remove: (userId, rows, windows = []) => readings.delete(userId, rows.map(identify(userId)), windows),
+    storedOf,
+    keptOf,
+    expectKept: async (userId, zone = 'UTC') => {
+      expect(await keptOf(userId)).toEqual(computeKept(await storedOf(userId), zone));
+    },
+    invalidate: async (userId) => {
+      await pool.query('DELETE FROM rollup_state WHERE user_id = $1', [userId]);
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+function identify(userId: string) {
+  return ({ type, start, end, value, source }: ReadingRow) => {
+    const key = { metric: getMetric(type), startAt: new Date(start), endAt: new Date(end), source };
+    return { ...key, value, id: toReadingId(userId, key) };
+  };
+}
+
+/** A reading of a test; what it does not care about is filled in. */
+export function row(
+  type: MetricKey,
+  start: string,
+  value: number | null,
+  rest: { end?: string; source?: string } = {},
+): ReadingRow {
+  const { end = start, source = 'iphone' } = rest;
+  return { type, start: Date.parse(start), end: Date.parse(end), value, source };
+}
+
+const KEPT = `
+  SELECT concat_ws(' ', 'reading_count', type, span, CASE WHEN isfinite(start_at) THEN to_char(start_at, 'YYYY-MM-DD"T"HH24:MI')
+    ELSE '-infinity' END, count) AS text FROM reading_count WHERE user_id = $1
+  UNION ALL
+  SELECT concat_ws(' ', 'hour_rollup', type, to_char(hour, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), count, sum, min, max, below, above)
+  FROM hour_rollup WHERE user_id = $1
+  UNION ALL
+  SELECT concat_ws(' ', 'day_rollup', type, span, start_on, count, sum, min, max, below, above, hours, days)
+  FROM day_rollup WHERE user_id = $1`;
+
+/** The rows of all kept tables, as texts like those of computeKept. The session is in UTC. */
+export async function readKept(client: Pick<pg.Pool, 'query'>, userId: string): Promise<string[]> {
+  const { rows } = await client.query<{ text: string }>(KEPT, [userId]);
+  return rows.map(({ text }) => text).sort();
+}
+
+async function readStored(pool: pg.Pool, userId: string): Promise<ReadingRow[]> {
+  const { rows } = await pool.query(
+    'SELECT type, start_at, end_at, value, source FROM reading WHERE user_id = $1',
+    [userId],
+  );
+  return rows.map(({ type, start_at, end_at, value, source }) => {
+    return { type, start: start_at.getTime(), end: end_at.getTime(), value, source };
+  });
+}

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { RollupStore } from '../src/app/ports.ts';
+import { startRollupRebuilds } from '../src/app/rollup-rebuilds.ts';
+import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
+
+const intervalMs = 3_600_000;
+const silent = { info: () => undefined, warn: () => undefined };
+
+let harness: RollupHarness;
+beforeAll(async () => {
+  harness = await startRollupHarness();
+});
+afterAll(async () => {
+  await harness[Symbol.asyncDispose]();
+});
+
+describe('a rebuild', () => {
+  const signal = new AbortController().signal;
+  const heart = (minute: number) =>
+    row('heart-rate', `2025-06-01T22:${String(minute).padStart(2, '0')}:00Z`, 60 + minute);
+
+  /** Makes the user look like one with too many readings to wait for. */
+  const pretendMany = (userId: string) => setTotal(userId, 1_000_000);
+  const setTotal = (userId: string, count: number) =>
+    harness.pool.query("UPDATE reading_count SET count = $2 WHERE user_id = $1 AND span = 'all'", [
+      userId,
+      count,
+    ]);
+  const isValid = async (userId: string) => !(await findStale()).includes(userId);
+  const findStale = async () => (await harness.rollups.findStale('', 1_000_000)).userIds;
+
+  test('is made by the write itself for another version or zone, and by nobody twice', async () => {
+    await harness.put('version', [heart(0)]);
+    await harness.pool.query("UPDATE rollup_state SET version = 'older' WHERE user_id = 'version'");
+    await harness.pool.query("DELETE FROM hour_rollup WHERE user_id = 'version'");
+    expect(await isValid('version')).toBe(false);
+    await harness.put('version', [heart(1)]);
+    await harness.expectKept('version');
+    expect(await isValid('version')).toBe(true);
+    expect(await harness.rollups.rebuild('version', signal)).toBe(false);
+  });
+
+  test('of very many readings is left to the background, and what is there by then counts for nothing', async () => {
+    harness.deferred.length = 0;
+    await harness.put('many', [heart(0)]);
+    await pretendMany('many');
+    await harness.profiles.put('many', { timeZone: 'Asia/Kathmandu' });
+    await harness.put('many', [heart(1)]);
+    expect(harness.deferred).toEqual(['many', 'many']);
+    // The rollups of this zone know nothing of the second reading.
+    await setTotal('many', 1_000_000);
+    await harness.profiles.put('many', { timeZone: 'UTC' });
+    expect(await isValid('many')).toBe(false);
+    await setTotal('many', 2);
+    expect(await harness.rollups.rebuild('many', signal)).toBe(true);
+    await harness.expectKept('many');
+  });
+
+  test('reaches everybody who needs it when the service starts, and those asked for later', async () => {
+    const users = ['stale-1', 'stale-2', 'stale-3', 'fresh'];
+    for (const userId of users) await harness.put(userId, [heart(0), heart(1)]);
+    await harness.invalidate('stale-1');
+    await harness.pool.query("UPDATE rollup_state SET version = 'older' WHERE user_id = 'stale-2'");
+    await harness.pool.query(
+      "UPDATE rollup_state SET time_zone = 'Asia/Kathmandu' WHERE user_id = 'stale-3'",
+    );
+    await harness.pool.query("DELETE FROM hour_rollup WHERE user_id LIKE 'stale-%'");
+    expect(await findStale()).toEqual(['stale-1', 'stale-2', 'stale-3']);
+    const checked = Promise.withResolvers<object>();
+    await using rebuilds = startRollupRebuilds({
+      intervalMs,
+      rollups: harness.rollups,
+      log: { ...silent, info: checked.resolve },
+    });
+    expect(await checked.promise).toEqual({ rebuilt: 3 });
+    for (const userId of users) await harness.expectKept(userId);
+    expect(await findStale()).toEqual([]);
+
+    await harness.invalidate('stale-1');
+    const rebuilt = Promise.withResolvers<void>();
+    const watched: RollupStore = {
+      findStale: harness.rollups.findStale,
+      rebuild: async (userId, aborted) => {
+        const made = await harness.rollups.rebuild(userId, aborted);
+        rebuilt.resolve();
+        return made;
+      },
+    };
+    await using later = startRollupRebuilds({ intervalMs, rollups: watched, log: silent });
+    later.request('stale-1');
+    rebuilds.request('stale-1');
+    await rebuilt.promise;
+    expect(await isValid('stale-1')).toBe(true);
+  });
+
+  test('of one user who cannot be rebuilt keeps nobody else from it', async () => {
+    for (const userId of ['broken-1', 'broken-2']) await harness.put(userId, [heart(0)]);
+    await harness.invalidate('broken-2');
+    await harness.pool.query("INSERT INTO profile (user_id, time_zone) VALUES ('broken-1', 'Mars/Olympus')");
+    const warnings: string[] = [];
+    const checked = Promise.withResolvers<object>();
+    const log = { info: checked.resolve, warn: (_: object, message: string) => warnings.push(message) };
+    await using _rebuilds = startRollupRebuilds({ intervalMs, rollups: harness.rollups, log });
+    expect(await checked.promise).toEqual({ rebuilt: 1 });
+    expect(warnings).toEqual(['rebuilding the rollups of a user failed']);
+    await harness.pool.query("DELETE FROM profile WHERE user_id = 'broken-1'");
+  });
+
+  test('ends with the service, even while it waits for an import, and has changed nothing', async () => {
+    await harness.put('stopped', [heart(0)]);
+    await harness.invalidate('stopped');
+    const importer = await harness.pool.connect();
+    await importer.query('BEGIN');
+    await importer.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data ' || $1, 0))", [
+      'stopped',
+    ]);
+    const begun = Promise.withResolvers<void>();
+    const watched: RollupStore = {
+      findStale: harness.rollups.findStale,
+      rebuild: (userId, aborted) => {
+        begun.resolve();
+        return harness.rollups.rebuild(userId, aborted);
+      },
+    };
+    const rebuilds = startRollupRebuilds({ intervalMs, rollups: watched, log: silent });
+    await begun.promise;
+    await rebuilds[Symbol.asyncDispose]();
+    await importer.query('ROLLBACK');
+    importer.release();
+    expect(await isValid('stopped')).toBe(false);
+    expect(await harness.rollups.rebuild('stopped', signal)).toBe(true);
+  });
+
+  test('finds users page by page', async () => {
+    for (const userId of ['a-page-1', 'a-page-2', 'a-page-3']) await harness.put(userId, [heart(0)]);
+    for (const userId of ['a-page-1', 'a-page-3']) await harness.invalidate(userId);
+    expect(await harness.rollups.findStale('a-page', 2)).toEqual({ userIds: ['a-page-1'], last: 'a-page-2' });
+    expect((await harness.rollups.findStale('a-page-2', 1)).userIds).toEqual(['a-page-3']);
+    expect(await harness.rollups.findStale('\u{10ffff}', 1)).toEqual({ userIds: [], last: null });
+    for (const userId of ['a-page-1', 'a-page-3']) await harness.rollups.rebuild(userId, signal);
+  });
+});
