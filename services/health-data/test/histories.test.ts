@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type History, histories, type Step } from './reference/histories.ts';
+import { NOW } from './reference/moments.ts';
+import { openPorts, type Ports } from './reference/ports.ts';
+import { type Asked, toRequest } from './reference/questions.ts';
+import { type Comparison, Witness } from './reference/witness.ts';
+
+/** How many histories are lived through; `pnpm run prove:summaries` asks for many. */
+const HISTORIES = Number(process.env['SUMMARY_HISTORIES'] ?? 250);
+const SEED = Number(process.env['SUMMARY_SEED'] ?? Math.trunc(Math.random() * 2 ** 30));
+
+// Histories of different people at once, as in life; it also keeps all cores busy.
+const LANES = 6;
+
+let ports: Ports;
+beforeAll(async () => {
+  ports = await openPorts(NOW);
+});
+afterAll(async () => ports[Symbol.asyncDispose]());
+
+let people = 0;
+
+// A failure is looked into for so long: until then smaller histories that fail are tried.
+const SHRINKING_MS = 20_000;
+let givenUpAt = Number.POSITIVE_INFINITY;
+
+/** Lives a history through; the first answer that differs from the reference's ends it. */
+async function live({ steps, questions }: History): Promise<void> {
+  if (performance.now() > givenUpAt) return;
+  people += 1;
+  const witness = new Witness(ports, `person ${people}`);
+  for (const step of [...steps, { do: 'ask', questions } as const]) {
+    for (const { about, served, expected } of await take(witness, step)) {
+      if (served === expected) continue;
+      givenUpAt = Math.min(givenUpAt, performance.now() + SHRINKING_MS);
+      throw new Error(`${JSON.stringify(about)}\nserved   ${served}\nexpected ${expected}`);
+    }
+  }
+}
+
+async function take(witness: Witness, step: Step): Promise<Comparison[]> {
+  const { readings } = witness.person;
+  const chosen = (picks: readonly number[]) =>
+    readings.length === 0
+      ? []
+      : picks.map((pick) => readings[pick % readings.length]).filter((one) => one !== undefined);
+  switch (step.do) {
+    case 'put':
+      return [await witness.put(step.batch)];
+    case 'repeat': {
+      const batch = chosen(step.picks).map((reading, index) =>
+        step.change[index] === true ? { ...reading, value: reading.metric.plausible.max } : reading,
+      );
+      return batch.length === 0 ? [] : [await witness.put(batch)];
+    }
+    case 'delete':
+      return [await witness.delete(chosen(step.picks), step.spans)];
+    case 'move':
+      await witness.move(step.zone);
+      return [];
+    case 'erase':
+      await witness.erase();
+      return [];
+    case 'together': {
+      const writers = step.writers.map(async ({ batch, spans }) => [
+        await witness.put(batch),
+        await witness.delete([], spans),
+      ]);
+      const [written] = await Promise.all([
+        Promise.all(writers),
+        step.zone === null ? undefined : witness.move(step.zone),
+      ]);
+      return written.flat();
+    }
+    case 'ask':
+      return Promise.all(step.questions.map((asked) => ask(witness, asked)));
+  }
+}
+
+async function ask(witness: Witness, asked: Asked): Promise<Comparison> {
+  const whole = witness.expect({ ...asked.request, page: 1 });
+  const total = 'pagination' in whole ? (whole.pagination as { total: number }).total : 0;
+  return witness.read(toRequest(asked, total));
+}
+
+test(
+  `whatever happened to a person's data, every read answers as the reference does: ${HISTORIES} histories, seed ${SEED}`,
+  async () => {
+    const lanes = Array.from({ length: LANES }, (_, lane) =>
+      fc.assert(fc.asyncProperty(histories, live), {
+        numRuns: Math.ceil(HISTORIES / LANES),
+        seed: SEED + lane,
+      }),
+    );
+    await Promise.all(lanes);
+    expect(people).toBeGreaterThanOrEqual(HISTORIES);
+  },
+  60_000 + HISTORIES * 500,
+);

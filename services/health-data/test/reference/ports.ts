@@ -1,0 +1,71 @@
+import { createLogger } from '@phds/service-kit/log';
+import { openPostgres } from '@phds/service-kit/postgres';
+import { createTestDatabase } from '@phds/test-kit/databases';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import type { DataPorts } from '../../src/app/data-reads.ts';
+import type { IngestionPorts } from '../../src/app/ingestion.ts';
+import { startRollupRebuilds } from '../../src/app/rollup-rebuilds.ts';
+import { POOL_SETTINGS } from '../../src/store/database.ts';
+import { PrismaClient } from '../../src/store/generated/client.ts';
+import { createPgProfileWriter } from '../../src/store/pg-profile-writes.ts';
+import { createPgProfiles } from '../../src/store/pg-profiles.ts';
+import { createPgReadingWriter } from '../../src/store/pg-reading-writes.ts';
+import { createPgReadings } from '../../src/store/pg-readings.ts';
+import { createPgRecordWriter } from '../../src/store/pg-record-writes.ts';
+import { createPgRollupStore } from '../../src/store/pg-rollup-rebuilds.ts';
+import { createPgSummaries } from '../../src/store/pg-summaries.ts';
+import { createPgUserEraser } from '../../src/store/pg-user-eraser.ts';
+import { createPgWeights } from '../../src/store/pg-weights.ts';
+import { createPrismaRecords } from '../../src/store/prisma-records.ts';
+
+const POOL_SIZE = 16;
+const REBUILD_INTERVAL_MS = 3_600_000;
+
+const log = createLogger({ service: 'health-data', level: 'silent' });
+
+/** The stores of the service on a database of their own: what use cases stand on, without the wire. */
+export interface Ports extends AsyncDisposable {
+  readonly data: DataPorts;
+  readonly ingestion: IngestionPorts;
+}
+
+export async function openPorts(now: string): Promise<Ports> {
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(await createTestDatabase('health-data'));
+  const { pool, adapter } = stack.use(
+    openPostgres({
+      connectionString: database.url,
+      schema: database.schema,
+      poolSize: POOL_SIZE,
+      statementTimeoutMs: 30_000,
+      connectTimeoutMs: 30_000,
+      applicationName: 'phds-reference',
+      settings: POOL_SETTINGS,
+    }),
+  );
+  const prisma = new PrismaClient({ adapter });
+  stack.defer(() => prisma.$disconnect());
+  const rollups = createPgRollupStore(pool);
+  const rebuilds = stack.use(startRollupRebuilds({ rollups, intervalMs: REBUILD_INTERVAL_MS, log }));
+  const running = stack.move();
+  const clock = new FakeClock(now);
+  const profiles = createPgProfiles(pool);
+  return {
+    data: {
+      readings: createPgReadings(pool),
+      summaries: createPgSummaries(pool),
+      weights: createPgWeights(pool),
+      records: createPrismaRecords(prisma),
+      profiles,
+      clock,
+    },
+    ingestion: {
+      readingWriter: createPgReadingWriter(pool, rebuilds.request),
+      recordWriter: createPgRecordWriter(pool),
+      profiles: createPgProfileWriter(pool, rebuilds.request),
+      eraser: createPgUserEraser(pool),
+      clock,
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

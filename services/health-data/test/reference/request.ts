@@ -1,0 +1,77 @@
+import type { Category } from '@phds/catalog/categories';
+import { getMetric, METRICS, type Metric, type MetricKey } from '@phds/catalog/metrics';
+import { Temporal } from 'temporal-polyfill';
+import { startOfDate } from './clock.ts';
+import type { Kept, Person } from './person.ts';
+
+/** A read with parameters in range; null is not given. */
+export interface Request {
+  readonly endpoint: 'health-data' | 'aggregations' | 'trends' | 'weight';
+  /** Of health-data alone. */
+  readonly category: Category | null;
+  readonly type: MetricKey | null;
+  readonly bucket: 'hour' | 'day' | null;
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly timeZone: string | null;
+  readonly page: number;
+  readonly pageSize: number;
+  /** How far back the app sees. */
+  readonly dataFrom: string | null;
+}
+
+/** An instant in Unix milliseconds; null is unbounded. */
+export type Bound = number | null;
+
+/** A date means midnight in the zone. */
+export function toBound(text: string | null, zone: string): Bound {
+  if (text === null) return null;
+  return isDate(text) ? startOfDate(text, zone) : Temporal.Instant.from(text).epochMilliseconds;
+}
+
+/** The first date that a bound on dates allows or forbids: a moment within a day of UTC begins the next. */
+export function toDateBound(text: string | null): string | null {
+  if (text === null || isDate(text)) return text;
+  const moment = Temporal.Instant.from(text).toZonedDateTimeISO('UTC');
+  const day = moment.startOfDay();
+  return (moment.equals(day) ? day : day.add({ days: 1 })).toPlainDate().toString();
+}
+
+function isDate(text: string): boolean {
+  return text.length === 10;
+}
+
+/** The first instant that the app may see, at midnight of the person's own zone. */
+export function beginningOf(person: Person, request: Request): Bound {
+  return toBound(request.dataFrom, person.zone);
+}
+
+export function isWithin<T extends string | number>(moment: T, from: T | null, to: T | null): boolean {
+  return (from === null || moment >= from) && (to === null || moment < to);
+}
+
+/** Newest first, ties by id. */
+export function byNewest(a: Kept, b: Kept): number {
+  return b.start - a.start || (a.id < b.id ? 1 : -1);
+}
+
+/** The types a summary is about, in the order of the catalog. */
+export function typesOf(request: Request): readonly Metric[] {
+  return request.type === null ? METRICS : [getMetric(request.type)];
+}
+
+/** One page of a list in its envelope. */
+export function toPage(items: readonly object[], { page, pageSize }: Request) {
+  const total = items.length;
+  const data = items.slice((page - 1) * pageSize, page * pageSize);
+  return { data, pagination: { page, pageSize, total, totalPages: Math.ceil(total / pageSize) } };
+}
+
+/** An id as it leaves: a prefix and hexadecimal digits. */
+export function toWireId(prefix: string, id: string): string {
+  return `${prefix}_${id.replaceAll('-', '')}`;
+}
+
+export function toUtcText(instant: number): string {
+  return new Date(instant).toISOString();
+}

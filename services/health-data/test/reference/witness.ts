@@ -1,0 +1,109 @@
+import { getMetric } from '@phds/catalog/metrics';
+import { getRead } from '../../src/app/data-reads.ts';
+import { deleteReadings, putReadings } from '../../src/app/ingest-readings.ts';
+import { eraseUser } from '../../src/app/ingestion.ts';
+import { putProfile } from '../../src/app/profile.ts';
+import { getDataPath, parseReadQuery } from '../../src/app/read-request.ts';
+import { listReadings, listWeight } from './lists.ts';
+import { Person, type Sent, type Span } from './person.ts';
+import type { Ports } from './ports.ts';
+import type { Request } from './request.ts';
+import { aggregate, trend } from './summaries.ts';
+
+/** What the service and the reference made of the same thing; equal when the service is right. */
+export interface Comparison {
+  readonly about: unknown;
+  readonly served: string;
+  readonly expected: string;
+}
+
+/** A person about whom the service and the reference are told the same and asked the same. */
+export class Witness {
+  readonly #ports: Ports;
+  readonly person: Person;
+
+  constructor(ports: Ports, userId: string) {
+    this.#ports = ports;
+    this.person = new Person(userId);
+  }
+
+  async put(batch: readonly Sent[]): Promise<Comparison> {
+    const expected = { ...this.person.put(batch), refusals: [] };
+    const served = await putReadings(this.#ports.ingestion, this.person.userId, batch.map(toDraft));
+    return compare('put', served, expected);
+  }
+
+  async delete(keys: readonly Sent[], spans: readonly Span[]): Promise<Comparison> {
+    const expected = this.person.delete(keys, spans);
+    const windows = spans.map(({ type, source, from, to }) => ({
+      type: getMetric(type).name,
+      source: source ?? '',
+      range: { from: toDate(from), to: toDate(to) },
+    }));
+    const served = await deleteReadings(
+      this.#ports.ingestion,
+      this.person.userId,
+      keys.map(toDraft),
+      windows,
+    );
+    return compare('delete', served, expected);
+  }
+
+  async move(zone: string): Promise<void> {
+    this.person.zone = zone;
+    await putProfile(this.#ports.ingestion.profiles, this.person.userId, { timeZone: zone });
+  }
+
+  async erase(): Promise<void> {
+    this.person.erase();
+    await eraseUser(this.#ports.ingestion, this.person.userId);
+  }
+
+  /** Reads as an app does, but for the wire and the record, and compares the texts of the two answers. */
+  async read(request: Request): Promise<Comparison> {
+    const path = getDataPath(request.endpoint, request.category);
+    const query = parseReadQuery(
+      {
+        page: request.page,
+        pageSize: request.pageSize,
+        from: request.from ?? '',
+        to: request.to ?? '',
+        type: request.type === null ? '' : getMetric(request.type).name,
+        bucket: request.bucket ?? '',
+        timeZone: request.timeZone ?? '',
+        requestId: '',
+      },
+      path,
+    );
+    const { userId } = this.person;
+    const answer = await getRead(this.#ports.data, path)({ userId, query, dataFrom: request.dataFrom });
+    const served = new TextDecoder().decode(answer?.document.body);
+    return { about: request, served, expected: JSON.stringify(this.expect(request)) };
+  }
+
+  /** What the reference answers. */
+  expect(request: Request): object {
+    switch (request.endpoint) {
+      case 'health-data':
+        return listReadings(this.person, request);
+      case 'weight':
+        return listWeight(this.person, request);
+      case 'trends':
+        return trend(this.person, request);
+      case 'aggregations':
+        return aggregate(this.person, request, this.#ports.data.clock.now());
+    }
+  }
+}
+
+function compare(about: string, served: object | number, expected: object | number): Comparison {
+  return { about, served: JSON.stringify(served), expected: JSON.stringify(expected) };
+}
+
+function toDraft({ type, start, end, source, value }: Sent) {
+  return { type: getMetric(type).name, start: new Date(start), end: new Date(end), source, value, unit: '' };
+}
+
+function toDate(instant: number | null): Date | null {
+  return instant === null ? null : new Date(instant);
+}
