@@ -147,9 +147,10 @@ describe('importing an archive', () => {
     });
     // Fifteen elements below the root besides Me, which is the profile; five other files.
     expect(countOf(report)).toBe(15 + 5);
-    expect(report.profile.toSorted()).toEqual(['bloodType', 'dateOfBirth', 'gender', 'timeZone']);
+    expect(report.profile.toSorted()).toEqual(['bloodType', 'dateOfBirth', 'gender']);
     expect(service.profiles).toMatchObject([
-      { userId: 'ada', gender: 'male', dateOfBirth: '1990-05-20', bloodType: 'A-', timeZone: 'Europe/Oslo' },
+      { userId: 'ada', defaultTimeZone: 'Europe/Oslo' },
+      { userId: 'ada', gender: 'male', dateOfBirth: '1990-05-20', bloodType: 'A-' },
     ]);
   });
 

@@ -73,6 +73,10 @@ class AppleSource implements ImportSource {
     this.#findings = findings;
   }
 
+  get timeZone(): string | null {
+    return this.#findings.timeZone;
+  }
+
   get size(): number {
     const { xml, ecgs } = this.#source;
     return xml.size + ecgs.length + 1;
@@ -83,8 +87,6 @@ class AppleSource implements ImportSource {
   }
 
   async read(sink: ImportSink, from: number): Promise<void> {
-    const { timeZone } = this.#findings;
-    if (timeZone !== null) sink.profile({ timeZone });
     await this.#readXml(sink, from);
     await this.#readEcgs(sink, from);
     if (from >= this.size) return;

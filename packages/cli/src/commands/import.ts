@@ -94,6 +94,7 @@ async function importSource(
     onSettled: (settled, report) => log.note(settled, report),
   });
   try {
+    if (typeof source.timeZone === 'string') await run.suggestTimeZone(source.timeZone);
     await source.read(run, position);
     await run.finish();
     await log.note(run.position, run.settled, 'finished');

@@ -69,6 +69,12 @@ export class ImportRun implements ImportSink {
     return this.#stretches.total();
   }
 
+  /** Tells health-data where the person seems to live. */
+  async suggestTimeZone(defaultTimeZone: string): Promise<void> {
+    const { client, userId, sleep } = this.#options;
+    await retryWhenUnavailable(() => client.putProfile({ userId, defaultTimeZone }), sleep);
+  }
+
   reading(reading: ImportedReading, origin: Origin): void {
     this.#stretches.current.items += 1;
     this.#batcher.addReading(reading, origin);

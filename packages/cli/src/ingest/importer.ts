@@ -29,6 +29,11 @@ export interface ImportSource extends AsyncDisposable {
   readonly files: readonly string[];
   /** The position after everything, for the progress bar; a fair estimate will do. */
   readonly size: number;
+  /**
+   * Where the person seems to live, an IANA zone: theirs unless they have one. It is told before anything else, so that
+   * summaries are made for it from the beginning.
+   */
+  readonly timeZone?: string | null;
   /** Origin as a person would look it up, such as `line 17`. */
   describe(origin: number): string;
   /**

@@ -21,6 +21,8 @@ export interface ProfileChanges {
   bloodType?: BloodType | null;
   /** IANA zone. */
   timeZone?: string | null;
+  /** IANA zone for a person who has none. */
+  defaultTimeZone?: string | null;
 }
 
 /** Changes as they arrive: absent stays, empty clears. */
@@ -30,6 +32,7 @@ export interface ProfileDraft {
   readonly dateOfBirth?: string | undefined;
   readonly bloodType?: string | undefined;
   readonly timeZone?: string | undefined;
+  readonly defaultTimeZone?: string | undefined;
 }
 
 /** The zone of a person who has named none. */
@@ -60,7 +63,9 @@ export function checkProfile(draft: ProfileDraft): { changes: ProfileChanges; vi
     (text) => BLOOD_TYPES.find((type) => type === text),
     `must be one of ${BLOOD_TYPES.join(', ')}`,
   );
-  take('timeZone', (text) => (isTimeZone(text) ? text : undefined), 'must be an IANA time zone');
+  const findTimeZone = (text: string) => (isTimeZone(text) ? text : undefined);
+  take('timeZone', findTimeZone, 'must be an IANA time zone');
+  take('defaultTimeZone', findTimeZone, 'must be an IANA time zone');
   return { changes, violations };
 }
 

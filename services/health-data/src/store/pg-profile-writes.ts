@@ -5,7 +5,9 @@ import type { ProfileChanges } from '../domain/profile.ts';
 import { translated, writeForUser } from './database.ts';
 import { findRollupState, rebuildSmall } from './pg-rollups.ts';
 
-const COLUMNS: { readonly [Field in keyof ProfileChanges]-?: string } = {
+type Columns = Omit<ProfileChanges, 'defaultTimeZone'>;
+
+const COLUMNS: { readonly [Field in keyof Columns]-?: string } = {
   name: 'name',
   gender: 'gender',
   dateOfBirth: 'date_of_birth',
@@ -19,10 +21,11 @@ const COLUMNS: { readonly [Field in keyof ProfileChanges]-?: string } = {
  */
 export function createPgProfileWriter(pool: pg.Pool, onDeferred: (userId: string) => void): ProfileWriter {
   return {
-    put: (userId, changes) =>
+    put: (userId, { defaultTimeZone, ...given }) =>
       translated(async () => {
         const deferred = await writeForUser(pool, userId, async (client) => {
-          if (typeof changes.timeZone === 'string') await checkZone(client, changes.timeZone);
+          if (typeof given.timeZone === 'string') await checkZone(client, given.timeZone);
+          const changes = { ...(await toDefault(client, userId, defaultTimeZone)), ...given };
           await client.query(toUpsert(changes), [userId, ...Object.values(changes)]);
           if (changes.timeZone === undefined) return false;
           const { timeZone, valid } = await findRollupState(client, userId);
@@ -33,8 +36,8 @@ export function createPgProfileWriter(pool: pg.Pool, onDeferred: (userId: string
   };
 }
 
-function toUpsert(changes: ProfileChanges): string {
-  const columns = (Object.keys(changes) as (keyof ProfileChanges)[]).map((field) => COLUMNS[field]);
+function toUpsert(changes: Columns): string {
+  const columns = (Object.keys(changes) as (keyof Columns)[]).map((field) => COLUMNS[field]);
   const values = columns.map((_, index) => `$${index + 2}`);
   const updates = columns.map((column) => `${column} = excluded.${column}`);
   return `
@@ -43,6 +46,21 @@ function toUpsert(changes: ProfileChanges): string {
 }
 
 const UNKNOWN_ZONE = '22023';
+
+/** The change that a default means: none where the user has a zone, or where nothing could be summarised in it. */
+async function toDefault(
+  client: pg.ClientBase,
+  userId: string,
+  timeZone: string | null | undefined,
+): Promise<Columns> {
+  if (timeZone === null || timeZone === undefined) return {};
+  const own = await client.query('SELECT FROM profile WHERE user_id = $1 AND time_zone IS NOT NULL', [
+    userId,
+  ]);
+  if (own.rowCount !== 0) return {};
+  const known = await client.query('SELECT FROM pg_timezone_names WHERE lower(name) = lower($1)', [timeZone]);
+  return known.rowCount === 0 ? {} : { timeZone };
+}
 
 /** Postgres may lack a zone that the language knows: nothing could be summarised in it. */
 async function checkZone(client: pg.ClientBase, timeZone: string): Promise<void> {

@@ -795,6 +795,13 @@ export declare type PutProfileRequest = Message<"phds.healthdata.v1.PutProfileRe
    * @generated from field: optional string time_zone = 6;
    */
   timeZone?: string | undefined;
+
+  /**
+   * IANA zone for a user who has none yet: what a file suggests must not undo what the user has set.
+   *
+   * @generated from field: optional string default_time_zone = 7;
+   */
+  defaultTimeZone?: string | undefined;
 };
 
 /**
