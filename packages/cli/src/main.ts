@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { erasePerson } from './commands/erase.ts';
 import { EXIT_DONE, EXIT_USAGE } from './commands/exit-codes.ts';
 import { importFiles } from './commands/import.ts';
 import { listImports } from './commands/imports.ts';
@@ -15,6 +16,7 @@ const HELP = `Usage: pnpm phds import FORMAT FILE… --user ID [--patient REF] [
        pnpm phds imports --user ID [--json]
        pnpm phds records verify [--json]
        pnpm phds records export --user ID --format csv|fhir [--out FILE]
+       pnpm phds erase --user ID --confirm ID [--revoke-apps] [--json]
        pnpm phds restore status|declare|confirm [--json]
 
 import           imports a file for a user; importing the same file again changes nothing, and an import
@@ -42,6 +44,12 @@ records export   a user's access records, oldest first
   --format         csv (RFC 4180), or fhir: FHIR R4 AuditEvents, one a line
   --out FILE       write to a file instead of the output
 
+erase            removes a person from every service; the access records stay, and name nobody (docs/erasing.md)
+  --user ID        the person
+  --confirm ID     the same again
+  --revoke-apps    also when the person registered apps: they end for everybody who uses them
+  --json           print what was removed as one JSON document
+
 restore          what to believe after consent's database was restored (docs/restoring.md)
   status           whether it was, and what is suspended because of it
   declare          suspends everything that is there, after a restore that cannot be noticed
@@ -53,7 +61,8 @@ restore          what to believe after consent's database was restored (docs/res
 All of them look for the local stack that runs in this checkout. Elsewhere, import and imports take HEALTH_DATA_ADDRESS
 (host:port) and SERVICE_PRIVATE_KEY_FILE (PEM of the caller \`importer\`); records takes RECORDS_DATABASE_URL
 (consent's database, a role that reads) and RECORDS_PUBLIC_KEYS_FILE (JWKS of consent's receipt key); restore takes
-CONSENT_ADDRESS and SERVICE_PRIVATE_KEY_FILE (PEM of the caller \`operator\`).
+CONSENT_ADDRESS, erase AUTHORIZATION_ADDRESS and HEALTH_DATA_ADDRESS beside it, and both SERVICE_PRIVATE_KEY_FILE (PEM of the
+caller \`operator\`).
 
 Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
 1 it could not be done (verify: something was changed); 2 wrong arguments; 3 the records could not be verified.
@@ -86,6 +95,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['imports', alone(runImports)],
   ['records verify', alone(runVerify)],
   ['records export', alone(runExport)],
+  ['erase', alone(runErase)],
   ...RESTORE_ACTIONS.map(
     (action) => [`restore ${action}`, alone((values) => runRestoring(action, values))] as const,
   ),
@@ -144,6 +154,16 @@ function runExport(values: Values): Promise<number> | number {
   );
 }
 
+function runErase(values: Values): Promise<number> | number {
+  if (values.user === undefined || values.user === '') return fail('--user is missing');
+  if (values.confirm !== values.user) return fail('--confirm must repeat the ID of --user');
+  const connect = () => openOperator(process.env, ['authorization', 'consent', 'health-data']);
+  return erasePerson(
+    { userId: values.user, revokeApps: values['revoke-apps'] === true, json: values.json === true },
+    { output: process.stdout, errors: process.stderr, connect },
+  );
+}
+
 function runRestoring(action: RestoreAction, values: Values): Promise<number> {
   const connect = () => openOperator(process.env, ['consent']);
   return runRestore(
@@ -162,6 +182,8 @@ function readArguments(args: readonly string[]) {
         patient: { type: 'string' },
         again: { type: 'boolean' },
         json: { type: 'boolean' },
+        confirm: { type: 'string' },
+        'revoke-apps': { type: 'boolean' },
         format: { type: 'string' },
         out: { type: 'string' },
         help: { type: 'boolean', short: 'h' },

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { repositoryRoot } from '@phds/dev-stack/data-directory';
 import type { EmbeddedPostgres } from '@phds/dev-stack/embedded-postgres';
+import { runAsOperator } from '@phds/e2e/operator-command';
 import { stopDatabase } from '@phds/e2e/outages';
 import { expectStatus } from '@phds/e2e/partner-app';
 import { send } from '@phds/e2e/request';
@@ -41,19 +40,8 @@ async function recover(directory: string): Promise<void> {
   await writeFile(join(directory, 'recovery.signal'), '');
 }
 
-function phdsRestore(action: string): Promise<Record<string, unknown>> {
-  const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
-  const env = {
-    PATH: process.env['PATH'],
-    CONSENT_ADDRESS: stack.rpcAddresses.consent,
-    SERVICE_PRIVATE_KEY_FILE: stack.keys.servicePrivateKeys.operator,
-  };
-  const main = join(repositoryRoot, 'packages/cli/src/main.ts');
-  execFile(process.execPath, [main, 'restore', action, '--json'], { env }, (error, stdout) => {
-    if (error === null) resolve(JSON.parse(stdout));
-    else reject(error);
-  });
-  return promise;
+async function phdsRestore(action: string): Promise<Record<string, unknown>> {
+  return (await runAsOperator(stack, ['restore', action])).document;
 }
 
 async function readEverywhere({ app, tokens }: Resident): Promise<number[]> {

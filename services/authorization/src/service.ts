@@ -19,6 +19,7 @@ import { createAuthorizations } from './app/authorizations.ts';
 import { createClientAuthentication } from './app/client-authentication.ts';
 import { createCodeExchange } from './app/code-exchange.ts';
 import { createDecisions } from './app/decisions.ts';
+import { createEraseUser, type PersonStore } from './app/erasures.ts';
 import { createFamilyRevocation } from './app/family-revocation.ts';
 import { createIntrospection } from './app/introspection.ts';
 import { createOwnGrants } from './app/own-grants.ts';
@@ -46,6 +47,7 @@ import { PrismaClient } from './store/generated/client.ts';
 import { createPgAccessTokens } from './store/pg-access-tokens.ts';
 import { createPrismaApps } from './store/prisma-apps.ts';
 import { createPrismaAuthorizations } from './store/prisma-authorizations.ts';
+import { createPrismaPeople } from './store/prisma-people.ts';
 import { createPrismaPruner } from './store/prisma-pruner.ts';
 import { createPrismaTokens } from './store/prisma-tokens.ts';
 
@@ -73,6 +75,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     apps: createPrismaApps(prisma),
     authorizations: createPrismaAuthorizations(prisma),
     tokens: { ...createPrismaTokens(prisma), ...createPgAccessTokens(postgres.pool) },
+    people: createPrismaPeople(prisma),
   };
   stack.use(
     startPruning({
@@ -109,6 +112,7 @@ interface Stores {
   readonly apps: AppStore;
   readonly authorizations: AuthorizationStore;
   readonly tokens: TokenStore;
+  readonly people: PersonStore;
 }
 
 interface Consent {
@@ -170,7 +174,12 @@ function createRpcServices(parts: Parts) {
   const useCases = createTokenUseCases({ ...parts, clients });
   return [
     createAppService({ apps, sessions }),
-    createAuthorizationService({ authorizations, decisions, sessions }),
+    createAuthorizationService({
+      authorizations,
+      decisions,
+      eraseUser: createEraseUser({ people: parts.people, apps }),
+      sessions,
+    }),
     createTokenService(useCases),
   ];
 }

@@ -37,6 +37,8 @@ export interface Harness extends AsyncDisposable {
   readonly apps: Client<typeof AppService>;
   readonly authorizations: Client<typeof AuthorizationService>;
   readonly tokens: Client<typeof TokenService>;
+  /** As operator. */
+  readonly operated: Client<typeof AuthorizationService>;
   /** Address of the service's rpc. */
   readonly address: string;
   /** A token that admits the caller as this service. */
@@ -80,7 +82,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     level: 'trace',
     destination: { write: (line: string) => void lines.push(line) },
   });
-  const keys = createServiceKeys(['gateway', 'authorization', 'health-data', 'consent']);
+  const keys = createServiceKeys(['gateway', 'authorization', 'health-data', 'consent', 'operator']);
   const sessions = await createSessionIssuer({ clock });
   const { issuer, audience, jwks } = sessions;
   const consent = new FakeConsent(clock, createSessionVerifier({ issuer, audience, jwks, clock }));
@@ -115,14 +117,16 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
   const service = stack.use(await createService(config, { clock, log }));
   const tokenSourceOf = (name: string) =>
     createServiceTokenSource({ service: name, privateKeyPem: keys.pem(name), clock });
-  const channel = stack.use(
-    openRpcChannel({
-      address: `127.0.0.1:${service.rpcPort}`,
-      audience: 'authorization',
-      tokens: tokenSourceOf('gateway'),
-      deadlineMs: 20_000,
-    }),
-  );
+  const open = (caller: string) =>
+    stack.use(
+      openRpcChannel({
+        address: `127.0.0.1:${service.rpcPort}`,
+        audience: 'authorization',
+        tokens: tokenSourceOf(caller),
+        deadlineMs: 20_000,
+      }),
+    );
+  const channel = open('gateway');
   const base = {
     clock,
     consent,
@@ -130,6 +134,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     apps: channel.client(AppService),
     authorizations: channel.client(AuthorizationService),
     tokens: channel.client(TokenService),
+    operated: open('operator').client(AuthorizationService),
     address: `127.0.0.1:${service.rpcPort}`,
     callAs: (name: string) => tokenSourceOf(name)('authorization'),
     logged: () => lines.join(''),

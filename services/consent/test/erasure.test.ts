@@ -46,11 +46,13 @@ describe('erasing a person', () => {
     const access = accessOf(grant);
     expect(await record(consent, access)).toBe(Verdict.RELEASED);
     expect(await record(consent, accessOf(other))).toBe(Verdict.RELEASED);
+    const owned = await registerApp(consent, 'person-to-erase');
     expect(await everything()).toContain('person-to-erase');
 
     expect(await erase('person-to-erase')).toMatchObject({ grants: 1, pendingApprovals: 2 });
 
     expect(await everything()).not.toContain('person-to-erase');
+    expect(await everything()).toContain(owned.clientId);
     const { rows } = await consent.owner.query(
       `SELECT count(*)::int AS records, count(person.user_id)::int AS linked
        FROM access_record LEFT JOIN person USING (user_ref) WHERE grant_id = $1`,

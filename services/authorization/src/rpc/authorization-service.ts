@@ -6,15 +6,17 @@ import { implement } from '@phds/service-kit/rpc-service';
 import type { SessionVerifier } from '@phds/service-kit/session';
 import type { Authorizations } from '../app/authorizations.ts';
 import type { Decisions } from '../app/decisions.ts';
+import type { EraseUser } from '../app/erasures.ts';
 import { fromWireCredentials } from './request-conversion.ts';
 
-/** The authorization-code flow up to the code. */
+/** The authorization-code flow up to the code, and the end of a person. */
 export function createAuthorizationService(dependencies: {
   readonly authorizations: Authorizations;
   readonly decisions: Decisions;
+  readonly eraseUser: EraseUser;
   readonly sessions: SessionVerifier;
 }) {
-  const { authorizations, decisions, sessions } = dependencies;
+  const { authorizations, decisions, eraseUser, sessions } = dependencies;
 
   /** Verified here too, so that an unknown pending approval is not told to somebody without a session. */
   const verifiedSession = async (context: HandlerContext) => {
@@ -39,6 +41,9 @@ export function createAuthorizationService(dependencies: {
     async denyAuthorization({ pendingId }, context) {
       return { redirectUri: await decisions.deny(await verifiedSession(context), pendingId) };
     },
+    async eraseUser({ userId, revokeApps }) {
+      return eraseUser(userId, revokeApps);
+    },
   };
 
   return implement(AuthorizationService, implementation, {
@@ -46,5 +51,6 @@ export function createAuthorizationService(dependencies: {
     resolveRequestUri: ['gateway'],
     completeAuthorization: ['gateway'],
     denyAuthorization: ['gateway'],
+    eraseUser: ['operator'],
   });
 }

@@ -282,6 +282,59 @@ export declare type DenyAuthorizationResponse = Message<"phds.authorization.v1.D
 export declare const DenyAuthorizationResponseSchema: GenMessage<DenyAuthorizationResponse>;
 
 /**
+ * @generated from message phds.authorization.v1.EraseUserRequest
+ */
+export declare type EraseUserRequest = Message<"phds.authorization.v1.EraseUserRequest"> & {
+  /**
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+
+  /**
+   * Ends the person's apps for everybody who uses them.
+   *
+   * @generated from field: bool revoke_apps = 2;
+   */
+  revokeApps: boolean;
+};
+
+/**
+ * Describes the message phds.authorization.v1.EraseUserRequest.
+ * Use `create(EraseUserRequestSchema)` to create a new message.
+ */
+export declare const EraseUserRequestSchema: GenMessage<EraseUserRequest>;
+
+/**
+ * @generated from message phds.authorization.v1.EraseUserResponse
+ */
+export declare type EraseUserResponse = Message<"phds.authorization.v1.EraseUserResponse"> & {
+  /**
+   * How many were removed.
+   *
+   * @generated from field: uint32 codes = 1;
+   */
+  codes: number;
+
+  /**
+   * @generated from field: uint32 families = 2;
+   */
+  families: number;
+
+  /**
+   * How many apps have no owner any more.
+   *
+   * @generated from field: uint32 apps = 3;
+   */
+  apps: number;
+};
+
+/**
+ * Describes the message phds.authorization.v1.EraseUserResponse.
+ * Use `create(EraseUserResponseSchema)` to create a new message.
+ */
+export declare const EraseUserResponseSchema: GenMessage<EraseUserResponse>;
+
+/**
  * The authorization-code flow up to the code (RFC 6749 4.1, RFC 9126, RFC 9207). Common errors: UNAVAILABLE,
  * CALLER_NOT_ADMITTED.
  *
@@ -331,6 +384,18 @@ export declare const AuthorizationService: GenService<{
     methodKind: "unary";
     input: typeof DenyAuthorizationRequestSchema;
     output: typeof DenyAuthorizationResponseSchema;
+  },
+  /**
+   * Erases a person: removes every code, token and family of theirs, and their name from the apps that they registered, which are
+   * revoked first. Without a session, called by operator (the key of whoever operates the service). Idempotent. Errors: CONFLICT, and
+   * nothing removed, when the person owns apps that are not revoked and `revoke_apps` is not set.
+   *
+   * @generated from rpc phds.authorization.v1.AuthorizationService.EraseUser
+   */
+  eraseUser: {
+    methodKind: "unary";
+    input: typeof EraseUserRequestSchema;
+    output: typeof EraseUserResponseSchema;
   },
 }>;
 

@@ -965,8 +965,8 @@ export declare const ConsentService: GenService<{
     output: typeof ListAppGrantsResponseSchema;
   },
   /**
-   * Erases a person: ends and removes their grants, removes their pending approvals and the link from the access records to
-   * them; the records stay and verify. Effective before it answers. Without a session, called by operator (the key of
+   * Erases a person: ends and removes their grants, removes their pending approvals, the link from the access records to
+   * them, and their name from apps that they own; the records stay and verify. Effective before it answers. Without a session, called by operator (the key of
    * whoever operates the service). Idempotent.
    *
    * @generated from rpc phds.consent.v1.ConsentService.EraseUser

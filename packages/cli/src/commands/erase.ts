@@ -1,0 +1,103 @@
+import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { AppError } from '@phds/service-kit/errors';
+import type { OperatedService, OperatorConnection } from '../operator/connection.ts';
+import { explainOperator } from '../operator/explanation.ts';
+import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
+import type { OperatorSurroundings } from './restore.ts';
+
+export interface ErasureArguments {
+  readonly userId: string;
+  /** End the apps that the person registered, for everybody. */
+  readonly revokeApps: boolean;
+  readonly json: boolean;
+}
+
+/** What each service removed; a service that is missing was not reached. */
+interface Removed {
+  authorization?: { readonly codes: number; readonly families: number; readonly apps: number };
+  consent?: { readonly grants: number; readonly pendingApprovals: number };
+  'health-data'?: Record<string, never>;
+}
+
+/**
+ * `phds erase`: erases a person in every service. authorization first, since it alone may refuse; then consent, from which on nothing
+ * of the person is released; the data last. Each removes what is there, so a repeat finishes what was cut short. Answers the exit code.
+ */
+export async function erasePerson(
+  { userId, revokeApps, json }: ErasureArguments,
+  { output, errors, connect }: OperatorSurroundings,
+): Promise<number> {
+  const removed: Removed = {};
+  let failure: string | null = null;
+  let service: OperatedService = 'authorization';
+  try {
+    using connection = connect();
+    for (const step of STEPS) {
+      service = step.service;
+      await step.erase(connection, { userId, revokeApps }, removed);
+    }
+  } catch (error) {
+    failure = explain(error, service);
+  }
+  if (json) output.write(`${JSON.stringify({ ok: failure === null, removed, error: failure }, null, 2)}\n`);
+  else if (failure === null) output.write(toText(removed));
+  if (failure === null) return EXIT_DONE;
+  errors.write(`${failure}\n`);
+  return EXIT_FAILED;
+}
+
+interface Step {
+  readonly service: OperatedService;
+  erase(
+    connection: OperatorConnection,
+    person: { readonly userId: string; readonly revokeApps: boolean },
+    removed: Removed,
+  ): Promise<void>;
+}
+
+const STEPS: readonly Step[] = [
+  {
+    service: 'authorization',
+    async erase(connection, person, removed) {
+      const { codes, families, apps } = await connection
+        .client('authorization', AuthorizationService)
+        .eraseUser(person);
+      removed.authorization = { codes, families, apps };
+    },
+  },
+  {
+    service: 'consent',
+    async erase(connection, { userId }, removed) {
+      const { grants, pendingApprovals } = await connection
+        .client('consent', ConsentService)
+        .eraseUser({ userId });
+      removed.consent = { grants, pendingApprovals };
+    },
+  },
+  {
+    service: 'health-data',
+    async erase(connection, { userId }, removed) {
+      await connection.client('health-data', IngestionService).eraseUser({ userId });
+      removed['health-data'] = {};
+    },
+  },
+];
+
+function explain(error: unknown, service: OperatedService): string {
+  if (error instanceof AppError && error.reason === 'conflict') {
+    return `${error.message} Nothing was removed. With --revoke-apps they end for everybody who uses them.`;
+  }
+  const sentence = explainOperator(error, service);
+  return service === 'authorization' ? sentence : `${sentence} Not everything is removed: run it again.`;
+}
+
+function toText({ authorization, consent }: Removed): string {
+  return [
+    `consent: ${consent?.grants} grants, ${consent?.pendingApprovals} requests, and the link from the access records`,
+    `authorization: ${authorization?.families} token families, ${authorization?.codes} codes; ${authorization?.apps} apps without an owner`,
+    'health-data: everything of the person',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import pg from 'pg';
+import { type Harness, REDIRECT_URI, reasonOf, startHarness } from './harness.ts';
+
+let harness: Harness;
+let owner: pg.Client;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  owner = new pg.Client({ connectionString: harness.database.ownerUrl });
+  await owner.connect();
+});
+afterAll(async () => {
+  await owner?.end();
+  await harness?.[Symbol.asyncDispose]();
+});
+
+/** Every text that the tables of the schema hold. */
+async function everything(): Promise<string> {
+  const { rows } = await owner.query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+     WHERE schemaname = 'authorization' AND tablename <> '_prisma_migrations'`,
+  );
+  const texts: string[] = [];
+  for (const { name } of rows) {
+    const { rows: contents } = await owner.query(`SELECT t::text AS text FROM ${name} t`);
+    texts.push(...contents.map((row) => row.text));
+  }
+  return texts.join('\n');
+}
+
+async function registerAs(userId: string): Promise<string> {
+  const settings = { name: 'Theirs', redirectUris: [REDIRECT_URI] };
+  const { app } = await harness.apps.registerApp({ settings }, await harness.as(userId));
+  return app?.clientId ?? '';
+}
+
+describe('erasing a person', () => {
+  test('removes their codes and tokens, and nobody else’s', async () => {
+    const app = await harness.registerApp();
+    const theirs = await harness.exchange(app, await harness.obtainCode(app, { userId: 'goes' }));
+    const others = await harness.exchange(app, await harness.obtainCode(app, { userId: 'stays' }));
+    await harness.refresh(app, theirs.refreshToken);
+    const unused = await harness.obtainCode(app, { userId: 'goes' });
+    expect(await everything()).toContain('goes');
+
+    const erased = await harness.operated.eraseUser({ userId: 'goes' });
+
+    expect(erased).toMatchObject({ codes: 2, families: 1, apps: 0 });
+    expect(await everything()).not.toContain('goes');
+    expect((await harness.introspect(theirs.accessToken)).status).toBe(TokenStatus.DEAD);
+    expect((await harness.introspect(others.accessToken)).status).toBe(TokenStatus.LIVE);
+    expect(await reasonOf(harness.refresh(app, theirs.refreshToken))).toBe('invalid_grant');
+    expect(await reasonOf(harness.exchange(app, unused))).toBe('invalid_grant');
+    expect(await harness.operated.eraseUser({ userId: 'goes' })).toMatchObject({ codes: 0, families: 0 });
+  });
+
+  test('ends their apps when that is asked for, and else removes nothing', async () => {
+    const clientId = await registerAs('developer');
+    const app = await harness.registerApp();
+    const { accessToken } = await harness.exchange(
+      app,
+      await harness.obtainCode(app, { userId: 'developer' }),
+    );
+    expect(await reasonOf(harness.operated.eraseUser({ userId: 'developer' }))).toBe('conflict');
+    expect((await harness.introspect(accessToken)).status).toBe(TokenStatus.LIVE);
+
+    const erased = await harness.operated.eraseUser({ userId: 'developer', revokeApps: true });
+
+    expect(erased).toMatchObject({ families: 1, apps: 1 });
+    expect(await everything()).not.toContain('developer');
+    const { rows } = await owner.query(
+      'SELECT status, owner_id FROM "authorization".app WHERE client_id = $1',
+      [clientId],
+    );
+    expect(rows).toEqual([{ status: 'revoked', owner_id: '' }]);
+  });
+
+  test('is the operator’s affair, and wants a name', async () => {
+    expect(await reasonOf(harness.authorizations.eraseUser({ userId: 'ada' }))).toBe('caller_not_admitted');
+    expect(await reasonOf(harness.operated.eraseUser({ userId: '' }))).toBe('invalid_request');
+  });
+});
