@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { repositoryRoot } from '@phds/dev-stack/data-directory';
 import { CLINICAL_RESOURCES, type Resource, toBundle } from '@phds/e2e/clinical-bundle';
 import { LIST_ROWS } from '@phds/e2e/data-requests';
+import { runImport } from '@phds/e2e/import-command';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/e2e/partner-app';
 import { signIn } from '@phds/e2e/people';
 import type { Answer } from '@phds/e2e/request';
@@ -36,16 +34,7 @@ afterAll(async () => {
 async function importFhir(name: string, content: string): Promise<Answer['body']> {
   const file = join(directory, name);
   await writeFile(file, content);
-  const program = join(repositoryRoot, 'packages/cli/src/main.ts');
-  const env = {
-    ...process.env,
-    NODE_OPTIONS: '',
-    HEALTH_DATA_ADDRESS: stack.rpcAddresses['health-data'],
-    SERVICE_PRIVATE_KEY_FILE: stack.keys.servicePrivateKeys.importer,
-  };
-  const args = [program, 'import', 'fhir', file, '--user', USER, '--json'];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env });
-  return JSON.parse(stdout);
+  return runImport(stack, ['fhir', file, '--user', USER]);
 }
 
 const read = async (path: string): Promise<Answer['body']> =>
