@@ -104,10 +104,10 @@ module.exports = {
     },
     {
       name: 'no-development-code-in-services',
-      comment: 'The local stack with its identity provider and demo users never reaches production.',
+      comment: 'The local stack with its identity provider and made-up people never reaches production.',
       severity: 'error',
       from: { path: '^(services/[^/]+|packages/(service-kit|catalog|contracts|record-chain))/src/' },
-      to: { path: '^(packages/(dev-stack|cli|house-rules)|bench)/' },
+      to: { path: '^(packages/(dev-stack|synthetic|cli|house-rules)|bench)/' },
     },
     {
       name: 'catalog-stands-alone',

@@ -56,8 +56,9 @@ export function glucoseAt(day: Day, at: number): number {
 }
 
 /**
- * How a meal raises glucose: nothing at first, 1 at the peak, gone after some hours. After meals of people without diabetes
- * sensors see the peak after about 45 to 75 minutes (Freckmann et al., J Diabetes Sci Technol 2007).
+ * How a meal raises glucose: nothing at first, 1 at the peak, gone after some hours. The peak comes after 46 to 50 minutes on
+ * average in people without diabetes (Freckmann et al., J Diabetes Sci Technol 2007), after 72 with it (Daenen et al., Diabetes
+ * Metab 2010).
  */
 function response(sinceMeal: number, peakMinutes: number): number {
   const minutes = sinceMeal / MINUTE_MS - DIGESTION_MINUTES;

@@ -15,8 +15,8 @@ const AS_NEEDED_CHANCE = 0.12;
 const REASONS = ['Felt unwell', 'Upset stomach', 'On the road', 'Ran out'];
 
 /**
- * What became of a day's doses. Most are taken; weekends, evenings and bad weeks take their toll (adherence by time of day and
- * week: Vrijens et al., BMJ 2008). What lies ahead is pending.
+ * What became of a day's doses. Most are taken; weekends, evenings and bad weeks take their toll, by as much as we assume. What
+ * lies ahead is pending.
  */
 export function* adherence(day: RecordDay, medication: Medication): Generator<SyntheticRecord> {
   const { key, pattern, times } = medication;
