@@ -27,6 +27,8 @@ describe('what is kept beside the readings', () => {
     const steps = minutes.map((start, n) =>
       row('steps', start, n % 7, { source: n % 2 === 0 ? 'iphone' : 'apple-watch' }),
     );
+    // From here on rollups are kept, not built.
+    await harness.put('at-once', [row('weight', '2025-10-25T20:00:00Z', 80)]);
     await Promise.all([
       ...Array.from({ length: 20 }, (_, n) =>
         harness.put('at-once', n % 2 === 0 ? [...batch, ...steps] : [...steps, ...batch].toReversed()),
