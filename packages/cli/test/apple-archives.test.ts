@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { toZip, type ZipMember } from '@phds/test-kit/zip-files';
 import { openExport } from '../src/apple/export-source.ts';
 import { ARCHIVE_LIMITS } from '../src/archive/zip-archive.ts';
 import { exportXml, recordXml } from './apple-exports.ts';
 import { type FilesOfTest, openFilesOfTest } from './files-of-test.ts';
-import { toZip, type ZipMember } from './zip-files.ts';
 
 const XML = exportXml(recordXml());
 const EXPORT: ZipMember = { name: 'apple_health_export/export.xml', content: XML };

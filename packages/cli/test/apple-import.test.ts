@@ -1,5 +1,6 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { toZip } from '@phds/test-kit/zip-files';
 import { appleImporter } from '../src/apple/importer.ts';
 import { importFiles } from '../src/commands/import.ts';
 import { openIngestion } from '../src/connection.ts';
@@ -7,7 +8,6 @@ import type { ReportData } from '../src/ingest/report.ts';
 import { device, element, exportXml, metadata, recordXml } from './apple-exports.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
 import { type FilesOfTest, openFilesOfTest } from './files-of-test.ts';
-import { toZip } from './zip-files.ts';
 
 let service: FakeIngestion;
 let files: FilesOfTest;

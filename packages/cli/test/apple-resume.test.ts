@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { toZip } from '@phds/test-kit/zip-files';
 import { appleImporter } from '../src/apple/importer.ts';
 import { RepeatedReadings } from '../src/apple/repeated-readings.ts';
 import type { ImportedReading } from '../src/ingest/imported-item.ts';
 import { element, exportXml, metadata, recordXml } from './apple-exports.ts';
 import { collect } from './collected-items.ts';
 import { type FilesOfTest, openFilesOfTest } from './files-of-test.ts';
-import { toZip } from './zip-files.ts';
 
 let files: FilesOfTest;
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
+import { toZip, type ZipMember } from '@phds/test-kit/zip-files';
 import { smartImporter } from '../src/smart/importer.ts';
 import { collect, countOf } from './collected-items.ts';
 import { openFilesOfTest } from './files-of-test.ts';
 import { importTables, type TableContent, toTable } from './smart-tables.ts';
-import { toZip, type ZipMember } from './zip-files.ts';
 
 const person = {
   PID: '7',
