@@ -42,7 +42,8 @@ type Batch = ReadingBatch | RecordBatch;
 
 const READING_BATCH = 5_000;
 const RECORD_BATCH = 1_000;
-const IN_FLIGHT = 4;
+// health-data stores one while it reads the next; a third hides the way in between.
+const IN_FLIGHT = 3;
 
 /**
  * Sends readings and records in batches of one type (and source), so that the counts are known by type. Batches that could

@@ -74,10 +74,11 @@ function toImport({ size, startedAt, reportedAt, ...status }: ImportStatus) {
 }
 
 function toReadingDraft(reading: Reading): ReadingDraft {
-  return { ...toKeyDraft(reading), value: reading.value ?? null, unit: reading.unit };
+  const { type, start, end, value = null, unit, source } = reading;
+  return { type, start: toDate(start), end: toDate(end), value, unit, source };
 }
 
-function toKeyDraft({ type, start, end, source }: ReadingKey | Reading): ReadingKeyDraft {
+function toKeyDraft({ type, start, end, source }: ReadingKey): ReadingKeyDraft {
   return { type, start: toDate(start), end: toDate(end), source };
 }
 

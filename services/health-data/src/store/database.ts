@@ -1,6 +1,7 @@
 import { translateDatabaseError } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
 import { withinCalendar } from '../domain/dates.ts';
+import { inWriteTurn } from './write-turns.ts';
 
 /**
  * Planner settings of the service's connections. Every statement finds one user's rows by an index, so one plan serves for
@@ -26,7 +27,16 @@ export async function translated<T>(operation: () => Promise<T>): Promise<T> {
  * of meeting in deadlocks, and counts kept beside the rows are counted once. The signal ends the connection: the server
  * then gives up the running statement and everything before it.
  */
-export async function writeForUser<T>(
+export function writeForUser<T>(
+  pool: pg.Pool,
+  userId: string,
+  write: (client: pg.PoolClient) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  return inWriteTurn(pool, userId, () => transactForUser(pool, userId, write, signal));
+}
+
+async function transactForUser<T>(
   pool: pg.Pool,
   userId: string,
   write: (client: pg.PoolClient) => Promise<T>,

@@ -98,14 +98,22 @@ export function createPgReadingWriter(pool: pg.Pool, onDeferred: (userId: string
 
 function toColumns(readings: readonly Identified<NewReading>[]): unknown[] {
   return [
-    readings.map((reading) => reading.id),
-    readings.map((reading) => reading.metric.key),
-    readings.map((reading) => reading.metric.category),
-    readings.map((reading) => reading.startAt.toISOString()),
-    readings.map((reading) => reading.endAt.toISOString()),
-    readings.map((reading) => reading.value),
-    readings.map((reading) => reading.source),
+    toArray(readings, (reading) => reading.id),
+    toArray(readings, (reading) => reading.metric.key),
+    toArray(readings, (reading) => reading.metric.category),
+    toArray(readings, (reading) => reading.startAt.toISOString()),
+    toArray(readings, (reading) => reading.endAt.toISOString()),
+    toArray(readings, (reading) => reading.value),
+    toArray(readings, (reading) => reading.source),
   ];
+}
+
+/**
+ * A column as the text of an array. Ids, catalog keys, instants, numbers and checked labels need no quotes, and pg's way
+ * of quoting each of them costs a third of the memory of an import.
+ */
+function toArray<Row>(rows: readonly Row[], toValue: (row: Row) => string | number | null): string {
+  return `{${rows.map((row) => toValue(row) ?? 'NULL').join(',')}}`;
 }
 
 function toKeyColumns(keys: readonly Identified<ReadingKey>[]): unknown[] {
