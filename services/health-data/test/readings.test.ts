@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
-import pg from 'pg';
-import { toStatement } from '../src/store/reading-list-sql.ts';
 import { bodyOf, type Harness, reading, refusalOf, startHarness, textOf } from './harness.ts';
 
 let harness: Harness;
@@ -171,38 +169,4 @@ describe('ListReadings', () => {
     await harness.putReadings('tagged', [reading('Heart Rate', '2026-01-05T10:00:00Z', 71)]);
     expect(await etag()).not.toBe(first);
   });
-});
-
-describe('the hot query', () => {
-  test.each([
-    [null, 'reading_user_id_category_start_at_id_idx'],
-    ['heart-rate', 'reading_pkey'],
-  ] as const)(
-    'reads a page of type %s by its index and the total without touching readings',
-    async (metric, index) => {
-      const client = new pg.Client({ connectionString: harness.database.adminUrl });
-      await client.connect();
-      try {
-        await client.query(`SET search_path = ${harness.database.schema}`);
-        await client.query(`
-        INSERT INTO reading SELECT 'user-' || n % 20, gen_random_uuid(), 'heart-rate', 'heart', now() - n * interval '1 minute',
-          now(), 70, 'iphone' FROM generate_series(1, 20000) AS n`);
-        await client.query('ANALYZE reading');
-        const { text, values } = toStatement({
-          userId: 'user-7',
-          category: 'heart',
-          metric,
-          range: { from: null, to: null },
-          limit: 20,
-          offset: 0,
-        });
-        const { rows } = await client.query(`EXPLAIN (FORMAT JSON) ${text}`, values);
-        const plan = JSON.stringify(rows[0]['QUERY PLAN']);
-        expect(plan).toContain(`"Index Name":"${index}"`);
-        expect(plan.match(/"Relation Name":"reading"/g)).toHaveLength(1);
-      } finally {
-        await client.end();
-      }
-    },
-  );
 });

@@ -4,12 +4,14 @@ import { withinCalendar } from '../domain/dates.ts';
 import { inWriteTurn } from './write-turns.ts';
 
 /**
- * Planner settings of the service's connections. Every statement finds one user's rows by an index, so one plan serves for
- * good: made once, also when it was made while the tables were empty, and not for each call anew.
+ * Planner settings of the service's connections. Every statement finds one user's rows by an index and in its order, so one
+ * plan serves for good: made once, not for each call anew, and the same whether tables are empty, hold a few large users
+ * or many small ones.
  */
 export const POOL_SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
   jit: 'off',
 } as const;
 

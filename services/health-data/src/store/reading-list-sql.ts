@@ -117,7 +117,10 @@ const toFound = (name: string, parts: string) => `
     WHERE before <= $5 AND before + number > $5
   )`;
 
-/** The same a step finer; what has no finer span stays. */
+/**
+ * The same a step finer; what has no finer span stays. OFFSET 0 keeps a subquery apart, so that it is looked up by its
+ * bounds whatever the planner guesses.
+ */
 const toFiner = (name: string, coarse: string) => `
   ${toFound(
     name,
@@ -127,6 +130,7 @@ const toFiner = (name: string, coarse: string) => `
        SELECT span, start_at, count FROM reading_count
        WHERE user_id = $1 AND type = ANY($3) AND start_at >= coarse.start_at AND start_at < coarse.end_at
          AND span = CASE coarse.span WHEN 'year' THEN 'month' WHEN 'month' THEN 'day' WHEN 'day' THEN 'hour' END
+       OFFSET 0
      ) AS reading_count
      GROUP BY 1, 2, before
      UNION ALL

@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { METRICS } from '@phds/catalog/metrics';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import pg from 'pg';
+import type { DataPorts } from '../src/app/data-reads.ts';
+import { POOL_SETTINGS } from '../src/store/database.ts';
+import { PrismaClient } from '../src/store/generated/client.ts';
+import { createPgProfiles } from '../src/store/pg-profiles.ts';
+import { createPgReadings } from '../src/store/pg-readings.ts';
+import { createPgRollupStore } from '../src/store/pg-rollup-rebuilds.ts';
+import { createPgSummaries } from '../src/store/pg-summaries.ts';
+import { createPgWeights } from '../src/store/pg-weights.ts';
+import { createPrismaRecords } from '../src/store/prisma-records.ts';
+import { type Asked, capture, explain, type Plan } from './plans.ts';
+
+// Every query of a read, run as in production, where its plan is made once and for all: on empty tables here, and again
+// with a person of 200,000 readings among others. Each finds its rows by an index, and how many it touches on its way
+// does not depend on how many there are.
+
+type Stores = Omit<DataPorts, 'clock'>;
+type Read = (stores: Stores) => Promise<unknown>;
+
+const USER = 'much-measured';
+const ZONE = 'Europe/Berlin';
+const PAGE = { limit: 20, offset: 0 };
+const ALWAYS = { from: null, to: null };
+const WINDOW = { from: new Date('2023-05-10T10:20:30Z'), to: new Date('2025-03-15T20:40:50Z') };
+const DAYS = { from: new Date('2023-05-09T22:00:00Z'), to: new Date('2025-03-14T23:00:00Z') };
+const SINCE = new Date('2024-02-29T23:00:00Z');
+
+let database: TestDatabase;
+let admin: pg.Client;
+let postgres: Postgres;
+let prisma: PrismaClient;
+let stores: Stores;
+
+/** The plans from before there were rows, by the text of the statement. */
+const early = new Map<string, Plan>();
+
+beforeAll(async () => {
+  database = await createTestDatabase('health-data');
+  postgres = openPostgres({
+    connectionString: database.url,
+    schema: database.schema,
+    poolSize: 1,
+    statementTimeoutMs: 60_000,
+    applicationName: 'plans',
+    settings: POOL_SETTINGS,
+  });
+  const { pool } = postgres;
+  prisma = new PrismaClient({ adapter: postgres.adapter });
+  stores = {
+    readings: createPgReadings(pool),
+    summaries: createPgSummaries(pool),
+    weights: createPgWeights(pool),
+    records: createPrismaRecords(prisma),
+    profiles: createPgProfiles(pool),
+  };
+  for (const [, read] of [...READS, ...RECORD_READS]) {
+    for (const asked of await statementsOf(read)) early.set(asked.text, await planOf(asked, false));
+  }
+  admin = new pg.Client({ connectionString: database.adminUrl });
+  await admin.connect();
+  await fill();
+});
+afterAll(async () => {
+  await admin.end();
+  await prisma.$disconnect();
+  await postgres[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const statementsOf = (read: Read): Promise<Asked[]> => capture(postgres.pool, () => read(stores));
+
+async function planOf(asked: Asked, run: boolean): Promise<Plan> {
+  const client = await postgres.pool.connect();
+  try {
+    return await explain(client, asked, run);
+  } finally {
+    client.release();
+  }
+}
+
+// Three years, two devices; others are measured like that as well, but not as often.
+const READINGS_A_DAY = { 'heart-rate': 110, hrv: 20, ecg: 1, steps: 40, 'sleep-core': 8, weight: 2 };
+
+async function fill(): Promise<void> {
+  await admin.query(`SET search_path = ${database.schema}; SET timezone = 'UTC'`);
+  for (const [type, perDay] of Object.entries(READINGS_A_DAY)) {
+    const category = METRICS.find(({ key }) => key === type)?.category;
+    await admin.query(
+      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
+       SELECT user_id, gen_random_uuid(), $1, $2, at, at + interval '5 minutes', 50 + n % 40,
+         CASE n % 2 WHEN 0 THEN 'iphone' ELSE 'apple-watch' END
+       FROM (VALUES ('${USER}', 1), ('another', 40), ('much-more', 40)) AS person(user_id, part),
+         LATERAL (SELECT n, timestamptz '2023-01-01' + n * part * interval '1 day' / $3::int AS at
+           FROM generate_series(0, 1095 * $3::int / part) AS n) AS measured`,
+      [type, category, perDay],
+    );
+  }
+  await admin.query(`
+    INSERT INTO reading_count (user_id, type, span, start_at, count)
+    SELECT user_id, type, span, start, count(*) FROM reading, LATERAL (VALUES
+      ('hour', date_trunc('hour', start_at)), ('day', date_trunc('day', start_at)), ('month', date_trunc('month', start_at)),
+      ('year', date_trunc('year', start_at)), ('all', '-infinity')) AS counted(span, start)
+    GROUP BY 1, 2, 3, 4;
+    INSERT INTO profile (user_id, time_zone) SELECT DISTINCT user_id, '${ZONE}' FROM reading;
+    ${fillRecords()}`);
+  const rollups = createPgRollupStore(postgres.pool);
+  for (const userId of [USER, 'another', 'much-more']) {
+    await rollups.rebuild(userId, new AbortController().signal);
+  }
+  await admin.query('ANALYZE');
+}
+
+const MEDICATION = '00000000-0000-4000-8000-000000000000';
+
+function fillRecords(): string {
+  const people = `(VALUES ('${USER}'), ('another')) AS person(user_id), generate_series(1, 2000) AS n`;
+  const insert = (table: string, columns: string, values: string) =>
+    `INSERT INTO ${table} (user_id, id, source, ${columns}) SELECT user_id, gen_random_uuid(), 'ehr', ${values} FROM ${people};`;
+  const at = "timestamptz '2023-01-01' + n * interval '9 hours'";
+  return [
+    insert('symptom', 'description, occurred_at', `'A', ${at}`),
+    insert('medication', 'name, sort_name', "'M' || n, 'm' || n"),
+    insert('adherence_entry', 'medication_id, at, status', `'${MEDICATION}', ${at}, 'taken'`),
+    insert('condition', 'name', "'C' || n"),
+    insert('allergy', 'name', "'A' || n"),
+    insert('appointment', 'title, starts_at, offset_minutes', `'T', ${at}, 0`),
+    insert('mood_entry', 'mood, occurred_at', `'neutral', ${at}`),
+    insert('report', 'generated_at, range_from, range_to, summary', `${at}, '2023-01-01', '2023-01-02', 'S'`),
+    insert('ehr_record', 'resource_type, summary, occurred_at', `'Observation', 'S', ${at}`),
+  ].join('');
+}
+
+const list =
+  (changes: Partial<Parameters<Stores['readings']['list']>[0]>): Read =>
+  ({ readings }) =>
+    readings.list({ userId: USER, category: 'heart', metric: null, range: ALWAYS, ...PAGE, ...changes });
+
+const ALL = METRICS.map(({ key }) => key);
+
+const aggregate =
+  (changes: object): Read =>
+  ({ summaries }) =>
+    summaries.summarise({
+      userId: USER,
+      metrics: ALL,
+      timeZone: ZONE,
+      range: ALWAYS,
+      since: null,
+      ...changes,
+    });
+
+const trend =
+  (bucket: 'day' | 'hour', changes: object): Read =>
+  ({ summaries }) =>
+    summaries.trend({
+      ...{ userId: USER, metrics: ALL, timeZone: ZONE, range: ALWAYS, since: null, bucket },
+      ...PAGE,
+      ...changes,
+    });
+
+const weigh =
+  (changes: object): Read =>
+  ({ weights }) =>
+    weights.list({ userId: USER, timeZone: ZONE, dates: ALWAYS, since: null, ...PAGE, ...changes });
+
+const DEEP = 50_000;
+
+const BY_CATEGORY = ['reading_count_pkey', 'reading_user_id_category_start_at_id_idx'];
+const BY_TYPE = ['reading_count_pkey', 'reading_pkey'];
+const SUMMARY = ['day_rollup_pkey', 'hour_rollup_pkey', 'reading_pkey', 'rollup_state_pkey'];
+const WEIGHT = ['day_rollup_pkey', 'reading_pkey', 'rollup_state_pkey'];
+
+const READS: readonly (readonly [name: string, read: Read, atMost: number, indexes: readonly string[]])[] = [
+  ['the zone of a person', ({ profiles }) => profiles.findTimeZone(USER), 1, ['profile_pkey']],
+  ['the newest readings', list({}), 30, BY_CATEGORY],
+  ['the newest of a type', list({ metric: 'heart-rate' }), 30, BY_TYPE],
+  ['the next readings', list({ offset: 400 }), 450, BY_CATEGORY],
+  ['readings far down', list({ offset: DEEP }), 300, BY_CATEGORY],
+  ['those of a type', list({ metric: 'heart-rate', offset: DEEP }), 150, BY_TYPE],
+  ['readings of a window', list({ range: WINDOW }), 300, BY_CATEGORY],
+  ['far down in a window', list({ range: WINDOW, offset: DEEP }), 500, BY_CATEGORY],
+  ['of a type', list({ metric: 'heart-rate', range: WINDOW, offset: DEEP }), 250, BY_TYPE],
+  ['aggregations', aggregate({}), 60, SUMMARY],
+  ['aggregations of days', aggregate({ range: DAYS }), 500, SUMMARY],
+  ['aggregations from and to an hour of the day', aggregate({ range: WINDOW }), 600, SUMMARY],
+  ['aggregations from a beginning', aggregate({ since: SINCE }), 400, SUMMARY],
+  ['daily trends', trend('day', {}), 250, SUMMARY],
+  ['daily trends far down', trend('day', { offset: 3000 }), 500, SUMMARY],
+  ['daily trends of a window', trend('day', { range: WINDOW, offset: 2000 }), 1000, SUMMARY],
+  ['hourly trends', trend('hour', {}), 250, SUMMARY],
+  ['hourly trends far down', trend('hour', { offset: DEEP }), 600, SUMMARY],
+  ['hourly trends of a window', trend('hour', { range: WINDOW, offset: 20_000 }), 1100, SUMMARY],
+  ['weights', weigh({}), 100, WEIGHT],
+  ['weights far down', weigh({ offset: 1000 }), 150, WEIGHT],
+  ['weights from a beginning', weigh({ since: SINCE }), 120, WEIGHT],
+];
+
+const records =
+  (kind: Parameters<Stores['records']['list']>[0]): Read =>
+  (stores) =>
+    stores.records.list(kind, {
+      userId: USER,
+      range: WINDOW,
+      medicationId: MEDICATION,
+      coverFrom: SINCE,
+      ...PAGE,
+      offset: 100,
+    });
+
+const RECORD_READS: readonly (readonly [name: string, read: Read, index: string])[] = [
+  ['symptoms', records('symptom'), 'symptom_user_id_occurred_at_id_idx'],
+  ['medications', records('medication'), 'medication_pkey'],
+  ['whether there is a medication', (all) => all.records.hasMedication(USER, MEDICATION), 'medication_pkey'],
+  ['adherence', records('adherence-entry'), 'adherence_entry_user_id_medication_id_at_id_idx'],
+  ['conditions', records('condition'), 'condition_pkey'],
+  ['allergies', records('allergy'), 'allergy_pkey'],
+  ['appointments', records('appointment'), 'appointment_user_id_starts_at_id_idx'],
+  ['mood', records('mood-entry'), 'mood_entry_user_id_occurred_at_id_idx'],
+  ['reports', records('report'), 'report_user_id_generated_at_id_idx'],
+  ['ehr', records('ehr-record'), 'ehr_record_user_id_occurred_at_id_idx'],
+];
+
+describe('readings and summaries', () => {
+  test.each(READS)('%s', async (_, read, atMost, indexes) => {
+    const asked = await statementsOf(read);
+    expect(asked).toHaveLength(1);
+    const [statement] = asked as [Asked];
+    const plan = await planOf(statement, true);
+    for (const one of [plan, early.get(statement.text)]) {
+      expect(one?.walked).toEqual([]);
+      expect(one?.indexes).toEqual(indexes);
+    }
+    expect(plan.touched).toBeLessThanOrEqual(atMost);
+  });
+});
+
+describe('lists of records', () => {
+  test.each(RECORD_READS)('%s', async (_, read, index) => {
+    const asked = await statementsOf(read);
+    expect(asked.length).toBeGreaterThan(0);
+    for (const statement of asked) {
+      for (const plan of [await planOf(statement, true), early.get(statement.text)]) {
+        expect(plan?.walked).toEqual([]);
+        expect(plan?.indexes).toEqual([index]);
+      }
+    }
+  });
+});

@@ -1,0 +1,97 @@
+import type pg from 'pg';
+
+/** A prepared statement as a store hands it to the pool. */
+export interface Asked {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+/** How Postgres runs a statement. */
+export interface Plan {
+  /** Tables that are read from beginning to end. */
+  readonly walked: readonly string[];
+  readonly indexes: readonly string[];
+  /**
+   * Rows that scans of tables and indexes came across, kept or not; 0 when the statement was only planned. A scan that is
+   * repeated counts by its average, rounded: what finds a row now and then counts as nothing.
+   */
+  readonly touched: number;
+}
+
+/** What `read` asks the pool for, by whatever way it does. */
+export async function capture(pool: pg.Pool, read: () => Promise<unknown>): Promise<Asked[]> {
+  const asked: Asked[] = [];
+  const query = pool.query;
+  const spy = (...args: [string | pg.QueryConfig, unknown[]?]) => {
+    const [config, values = []] = args;
+    asked.push(typeof config === 'string' ? { text: config, values } : { values, ...config });
+    return Reflect.apply(query, pool, args);
+  };
+  pool.query = spy as unknown as typeof pool.query;
+  try {
+    await read();
+  } finally {
+    pool.query = query;
+  }
+  return asked;
+}
+
+/** The plan that every call of the prepared statement has, with what one call touched. */
+export async function explain(client: pg.ClientBase, { text, values }: Asked, run: boolean): Promise<Plan> {
+  await client.query(`PREPARE explained AS ${text}`);
+  try {
+    const given =
+      values.length === 0 ? '' : `(${values.map((value) => toLiteral(client, value)).join(', ')})`;
+    const { rows } = await client.query(`EXPLAIN (ANALYZE ${run}, FORMAT JSON) EXECUTE explained${given}`);
+    return toPlan(rows[0]['QUERY PLAN'][0].Plan);
+  } finally {
+    await client.query('DEALLOCATE explained');
+  }
+}
+
+interface Node {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Actual Rows'?: number;
+  readonly 'Actual Loops'?: number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly Node[];
+}
+
+function toPlan(root: Node): Plan {
+  const scans = listNodes(root).filter(
+    (node) => node['Relation Name'] !== undefined || node['Index Name'] !== undefined,
+  );
+  return {
+    walked: scans.flatMap((node) => (node['Node Type'] === 'Seq Scan' ? [node['Relation Name'] ?? ''] : [])),
+    indexes: [...new Set(scans.flatMap((node) => node['Index Name'] ?? []))].sort(),
+    touched: scans.reduce((sum, node) => sum + countRows(node), 0),
+  };
+}
+
+function listNodes(node: Node): Node[] {
+  return [node, ...(node.Plans ?? []).flatMap(listNodes)];
+}
+
+function countRows(node: Node): number {
+  const rows =
+    (node['Actual Rows'] ?? 0) +
+    (node['Rows Removed by Filter'] ?? 0) +
+    (node['Rows Removed by Index Recheck'] ?? 0);
+  return rows * (node['Actual Loops'] ?? 0);
+}
+
+function toLiteral(client: pg.ClientBase, value: unknown): string {
+  if (value === null || value === undefined) return 'NULL';
+  return client.escapeLiteral(Array.isArray(value) ? `{${value.map(toElement).join(',')}}` : toText(value));
+}
+
+function toElement(value: unknown): string {
+  return value === null ? 'NULL' : JSON.stringify(toText(value));
+}
+
+function toText(value: unknown): string {
+  return value instanceof Date ? value.toISOString() : String(value);
+}
