@@ -34,7 +34,11 @@ function toShares(keys: KeyFiles): Record<string, Record<string, string>> {
     'sessions.jwks.json': keys.identityProviderPublicKeys,
   };
   return {
-    gateway: { ...shared, 'service.pem': servicePrivateKeys.gateway },
+    gateway: {
+      ...shared,
+      'service.pem': servicePrivateKeys.gateway,
+      'receipt.jwks.json': keys.receiptPublicKeys,
+    },
     authorization: {
       ...shared,
       'service.pem': servicePrivateKeys.authorization,

@@ -109,7 +109,7 @@ export function toHealthDataEnvironment(context: EnvironmentContext): Environmen
 
 /** Environment of one gateway; the number counts from 0. */
 export function toGatewayEnvironment(context: EnvironmentContext, index: number): Environment {
-  const { ports } = context;
+  const { ports, keys } = context;
   const addresses = toRpcAddresses(ports);
   return {
     ...toCommon(context, 'gateway'),
@@ -120,6 +120,7 @@ export function toGatewayEnvironment(context: EnvironmentContext, index: number)
     AUTHORIZATION_ADDRESS: addresses.authorization,
     CONSENT_ADDRESS: addresses.consent,
     HEALTH_DATA_ADDRESS: addresses['health-data'],
+    RECEIPT_PUBLIC_KEYS_FILE: keys.receiptPublicKeys,
     ...RAISED_LIMITS.gateway,
   };
 }

@@ -42,6 +42,7 @@ describe('public documents', () => {
     '/.well-known/oauth-authorization-server',
     '/oauth/scopes',
     '/api/versions',
+    '/.well-known/jwks.json',
     '/catalog.json',
     '/openapi.json',
   ];

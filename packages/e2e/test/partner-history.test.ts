@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { findScope, SCOPE_NAMES } from '@phds/catalog/scopes';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/e2e/partner-app';
@@ -6,7 +5,7 @@ import { signIn } from '@phds/e2e/people';
 import { send } from '@phds/e2e/request';
 import { findFaults, RESOURCE_SHAPES } from '@phds/e2e/resource-shapes';
 import { type RunningStack, startRunningStack } from '@phds/e2e/running-stack';
-import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from 'jose';
+import { compactVerify, createRemoteJWKSet, decodeProtectedHeader } from 'jose';
 
 const HEART = 'read:health-data:heart';
 const MOOD = 'read:mood';
@@ -38,7 +37,7 @@ describe('receipt', () => {
     expect(Object.keys(data)).toEqual(['grantId', 'receipt']);
     const header = decodeProtectedHeader(data.receipt);
     expect(header.alg).toBe('EdDSA');
-    const keys = createLocalJWKSet(JSON.parse(await readFile(stack.keys.receiptPublicKeys, 'utf8')));
+    const keys = createRemoteJWKSet(new URL(`${stack.gateway}/.well-known/jwks.json`));
     const { payload } = await compactVerify(data.receipt, keys, { algorithms: ['EdDSA'] });
     const receipt = JSON.parse(new TextDecoder().decode(payload));
     expect(receipt).toMatchObject({

@@ -23,6 +23,39 @@ const httpDate = z
   .transform((text) => new Date(text))
   .optional();
 
+/** Public keys for people to check their receipts with: nothing else may leak into a public document. */
+const publicKeys = z
+  .string()
+  .default('{"keys":[]}')
+  .transform((text, context) => {
+    const parsed = PUBLIC_JWKS.safeParse(parseJson(text));
+    if (parsed.success) return parsed.data;
+    context.addIssue({ code: 'custom', message: 'must be a JWKS of Ed25519 public keys, each with a kid' });
+    return z.NEVER;
+  });
+
+const PUBLIC_JWKS = z.object({
+  keys: z.array(
+    z
+      .object({
+        kty: z.literal('OKP'),
+        crv: z.literal('Ed25519'),
+        x: z.string(),
+        kid: z.string().min(1),
+        d: z.never().optional(),
+      })
+      .transform(({ kty, crv, x, kid }) => ({ kty, crv, x, kid, alg: 'EdDSA', use: 'sig' })),
+  ),
+});
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Every setting of the gateway. */
 export const gatewaySettings = z.object({
   ...commonSettings,
@@ -58,6 +91,8 @@ export const gatewaySettings = z.object({
   CACHE_MAX_TOKENS: integer(50_000, { min: 1 }),
   /** How long the facts are remembered. Shorter than the 60 s of the assertion among them. Milliseconds. */
   CACHE_TTL_MS: integer(50_000, { max: 55_000 }),
+  /** The keys that consent receipts are signed with, now and earlier (JWKS); published. */
+  RECEIPT_PUBLIC_KEYS: publicKeys,
   /** When version 1 became deprecated and when it goes away; absent: neither is planned. */
   API_V1_DEPRECATION: httpDate,
   API_V1_SUNSET: httpDate,

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ENDPOINTS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
@@ -23,6 +24,29 @@ test('the server metadata of RFC 8414 names every endpoint under the issuer', as
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
     scopes_supported: [...SCOPE_NAMES],
+  });
+});
+
+describe('the keys of receipts', () => {
+  const jwk = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
+
+  test('are published without whatever else stands in the setting', async () => {
+    const RECEIPT_PUBLIC_KEYS = JSON.stringify({ keys: [{ ...jwk, kid: 'a', note: 'internal' }] });
+    await using publishing = await startTestGateway({ RECEIPT_PUBLIC_KEYS });
+    const response = await publishing.fetch('/.well-known/jwks.json');
+    expect(await response.json()).toEqual({ keys: [{ ...jwk, kid: 'a', alg: 'EdDSA', use: 'sig' }] });
+    expect(await json('/.well-known/jwks.json')).toEqual({ keys: [] });
+  });
+
+  test.each([
+    ['a private key', { keys: [{ ...jwk, kid: 'a', d: 'secret' }] }],
+    ['a key without a name', { keys: [jwk] }],
+    ['a secret of both sides', { keys: [{ kty: 'oct', k: 'secret', kid: 'a' }] }],
+    ['something else', 'keys'],
+  ])('%s does not get that far', async (_, keys) => {
+    await expect(startTestGateway({ RECEIPT_PUBLIC_KEYS: JSON.stringify(keys) })).rejects.toThrow(
+      /RECEIPT_PUBLIC_KEYS: must be a JWKS of Ed25519 public keys/,
+    );
   });
 });
 
@@ -56,6 +80,7 @@ test('every reference in the OpenAPI document leads somewhere, and every endpoin
 describe('cross-origin', () => {
   test.each([
     '/.well-known/oauth-authorization-server',
+    '/.well-known/jwks.json',
     '/catalog.json',
     '/openapi.json',
     '/oauth/scopes',

@@ -25,6 +25,7 @@ export function createPublicRouter(gateway: Gateway): Router {
     mount(router, path, methods);
   };
   document('/.well-known/oauth-authorization-server', toServerMetadata(gateway));
+  document('/.well-known/jwks.json', gateway.config.RECEIPT_PUBLIC_KEYS);
   document('/catalog.json', toCatalogDocument());
   document('/openapi.json', toOpenApiDocument(gateway.config));
   mount(router, '/', { GET: ({ response }) => sendPage(response, 'Partner Health Data Service', WELCOME) });
@@ -53,5 +54,6 @@ const WELCOME = html`<p>Partner apps read the health data of users who have cons
 <li><a href="/catalog.json">What there is to read</a></li>
 <li><a href="/oauth/scopes">Scopes</a></li>
 <li><a href="/.well-known/oauth-authorization-server">OAuth server metadata</a></li>
+<li><a href="/.well-known/jwks.json">Keys of consent receipts</a></li>
 <li><a href="/api/versions">Versions</a></li>
 </ul>`;
