@@ -29,14 +29,14 @@ export interface RollupHarness extends AsyncDisposable {
   invalidate(userId: string): Promise<void>;
 }
 
-export async function startRollupHarness(): Promise<RollupHarness> {
+export async function startRollupHarness(poolSize = 8): Promise<RollupHarness> {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await createTestDatabase('health-data'));
   const { pool } = stack.use(
     openPostgres({
       connectionString: database.url,
       schema: database.schema,
-      poolSize: 8,
+      poolSize,
       statementTimeoutMs: 20_000,
       connectTimeoutMs: 20_000,
       applicationName: 'rollups',

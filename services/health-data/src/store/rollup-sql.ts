@@ -104,11 +104,16 @@ const AROUND_DAY = (column: string, hoursBefore: number) => `
 
 const TOUCHED_DAYS = `(SELECT DISTINCT type, timezone($2, hour)::date AS day FROM ${TOUCHED}) AS touched`;
 
-// For sleep the source is chosen for a whole local date, so its hours go and come together.
+// For sleep the source is chosen for a whole local date, so its hours go and come together. Found day by day: joined,
+// Postgres would rather read all hours of the user.
 const CLEAR_BY_END = `
-  DELETE FROM hour_rollup USING ${TOUCHED_DAYS}
-  WHERE user_id = $1 AND hour_rollup.type = touched.type AND ${AROUND_DAY('hour_rollup.hour', 2)}
-    AND timezone($2, hour_rollup.hour)::date = day`;
+  DELETE FROM hour_rollup WHERE ctid = ANY(ARRAY(
+    SELECT gone.ctid FROM ${TOUCHED_DAYS} CROSS JOIN LATERAL (
+      SELECT ctid FROM hour_rollup
+      WHERE user_id = $1 AND type = touched.type AND ${AROUND_DAY('hour', 2)} AND timezone($2, hour)::date = day
+      OFFSET 0
+    ) AS gone
+  ))`;
 
 /** Cells (type, day, hour, source) to hours, by the source that counts on the day. */
 const CHOOSE_FOR_DAY = `
