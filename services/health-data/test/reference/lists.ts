@@ -21,16 +21,15 @@ export function listReadings(person: Person, request: Request) {
     .filter(({ metric }) => metric.category === request.category)
     .filter(({ metric }) => request.type === null || metric.key === request.type)
     .filter(({ start }) => isWithin(start, since, null) && isWithin(start, from, to))
-    .sort(byNewest)
-    .map(({ id, metric, value, start, source }) => ({
-      id: toWireId('rdg', id),
-      type: metric.name,
-      value,
-      unit: metric.unit,
-      timestamp: toUtcText(start),
-      source,
-    }));
-  return toPage(items, request);
+    .sort(byNewest);
+  return toPage(items, request, ({ id, metric, value, start, source }) => ({
+    id: toWireId('rdg', id),
+    type: metric.name,
+    value,
+    unit: metric.unit,
+    timestamp: toUtcText(start),
+    source,
+  }));
 }
 
 /** The latest weight of each date in the person's zone. */
@@ -42,11 +41,11 @@ export function listWeight(person: Person, request: Request) {
   const items = person.readings
     .filter(({ metric, start }) => metric.name === 'Weight' && isWithin(start, since, null))
     .sort(byNewest)
-    .map(({ id, value, start }) => ({
-      id: toWireId('wgt', id),
-      weightKg: value,
-      date: dateAt(start, person.zone),
-    }))
+    .map(({ id, value, start }) => ({ id, value, date: dateAt(start, person.zone) }))
     .filter(({ date }) => isWithin(date, from, to) && !seen.has(date) && seen.add(date));
-  return toPage(items, request);
+  return toPage(items, request, ({ id, value, date }) => ({
+    id: toWireId('wgt', id),
+    weightKg: value,
+    date,
+  }));
 }

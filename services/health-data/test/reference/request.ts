@@ -60,10 +60,14 @@ export function typesOf(request: Request): readonly Metric[] {
   return request.type === null ? METRICS : [getMetric(request.type)];
 }
 
-/** One page of a list in its envelope. */
-export function toPage(items: readonly object[], { page, pageSize }: Request) {
+/** One page of a list in its envelope, each item as it is shown. */
+export function toPage<Item>(
+  items: readonly Item[],
+  { page, pageSize }: Request,
+  show: (item: Item) => object,
+) {
   const total = items.length;
-  const data = items.slice((page - 1) * pageSize, page * pageSize);
+  const data = items.slice((page - 1) * pageSize, page * pageSize).map(show);
   return { data, pagination: { page, pageSize, total, totalPages: Math.ceil(total / pageSize) } };
 }
 

@@ -125,7 +125,7 @@ export function trend(person: Person, request: Request) {
   });
   // A stable sort: of one moment, the order of the catalog stays.
   points.sort((a, b) => b.start - a.start);
-  const items = points.map(({ metric, inside, start, end }) => {
+  return toPage(points, request, ({ metric, inside, start, end }) => {
     const units = inside.map(({ value }) => toUnits(value ?? 0, metric.decimals));
     const { average, min, max, sum } = statisticsOf(units, metric);
     return {
@@ -142,7 +142,6 @@ export function trend(person: Person, request: Request) {
       sum,
     };
   });
-  return toPage(items, request);
 }
 
 function bucketOf(reading: Kept, bucket: 'hour' | 'day', zone: string): Bucket {

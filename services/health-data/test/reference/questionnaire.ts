@@ -1,0 +1,42 @@
+import type { Category } from '@phds/catalog/categories';
+import type { MetricKey } from '@phds/catalog/metrics';
+import type { Request } from './request.ts';
+
+/** A request for everything, changed where it is said. */
+export function request(endpoint: Request['endpoint'], changes: Partial<Request> = {}): Request {
+  const everything = { category: null, type: null, bucket: null, from: null, to: null, timeZone: null };
+  return { endpoint, ...everything, page: 1, pageSize: 100, dataFrom: null, ...changes };
+}
+
+interface Subject {
+  /** A zone to ask for beside the person's own. */
+  readonly zone: string;
+  readonly types: readonly MetricKey[];
+  readonly categories: readonly Category[];
+  /** Bounds of windows, in order of time. */
+  readonly bounds: readonly string[];
+  /** Dates from which an app may see. */
+  readonly beginnings: readonly string[];
+}
+
+/** Every read of some types: in each window between the bounds, from each beginning, in both zones. */
+export function questionnaire({ zone, types, categories, bounds, beginnings }: Subject): Request[] {
+  const windows = [null, ...bounds].flatMap((from, index) =>
+    [...bounds.slice(index), null].map((to) => ({ from, to })),
+  );
+  const reaches = [...windows.filter(isOrdered), ...beginnings.map((dataFrom) => ({ dataFrom }))];
+  return reaches.flatMap((reach) => [
+    request('weight', reach),
+    ...categories.map((category) => request('health-data', { category, ...reach })),
+    ...[null, zone].flatMap((timeZone) => [
+      request('aggregations', { timeZone, ...reach }),
+      request('trends', { bucket: 'day' as const, timeZone, ...reach }),
+      ...types.map((type) => request('trends', { type, bucket: 'hour' as const, timeZone, ...reach })),
+    ]),
+  ]);
+}
+
+/** Others are refused: before a zone is known, a date stands for its midnight UTC. */
+function isOrdered({ from, to }: { readonly from: string | null; readonly to: string | null }): boolean {
+  return from === null || to === null || Date.parse(from) < Date.parse(to);
+}

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { METRICS, type MetricKey } from '@phds/catalog/metrics';
+import { NOW } from './reference/moments.ts';
+import type { Sent } from './reference/person.ts';
+import { openPorts, type Ports } from './reference/ports.ts';
+import { questionnaire, request } from './reference/questionnaire.ts';
+import type { Request } from './reference/request.ts';
+import { Witness } from './reference/witness.ts';
+
+let ports: Ports;
+beforeAll(async () => {
+  ports = await openPorts(NOW);
+});
+afterAll(async () => ports[Symbol.asyncDispose]());
+
+function sent(
+  type: MetricKey,
+  start: string,
+  value: number | null,
+  rest: { end?: string; source?: string } = {},
+): Sent {
+  const { end = start, source = 'apple-watch' } = rest;
+  return { type, start: Date.parse(start), end: Date.parse(end), value, source };
+}
+
+/** The service's answer, after it was found equal to the reference's. */
+async function ask(witness: Witness, asked: Request) {
+  const { about, served, expected } = await witness.read(asked);
+  expect([about, served]).toEqual([about, expected]);
+  return JSON.parse(served);
+}
+
+async function askAll(
+  witness: Witness,
+  types: readonly MetricKey[],
+  bounds: readonly string[],
+  zone: string,
+) {
+  const subject = {
+    zone,
+    types,
+    categories: ['heart', 'activity', 'sleep'] as const,
+    bounds,
+    beginnings: bounds,
+  };
+  await Promise.all(questionnaire(subject).map((asked) => ask(witness, asked)));
+}
+
+const days = (points: { start: string; value: number }[]) => points.map(({ start, value }) => [start, value]);
+
+test('a traveller: after every move the same readings lie on the days of where home is now', async () => {
+  const witness = new Witness(ports, 'traveller');
+  await witness.put([
+    sent('steps', '2025-03-01T23:30:00Z', 100),
+    sent('steps', '2025-03-02T05:30:00Z', 200),
+    sent('sleep', '2025-03-01T22:00:00Z', 400, { end: '2025-03-02T06:00:00Z' }),
+    sent('weight', '2025-03-01T23:30:00Z', 80),
+    sent('weight', '2025-03-02T05:30:00Z', 81),
+  ]);
+  const steps = request('trends', { type: 'steps' });
+  expect(days((await ask(witness, steps)).data)).toEqual([
+    ['2025-03-02T00:00:00+00:00', 200],
+    ['2025-03-01T00:00:00+00:00', 100],
+  ]);
+  await witness.move('Europe/Berlin');
+  expect(days((await ask(witness, steps)).data)).toEqual([['2025-03-02T00:00:00+01:00', 300]]);
+  expect((await ask(witness, request('weight'))).data).toMatchObject([{ date: '2025-03-02', weightKg: 81 }]);
+  await witness.move('America/New_York');
+  expect(days((await ask(witness, steps)).data)).toEqual([
+    ['2025-03-02T00:00:00-05:00', 200],
+    ['2025-03-01T00:00:00-05:00', 100],
+  ]);
+  await witness.put([sent('steps', '2025-03-02T04:59:59.999Z', 5)]);
+  for (const zone of ['Asia/Tokyo', 'Pacific/Apia', 'America/New_York', 'Asia/Kathmandu']) {
+    await witness.move(zone);
+    await askAll(witness, ['steps', 'sleep'], ['2025-03-01', '2025-03-02', '2025-03-03'], 'UTC');
+  }
+});
+
+test('a night across midnight and a change of the clock counts on the date of waking up', async () => {
+  const witness = new Witness(ports, 'night');
+  await witness.move('Europe/Berlin');
+  await witness.put([
+    // In Berlin from 22:30 to 07:00, an hour of which never was; then a nap, and a night that was an hour longer.
+    sent('sleep', '2025-03-29T21:30:00Z', 450, { end: '2025-03-30T05:00:00Z' }),
+    sent('sleep', '2025-03-29T21:00:00Z', 460, { end: '2025-03-30T05:10:00Z', source: 'iphone' }),
+    sent('sleep', '2025-03-30T12:00:00Z', 20, { end: '2025-03-30T12:20:00Z' }),
+    sent('sleep', '2025-10-25T21:00:00Z', 541, { end: '2025-10-26T06:30:00Z' }),
+    // To the last instant of a day, and to the first of the next.
+    sent('sleep', '2025-06-01T20:00:00Z', 60, { end: '2025-06-01T21:59:59.999Z' }),
+    sent('sleep', '2025-06-02T20:00:00Z', 61, { end: '2025-06-02T22:00:00Z' }),
+    sent('sleep', '2025-07-01T10:00:00Z', 1440, { end: '2025-07-02T10:00:00Z' }),
+  ]);
+  expect(days((await ask(witness, request('trends', { type: 'sleep' }))).data)).toEqual([
+    ['2025-10-26T00:00:00+02:00', 541],
+    ['2025-07-02T00:00:00+02:00', 1440],
+    ['2025-06-03T00:00:00+02:00', 61],
+    ['2025-06-01T00:00:00+02:00', 60],
+    ['2025-03-30T00:00:00+01:00', 470],
+  ]);
+  const { data } = await ask(witness, request('aggregations', { type: 'sleep' }));
+  expect(data.metrics[0].outOfRange).toEqual({ below: 2, above: 2, total: 4 });
+  // An app that sees from the second date on sees no night that began on the first.
+  const seen = await ask(witness, request('trends', { type: 'sleep', dataFrom: '2025-10-26' }));
+  expect(seen.pagination.total).toBe(0);
+  const bounds = ['2025-03-29', '2025-03-30', '2025-03-31', '2025-10-26'];
+  await askAll(witness, ['sleep'], bounds, 'America/Havana');
+});
+
+test('of two devices the larger counts, hour by hour; of equal ones the first by name; what is late or deleted changes that', async () => {
+  const witness = new Witness(ports, 'devices');
+  const watch = sent('steps', '2026-01-02T10:10:00Z', 100);
+  await witness.put([
+    watch,
+    sent('steps', '2026-01-02T10:20:00Z', 60, { source: 'iphone' }),
+    sent('steps', '2026-01-02T10:40:00Z', 40, { source: 'iphone' }),
+    sent('steps', '2026-01-02T11:00:00Z', 7, { source: 'manual' }),
+  ]);
+  const hours = request('trends', { type: 'steps', bucket: 'hour' });
+  const points = async () =>
+    (await ask(witness, hours)).data.map(({ count, sum }: { count: number; sum: number }) => [count, sum]);
+  expect(await points()).toEqual([
+    [1, 7],
+    [1, 100],
+  ]);
+  await witness.put([sent('steps', '2026-01-02T10:59:59.999Z', 1, { source: 'iphone' })]);
+  expect((await points())[1]).toEqual([3, 101]);
+  await witness.put([{ ...watch, value: 102 }]);
+  expect((await points())[1]).toEqual([1, 102]);
+  await witness.delete([watch], []);
+  expect((await points())[1]).toEqual([3, 101]);
+  await witness.delete([], [{ type: 'steps', source: 'iphone', from: null, to: null }]);
+  expect(await points()).toEqual([[1, 7]]);
+  await askAll(witness, ['steps'], ['2026-01-02', '2026-01-03'], 'Asia/Kathmandu');
+});
+
+test('an ECG without a heart rate is listed and never summarised', async () => {
+  const witness = new Witness(ports, 'ecg');
+  await witness.put([sent('ecg', '2026-01-02T10:00:00Z', null)]);
+  expect((await ask(witness, request('health-data', { category: 'heart' }))).data).toMatchObject([
+    { value: null },
+  ]);
+  expect((await ask(witness, request('aggregations'))).data.metrics).toEqual([]);
+  expect((await ask(witness, request('trends'))).pagination.total).toBe(0);
+  await witness.put([sent('ecg', '2026-01-02T10:00:00Z', 70), sent('ecg', '2026-01-02T11:00:00Z', null)]);
+  expect((await ask(witness, request('aggregations'))).data.metrics).toMatchObject([{ count: 1, sum: 70 }]);
+  await witness.put([sent('ecg', '2026-01-02T10:00:00Z', null)]);
+  await askAll(witness, ['ecg'], ['2026-01-02'], 'Europe/Berlin');
+});
+
+test.each(METRICS.filter(({ referenceRange }) => referenceRange !== null))(
+  'of $name the ends of the range are in range, and the next values are not',
+  async ({ key, kind, decimals, referenceRange }) => {
+    const witness = new Witness(ports, `range ${key}`);
+    const { low, high } = referenceRange ?? { low: 0, high: 0 };
+    const step = 10 ** -decimals;
+    const beyond = [low - step, high + step].map((value) => Number(value.toFixed(decimals)));
+    const values = [low, high, ...(key === 'spo2' ? beyond.slice(0, 1) : beyond)];
+    await witness.put(values.map((value, day) => sent(key, `2026-01-0${day + 1}T10:00:00Z`, value)));
+    const { metrics } = (await ask(witness, request('aggregations'))).data;
+    const above = key === 'spo2' ? 0 : 1;
+    expect(metrics).toMatchObject([
+      { basis: kind === 'additive' ? 'day' : 'reading', outOfRange: { below: 1, above, total: 1 + above } },
+    ]);
+  },
+);
+
+test('daily totals of many small values are judged as they are written, not as floats add up', async () => {
+  const witness = new Witness(ports, 'sums');
+  const tenths = (count: number, day: string) =>
+    Array.from({ length: count }, (_, index) => {
+      const start = new Date(Date.parse(`${day}T05:00:00Z`) + index * 1000).toISOString();
+      return sent('sleep', start, 4.2, { end: start });
+    });
+  await witness.put([
+    ...tenths(100, '2026-01-02'),
+    ...tenths(99, '2026-01-03'),
+    sent('sleep', '2026-01-04T05:00:00Z', 540),
+  ]);
+  const { metrics } = (await ask(witness, request('aggregations'))).data;
+  expect(metrics[0]).toMatchObject({ sum: 1375.8, outOfRange: { below: 1, above: 0, total: 1 } });
+});
