@@ -117,10 +117,9 @@ export const COUNTED_HOURS = `
     FROM ${toReadings('additive')}
     GROUP BY 1, 2, 3, 4
   ),
-  counting_source AS (
-    SELECT DISTINCT ON (type, slot) type, slot, source
-    FROM (SELECT type, slot, source, sum(sum) AS sum FROM cell GROUP BY 1, 2, 3) AS slot_sum
-    ORDER BY type, slot, round(sum::numeric, 3) DESC, source
+  ranked AS (
+    SELECT *, rank() OVER (PARTITION BY type, slot ORDER BY round(source_sum::numeric, 3) DESC, source) AS place
+    FROM (SELECT *, sum(sum) OVER (PARTITION BY type, slot, source) AS source_sum FROM cell) AS summed
   ),
   counted_hour AS (
     SELECT type, date_trunc('hour', at, $2) AS hour, count(*) AS count, sum(value) AS sum, min(value) AS min,
@@ -128,7 +127,7 @@ export const COUNTED_HOURS = `
     FROM ${toReadings('average')}
     GROUP BY 1, 2
     UNION ALL
-    SELECT type, hour, count, sum, min, max, 0, 0 FROM cell JOIN counting_source USING (type, slot, source)
+    SELECT type, hour, count, sum, min, max, 0, 0 FROM ranked WHERE place = 1
     UNION ALL
     SELECT type, rollup.* FROM metric JOIN hour_run USING (keyed) CROSS JOIN LATERAL (
       SELECT hour, count, sum, min, max, below, above FROM hour_rollup
