@@ -144,6 +144,12 @@ const plants: readonly Plant[] = [
     'packages/dev-stack/src/users.ts',
   ],
   [
+    'no-development-code-in-services',
+    'services/alpha/src/events/people.ts',
+    "import { ada } from '@phds/synthetic/people';",
+    'packages/synthetic/src/people.ts',
+  ],
+  [
     'catalog-stands-alone',
     'packages/catalog/src/error.ts',
     "import '@phds/service-kit/errors';",

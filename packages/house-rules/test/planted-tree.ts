@@ -41,6 +41,7 @@ const skeleton: Sources = {
   'packages/contracts/src/consent.ts': 'export const ConsentService = 1;\n',
   'packages/test-kit/src/databases.ts': "import '@phds/service-kit/postgres/pool';\n",
   'packages/dev-stack/src/users.ts': "import 'express';\nexport const ada = 1;\n",
+  'packages/synthetic/src/people.ts': 'export const ada = 1;\n',
   'services/alpha/src/domain/grant.ts':
     "import '@phds/catalog/scope';\nimport '@phds/service-kit/errors';\nexport const grant = 1;\n",
   'services/alpha/src/app/ports.ts':
@@ -65,6 +66,7 @@ const dependencies: Readonly<Record<string, readonly string[]>> = {
   'packages/contracts': [],
   'packages/test-kit': [],
   'packages/dev-stack': ['express'],
+  'packages/synthetic': [],
   'services/alpha': ['pg', '@prisma/client', 'jose', 'express'],
   'services/beta': [],
   'services/gateway': ['express'],
