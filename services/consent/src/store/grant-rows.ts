@@ -17,7 +17,7 @@ export const GRANT_STATUS = `CASE
   ELSE 'active' END`;
 
 /** Whether a restore that nobody has confirmed suspends a grant; its person sees it as active, as one of a suspended app. */
-export const SUSPENDED = 'g.restore_number < (SELECT below FROM consent_audit.suspension())';
+export const SUSPENDED = 'coalesce(g.restore_number < (SELECT below FROM consent_audit.suspension), false)';
 
 /** The columns of a GrantRow. */
 export const GRANT_COLUMNS = `g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scopes,

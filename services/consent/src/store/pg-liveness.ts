@@ -1,15 +1,16 @@
 import type pg from 'pg';
 import type { LivenessReader } from '../app/ports.ts';
-import { GRANT_COLUMNS, type GrantRow, SUSPENDED } from './grant-rows.ts';
+import { GRANT_COLUMNS, type GrantRow } from './grant-rows.ts';
 
 const CHECK = `
   SELECT coalesce(a.status = 'active' AND a.epoch = $2, false) AS "appAlive",
     NOT EXISTS (SELECT FROM revoked_family WHERE family_id = $4) AS "familyAlive",
     NOT EXISTS (SELECT FROM revoked_token WHERE token_hash = $5)
-      AND ($6::timestamptz > (SELECT until FROM consent_audit.suspension())) IS NOT FALSE AS "tokenAlive",
-    ${SUSPENDED} AS suspended,
+      AND ($6::timestamptz > s.until) IS NOT FALSE AS "tokenAlive",
+    coalesce(g.restore_number < s.below, false) AS suspended,
     ${GRANT_COLUMNS}
   FROM (VALUES ($1::text, $3::text)) AS asked(client_id, grant_id)
+  LEFT JOIN consent_audit.suspension s ON true
   LEFT JOIN app a ON a.client_id = asked.client_id
   LEFT JOIN consent_grant g ON g.id = asked.grant_id AND g.client_id = asked.client_id
   LEFT JOIN app_epoch e ON e.client_id = g.client_id AND e.epoch = g.app_epoch + 1`;
@@ -18,7 +19,7 @@ interface LivenessRow extends Omit<GrantRow, 'id'> {
   readonly appAlive: boolean;
   readonly familyAlive: boolean;
   readonly tokenAlive: boolean;
-  readonly suspended: boolean | null;
+  readonly suspended: boolean;
   readonly id: string | null;
 }
 

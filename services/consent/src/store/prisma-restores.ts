@@ -50,14 +50,14 @@ export async function noticeRestore(tx: Transaction): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO consent_audit.restore (number, kind, identity)
     SELECT coalesce(max(number), 0) + 1, CASE WHEN max(number) IS NULL THEN 'first' ELSE 'detected' END,
-      consent_audit.database_identity()
+      (SELECT identity FROM consent_audit.present_database)
     FROM consent_audit.restore`;
 }
 
 async function isKnown(tx: Transaction): Promise<boolean> {
   const rows = await tx.$queryRaw<object[]>`
     SELECT 1 AS known FROM (SELECT identity FROM consent_audit.restore ORDER BY number DESC LIMIT 1) last
-    WHERE last.identity = consent_audit.database_identity()`;
+    WHERE last.identity = (SELECT identity FROM consent_audit.present_database)`;
   return rows.length > 0;
 }
 
@@ -65,7 +65,7 @@ async function declare(tx: Transaction): Promise<Restore> {
   await lockNumbers(tx);
   const [entry] = await tx.$queryRaw<{ number: number }[]>`
     INSERT INTO consent_audit.restore (number, kind, identity)
-    SELECT coalesce(max(number), 0) + 1, 'declared', consent_audit.database_identity() FROM consent_audit.restore
+    SELECT coalesce(max(number), 0) + 1, 'declared', (SELECT identity FROM consent_audit.present_database) FROM consent_audit.restore
     RETURNING number`;
   const restore = await findRestore(tx, Prisma.sql`r.number = ${entry?.number}`);
   if (restore === null) throw new Error('a restore that was declared is there');

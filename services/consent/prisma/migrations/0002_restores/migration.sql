@@ -24,26 +24,32 @@ CREATE TABLE "consent_audit"."restore_confirmation" (
 SELECT "make_append_only"('consent_audit.restore', 'SELECT, INSERT');
 SELECT "make_append_only"('consent_audit.restore_confirmation', 'SELECT, INSERT');
 
+-- Views, not functions: they are planned once, as part of each statement that asks them.
+
 -- What this database is: the cluster, its timeline (point-in-time recovery and promotion begin another), the database (a copy has
 -- another id), and the table (a dump that is read back makes another).
-CREATE FUNCTION "consent_audit"."database_identity"() RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
-  RETURN (SELECT system_identifier FROM pg_control_system())
+CREATE VIEW "consent_audit"."present_database" AS
+  SELECT (SELECT system_identifier FROM pg_control_system())
     || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
     || '/' || (SELECT oid FROM pg_database WHERE datname = current_database())
-    || '/' || ('consent_audit.restore'::regclass)::oid;
+    || '/' || ('consent_audit.restore'::regclass)::oid AS identity;
 
--- Grants of a number below are suspended, as are credentials without a grant issued no later than until. Nothing is before the first
--- start of the service; everything is while nobody has written down what database this is.
-CREATE FUNCTION "consent_audit"."suspension"(OUT below integer, OUT until timestamptz) LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
+-- Grants of a number below are suspended, as are credentials without a grant issued no later than until. One row; none before the
+-- first start of the service. Everything is suspended while nobody has written down what database this is.
+CREATE VIEW "consent_audit"."suspension" AS
   SELECT
-    CASE WHEN last.number IS NULL THEN 0 WHEN last.identity <> consent_audit.database_identity() THEN 2147483647
-      ELSE coalesce(open.number, 0) END,
-    CASE WHEN last.number IS NULL THEN '-infinity' WHEN last.identity <> consent_audit.database_identity() THEN 'infinity'
-      ELSE coalesce(open.at, '-infinity') END
-  FROM (VALUES (1)) AS one
-  LEFT JOIN LATERAL (SELECT r.number, r.identity FROM consent_audit.restore r ORDER BY r.number DESC LIMIT 1) last ON true
-  LEFT JOIN LATERAL (SELECT r.number, r.at FROM consent_audit.restore r
+    CASE WHEN last.identity <> present.identity THEN 2147483647 ELSE coalesce(open.number, 0) END AS below,
+    CASE WHEN last.identity <> present.identity THEN 'infinity' ELSE coalesce(open.at, '-infinity') END AS until
+  FROM (SELECT r.identity FROM consent_audit.restore r ORDER BY r.number DESC LIMIT 1) last
+  CROSS JOIN consent_audit.present_database present
+  LEFT JOIN (SELECT r.number, r.at FROM consent_audit.restore r
     WHERE r.kind <> 'first' AND r.number > coalesce((SELECT max(c.number) FROM consent_audit.restore_confirmation c), 0)
     ORDER BY r.number DESC LIMIT 1) open ON true;
-END;
+
+DO $$
+BEGIN
+  IF EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'phds_consent') THEN
+    GRANT SELECT ON "consent_audit"."present_database", "consent_audit"."suspension" TO "phds_consent";
+  END IF;
+END
+$$;
