@@ -56,6 +56,14 @@ export async function setTimeZone(
   await ingest(stack, 'PutProfile', { userId, timeZone });
 }
 
+/** The imports of a user, as they were last reported. */
+export async function listImports(
+  stack: Pick<Stack, 'internalUrls' | 'serviceTokens'>,
+  userId: string,
+): Promise<readonly { readonly state: string; readonly report?: string }[]> {
+  return (await ingest(stack, 'ListImports', { userId })).body.imports ?? [];
+}
+
 async function ingest(
   stack: Pick<Stack, 'internalUrls' | 'serviceTokens'>,
   name: string,

@@ -104,11 +104,9 @@ export class ImportRun implements ImportSink {
   async reached(position: number): Promise<void> {
     this.#reached = position;
     this.#options.onReached?.(position);
-    if (this.#isStretchOver()) {
-      this.#cut();
-      await this.#tell();
-    }
+    if (this.#isStretchOver()) this.#cut();
     await this.#batcher.ready();
+    await this.#tell();
   }
 
   /** Sends what has been handed over and waits until it has been stored. Rejects when health-data does not take it. */
