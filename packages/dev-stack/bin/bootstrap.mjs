@@ -38,6 +38,7 @@ async function main(command, args) {
   const node = findNode() ?? fail(explainMissingNode());
   const env = { ...process.env, PATH: [path.dirname(node), process.env.PATH].join(path.delimiter) };
   await runOrExit(node, ['packages/service-kit/bin/generate-prisma.ts'], env);
+  await runOrExit(node, ['packages/web/bin/build.ts'], env);
   const program = programs[command];
   if (program !== null) process.exit(await run(node, [program, ...args], env));
 }

@@ -1,12 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { execFile, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { findProgram, installPackage } from './system-programs.ts';
 
 const run = promisify(execFile);
 
@@ -45,7 +43,7 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
     const server = await startContainer(options.port, options.notice);
     if (server !== null) return server;
   }
-  if (options.mayInstall !== false && (await installRedis(options.notice))) {
+  if (options.mayInstall !== false && (await installPackage('redis-server', options.notice))) {
     const installed = await findRedisProgram();
     if (installed !== null) return startRedisProgram(installed, options.port);
   }
@@ -57,19 +55,8 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
 }
 
 /** Path of `redis-server` or `valkey-server` on the PATH. */
-export async function findRedisProgram(): Promise<string | null> {
-  const directories = (process.env['PATH'] ?? '').split(delimiter).filter((path) => path !== '');
-  for (const name of PROGRAMS) {
-    for (const directory of directories) {
-      const path = join(directory, name);
-      const found = await access(path, constants.X_OK).then(
-        () => true,
-        () => false,
-      );
-      if (found) return path;
-    }
-  }
-  return null;
+export function findRedisProgram(): Promise<string | null> {
+  return findProgram(PROGRAMS);
 }
 
 /** Starts a Redis process of our own on a port of 127.0.0.1, without persistence. */
@@ -124,26 +111,6 @@ async function startContainer(port: number, notice: (text: string) => void): Pro
   } catch (error) {
     notice(`Docker could not start Redis: ${(error as Error).message.split('\n')[0]}`);
     return null;
-  }
-}
-
-async function installRedis(notice: (text: string) => void): Promise<boolean> {
-  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return false;
-  notice('No Redis found. Installing it: apt-get install -y --no-install-recommends redis-server');
-  // Run level 1 keeps the package from starting a Redis of the system: we start ours.
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  const lock = ['-o', 'DPkg::Lock::Timeout=60'];
-  const install = () =>
-    run('apt-get', [...lock, 'install', '-y', '--no-install-recommends', 'redis-server'], { env });
-  try {
-    await install().catch(async () => {
-      await run('apt-get', [...lock, 'update'], { env });
-      await install();
-    });
-    return true;
-  } catch (error) {
-    notice(`The installation failed: ${(error as Error).message.split('\n')[0]}`);
-    return false;
   }
 }
 

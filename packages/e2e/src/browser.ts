@@ -23,10 +23,11 @@ export class Browser {
   /** Follows an app's redirect to the approval screen and decides there. Answers the callback the browser is sent to. */
   async decide(authorizationUrl: string | URL, decision: Decision): Promise<URL> {
     const screen = toLocation(expectStatus(303, await this.open(authorizationUrl)), authorizationUrl);
-    const page = expectStatus(200, await this.open(screen));
-    const action = /<form method="post" action="([^"]+)"/.exec(page.text)?.[1] ?? '';
-    const denial = /formaction="([^"]+)"/.exec(page.text)?.[1] ?? '';
-    const url = new URL(decision === 'deny' ? denial : action, screen);
+    expectStatus(200, await this.open(screen));
+    // What the screen's script asks for first, which claims the request.
+    const pending = new URL(screen.pathname.replace('/approve/', '/partner/consent/pending/'), screen);
+    expectStatus(200, await this.open(pending));
+    const url = new URL(`${pending.pathname}/${decision === 'deny' ? 'deny' : 'approve'}`, screen);
     return toLocation(expectStatus(303, await this.#submit(url, toFields(decision))), url);
   }
 

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import {
   address,
   commonSettings,
@@ -66,6 +67,8 @@ export const gatewaySettings = z.object({
   PUBLIC_URL: publicUrl('http://localhost:8080'),
   /** Where a signed-out person signs in; gets `return_to`. */
   LOGIN_URL: z.url({ protocol: /^https?$/ }).default('http://localhost:8090/'),
+  /** Directory of the built web app. */
+  WEB_DIRECTORY: z.string().default(fileURLToPath(new URL('../../../packages/web/dist', import.meta.url))),
   AUTHORIZATION_ADDRESS: address('127.0.0.1:7001'),
   CONSENT_ADDRESS: address('127.0.0.1:7002'),
   HEALTH_DATA_ADDRESS: address('127.0.0.1:7003'),

@@ -1,7 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
-import { AppError, notFound } from '@phds/service-kit/errors';
+import { AppError } from '@phds/service-kit/errors';
 import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 let gateway: TestGateway;
@@ -120,102 +119,5 @@ describe('the form of the page', () => {
     const response = await form('expiresInDays=90');
     expect(response.headers.get('location')).toBe('/approve/apr_1?problem=no_scopes_approved');
     expect(gateway.backends.calls).toEqual([]);
-  });
-});
-
-describe('the approval screen', () => {
-  const pendingApproval = {
-    id: 'apr_1',
-    status: PendingStatus.PENDING,
-    app: { clientId: 'app_1', name: '<b>One</b> & "Co"', homepageUrl: 'javascript:alert(1)' },
-    redirectHost: 'a.test',
-    requestedScopes: [
-      { scope: 'read:mood' },
-      { scope: 'read:weight' },
-      { scope: 'read:ehr', alreadyShared: true },
-    ],
-    purpose: "<script>alert('x')</script>",
-  };
-  const open = async (headers: Record<string, string> = { cookie }, path = '/approve/apr_1') => {
-    const response = await gateway.fetch(path, { headers });
-    return { response, status: response.status, text: await response.text() };
-  };
-
-  test('asks a signed-out person to sign in and comes back', async () => {
-    const { status, text } = await open({});
-    expect(status).toBe(200);
-    expect(text).toContain(
-      'href="http://localhost:8090/?return_to=http%3A%2F%2Flocalhost%3A8080%2Fapprove%2Fapr_1"',
-    );
-    expect(gateway.backends.calls).toEqual([]);
-  });
-
-  test('shows what is asked for; what is sensitive is marked and not ticked', async () => {
-    gateway.backends.answer({ getPendingApproval: () => ({ pendingApproval }) });
-    const { text } = await open();
-    expect(text).toMatch(/value="read:mood">\s*<span>Mood <span class="warning">\(sensitive\)/);
-    expect(text).toContain('value="read:weight" checked>');
-    expect(text).toContain('value="read:ehr" checked>');
-    expect(text).toContain('<option value="90" selected>');
-    expect(text).toContain('action="/partner/consent/pending/apr_1/approve"');
-    expect(text).toContain('did not prove who it is');
-  });
-
-  test('escapes what apps say and follows no strange link', async () => {
-    gateway.backends.answer({ getPendingApproval: () => ({ pendingApproval }) });
-    const { text } = await open();
-    expect(text).toContain('&lt;b&gt;One&lt;/b&gt; &amp; &quot;Co&quot;');
-    expect(text).not.toContain('<script>alert');
-    expect(text).not.toContain('javascript:');
-  });
-
-  test('lets nothing in from elsewhere and cannot be framed', async () => {
-    gateway.backends.answer({ getPendingApproval: () => ({ pendingApproval }) });
-    const { headers } = (await open()).response;
-    expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; " +
-        "form-action 'self' https://a.test http://a.test; base-uri 'none'; frame-ancestors 'none'",
-    );
-    expect([headers.get('referrer-policy'), headers.get('cache-control')]).toEqual([
-      'no-referrer',
-      'no-store',
-    ]);
-  });
-
-  test.each([
-    [PendingStatus.APPROVED, 'approved this request already'],
-    [PendingStatus.DENIED, 'refused this request'],
-    [PendingStatus.EXPIRED, 'time to decide is over'],
-    [PendingStatus.CANCELLED, 'no longer active'],
-  ])('in status %i offers no decision', async (state, text) => {
-    gateway.backends.answer({
-      getPendingApproval: () => ({ pendingApproval: { ...pendingApproval, status: state } }),
-    });
-    const page = await open();
-    expect(page.text).toContain(text);
-    expect(page.text).not.toContain('<form');
-  });
-
-  test('of somebody else is not there', async () => {
-    gateway.backends.answer({
-      getPendingApproval: () => {
-        throw notFound();
-      },
-    });
-    expect((await open()).status).toBe(404);
-  });
-
-  test('says what was wrong with a decision, in words of its own', async () => {
-    gateway.backends.answer({ getPendingApproval: () => ({ pendingApproval }) });
-    expect((await open({ cookie }, '/approve/apr_1?problem=no_scopes_approved')).text).toContain(
-      'Choose at least one',
-    );
-    expect((await open({ cookie }, '/approve/apr_1?problem=<b>')).text).toContain(
-      '<p role="alert" hidden></p>',
-    );
-  });
-
-  test.each(['/approve.css', '/approve.js'])('%s is served', async (path) => {
-    expect((await gateway.fetch(path)).status).toBe(200);
   });
 });

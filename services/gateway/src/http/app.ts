@@ -10,6 +10,7 @@ import { createPartnerRouter } from './partner/router.ts';
 import { createPublicRouter } from './public/router.ts';
 import { refuse } from './refusal.ts';
 import type { Surface } from './uniform-401.ts';
+import { createWebRouter } from './web/router.ts';
 
 /** The public interface: `/api` by a handler of its own, which is the hot path; the rest by routers. */
 export function createApp(gateway: Gateway): Express {
@@ -26,6 +27,7 @@ export function createApp(gateway: Gateway): Express {
   app.use('/developer', createDeveloperRouter(gateway));
   app.use('/partner', createPartnerRouter(gateway));
   app.use(createPublicRouter(gateway));
+  app.use(createWebRouter(gateway));
   app.use(() => {
     throw notFound();
   });

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /** What every answer carries besides the frozen 401. */
-const GUARDS = {
+export const GUARDS = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",

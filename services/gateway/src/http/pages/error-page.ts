@@ -14,16 +14,16 @@ export async function sendErrorPage(gateway: Gateway, exchange: Exchange, error:
   const { status } = meaningOf(error);
   if (status >= 500) {
     gateway.log.warn({ requestId, route: exchange.route, err: error }, 'request refused for now');
-    return sendPage(response, 'Please try again', TRY_AGAIN, { status });
+    return sendPage(response, 'Please try again', TRY_AGAIN, status);
   }
   if (error.reason === 'unauthorized') {
     const address = request.ip ?? '';
     const retryAfter = await gateway.failures.count(address, exchange.presentedClientId);
     const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
     if (early > 0) await gateway.pause(early);
-    if (retryAfter !== null) return sendPage(response, 'Too many attempts', TRY_AGAIN, { status: 429 });
+    if (retryAfter !== null) return sendPage(response, 'Too many attempts', TRY_AGAIN, 429);
   }
-  sendPage(response, 'This link does not work', BAD_REQUEST, { status: 400 });
+  sendPage(response, 'This link does not work', BAD_REQUEST, 400);
 }
 
 const TRY_AGAIN = html`<p>This is not possible right now. Please try again in a minute.</p>`;

@@ -5,10 +5,12 @@ import { createSessionRouter } from '../session-router.ts';
 import { listAccesses, showPreview, summarizeAccesses } from './accesses.ts';
 import { getGrant, getReceipt, listGrants, narrowGrant, revokeAllGrants, revokeGrant } from './grants.ts';
 import { approve, deny, getPending, listPending } from './pending-approvals.ts';
+import { showSession } from './session.ts';
 
 /** Everything under `/partner` (contract section 5). */
 export function createPartnerRouter(gateway: Gateway): Router {
   const router = createSessionRouter(gateway);
+  mount(router, '/session', { GET: showSession });
   mount(router, '/consent/pending', { GET: (exchange) => listPending(gateway, exchange) });
   mount(router, '/consent/pending/:id', { GET: (exchange) => getPending(gateway, exchange) });
   mount(router, '/consent/pending/:id/approve', { POST: (exchange) => approve(gateway, exchange) });

@@ -2,9 +2,7 @@ import { Router } from 'express';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { toServerMetadata } from '../oauth/metadata.ts';
-import { showApprovalPage } from '../pages/approval-page.ts';
-import { html } from '../pages/html.ts';
-import { sendAsset, sendPage } from '../pages/page.ts';
+import { sendStyle } from '../pages/page.ts';
 import { send } from '../respond.ts';
 import { type Method, mount } from '../routing.ts';
 import { toCatalogDocument } from './catalog-document.ts';
@@ -28,10 +26,7 @@ export function createPublicRouter(gateway: Gateway): Router {
   document('/.well-known/jwks.json', gateway.config.RECEIPT_PUBLIC_KEYS);
   document('/catalog.json', toCatalogDocument());
   document('/openapi.json', toOpenApiDocument(gateway.config));
-  mount(router, '/', { GET: ({ response }) => sendPage(response, 'Partner Health Data Service', WELCOME) });
-  mount(router, '/approve.css', { GET: ({ response }) => sendAsset(response, 'style') });
-  mount(router, '/approve.js', { GET: ({ response }) => sendAsset(response, 'script') });
-  mount(router, '/approve/:id', { GET: (exchange) => showApprovalPage(gateway, exchange) });
+  mount(router, '/page.css', { GET: ({ response }) => sendStyle(response) });
   mountProbes(router, gateway);
   return router;
 }
@@ -47,13 +42,3 @@ function mountProbes(router: Router, gateway: Gateway): void {
     },
   });
 }
-
-const WELCOME = html`<p>Partner apps read the health data of users who have consented.</p>
-<ul>
-<li><a href="/openapi.json">The data API (OpenAPI)</a></li>
-<li><a href="/catalog.json">What there is to read</a></li>
-<li><a href="/oauth/scopes">Scopes</a></li>
-<li><a href="/.well-known/oauth-authorization-server">OAuth server metadata</a></li>
-<li><a href="/.well-known/jwks.json">Keys of consent receipts</a></li>
-<li><a href="/api/versions">Versions</a></li>
-</ul>`;

@@ -1,0 +1,96 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { type BrowserContext, chromium, type Page, type Browser as RealBrowser } from 'playwright-core';
+import { findChromium } from './chromium.ts';
+
+/** How a page is looked at. */
+export const SCREENS = {
+  phone: { viewport: { width: 390, height: 844 }, hasTouch: true },
+  desktop: { viewport: { width: 1280, height: 900 } },
+  dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+} as const;
+
+export type Screen = keyof typeof SCREENS;
+
+/** Starts a real browser; null where there is none and none can be installed. */
+export async function openRealBrowser(): Promise<RealBrowser | null> {
+  const executablePath = await findChromium();
+  if (executablePath === null) return null;
+  const args = ['--no-sandbox', '--disable-background-networking', '--disable-dev-shm-usage'];
+  return chromium.launch({ executablePath, args });
+}
+
+/** A person in front of a real browser. Whatever the browser complains about is kept in `complaints`. */
+export class Visitor implements AsyncDisposable {
+  readonly page: Page;
+  /** Errors of scripts, breaches of the content security policy, requests that failed or went to other sites. */
+  readonly complaints: string[] = [];
+  readonly #context: BrowserContext;
+  readonly #gateway: string;
+
+  private constructor(context: BrowserContext, page: Page, gateway: string) {
+    this.#context = context;
+    this.page = page;
+    this.#gateway = gateway;
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('console', (message) => {
+      // The browser itself reports each refused request; what a page makes of one is seen in the page.
+      const isRefusal = /the server responded with a status of/.test(message.text());
+      if (message.type() === 'error' && !isRefusal) this.complaints.push(message.text());
+    });
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      const isForeign = /^https?:$/.test(url.protocol) && url.origin !== gateway;
+      if (isForeign && !request.isNavigationRequest()) this.complaints.push(`request to ${url.origin}`);
+    });
+  }
+
+  /** Opens a browser window; with a session, the person is signed in. */
+  static async open(
+    browser: RealBrowser,
+    { gateway, session, screen = 'desktop' }: { gateway: string; session?: string; screen?: Screen },
+  ): Promise<Visitor> {
+    const context = await browser.newContext({
+      ...SCREENS[screen],
+      locale: 'en-GB',
+      timezoneId: 'Europe/Berlin',
+      reducedMotion: 'reduce',
+    });
+    if (session !== undefined) {
+      await context.addCookies([
+        { name: 'session', value: session, url: gateway, httpOnly: true, sameSite: 'Lax' },
+      ]);
+    }
+    return new Visitor(context, await context.newPage(), gateway);
+  }
+
+  /** Goes to a path, or to an absolute address, and waits until the page has what it asked for. */
+  async goto(path: string): Promise<void> {
+    await this.page.goto(new URL(path, this.#gateway).href, { waitUntil: 'networkidle' });
+  }
+
+  /** What axe finds wrong with the page as it is now, one line each. */
+  async findBarriers(): Promise<string[]> {
+    const session = await this.#context.newCDPSession(this.page);
+    // Evaluated by the debugger: the page's own policy lets no foreign script in.
+    await session.send('Runtime.evaluate', { expression: axe.source });
+    const expression = 'axe.run().then(({ violations }) => JSON.stringify(violations))';
+    const { result } = await session.send('Runtime.evaluate', { expression, awaitPromise: true });
+    await session.detach();
+    const violations = JSON.parse(String(result.value)) as axe.Result[];
+    return violations.map(({ id, help, nodes }) => `${id}: ${help} (${nodes[0]?.html})`);
+  }
+
+  /** Keeps a picture where `SCREENSHOTS` names a directory. */
+  async takePicture(name: string): Promise<void> {
+    const directory = process.env['SCREENSHOTS'];
+    if (directory === undefined) return;
+    await mkdir(directory, { recursive: true });
+    await this.page.screenshot({ path: join(directory, `${name}.png`) });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#context.close();
+  }
+}

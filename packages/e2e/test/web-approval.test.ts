@@ -1,0 +1,171 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/e2e/partner-app';
+import { signIn } from '@phds/e2e/people';
+import { send } from '@phds/e2e/request';
+import { openRealBrowser, type Screen, Visitor } from '@phds/e2e/visitor';
+import { prepareVisits } from '@phds/e2e/visits';
+
+const HEART = 'read:health-data:heart';
+const browser = await openRealBrowser();
+if (browser === null) test('the approval screen is tried where there is a Chromium', () => undefined);
+else describe('the approval screen', () => approvalScreen(browser));
+
+function approvalScreen(realBrowser: NonNullable<typeof browser>): void {
+  const visits = prepareVisits(realBrowser);
+  let app: PartnerApp;
+  let session: string;
+  let developer: string;
+
+  beforeAll(async () => {
+    const { stack } = visits;
+    developer = await signIn(stack, 'developer');
+    session = await signIn(stack, 'ada');
+    app = await registerApp(stack.gateway, developer, { name: 'Morning Run' });
+  });
+
+  const visit = (path: string, options: { session?: string; screen?: Screen } = { session }) =>
+    visits.open(path, options);
+  const ask = async (scopes: readonly string[], extra: Readonly<Record<string, string>> = {}) => {
+    const { body } = expectStatus(201, await app.authorize([...scopes], extra));
+    return body as { approval_uri: string; pending_id: string };
+  };
+  /** Follows the page to the app, which is not running: where it was sent is what matters. */
+  const press = async ({ page }: Visitor, name: RegExp) => {
+    const arrival = page.waitForRequest((request) => request.url().startsWith(REDIRECT_URI));
+    await page.route(`${REDIRECT_URI}**`, (route) => route.fulfill({ body: 'the app' }));
+    await page.getByRole('button', { name }).click();
+    return new URL((await arrival).url());
+  };
+
+  test.each<Screen>(['phone', 'desktop', 'dark'])(
+    'shows who asks for what, without a barrier: %s',
+    async (screen) => {
+      const { approval_uri } = await ask([HEART, 'read:mood', 'read:trends', 'read:profile'], {
+        purpose: 'To pace your runs.',
+      });
+      const visitor = await visit(approval_uri, { session, screen });
+      const { page } = visitor;
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
+        'Share your health data with Morning Run?',
+      );
+      for (const text of [
+        'To pace your runs.',
+        'localhost:9999',
+        'The app proved who it is when it asked.',
+      ]) {
+        await page.getByText(text).first().waitFor();
+      }
+      await page.getByText('reach over everything you measure').waitFor();
+      const ticked = await page.getByRole('checkbox', { checked: true }).count();
+      // Mood and trends are sensitive and want a deliberate tick.
+      expect([ticked, await page.getByText('sensitive', { exact: true }).count()]).toEqual([2, 2]);
+      expect(await visitor.findBarriers()).toEqual([]);
+      await visitor.takePicture(`approval-${screen}`);
+    },
+  );
+
+  test('leads from "connect" to data with what was ticked', async () => {
+    const { approval_uri } = await ask([HEART, 'read:weight', 'read:profile'], { state: 'a state' });
+    const visitor = await visit(approval_uri);
+    await visitor.page.getByText('Profile', { exact: true }).click();
+    await visitor.page.getByLabel('For how long').selectOption('30 days');
+    const callback = await press(visitor, /^Share 2 of 3$/);
+    expect(callback.searchParams.get('state')).toBe('a state');
+    const tokens = expectStatus(200, await app.exchange(callback.searchParams.get('code') ?? '')).body;
+    expect(tokens.scope.split(' ').toSorted()).toEqual([HEART, 'read:weight']);
+    expect((await app.read(tokens.access_token, '/api/v1/health-data/heart')).status).toBe(200);
+    expect((await app.read(tokens.access_token, '/api/v1/profile')).status).toBe(403);
+  });
+
+  test('can be decided with the keyboard alone', async () => {
+    const { approval_uri } = await ask(['read:weight']);
+    const visitor = await visit(approval_uri);
+    const { page } = visitor;
+    await page.route(`${REDIRECT_URI}**`, (route) => route.fulfill({ body: 'the app' }));
+    const arrival = page.waitForRequest((request) => request.url().startsWith(REDIRECT_URI));
+    const focused = () => page.locator(':focus').allTextContents();
+    for (let presses = 0; presses < 40 && !/^Share 1 of 1/.test((await focused()).join()); presses += 1) {
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    expect(new URL((await arrival).url()).searchParams.has('code')).toBe(true);
+  });
+
+  test('denies, and says so afterwards', async () => {
+    const { approval_uri } = await ask([HEART]);
+    const visitor = await visit(approval_uri);
+    const callback = await press(visitor, /^Do not share$/);
+    expect(callback.searchParams.get('error')).toBe('access_denied');
+    const later = await visit(approval_uri);
+    await later.page.getByRole('heading', { name: 'You did not share anything' }).waitFor();
+    expect(await later.findBarriers()).toEqual([]);
+  });
+
+  test('asks a signed-out person to sign in, tells nothing of the request, and comes back', async () => {
+    const { approval_uri } = await ask([HEART]);
+    const visitor = await visit(approval_uri, {});
+    expect(await visitor.page.content()).not.toContain('Morning Run');
+    await visitor.page.getByRole('link', { name: 'Sign in' }).first().click();
+    await visitor.page.waitForURL(`${visits.stack.identityProviderUrl}/**`);
+    expect(new URL(visitor.page.url()).searchParams.get('return_to')).toBe(approval_uri);
+  });
+
+  test('of a request that somebody else has opened shows nothing of it', async () => {
+    const { approval_uri } = await ask([HEART]);
+    await visit(approval_uri);
+    const other = await visit(approval_uri, { session: await signIn(visits.stack, 'mallory') });
+    await other.page.getByRole('heading', { name: 'There is no such request' }).waitFor();
+    expect(await other.page.content()).not.toContain('Morning Run');
+    expect(await other.findBarriers()).toEqual([]);
+  });
+
+  test('of an app that was revoked meanwhile keeps the choices and says why', async () => {
+    const brief = await registerApp(visits.stack.gateway, developer, { name: 'Brief' });
+    const { body } = expectStatus(201, await brief.authorize([HEART]));
+    const visitor = await visit(body.approval_uri);
+    const status = { json: { status: 'suspended' }, bearer: developer };
+    await send(`${visits.stack.gateway}/developer/apps/${brief.clientId}/status`, {
+      method: 'POST',
+      ...status,
+    });
+    await visitor.page.getByRole('button', { name: /^Share 1/ }).click();
+    expect(await visitor.page.getByRole('alert').textContent()).toContain('Nothing was shared yet.');
+    expect(await visitor.page.getByRole('checkbox', { checked: true }).count()).toBe(1);
+    await send(`${visits.stack.gateway}/developer/apps/${brief.clientId}/status`, {
+      method: 'POST',
+      json: { status: 'revoked' },
+      bearer: developer,
+    });
+    const later = await visit(body.approval_uri);
+    await later.page.getByRole('heading', { name: 'The app is no longer active' }).waitFor();
+  });
+
+  test('shows what apps say as text', async () => {
+    const hostile = await registerApp(visits.stack.gateway, developer, {
+      name: '<img src=x onerror=alert(1)>',
+    });
+    const { body } = expectStatus(201, await hostile.authorize([HEART], { purpose: '"><b>x' }));
+    const { page } = await visit(body.approval_uri);
+    await page.getByText('"><b>x').waitFor();
+    expect(await page.locator('main img').count()).toBe(0);
+  });
+
+  test('cannot be framed, and a foreign page achieves nothing', async () => {
+    const { approval_uri, pending_id } = await ask([HEART]);
+    const foreign = await Visitor.open(realBrowser, { gateway: visits.stack.gateway, session });
+    const attack = `<iframe src="${approval_uri}"></iframe>
+<form method="post" action="${visits.stack.gateway}/partner/consent/pending/${pending_id}/approve"><button>win</button></form>`;
+    await foreign.page.route('http://evil.example/**', (route) =>
+      route.fulfill({ body: attack, contentType: 'text/html' }),
+    );
+    await foreign.page.goto('http://evil.example/', { waitUntil: 'load' });
+    const frame = foreign.page.frames().find((candidate) => candidate !== foreign.page.mainFrame());
+    expect(frame?.url()).toMatch(/^chrome-error:/);
+    const answer = foreign.page.waitForResponse(/\/approve$/);
+    await foreign.page.getByRole('button', { name: 'win' }).click();
+    expect((await answer).status()).toBe(401);
+    await foreign[Symbol.asyncDispose]();
+    const url = `${visits.stack.gateway}/partner/consent/pending/${pending_id}`;
+    expect((await send(url, { bearer: session })).body.data.status).toBe('pending');
+  });
+}

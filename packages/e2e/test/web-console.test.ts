@@ -1,0 +1,101 @@
+import { describe, expect, test } from '@jest/globals';
+import { PartnerApp } from '@phds/e2e/partner-app';
+import { signIn } from '@phds/e2e/people';
+import { openRealBrowser, type Visitor } from '@phds/e2e/visitor';
+import { prepareVisits } from '@phds/e2e/visits';
+
+const browser = await openRealBrowser();
+if (browser === null) test('the developer console is tried where there is a Chromium', () => undefined);
+else describe('the developer console', () => developerConsole(browser));
+
+function developerConsole(realBrowser: NonNullable<typeof browser>): void {
+  const visits = prepareVisits(realBrowser);
+
+  /** Registers an app as a developer does. Answers its credentials as the page shows them. */
+  const register = async ({ page }: Visitor, name: string) => {
+    await page.getByLabel('Name').fill(name);
+    await page.getByLabel('Redirect URIs').fill('http://localhost:9999/callback');
+    await page.getByRole('button', { name: 'Register' }).click();
+    await page.getByRole('heading', { name: `${name} is registered` }).waitFor();
+    const [clientId = '', clientSecret = ''] = await page.locator('dd code').allTextContents();
+    return new PartnerApp(visits.stack.gateway, { clientId, clientSecret });
+  };
+  const isAuthenticated = async (app: PartnerApp) =>
+    (await app.post('/oauth/token', { grant_type: 'client_credentials', ...app.credentials })).status === 200;
+
+  test('registers an app, shows its secret once, rotates, suspends and revokes it', async () => {
+    const session = await signIn(visits.stack, 'maker');
+    const visitor = await visits.open('/console/new', { session });
+    const { page } = visitor;
+    const app = await register(visitor, 'Sleep Well');
+    expect(await isAuthenticated(app)).toBe(true);
+    expect(await visitor.findBarriers()).toEqual([]);
+    await page.getByRole('link', { name: 'I have kept the secret' }).click();
+    await page.getByRole('heading', { name: 'Sleep Well' }).waitFor();
+    expect(await page.content()).not.toContain(app.clientSecret);
+
+    await page.getByRole('button', { name: 'Rotate the secret' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }).click();
+    const shown = page.getByRole('region', { name: 'Client secret' }).locator('dd code').nth(1);
+    await shown.waitFor();
+    expect(await isAuthenticated(app)).toBe(false);
+    app.clientSecret = (await shown.textContent()) ?? '';
+    expect(await isAuthenticated(app)).toBe(true);
+
+    await page.getByRole('button', { name: 'Suspend' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Suspend' }).click();
+    await page.getByRole('button', { name: 'Activate' }).waitFor();
+    expect(await isAuthenticated(app)).toBe(false);
+    await page.getByRole('button', { name: 'Activate' }).click();
+    await page.getByRole('button', { name: 'Suspend' }).waitFor();
+    expect(await isAuthenticated(app)).toBe(true);
+
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke for good' }).click();
+    await page.getByText('revoked', { exact: true }).waitFor();
+    expect(await isAuthenticated(app)).toBe(false);
+  });
+
+  test('keeps what was typed when it is refused, and names the fault at its field', async () => {
+    const session = await signIn(visits.stack, 'hasty');
+    const visitor = await visits.open('/console/new', { session });
+    const { page } = visitor;
+    await page.getByLabel('Name').fill('Hasty');
+    await page.getByLabel('Redirect URIs').fill('http://not-loopback.example/cb');
+    await page.getByRole('button', { name: 'Register' }).click();
+    expect(await page.getByRole('alert').textContent()).toContain('Nothing was saved.');
+    expect(await page.getByLabel('Redirect URIs').inputValue()).toBe('http://not-loopback.example/cb');
+    expect(await page.getByLabel('Redirect URIs').getAttribute('aria-invalid')).toBe('true');
+    expect(await visitor.findBarriers()).toEqual([]);
+  });
+
+  test('leads a developer through the flow with their own session, to data and its record', async () => {
+    const session = await signIn(visits.stack, 'tester');
+    const visitor = await visits.open('/console/new', { session });
+    const { page } = visitor;
+    const app = await register(visitor, 'Try Me');
+    await visitor.goto('/console/test-run');
+    await page.getByRole('button', { name: 'Add this page to its redirect URIs' }).click();
+    await page.getByLabel('What to ask for').selectOption('read:profile');
+    await page.getByRole('button', { name: 'Ask and go to the approval screen' }).click();
+    await page.getByRole('button', { name: /^Share 1 of 1$/ }).click();
+    await page.getByLabel('Client secret').fill(app.clientSecret);
+    expect(page.url()).not.toContain('code=');
+    await page.getByRole('button', { name: 'Get tokens' }).click();
+    await page.getByRole('button', { name: 'Read', exact: true }).click();
+    await page.getByText('"bloodType": null').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await page.getByRole('link', { name: 'the connection as its person' }).click();
+    await page.getByRole('row').nth(1).waitFor();
+    expect(await page.getByRole('row').nth(1).textContent()).toContain('Profile');
+  });
+
+  test('of somebody else shows nothing', async () => {
+    const session = await signIn(visits.stack, 'owner');
+    const app = await register(await visits.open('/console/new', { session }), 'Mine');
+    const other = await visits.open(`/console/${app.clientId}`, {
+      session: await signIn(visits.stack, 'mallory'),
+    });
+    await other.page.getByRole('heading', { name: 'There is no such app of yours' }).waitFor();
+  });
+}

@@ -1,0 +1,159 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { ingestReadings } from '@phds/e2e/ingestion';
+import { type PartnerApp, registerApp, type Tokens } from '@phds/e2e/partner-app';
+import { signIn } from '@phds/e2e/people';
+import { openRealBrowser, type Screen } from '@phds/e2e/visitor';
+import { prepareVisits } from '@phds/e2e/visits';
+
+const HEART = 'read:health-data:heart';
+const DAY_MS = 86_400_000;
+const PAGES = ['/', '/apps', '/history', '/data', '/console', '/console/new', '/console/test-run'];
+
+const browser = await openRealBrowser();
+if (browser === null) test('the pages of people are tried where there is a Chromium', () => undefined);
+else describe('the pages of people', () => pagesOfPeople(browser));
+
+function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
+  const visits = prepareVisits(realBrowser);
+  let app: PartnerApp;
+  let session: string;
+
+  beforeAll(async () => {
+    const { stack } = visits;
+    session = await signIn(stack, 'ada');
+    app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Morning Run' });
+    const readings = Array.from({ length: 20 }, (_, day) => ({
+      type: 'Heart Rate',
+      start: new Date(Date.now() - day * DAY_MS).toISOString(),
+      value: 60 + (day % 7),
+      source: 'apple-watch',
+    }));
+    await ingestReadings(stack, 'ada', readings);
+  });
+
+  const connect = async (
+    user: string,
+    scopes: readonly string[],
+  ): Promise<{ user: string; tokens: Tokens }> => {
+    const userSession = await signIn(visits.stack, user);
+    return { user: userSession, tokens: await app.connect(userSession, scopes) };
+  };
+  const readHeart = ({ accessToken }: Tokens) => app.read(accessToken, '/api/v1/health-data/heart');
+
+  test.each(PAGES.flatMap((path) => [[path, 'phone'] as const, [path, 'dark'] as const]))(
+    '%s has no barrier and fits: %s',
+    async (path, screen: Screen) => {
+      const visitor = await visits.open(path, { session, screen });
+      expect(await visitor.page.getByRole('heading', { level: 1 }).count()).toBe(1);
+      expect(await visitor.findBarriers()).toEqual([]);
+      const { width = 0 } = visitor.page.viewportSize() ?? {};
+      const main = await visitor.page.locator('main').boundingBox();
+      expect(main?.width).toBeLessThanOrEqual(width);
+      await visitor.takePicture(`${path.replaceAll('/', '_')}-${screen}`);
+    },
+  );
+
+  test.each(['/apps', '/history', '/data', '/console'])(
+    '%s asks a signed-out person to sign in',
+    async (path) => {
+      const visitor = await visits.open(path, {});
+      await visitor.page.getByRole('heading', { name: 'Please sign in' }).waitFor();
+      expect(await visitor.findBarriers()).toEqual([]);
+    },
+  );
+
+  test('who shares with nobody is told so', async () => {
+    const { page } = await visits.open('/apps', { session: await signIn(visits.stack, 'newcomer') });
+    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    await page.getByRole('link', { name: 'Access history' }).click();
+    await page.getByRole('heading', { name: 'Nobody has looked' }).waitFor();
+  });
+
+  test('a connected app can be given less, with effect at once', async () => {
+    const { user, tokens } = await connect('narrower', [HEART, 'read:weight']);
+    const { page } = await visits.open(`/apps/${tokens.grantId}`, { session: user });
+    await page.getByText('Heart', { exact: true }).first().click();
+    await page.getByRole('button', { name: 'Share less' }).click();
+    await page.getByRole('checkbox').nth(1).waitFor({ state: 'detached' });
+    expect((await readHeart(tokens)).status).toBe(403);
+    expect((await app.read(tokens.accessToken, '/api/v1/weight')).status).toBe(200);
+  });
+
+  test('sharing stops when that is confirmed, and not before', async () => {
+    const { user, tokens } = await connect('stopper', [HEART]);
+    const visitor = await visits.open('/apps', { session: user });
+    const { page } = visitor;
+    await page.getByRole('link', { name: 'Morning Run' }).click();
+    await page.getByRole('button', { name: 'Stop sharing' }).click();
+    expect(await page.getByRole('alertdialog').textContent()).toContain('cannot read anything');
+    expect(await visitor.findBarriers()).toEqual([]);
+    await page.keyboard.press('Escape');
+    expect((await readHeart(tokens)).status).toBe(200);
+    await page.getByRole('button', { name: 'Stop sharing' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' }).click();
+    await page.getByText('revoked', { exact: true }).first().waitFor();
+    expect((await readHeart(tokens)).status).toBe(401);
+  });
+
+  test('all sharing stops with one confirmation', async () => {
+    const { user, tokens } = await connect('leaver', [HEART]);
+    const second = await registerApp(visits.stack.gateway, await signIn(visits.stack, 'developer'), {
+      name: 'Second',
+    });
+    const others = await second.connect(user, [HEART]);
+    const { page } = await visits.open('/apps', { session: user });
+    await page.getByRole('button', { name: 'Stop sharing with all' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' }).click();
+    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    expect([(await readHeart(tokens)).status, (await readHeart(others)).status]).toEqual([401, 401]);
+  });
+
+  test('the history shows each access, what was refused too, and exports it', async () => {
+    const { user, tokens } = await connect('reader', [HEART, 'read:mood']);
+    for (let times = 0; times < 22; times += 1) await readHeart(tokens);
+    await app.read(tokens.accessToken, '/api/v1/mood');
+    const visitor = await visits.open('/history', { session: user });
+    const { page } = visitor;
+    await page.getByText('Page 1 of 2 (23 in all)').waitFor();
+    await visitor.takePicture('access-history');
+    await page.getByRole('button', { name: 'Older' }).click();
+    await page.getByText('Page 2 of 2').waitFor();
+    await page.getByLabel('What').selectOption({ label: 'Mood' });
+    await page.getByText('Page 2 of 2').waitFor({ state: 'detached' });
+    await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
+    expect(await visitor.findBarriers()).toEqual([]);
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export as CSV' }).click();
+    const text = await readFile(await (await download).path(), 'utf8');
+    expect(text.split('\r\n')).toHaveLength(3);
+    expect(text).toContain('/api/v1/mood');
+  });
+
+  test('the preview shows what an app would see', async () => {
+    const visitor = await visits.open('/data', { session });
+    const { page } = visitor;
+    await page.getByText('20 in all.').waitFor();
+    await visitor.takePicture('my-data');
+    expect(await page.getByRole('figure').first().textContent()).toContain('Heart Rate');
+    await page.getByLabel('What an app would ask for').selectOption('read:mood');
+    await page.getByRole('heading', { name: 'There is nothing of this kind' }).waitFor();
+  });
+
+  test('the start is small: less than 150 kB of script, compressed', async () => {
+    const { page } = await visits.open('/', { session });
+    const names = await page
+      .locator('script[src], link[rel=modulepreload]')
+      .evaluateAll((elements) =>
+        elements.map((element) => element.getAttribute('src') ?? element.getAttribute('href') ?? ''),
+      );
+    const headers = { 'Accept-Encoding': 'gzip' };
+    const answers = await Promise.all(
+      names.map((name) => page.request.fetch(visits.stack.gateway + name, { headers, method: 'HEAD' })),
+    );
+    const bytes = answers.reduce((sum, answer) => sum + Number(answer.headers()['content-length']), 0);
+    expect(answers.every((answer) => answer.ok())).toBe(true);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(150_000);
+  });
+}

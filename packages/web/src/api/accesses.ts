@@ -1,0 +1,37 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { get, type Page } from './client.ts';
+import type { Access, AccessDay } from './resources.ts';
+
+/** Which accesses; an absent filter is all. `from` and `to` are days (YYYY-MM-DD), `to` exclusive. */
+export interface AccessFilter {
+  readonly clientId?: string | undefined;
+  readonly scope?: string | undefined;
+  readonly grantId?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+const ACCESSES = '/partner/consent/accesses';
+
+/** Who read what, newest first. */
+export function useAccesses(filter: AccessFilter, page: number, pageSize = 20) {
+  return useQuery({
+    queryKey: ['accesses', filter, page, pageSize],
+    queryFn: () => fetchAccesses(filter, page, pageSize),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** One page of accesses. Throws Problem. */
+export function fetchAccesses(filter: AccessFilter, page: number, pageSize: number): Promise<Page<Access>> {
+  return get<Page<Access>>(ACCESSES, { ...filter, page, pageSize });
+}
+
+/** Accesses by app and UTC day, of the last 30 days unless the filter says otherwise. */
+export function useAccessDays(filter: AccessFilter) {
+  return useQuery({
+    queryKey: ['accesses', 'days', filter],
+    queryFn: async () =>
+      (await get<Page<AccessDay>>(`${ACCESSES}/summary`, { ...filter, pageSize: 100 })).data,
+  });
+}

@@ -1,0 +1,35 @@
+/** One wrong parameter of a refused request. */
+export interface Violation {
+  readonly parameter: string;
+  readonly message: string;
+}
+
+/** A refusal of the service (RFC 9457), or that it could not be reached. */
+export class Problem extends Error {
+  /** Code of the service, such as `PENDING_EXPIRED`; `UNREACHABLE` when no answer came. */
+  readonly code: string;
+  readonly status: number;
+  readonly violations: readonly Violation[];
+
+  constructor(code: string, status: number, detail: string, violations: readonly Violation[] = []) {
+    super(detail);
+    this.name = 'Problem';
+    this.code = code;
+    this.status = status;
+    this.violations = violations;
+  }
+}
+
+/** Reads a refusal's body; any body will do. */
+export function toProblem(status: number, body: unknown): Problem {
+  const { code, detail, error_description, errors } = (
+    typeof body === 'object' && body !== null ? body : {}
+  ) as Record<string, unknown>;
+  const text = typeof detail === 'string' ? detail : error_description;
+  return new Problem(
+    typeof code === 'string' ? code : 'INTERNAL_ERROR',
+    status,
+    typeof text === 'string' ? text : 'The service gave no reason.',
+    Array.isArray(errors) ? (errors as Violation[]) : [],
+  );
+}

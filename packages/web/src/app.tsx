@@ -1,0 +1,74 @@
+import { lazy, Suspense } from 'react';
+import { Route, Switch } from 'wouter';
+import { HomePage } from './pages/home/home-page.tsx';
+import { ButtonLink } from './ui/button.tsx';
+import { Shell } from './ui/layout.tsx';
+import { Loading, NotThere } from './ui/notice.tsx';
+import { SignedIn } from './ui/signed-in.tsx';
+
+const ApprovalPage = lazy(async () => ({
+  default: (await import('./pages/approve/approval-page.tsx')).ApprovalPage,
+}));
+const ConnectedAppsPage = lazy(async () => ({
+  default: (await import('./pages/apps/connected-apps-page.tsx')).ConnectedAppsPage,
+}));
+const ConnectedAppPage = lazy(async () => ({
+  default: (await import('./pages/apps/connected-app-page.tsx')).ConnectedAppPage,
+}));
+const HistoryPage = lazy(async () => ({
+  default: (await import('./pages/history/history-page.tsx')).HistoryPage,
+}));
+const MyDataPage = lazy(async () => ({
+  default: (await import('./pages/data/my-data-page.tsx')).MyDataPage,
+}));
+const ConsolePage = lazy(async () => ({
+  default: (await import('./pages/console/console-page.tsx')).ConsolePage,
+}));
+const NewAppPage = lazy(async () => ({
+  default: (await import('./pages/console/new-app-page.tsx')).NewAppPage,
+}));
+const DeveloperAppPage = lazy(async () => ({
+  default: (await import('./pages/console/developer-app-page.tsx')).DeveloperAppPage,
+}));
+const TestRunPage = lazy(async () => ({
+  default: (await import('./pages/console/test-run-page.tsx')).TestRunPage,
+}));
+
+/** All pages by their paths. The gateway serves this app under the same ones. */
+export function App() {
+  return (
+    <Shell>
+      <Suspense fallback={<Loading what="the page" />}>
+        <Switch>
+          <Route path="/" component={HomePage} />
+          <Route path="/approve/:id">{({ id }) => <ApprovalPage id={id} />}</Route>
+          <Route>
+            <SignedIn>
+              <PersonalPages />
+            </SignedIn>
+          </Route>
+        </Switch>
+      </Suspense>
+    </Shell>
+  );
+}
+
+function PersonalPages() {
+  return (
+    <Switch>
+      <Route path="/apps" component={ConnectedAppsPage} />
+      <Route path="/apps/:id">{({ id }) => <ConnectedAppPage id={id} />}</Route>
+      <Route path="/history" component={HistoryPage} />
+      <Route path="/data" component={MyDataPage} />
+      <Route path="/console" component={ConsolePage} />
+      <Route path="/console/new" component={NewAppPage} />
+      <Route path="/console/test-run" component={TestRunPage} />
+      <Route path="/console/:clientId">{({ clientId }) => <DeveloperAppPage clientId={clientId} />}</Route>
+      <Route>
+        <NotThere title="There is no such page">
+          <ButtonLink to="/">To the start</ButtonLink>
+        </NotThere>
+      </Route>
+    </Switch>
+  );
+}

@@ -1,0 +1,114 @@
+import { GRANT_DAYS_CHOICES, GRANT_DAYS_DEFAULT } from '@phds/catalog/lifetimes';
+import { type FormEvent, useState } from 'react';
+import { useDecision } from '../../api/approvals.ts';
+import { Problem } from '../../api/problem.ts';
+import type { PendingApproval } from '../../api/resources.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card, Stack } from '../../ui/card.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
+import { PageHeading } from '../../ui/layout.tsx';
+import { ErrorNotice, Notice } from '../../ui/notice.tsx';
+import style from './approval-form.module.css';
+import { ScopeChoice } from './scope-choice.tsx';
+import { WhoAsks } from './who-asks.tsx';
+
+const SUMMARIES = ['read:aggregations', 'read:trends'];
+const DAYS = GRANT_DAYS_CHOICES.map((days) => ({
+  id: String(days),
+  text: days === 1 ? '1 day' : `${days} days`,
+}));
+
+/** The decision about an app's request. What was chosen stays when a submit fails. */
+export function ApprovalForm({ approval }: { readonly approval: PendingApproval }) {
+  const { app, requestedScopes } = approval;
+  const [chosen, setChosen] = useState(() => new Set(initiallyChosen(approval)));
+  const [days, setDays] = useState(String(GRANT_DAYS_DEFAULT));
+  const [dataFrom, setDataFrom] = useState('');
+  const decision = useDecision(approval.id);
+  const error = decision.error ?? (decision.isIdle ? arrivedProblem() : null);
+  const isBusy = decision.isPending || decision.isSuccess;
+
+  const decide = (share: boolean) => {
+    const scopes = requestedScopes.map(({ scope }) => scope).filter((scope) => chosen.has(scope));
+    const choice = share ? { scopes, expiresInDays: Number(days), dataFrom } : null;
+    decision.mutate(choice, { onSuccess: ({ redirectUri }) => location.assign(redirectUri) });
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    decide(true);
+  };
+
+  return (
+    <form onSubmit={submit}>
+      <PageHeading title={`Share your health data with ${app.name}?`} />
+      <Stack>
+        <WhoAsks approval={approval} />
+        <Card label="What to share">
+          <h2>What to share</h2>
+          <ScopeChoice scopes={requestedScopes} chosen={chosen} onChange={setChosen} />
+          {requestedScopes.some(({ scope }) => SUMMARIES.includes(scope)) ? <SummaryNotice /> : null}
+        </Card>
+        <Card label="How much and how long">
+          <div className={style['choices']}>
+            <Select label="For how long" options={DAYS} value={days} onChange={setDays} />
+            <TextField
+              label="Only data from this day on"
+              type="date"
+              value={dataFrom}
+              onChange={setDataFrom}
+              hint="Empty: everything you have."
+              error={fieldError(decision.error, 'dataFrom')}
+            />
+          </div>
+          <p>You can stop sharing at any time, with effect at once, and see every time the app looked.</p>
+        </Card>
+        {error === null ? null : <ErrorNotice error={error} title="Nothing was shared yet." />}
+        <div className={style['buttons']}>
+          <Button isDisabled={isBusy} onPress={() => decide(false)}>
+            Do not share
+          </Button>
+          <Button kind="primary" type="submit" isDisabled={isBusy || chosen.size === 0}>
+            {isBusy ? 'One moment…' : `Share ${chosen.size} of ${requestedScopes.length}`}
+          </Button>
+        </div>
+      </Stack>
+    </form>
+  );
+}
+
+/** What is sensitive takes a deliberate tick; what is shared already would end by leaving it out. */
+function initiallyChosen({ requestedScopes }: PendingApproval): string[] {
+  return requestedScopes
+    .filter(({ sensitive, alreadyShared }) => alreadyShared || !sensitive)
+    .map(({ scope }) => scope);
+}
+
+const PROBLEMS: Readonly<Record<string, string>> = {
+  no_scopes_approved: 'Choose at least one thing to share, or do not share.',
+  app_not_active: 'The app is not active at the moment.',
+  invalid_request: 'The choices could not be read. Please try again.',
+};
+
+/** What was wrong with a decision that a plain form of another page sent: the service leads back here with its code. */
+function arrivedProblem(): Problem | null {
+  const code = new URLSearchParams(location.search).get('problem') ?? '';
+  const text = PROBLEMS[code];
+  return text === undefined ? null : new Problem(code.toUpperCase(), 400, text);
+}
+
+function SummaryNotice() {
+  return (
+    <Notice tone="warn">
+      <strong>Summaries and trends reach over everything you measure</strong>
+      <span>
+        They hold averages, highest and lowest values and daily or hourly points of all kinds of readings,
+        also of kinds that you do not share one by one. They hold no single readings.
+      </span>
+    </Notice>
+  );
+}
+
+function fieldError(error: unknown, parameter: string): string | undefined {
+  if (!(error instanceof Problem)) return undefined;
+  return error.violations.find((violation) => violation.parameter === parameter)?.message;
+}

@@ -1,0 +1,60 @@
+import { usePendingApproval } from '../../api/approvals.ts';
+import type { PendingApproval } from '../../api/resources.ts';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Narrow } from '../../ui/layout.tsx';
+import { NotThere } from '../../ui/notice.tsx';
+import { Resource } from '../../ui/resource.tsx';
+import { ApprovalForm } from './approval-form.tsx';
+
+/** The approval screen: who asks for what, and the decision. */
+export function ApprovalPage({ id }: { readonly id: string }) {
+  const pending = usePendingApproval(id);
+  return (
+    <Narrow>
+      <Resource query={pending} what="what the app asks for" notFound={<NoRequest />}>
+        {(approval) =>
+          approval.status === 'pending' ? <ApprovalForm approval={approval} /> : <Ended approval={approval} />
+        }
+      </Resource>
+    </Narrow>
+  );
+}
+
+function NoRequest() {
+  return (
+    <NotThere title="There is no such request">
+      <p>
+        It may be over, or somebody else is deciding about it. Nothing was shared. Start again in the app.
+      </p>
+      <ButtonLink to="/apps">Connected apps</ButtonLink>
+    </NotThere>
+  );
+}
+
+const ENDINGS = {
+  approved: {
+    title: 'You have approved this request',
+    text: 'You can go back to the app. What you share with it, and when it looked, is on your pages.',
+  },
+  denied: { title: 'You did not share anything', text: 'You have refused this request. Nothing was shared.' },
+  expired: {
+    title: 'The time to decide is over',
+    text: 'A request waits for ten minutes. Nothing was shared; start again in the app.',
+  },
+  cancelled: {
+    title: 'The app is no longer active',
+    text: 'Its maker or this service has ended it. Nothing was shared.',
+  },
+} as const;
+
+function Ended({ approval: { status, app } }: { readonly approval: PendingApproval }) {
+  if (status === 'pending') return null;
+  const { title, text } = ENDINGS[status];
+  return (
+    <NotThere title={title}>
+      <p>{app.name}</p>
+      <p>{text}</p>
+      <ButtonLink to="/apps">Connected apps</ButtonLink>
+    </NotThere>
+  );
+}

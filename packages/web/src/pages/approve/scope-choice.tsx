@@ -1,0 +1,46 @@
+import type { RequestedScope } from '../../api/resources.ts';
+import { Stack, Tag } from '../../ui/card.tsx';
+import { Checkbox } from '../../ui/field.tsx';
+import { groupByCategory } from '../../ui/scopes.ts';
+import style from './approval-form.module.css';
+
+/** The scopes that an app asks for, one box each, under the catalog's headings. */
+export function ScopeChoice({
+  scopes,
+  chosen,
+  onChange,
+}: {
+  readonly scopes: readonly RequestedScope[];
+  readonly chosen: ReadonlySet<string>;
+  readonly onChange: (chosen: Set<string>) => void;
+}) {
+  const toggle = (scope: string, isSelected: boolean) => {
+    const next = new Set(chosen);
+    if (isSelected) next.add(scope);
+    else next.delete(scope);
+    onChange(next);
+  };
+  return (
+    <Stack>
+      {groupByCategory(scopes).map(({ category, items }) => (
+        <fieldset key={category} className={style['group']}>
+          <legend>{category}</legend>
+          {items.map((item) => (
+            <Checkbox
+              key={item.scope}
+              isSelected={chosen.has(item.scope)}
+              onChange={(isSelected) => toggle(item.scope, isSelected)}
+            >
+              <span className={style['title']}>
+                {item.title}
+                {item.sensitive ? <Tag tone="warn">sensitive</Tag> : null}
+                {item.alreadyShared ? <Tag tone="good">shared already</Tag> : null}
+              </span>
+              <span className={style['description']}>{item.description}</span>
+            </Checkbox>
+          ))}
+        </fieldset>
+      ))}
+    </Stack>
+  );
+}

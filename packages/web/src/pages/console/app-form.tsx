@@ -1,0 +1,148 @@
+import { SCOPE_NAMES, SCOPES } from '@phds/catalog/scopes';
+import { type FormEvent, useState } from 'react';
+import type { AppSettings } from '../../api/developer-apps.ts';
+import { Problem } from '../../api/problem.ts';
+import type { DeveloperApp } from '../../api/resources.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card, Row, Soft, Stack, Tag } from '../../ui/card.tsx';
+import { Checkbox, TextField } from '../../ui/field.tsx';
+import { ErrorNotice } from '../../ui/notice.tsx';
+import { groupByCategory } from '../../ui/scopes.ts';
+
+interface Draft {
+  readonly name: string;
+  readonly redirectUris: string;
+  readonly description: string;
+  readonly homepageUrl: string;
+  readonly privacyPolicyUrl: string;
+  readonly requirePkce: boolean;
+  readonly scopes: ReadonlySet<string>;
+}
+
+/** Everything a developer says about an app. What was typed stays when it is refused, and each fault stands at its field. */
+export function AppForm({
+  app,
+  submit,
+  onSubmit,
+  isPending,
+  error,
+}: {
+  /** Absent for a new one. */
+  readonly app?: DeveloperApp;
+  readonly submit: string;
+  readonly onSubmit: (settings: AppSettings) => void;
+  readonly isPending: boolean;
+  readonly error: unknown;
+}) {
+  const [draft, setDraft] = useState(() => toDraft(app));
+  const set = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
+  const field = (name: 'name' | 'description' | 'homepageUrl' | 'privacyPolicyUrl' | 'redirectUris') => ({
+    value: draft[name],
+    onChange: (value: string) => set({ [name]: value }),
+    error: faultOf(error, name),
+  });
+  const send = (event: FormEvent) => {
+    event.preventDefault();
+    onSubmit(toSettings(draft));
+  };
+  return (
+    <form onSubmit={send}>
+      <Card label="The app">
+        <TextField label="Name" isRequired {...field('name')} hint="People see it when they decide." />
+        <TextField
+          label="Redirect URIs"
+          isRequired
+          multiline
+          {...field('redirectUris')}
+          hint="One a line, matched exactly: https, http on loopback, or a private-use scheme with a dot."
+        />
+        <TextField label="Description" {...field('description')} />
+        <TextField label="Homepage" type="url" {...field('homepageUrl')} />
+        <TextField label="Privacy policy" type="url" {...field('privacyPolicyUrl')} />
+        <Checkbox isSelected={draft.requirePkce} onChange={(requirePkce) => set({ requirePkce })}>
+          Every request must use PKCE
+        </Checkbox>
+        <ScopeBoxes chosen={draft.scopes} onChange={(scopes) => set({ scopes })} />
+        {error === null ? null : <ErrorNotice error={error} title="Nothing was saved." />}
+        <Row>
+          <Button kind="primary" type="submit" isDisabled={isPending}>
+            {submit}
+          </Button>
+        </Row>
+      </Card>
+    </form>
+  );
+}
+
+function ScopeBoxes({
+  chosen,
+  onChange,
+}: {
+  readonly chosen: ReadonlySet<string>;
+  readonly onChange: (chosen: ReadonlySet<string>) => void;
+}) {
+  const toggle = (scope: string, isSelected: boolean) => {
+    const next = new Set(chosen);
+    if (isSelected) next.add(scope);
+    else next.delete(scope);
+    onChange(next);
+  };
+  return (
+    <details>
+      <summary>
+        What it may ask for: {chosen.size} of {SCOPES.length} scopes
+      </summary>
+      <Stack>
+        <Soft>Ask for little: people decide scope by scope, and fewer are trusted more.</Soft>
+        {groupByCategory(SCOPES).map(({ category, items }) => (
+          <fieldset key={category}>
+            <legend>{category}</legend>
+            {items.map(({ scope, title, sensitive }) => (
+              <Checkbox
+                key={scope}
+                isSelected={chosen.has(scope)}
+                onChange={(isSelected) => toggle(scope, isSelected)}
+              >
+                {title} <code>{scope}</code> {sensitive ? <Tag tone="warn">sensitive</Tag> : null}
+              </Checkbox>
+            ))}
+          </fieldset>
+        ))}
+      </Stack>
+    </details>
+  );
+}
+
+function toDraft(app: DeveloperApp | undefined): Draft {
+  return {
+    name: app?.name ?? '',
+    redirectUris: (app?.redirectUris ?? []).join('\n'),
+    description: app?.description ?? '',
+    homepageUrl: app?.homepageUrl ?? '',
+    privacyPolicyUrl: app?.privacyPolicyUrl ?? '',
+    requirePkce: app?.requirePkce ?? false,
+    scopes: new Set(app?.scopes ?? SCOPE_NAMES),
+  };
+}
+
+function toSettings({ redirectUris, scopes, ...draft }: Draft): AppSettings {
+  const orNull = (text: string) => (text.trim() === '' ? null : text.trim());
+  return {
+    name: draft.name.trim(),
+    redirectUris: redirectUris.split(/\s+/).filter((uri) => uri !== ''),
+    description: orNull(draft.description),
+    homepageUrl: orNull(draft.homepageUrl),
+    privacyPolicyUrl: orNull(draft.privacyPolicyUrl),
+    requirePkce: draft.requirePkce,
+    scopes: SCOPE_NAMES.filter((scope) => scopes.has(scope)),
+  };
+}
+
+/** The fault of a field; of a list those of its members. */
+function faultOf(error: unknown, field: string): string | undefined {
+  if (!(error instanceof Problem)) return undefined;
+  const own = error.violations.filter(
+    ({ parameter }) => parameter === field || parameter.startsWith(`${field}[`),
+  );
+  return own.length === 0 ? undefined : own.map(({ message }) => message).join('; ');
+}

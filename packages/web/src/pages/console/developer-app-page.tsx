@@ -1,0 +1,99 @@
+import { useApp, useSettingsChange, useUsage } from '../../api/developer-apps.ts';
+import type { DeveloperApp } from '../../api/resources.ts';
+import { BarChart } from '../../charts/bar-chart.tsx';
+import { Card, Facts, Stack } from '../../ui/card.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { PageHeading } from '../../ui/layout.tsx';
+import { Empty, NotThere } from '../../ui/notice.tsx';
+import { Resource } from '../../ui/resource.tsx';
+import { Instant } from '../../ui/time.tsx';
+import { AppForm } from './app-form.tsx';
+import { AppStatusTag } from './app-status-tag.tsx';
+import { Credentials } from './credentials.tsx';
+import { FirstCall } from './first-call.tsx';
+
+/** One app of this developer. */
+export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
+  const app = useApp(clientId);
+  return (
+    <Resource query={app} what="the app" notFound={<NotThere title="There is no such app of yours" />}>
+      {(found) => (
+        <>
+          <PageHeading title={found.name} lead={<AppStatusTag status={found.status} />} />
+          <Stack>
+            <About app={found} />
+            <Usage clientId={clientId} />
+            <FirstCall app={found} />
+            <Settings app={found} />
+          </Stack>
+        </>
+      )}
+    </Resource>
+  );
+}
+
+function About({ app }: { readonly app: DeveloperApp }) {
+  return (
+    <Card label="Credentials and status">
+      <Facts
+        facts={[
+          [
+            'Client id',
+            <span key="id">
+              <code>{app.clientId}</code> <CopyButton text={app.clientId}>Copy</CopyButton>
+            </span>,
+          ],
+          ['Client secret', <code key="secret">…{app.secretLast4}</code>],
+          ['Registered', <Instant key="created" at={app.createdAt} />],
+          ['Changed', <Instant key="updated" at={app.updatedAt} />],
+        ]}
+      />
+      <Credentials app={app} />
+    </Card>
+  );
+}
+
+function Usage({ clientId }: { readonly clientId: string }) {
+  const usage = useUsage(clientId);
+  return (
+    <Card label="Usage">
+      <h2>Usage of the last 30 days</h2>
+      <Resource query={usage} what="the usage">
+        {(days) =>
+          days.length === 0 ? (
+            <Empty title="No request yet">
+              <p>Accesses and refused attempts appear here, by day and endpoint, from the access records.</p>
+            </Empty>
+          ) : (
+            <BarChart
+              title="Requests by day and endpoint"
+              bars={days.map(({ date, endpoint, released, refused }) => ({
+                date,
+                series: endpoint.replace('/api/v1/', ''),
+                value: released + refused,
+              }))}
+            />
+          )
+        }
+      </Resource>
+    </Card>
+  );
+}
+
+function Settings({ app }: { readonly app: DeveloperApp }) {
+  const change = useSettingsChange(app.clientId);
+  return (
+    <Stack>
+      <h2>Settings</h2>
+      <AppForm
+        key={app.updatedAt}
+        app={app}
+        submit="Save"
+        onSubmit={(settings) => change.mutate(settings)}
+        isPending={change.isPending}
+        error={change.error}
+      />
+      {change.isSuccess ? <p role="status">Saved.</p> : null}
+    </Stack>
+  );
+}

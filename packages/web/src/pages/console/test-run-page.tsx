@@ -1,0 +1,48 @@
+import { useEffect, useState } from 'react';
+import { useApps } from '../../api/developer-apps.ts';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Stack } from '../../ui/card.tsx';
+import { Narrow, PageHeading } from '../../ui/layout.tsx';
+import { Empty } from '../../ui/notice.tsx';
+import { Resource } from '../../ui/resource.tsx';
+import { AskStep } from './test-run/ask-step.tsx';
+import { ReadStep } from './test-run/read-step.tsx';
+import { forgetReturn, readReturn } from './test-run/test-run.ts';
+import { TokenStep, type Tokens } from './test-run/token-step.tsx';
+
+/** The flow from asking to data, step by step, as an app of one's own and as the person oneself. */
+export function TestRunPage() {
+  const [returned] = useState(readReturn);
+  const [tokens, setTokens] = useState<Tokens | null>(null);
+  const apps = useApps(1);
+  useEffect(forgetReturn, []);
+  return (
+    <Narrow>
+      <PageHeading
+        title="Try the flow"
+        lead="You play both parts: your app asks, and you decide with your own session about your own data."
+      />
+      <Resource query={apps} what="your apps">
+        {({ data }) => {
+          const active = data.filter(({ status }) => status === 'active');
+          if (active.length === 0) {
+            return (
+              <Empty title="You have no active app">
+                <ButtonLink to="/console/new">Register an app</ButtonLink>
+              </Empty>
+            );
+          }
+          return (
+            <Stack>
+              {returned === null ? <AskStep apps={active} /> : null}
+              {returned === null ? null : (
+                <TokenStep returned={returned} tokens={tokens} onTokens={setTokens} />
+              )}
+              {tokens === null ? null : <ReadStep tokens={tokens} />}
+            </Stack>
+          );
+        }}
+      </Resource>
+    </Narrow>
+  );
+}

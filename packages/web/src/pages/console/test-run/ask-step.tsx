@@ -1,0 +1,99 @@
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { send } from '../../../api/client.ts';
+import { useSettingsChange } from '../../../api/developer-apps.ts';
+import type { DeveloperApp } from '../../../api/resources.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Card, Row, Soft } from '../../../ui/card.tsx';
+import { Select } from '../../../ui/field.tsx';
+import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
+import { scopeTitle } from '../../../ui/scopes.ts';
+import { startRun, testRunUri } from './test-run.ts';
+
+/** Step 1: the app asks for a scope, and the browser goes to the approval screen. */
+export function AskStep({ apps }: { readonly apps: readonly DeveloperApp[] }) {
+  const [clientId, setClientId] = useState(apps[0]?.clientId ?? '');
+  const app = apps.find((candidate) => candidate.clientId === clientId);
+  const [chosen, setChosen] = useState('');
+  const scope = app?.scopes.includes(chosen) === true ? chosen : (app?.scopes[0] ?? '');
+  const asking = useMutation({
+    mutationFn: ask,
+    onSuccess: ({ approval_uri }) => location.assign(approval_uri),
+  });
+  if (app === undefined) return null;
+  const isRegistered = app.redirectUris.includes(testRunUri());
+  return (
+    <Card label="Step 1: ask">
+      <h2>1. Ask</h2>
+      <Select
+        label="App"
+        value={clientId}
+        onChange={setClientId}
+        options={apps.map(({ clientId: id, name }) => ({ id, text: name }))}
+      />
+      <Select
+        label="What to ask for"
+        value={scope}
+        onChange={setChosen}
+        options={app.scopes.map((name) => ({ id: name, text: scopeTitle(name) }))}
+      />
+      <Soft>
+        Sends <code>POST /oauth/authorize</code> with state and PKCE, then opens <code>approval_uri</code>.
+      </Soft>
+      {asking.error === null ? null : <ErrorNotice error={asking.error} title="The request was refused." />}
+      {isRegistered ? (
+        <Row>
+          <Button
+            kind="primary"
+            isDisabled={asking.isPending}
+            onPress={() => asking.mutate({ clientId, scope })}
+          >
+            Ask and go to the approval screen
+          </Button>
+        </Row>
+      ) : (
+        <AllowThisPage app={app} />
+      )}
+    </Card>
+  );
+}
+
+async function ask({
+  clientId,
+  scope,
+}: {
+  clientId: string;
+  scope: string;
+}): Promise<{ approval_uri: string }> {
+  const { state, challenge } = await startRun(clientId);
+  return send('POST', '/oauth/authorize', {
+    client_id: clientId,
+    redirect_uri: testRunUri(),
+    scope,
+    state,
+    response_type: 'code',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    purpose: 'A test run by its developer',
+  });
+}
+
+/** The approval screen leads back to registered addresses only. */
+function AllowThisPage({ app }: { readonly app: DeveloperApp }) {
+  const change = useSettingsChange(app.clientId);
+  const allow = () => change.mutate({ redirectUris: [...app.redirectUris, testRunUri()] });
+  return (
+    <Notice tone="warn">
+      <span>
+        The approval screen leads back to registered addresses only. <code>{testRunUri()}</code> is not yet
+        one of this app.
+      </span>
+      {change.error === null ? null : <ErrorNotice error={change.error} />}
+      <Row>
+        <Button onPress={allow} isDisabled={change.isPending}>
+          Add this page to its redirect URIs
+        </Button>
+      </Row>
+    </Notice>
+  );
+}

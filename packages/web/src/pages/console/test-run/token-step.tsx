@@ -1,0 +1,89 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { send } from '../../../api/client.ts';
+import { Button, ButtonAnchor } from '../../../ui/button.tsx';
+import { Card, Row, Soft } from '../../../ui/card.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
+import { type ReturnedRun, testRunUri } from './test-run.ts';
+
+/** What the token endpoint answers (RFC 6749 5.1). */
+export interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly expires_in: number;
+  readonly scope: string;
+  readonly grant_id: string;
+}
+
+/** Step 2: the code that came back is exchanged for tokens, with the app's secret. */
+export function TokenStep({
+  returned: { run, code, error },
+  tokens,
+  onTokens,
+}: {
+  readonly returned: ReturnedRun;
+  readonly tokens: Tokens | null;
+  readonly onTokens: (tokens: Tokens) => void;
+}) {
+  const [secret, setSecret] = useState('');
+  const exchange = useMutation({
+    mutationFn: () =>
+      send<Tokens>('POST', '/oauth/token', {
+        grant_type: 'authorization_code',
+        code,
+        code_verifier: run?.verifier,
+        redirect_uri: testRunUri(),
+        client_id: run?.clientId,
+        client_secret: secret,
+      }),
+    onSuccess: onTokens,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    exchange.mutate();
+  };
+  if (code === null || run === null) return <NoCode error={error} />;
+  return (
+    <form onSubmit={submit}>
+      <Card label="Step 2: exchange the code">
+        <h2>2. Exchange the code</h2>
+        {tokens === null ? (
+          <>
+            <Soft>
+              The browser is back with a code and the right <code>state</code>. The secret goes to{' '}
+              <code>POST /oauth/token</code> and is kept nowhere.
+            </Soft>
+            <TextField label="Client secret" type="password" value={secret} onChange={setSecret} isRequired />
+            {exchange.error === null ? null : <ErrorNotice error={exchange.error} title="No tokens." />}
+            <Row>
+              <Button kind="primary" type="submit" isDisabled={exchange.isPending || secret === ''}>
+                Get tokens
+              </Button>
+            </Row>
+          </>
+        ) : (
+          <p role="status">
+            Tokens for <code>{tokens.scope}</code>, good for {Math.round(tokens.expires_in / 60)} minutes.
+          </p>
+        )}
+      </Card>
+    </form>
+  );
+}
+
+function NoCode({ error }: { readonly error: string | null }) {
+  return (
+    <Notice tone="warn">
+      <strong>{error === 'access_denied' ? 'You did not share.' : 'No code came back.'}</strong>
+      <span>
+        {error === 'access_denied'
+          ? 'The app gets error=access_denied and has to live with it.'
+          : 'The answer does not belong to a run that this tab began.'}
+      </span>
+      <Row>
+        <ButtonAnchor href="/console/test-run">Begin again</ButtonAnchor>
+      </Row>
+    </Notice>
+  );
+}

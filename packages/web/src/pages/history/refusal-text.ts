@@ -1,0 +1,15 @@
+const TEXTS: Readonly<Record<string, string>> = {
+  GRANT_REVOKED: 'you had stopped sharing',
+  GRANT_EXPIRED: 'the time was over',
+  SCOPE_WITHDRAWN: 'you had withdrawn this part',
+  APP_NOT_ALIVE: 'the app was suspended or ended',
+  TOKEN_REVOKED: 'its token was revoked',
+  TOKEN_EXPIRED: 'its token had expired',
+  FAMILY_REVOKED: 'its sign-in was revoked',
+  WINDOW_CHANGED: 'you had changed how far back it sees',
+};
+
+/** Why an access was refused, in the words of the person whose data it is. */
+export function refusalText(reason: string | null): string {
+  return TEXTS[reason ?? ''] ?? '';
+}

@@ -1,0 +1,50 @@
+import { Button as AriaButton, Link as AriaLink, type ButtonProps } from 'react-aria-components';
+import { Link } from 'wouter';
+import style from './button.module.css';
+
+export type ButtonKind = 'plain' | 'primary' | 'danger' | 'quiet';
+
+/** A button of the house; `isPending` keeps its place and says that work goes on. */
+export function Button({ kind = 'plain', ...rest }: ButtonProps & { readonly kind?: ButtonKind }) {
+  return <AriaButton {...rest} className={classOf(kind)} />;
+}
+
+/** A link within these pages that looks like a button. */
+export function ButtonLink({
+  to,
+  kind = 'plain',
+  children,
+}: {
+  readonly to: string;
+  readonly kind?: ButtonKind;
+  readonly children: React.ReactNode;
+}) {
+  return (
+    <Link href={to} className={classOf(kind)}>
+      {children}
+    </Link>
+  );
+}
+
+/** A link that leaves these pages and looks like a button. */
+export function ButtonAnchor({
+  href,
+  kind = 'plain',
+  children,
+  download,
+}: {
+  readonly href: string;
+  readonly kind?: ButtonKind;
+  readonly children: React.ReactNode;
+  readonly download?: string;
+}) {
+  return (
+    <AriaLink href={href} className={classOf(kind)} {...(download === undefined ? {} : { download })}>
+      {children}
+    </AriaLink>
+  );
+}
+
+function classOf(kind: ButtonKind): string {
+  return kind === 'plain' ? (style['button'] ?? '') : `${style['button']} ${style[kind]}`;
+}

@@ -1,0 +1,54 @@
+import type { ReactNode } from 'react';
+import { Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { Button, type ButtonKind } from './button.tsx';
+import style from './dialog.module.css';
+
+/** A button that asks once more, saying what will happen, before it does something that cannot be undone. */
+export function Confirmation({
+  trigger,
+  triggerKind = 'danger',
+  title,
+  children,
+  confirm,
+  onConfirm,
+}: {
+  readonly trigger: string;
+  readonly triggerKind?: ButtonKind;
+  readonly title: string;
+  readonly children: ReactNode;
+  /** Text of the button that does it. */
+  readonly confirm: string;
+  readonly onConfirm: () => void;
+}) {
+  return (
+    <DialogTrigger>
+      <Button kind={triggerKind}>{trigger}</Button>
+      <ModalOverlay className={style['overlay'] ?? ''} isDismissable>
+        <Modal className={style['dialog'] ?? ''}>
+          <Dialog role="alertdialog" style={{ outline: 'none' }}>
+            {({ close }) => (
+              <div className={style['body']}>
+                <Heading slot="title" level={2}>
+                  {title}
+                </Heading>
+                {children}
+                <div className={style['buttons']}>
+                  <Button slot="close">Cancel</Button>
+                  <Button
+                    kind="danger"
+                    onPress={() => {
+                      close();
+                      onConfirm();
+                    }}
+                  >
+                    {confirm}
+                  </Button>
+                </div>
+              </div>
+            )}
+          </Dialog>
+        </Modal>
+      </ModalOverlay>
+    </DialogTrigger>
+  );
+}

@@ -1,0 +1,20 @@
+import { type ReactNode, useState } from 'react';
+import { Button } from './button.tsx';
+
+/** Puts a text on the clipboard, and says whether it is there. */
+export function CopyButton({ text, children }: { readonly text: string; readonly children: ReactNode }) {
+  const [said, setSaid] = useState('');
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setSaid('Copied.');
+    } catch {
+      setSaid('The browser did not allow it; select and copy it yourself.');
+    }
+  };
+  return (
+    <span>
+      <Button onPress={copy}>{children}</Button> <span role="status">{said}</span>
+    </span>
+  );
+}

@@ -1,0 +1,144 @@
+import { type ReactNode, useId } from 'react';
+import {
+  Checkbox as AriaCheckbox,
+  TextField as AriaTextField,
+  FieldError,
+  Input,
+  Label,
+  Text,
+  TextArea,
+} from 'react-aria-components';
+import style from './field.module.css';
+
+interface TextFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly hint?: ReactNode;
+  readonly error?: string | undefined;
+  readonly type?: 'text' | 'url' | 'date' | 'password';
+  readonly isRequired?: boolean;
+  readonly multiline?: boolean;
+  readonly min?: string;
+  readonly max?: string;
+  readonly autoComplete?: string;
+}
+
+/** One line or several of text. An error is shown until the value is sent again. */
+export function TextField(props: TextFieldProps) {
+  const {
+    label,
+    hint,
+    error,
+    multiline = false,
+    type = 'text',
+    min,
+    max,
+    autoComplete = 'off',
+    ...rest
+  } = props;
+  return (
+    <AriaTextField
+      {...rest}
+      type={type === 'date' ? 'text' : type}
+      isInvalid={error !== undefined}
+      autoComplete={autoComplete}
+      validationBehavior="aria"
+      className={style['field'] ?? ''}
+    >
+      <Label>{label}</Label>
+      {multiline ? (
+        <TextArea className={style['input'] ?? ''} />
+      ) : (
+        <Input
+          className={style['input'] ?? ''}
+          type={type}
+          {...(min === undefined ? {} : { min })}
+          {...(max === undefined ? {} : { max })}
+        />
+      )}
+      {hint === undefined ? null : (
+        <Text slot="description" className={style['hint'] ?? ''}>
+          {hint}
+        </Text>
+      )}
+      <FieldError className={style['error'] ?? ''}>{error}</FieldError>
+    </AriaTextField>
+  );
+}
+
+export interface Option {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** A choice of one among a few: the browser's own control, which phones and screen readers know best. */
+export function Select({
+  label,
+  options,
+  value,
+  onChange,
+  hint,
+}: {
+  readonly label: string;
+  readonly options: readonly Option[];
+  readonly value: string;
+  readonly onChange: (id: string) => void;
+  readonly hint?: string;
+}) {
+  const id = useId();
+  return (
+    <div className={style['field']}>
+      <label htmlFor={id}>{label}</label>
+      <select
+        id={id}
+        className={style['input']}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+        {...(hint === undefined ? {} : { 'aria-describedby': `${id}-hint` })}
+      >
+        {options.map((option) => (
+          <option key={option.id} value={option.id}>
+            {option.text}
+          </option>
+        ))}
+      </select>
+      {hint === undefined ? null : (
+        <span id={`${id}-hint`} className={style['hint']}>
+          {hint}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** A box to tick, with whatever explains it. */
+export function Checkbox({
+  isSelected,
+  onChange,
+  children,
+  isDisabled = false,
+}: {
+  readonly isSelected: boolean;
+  readonly onChange: (isSelected: boolean) => void;
+  readonly children: ReactNode;
+  readonly isDisabled?: boolean;
+}) {
+  return (
+    <AriaCheckbox
+      className={style['checkbox'] ?? ''}
+      isSelected={isSelected}
+      onChange={onChange}
+      isDisabled={isDisabled}
+    >
+      <span className={style['box']} aria-hidden="true">
+        {isSelected ? (
+          <svg viewBox="0 0 24 24" aria-hidden="true">
+            <path d="M5 12.5l4.5 4.5L19 7.5" />
+          </svg>
+        ) : null}
+      </span>
+      <span>{children}</span>
+    </AriaCheckbox>
+  );
+}

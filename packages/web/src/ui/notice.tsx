@@ -1,0 +1,84 @@
+import type { ReactNode } from 'react';
+import { Problem } from '../api/problem.ts';
+import { signInUrl } from '../api/session.ts';
+import { ButtonAnchor } from './button.tsx';
+import style from './notice.module.css';
+
+/** Something to know before going on. */
+export function Notice({
+  tone = 'plain',
+  children,
+}: {
+  readonly tone?: 'plain' | 'warn' | 'bad';
+  readonly children: ReactNode;
+}) {
+  return (
+    <div className={tone === 'plain' ? style['notice'] : `${style['notice']} ${style[tone]}`}>{children}</div>
+  );
+}
+
+/** Says what went wrong, by its cause; screen readers hear it at once. */
+export function ErrorNotice({ error, title }: { readonly error: unknown; readonly title?: string }) {
+  const { violations, message } =
+    error instanceof Problem
+      ? error
+      : new Problem('INTERNAL_ERROR', 0, 'These pages met an error of their own.');
+  return (
+    <div role="alert">
+      <Notice tone="bad">
+        <strong>{title ?? 'That did not work.'}</strong>
+        {violations.length === 0 ? (
+          <span>{message}</span>
+        ) : (
+          <ul>
+            {violations.map((violation) => (
+              <li key={violation.parameter}>
+                {violation.parameter} {violation.message}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Notice>
+    </div>
+  );
+}
+
+/** A page in place of one that is not there, or is not this person's. */
+export function NotThere({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+  return (
+    <div className={style['empty']}>
+      <h1>{title}</h1>
+      {children}
+    </div>
+  );
+}
+
+/** Nothing here yet, and what to do about it. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+  return (
+    <div className={style['empty']}>
+      <h2>{title}</h2>
+      {children}
+    </div>
+  );
+}
+
+export function Loading({ what }: { readonly what: string }) {
+  return (
+    <p className={style['loading']} role="status">
+      Loading {what}…
+    </p>
+  );
+}
+
+/** What a signed-out person sees in place of a page. */
+export function SignedOut({ why }: { readonly why: string }) {
+  return (
+    <NotThere title="Please sign in">
+      <p>{why}</p>
+      <ButtonAnchor kind="primary" href={signInUrl()}>
+        Sign in
+      </ButtonAnchor>
+    </NotThere>
+  );
+}

@@ -1,0 +1,34 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Problem } from '../api/problem.ts';
+import { Button } from './button.tsx';
+import { ErrorNotice, Loading, SignedOut } from './notice.tsx';
+
+/** A query's answer once it is there; until then what keeps it, with the way out. */
+export function Resource<T>({
+  query,
+  what,
+  children,
+  notFound,
+}: {
+  readonly query: UseQueryResult<T>;
+  /** Completes "Loading …" and "Sign in to see …". */
+  readonly what: string;
+  readonly children: (data: T) => ReactNode;
+  /** Shown in place of a 404. */
+  readonly notFound?: ReactNode;
+}) {
+  if (query.data !== undefined) return children(query.data);
+  if (query.error === null) return <Loading what={what} />;
+  const { status } = query.error instanceof Problem ? query.error : { status: 0 };
+  if (status === 401) return <SignedOut why={`Sign in to see ${what}.`} />;
+  if (status === 404 && notFound !== undefined) return notFound;
+  return (
+    <>
+      <ErrorNotice error={query.error} title={`Loading ${what} did not work.`} />
+      <p>
+        <Button onPress={() => query.refetch()}>Try again</Button>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric' };
+const instantFormat = new Intl.DateTimeFormat(undefined, { ...DAY, hour: '2-digit', minute: '2-digit' });
+const dayFormat = new Intl.DateTimeFormat(undefined, DAY);
+const plainDayFormat = new Intl.DateTimeFormat(undefined, { ...DAY, timeZone: 'UTC' });
+
+/** The zone that times are shown in: that of this browser. */
+export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** An instant in this browser's zone; the exact one on hovering. */
+export function Instant({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={at}>
+      {instantFormat.format(new Date(at))}
+    </time>
+  );
+}
+
+/** The day of an instant in this browser's zone. */
+export function Day({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={at}>
+      {dayFormat.format(new Date(at))}
+    </time>
+  );
+}
+
+/** A calendar date (YYYY-MM-DD), which has no zone. */
+export function formatDate(date: string): string {
+  return plainDayFormat.format(new Date(`${date}T00:00:00Z`));
+}
+
+const dayOfMonthFormat = new Intl.DateTimeFormat(undefined, {
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+});
+
+/** The same without its year. */
+export function formatDayOfMonth(date: string): string {
+  return dayOfMonthFormat.format(new Date(`${date}T00:00:00Z`));
+}

@@ -1,0 +1,11 @@
+import type { ReactNode } from 'react';
+
+/** A link to somebody else's site; nothing for an address that is none. */
+export function WebLink({ url, children }: { readonly url: string | null; readonly children: ReactNode }) {
+  if (url === null || !/^https?:\/\//.test(url)) return null;
+  return (
+    <a href={url} target="_blank" rel="noopener noreferrer">
+      {children}
+    </a>
+  );
+}

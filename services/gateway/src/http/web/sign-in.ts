@@ -1,0 +1,11 @@
+import type { GatewayConfig } from '../../config.ts';
+
+/** Where a person signs in, coming back to the page of ours that they were on; to no other site. */
+export function toSignInUrl({ LOGIN_URL, PUBLIC_URL }: GatewayConfig, requestUrl: string): string {
+  const asked = new URL(requestUrl, PUBLIC_URL).searchParams.get('return_to') ?? '/';
+  const origin = new URL(PUBLIC_URL).origin;
+  const target = URL.canParse(asked, PUBLIC_URL) ? new URL(asked, PUBLIC_URL) : null;
+  const login = new URL(LOGIN_URL);
+  login.searchParams.set('return_to', target?.origin === origin ? target.href : `${PUBLIC_URL}/`);
+  return login.href;
+}

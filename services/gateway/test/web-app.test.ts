@@ -1,0 +1,122 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
+
+let gateway: TestGateway;
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'web-'));
+  await mkdir(join(directory, 'assets'));
+  await writeFile(
+    join(directory, 'index.html'),
+    '<meta property="csp-nonce" nonce="CSP_NONCE"><div id="root">',
+  );
+  await writeFile(join(directory, 'assets/a-1.js'), 'plain()');
+  await writeFile(join(directory, 'assets/a-1.js.gz'), gzipSync('plain()'));
+  await writeFile(join(directory, 'secret.txt'), 'not to be served');
+  gateway = await startTestGateway({ WEB_DIRECTORY: directory });
+});
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true });
+});
+
+const get = async (path: string, headers: Record<string, string> = {}) => {
+  const response = await gateway.fetch(path, { headers, redirect: 'manual' });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+};
+
+describe('the page', () => {
+  test.each(['/', '/approve/apr_1', '/apps', '/apps/grt_1', '/history', '/data', '/console', '/console/new'])(
+    'is under %s, signed in or not',
+    async (path) => {
+      const { status, text } = await get(path);
+      expect([status, text.includes('id="root"')]).toEqual([200, true]);
+    },
+  );
+
+  test('lets nothing in from elsewhere, runs nothing inline and cannot be framed', async () => {
+    const { headers } = await get('/approve/apr_1');
+    expect(headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-[\w+/=]{24}'; img-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'$/,
+    );
+    expect([headers.get('referrer-policy'), headers.get('cache-control')]).toEqual([
+      'no-referrer',
+      'no-store',
+    ]);
+    expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+  });
+
+  test('has a fresh nonce in each answer, the same in header and page', async () => {
+    const answers = [await get('/'), await get('/')];
+    const nonces = answers.map(({ text }) => /nonce="([^"]+)"/.exec(text)?.[1] ?? '');
+    expect(nonces[0]).not.toBe(nonces[1]);
+    for (const [index, { headers }] of answers.entries()) {
+      expect(headers.get('content-security-policy')).toContain(`'nonce-${nonces[index]}'`);
+    }
+  });
+
+  test('says so where none is built', async () => {
+    await using bare = await startTestGateway({ WEB_DIRECTORY: join(directory, 'nothing') });
+    const response = await bare.fetch('/');
+    expect([response.status, await response.text()]).toEqual([
+      503,
+      expect.stringContaining('not built on this server'),
+    ]);
+  });
+});
+
+describe('its files', () => {
+  test('may be kept for good, since their names change with them, and come compressed', async () => {
+    const { status, headers, text } = await get('/assets/a-1.js', { 'accept-encoding': 'gzip' });
+    expect([status, text, headers.get('content-encoding')]).toEqual([200, 'plain()', 'gzip']);
+    expect(headers.get('cache-control')).toBe('public,max-age=31536000,immutable');
+    expect(headers.get('content-type')).toMatch(/^text\/javascript/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  test.each([
+    '/assets/b.js',
+    '/assets/../secret.txt',
+    '/assets/%2e%2e/secret.txt',
+    '/secret.txt',
+    '/index.html',
+  ])('%s is none of them', async (path) => {
+    const { status, text } = await get(path);
+    expect([status, text.includes('not to be served')]).toEqual([404, false]);
+  });
+});
+
+describe('signing in', () => {
+  const HOME = 'http://localhost:8080/';
+
+  test.each([
+    ['/apps', `${HOME}apps`],
+    ['/approve/apr_1?x=1', `${HOME}approve/apr_1?x=1`],
+    ['', HOME],
+    ['https://evil.test/', HOME],
+    ['//evil.test/', HOME],
+    ['/\\evil.test', HOME],
+    ['javascript:alert(1)', HOME],
+    [`${HOME}data`, `${HOME}data`],
+  ])('comes back to %j as %s', async (returnTo, expected) => {
+    const { status, headers } = await get(`/sign-in?return_to=${encodeURIComponent(returnTo)}`);
+    const location = new URL(headers.get('location') ?? '');
+    expect([status, location.origin, location.searchParams.get('return_to')]).toEqual([
+      303,
+      'http://localhost:8090',
+      expected,
+    ]);
+  });
+});
+
+test('a page learns who is signed in, and nothing else', async () => {
+  const cookie = `session=${await gateway.sessions.issueSession('ada', { expiresInSeconds: 3_600 })}`;
+  const { status, text } = await get('/partner/session', { cookie });
+  expect([status, JSON.parse(text)]).toEqual([200, { data: { userId: 'ada' } }]);
+  expect((await get('/partner/session')).status).toBe(401);
+});
