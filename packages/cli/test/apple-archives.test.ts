@@ -62,7 +62,8 @@ describe('an archive', () => {
     expect(source.ecgs.map(({ name }) => name)).toEqual([
       'apple_health_export/electrocardiograms/ecg_2024-01-05.csv',
     ]);
-    expect(Object.fromEntries(source.unread)).toEqual({ cda: 1, route: 2, clinical: 1, other: 1 });
+    expect(Object.fromEntries(source.unread)).toEqual({ cda: 1, route: 2, other: 1 });
+    expect(source.clinical.map(({ size }) => size)).toEqual([2]);
   });
 
   test('with several XML files gives the one that is an export', async () => {

@@ -11,7 +11,7 @@ const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ['Correlation', 'its parts stand in the file as records of their own'],
   ['Workout', 'its energy, distance and heart rates stand in the file as records of their own'],
   ['ActivitySummary', 'daily totals follow from the records'],
-  ['ClinicalRecord', 'clinical records come in as FHIR files'],
+  ['ClinicalRecord', 'what it says stands in a file of the archive'],
 ]);
 
 /** What becomes of an element below `HealthData`. */

@@ -11,6 +11,8 @@ export interface ExportSource extends Disposable {
   readonly xml: ByteSource;
   /** Recordings of the heart's electricity, in the order of the archive. */
   readonly ecgs: readonly ByteSource[];
+  /** Resources of clinics, one a file, in the order of the archive. */
+  readonly clinical: readonly ByteSource[];
   /** Files of the archive that are never read, by kind. */
   readonly unread: ReadonlyMap<UnreadKind, number>;
 }
@@ -28,14 +30,20 @@ export async function openExport(
   if (start === '') throw new UnusableFile('The file is empty');
   if (start === '\u001f\u008b') throw new UnusableFile('The file is compressed with gzip: unpack it first');
   if (start !== 'PK') {
-    return { xml: file, ecgs: [], unread: new Map(), [Symbol.dispose]: () => undefined };
+    return { xml: file, ecgs: [], clinical: [], unread: new Map(), [Symbol.dispose]: () => undefined };
   }
   const archive = await openArchive(path);
   try {
-    const { exports, ecgs, unread } = await listEntries(archive, limits);
+    const { exports, ecgs, clinical, unread } = await listEntries(archive, limits);
     const toSource = (entry: Entry) => entrySource(archive, entry);
     const xml = await chooseExport(exports.map(toSource));
-    return { xml, ecgs: ecgs.map(toSource), unread, [Symbol.dispose]: () => archive.close() };
+    return {
+      xml,
+      ecgs: ecgs.map(toSource),
+      clinical: clinical.map(toSource),
+      unread,
+      [Symbol.dispose]: () => archive.close(),
+    };
   } catch (error) {
     archive.close();
     throw error;

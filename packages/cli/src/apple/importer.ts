@@ -7,12 +7,14 @@ import {
 } from '../ingest/importer.ts';
 import { UnusableFile } from '../ingest/unusable-file.ts';
 import type { ByteSource } from '../tables/byte-source.ts';
+import { ClinicalRecords } from './clinical-records.ts';
 import { ECG_HEADER_BYTES, mapEcg } from './ecg.ts';
 import { mapElement } from './elements.ts';
 import type { ExportElement } from './export-element.ts';
 import { ExportParser } from './export-parser.ts';
 import { type ExportSource, openExport, readHead } from './export-source.ts';
 import { handOver, handOverReading } from './hand-over.ts';
+import { toOrigin } from './origins.ts';
 import { type Outcome, refused } from './outcome.ts';
 import { RepeatedReadings } from './repeated-readings.ts';
 import { SourceLabels } from './source-labels.ts';
@@ -23,6 +25,7 @@ import type { UnreadKind } from './zip-entries.ts';
 /** What the check of an export finds out for its import. */
 interface Findings {
   readonly labels: SourceLabels;
+  readonly clinical: ClinicalRecords;
   /** IANA zone; null when no sample names one. */
   readonly timeZone: string | null;
 }
@@ -47,21 +50,27 @@ export const appleImporter: Importer = {
   },
 };
 
-async function check({ xml }: ExportSource, onChecked: ImportRequest['onChecked']): Promise<Findings> {
+async function check(
+  { xml, clinical: files }: ExportSource,
+  onChecked: ImportRequest['onChecked'],
+): Promise<Findings> {
   const [parser, labels, newest] = [new ExportParser(), new SourceLabels(), new NewestTimeZone(Date.now())];
+  const clinical = new ClinicalRecords(files);
   for await (const chunk of xml.read()) {
     for (const element of parser.write(chunk)) {
       const { sourceName = '', sourceVersion = '', device = '' } = element.attributes;
       labels.learn({ sourceName, sourceVersion, device });
       newest.add(element);
+      clinical.notice(element);
     }
     onChecked(parser.position, xml.size);
   }
   parser.end();
-  return { labels, timeZone: newest.zone };
+  await clinical.learn();
+  return { labels, clinical, timeZone: newest.zone };
 }
 
-/** Positions are characters of the XML, then one for each recording, then one for the files that are not read. */
+/** Positions are characters of the XML, then one for each recording and clinical record, then one for what is not read. */
 class AppleSource implements ImportSource {
   readonly files: readonly string[];
   readonly #source: ExportSource;
@@ -78,8 +87,8 @@ class AppleSource implements ImportSource {
   }
 
   get size(): number {
-    const { xml, ecgs } = this.#source;
-    return xml.size + ecgs.length + 1;
+    const { xml, ecgs, clinical } = this.#source;
+    return xml.size + ecgs.length + clinical.length + 1;
   }
 
   describe(line: number): string {
@@ -89,6 +98,7 @@ class AppleSource implements ImportSource {
   async read(sink: ImportSink, from: number): Promise<void> {
     await this.#readXml(sink, from);
     await this.#readEcgs(sink, from);
+    await this.#readClinicalRecords(sink, from);
     if (from >= this.size) return;
     for (const [kind, count] of this.#source.unread) leaveOut(sink, kind, count);
     await sink.reached(this.size);
@@ -129,9 +139,22 @@ class AppleSource implements ImportSource {
     for (const [index, ecg] of ecgs.entries()) {
       const position = xml.size + index + 1;
       if (position <= from) continue;
-      handOver(await readEcg(ecg), sink, ecg.name.replaceAll(/[^\w./-]/g, '?'));
+      handOver(await readEcg(ecg), sink, toOrigin(ecg.name));
       await sink.reached(position);
     }
+  }
+
+  /** Also those before `from` are looked at: they tell what is repeated later. */
+  async #readClinicalRecords(sink: ImportSink, from: number): Promise<void> {
+    const { xml, ecgs } = this.#source;
+    const earlier = withoutItems(sink);
+    const positionOf = (index: number) => xml.size + ecgs.length + index + 1;
+    await this.#findings.clinical.readAll(
+      (index) => (positionOf(index) > from ? sink : earlier),
+      async (index) => {
+        if (positionOf(index) > from) await sink.reached(positionOf(index));
+      },
+    );
   }
 }
 

@@ -5,6 +5,5 @@ export const UNREAD_FILES: Readonly<Record<UnreadKind, { readonly type: string; 
   {
     cda: { type: 'export_cda.xml', reason: 'never read: repeats records, with name and address' },
     route: { type: 'workout route', reason: 'never read: where somebody has been' },
-    clinical: { type: 'clinical record file', reason: 'clinical records come in as FHIR files' },
     other: { type: 'file', reason: 'holds no records' },
   };

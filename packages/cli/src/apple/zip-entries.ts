@@ -3,12 +3,13 @@ import { type ArchiveLimits, checkReadable, isHidden, listFiles } from '../archi
 import { UnusableFile } from '../ingest/unusable-file.ts';
 
 /** Files of an archive that are never read. */
-export type UnreadKind = 'cda' | 'route' | 'clinical' | 'other';
+export type UnreadKind = 'cda' | 'route' | 'other';
 
 /** The entries of an archive that may be read, and how many of each kind never are. */
 export interface ArchiveEntries {
   readonly exports: readonly Entry[];
   readonly ecgs: readonly Entry[];
+  readonly clinical: readonly Entry[];
   readonly unread: ReadonlyMap<UnreadKind, number>;
 }
 
@@ -16,26 +17,28 @@ const MAX_EXPORTS = 20;
 
 /** Lists an archive. Throws UnusableFile as `listFiles` and `checkReadable` do. */
 export async function listEntries(archive: ZipFile, limits: ArchiveLimits): Promise<ArchiveEntries> {
-  const [exports, ecgs, unread] = [[] as Entry[], [] as Entry[], new Map<UnreadKind, number>()];
+  const [exports, ecgs, clinical]: [Entry[], Entry[], Entry[]] = [[], [], []];
+  const unread = new Map<UnreadKind, number>();
   for await (const entry of listFiles(archive, limits)) {
     const kind = kindOf(entry.fileName);
     if (kind === 'export') exports.push(entry);
     else if (kind === 'ecg') ecgs.push(entry);
+    else if (kind === 'clinical') clinical.push(entry);
     else unread.set(kind, (unread.get(kind) ?? 0) + 1);
   }
   if (exports.length > MAX_EXPORTS)
     throw new UnusableFile('The zip archive has too many XML files to be an export');
-  checkReadable([...exports, ...ecgs], limits);
-  return { exports, ecgs, unread };
+  checkReadable([...exports, ...ecgs, ...clinical], limits);
+  return { exports, ecgs, clinical, unread };
 }
 
 /** The phone names the XML in its language (`export.xml`, `exportar.xml`, …); it stands in the only folder, or in none. */
-function kindOf(name: string): UnreadKind | 'export' | 'ecg' {
+function kindOf(name: string): UnreadKind | 'export' | 'ecg' | 'clinical' {
   const path = name.toLowerCase();
   if (isHidden(path)) return 'other';
   if (/_cda\.xml$/.test(path)) return 'cda';
   if (/^([^/]+\/)?[^/]+\.xml$/.test(path)) return 'export';
   if (path.endsWith('.csv')) return 'ecg';
-  if (path.endsWith('.gpx')) return 'route';
-  return path.includes('clinical') && path.endsWith('.json') ? 'clinical' : 'other';
+  if (path.endsWith('.json')) return 'clinical';
+  return path.endsWith('.gpx') ? 'route' : 'other';
 }

@@ -1,0 +1,88 @@
+import type { JsonObject } from '../fhir/json-values.ts';
+import { References } from '../fhir/references.ts';
+import { ResourceImport } from '../fhir/resource-import.ts';
+import { parseResource } from '../fhir/resource-text.ts';
+import { typeOf } from '../fhir/resources.ts';
+import { FirstStatements } from '../ingest/first-statements.ts';
+import type { ImportSink } from '../ingest/importer.ts';
+import { UnusableFile } from '../ingest/unusable-file.ts';
+import type { ByteSource } from '../tables/byte-source.ts';
+import type { ExportElement } from './export-element.ts';
+import { readHead } from './export-source.ts';
+import { toOrigin } from './origins.ts';
+import { toOwnText } from './own-text.ts';
+
+const TYPE = 'clinical record';
+const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_OLD_VERSIONS = 100_000;
+
+/**
+ * What clinics told the phone: one FHIR resource a file. They become what they become in a bundle. `ClinicalRecord` elements of the
+ * XML say which version of FHIR a file is written in; only R4 is read.
+ */
+export class ClinicalRecords {
+  readonly #files: readonly ByteSource[];
+  readonly #references = new References();
+  readonly #otherVersions = new Set<string>();
+
+  constructor(files: readonly ByteSource[]) {
+    this.#files = files;
+  }
+
+  /** To be told of every element of the XML. */
+  notice({ name, attributes }: ExportElement): void {
+    if (name !== 'ClinicalRecord') return;
+    const { fhirVersion = '', resourceFilePath = '' } = attributes;
+    if (fhirVersion === '' || fhirVersion.startsWith('4.')) return;
+    if (this.#otherVersions.size < MAX_OLD_VERSIONS)
+      this.#otherVersions.add(toOwnText(lastPart(resourceFilePath)));
+  }
+
+  /** Learns what the resources call each other. */
+  async learn(): Promise<void> {
+    for (const file of this.#files) {
+      const resource = await this.#read(file);
+      if (typeof resource !== 'string') this.#references.add('', resource);
+    }
+  }
+
+  /** Hands over what the files hold: to the sink for the position of the file, and tells when it has been read. */
+  async readAll(
+    sinkOf: (index: number) => ImportSink,
+    onRead: (index: number) => Promise<void>,
+  ): Promise<void> {
+    // All patients in here are the one person, whatever each clinic calls them.
+    const resources = new ResourceImport({
+      references: this.#references,
+      patient: null,
+      statements: new FirstStatements(),
+    });
+    for (const [index, file] of this.#files.entries()) {
+      this.#take(await this.#read(file), toOrigin(file.name), resources, sinkOf(index));
+      await onRead(index);
+    }
+    resources.finish(sinkOf(this.#files.length));
+  }
+
+  #take(resource: JsonObject | string, origin: string, resources: ResourceImport, sink: ImportSink): void {
+    if (typeof resource === 'string') sink.refused(TYPE, resource, origin);
+    else if (typeOf(resource) === 'Patient')
+      sink.leftOut('Patient', 'who the person is, the phone knows itself');
+    else resources.take({ resource, fullUrl: '', origin }, sink);
+  }
+
+  async #read(file: ByteSource): Promise<JsonObject | string> {
+    if (this.#otherVersions.has(lastPart(file.name))) return 'is not FHIR R4';
+    if (file.size > MAX_BYTES) return 'is larger than 8 MB';
+    try {
+      return parseResource((await readHead(file, Number.POSITIVE_INFINITY)).toString());
+    } catch (error) {
+      if (error instanceof UnusableFile) return 'is damaged';
+      throw error;
+    }
+  }
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
