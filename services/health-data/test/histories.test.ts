@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { fromUnits, toUnits } from './reference/exact.ts';
 import { type History, histories, type Step } from './reference/histories.ts';
 import { NOW } from './reference/moments.ts';
+import type { Kept, Sent } from './reference/person.ts';
 import { openPorts, type Ports } from './reference/ports.ts';
 import { type Asked, toRequest } from './reference/questions.ts';
 import { type Comparison, Witness } from './reference/witness.ts';
@@ -54,6 +56,10 @@ async function take(witness: Witness, step: Step): Promise<Comparison[]> {
       );
       return batch.length === 0 ? [] : [await witness.put(batch)];
     }
+    case 'echo': {
+      const batch = chosen(step.picks).flatMap((reading) => halve(reading, step.source));
+      return batch.length === 0 ? [] : [await witness.put(batch)];
+    }
     case 'delete':
       return [await witness.delete(chosen(step.picks), step.spans)];
     case 'move':
@@ -76,6 +82,20 @@ async function take(witness: Witness, step: Step): Promise<Comparison[]> {
     case 'ask':
       return Promise.all(step.questions.map((asked) => ask(witness, asked)));
   }
+}
+
+/** What came to an additive type at once, in two parts a millisecond apart; the second no longer than the first. */
+function halve({ type, start, end, value, metric }: Kept, source: string): Sent[] {
+  if (metric.kind !== 'additive' || value === null) return [];
+  const units = toUnits(value, metric.decimals);
+  const half = Math.trunc(units / 2);
+  return [half, units - half].map((part, index) => ({
+    type,
+    start: start - index,
+    end: end - index,
+    source,
+    value: fromUnits(part, metric.decimals),
+  }));
 }
 
 async function ask(witness: Witness, asked: Asked): Promise<Comparison> {

@@ -11,6 +11,8 @@ export type Step =
   | { readonly do: 'put'; readonly batch: readonly Sent[] }
   /** Puts again what is there already, some of it with another value. */
   | { readonly do: 'repeat'; readonly picks: readonly number[]; readonly change: readonly boolean[] }
+  /** A second device tells of the same in two parts: sums tie. */
+  | { readonly do: 'echo'; readonly picks: readonly number[]; readonly source: string }
   | { readonly do: 'delete'; readonly picks: readonly number[]; readonly spans: readonly Span[] }
   | { readonly do: 'move'; readonly zone: string }
   | { readonly do: 'erase' }
@@ -139,6 +141,10 @@ function stepIn(scene: Scene, zone: fc.Arbitrary<string>): fc.Arbitrary<Step> {
     {
       weight: 4,
       arbitrary: fc.record({ do: fc.constant('repeat' as const), picks, change: fc.array(fc.boolean()) }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({ do: fc.constant('echo' as const), picks, source: fc.constantFrom(...SOURCES) }),
     },
     {
       weight: 5,
