@@ -12,7 +12,8 @@ export interface ByteSource {
   read(): AsyncIterable<Buffer>;
 }
 
-const CHUNK_BYTES = 256 * 1024;
+// What is made of a piece lives until the next one: larger pieces cost memory and save no time.
+const CHUNK_BYTES = 64 * 1024;
 
 /** A file as a source. Throws UnusableFile when there is none. */
 export function openFileSource(path: string): ByteSource {
