@@ -4,6 +4,7 @@ import { signIn } from '@phds/e2e/people';
 import { send } from '@phds/e2e/request';
 import { openRealBrowser, type Screen, Visitor } from '@phds/e2e/visitor';
 import { prepareVisits } from '@phds/e2e/visits';
+import * as client from 'openid-client';
 
 const HEART = 'read:health-data:heart';
 const browser = await openRealBrowser();
@@ -75,6 +76,41 @@ function approvalScreen(realBrowser: NonNullable<typeof browser>): void {
     expect(tokens.scope.split(' ').toSorted()).toEqual([HEART, 'read:weight']);
     expect((await app.read(tokens.access_token, '/api/v1/health-data/heart')).status).toBe(200);
     expect((await app.read(tokens.access_token, '/api/v1/profile')).status).toBe(403);
+  });
+
+  test('serves a stock client, from signing in to data', async () => {
+    const config = await client.discovery(
+      new URL(visits.stack.gateway),
+      app.clientId,
+      undefined,
+      client.ClientSecretPost(app.clientSecret),
+      { algorithm: 'oauth2', execute: [client.allowInsecureRequests] },
+    );
+    const pkceCodeVerifier = client.randomPKCECodeVerifier();
+    const expectedState = client.randomState();
+    const url = client.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: `${HEART} read:profile`,
+      state: expectedState,
+      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+    });
+    const visitor = await visits.open(url.href, {});
+    await visitor.page.getByRole('link', { name: 'Sign in' }).first().click();
+    await visitor.page.getByLabel('Somebody else').fill('grace');
+    await visitor.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    const callback = await press(visitor, /^Share 2 of 2$/);
+    const tokens = await client.authorizationCodeGrant(config, callback, { pkceCodeVerifier, expectedState });
+    const heart = new URL('/api/v1/health-data/heart', visits.stack.gateway);
+    expect((await client.fetchProtectedResource(config, tokens.access_token, heart, 'GET')).status).toBe(200);
+  });
+
+  test('lets a person look at what a scope holds', async () => {
+    const { approval_uri } = await ask([HEART]);
+    const { page } = await visit(approval_uri);
+    const beside = page.waitForEvent('popup');
+    await page.getByRole('link', { name: /^Look at my data/ }).click();
+    await (await beside).getByRole('heading', { name: 'My data at a glance' }).waitFor();
   });
 
   test('can be decided with the keyboard alone', async () => {

@@ -26,18 +26,27 @@ export function ScopeChoice({
         <fieldset key={category} className={style['group']}>
           <legend>{category}</legend>
           {items.map((item) => (
-            <Checkbox
-              key={item.scope}
-              isSelected={chosen.has(item.scope)}
-              onChange={(isSelected) => toggle(item.scope, isSelected)}
-            >
-              <span className={style['title']}>
-                {item.title}
-                {item.sensitive ? <Tag tone="warn">sensitive</Tag> : null}
-                {item.alreadyShared ? <Tag tone="good">shared already</Tag> : null}
-              </span>
-              <span className={style['description']}>{item.description}</span>
-            </Checkbox>
+            <div key={item.scope} className={style['scope']}>
+              <Checkbox
+                isSelected={chosen.has(item.scope)}
+                onChange={(isSelected) => toggle(item.scope, isSelected)}
+              >
+                <span className={style['title']}>
+                  {item.title}
+                  {item.sensitive ? <Tag tone="warn">sensitive</Tag> : null}
+                  {item.alreadyShared ? <Tag tone="good">shared already</Tag> : null}
+                </span>
+                <span className={style['description']}>{item.description}</span>
+              </Checkbox>
+              <a
+                className={style['look']}
+                href={`/data?scope=${encodeURIComponent(item.scope)}`}
+                target="_blank"
+                rel="noopener"
+              >
+                Look at my data<span className={style['hidden']}> of {item.title} (opens beside)</span>
+              </a>
+            </div>
           ))}
         </fieldset>
       ))}
