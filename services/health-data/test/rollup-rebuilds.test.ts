@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RollupStore } from '../src/app/ports.ts';
 import { startRollupRebuilds } from '../src/app/rollup-rebuilds.ts';
+import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
 import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
 
 const intervalMs = 3_600_000;
@@ -129,6 +130,15 @@ describe('a rebuild', () => {
     importer.release();
     expect(await isValid('stopped')).toBe(false);
     expect(await harness.rollups.rebuild('stopped', signal)).toBe(true);
+  });
+
+  test('brings nothing of an erased person back', async () => {
+    await harness.put('erased', [heart(0)]);
+    await createPgUserEraser(harness.pool).erase('erased');
+    await harness.rollups.rebuild('erased', signal);
+    await harness.remove('erased', [heart(0)]);
+    const { rowCount } = await harness.pool.query("SELECT FROM rollup_state WHERE user_id = 'erased'");
+    expect(rowCount).toBe(0);
   });
 
   test('finds users page by page', async () => {

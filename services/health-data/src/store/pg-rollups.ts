@@ -75,6 +75,11 @@ export async function rebuildSmall(
   return false;
 }
 
+// Who has no readings has no row: a rebuild that was asked for before an erasure brings nothing of the person back.
+const KEEP_STATE = `
+  INSERT INTO rollup_state (user_id, time_zone, version)
+  SELECT $1, $2, $3 WHERE EXISTS (SELECT FROM reading WHERE user_id = $1)`;
+
 /** Makes all rollups of the user anew. `timeoutMs` bounds each statement's wait where the pool's own is too short. */
 export async function rebuildRollups(
   client: pg.ClientBase,
@@ -89,9 +94,5 @@ export async function rebuildRollups(
   for (const text of [...FILL_HOURS, ...FILL_SPANS]) {
     await client.query({ text, values: [userId, timeZone], ...limit });
   }
-  await client.query('INSERT INTO rollup_state (user_id, time_zone, version) VALUES ($1, $2, $3)', [
-    userId,
-    timeZone,
-    ROLLUP_VERSION,
-  ]);
+  await client.query(KEEP_STATE, [userId, timeZone, ROLLUP_VERSION]);
 }
