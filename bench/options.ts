@@ -13,6 +13,8 @@ export interface Options {
   readonly rate: number;
   /** Revocations a second of `revocation`. */
   readonly revocations: number;
+  /** Readings of the largest user of `flat`. */
+  readonly largest: number;
   /** Fill the database anew. */
   readonly fresh: boolean;
 }
@@ -31,6 +33,7 @@ export function parseOptions(args: readonly string[]): { name: string; options: 
       rounds: text('5'),
       rate: text('500'),
       revocations: text('16'),
+      largest: text('10000000'),
       fresh: { type: 'boolean', default: false },
     },
   });

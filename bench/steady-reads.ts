@@ -1,8 +1,8 @@
 // Reads at a constant rate from a process of its own, spread over gateways and tokens. Takes a job over IPC, answers a result.
 import { readFileSync } from 'node:fs';
-import { Agent, get } from 'node:http';
 import { type Arrivals, arrive } from './arrivals.ts';
 import { type Latencies, summarize } from './latencies.ts';
+import { read } from './read.ts';
 
 export interface ReadsJob extends Arrivals {
   readonly gateways: readonly string[];
@@ -19,9 +19,6 @@ export interface ReadsResult {
   readonly failures: Readonly<Record<number, number>>;
 }
 
-const PATIENCE_MS = 10_000;
-const agent = new Agent({ keepAlive: true });
-
 async function run(job: ReadsJob): Promise<ReadsResult> {
   const lines = readFileSync(job.requestsFile, 'utf8').trimEnd().split('\n');
   const milliseconds: number[] = [];
@@ -35,18 +32,6 @@ async function run(job: ReadsJob): Promise<ReadsResult> {
   });
   const seconds = (performance.now() - start) / 1000;
   return { latencies: summarize(milliseconds), perSecond: milliseconds.length / seconds, failures };
-}
-
-function read(url: string, token: string): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const headers = { Authorization: `Bearer ${token}` };
-  const request = get(url, { agent, headers, signal: AbortSignal.timeout(PATIENCE_MS) }, (response) => {
-    response.resume();
-    response.once('end', () => resolve(response.statusCode ?? 0));
-    response.once('error', () => resolve(0));
-  });
-  request.once('error', () => resolve(0));
-  return promise;
 }
 
 process.on('message', (job: ReadsJob) => {

@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { getMetric, type MetricKey } from '@phds/catalog/metrics';
+import type { Stack } from '@phds/dev-stack/stack';
+import pg from 'pg';
+
+/** Somebody with so many readings. */
+export interface Person {
+  readonly user: string;
+  readonly readings: number;
+}
+
+/** A thousand, a hundred thousand and the largest. */
+export function toPeople(largest: number): Person[] {
+  return [1_000, 100_000, largest].map((readings) => ({ user: `flat-${readings}`, readings }));
+}
+
+// How often a watch, a phone and a scale measure, in shares of all readings.
+const SHARES: Partial<Record<MetricKey, number>> = {
+  'heart-rate': 600,
+  hrv: 20,
+  'resting-hr': 3,
+  'blood-pressure': 3,
+  'bp-diastolic': 3,
+  spo2: 40,
+  'respiratory-rate': 30,
+  glucose: 10,
+  temperature: 3,
+  steps: 120,
+  distance: 50,
+  calories: 50,
+  'basal-calories': 20,
+  exercise: 10,
+  flights: 6,
+  'sleep-deep': 7,
+  'sleep-core': 7,
+  'sleep-rem': 7,
+  'sleep-awake': 4,
+  weight: 4,
+  mindfulness: 3,
+};
+
+/** The years that everybody's readings spread over, evenly: each has as many days, and differs in how full they are. */
+export const FIRST_DAY = '2016-01-01';
+const DAYS = 3_652;
+
+const TABLES = ['reading', 'reading_count', 'hour_rollup', 'day_rollup', 'rollup_state'];
+const POLL_MS = 1_000;
+
+/** Fills in everybody by SQL, and waits until the service has made their rollups. Does nothing when they are there already. */
+export async function fillPeople(
+  stack: Stack,
+  people: readonly Person[],
+  say: (line: string) => void,
+): Promise<void> {
+  const client = new pg.Client({ connectionString: stack.databases['health-data'].ownerUrl });
+  await client.connect();
+  try {
+    await client.query("SET search_path = health_data; SET timezone = 'UTC'");
+    if (await areFilled(client, people)) return;
+    const service = stack.processes.get('health-data');
+    await service?.stop();
+    await client.query(`TRUNCATE ${TABLES.join(', ')}, profile`);
+    for (const person of people) {
+      say(`filling in ${person.readings.toLocaleString('en')} readings`);
+      await fillPerson(client, person);
+    }
+    await client.query(COUNT);
+    say('waiting for the rollups');
+    await service?.start();
+    while (!(await areFilled(client, people))) await delay(POLL_MS);
+    for (const table of TABLES) await client.query(`VACUUM ANALYZE ${table}`);
+  } finally {
+    await client.end();
+  }
+}
+
+async function areFilled(client: pg.Client, people: readonly Person[]): Promise<boolean> {
+  const users = people.map(({ user }) => user);
+  const { rows } = await client.query(
+    'SELECT count(*)::int AS filled FROM rollup_state WHERE user_id = ANY($1)',
+    [users],
+  );
+  return rows[0].filled === people.length;
+}
+
+async function fillPerson(client: pg.Client, { user, readings }: Person): Promise<void> {
+  await client.query("INSERT INTO profile (user_id, time_zone) VALUES ($1, 'Europe/Berlin')", [user]);
+  const all = Object.values(SHARES).reduce((sum, share) => sum + share, 0);
+  for (const [type, share] of Object.entries(SHARES) as [MetricKey, number][]) {
+    const { category, plausible, bucketBy } = getMetric(type);
+    const values = [user, type, category, bucketBy === 'end' ? 25 : 1, plausible.min, plausible.max / 4];
+    await client.query(INSERT, [
+      ...values,
+      Math.max(1, Math.round((readings * share) / all)),
+      FIRST_DAY,
+      DAYS,
+    ]);
+  }
+}
+
+// Two devices, the second measuring every third time; values that vary, with one decimal.
+const INSERT = `
+  INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
+  SELECT $1, gen_random_uuid(), $2, $3, at, at + $4::int * interval '1 minute',
+    $5::float8 + round((n % 997)::numeric * $6::numeric / 997, 1)::float8, CASE n % 3 WHEN 0 THEN 'iphone' ELSE 'apple-watch' END
+  FROM generate_series(0, $7::int - 1) AS n,
+    LATERAL (SELECT $8::timestamptz + n * ($9::int * interval '1 day' / $7::int) AS at) AS moment`;
+
+const COUNT = `
+  INSERT INTO reading_count (user_id, type, span, start_at, count)
+  SELECT user_id, type, span, start, sum(number)
+  FROM (
+    SELECT user_id, type, date_trunc('hour', start_at) AS hour, count(*) AS number FROM reading GROUP BY 1, 2, 3
+  ) AS hourly, LATERAL (VALUES
+    ('hour', hour), ('day', date_trunc('day', hour)), ('month', date_trunc('month', hour)),
+    ('year', date_trunc('year', hour)), ('all', '-infinity')
+  ) AS covering(span, start)
+  GROUP BY 1, 2, 3, 4`;
