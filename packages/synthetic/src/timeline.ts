@@ -2,7 +2,7 @@ import type { MetricName } from '@phds/catalog/metrics';
 import { dayOf, HOUR_MS, startOfDay } from './calendar.ts';
 import type { Person } from './person.ts';
 import { createPlanner, type Day } from './plan/day.ts';
-import { createSetting } from './plan/setting.ts';
+import { createSetting, type Setting } from './plan/setting.ts';
 import { type SyntheticReading, sample } from './reading.ts';
 import { TOPICS, type Topic } from './readings/topics.ts';
 
@@ -54,7 +54,7 @@ export function openTimeline(
   if (life === null) return openEntries(person, seed, until, topics);
   const setting = createSetting(person, life, seed);
   const dayAt = createPlanner(setting);
-  const lastDay = dayOf(until - 1, setting.zoneOn(dayOf(until - 1, person.timeZone)));
+  const lastDay = dayAround(setting, until - 1);
   const { firstDay, skipped } =
     extent !== undefined && 'readings' in extent
       ? findStart(topics, dayAt, lastDay, until, extent.readings)
@@ -81,6 +81,12 @@ export function openTimeline(
       }
     },
   };
+}
+
+/** The day of the person that an instant falls on, wherever they are; a journey may be a day ahead of home or behind it. */
+function dayAround({ person, startOf }: Setting, instant: number): number {
+  const atHome = dayOf(instant, person.timeZone);
+  return [atHome + 1, atHome].find((day) => startOf(day) <= instant) ?? atHome - 1;
 }
 
 /** The readings of a timeline one by one. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { METRICS, roundToDecimals } from '@phds/catalog/metrics';
-import { SECOND_MS } from '@phds/synthetic/calendar';
+import { parseDay, SECOND_MS } from '@phds/synthetic/calendar';
 import { ADA } from '@phds/synthetic/people/ada';
 import { GRACE } from '@phds/synthetic/people/grace';
 import { HEAVY } from '@phds/synthetic/people/heavy';
 import { EMPTY, findPerson, PEOPLE, SPARSE } from '@phds/synthetic/people/people';
 import { TRAVELLER } from '@phds/synthetic/people/traveller';
 import { recordsIn } from '@phds/synthetic/records/records';
-import { openTimeline, readingsIn } from '@phds/synthetic/timeline';
+import { endOfDay, openTimeline, readingsIn } from '@phds/synthetic/timeline';
 import { timelineOf } from './people-helpers.ts';
 
 const NOW = Date.parse('2026-03-30T09:30:00.000Z');
@@ -114,10 +114,9 @@ describe('so many readings', () => {
     expect(Math.min(...chosen.slice(0, 100).map(({ start }) => start))).toBeGreaterThanOrEqual(lastCut);
   });
 
-  test('nobody has more than a life full', () => {
+  test('somebody who is not measured has what they typed in, however much is asked for', () => {
     const extent = { readings: 1_000 };
-    const idle = { ...SPARSE, life: null };
-    expect([...readingsIn(openTimeline(idle, { until: NOW, extent }))]).toHaveLength(5);
+    expect([...readingsIn(openTimeline(SPARSE, { until: NOW, extent }))]).toHaveLength(5);
   });
 });
 
@@ -126,4 +125,11 @@ test('another stretch of the same life holds the same days', () => {
   const short = [...readingsIn(timelineOf(ADA, '2026-02-10', 5))];
   const kept = new Set(long.map((reading) => JSON.stringify(reading)));
   expect(short.filter((reading) => !kept.has(JSON.stringify(reading)))).toEqual([]);
+});
+
+test('every day of a traveller ends with the day itself, also when a journey does', () => {
+  const first = parseDay('2026-01-01') ?? 0;
+  const days = Array.from({ length: 365 }, (_, index) => first + index);
+  const lastDays = days.map((day) => openTimeline(TRAVELLER, { until: endOfDay(TRAVELLER, day) }).lastDay);
+  expect(lastDays).toEqual(days);
 });

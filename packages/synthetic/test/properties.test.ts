@@ -16,7 +16,7 @@ const lives = fc.record({
   person: fc.constantFrom(ADA, GRACE, TRAVELLER, HEAVY),
   seed: fc.integer({ min: 0, max: 1_000_000 }),
   lastDay: fc.integer({ min: parseDay('2023-01-01') ?? 0, max: parseDay('2026-12-31') ?? 0 }),
-  days: fc.integer({ min: 1, max: 12 }),
+  days: fc.integer({ min: 1, max: 7 }),
 });
 
 type Choice = typeof lives extends fc.Arbitrary<infer Value> ? Value : never;
@@ -47,10 +47,12 @@ describe('whoever it is, and whenever', () => {
     fc.assert(
       fc.property(lives, (life) => {
         const latest = new Map<string, number>();
-        for (const { type, start } of readingsIn(open(life))) {
-          expect(start).toBeGreaterThanOrEqual(latest.get(type) ?? 0);
+        const early = [...readingsIn(open(life))].filter(({ type, start }) => {
+          const before = latest.get(type) ?? 0;
           latest.set(type, start);
-        }
+          return start < before;
+        });
+        expect(early).toEqual([]);
       }),
       RUNS,
     );
@@ -78,11 +80,12 @@ describe('whoever it is, and whenever', () => {
     fc.assert(
       fc.property(lives, (life) => {
         const ends = new Map<string, number>();
-        for (const { type, source, start, end } of readingsIn(open(life))) {
-          const key = `${type} ${source}`;
-          expect(start).toBeGreaterThanOrEqual(ends.get(key) ?? 0);
-          ends.set(key, end);
-        }
+        const overlapping = [...readingsIn(open(life))].filter(({ type, source, start, end }) => {
+          const before = ends.get(`${type} ${source}`) ?? 0;
+          ends.set(`${type} ${source}`, end);
+          return start < before;
+        });
+        expect(overlapping).toEqual([]);
       }),
       RUNS,
     );

@@ -1,4 +1,4 @@
-import { formatDay, MINUTE_MS } from '../calendar.ts';
+import { MINUTE_MS } from '../calendar.ts';
 import { planBouts, type Waking } from './bouts.ts';
 import type { DayPlan } from './day-plan.ts';
 import { planMeals } from './meals.ts';
@@ -11,7 +11,7 @@ export interface Day extends DayPlan {
   readonly minutes: Minutes;
 }
 
-export function planDay(setting: Setting, number: number): Day {
+function planDay(setting: Setting, number: number): Day {
   const [start, end] = [setting.startOf(number), setting.startOf(number + 1)];
   const [night, nextNight] = [planNight(setting, number), planNight(setting, number + 1)];
   const waking = {
@@ -76,9 +76,4 @@ export function createPlanner(setting: Setting): (day: number) => Day {
     days.set(number, day);
     return day;
   };
-}
-
-/** YYYY-MM-DD. */
-export function dateOf({ number }: Day): string {
-  return formatDay(number);
 }

@@ -5,7 +5,7 @@ import type { Night, Stage } from './night.ts';
 /** What a body does minute by minute, from the start of the day to its end. */
 export interface Minutes {
   readonly count: number;
-  /** Index into `STATES`. */
+  /** 0 up, 1 in bed, 2 awake among sleep, 3 core, 4 deep, 5 REM sleep. */
   readonly state: Uint8Array;
   /** Steps a minute. */
   readonly cadence: Float32Array;
@@ -21,9 +21,7 @@ export interface Minutes {
   readonly heartRate: Float32Array;
 }
 
-export const STATES = ['up', 'inBed', 'awake', 'core', 'deep', 'rem'] as const;
-
-/** Whether a state of `STATES` is sleep. */
+/** Whether a state of `Minutes` is sleep. */
 export function isAsleep(state: number | undefined): boolean {
   return state !== undefined && state >= 3;
 }

@@ -39,7 +39,7 @@ function fingerPricks(day: Day): SyntheticReading[] {
 }
 
 /** mg/dL: the level before meals, the dawn phenomenon, what is being digested, what muscles burn, and illness. */
-export function glucoseAt(day: Day, at: number): number {
+function glucoseAt(day: Day, at: number): number {
   const { glucose: level, mealRise, mealPeak } = day.setting.life.body;
   const dawn = Math.exp(-(((at - day.night.wake) / (1.5 * HOUR_MS)) ** 2)) * level * 0.06;
   let value = level + dawn + day.illness * level * 0.1;
