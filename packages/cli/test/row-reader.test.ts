@@ -114,6 +114,16 @@ describe('records that are wrong do not take others with them', () => {
       ],
     ],
     [
+      'one that meets another, with too many fields between them',
+      'a,"b\nd,e,f\n",g,h,i\nj,k,l',
+      [
+        [1, OPEN],
+        [2, ['d', 'e', 'f']],
+        [3, OPEN],
+        [4, ['j', 'k', 'l']],
+      ],
+    ],
+    [
       'two of them',
       'a,"b,c\nd,"e,f\ng,h,i',
       [
