@@ -7,12 +7,24 @@ export async function getTimeZone(profiles: ProfileStore, userId: string): Promi
   return (await profiles.findTimeZone(userId)) ?? DEFAULT_TIME_ZONE;
 }
 
+interface Grant {
+  readonly userId: string;
+  /** How far back the app sees (YYYY-MM-DD); null is everything. */
+  readonly dataFrom: string | null;
+}
+
 /** Where the grant's data window begins: midnight in the user's zone; null when it has no beginning. */
-export async function findSince(
+export async function findSince(profiles: ProfileStore, grant: Grant): Promise<Date | null> {
+  return grant.dataFrom === null ? null : (await findOwnWindow(profiles, grant)).since;
+}
+
+/** The user's zone, and where the grant's data window begins in it. */
+export async function findOwnWindow(
   profiles: ProfileStore,
-  { userId, dataFrom }: { readonly userId: string; readonly dataFrom: string | null },
-): Promise<Date | null> {
-  return dataFrom === null ? null : startOfDay(dataFrom, await getTimeZone(profiles, userId));
+  { userId, dataFrom }: Grant,
+): Promise<{ timeZone: string; since: Date | null }> {
+  const timeZone = await getTimeZone(profiles, userId);
+  return { timeZone, since: dataFrom === null ? null : startOfDay(dataFrom, timeZone) };
 }
 
 // Nobody has as many rows, and the database's integers end somewhere.

@@ -6,7 +6,7 @@ import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import { toStatistics } from '../domain/summary.ts';
 import { formatWithOffset } from '../domain/time-zone.ts';
 import { notBefore, toInstantsIn } from '../domain/window.ts';
-import { findSince, getTimeZone, toSlice } from './data-window.ts';
+import { findOwnWindow, findSince, toSlice } from './data-window.ts';
 import { toListAnswer, toTimedObjectAnswer } from './document.ts';
 import type { ProfileStore, SummaryQuery, SummaryReader } from './ports.ts';
 import type { Read, ReadScope } from './released-read.ts';
@@ -47,14 +47,20 @@ export function readTrends(ports: SummaryPorts): Read {
 
 async function toSummaryQuery(profiles: ProfileStore, scope: ReadScope): Promise<SummaryQuery> {
   const { userId, query } = scope;
-  const timeZone = query.timeZone ?? (await getTimeZone(profiles, userId));
+  const { timeZone, since } = await findZoneAndSince(profiles, scope);
   return {
     userId,
     metrics: query.metric === null ? METRICS.map((metric) => metric.key) : [query.metric.key],
     timeZone,
     range: toInstantsIn(query.window, timeZone),
-    since: await findSince(profiles, scope),
+    since,
   };
+}
+
+async function findZoneAndSince(profiles: ProfileStore, scope: ReadScope) {
+  const { timeZone } = scope.query;
+  if (timeZone === null) return findOwnWindow(profiles, scope);
+  return { timeZone, since: await findSince(profiles, scope) };
 }
 
 function presentSummary(summary: MetricSummary) {

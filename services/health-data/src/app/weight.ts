@@ -1,6 +1,6 @@
 import { toPublicId } from '../domain/public-id.ts';
 import { toDates } from '../domain/window.ts';
-import { findSince, getTimeZone, toSlice } from './data-window.ts';
+import { findOwnWindow, toSlice } from './data-window.ts';
 import { toListAnswer } from './document.ts';
 import type { ProfileStore, WeightReader } from './ports.ts';
 import type { Read } from './released-read.ts';
@@ -11,9 +11,8 @@ export function readWeight(ports: { readonly weights: WeightReader; readonly pro
     const { userId, query } = scope;
     const page = await ports.weights.list({
       userId,
-      timeZone: await getTimeZone(ports.profiles, userId),
+      ...(await findOwnWindow(ports.profiles, scope)),
       dates: toDates(query.window),
-      since: await findSince(ports.profiles, scope),
       ...toSlice(query),
     });
     const items = page.items.map(({ id, weightKg, date }) => ({ id: toPublicId('wgt', id), weightKg, date }));
