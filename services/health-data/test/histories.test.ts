@@ -57,7 +57,7 @@ async function take(witness: Witness, step: Step): Promise<Comparison[]> {
       return batch.length === 0 ? [] : [await witness.put(batch)];
     }
     case 'echo': {
-      const batch = chosen(step.picks).flatMap((reading) => halve(reading, step.source));
+      const batch = chosen(step.picks).flatMap((reading) => echo(reading, step.source));
       return batch.length === 0 ? [] : [await witness.put(batch)];
     }
     case 'delete':
@@ -84,9 +84,10 @@ async function take(witness: Witness, step: Step): Promise<Comparison[]> {
   }
 }
 
-/** What came to an additive type at once, in two parts a millisecond apart; the second no longer than the first. */
-function halve({ type, start, end, value, metric }: Kept, source: string): Sent[] {
-  if (metric.kind !== 'additive' || value === null) return [];
+/** Another device's word: of an additive type the same in two parts a millisecond apart, else something at the same moment. */
+function echo({ type, start, end, value, metric }: Kept, source: string): Sent[] {
+  if (value === null) return [];
+  if (metric.kind === 'average') return [{ type, start, end, source, value: metric.plausible.max }];
   const units = toUnits(value, metric.decimals);
   const half = Math.trunc(units / 2);
   return [half, units - half].map((part, index) => ({

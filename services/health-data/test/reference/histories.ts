@@ -11,7 +11,7 @@ export type Step =
   | { readonly do: 'put'; readonly batch: readonly Sent[] }
   /** Puts again what is there already, some of it with another value. */
   | { readonly do: 'repeat'; readonly picks: readonly number[]; readonly change: readonly boolean[] }
-  /** A second device tells of the same in two parts: sums tie. */
+  /** A second device tells of the same moments: sums and times tie. */
   | { readonly do: 'echo'; readonly picks: readonly number[]; readonly source: string }
   | { readonly do: 'delete'; readonly picks: readonly number[]; readonly spans: readonly Span[] }
   | { readonly do: 'move'; readonly zone: string }
