@@ -1,13 +1,21 @@
-// pnpm bench [heart|record|revocation|flat] [--users 3000] [--readings 1000] [--seconds 8] [--fresh]
+// pnpm bench [heart|record|revocation|import|flat] [--users 3000] [--readings 1000] [--seconds 8] [--fresh]
 //   heart, record: [--connections 32] [--rounds 5]    revocation: [--rate 500] [--revocations 16]
+//   import: [--rate 500] [--records 1000000]
 //   flat, which has users of its own: [--largest 10000000]
 import { benchFlat } from './flat.ts';
 import { benchHeart } from './heart.ts';
+import { benchImport } from './import.ts';
 import { parseOptions } from './options.ts';
 import { benchRecord } from './record.ts';
 import { benchRevocation } from './revocation.ts';
 
-const BENCHMARKS = { heart: benchHeart, record: benchRecord, revocation: benchRevocation, flat: benchFlat };
+const BENCHMARKS = {
+  heart: benchHeart,
+  record: benchRecord,
+  revocation: benchRevocation,
+  import: benchImport,
+  flat: benchFlat,
+};
 
 const { name, options } = parseOptions(process.argv.slice(2));
 const bench = BENCHMARKS[name as keyof typeof BENCHMARKS];

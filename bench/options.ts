@@ -9,12 +9,14 @@ export interface Options {
   /** Of one stretch of load. */
   readonly seconds: number;
   readonly rounds: number;
-  /** Reads a second of `revocation`. */
+  /** Reads a second of `revocation` and `import`. */
   readonly rate: number;
   /** Revocations a second of `revocation`. */
   readonly revocations: number;
   /** Readings of the largest user of `flat`. */
   readonly largest: number;
+  /** Of the export that `import` reads. */
+  readonly records: number;
   /** Fill the database anew. */
   readonly fresh: boolean;
 }
@@ -33,6 +35,7 @@ export function parseOptions(args: readonly string[]): { name: string; options: 
       rounds: text('5'),
       rate: text('500'),
       revocations: text('16'),
+      records: text('1000000'),
       largest: text('10000000'),
       fresh: { type: 'boolean', default: false },
     },
