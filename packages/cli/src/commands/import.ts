@@ -100,13 +100,20 @@ async function importSource(
     await log.note(run.position, run.settled, 'finished');
     return { report: run.total(), failure: null };
   } catch (error) {
-    // What stands before the fault of a file is stored like the rest, so that report and data agree.
-    if (error instanceof UnusableFile) await run.settle();
+    const cause = error instanceof UnusableFile ? await settleBefore(error, run) : error;
     await log.noteFailure(run.position, run.settled);
-    return { report: run.total(), failure: explain(error) };
+    return { report: run.total(), failure: explain(cause) };
   } finally {
     importing.finish();
   }
+}
+
+/** Stores what stands before the fault of a file, so that report and data agree. Answers why the import ends. */
+function settleBefore(fault: UnusableFile, run: ImportRun): Promise<unknown> {
+  return run.settle().then(
+    () => fault,
+    (error: unknown) => error,
+  );
 }
 
 function hasStored(report: ImportReport): boolean {
