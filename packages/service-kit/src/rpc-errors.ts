@@ -78,13 +78,17 @@ export function toGrpcError(error: AppError): { code: status; details: string; m
   return { code, details: error.message, metadata };
 }
 
+/** What grpc-js says of calls whose connection ended under them. Our servers always send details, so they never said it. */
+const CONNECTION_LOST = 'Received RST_STREAM';
+
 /** The AppError behind a failed call; without details only "does not answer" and "something else" can be told apart. */
 export function fromGrpcError(error: ServiceError): AppError {
   const [bytes] = error.metadata?.get('grpc-status-details-bin') ?? [];
   const detail = bytes instanceof Buffer ? findDetail(bytes) : undefined;
   if (detail !== undefined) return fromDetail(detail);
   const away = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.RESOURCE_EXHAUSTED, status.CANCELLED];
-  return away.includes(error.code) ? unavailable(error) : new AppError('internal', '', { cause: error });
+  const isAway = away.includes(error.code) || error.details?.startsWith(CONNECTION_LOST) === true;
+  return isAway ? unavailable(error) : new AppError('internal', '', { cause: error });
 }
 
 function findDetail(bytes: Buffer): ErrorDetail | undefined {

@@ -1,4 +1,5 @@
 import { createServer, type Server as HttpServer } from 'node:http';
+import type { ServerOptions } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import {
   create,
@@ -29,6 +30,9 @@ const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_DEADLINE_MS = 30_000;
 const HEALTH_INTERVAL_MS = 2_000;
 const DRAIN_LIMIT_MS = 5_000;
+
+/** More than any caller can start. */
+const RESETS = 1_000_000;
 
 const SERVER_OPTIONS = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -61,6 +65,7 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   const services = options.services.map((build) => build(options));
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
   const grpc = new Server(SERVER_OPTIONS);
+  tolerateResets(grpc);
   for (const service of services) mountGrpc(grpc, service);
   health.addToServer(grpc);
   const rpcPort = await bindGrpc(grpc, options);
@@ -113,6 +118,16 @@ function unaryCall(method: DescMethodUnary, handler: UnaryHandler): handleUnaryC
 function encode(schema: DescMessage, message: object): Buffer {
   const bytes = toBinary(schema, create(schema, message as Record<string, unknown>));
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/**
+ * Lets callers give up on as many calls as they like. Node's HTTP/2 server ends a connection after a thousand resets, and 33 a second
+ * (CVE-2023-44487): when something hangs, deadlines reset that many, and every other call of the connection would fail with them.
+ * Who gets this far is a service of ours. grpc-js has no option for it and hands these to `http2.createServer`; a test holds that.
+ */
+function tolerateResets(server: Server): void {
+  const { commonServerOptions } = server as unknown as { commonServerOptions: ServerOptions };
+  Object.assign(commonServerOptions, { streamResetBurst: RESETS, streamResetRate: RESETS });
 }
 
 function bindGrpc(server: Server, { host, rpcPort, tls }: RpcServerOptions): Promise<number> {

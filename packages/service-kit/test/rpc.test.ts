@@ -6,6 +6,7 @@ import { AppError, type Reason, unauthorized } from '@phds/service-kit/errors';
 import { createLogger } from '@phds/service-kit/log';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { callerOf } from '@phds/service-kit/rpc-context';
+import { fromGrpcError } from '@phds/service-kit/rpc-errors';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
 import { implement } from '@phds/service-kit/rpc-service';
 import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
@@ -26,6 +27,7 @@ const log = createLogger({
   destination: { write: (line) => void lines.push(line) },
 });
 let thrown: unknown;
+let held: Promise<void> | undefined;
 let server: RpcServer;
 
 beforeAll(async () => {
@@ -34,8 +36,9 @@ beforeAll(async () => {
       implement(
         AccessService,
         {
-          recordAccess: (request, context) => {
+          recordAccess: async (request, context) => {
             if (thrown !== undefined) throw thrown;
+            await held;
             expect(callerOf(context)).toBe('health-data');
             return { verdicts: request.accesses.map(() => Verdict.RELEASED) };
           },
@@ -134,6 +137,32 @@ describe('a typed call over gRPC', () => {
     const error = await caller.client.recordAccess({}).catch((reason: unknown) => reason as AppError);
     thrown = undefined;
     expect(error).toMatchObject({ reason: 'unauthorized', message: '' });
+  });
+
+  test('goes on beside any number of calls that are given up on', async () => {
+    using caller = open('health-data', healthData.pem);
+    const release = Promise.withResolvers<void>();
+    held = release.promise;
+    const accesses = [{}];
+    const patient = caller.client.recordAccess({ accesses }, { timeoutMs: 60_000 });
+    // More than the thousand at once, and 33 a second, that Node's HTTP/2 server puts up with by itself.
+    for (let round = 0; round < 6; round += 1) {
+      const givenUp = Array.from({ length: 400 }, () =>
+        reasonOf(caller.client.recordAccess({ accesses }, { timeoutMs: 300 })),
+      );
+      expect(new Set(await Promise.all(givenUp))).toEqual(new Set(['unavailable']));
+    }
+    release.resolve();
+    held = undefined;
+    expect((await patient).verdicts).toEqual([Verdict.RELEASED]);
+  });
+
+  test.each([
+    ['Received RST_STREAM with code 2 triggered by internal client error: Session closed', 'unavailable'],
+    ['Response message parsing error: index out of range', 'internal'],
+  ])('without details tells a lost connection from a fault: %s', (details, reason) => {
+    const error = Object.assign(new Error(details), { code: 13, details, metadata: new Metadata() });
+    expect(fromGrpcError(error).reason).toBe(reason);
   });
 
   test('says unavailable when nobody listens', async () => {
