@@ -63,6 +63,19 @@ describe('an export that is read on from a position', () => {
   });
 });
 
+test('an element that ends at the position stands before it', async () => {
+  const [first, second] = [
+    recordXml({ value: '1' }),
+    recordXml({ value: '2', startDate: '2024-01-05 10:01:00 +0100' }),
+  ];
+  const path = files.write('export.xml', `<HealthData>${first}${second}</HealthData>`);
+  const valuesFrom = async (from: number) =>
+    (await collect(appleImporter, [path], { from })).readings.map(({ value }) => value);
+  const end = '<HealthData>'.length + first.length;
+  expect(await valuesFrom(end - 1)).toEqual([1, 2]);
+  expect(await valuesFrom(end)).toEqual([2]);
+});
+
 test('the time zone is that of the newest sample that is not from the future', async () => {
   const sample = (year: string, zone: string) =>
     recordXml(
