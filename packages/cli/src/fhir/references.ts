@@ -12,9 +12,10 @@ const NAMED: { readonly [resourceType: string]: (resource: JsonObject) => string
 // Observations and procedures are too many to keep the names of; as a reason they mostly carry a display.
 const INDEXED: ReadonlySet<string> = new Set(['Medication', 'Condition', 'Location']);
 
-// A bundle of hundreds of MB holds some ten thousand; the bound is for files made to exhaust memory.
-const MAX_NAMES = 500_000;
-const MAX_SUBJECTS = 1_000;
+// A bundle of hundreds of MB holds some ten thousand; the bounds are for exports of whole hospitals, and for files made to
+// exhaust memory.
+const MAX_NAMES = 200_000;
+const MAX_PATIENTS = 200_000;
 
 /** A reference as R4 writes it: relative or absolute URL, with or without a version. */
 const TYPED = /([A-Z][A-Za-z]{1,63})\/([A-Za-z0-9.-]{1,64})(?:\/_history\/[^/]+)?$/;
@@ -33,12 +34,12 @@ export class References {
   add(fullUrl: string, resource: JsonObject): void {
     const id = idOf(fullUrl, resource);
     const type = textAt(resource, 'resourceType');
-    if (type === 'Patient') this.#patients.add(id);
+    if (type === 'Patient' && this.#patients.size < MAX_PATIENTS) this.#patients.add(id);
     if (type === 'Patient' || INDEXED.has(type)) this.#addUrl(fullUrl, id);
     const name = INDEXED.has(type) ? NAMED[type]?.(resource) : undefined;
     if (name !== undefined && name !== '' && this.#names.size < MAX_NAMES) this.#names.set(id, name);
     for (const subject of subjectsOf(resource)) {
-      if (this.#subjects.size < MAX_SUBJECTS) this.#subjects.add(subject);
+      if (this.#subjects.size < MAX_PATIENTS) this.#subjects.add(subject);
     }
   }
 
