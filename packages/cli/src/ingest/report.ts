@@ -23,13 +23,16 @@ export interface LeftOutGroup {
 }
 
 const MAX_EXAMPLES = 3;
+const TYPE_LENGTH = 80;
+const REASON_LENGTH = 200;
 const EXAMPLE_LENGTH = 120;
 
 // Types and reasons are ours, or checked names; the bounds are for files that make them up. What is beyond them is counted
 // as `other`, so the numbers still add up.
-const MAX_REFUSED_GROUPS = 200;
-const MAX_LEFT_OUT_TYPES = 500;
+const MAX_REFUSED_GROUPS = 100;
+const MAX_LEFT_OUT_TYPES = 300;
 const OTHER = 'other';
+const OTHER_KEY = JSON.stringify([OTHER, OTHER]);
 
 /** Counts what an import stored, refused and left out. */
 export class ImportReport {
@@ -62,15 +65,16 @@ export class ImportReport {
     group.count += 1;
     if (group.examples.length >= MAX_EXAMPLES) return;
     const text = typeof origin === 'number' ? this.#describe(origin) : origin;
-    group.examples.push(text.slice(0, EXAMPLE_LENGTH));
+    group.examples.push(toPlainText(text, EXAMPLE_LENGTH));
   }
 
   /** Counts items that are not imported on purpose. */
   addLeftOut(type: string, reason: string, count = 1): void {
-    const isKnown = this.#leftOut.get(reason)?.has(type) === true;
-    const isFull = !isKnown && this.#leftOutTypes >= MAX_LEFT_OUT_TYPES;
-    if (isFull) this.#countLeftOut(OTHER, OTHER, count);
-    else this.#countLeftOut(type, reason, count);
+    const known = this.#leftOut.get(reason);
+    const counted = known?.get(type);
+    if (known !== undefined && counted !== undefined) known.set(type, counted + count);
+    else if (this.#leftOutTypes >= MAX_LEFT_OUT_TYPES) this.#countLeftOut(OTHER, OTHER, count);
+    else this.#countLeftOut(toPlainText(type, TYPE_LENGTH), toPlainText(reason, REASON_LENGTH), count);
   }
 
   /** Notes which fields of the profile were set. */
@@ -129,17 +133,18 @@ export class ImportReport {
 
   #countLeftOut(type: string, reason: string, count: number): void {
     const types = this.#leftOut.get(reason) ?? new Map<string, number>();
-    if (!types.has(type)) this.#leftOutTypes += 1;
+    if (!types.has(type) && type !== OTHER) this.#leftOutTypes += 1;
     types.set(type, (types.get(type) ?? 0) + count);
     this.#leftOut.set(reason, types);
   }
 
-  #refusedGroup(type: string, reason: string): RefusedGroup {
-    const isFull = this.#refused.size >= MAX_REFUSED_GROUPS;
+  #refusedGroup(givenType: string, givenReason: string): RefusedGroup {
+    const [type, reason] = [toPlainText(givenType, TYPE_LENGTH), toPlainText(givenReason, REASON_LENGTH)];
     const key = JSON.stringify([type, reason]);
     const known = this.#refused.get(key);
     if (known !== undefined) return known;
-    if (isFull && reason !== OTHER) return this.#refusedGroup(OTHER, OTHER);
+    const isFull = this.#refused.size >= MAX_REFUSED_GROUPS + (this.#refused.has(OTHER_KEY) ? 1 : 0);
+    if (isFull && key !== OTHER_KEY) return this.#refusedGroup(OTHER, OTHER);
     const group: RefusedGroup = { type, reason, count: 0, examples: [] };
     this.#refused.set(key, group);
     return group;
@@ -147,6 +152,11 @@ export class ImportReport {
 }
 
 export type ReportData = ReturnType<ImportReport['toData']>;
+
+/** What a file says goes to terminals and into one bounded document: no control characters, not endless. */
+function toPlainText(text: string, maxLength: number): string {
+  return text.slice(0, maxLength).replaceAll(/\p{Cc}/gu, ' ');
+}
 
 function byCount(one: RefusedGroup, other: RefusedGroup): number {
   return other.count - one.count || one.type.localeCompare(other.type);
