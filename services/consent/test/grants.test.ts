@@ -134,6 +134,23 @@ describe('revoking', () => {
     for (const { revokedAt } of answers) expect(revokedAt).toEqual(grant.revokedAt);
   });
 
+  test('of an expired grant makes it read as revoked; of one that its app ended answers when that was', async () => {
+    const app = await registerApp(consent);
+    const [over, ended] = [await approve(consent, app, 'over'), await approve(consent, app, 'ended-by-app')];
+    await end(over.grantId);
+    const { statusChangedAt } = await consent.ledger.setAppStatus({
+      clientId: app.clientId,
+      status: AppStatus.REVOKED,
+    });
+    await revoke(over.grantId, 'over');
+    expect(await getGrant(over.grantId, 'over')).toMatchObject({
+      status: GrantStatus.REVOKED,
+      revokedBy: 'user',
+    });
+    expect((await revoke(ended.grantId, 'ended-by-app')).revokedAt).toEqual(statusChangedAt);
+    expect(await getGrant(ended.grantId, 'ended-by-app')).toMatchObject({ revokedBy: 'app' });
+  });
+
   test('of a foreign or unknown grant is not found and changes nothing', async () => {
     const { grantId: id } = await approve(consent, await registerApp(consent), 'owner');
     for (const attempt of [revoke(id, 'thief'), revoke(newId('grt'), 'thief'), getGrant(id, 'thief')]) {

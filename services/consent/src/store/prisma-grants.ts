@@ -8,7 +8,7 @@ import { GRANT_COLUMNS, GRANT_FROM, GRANT_STATUS, type GrantRow, toGrant } from 
 
 type Transaction = Prisma.TransactionClient;
 
-/** Grants in table `consent_grant`; each change locks the row first and adds to the grant's history. */
+/** Grants in table `consent_grant`; each change locks the row and adds to the grant's history. */
 export function createPrismaGrants(prisma: PrismaClient): Grants {
   return {
     async list(userId, status, page) {
@@ -25,7 +25,7 @@ export function createPrismaGrants(prisma: PrismaClient): Grants {
       return view ?? null;
     },
     change: (id, userId, change) => prisma.$transaction((tx) => changeTerms(tx, id, userId, change)),
-    revoke: (id, userId) => prisma.$transaction((tx) => revoke(tx, id, userId)),
+    revoke: (id, userId) => revoke(prisma, id, userId),
     revokeAll: (userId) => prisma.$transaction((tx) => revokeAll(tx, userId)),
     async listOfApp(clientId, page) {
       const where = Prisma.sql`g.client_id = ${clientId}`;
@@ -129,15 +129,34 @@ async function changeTerms(
   return true;
 }
 
-async function revoke(tx: Transaction, id: string, userId: string): Promise<Date | null> {
-  const locked = await lockGrant(tx, id, userId);
-  if (locked === null) return null;
-  const { grant, now } = locked;
-  if (grant.revokedAt !== null) return grant.revokedAt;
-  await tx.$executeRaw`
-    UPDATE consent_grant SET revoked_at = ${now}, closed_at = coalesce(closed_at, ${now}) WHERE id = ${id}`;
-  await addEvent(tx, { kind: 'revoked', grantId: id, at: now, terms: grant });
-  return now;
+/**
+ * One statement, so that nobody waits for more than one round trip. It decides by the newest version of the row, and its clock is read
+ * once the row is locked: behind a change that it had to wait for.
+ */
+async function revoke(prisma: PrismaClient, id: string, userId: string): Promise<Date | null> {
+  const [ended] = await prisma.$queryRaw<{ revokedAt: Date }[]>`
+    WITH ended AS (
+      UPDATE consent_grant g SET revoked_at = clock_timestamp(), closed_at = coalesce(g.closed_at, clock_timestamp())
+      WHERE g.id = ${id} AND g.user_id = ${userId} AND g.revoked_at IS NULL AND NOT EXISTS (
+        SELECT FROM app_epoch e
+        WHERE e.client_id = g.client_id AND e.epoch = g.app_epoch + 1 AND e.started_at < g.expires_at)
+      RETURNING g.*
+    ), told AS (
+      INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
+      SELECT gen_random_uuid(), id, revoked_at, 'revoked', scopes, expires_at, data_from FROM ended
+    )
+    SELECT revoked_at AS "revokedAt" FROM ended`;
+  return ended === undefined ? findRevocation(prisma, id, userId) : ended.revokedAt;
+}
+
+/** Of a grant that has one, by its person or its app; null when unknown. */
+async function findRevocation(prisma: PrismaClient, id: string, userId: string): Promise<Date | null> {
+  const [row] = await prisma.$queryRaw<GrantRow[]>`
+    SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)} WHERE g.id = ${id} AND g.user_id = ${userId}`;
+  if (row === undefined) return null;
+  const { revokedAt } = toGrant(row);
+  if (revokedAt === null) throw new Error(`grant ${id} was not revoked`);
+  return revokedAt;
 }
 
 async function revokeAll(tx: Transaction, userId: string): Promise<string[]> {
