@@ -1,5 +1,5 @@
-import { Refused } from '../fhir/refused.ts';
 import { type Importer, type ImportSink, type ImportSource, withoutItems } from '../ingest/importer.ts';
+import { Refused } from '../ingest/refused.ts';
 import { UnusableFile } from '../ingest/unusable-file.ts';
 import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
 import { findColumns, type Header, normalise, readHeader } from '../tables/header.ts';

@@ -1,6 +1,6 @@
 import { findMetricByName } from '@phds/catalog/metrics';
-import { Refused } from '../fhir/refused.ts';
 import type { ImportedReading } from '../ingest/imported-item.ts';
+import { Refused } from '../ingest/refused.ts';
 import { UnusableFile } from '../ingest/unusable-file.ts';
 import type { Columns } from '../tables/header.ts';
 import { parseNumber, parseText, parseTime } from './values.ts';

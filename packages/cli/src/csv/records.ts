@@ -1,7 +1,7 @@
 import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
-import { Refused } from '../fhir/refused.ts';
 import type { ImportedProfile, ImportedRecord } from '../ingest/imported-item.ts';
+import { Refused } from '../ingest/refused.ts';
 import { type Columns, normalise } from '../tables/header.ts';
 import { RECORD_KINDS, type RecordColumn } from './record-kinds.ts';
 import { parseText, parseTime } from './values.ts';

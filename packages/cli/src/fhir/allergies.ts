@@ -1,8 +1,8 @@
+import { Refused } from '../ingest/refused.ts';
 import { codesOf, conceptText, SNOMED } from './concepts.ts';
 import { checkVerification, sinceDateOf } from './conditions.ts';
 import { at, listAt, textAt } from './json-values.ts';
 import { type MappingContext, type Outcome, toRecord } from './outcome.ts';
-import { Refused } from './refused.ts';
 import { severityOfWord, worstSeverity } from './severities.ts';
 
 // SNOMED: no known allergy, … drug allergy, … food allergy, … environmental allergy.

@@ -1,9 +1,9 @@
+import { Refused } from '../ingest/refused.ts';
 import { conceptText } from './concepts.ts';
 import { parseZonedInstant } from './dates.ts';
 import { at, type JsonObject, listAt, shorten, textAt } from './json-values.ts';
 import { type MappingContext, type Outcome, toRecord } from './outcome.ts';
 import type { References } from './references.ts';
-import { Refused } from './refused.ts';
 
 const NOT_TAKING_PLACE: ReadonlySet<string> = new Set(['cancelled', 'noshow']);
 const TITLE_LENGTH = 200;

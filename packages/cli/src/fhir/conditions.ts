@@ -1,8 +1,8 @@
+import { Refused } from '../ingest/refused.ts';
 import { codesOf, conceptText, hasCode, SNOMED } from './concepts.ts';
 import { parsePartialDate } from './dates.ts';
 import { at, type JsonObject, textAt } from './json-values.ts';
 import { type MappingContext, type Outcome, toRecord } from './outcome.ts';
-import { Refused } from './refused.ts';
 import { severityOfConcept } from './severities.ts';
 
 // SNOMED: no current problems or disability.

@@ -1,4 +1,4 @@
-import { Refused } from './refused.ts';
+import { Refused } from '../ingest/refused.ts';
 
 /** How much of a FHIR dateTime is known. */
 export type Precision = 'year' | 'month' | 'day' | 'instant';

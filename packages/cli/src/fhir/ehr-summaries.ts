@@ -1,9 +1,9 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { Refused } from '../ingest/refused.ts';
 import { parseFhirTime } from './dates.ts';
 import { SUMMARIES, type SummaryRule } from './ehr-summary-rules.ts';
 import { type JsonObject, shorten, textAt } from './json-values.ts';
 import { type MappingContext, type Outcome, toRecord } from './outcome.ts';
-import { Refused } from './refused.ts';
 
 /** Contract section 6: text of at most 500 characters, no raw FHIR. */
 const SUMMARY_LENGTH = 500;

@@ -1,7 +1,7 @@
+import { Refused } from '../ingest/refused.ts';
 import { conceptText, quantityText, rangeText } from './concepts.ts';
 import { at, listAt, shorten, textAt } from './json-values.ts';
 import { type MappingContext, type Outcome, toRecord } from './outcome.ts';
-import { Refused } from './refused.ts';
 import { patternOf, timingText } from './timings.ts';
 
 const TEXT_LENGTH = 200;

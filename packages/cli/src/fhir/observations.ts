@@ -1,4 +1,5 @@
 import type { MetricName } from '@phds/catalog/metrics';
+import { Refused } from '../ingest/refused.ts';
 import { findBloodFacts } from './blood-types.ts';
 import { codesOf, conceptText, LOINC } from './concepts.ts';
 import { parseMoment } from './dates.ts';
@@ -6,7 +7,6 @@ import { mapEhrRecord } from './ehr-summaries.ts';
 import { at, isObject, type JsonObject, listAt, numberAt, textAt } from './json-values.ts';
 import { METRIC_OF_LOINC, READING_PANELS } from './metric-codes.ts';
 import { EHR_SOURCE, type MappingContext, type Outcome } from './outcome.ts';
-import { Refused } from './refused.ts';
 
 /** Unix milliseconds. */
 interface Interval {

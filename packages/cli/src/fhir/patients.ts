@@ -1,8 +1,8 @@
 import { GENDERS } from '@phds/catalog/wire-names';
+import { Refused } from '../ingest/refused.ts';
 import { parseFhirTime } from './dates.ts';
 import { type JsonObject, listAt, shorten, textAt } from './json-values.ts';
 import type { MappingContext, Outcome, ProfileFacts } from './outcome.ts';
-import { Refused } from './refused.ts';
 
 const NAME_LENGTH = 200;
 const USES = ['official', 'usual', '', 'temp', 'anonymous'];

@@ -1,3 +1,4 @@
+import { Refused } from '../ingest/refused.ts';
 import { mapAllergy } from './allergies.ts';
 import { mapAppointment } from './appointments.ts';
 import { mapCondition } from './conditions.ts';
@@ -9,7 +10,6 @@ import { mapObservation } from './observations.ts';
 import type { Mapper, MappingContext, Outcome } from './outcome.ts';
 import { mapPatient } from './patients.ts';
 import { idOf, type References, subjectsOf } from './references.ts';
-import { Refused } from './refused.ts';
 
 // Types that have a resource of their own (interface.md 2.2). They are stored there and nowhere else: a partner with
 // `read:ehr` alone does not get medications by way of the EHR list.

@@ -1,5 +1,4 @@
 import { References } from '../fhir/references.ts';
-import { Refused } from '../fhir/refused.ts';
 import { ResourceImport } from '../fhir/resource-import.ts';
 import { FirstStatements } from '../ingest/first-statements.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type ImportSource,
   withoutItems,
 } from '../ingest/importer.ts';
+import { Refused } from '../ingest/refused.ts';
 import { UnusableFile } from '../ingest/unusable-file.ts';
 import { toMedicine } from './clinical-rows.ts';
 import { toContent } from './resources.ts';

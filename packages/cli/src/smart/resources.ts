@@ -1,5 +1,5 @@
 import type { JsonObject } from '../fhir/json-values.ts';
-import type { Refused } from '../fhir/refused.ts';
+import type { Refused } from '../ingest/refused.ts';
 import { deniesAllergy, toAllergy, toCondition, toDispense, toPatient } from './clinical-rows.ts';
 import { toMedicationRequest } from './medications.ts';
 import type { AnyCells, Cells, TableName } from './tables.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../fhir/json-values.ts';
-import { Refused } from '../fhir/refused.ts';
+import { Refused } from '../ingest/refused.ts';
 import type { Cells, ColumnOf } from './tables.ts';
 
 interface Measure {

@@ -1,4 +1,4 @@
-/** Thrown by a mapping for a resource that is not imported; the reason names no value, so that equal causes group. */
+/** Thrown for an item of a file that is not imported; the reason names no value, so that equal causes group. */
 export class Refused extends Error {
   constructor(reason: string) {
     super(reason);
