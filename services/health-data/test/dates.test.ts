@@ -3,6 +3,7 @@ import { findFirstDay, findInstant, isDate } from '../src/domain/dates.ts';
 import { findRowId, toPublicId } from '../src/domain/public-id.ts';
 import {
   formatWithOffset,
+  haveSameHours,
   isTimeZone,
   localDate,
   offsetMinutesAt,
@@ -89,6 +90,18 @@ describe('time zones', () => {
     expect(formatWithOffset(at, offsetMinutesAt(at, 'Asia/Kolkata'))).toBe('2026-01-02T08:34:05+05:30');
     expect(formatWithOffset(at, -210)).toBe('2026-01-01T23:34:05-03:30');
   });
+});
+
+test.each([
+  ['Europe/Berlin', 'America/New_York', true],
+  ['Asia/Kolkata', 'Asia/Kolkata', true],
+  ['Asia/Kolkata', 'UTC', false],
+  // Half an hour apart in winter alone.
+  ['Australia/Lord_Howe', 'Australia/Sydney', false],
+  ['Asia/Kathmandu', 'Asia/Kolkata', false],
+])('whether hours begin together in %s and %s: %s', (one, other, same) => {
+  expect(haveSameHours(one, other)).toBe(same);
+  expect(haveSameHours(other, one)).toBe(same);
 });
 
 describe('public ids', () => {

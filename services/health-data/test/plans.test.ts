@@ -12,6 +12,7 @@ import { createPgRollupStore } from '../src/store/pg-rollup-rebuilds.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgWeights } from '../src/store/pg-weights.ts';
 import { createPrismaRecords } from '../src/store/prisma-records.ts';
+import { fillPeople, MEDICATION, PEOPLE, ZONE } from './people.ts';
 import { type Asked, capture, explain, type Plan } from './plans.ts';
 
 // Every query of a read, run as in production, where its plan is made once and for all: on empty tables here, and again
@@ -21,8 +22,7 @@ import { type Asked, capture, explain, type Plan } from './plans.ts';
 type Stores = Omit<DataPorts, 'clock'>;
 type Read = (stores: Stores) => Promise<unknown>;
 
-const USER = 'much-measured';
-const ZONE = 'Europe/Berlin';
+const [USER] = PEOPLE;
 const PAGE = { limit: 20, offset: 0 };
 const ALWAYS = { from: null, to: null };
 const WINDOW = { from: new Date('2023-05-10T10:20:30Z'), to: new Date('2025-03-15T20:40:50Z') };
@@ -62,7 +62,12 @@ beforeAll(async () => {
   }
   admin = new pg.Client({ connectionString: database.adminUrl });
   await admin.connect();
-  await fill();
+  await fillPeople(admin, database.schema);
+  const rollups = createPgRollupStore(postgres.pool);
+  for (const userId of PEOPLE) {
+    await rollups.rebuild(userId, new AbortController().signal);
+  }
+  await admin.query('ANALYZE');
 });
 afterAll(async () => {
   await admin.end();
@@ -80,58 +85,6 @@ async function planOf(asked: Asked, run: boolean): Promise<Plan> {
   } finally {
     client.release();
   }
-}
-
-// Three years, two devices; others are measured like that as well, but not as often.
-const READINGS_A_DAY = { 'heart-rate': 110, hrv: 20, ecg: 1, steps: 40, 'sleep-core': 8, weight: 2 };
-
-async function fill(): Promise<void> {
-  await admin.query(`SET search_path = ${database.schema}; SET timezone = 'UTC'`);
-  for (const [type, perDay] of Object.entries(READINGS_A_DAY)) {
-    const category = METRICS.find(({ key }) => key === type)?.category;
-    await admin.query(
-      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
-       SELECT user_id, gen_random_uuid(), $1, $2, at, at + interval '5 minutes', 50 + n % 40,
-         CASE n % 2 WHEN 0 THEN 'iphone' ELSE 'apple-watch' END
-       FROM (VALUES ('${USER}', 1), ('another', 40), ('much-more', 40)) AS person(user_id, part),
-         LATERAL (SELECT n, timestamptz '2023-01-01' + n * part * interval '1 day' / $3::int AS at
-           FROM generate_series(0, 1095 * $3::int / part) AS n) AS measured`,
-      [type, category, perDay],
-    );
-  }
-  await admin.query(`
-    INSERT INTO reading_count (user_id, type, span, start_at, count)
-    SELECT user_id, type, span, start, count(*) FROM reading, LATERAL (VALUES
-      ('hour', date_trunc('hour', start_at)), ('day', date_trunc('day', start_at)), ('month', date_trunc('month', start_at)),
-      ('year', date_trunc('year', start_at)), ('all', '-infinity')) AS counted(span, start)
-    GROUP BY 1, 2, 3, 4;
-    INSERT INTO profile (user_id, time_zone) SELECT DISTINCT user_id, '${ZONE}' FROM reading;
-    ${fillRecords()}`);
-  const rollups = createPgRollupStore(postgres.pool);
-  for (const userId of [USER, 'another', 'much-more']) {
-    await rollups.rebuild(userId, new AbortController().signal);
-  }
-  await admin.query('ANALYZE');
-}
-
-const MEDICATION = '00000000-0000-4000-8000-000000000000';
-
-function fillRecords(): string {
-  const people = `(VALUES ('${USER}'), ('another')) AS person(user_id), generate_series(1, 2000) AS n`;
-  const insert = (table: string, columns: string, values: string) =>
-    `INSERT INTO ${table} (user_id, id, source, ${columns}) SELECT user_id, gen_random_uuid(), 'ehr', ${values} FROM ${people};`;
-  const at = "timestamptz '2023-01-01' + n * interval '9 hours'";
-  return [
-    insert('symptom', 'description, occurred_at', `'A', ${at}`),
-    insert('medication', 'name, sort_name', "'M' || n, 'm' || n"),
-    insert('adherence_entry', 'medication_id, at, status', `'${MEDICATION}', ${at}, 'taken'`),
-    insert('condition', 'name', "'C' || n"),
-    insert('allergy', 'name', "'A' || n"),
-    insert('appointment', 'title, starts_at, offset_minutes', `'T', ${at}, 0`),
-    insert('mood_entry', 'mood, occurred_at', `'neutral', ${at}`),
-    insert('report', 'generated_at, range_from, range_to, summary', `${at}, '2023-01-01', '2023-01-02', 'S'`),
-    insert('ehr_record', 'resource_type, summary, occurred_at', `'Observation', 'S', ${at}`),
-  ].join('');
 }
 
 const list =
@@ -236,6 +189,17 @@ describe('readings and summaries', () => {
     }
     expect(plan.touched).toBeLessThanOrEqual(atMost);
   });
+});
+
+test('in another zone hours are read instead of readings, where they are the same', async () => {
+  const touchedIn = async (timeZone: string) => {
+    const asked = await statementsOf(trend('day', { timeZone }));
+    // The first finds that the rollups are of another zone.
+    expect(asked).toHaveLength(2);
+    return (await planOf(asked[1] as Asked, true)).touched;
+  };
+  expect(await touchedIn('America/New_York')).toBeLessThan(100_000);
+  expect(await touchedIn('Asia/Kolkata')).toBeGreaterThan(190_000);
 });
 
 describe('lists of records', () => {

@@ -39,28 +39,27 @@ export interface HourCover {
   readonly hours: Range | null;
 }
 
-/** The whole local hours of a bounded range, and the partial ones at its ends. */
+/** The whole local hours of a range, and the partial ones at its ends. */
 export function coverHoursOf({ from, to }: Range, timeZone: string): HourCover {
-  const none = { edges: [{ from, to }], hours: null };
-  if (from === null || to === null) return none;
-  const first = findHour(from, Math.ceil, timeZone);
-  const end = findHour(to, Math.floor, timeZone);
-  if (first === null || end === null || first >= end) return none;
+  const first = from === null ? null : findHour(from, Math.ceil, timeZone);
+  const end = to === null ? null : findHour(to, Math.floor, timeZone);
+  const isEmpty = first !== null && end !== null && Number(first) >= Number(end);
+  if (first === undefined || end === undefined || isEmpty) return { edges: [{ from, to }], hours: null };
   const edges = [
     { from, to: first },
     { from: end, to },
-  ].filter((edge) => edge.from < edge.to);
+  ].filter((edge) => edge.from !== null && edge.to !== null && edge.from < edge.to);
   return { edges, hours: { from: first, to: end } };
 }
 
 const HOUR_MS = 3_600_000;
 
-/** The nearest beginning of a local hour; null where the clock is moved by less than an hour on the way there. */
-function findHour(at: Date, round: (hours: number) => number, timeZone: string): Date | null {
+/** The nearest beginning of a local hour; undefined where the clock is moved by less than an hour on the way there. */
+function findHour(at: Date, round: (hours: number) => number, timeZone: string): Date | undefined {
   const offset = offsetMsAt(at.getTime(), timeZone);
   const instant = round((at.getTime() + offset) / HOUR_MS) * HOUR_MS - offset;
   const isHour = (instant + offsetMsAt(instant, timeZone)) % HOUR_MS === 0;
-  return isHour ? new Date(instant) : null;
+  return isHour ? new Date(instant) : undefined;
 }
 
 interface Midnight {

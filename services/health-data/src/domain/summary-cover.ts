@@ -1,5 +1,6 @@
 import { coverDays, coverHoursOf } from './day-cover.ts';
 import { coverSpans, type SpanRange } from './span-cover.ts';
+import { SAME_HOURS_SINCE } from './time-zone.ts';
 import { notBefore, type Range } from './window.ts';
 
 /** Which instant of a reading decides where it counts. */
@@ -13,6 +14,8 @@ export interface SummaryCover {
   readonly hours: readonly (Range & { readonly by: KeyedBy })[];
   /** Whole local days, months and years, of which rollups exist; dates stand for their midnights UTC. */
   readonly spans: readonly (SpanRange & { readonly by: KeyedBy })[];
+  /** The zone that the rollups have to be of; no matter without any. */
+  readonly rollupZone: string;
 }
 
 export interface SummaryWindow {
@@ -28,7 +31,31 @@ const LONGEST_MS = 86_400_000;
 /** Everything from the readings. */
 export function coverByReadings(window: SummaryWindow, ways: readonly KeyedBy[]): SummaryCover {
   const range = notBefore(window.range, window.since);
-  return { readings: ways.map((by) => ({ ...range, by })), hours: [], spans: [] };
+  return { readings: ways.map((by) => ({ ...range, by })), hours: [], spans: [], rollupZone: '' };
+}
+
+/** Hours from rollups of another zone whose hours are the same; nights go by dates, which are not, and come from the readings. */
+export function coverByHours(
+  window: SummaryWindow,
+  timeZone: string,
+  rollupZone: string,
+  ways: readonly KeyedBy[],
+): SummaryCover {
+  const byReadings = coverByReadings(window, ways);
+  const range = notBefore(window.range, window.since);
+  const known = notBefore(range, SAME_HOURS_SINCE);
+  const { edges, hours } = coverHoursOf(known, timeZone);
+  if (hours === null || !ways.includes('start')) return byReadings;
+  const early = { from: range.from, to: known.from };
+  return {
+    readings: [
+      ...byReadings.readings.filter(({ by }) => by === 'end'),
+      ...[early, ...edges].map((edge) => ({ ...edge, by: 'start' as const })),
+    ],
+    hours: [{ ...hours, by: 'start' }],
+    spans: [],
+    rollupZone,
+  };
 }
 
 /** As much as possible from rollups of the zone; the spans of both ways begin and end together. */
@@ -45,15 +72,16 @@ export function coverByRollups(
     hours: cut.flatMap(({ hours }) => hours ?? []),
     spans: days === null ? [] : coverSpans(days, 'day'),
   };
-  if (!ways.includes('end')) return merge({ start: byStart });
+  if (!ways.includes('end')) return merge(timeZone, { start: byStart });
   // Of nights a whole date goes together: there is no use in its hours.
   const settled = findSettled(window);
-  if (settled === null) return merge({ start: byStart, end: { ...byStart, readings: edges, hours: [] } });
+  if (settled === null)
+    return merge(timeZone, { start: byStart, end: { ...byStart, readings: edges, hours: [] } });
   const until = to === null || settled < to ? settled : to;
   const later = coverDays({ from: until, to }, timeZone);
   const spans = later.days === null ? [] : coverSpans(later.days, 'day');
   const firstDays = days === null ? [] : coverFirstDays(days, later.days);
-  return merge({
+  return merge(timeZone, {
     start: { ...byStart, spans: [...firstDays, ...spans] },
     end: { readings: [{ from, to: until }, ...later.edges], hours: [], spans },
   });
@@ -78,7 +106,7 @@ interface Parts {
   readonly spans: readonly SpanRange[];
 }
 
-function merge(parts: Partial<Record<KeyedBy, Parts>>): SummaryCover {
+function merge(rollupZone: string, parts: Partial<Record<KeyedBy, Parts>>): SummaryCover {
   const all = <Part extends Range>(select: (parts: Parts) => readonly Part[]) =>
     (Object.entries(parts) as [KeyedBy, Parts][]).flatMap(([by, one]) =>
       select(one).map((range) => ({ ...range, by })),
@@ -87,5 +115,6 @@ function merge(parts: Partial<Record<KeyedBy, Parts>>): SummaryCover {
     readings: all(({ readings }) => readings),
     hours: all(({ hours }) => hours),
     spans: all(({ spans }) => spans),
+    rollupZone,
   };
 }

@@ -56,6 +56,37 @@ export function offsetMsAt(instant: number, timeZone: string): number {
   return date + Date.UTC(1970, 0, 1, hour, minute, seconds) - second;
 }
 
+/** From when on zones are compared by their hours. Before, many had offsets of their own town's. */
+export const SAME_HOURS_SINCE = new Date('1970-01-01T00:00:00Z');
+
+const HOUR_MS = 3_600_000;
+const MONTH_MS = 30 * 24 * HOUR_MS;
+const LAST_COMPARED = Date.UTC(2100, 0, 1);
+
+// What an offset is beyond whole hours, as the text of its changes; a zone keeps such minutes for half a year at least.
+const minutesByZone = new Map<string, string>();
+
+/** Whether hours begin at the same instants in two zones, from SAME_HOURS_SINCE on. */
+export function haveSameHours(one: string, other: string): boolean {
+  return listMinutes(one) === listMinutes(other);
+}
+
+function listMinutes(timeZone: string): string {
+  const known = minutesByZone.get(timeZone);
+  if (known !== undefined) return known;
+  const changes: string[] = [];
+  let last = Number.NaN;
+  for (let at = SAME_HOURS_SINCE.getTime(); at < LAST_COMPARED; at += MONTH_MS) {
+    const minutes = (offsetMsAt(at, timeZone) + 24 * HOUR_MS) % HOUR_MS;
+    if (minutes !== last) changes.push(`${at} ${minutes}`);
+    last = minutes;
+  }
+  if (minutesByZone.size >= MAX_FORMATTERS) minutesByZone.clear();
+  const text = changes.join();
+  minutesByZone.set(timeZone, text);
+  return text;
+}
+
 function findFormatter(timeZone: string): Intl.DateTimeFormat | null {
   const known = formatters.get(timeZone);
   if (known !== undefined) return known;

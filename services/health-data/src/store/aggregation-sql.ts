@@ -11,7 +11,7 @@ import {
   toSummaryValues,
 } from './summary-sql.ts';
 
-// Besides the values of summary-sql.ts: $20 and $21, between which the newest reading is looked for.
+// Besides the values of summary-sql.ts: $21 and $22, between which the newest reading is looked for.
 
 // The sum of a day is rounded before it is judged: binary noise must not put a total below a limit that it meets. In
 // rollups it is rounded already; those of months and longer describe an additive type by its days.
@@ -48,7 +48,7 @@ const AGGREGATION = `
   newest_reading AS (
     SELECT type, at, value FROM metric CROSS JOIN LATERAL (
       SELECT start_at AS at, value FROM reading
-      WHERE user_id = $1 AND type = metric.type AND value IS NOT NULL AND start_at >= $20 AND start_at < $21
+      WHERE user_id = $1 AND type = metric.type AND value IS NOT NULL AND start_at >= $21 AND start_at < $22
       ORDER BY start_at DESC, id DESC LIMIT 1
     ) AS newest
     WHERE kind = 'average'
@@ -59,7 +59,7 @@ const AGGREGATION = `
       sum(above)::int AS above
     FROM part GROUP BY type
   )
-  SELECT usable, summary.*, newest.at, newest.value AS latest
+  SELECT usable, time_zone, summary.*, newest.at, newest.value AS latest
   FROM usable LEFT JOIN (summary JOIN newest USING (type)) ON true`;
 
 /** One row a metric type with readings; a single row without a type when there is none, or rollups are not usable. */

@@ -4,24 +4,39 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import type pg from 'pg';
 import type { SummaryQuery, SummaryReader } from '../app/ports.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
-import { coverByReadings, coverByRollups, type SummaryCover } from '../domain/summary-cover.ts';
+import { coverByHours, coverByReadings, coverByRollups, type SummaryCover } from '../domain/summary-cover.ts';
+import { haveSameHours } from '../domain/time-zone.ts';
 import { toAggregation } from './aggregation-sql.ts';
 import { translated } from './database.ts';
 import { toTrend } from './trend-sql.ts';
 
+interface AnyRow {
+  /** Whether the rollups that the statement asked for are there. */
+  readonly usable: boolean;
+  /** The zone of those that are; null is none. */
+  readonly time_zone: string | null;
+}
+
 /**
- * Summaries out of the rollups, and where a window cuts a day out of the readings; all of it out of the readings when the
- * rollups are of another zone or not there.
+ * Summaries out of the rollups, and where a window cuts an hour out of the readings. In another zone than that of the
+ * rollups they come out of hours, if those are the same, else and without rollups out of the readings.
  */
 export function createPgSummaries(pool: pg.Pool): SummaryReader {
-  const ask = async <Row extends { usable: boolean }>(
+  const ask = async <Row extends AnyRow>(
     query: SummaryQuery,
     toStatement: (cover: SummaryCover) => { name: string; text: string; values: unknown[] },
   ): Promise<Row[]> => {
-    const ways = [...new Set(query.metrics.map((metric) => getMetric(metric).bucketBy))];
-    const { rows } = await asked(pool.query<Row>(toStatement(coverByRollups(query, query.timeZone, ways))));
+    const { timeZone, metrics } = query;
+    const ways = [...new Set(metrics.map((metric) => getMetric(metric).bucketBy))];
+    const run = async (cover: SummaryCover) => (await asked(pool.query<Row>(toStatement(cover)))).rows;
+    const rows = await run(coverByRollups(query, timeZone, ways));
     if (rows[0]?.usable === true) return rows;
-    return (await pool.query<Row>(toStatement(coverByReadings(query, ways)))).rows;
+    const other = rows[0]?.time_zone ?? null;
+    if (other !== null && haveSameHours(other, timeZone)) {
+      const rowsOfHours = await run(coverByHours(query, timeZone, other, ways));
+      if (rowsOfHours[0]?.usable === true) return rowsOfHours;
+    }
+    return run(coverByReadings(query, ways));
   };
   return {
     summarise: (query) =>
@@ -40,8 +55,7 @@ export function createPgSummaries(pool: pg.Pool): SummaryReader {
   };
 }
 
-interface NoRow {
-  readonly usable: boolean;
+interface NoRow extends AnyRow {
   readonly type: null;
 }
 
@@ -63,8 +77,7 @@ async function asked<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-interface SummaryRow {
-  usable: boolean;
+interface SummaryRow extends AnyRow {
   type: MetricKey;
   count: number;
   sum: number;
@@ -81,8 +94,7 @@ function toSummary(row: SummaryRow): MetricSummary {
   return { metric, count, sum, min, max, below, above, latest: { value: row.latest, at: row.at } };
 }
 
-interface PointRow {
-  usable: boolean;
+interface PointRow extends AnyRow {
   total: number;
   type: MetricKey;
   start: Date;

@@ -6,7 +6,7 @@ import type { Range } from '../domain/window.ts';
 import { lowerBound, upperBound } from './database.ts';
 import { ROLLUP_VERSION } from './rollup-version.ts';
 
-// What the summaries share: values $1 to $19, and common table expressions over them. A cover says which part of an answer
+// What the summaries share: values $1 to $20, and common table expressions over them. A cover says which part of an answer
 // comes from the readings and which from rollups; nothing is in both.
 
 /** Rollups of one span; `all` is the span without beginning and end. */
@@ -15,10 +15,15 @@ interface RollupRun extends Range {
   readonly span: Span | 'all';
 }
 
-/** Values $1 to $19: the user, the zone, the rollups' version; the metric types; the cover. */
+/** Values $1 to $20: the user, the zone, the rollups' version; the metric types; the cover; the rollups' zone. */
 export function toSummaryValues(
   { userId, timeZone, metrics, since }: Omit<SummaryQuery, 'range'>,
-  { readings, hours, spans }: Omit<SummaryCover, 'spans'> & { readonly spans: readonly RollupRun[] },
+  {
+    readings,
+    hours,
+    spans,
+    rollupZone,
+  }: Omit<SummaryCover, 'spans'> & { readonly spans: readonly RollupRun[] },
 ): unknown[] {
   const types = metrics.map(getMetric);
   return [
@@ -41,14 +46,16 @@ export function toSummaryValues(
     hours.map(({ by }) => by),
     hours.map(({ from }) => lowerBound(from)),
     hours.map(({ to }) => upperBound(to)),
+    rollupZone,
   ];
 }
 
 /**
  * The parts of a summary: `metric(type, kind, keyed, low, high, place)`; `stretch(keyed, lower, upper, earliest)` of
  * readings, which start at `earliest` or later; `run(keyed, span, lower, upper)` of spans and `hour_run(keyed, lower, upper)`
- * of hours in rollups; `inner_days(keyed, lower, upper, first_hour, end_hour)`, which the spans together cover; `usable`: whether
- * there are rollups of this zone and version, where any are asked for. Without, there are no runs.
+ * of hours in rollups; `inner_days(keyed, lower, upper, first_hour, end_hour)`, which the spans together cover; `usable(usable,
+ * time_zone)`: whether there are rollups of this version and the zone of the cover, where any are asked for, and of which zone
+ * there are. Without usable ones there are no runs.
  *
  * No interval is longer than a day (reading.ts), so a reading whose end counts starts at most that long before the stretch.
  * Being usable is part of the statement, so it is true of the very snapshot that is read.
@@ -63,8 +70,9 @@ export const PARTS = `
     FROM unnest($10::text[], $11::timestamptz[], $12::timestamptz[]) AS stretch(keyed, lower, upper)
   ),
   usable AS MATERIALIZED (
-    SELECT cardinality($13::text[] || $17::text[]) = 0
-      OR EXISTS (SELECT FROM rollup_state WHERE user_id = $1 AND time_zone = $2 AND version = $3) AS usable
+    SELECT cardinality($13::text[] || $17::text[]) = 0 OR coalesce(time_zone = $20, false) AS usable, time_zone
+    FROM (VALUES ($1)) AS person(user_id)
+    LEFT JOIN rollup_state ON rollup_state.user_id = person.user_id AND version = $3
   ),
   run AS MATERIALIZED (
     SELECT run.* FROM unnest($13::text[], $14::text[], $15::date[], $16::date[]) AS run(keyed, span, lower, upper), usable

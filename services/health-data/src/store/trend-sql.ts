@@ -11,15 +11,15 @@ import {
   toSummaryValues,
 } from './summary-sql.ts';
 
-// Besides the values of summary-sql.ts: $20 and $21, limit and offset of the page.
+// Besides the values of summary-sql.ts: $21 and $22, limit and offset of the page.
 
-/** Of parts in time, `(span, at, points, newer)`, the one that holds the point behind $21 others, unless that is the first. */
+/** Of parts in time, `(span, at, points, newer)`, the one that holds the point behind $22 others, unless that is the first. */
 const toFound = (name: string, parts: string) => `
   ${name} AS (
     SELECT span, at, points, before FROM (
       SELECT *, sum(points) OVER (ORDER BY at DESC) - points + newer AS before FROM (${parts}) AS part
     ) AS ranked
-    WHERE $21 > 0 AND before <= $21 AND before + points > $21
+    WHERE $22 > 0 AND before <= $22 AND before + points > $22
   )`;
 
 /** The same a step finer; a day stays. */
@@ -41,7 +41,7 @@ const toFiner = (name: string, coarse: string, points: string) =>
 
 /**
  * Common table expressions over those of summary-sql.ts: `counted(total)`, the number of points, and `found_day(at, before)`,
- * which is the day that holds the point behind $21 others, and how many points are newer than it. A point is a day or an
+ * which is the day that holds the point behind $22 others, and how many points are newer than it. A point is a day or an
  * hour of a type. `others` are rows (span, day, points) of points that no rollup holds.
  */
 export const toFoundDay = (points: 'days' | 'hours', others = '') => `
@@ -118,21 +118,21 @@ const toText = ({ points, otherPoints, found, rollups, start, end }: Way) => `
   ${toFoundDay(points, "UNION ALL SELECT 'day', day, count(*) FROM other_point GROUP BY day")},
   ${found},
   page_start AS MATERIALIZED (
-    SELECT at AS newest, before FROM found UNION ALL SELECT 'infinity', 0 WHERE $21 = 0
+    SELECT at AS newest, before FROM found UNION ALL SELECT 'infinity', 0 WHERE $22 = 0
   ),
   point AS (
     SELECT type, at, count, sum, min, max FROM other_point, page_start WHERE at <= newest
     UNION ALL
     SELECT type, rollup.* FROM page_start CROSS JOIN metric JOIN inner_days USING (keyed) CROSS JOIN LATERAL (
-      ${rollups} ORDER BY at DESC LIMIT $20::bigint + 1
+      ${rollups} ORDER BY at DESC LIMIT $21::bigint + 1
     ) AS rollup
   ),
   page AS (
     SELECT point.*, place FROM point JOIN metric USING (type)
-    ORDER BY at DESC, place LIMIT $20 OFFSET $21 - (SELECT before FROM page_start)
+    ORDER BY at DESC, place LIMIT $21 OFFSET $22 - (SELECT before FROM page_start)
   ),
   shown AS (SELECT *, ${start} AS start, ${end} AS "end" FROM page)
-  SELECT usable, total, type, start, "end", count::int AS count, sum, min, max,
+  SELECT usable, time_zone, total, type, start, "end", count::int AS count, sum, min, max,
     extract(epoch FROM timezone($2, start) - timezone('UTC', start))::int AS start_offset,
     extract(epoch FROM timezone($2, "end") - timezone('UTC', "end"))::int AS end_offset
   FROM usable CROSS JOIN counted LEFT JOIN shown ON true

@@ -13,12 +13,12 @@ import { toFoundDay } from './trend-sql.ts';
 // timezone() means the second of two midnights and the bounds are generous.
 const BY_ROLLUPS = `
   WITH ${PARTS}, ${toFoundDay('days')},
-  page_start AS (SELECT at AS newest, before FROM found_day UNION ALL SELECT 'infinity', 0 WHERE $21 = 0),
+  page_start AS (SELECT at AS newest, before FROM found_day UNION ALL SELECT 'infinity', 0 WHERE $22 = 0),
   page AS (
     SELECT start_on FROM page_start CROSS JOIN inner_days CROSS JOIN LATERAL (
       SELECT start_on FROM day_rollup
       WHERE user_id = $1 AND type = 'weight' AND span = 'day' AND start_on >= lower AND start_on < upper AND start_on <= newest
-      ORDER BY start_on DESC LIMIT $20 OFFSET $21 - before
+      ORDER BY start_on DESC LIMIT $21 OFFSET $22 - before
     ) AS day
   )
   SELECT entry.id, entry.value, page.start_on, total, usable
@@ -81,6 +81,7 @@ function toCover({ dates, since, timeZone }: WeightQuery): SummaryCover {
   return {
     readings: [],
     hours: [],
+    rollupZone: timeZone,
     spans: coverSpans({ from, to: dates.to }, 'day').map((run) => ({ ...run, by: 'start' })),
   };
 }

@@ -1,0 +1,54 @@
+import { METRICS } from '@phds/catalog/metrics';
+import type pg from 'pg';
+
+/** The first has 200,000 readings, the others a fortieth of that each. */
+export const PEOPLE = ['much-measured', 'another', 'one-more'] as const;
+export const ZONE = 'Europe/Berlin';
+/** Of all adherence entries. */
+export const MEDICATION = '00000000-0000-4000-8000-000000000000';
+
+// Three years, two devices; others are measured like that as well, but not as often.
+const READINGS_A_DAY = { 'heart-rate': 110, hrv: 20, ecg: 1, steps: 40, 'sleep-core': 8, weight: 2 };
+
+/** Fills in readings with their counts, profiles and records of people. */
+export async function fillPeople(admin: pg.ClientBase, schema: string): Promise<void> {
+  await admin.query(`SET search_path = ${schema}; SET timezone = 'UTC'`);
+  for (const [type, perDay] of Object.entries(READINGS_A_DAY)) {
+    const category = METRICS.find(({ key }) => key === type)?.category;
+    await admin.query(
+      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
+       SELECT user_id, gen_random_uuid(), $1, $2, at, at + interval '5 minutes', 50 + n % 40,
+         CASE n % 2 WHEN 0 THEN 'iphone' ELSE 'apple-watch' END
+       FROM (VALUES ('${PEOPLE[0]}', 1), ('${PEOPLE[1]}', 40), ('${PEOPLE[2]}', 40)) AS person(user_id, part),
+         LATERAL (SELECT n, timestamptz '2023-01-01' + n * part * interval '1 day' / $3::int AS at
+           FROM generate_series(0, 1095 * $3::int / part) AS n) AS measured`,
+      [type, category, perDay],
+    );
+  }
+  await admin.query(`
+    INSERT INTO reading_count (user_id, type, span, start_at, count)
+    SELECT user_id, type, span, start, count(*) FROM reading, LATERAL (VALUES
+      ('hour', date_trunc('hour', start_at)), ('day', date_trunc('day', start_at)), ('month', date_trunc('month', start_at)),
+      ('year', date_trunc('year', start_at)), ('all', '-infinity')) AS counted(span, start)
+    GROUP BY 1, 2, 3, 4;
+    INSERT INTO profile (user_id, time_zone) SELECT DISTINCT user_id, '${ZONE}' FROM reading;
+    ${fillRecords()}`);
+}
+
+function fillRecords(): string {
+  const people = `(VALUES ('${PEOPLE[0]}'), ('${PEOPLE[1]}')) AS person(user_id), generate_series(1, 2000) AS n`;
+  const insert = (table: string, columns: string, values: string) =>
+    `INSERT INTO ${table} (user_id, id, source, ${columns}) SELECT user_id, gen_random_uuid(), 'ehr', ${values} FROM ${people};`;
+  const at = "timestamptz '2023-01-01' + n * interval '9 hours'";
+  return [
+    insert('symptom', 'description, occurred_at', `'A', ${at}`),
+    insert('medication', 'name, sort_name', "'M' || n, 'm' || n"),
+    insert('adherence_entry', 'medication_id, at, status', `'${MEDICATION}', ${at}, 'taken'`),
+    insert('condition', 'name', "'C' || n"),
+    insert('allergy', 'name', "'A' || n"),
+    insert('appointment', 'title, starts_at, offset_minutes', `'T', ${at}, 0`),
+    insert('mood_entry', 'mood, occurred_at', `'neutral', ${at}`),
+    insert('report', 'generated_at, range_from, range_to, summary', `${at}, '2023-01-01', '2023-01-02', 'S'`),
+    insert('ehr_record', 'resource_type, summary, occurred_at', `'Observation', 'S', ${at}`),
+  ].join('');
+}
