@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { getMetric, type MetricKey } from '@phds/catalog/metrics';
 import type { Stack } from '@phds/dev-stack/stack';
 import pg from 'pg';
+import { refill } from './refill.ts';
 
 /** Somebody with so many readings. */
 export interface Person {
@@ -43,9 +43,6 @@ const SHARES: Partial<Record<MetricKey, number>> = {
 export const FIRST_DAY = '2016-01-01';
 const DAYS = 3_652;
 
-const TABLES = ['reading', 'reading_count', 'hour_rollup', 'day_rollup', 'rollup_state'];
-const POLL_MS = 1_000;
-
 /** Fills in everybody by SQL, and waits until the service has made their rollups. Does nothing when they are there already. */
 export async function fillPeople(
   stack: Stack,
@@ -57,18 +54,13 @@ export async function fillPeople(
   try {
     await client.query("SET search_path = health_data; SET timezone = 'UTC'");
     if (await areFilled(client, people)) return;
-    const service = stack.processes.get('health-data');
-    await service?.stop();
-    await client.query(`TRUNCATE ${TABLES.join(', ')}, profile`);
-    for (const person of people) {
-      say(`filling in ${person.readings.toLocaleString('en')} readings`);
-      await fillPerson(client, person);
-    }
-    await client.query(COUNT);
-    say('waiting for the rollups');
-    await service?.start();
-    while (!(await areFilled(client, people))) await delay(POLL_MS);
-    for (const table of TABLES) await client.query(`VACUUM ANALYZE ${table}`);
+    await refill(stack, client, people.length, async () => {
+      await client.query('TRUNCATE profile');
+      for (const person of people) {
+        say(`filling in ${person.readings.toLocaleString('en')} readings`);
+        await fillPerson(client, person);
+      }
+    });
   } finally {
     await client.end();
   }
@@ -105,14 +97,3 @@ const INSERT = `
     $5::float8 + round((n % 997)::numeric * $6::numeric / 997, 1)::float8, CASE n % 3 WHEN 0 THEN 'iphone' ELSE 'apple-watch' END
   FROM generate_series(0, $7::int - 1) AS n,
     LATERAL (SELECT $8::timestamptz + n * ($9::int * interval '1 day' / $7::int) AS at) AS moment`;
-
-const COUNT = `
-  INSERT INTO reading_count (user_id, type, span, start_at, count)
-  SELECT user_id, type, span, start, sum(number)
-  FROM (
-    SELECT user_id, type, date_trunc('hour', start_at) AS hour, count(*) AS number FROM reading GROUP BY 1, 2, 3
-  ) AS hourly, LATERAL (VALUES
-    ('hour', hour), ('day', date_trunc('day', hour)), ('month', date_trunc('month', hour)),
-    ('year', date_trunc('year', hour)), ('all', '-infinity')
-  ) AS covering(span, start)
-  GROUP BY 1, 2, 3, 4`;

@@ -1,13 +1,12 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '@phds/dev-stack/stack';
 import { type PartnerApp, registerApp } from '@phds/e2e/partner-app';
 import { signIn } from '@phds/e2e/people';
 import pg from 'pg';
+import { refill } from './refill.ts';
 
 const SCOPE = 'read:health-data:heart';
 const PARALLEL = 16;
-const POLL_MS = 500;
 
 /** Name of the n-th user; the floor and the service read the same rows. */
 export function userName(n: number): string {
@@ -22,49 +21,24 @@ export async function fillReadings(stack: Stack, users: number, perUser: number)
   const client = new pg.Client({ connectionString: stack.databases['health-data'].ownerUrl });
   await client.connect();
   try {
-    await client.query('SET search_path = health_data');
+    await client.query("SET search_path = health_data; SET timezone = 'UTC'");
     const { rows } = await client.query(
       "SELECT count(*)::int AS n FROM reading_count WHERE user_id LIKE $1 AND span = 'all'",
       ['bench-%'],
     );
     if (rows[0].n === users * 2) return;
-    const service = stack.processes.get('health-data');
-    await service?.stop();
-    await client.query('TRUNCATE reading, reading_count, hour_rollup, day_rollup, rollup_state');
-    await client.query(
-      `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
-       SELECT 'bench-' || u, gen_random_uuid(), CASE WHEN n % 5 = 0 THEN 'hrv' ELSE 'heart-rate' END, 'heart',
-              at, at, 50 + n % 90, 'apple-watch'
-       FROM generate_series(1, $1::int) u, generate_series(1, $2::int) n,
-            LATERAL (SELECT date_trunc('hour', now()) - n * interval '7 minutes' AS at) t`,
-      [users, perUser],
+    await refill(stack, client, users, () =>
+      client.query(
+        `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
+         SELECT 'bench-' || u, gen_random_uuid(), CASE WHEN n % 5 = 0 THEN 'hrv' ELSE 'heart-rate' END, 'heart',
+                at, at, 50 + n % 90, 'apple-watch'
+         FROM generate_series(1, $1::int) u, generate_series(1, $2::int) n,
+              LATERAL (SELECT date_trunc('hour', now()) - n * interval '7 minutes' AS at) t`,
+        [users, perUser],
+      ),
     );
-    await client.query(
-      `INSERT INTO reading_count (user_id, type, span, start_at, count)
-       SELECT user_id, type, span, start, count(*)
-       FROM reading, LATERAL (VALUES
-         ('hour', date_trunc('hour', start_at, 'UTC')), ('day', date_trunc('day', start_at, 'UTC')),
-         ('month', date_trunc('month', start_at, 'UTC')), ('year', date_trunc('year', start_at, 'UTC')),
-         ('all', '-infinity')
-       ) AS covering(span, start)
-       GROUP BY 1, 2, 3, 4`,
-    );
-    await service?.start();
-    await untilRolledUp(client, users);
-    for (const table of ['reading', 'reading_count', 'hour_rollup', 'day_rollup', 'rollup_state']) {
-      await client.query(`VACUUM ANALYZE ${table}`);
-    }
   } finally {
     await client.end();
-  }
-}
-
-/** The service makes rollups in the background when it starts. */
-async function untilRolledUp(client: pg.Client, users: number): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query('SELECT count(*)::int AS done FROM rollup_state');
-    if (rows[0].done >= users) return;
-    await delay(POLL_MS);
   }
 }
 
