@@ -6,7 +6,8 @@ import { NOW } from './reference/moments.ts';
 import type { Kept, Sent } from './reference/person.ts';
 import { openPorts, type Ports } from './reference/ports.ts';
 import { type Asked, toRequest } from './reference/questions.ts';
-import { type Comparison, Witness } from './reference/witness.ts';
+import type { Request } from './reference/request.ts';
+import { type Comparison, isRight, Witness } from './reference/witness.ts';
 
 /** How many histories are lived through; `pnpm run prove:summaries` asks for many. */
 const HISTORIES = Number(process.env['SUMMARY_HISTORIES'] ?? 250);
@@ -33,10 +34,12 @@ async function live({ steps, questions }: History): Promise<void> {
   people += 1;
   const witness = new Witness(ports, `person ${people}`);
   for (const step of [...steps, { do: 'ask', questions } as const]) {
-    for (const { about, served, expected } of await take(witness, step)) {
-      if (served === expected) continue;
+    for (const comparison of await take(witness, step)) {
+      if (isRight(comparison)) continue;
       givenUpAt = Math.min(givenUpAt, performance.now() + SHRINKING_MS);
-      throw new Error(`${JSON.stringify(about)}\nserved   ${served}\nexpected ${expected}`);
+      const { about, ...answers } = comparison;
+      const lines = Object.entries(answers).map(([name, text]) => `${name.padEnd(8)} ${text}`);
+      throw new Error([JSON.stringify(about), ...lines].join('\n'));
     }
   }
 }
@@ -79,8 +82,16 @@ async function take(witness: Witness, step: Step): Promise<Comparison[]> {
       ]);
       return written.flat();
     }
+    case 'meanwhile': {
+      const { change, questions } = step;
+      const work = () => (typeof change === 'string' ? witness.move(change) : witness.put(change));
+      return witness.readDuring(
+        work,
+        questions.map((asked) => toMeant(witness, asked)),
+      );
+    }
     case 'ask':
-      return Promise.all(step.questions.map((asked) => ask(witness, asked)));
+      return Promise.all(step.questions.map((asked) => witness.read(toMeant(witness, asked))));
   }
 }
 
@@ -99,10 +110,10 @@ function echo({ type, start, end, value, metric }: Kept, source: string): Sent[]
   }));
 }
 
-async function ask(witness: Witness, asked: Asked): Promise<Comparison> {
+function toMeant(witness: Witness, asked: Asked): Request {
   const whole = witness.expect({ ...asked.request, page: 1 });
   const total = 'pagination' in whole ? (whole.pagination as { total: number }).total : 0;
-  return witness.read(toRequest(asked, total));
+  return toRequest(asked, total);
 }
 
 test(

@@ -18,6 +18,12 @@ export type Step =
   | { readonly do: 'erase' }
   /** Importers of different sources at the same time; each puts some, then deletes some of its own. */
   | { readonly do: 'together'; readonly writers: readonly Writer[]; readonly zone: string | null }
+  /** Questions at the very time of a write or a move: each answer is that of before or that of after. */
+  | {
+      readonly do: 'meanwhile';
+      readonly change: readonly Sent[] | string;
+      readonly questions: readonly Asked[];
+    }
   | { readonly do: 'ask'; readonly questions: readonly Asked[] };
 
 export interface Writer {
@@ -166,6 +172,14 @@ function stepIn(scene: Scene, zone: fc.Arbitrary<string>): fc.Arbitrary<Step> {
           writerIn(scene, 'importer-c'),
         ),
         zone: fc.option(zone, { freq: 2 }),
+      }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('meanwhile' as const),
+        change: fc.oneof({ weight: 3, arbitrary: batch }, zone),
+        questions: fc.array(questions(scene.metrics, scene.moment), { minLength: 2, maxLength: 5 }),
       }),
     },
     {

@@ -42,6 +42,7 @@ const EVERYWHERE = [
   '2026-01-01T00:00:00Z',
   '2026-02-28T12:00:00Z',
   '1975-06-15T12:00:00Z',
+  '1970-01-01T00:00:00Z',
 ].map((text) => Date.parse(text));
 
 const FIRST_YEAR = 2009;

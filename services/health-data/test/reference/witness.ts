@@ -10,11 +10,17 @@ import type { Ports } from './ports.ts';
 import type { Request } from './request.ts';
 import { aggregate, trend } from './summaries.ts';
 
-/** What the service and the reference made of the same thing; equal when the service is right. */
+/** What the service and the reference made of the same thing. */
 export interface Comparison {
   readonly about: unknown;
   readonly served: string;
   readonly expected: string;
+  /** Where something changed meanwhile: what is right, too. */
+  readonly before?: string;
+}
+
+export function isRight({ served, expected, before }: Comparison): boolean {
+  return served === expected || served === before;
 }
 
 /** A person about whom the service and the reference are told the same and asked the same. */
@@ -61,6 +67,26 @@ export class Witness {
 
   /** Reads as an app does, but for the wire and the record, and compares the texts of the two answers. */
   async read(request: Request): Promise<Comparison> {
+    const expected = JSON.stringify(this.expect(request));
+    return { about: request, served: await this.#serve(request), expected };
+  }
+
+  /** Reads at the time of a change: the answer may be that of before. */
+  async readDuring(change: () => Promise<unknown>, requests: readonly Request[]): Promise<Comparison[]> {
+    const before = requests.map((request) => JSON.stringify(this.expect(request)));
+    const [served] = await Promise.all([
+      Promise.all(requests.map((request) => this.#serve(request))),
+      change(),
+    ]);
+    return requests.map((request, index) => ({
+      about: request,
+      served: served[index] ?? '',
+      expected: JSON.stringify(this.expect(request)),
+      before: before[index] ?? '',
+    }));
+  }
+
+  async #serve(request: Request): Promise<string> {
     const path = getDataPath(request.endpoint, request.category);
     const query = parseReadQuery(
       {
@@ -77,8 +103,7 @@ export class Witness {
     );
     const { userId } = this.person;
     const answer = await getRead(this.#ports.data, path)({ userId, query, dataFrom: request.dataFrom });
-    const served = new TextDecoder().decode(answer?.document.body);
-    return { about: request, served, expected: JSON.stringify(this.expect(request)) };
+    return new TextDecoder().decode(answer?.document.body);
   }
 
   /** What the reference answers. */
