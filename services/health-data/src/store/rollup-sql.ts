@@ -123,7 +123,7 @@ const CHOOSE_FOR_DAY = `
     SELECT *, rank() OVER (PARTITION BY type, day ORDER BY round(day_sum::numeric, 3) DESC, source) AS place
     FROM (SELECT *, sum(sum) OVER (PARTITION BY type, day, source) AS day_sum FROM cell) AS summed
   ) AS ranked
-  WHERE place = 1`;
+  WHERE place = 1 ORDER BY type, hour`;
 
 // No interval of these types is longer than a day (domain/reading.ts), so a start lies at most that far before its end.
 const FILL_BY_END = `
@@ -150,7 +150,7 @@ export const FILL_HOURS: readonly string[] = [
    SELECT $1, type, date_trunc('hour', start_at, $2), count(*), ${SUM_OF_VALUES}, min(value), max(value),
      count(*) FILTER (WHERE value < low), count(*) FILTER (WHERE value > high)
    FROM reading LEFT JOIN ${toRanges(false)} USING (type)
-   WHERE user_id = $1 AND type = ANY(${TYPES.average}) AND value IS NOT NULL GROUP BY 2, 3`,
+   WHERE user_id = $1 AND type = ANY(${TYPES.average}) AND value IS NOT NULL GROUP BY 2, 3 ORDER BY 2, 3`,
   `INSERT INTO hour_rollup ${HOUR_COLUMNS}
    SELECT DISTINCT ON (type, hour) $1, type, hour, count, sum, min, max, 0, 0
    FROM (
@@ -172,7 +172,10 @@ export const FILL_HOURS: readonly string[] = [
 
 const SPAN_NUMBERS = 'count, sum, min, max, below, above, hours, days';
 
-/** Writes the rows `fresh(type, span, start_on, …)`; one without days has become empty. */
+/**
+ * Writes the rows `fresh(type, span, start_on, …)`; one without days has become empty. In the order in which they are read, a
+ * page of the table holds neighbours.
+ */
 const WRITE_SPANS = `
   , emptied AS (
     DELETE FROM day_rollup USING fresh
@@ -181,6 +184,7 @@ const WRITE_SPANS = `
   )
   INSERT INTO day_rollup (user_id, type, span, start_on, ${SPAN_NUMBERS})
   SELECT $1, type, span, start_on, ${SPAN_NUMBERS} FROM fresh WHERE days > 0
+  ORDER BY type, span, start_on
   ON CONFLICT (user_id, type, span, start_on) DO UPDATE SET (${SPAN_NUMBERS}) =
     (${toColumns('excluded')})
     WHERE (${toColumns('day_rollup')}) IS DISTINCT FROM (${toColumns('excluded')})`;
