@@ -64,10 +64,11 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
       implement(
         IngestionService,
         {
-          putReadings: (request) => attend(() => putReadings(fake, request)),
-          putRecords: (request) => attend(() => putRecords(fake, request)),
+          putReadings: (request) => attend(() => putReadings(requireImport(fake, request), request)),
+          putRecords: (request) => attend(() => putRecords(requireImport(fake, request), request)),
           putProfile: (request) =>
             attend(() => {
+              requireImport(fake, request);
               fake.profiles.push(request);
               return {};
             }),
@@ -116,6 +117,17 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
     refusedValue: null,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
+  return fake;
+}
+
+/** As the service: what is part of an import needs it to exist. */
+function requireImport(
+  fake: FakeIngestion,
+  request: PutReadingsRequest | PutRecordsRequest | PutProfileRequest,
+): FakeIngestion {
+  const name = request.import;
+  const key = name === undefined ? null : createMessageText([request.userId, name.format, name.digest]);
+  if (key !== null && !fake.imports.has(key)) throw new AppError('not_found');
   return fake;
 }
 

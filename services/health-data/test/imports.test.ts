@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { at, type Harness, reasonOf, refusalOf, startHarness } from './harness.ts';
+import { at, bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -112,6 +112,48 @@ describe('the list', () => {
     expect(await list('erased')).toEqual([]);
     expect(await reasonOf(report('erased', 1, 10))).toBe('not_found');
     expect(await list('erased')).toEqual([]);
+  });
+});
+
+describe('what is put as part of an import', () => {
+  const name = { format: 'fhir', digest: DIGEST };
+  const at10 = '2026-01-02T10:00:00Z';
+  const condition = { case: 'condition', value: { name: 'Asthma' } } as const;
+
+  function put(userId: string) {
+    const { ingestion } = harness;
+    return [
+      ingestion.putReadings({ userId, import: name, readings: [reading('Heart Rate', at10, 60)] }),
+      ingestion.putRecords({
+        userId,
+        import: name,
+        records: [{ key: 'c1', source: 'ehr', record: condition }],
+      }),
+      ingestion.putProfile({ userId, import: name, name: 'Ada' }),
+    ];
+  }
+
+  async function countRows(userId: string): Promise<number> {
+    const options = await harness.about(userId);
+    const { reads } = harness;
+    const readings = bodyOf(await reads.listReadings({ category: 'heart' }, options)).pagination.total;
+    const conditions = bodyOf(await reads.listConditions({}, options)).pagination.total;
+    const profile = bodyOf(await reads.getProfile({}, options)).data;
+    return readings + conditions + (profile.name === null ? 0 : 1);
+  }
+
+  test('is stored while the import exists', async () => {
+    await start('part');
+    await Promise.all(put('part'));
+    expect(await countRows('part')).toBe(3);
+  });
+
+  test('is refused once the person was erased, and brings nothing back', async () => {
+    await start('not-back');
+    await Promise.all(put('not-back'));
+    await harness.ingestion.eraseUser({ userId: 'not-back' });
+    expect(await Promise.all(put('not-back').map(reasonOf))).toEqual(['not_found', 'not_found', 'not_found']);
+    expect(await countRows('not-back')).toBe(0);
   });
 });
 

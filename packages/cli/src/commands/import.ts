@@ -88,6 +88,7 @@ async function importSource(
   const run = new ImportRun({
     client,
     userId,
+    importName: log.name,
     ...log.beginning,
     describe: (origin) => source.describe(origin),
     onReached: (reached) => importing.update(reached, source.size),

@@ -1,6 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { IngestionService, PutResult } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import type { ImportName } from './import-log.ts';
 import type { ImportedReading, ImportedRecord, Origin, ReadingInit, RecordInit } from './imported-item.ts';
 import { OrderedSender, type Sendable } from './ordered-sender.ts';
 import { toRecordKey } from './record-key.ts';
@@ -10,6 +11,8 @@ import type { Stretch, Stretches } from './stretch.ts';
 export interface BatcherOptions {
   readonly client: Client<typeof IngestionService>;
   readonly userId: string;
+  /** The import that everything is part of, once it was started; health-data refuses it when the person is erased meanwhile. */
+  readonly importName?: ImportName;
   readonly stretches: Stretches;
   /** Readings of a batch; the rpc takes 5,000 at most. */
   readonly readingBatch?: number;
@@ -145,11 +148,12 @@ export class Batcher {
   }
 
   #toCall(batch: Batch): () => Promise<PutResult | undefined> {
-    const { client, userId } = this.#options;
+    const { client, userId, importName } = this.#options;
+    const request = { userId, ...(importName === undefined ? {} : { import: importName }) };
     if (batch.kind === 'records')
-      return async () => (await client.putRecords({ userId, records: batch.items })).result;
+      return async () => (await client.putRecords({ ...request, records: batch.items })).result;
     const readings = batch.items.map(toReadingInit);
-    return async () => (await client.putReadings({ userId, readings })).result;
+    return async () => (await client.putReadings({ ...request, readings })).result;
   }
 }
 

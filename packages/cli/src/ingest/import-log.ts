@@ -15,6 +15,13 @@ export interface ImportLogOptions {
   readonly sleep?: Sleep;
 }
 
+/** Names an import of a user. */
+export interface ImportName {
+  readonly format: string;
+  /** SHA-256 of the content and the choices. */
+  readonly digest: string;
+}
+
 /** Where a run begins. */
 export interface Beginning {
   /** Everything before it has been stored by an earlier run. */
@@ -33,6 +40,11 @@ export class ImportLog {
     this.#options = options;
     this.#run = run;
     this.beginning = beginning;
+  }
+
+  get name(): ImportName {
+    const { format, content } = this.#options;
+    return { format, digest: content.digest };
   }
 
   /** Begins the import, or goes on with it. Rejects with AppError. */
@@ -63,11 +75,10 @@ export class ImportLog {
   }
 
   async #report(position: number, report: ImportReport, state: string): Promise<void> {
-    const { client, userId, format, content } = this.#options;
+    const { client, userId } = this.#options;
     await client.reportImport({
       userId,
-      format,
-      digest: content.digest,
+      ...this.name,
       run: this.#run,
       position: BigInt(position),
       report: JSON.stringify(report.toData()),

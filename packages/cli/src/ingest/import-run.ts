@@ -71,8 +71,7 @@ export class ImportRun implements ImportSink {
 
   /** Tells health-data where the person seems to live. */
   async suggestTimeZone(defaultTimeZone: string): Promise<void> {
-    const { client, userId, sleep } = this.#options;
-    await retryWhenUnavailable(() => client.putProfile({ userId, defaultTimeZone }), sleep);
+    await this.#putProfile({ defaultTimeZone });
   }
 
   reading(reading: ImportedReading, origin: Origin): void {
@@ -120,11 +119,16 @@ export class ImportRun implements ImportSink {
     await this.settle();
     const profile = this.#profile;
     if (Object.keys(profile).length > 0) {
-      const { client, userId, sleep } = this.#options;
-      await retryWhenUnavailable(() => client.putProfile({ userId, ...profile }), sleep);
+      await this.#putProfile(profile);
       this.#stretches.current.report.setProfile(Object.keys(profile));
     }
     this.#cut();
+  }
+
+  async #putProfile(facts: ImportedProfile & { readonly defaultTimeZone?: string }): Promise<void> {
+    const { client, userId, importName, sleep } = this.#options;
+    const request = { userId, ...facts, ...(importName === undefined ? {} : { import: importName }) };
+    await retryWhenUnavailable(() => client.putProfile(request), sleep);
   }
 
   #isStretchOver(): boolean {

@@ -1,4 +1,5 @@
 import { invalidRequest } from '@phds/service-kit/errors';
+import type { ImportKey } from '../domain/import-progress.ts';
 import {
   parseMetric,
   parseReading,
@@ -24,12 +25,14 @@ export interface ReadingWindowDraft {
 
 /**
  * Stores a batch of readings; the newest of a natural key wins, within the batch the last. An item that a later one of
- * the batch replaces counts as unchanged. Throws INVALID_REQUEST for the batch itself.
+ * the batch replaces counts as unchanged. Throws INVALID_REQUEST for the batch itself, and
+ * NOT_FOUND when it is part of an import that does not exist.
  */
 export async function putReadings(
   ports: IngestionPorts,
   userId: string,
   drafts: readonly ReadingDraft[],
+  during: ImportKey | null = null,
 ): Promise<PutResult> {
   checkBatch(userId, 'readings', drafts.length, MAX_READINGS);
   const now = ports.clock.now();
@@ -37,7 +40,7 @@ export async function putReadings(
     const reading = parseReading(draft, now);
     return { ...reading, id: toReadingId(userId, reading) };
   });
-  const counts = await ports.readingWriter.put(userId, rows);
+  const counts = await ports.readingWriter.put(userId, rows, during);
   return { ...counts, unchanged: counts.unchanged + superseded, refusals };
 }
 

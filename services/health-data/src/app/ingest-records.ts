@@ -1,4 +1,5 @@
 import { invalidRequest } from '@phds/service-kit/errors';
+import type { ImportKey } from '../domain/import-progress.ts';
 import type { DraftTypes, RecordDraft } from '../domain/record-drafts.ts';
 import { type IntakeContext, RECORD_PARSERS } from '../domain/record-intake.ts';
 import { isRecordKind, type RecordKind } from '../domain/records.ts';
@@ -23,11 +24,12 @@ export async function putRecords(
   ports: IngestionPorts,
   userId: string,
   drafts: readonly RecordDraft[],
+  during: ImportKey | null = null,
 ): Promise<PutResult> {
   checkBatch(userId, 'records', drafts.length, MAX_RECORDS);
   const now = ports.clock.now();
   const { rows, superseded, refusals } = parseBatch(drafts, (draft) => parseRecord(userId, draft, now));
-  const counts = await ports.recordWriter.put(userId, rows);
+  const counts = await ports.recordWriter.put(userId, rows, during);
   return { ...counts, unchanged: counts.unchanged + superseded, refusals };
 }
 

@@ -9,7 +9,8 @@ import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import type { Range } from '../domain/window.ts';
 
 // Every promise below holds for one user's rows alone: no query of these ports reaches over two users. Stores throw
-// AppError: `unavailable` when the database cannot be asked, else `internal`.
+// AppError: `unavailable` when the database cannot be asked, else `internal`; writes that are part of an import (`during`)
+// `not_found` when that does not exist: the person was erased since it began.
 
 /** One page of a list, with the number of items on all pages. */
 export interface Page<Item> {
@@ -98,7 +99,7 @@ export interface ProfileStore {
 
 export interface ProfileWriter {
   /** Sets what is present, leaves the rest. Throws INVALID_REQUEST for a zone that the database does not know. */
-  put(userId: string, changes: ProfileChanges): Promise<void>;
+  put(userId: string, changes: ProfileChanges, during?: ImportKey | null): Promise<void>;
 }
 
 /** Rollups that readings are summarised from: kept with every write, and rebuilt where that was not possible. */
@@ -137,7 +138,11 @@ export interface ReadingWindow {
 /** Writes of one user happen one after another, however many importers there are. Each call is one transaction. */
 export interface ReadingWriter {
   /** Ids are distinct. A row that exists gets the new value. */
-  put(userId: string, readings: readonly Identified<NewReading>[]): Promise<WriteCounts>;
+  put(
+    userId: string,
+    readings: readonly Identified<NewReading>[],
+    during?: ImportKey | null,
+  ): Promise<WriteCounts>;
   /** Deletes by key and by window; answers how many there were. */
   delete(
     userId: string,
@@ -158,7 +163,7 @@ export type NewRecord<Kind extends RecordKind = RecordKind> = {
 
 export interface RecordWriter {
   /** Kind and id together are distinct. A row that exists gets the new content. */
-  put(userId: string, records: readonly NewRecord[]): Promise<WriteCounts>;
+  put(userId: string, records: readonly NewRecord[], during?: ImportKey | null): Promise<WriteCounts>;
   /** Deletes by id; a medication takes its adherence entries along, which are not counted. */
   delete(
     userId: string,

@@ -1,4 +1,5 @@
 import { invalidRequest } from '@phds/service-kit/errors';
+import type { ImportKey } from '../domain/import-progress.ts';
 import { checkProfile, type Profile, type ProfileDraft } from '../domain/profile.ts';
 import { toObjectAnswer } from './document.ts';
 import type { ProfileStore, ProfileWriter } from './ports.ts';
@@ -20,9 +21,10 @@ export async function putProfile(
   profiles: ProfileWriter,
   userId: string,
   draft: ProfileDraft,
+  during: ImportKey | null = null,
 ): Promise<void> {
   checkUserId(userId);
   const { changes, violations } = checkProfile(draft);
   if (violations.length > 0) throw invalidRequest(violations);
-  await profiles.put(userId, changes);
+  await profiles.put(userId, changes, during);
 }

@@ -1,5 +1,6 @@
 import { type Timestamp, timestampFromDate, timestampMs } from '@bufbuild/protobuf/wkt';
 import {
+  type ImportName,
   IngestionService,
   type Reading,
   type ReadingKey,
@@ -12,7 +13,7 @@ import { deleteReadings, putReadings, type ReadingWindowDraft } from '../app/ing
 import { deleteRecords, putRecords } from '../app/ingest-records.ts';
 import { eraseUser, type IngestionPorts, type PutResult } from '../app/ingestion.ts';
 import { putProfile } from '../app/profile.ts';
-import type { ImportStatus } from '../domain/import-progress.ts';
+import type { ImportKey, ImportStatus } from '../domain/import-progress.ts';
 import type { ReadingDraft, ReadingKeyDraft } from '../domain/reading.ts';
 import type { RecordDraft } from '../domain/record-drafts.ts';
 
@@ -23,16 +24,16 @@ export function ingestionService(ports: IngestionPorts & ImportPorts) {
   return implement(
     IngestionService,
     {
-      putReadings: async ({ userId, readings }) =>
-        toResponse(await putReadings(ports, userId, readings.map(toReadingDraft))),
-      putRecords: async ({ userId, records }) =>
-        toResponse(await putRecords(ports, userId, records.map(toRecordDraft))),
+      putReadings: async ({ userId, readings, import: name }) =>
+        toResponse(await putReadings(ports, userId, readings.map(toReadingDraft), toImportKey(userId, name))),
+      putRecords: async ({ userId, records, import: name }) =>
+        toResponse(await putRecords(ports, userId, records.map(toRecordDraft), toImportKey(userId, name))),
       deleteReadings: async ({ userId, keys, windows }) => ({
         deleted: await deleteReadings(ports, userId, keys.map(toKeyDraft), windows.map(toWindowDraft)),
       }),
       deleteRecords: async ({ userId, keys }) => ({ deleted: await deleteRecords(ports, userId, keys) }),
-      putProfile: async ({ userId, ...profile }) => {
-        await putProfile(ports.profiles, userId, profile);
+      putProfile: async ({ userId, import: name, ...profile }) => {
+        await putProfile(ports.profiles, userId, profile, toImportKey(userId, name));
         return {};
       },
       eraseUser: async ({ userId }) => {
@@ -66,6 +67,10 @@ export function ingestionService(ports: IngestionPorts & ImportPorts) {
 
 function toResponse({ refusals, ...counts }: PutResult) {
   return { result: { ...counts, refusals: [...refusals] } };
+}
+
+function toImportKey(userId: string, name: ImportName | undefined): ImportKey | null {
+  return name === undefined ? null : { userId, format: name.format, digest: name.digest };
 }
 
 function toImport({ size, startedAt, reportedAt, ...status }: ImportStatus) {

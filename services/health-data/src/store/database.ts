@@ -1,6 +1,8 @@
+import { notFound } from '@phds/service-kit/errors';
 import { translateDatabaseError } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
 import { withinCalendar } from '../domain/dates.ts';
+import type { ImportKey } from '../domain/import-progress.ts';
 import { inWriteTurn } from './write-turns.ts';
 
 /**
@@ -24,25 +26,32 @@ export async function translated<T>(operation: () => Promise<T>): Promise<T> {
   }
 }
 
+export interface WriteOptions {
+  readonly signal?: AbortSignal;
+  /** The import that the write is part of. */
+  readonly during?: ImportKey | null;
+}
+
 /**
  * Runs a transaction that no other write of the same user overlaps. Importers of one user wait for each other instead
  * of meeting in deadlocks, and counts kept beside the rows are counted once. The signal ends the connection: the server
- * then gives up the running statement and everything before it.
+ * then gives up the running statement and everything before it. Throws NOT_FOUND when the write is part of an import that does
+ * not exist (any more).
  */
 export function writeForUser<T>(
   pool: pg.Pool,
   userId: string,
   write: (client: pg.PoolClient) => Promise<T>,
-  signal?: AbortSignal,
+  options: WriteOptions = {},
 ): Promise<T> {
-  return inWriteTurn(pool, userId, () => transactForUser(pool, userId, write, signal));
+  return inWriteTurn(pool, userId, () => transactForUser(pool, userId, write, options));
 }
 
 async function transactForUser<T>(
   pool: pg.Pool,
   userId: string,
   write: (client: pg.PoolClient) => Promise<T>,
-  signal?: AbortSignal,
+  { signal, during }: WriteOptions,
 ): Promise<T> {
   const client = await pool.connect();
   const abort = () => void client.end();
@@ -52,6 +61,7 @@ async function transactForUser<T>(
     signal?.addEventListener('abort', abort);
     await client.query('BEGIN');
     await client.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data ' || $1, 0))", [userId]);
+    if (during) await requireImport(client, during);
     const result = await write(client);
     await client.query('COMMIT');
     return result;
@@ -65,6 +75,13 @@ async function transactForUser<T>(
     signal?.removeEventListener('abort', abort);
     client.release(broken);
   }
+}
+
+/** Under the lock that an erasure takes as well: what it has removed, a batch of a running import does not bring back. */
+async function requireImport(client: pg.ClientBase, { userId, format, digest }: ImportKey): Promise<void> {
+  const text = 'SELECT FROM import WHERE user_id = $1 AND format = $2 AND digest = $3';
+  const known = await client.query({ name: 'require-import', text, values: [userId, format, digest] });
+  if (known.rowCount === 0) throw notFound('There is no such import.');
 }
 
 /** The text of a timestamptz of a UTC session as RFC 3339 with milliseconds: `2025-01-02 03:04:05.6+00`. */

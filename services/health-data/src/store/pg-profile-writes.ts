@@ -21,16 +21,17 @@ const COLUMNS: { readonly [Field in keyof Columns]-?: string } = {
  */
 export function createPgProfileWriter(pool: pg.Pool, onDeferred: (userId: string) => void): ProfileWriter {
   return {
-    put: (userId, { defaultTimeZone, ...given }) =>
+    put: (userId, { defaultTimeZone, ...given }, during = null) =>
       translated(async () => {
-        const deferred = await writeForUser(pool, userId, async (client) => {
+        const write = async (client: pg.PoolClient) => {
           if (typeof given.timeZone === 'string') await checkZone(client, given.timeZone);
           const changes = { ...(await toDefault(client, userId, defaultTimeZone)), ...given };
           await client.query(toUpsert(changes), [userId, ...Object.values(changes)]);
           if (changes.timeZone === undefined) return false;
           const { timeZone, valid } = await findRollupState(client, userId);
           return !valid && !(await rebuildSmall(client, userId, timeZone));
-        });
+        };
+        const deferred = await writeForUser(pool, userId, write, { during });
         if (deferred) onDeferred(userId);
       }),
   };

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Identified, ReadingWindow, ReadingWriter } from '../app/ports.ts';
+import type { ImportKey } from '../domain/import-progress.ts';
 import type { NewReading, ReadingKey } from '../domain/reading.ts';
 import { lowerBound, translated, upperBound, writeForUser } from './database.ts';
 import { findRollupState, rebuildSmall, refreshRollups, type TouchedHours } from './pg-rollups.ts';
@@ -58,8 +59,12 @@ type Write = (name: string, text: string, values: readonly unknown[]) => Promise
  * whose rollups have to be rebuilt and who has too many readings to wait for that.
  */
 export function createPgReadingWriter(pool: pg.Pool, onDeferred: (userId: string) => void): ReadingWriter {
-  const writeReadings = async <T>(userId: string, change: (write: Write) => Promise<T>): Promise<T> => {
-    const { result, deferred } = await writeForUser(pool, userId, async (client) => {
+  const writeReadings = async <T>(
+    userId: string,
+    change: (write: Write) => Promise<T>,
+    during: ImportKey | null = null,
+  ): Promise<T> => {
+    const write = async (client: pg.PoolClient) => {
       const { timeZone, valid } = await findRollupState(client, userId);
       const result = await change(async (name, text, values) => {
         const { rows } = await client.query<Written>({ name, text, values: [userId, timeZone, ...values] });
@@ -67,15 +72,20 @@ export function createPgReadingWriter(pool: pg.Pool, onDeferred: (userId: string
         return rows;
       });
       return { result, deferred: !valid && !(await rebuildSmall(client, userId, timeZone)) };
-    });
+    };
+    const { result, deferred } = await writeForUser(pool, userId, write, { during });
     if (deferred) onDeferred(userId);
     return result;
   };
   return {
-    put: (userId, readings) =>
+    put: (userId, readings, during) =>
       translated(async () => {
         if (readings.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
-        const rows = await writeReadings(userId, (write) => write('put-readings', PUT, toColumns(readings)));
+        const rows = await writeReadings(
+          userId,
+          (write) => write('put-readings', PUT, toColumns(readings)),
+          during,
+        );
         const written = total(rows, 'number');
         const inserted = total(rows, 'inserted');
         return { inserted, updated: written - inserted, unchanged: readings.length - written };

@@ -70,10 +70,10 @@ const TABLES: { readonly [Kind in RecordKind]: Table<Kind> } = {
 /** Writes records of all kinds on one path; only table and columns differ. */
 export function createPgRecordWriter(pool: pg.Pool): RecordWriter {
   return {
-    put: (userId, records) =>
+    put: (userId, records, during = null) =>
       translated(async () => {
         if (records.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
-        return writeForUser(pool, userId, async (client) => {
+        const write = async (client: pg.PoolClient) => {
           let inserted = 0;
           let updated = 0;
           for (const [kind, rows] of Map.groupBy(records, (record) => record.kind)) {
@@ -82,7 +82,8 @@ export function createPgRecordWriter(pool: pg.Pool): RecordWriter {
             updated += written.updated;
           }
           return { inserted, updated, unchanged: records.length - inserted - updated };
-        });
+        };
+        return writeForUser(pool, userId, write, { during });
       }),
     delete: (userId, keys) =>
       translated(() =>

@@ -49,7 +49,7 @@ export function createPgRollupStore(pool: pg.Pool): RollupStore {
             await rebuildRollups(client, userId, timeZone, TIMEOUT_MS);
             return true;
           },
-          signal,
+          { signal },
         ),
       ),
   };

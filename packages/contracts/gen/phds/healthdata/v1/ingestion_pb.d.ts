@@ -63,6 +63,29 @@ export declare type Reading = Message<"phds.healthdata.v1.Reading"> & {
 export declare const ReadingSchema: GenMessage<Reading>;
 
 /**
+ * Names an import of the user that was started. What is put in its name is refused with NOT_FOUND once the person was erased.
+ *
+ * @generated from message phds.healthdata.v1.ImportName
+ */
+export declare type ImportName = Message<"phds.healthdata.v1.ImportName"> & {
+  /**
+   * @generated from field: string format = 1;
+   */
+  format: string;
+
+  /**
+   * @generated from field: string digest = 2;
+   */
+  digest: string;
+};
+
+/**
+ * Describes the message phds.healthdata.v1.ImportName.
+ * Use `create(ImportNameSchema)` to create a new message.
+ */
+export declare const ImportNameSchema: GenMessage<ImportName>;
+
+/**
  * @generated from message phds.healthdata.v1.PutReadingsRequest
  */
 export declare type PutReadingsRequest = Message<"phds.healthdata.v1.PutReadingsRequest"> & {
@@ -77,6 +100,13 @@ export declare type PutReadingsRequest = Message<"phds.healthdata.v1.PutReadings
    * @generated from field: repeated phds.healthdata.v1.Reading readings = 2;
    */
   readings: Reading[];
+
+  /**
+   * Absent: not part of an import.
+   *
+   * @generated from field: phds.healthdata.v1.ImportName import = 3;
+   */
+  import?: ImportName | undefined;
 };
 
 /**
@@ -551,6 +581,13 @@ export declare type PutRecordsRequest = Message<"phds.healthdata.v1.PutRecordsRe
    * @generated from field: repeated phds.healthdata.v1.Record records = 2;
    */
   records: Record[];
+
+  /**
+   * Absent: not part of an import.
+   *
+   * @generated from field: phds.healthdata.v1.ImportName import = 3;
+   */
+  import?: ImportName | undefined;
 };
 
 /**
@@ -802,6 +839,13 @@ export declare type PutProfileRequest = Message<"phds.healthdata.v1.PutProfileRe
    * @generated from field: optional string default_time_zone = 7;
    */
   defaultTimeZone?: string | undefined;
+
+  /**
+   * Absent: not part of an import.
+   *
+   * @generated from field: phds.healthdata.v1.ImportName import = 8;
+   */
+  import?: ImportName | undefined;
 };
 
 /**
@@ -1133,7 +1177,7 @@ export declare const IngestionService: GenService<{
     output: typeof PutProfileResponseSchema;
   },
   /**
-   * Removes everything of a person. Idempotent.
+   * Removes everything of a person. Imports that still run are refused from then on. Idempotent.
    *
    * @generated from rpc phds.healthdata.v1.IngestionService.EraseUser
    */

@@ -9,7 +9,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
  * Describes the file phds/healthdata/v1/ingestion.proto.
  */
 export const file_phds_healthdata_v1_ingestion = /*@__PURE__*/
-  fileDesc("CiJwaGRzL2hlYWx0aGRhdGEvdjEvaW5nZXN0aW9uLnByb3RvEhJwaGRzLmhlYWx0aGRhdGEudjEipwEKB1JlYWRpbmcSDAoEdHlwZRgBIAEoCRIpCgVzdGFydBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoDZW5kGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgV2YWx1ZRgEIAEoAUgAiAEBEgwKBHVuaXQYBSABKAkSDgoGc291cmNlGAYgASgJQggKBl92YWx1ZSJUChJQdXRSZWFkaW5nc1JlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRItCghyZWFkaW5ncxgCIAMoCzIbLnBoZHMuaGVhbHRoZGF0YS52MS5SZWFkaW5nInAKCVB1dFJlc3VsdBIQCghpbnNlcnRlZBgBIAEoDRIPCgd1cGRhdGVkGAIgASgNEhEKCXVuY2hhbmdlZBgDIAEoDRItCghyZWZ1c2FscxgEIAMoCzIbLnBoZHMuaGVhbHRoZGF0YS52MS5SZWZ1c2FsIigKB1JlZnVzYWwSDQoFaW5kZXgYASABKA0SDgoGcmVhc29uGAIgASgJIkQKE1B1dFJlYWRpbmdzUmVzcG9uc2USLQoGcmVzdWx0GAEgASgLMh0ucGhkcy5oZWFsdGhkYXRhLnYxLlB1dFJlc3VsdCKIBAoGUmVjb3JkEgsKA2tleRgBIAEoCRIOCgZzb3VyY2UYAiABKAkSLgoHc3ltcHRvbRgDIAEoCzIbLnBoZHMuaGVhbHRoZGF0YS52MS5TeW1wdG9tSAASNAoKbWVkaWNhdGlvbhgEIAEoCzIeLnBoZHMuaGVhbHRoZGF0YS52MS5NZWRpY2F0aW9uSAASPQoPYWRoZXJlbmNlX2VudHJ5GAUgASgLMiIucGhkcy5oZWFsdGhkYXRhLnYxLkFkaGVyZW5jZUVudHJ5SAASMgoJY29uZGl0aW9uGAYgASgLMh0ucGhkcy5oZWFsdGhkYXRhLnYxLkNvbmRpdGlvbkgAEi4KB2FsbGVyZ3kYByABKAsyGy5waGRzLmhlYWx0aGRhdGEudjEuQWxsZXJneUgAEjYKC2FwcG9pbnRtZW50GAggASgLMh8ucGhkcy5oZWFsdGhkYXRhLnYxLkFwcG9pbnRtZW50SAASMwoKbW9vZF9lbnRyeRgJIAEoCzIdLnBoZHMuaGVhbHRoZGF0YS52MS5Nb29kRW50cnlIABIsCgZyZXBvcnQYCiABKAsyGi5waGRzLmhlYWx0aGRhdGEudjEuUmVwb3J0SAASMwoKZWhyX3JlY29yZBgLIAEoCzIdLnBoZHMuaGVhbHRoZGF0YS52MS5FaHJSZWNvcmRIAEIICgZyZWNvcmQiXwoHU3ltcHRvbRITCgtkZXNjcmlwdGlvbhgBIAEoCRIQCghzZXZlcml0eRgCIAEoCRItCgl0aW1lc3RhbXAYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImEKCk1lZGljYXRpb24SDAoEbmFtZRgBIAEoCRIOCgZkb3NhZ2UYAiABKAkSEQoJZnJlcXVlbmN5GAMgASgJEhEKCWNvbmRpdGlvbhgEIAEoCRIPCgdwYXR0ZXJuGAUgASgJIrYBCg5BZGhlcmVuY2VFbnRyeRIWCg5tZWRpY2F0aW9uX2tleRgBIAEoCRIwCgxzY2hlZHVsZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnN0YXR1cxgDIAEoCRIsCgh0YWtlbl9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEZG9zZRgFIAEoCRIOCgZyZWFzb24YBiABKAkiPwoJQ29uZGl0aW9uEgwKBG5hbWUYASABKAkSEAoIc2V2ZXJpdHkYAiABKAkSEgoKc2luY2VfZGF0ZRgDIAEoCSI9CgdBbGxlcmd5EgwKBG5hbWUYASABKAkSEAoIc2V2ZXJpdHkYAiABKAkSEgoKc2luY2VfZGF0ZRgDIAEoCSJUCgtBcHBvaW50bWVudBINCgV0aXRsZRgBIAEoCRIRCglkYXRlX3RpbWUYAiABKAkSEQoJc3BlY2lhbHR5GAMgASgJEhAKCGxvY2F0aW9uGAQgASgJIlYKCU1vb2RFbnRyeRIMCgRtb29kGAEgASgJEgwKBG5vdGUYAiABKAkSLQoJdGltZXN0YW1wGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJlCgZSZXBvcnQSMAoMZ2VuZXJhdGVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRmcm9tGAIgASgJEgoKAnRvGAMgASgJEg8KB3N1bW1hcnkYBCABKAkiYgoJRWhyUmVjb3JkEhUKDXJlc291cmNlX3R5cGUYASABKAkSDwoHc3VtbWFyeRgCIAEoCRItCgl0aW1lc3RhbXAYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlEKEVB1dFJlY29yZHNSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkSKwoHcmVjb3JkcxgCIAMoCzIaLnBoZHMuaGVhbHRoZGF0YS52MS5SZWNvcmQiQwoSUHV0UmVjb3Jkc1Jlc3BvbnNlEi0KBnJlc3VsdBgBIAEoCzIdLnBoZHMuaGVhbHRoZGF0YS52MS5QdXRSZXN1bHQifgoKUmVhZGluZ0tleRIMCgR0eXBlGAEgASgJEikKBXN0YXJ0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgNlbmQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnNvdXJjZRgEIAEoCSJ/Cg1SZWFkaW5nV2luZG93EgwKBHR5cGUYASABKAkSDgoGc291cmNlGAIgASgJEigKBGZyb20YAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKKAQoVRGVsZXRlUmVhZGluZ3NSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkSLAoEa2V5cxgCIAMoCzIeLnBoZHMuaGVhbHRoZGF0YS52MS5SZWFkaW5nS2V5EjIKB3dpbmRvd3MYAyADKAsyIS5waGRzLmhlYWx0aGRhdGEudjEuUmVhZGluZ1dpbmRvdyIpChZEZWxldGVSZWFkaW5nc1Jlc3BvbnNlEg8KB2RlbGV0ZWQYASABKA0iNgoJUmVjb3JkS2V5EgwKBGtpbmQYASABKAkSDgoGc291cmNlGAIgASgJEgsKA2tleRgDIAEoCSJUChREZWxldGVSZWNvcmRzUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJEisKBGtleXMYAiADKAsyHS5waGRzLmhlYWx0aGRhdGEudjEuUmVjb3JkS2V5IigKFURlbGV0ZVJlY29yZHNSZXNwb25zZRIPCgdkZWxldGVkGAEgASgNIpICChFQdXRQcm9maWxlUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJEhEKBG5hbWUYAiABKAlIAIgBARITCgZnZW5kZXIYAyABKAlIAYgBARIaCg1kYXRlX29mX2JpcnRoGAQgASgJSAKIAQESFwoKYmxvb2RfdHlwZRgFIAEoCUgDiAEBEhYKCXRpbWVfem9uZRgGIAEoCUgEiAEBEh4KEWRlZmF1bHRfdGltZV96b25lGAcgASgJSAWIAQFCBwoFX25hbWVCCQoHX2dlbmRlckIQCg5fZGF0ZV9vZl9iaXJ0aEINCgtfYmxvb2RfdHlwZUIMCgpfdGltZV96b25lQhQKEl9kZWZhdWx0X3RpbWVfem9uZSIUChJQdXRQcm9maWxlUmVzcG9uc2UiIwoQRXJhc2VVc2VyUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJIhMKEUVyYXNlVXNlclJlc3BvbnNlImIKElN0YXJ0SW1wb3J0UmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJEg4KBmZvcm1hdBgCIAEoCRIOCgZkaWdlc3QYAyABKAkSDAoEc2l6ZRgEIAEoBBINCgVhZ2FpbhgFIAEoCCJEChNTdGFydEltcG9ydFJlc3BvbnNlEgsKA3J1bhgBIAEoDRIQCghwb3NpdGlvbhgCIAEoBBIOCgZyZXBvcnQYAyABKAkihAEKE1JlcG9ydEltcG9ydFJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIOCgZmb3JtYXQYAiABKAkSDgoGZGlnZXN0GAMgASgJEgsKA3J1bhgEIAEoDRIQCghwb3NpdGlvbhgFIAEoBBIOCgZyZXBvcnQYBiABKAkSDQoFc3RhdGUYByABKAkiFgoUUmVwb3J0SW1wb3J0UmVzcG9uc2UiJQoSTGlzdEltcG9ydHNSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkitgEKBkltcG9ydBIOCgZmb3JtYXQYASABKAkSDgoGZGlnZXN0GAIgASgJEgwKBHNpemUYAyABKAQSDQoFc3RhdGUYBCABKAkSDgoGcmVwb3J0GAUgASgJEi4KCnN0YXJ0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlcG9ydGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJCChNMaXN0SW1wb3J0c1Jlc3BvbnNlEisKB2ltcG9ydHMYASADKAsyGi5waGRzLmhlYWx0aGRhdGEudjEuSW1wb3J0MvgGChBJbmdlc3Rpb25TZXJ2aWNlEl4KC1B1dFJlYWRpbmdzEiYucGhkcy5oZWFsdGhkYXRhLnYxLlB1dFJlYWRpbmdzUmVxdWVzdBonLnBoZHMuaGVhbHRoZGF0YS52MS5QdXRSZWFkaW5nc1Jlc3BvbnNlElsKClB1dFJlY29yZHMSJS5waGRzLmhlYWx0aGRhdGEudjEuUHV0UmVjb3Jkc1JlcXVlc3QaJi5waGRzLmhlYWx0aGRhdGEudjEuUHV0UmVjb3Jkc1Jlc3BvbnNlEmcKDkRlbGV0ZVJlYWRpbmdzEikucGhkcy5oZWFsdGhkYXRhLnYxLkRlbGV0ZVJlYWRpbmdzUmVxdWVzdBoqLnBoZHMuaGVhbHRoZGF0YS52MS5EZWxldGVSZWFkaW5nc1Jlc3BvbnNlEmQKDURlbGV0ZVJlY29yZHMSKC5waGRzLmhlYWx0aGRhdGEudjEuRGVsZXRlUmVjb3Jkc1JlcXVlc3QaKS5waGRzLmhlYWx0aGRhdGEudjEuRGVsZXRlUmVjb3Jkc1Jlc3BvbnNlElsKClB1dFByb2ZpbGUSJS5waGRzLmhlYWx0aGRhdGEudjEuUHV0UHJvZmlsZVJlcXVlc3QaJi5waGRzLmhlYWx0aGRhdGEudjEuUHV0UHJvZmlsZVJlc3BvbnNlElgKCUVyYXNlVXNlchIkLnBoZHMuaGVhbHRoZGF0YS52MS5FcmFzZVVzZXJSZXF1ZXN0GiUucGhkcy5oZWFsdGhkYXRhLnYxLkVyYXNlVXNlclJlc3BvbnNlEl4KC1N0YXJ0SW1wb3J0EiYucGhkcy5oZWFsdGhkYXRhLnYxLlN0YXJ0SW1wb3J0UmVxdWVzdBonLnBoZHMuaGVhbHRoZGF0YS52MS5TdGFydEltcG9ydFJlc3BvbnNlEmEKDFJlcG9ydEltcG9ydBInLnBoZHMuaGVhbHRoZGF0YS52MS5SZXBvcnRJbXBvcnRSZXF1ZXN0GigucGhkcy5oZWFsdGhkYXRhLnYxLlJlcG9ydEltcG9ydFJlc3BvbnNlEl4KC0xpc3RJbXBvcnRzEiYucGhkcy5oZWFsdGhkYXRhLnYxLkxpc3RJbXBvcnRzUmVxdWVzdBonLnBoZHMuaGVhbHRoZGF0YS52MS5MaXN0SW1wb3J0c1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("CiJwaGRzL2hlYWx0aGRhdGEvdjEvaW5nZXN0aW9uLnByb3RvEhJwaGRzLmhlYWx0aGRhdGEudjEipwEKB1JlYWRpbmcSDAoEdHlwZRgBIAEoCRIpCgVzdGFydBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoDZW5kGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgV2YWx1ZRgEIAEoAUgAiAEBEgwKBHVuaXQYBSABKAkSDgoGc291cmNlGAYgASgJQggKBl92YWx1ZSIsCgpJbXBvcnROYW1lEg4KBmZvcm1hdBgBIAEoCRIOCgZkaWdlc3QYAiABKAkihAEKElB1dFJlYWRpbmdzUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJEi0KCHJlYWRpbmdzGAIgAygLMhsucGhkcy5oZWFsdGhkYXRhLnYxLlJlYWRpbmcSLgoGaW1wb3J0GAMgASgLMh4ucGhkcy5oZWFsdGhkYXRhLnYxLkltcG9ydE5hbWUicAoJUHV0UmVzdWx0EhAKCGluc2VydGVkGAEgASgNEg8KB3VwZGF0ZWQYAiABKA0SEQoJdW5jaGFuZ2VkGAMgASgNEi0KCHJlZnVzYWxzGAQgAygLMhsucGhkcy5oZWFsdGhkYXRhLnYxLlJlZnVzYWwiKAoHUmVmdXNhbBINCgVpbmRleBgBIAEoDRIOCgZyZWFzb24YAiABKAkiRAoTUHV0UmVhZGluZ3NSZXNwb25zZRItCgZyZXN1bHQYASABKAsyHS5waGRzLmhlYWx0aGRhdGEudjEuUHV0UmVzdWx0IogECgZSZWNvcmQSCwoDa2V5GAEgASgJEg4KBnNvdXJjZRgCIAEoCRIuCgdzeW1wdG9tGAMgASgLMhsucGhkcy5oZWFsdGhkYXRhLnYxLlN5bXB0b21IABI0CgptZWRpY2F0aW9uGAQgASgLMh4ucGhkcy5oZWFsdGhkYXRhLnYxLk1lZGljYXRpb25IABI9Cg9hZGhlcmVuY2VfZW50cnkYBSABKAsyIi5waGRzLmhlYWx0aGRhdGEudjEuQWRoZXJlbmNlRW50cnlIABIyCgljb25kaXRpb24YBiABKAsyHS5waGRzLmhlYWx0aGRhdGEudjEuQ29uZGl0aW9uSAASLgoHYWxsZXJneRgHIAEoCzIbLnBoZHMuaGVhbHRoZGF0YS52MS5BbGxlcmd5SAASNgoLYXBwb2ludG1lbnQYCCABKAsyHy5waGRzLmhlYWx0aGRhdGEudjEuQXBwb2ludG1lbnRIABIzCgptb29kX2VudHJ5GAkgASgLMh0ucGhkcy5oZWFsdGhkYXRhLnYxLk1vb2RFbnRyeUgAEiwKBnJlcG9ydBgKIAEoCzIaLnBoZHMuaGVhbHRoZGF0YS52MS5SZXBvcnRIABIzCgplaHJfcmVjb3JkGAsgASgLMh0ucGhkcy5oZWFsdGhkYXRhLnYxLkVoclJlY29yZEgAQggKBnJlY29yZCJfCgdTeW1wdG9tEhMKC2Rlc2NyaXB0aW9uGAEgASgJEhAKCHNldmVyaXR5GAIgASgJEi0KCXRpbWVzdGFtcBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiYQoKTWVkaWNhdGlvbhIMCgRuYW1lGAEgASgJEg4KBmRvc2FnZRgCIAEoCRIRCglmcmVxdWVuY3kYAyABKAkSEQoJY29uZGl0aW9uGAQgASgJEg8KB3BhdHRlcm4YBSABKAkitgEKDkFkaGVyZW5jZUVudHJ5EhYKDm1lZGljYXRpb25fa2V5GAEgASgJEjAKDHNjaGVkdWxlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGc3RhdHVzGAMgASgJEiwKCHRha2VuX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRkb3NlGAUgASgJEg4KBnJlYXNvbhgGIAEoCSI/CglDb25kaXRpb24SDAoEbmFtZRgBIAEoCRIQCghzZXZlcml0eRgCIAEoCRISCgpzaW5jZV9kYXRlGAMgASgJIj0KB0FsbGVyZ3kSDAoEbmFtZRgBIAEoCRIQCghzZXZlcml0eRgCIAEoCRISCgpzaW5jZV9kYXRlGAMgASgJIlQKC0FwcG9pbnRtZW50Eg0KBXRpdGxlGAEgASgJEhEKCWRhdGVfdGltZRgCIAEoCRIRCglzcGVjaWFsdHkYAyABKAkSEAoIbG9jYXRpb24YBCABKAkiVgoJTW9vZEVudHJ5EgwKBG1vb2QYASABKAkSDAoEbm90ZRgCIAEoCRItCgl0aW1lc3RhbXAYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImUKBlJlcG9ydBIwCgxnZW5lcmF0ZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGZyb20YAiABKAkSCgoCdG8YAyABKAkSDwoHc3VtbWFyeRgEIAEoCSJiCglFaHJSZWNvcmQSFQoNcmVzb3VyY2VfdHlwZRgBIAEoCRIPCgdzdW1tYXJ5GAIgASgJEi0KCXRpbWVzdGFtcBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAigQEKEVB1dFJlY29yZHNSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkSKwoHcmVjb3JkcxgCIAMoCzIaLnBoZHMuaGVhbHRoZGF0YS52MS5SZWNvcmQSLgoGaW1wb3J0GAMgASgLMh4ucGhkcy5oZWFsdGhkYXRhLnYxLkltcG9ydE5hbWUiQwoSUHV0UmVjb3Jkc1Jlc3BvbnNlEi0KBnJlc3VsdBgBIAEoCzIdLnBoZHMuaGVhbHRoZGF0YS52MS5QdXRSZXN1bHQifgoKUmVhZGluZ0tleRIMCgR0eXBlGAEgASgJEikKBXN0YXJ0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBInCgNlbmQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnNvdXJjZRgEIAEoCSJ/Cg1SZWFkaW5nV2luZG93EgwKBHR5cGUYASABKAkSDgoGc291cmNlGAIgASgJEigKBGZyb20YAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiYKAnRvGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKKAQoVRGVsZXRlUmVhZGluZ3NSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkSLAoEa2V5cxgCIAMoCzIeLnBoZHMuaGVhbHRoZGF0YS52MS5SZWFkaW5nS2V5EjIKB3dpbmRvd3MYAyADKAsyIS5waGRzLmhlYWx0aGRhdGEudjEuUmVhZGluZ1dpbmRvdyIpChZEZWxldGVSZWFkaW5nc1Jlc3BvbnNlEg8KB2RlbGV0ZWQYASABKA0iNgoJUmVjb3JkS2V5EgwKBGtpbmQYASABKAkSDgoGc291cmNlGAIgASgJEgsKA2tleRgDIAEoCSJUChREZWxldGVSZWNvcmRzUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJEisKBGtleXMYAiADKAsyHS5waGRzLmhlYWx0aGRhdGEudjEuUmVjb3JkS2V5IigKFURlbGV0ZVJlY29yZHNSZXNwb25zZRIPCgdkZWxldGVkGAEgASgNIsICChFQdXRQcm9maWxlUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJEhEKBG5hbWUYAiABKAlIAIgBARITCgZnZW5kZXIYAyABKAlIAYgBARIaCg1kYXRlX29mX2JpcnRoGAQgASgJSAKIAQESFwoKYmxvb2RfdHlwZRgFIAEoCUgDiAEBEhYKCXRpbWVfem9uZRgGIAEoCUgEiAEBEh4KEWRlZmF1bHRfdGltZV96b25lGAcgASgJSAWIAQESLgoGaW1wb3J0GAggASgLMh4ucGhkcy5oZWFsdGhkYXRhLnYxLkltcG9ydE5hbWVCBwoFX25hbWVCCQoHX2dlbmRlckIQCg5fZGF0ZV9vZl9iaXJ0aEINCgtfYmxvb2RfdHlwZUIMCgpfdGltZV96b25lQhQKEl9kZWZhdWx0X3RpbWVfem9uZSIUChJQdXRQcm9maWxlUmVzcG9uc2UiIwoQRXJhc2VVc2VyUmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJIhMKEUVyYXNlVXNlclJlc3BvbnNlImIKElN0YXJ0SW1wb3J0UmVxdWVzdBIPCgd1c2VyX2lkGAEgASgJEg4KBmZvcm1hdBgCIAEoCRIOCgZkaWdlc3QYAyABKAkSDAoEc2l6ZRgEIAEoBBINCgVhZ2FpbhgFIAEoCCJEChNTdGFydEltcG9ydFJlc3BvbnNlEgsKA3J1bhgBIAEoDRIQCghwb3NpdGlvbhgCIAEoBBIOCgZyZXBvcnQYAyABKAkihAEKE1JlcG9ydEltcG9ydFJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCRIOCgZmb3JtYXQYAiABKAkSDgoGZGlnZXN0GAMgASgJEgsKA3J1bhgEIAEoDRIQCghwb3NpdGlvbhgFIAEoBBIOCgZyZXBvcnQYBiABKAkSDQoFc3RhdGUYByABKAkiFgoUUmVwb3J0SW1wb3J0UmVzcG9uc2UiJQoSTGlzdEltcG9ydHNSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkitgEKBkltcG9ydBIOCgZmb3JtYXQYASABKAkSDgoGZGlnZXN0GAIgASgJEgwKBHNpemUYAyABKAQSDQoFc3RhdGUYBCABKAkSDgoGcmVwb3J0GAUgASgJEi4KCnN0YXJ0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlcG9ydGVkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJCChNMaXN0SW1wb3J0c1Jlc3BvbnNlEisKB2ltcG9ydHMYASADKAsyGi5waGRzLmhlYWx0aGRhdGEudjEuSW1wb3J0MvgGChBJbmdlc3Rpb25TZXJ2aWNlEl4KC1B1dFJlYWRpbmdzEiYucGhkcy5oZWFsdGhkYXRhLnYxLlB1dFJlYWRpbmdzUmVxdWVzdBonLnBoZHMuaGVhbHRoZGF0YS52MS5QdXRSZWFkaW5nc1Jlc3BvbnNlElsKClB1dFJlY29yZHMSJS5waGRzLmhlYWx0aGRhdGEudjEuUHV0UmVjb3Jkc1JlcXVlc3QaJi5waGRzLmhlYWx0aGRhdGEudjEuUHV0UmVjb3Jkc1Jlc3BvbnNlEmcKDkRlbGV0ZVJlYWRpbmdzEikucGhkcy5oZWFsdGhkYXRhLnYxLkRlbGV0ZVJlYWRpbmdzUmVxdWVzdBoqLnBoZHMuaGVhbHRoZGF0YS52MS5EZWxldGVSZWFkaW5nc1Jlc3BvbnNlEmQKDURlbGV0ZVJlY29yZHMSKC5waGRzLmhlYWx0aGRhdGEudjEuRGVsZXRlUmVjb3Jkc1JlcXVlc3QaKS5waGRzLmhlYWx0aGRhdGEudjEuRGVsZXRlUmVjb3Jkc1Jlc3BvbnNlElsKClB1dFByb2ZpbGUSJS5waGRzLmhlYWx0aGRhdGEudjEuUHV0UHJvZmlsZVJlcXVlc3QaJi5waGRzLmhlYWx0aGRhdGEudjEuUHV0UHJvZmlsZVJlc3BvbnNlElgKCUVyYXNlVXNlchIkLnBoZHMuaGVhbHRoZGF0YS52MS5FcmFzZVVzZXJSZXF1ZXN0GiUucGhkcy5oZWFsdGhkYXRhLnYxLkVyYXNlVXNlclJlc3BvbnNlEl4KC1N0YXJ0SW1wb3J0EiYucGhkcy5oZWFsdGhkYXRhLnYxLlN0YXJ0SW1wb3J0UmVxdWVzdBonLnBoZHMuaGVhbHRoZGF0YS52MS5TdGFydEltcG9ydFJlc3BvbnNlEmEKDFJlcG9ydEltcG9ydBInLnBoZHMuaGVhbHRoZGF0YS52MS5SZXBvcnRJbXBvcnRSZXF1ZXN0GigucGhkcy5oZWFsdGhkYXRhLnYxLlJlcG9ydEltcG9ydFJlc3BvbnNlEl4KC0xpc3RJbXBvcnRzEiYucGhkcy5oZWFsdGhkYXRhLnYxLkxpc3RJbXBvcnRzUmVxdWVzdBonLnBoZHMuaGVhbHRoZGF0YS52MS5MaXN0SW1wb3J0c1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * Describes the message phds.healthdata.v1.Reading.
@@ -19,242 +19,249 @@ export const ReadingSchema = /*@__PURE__*/
   messageDesc(file_phds_healthdata_v1_ingestion, 0);
 
 /**
+ * Describes the message phds.healthdata.v1.ImportName.
+ * Use `create(ImportNameSchema)` to create a new message.
+ */
+export const ImportNameSchema = /*@__PURE__*/
+  messageDesc(file_phds_healthdata_v1_ingestion, 1);
+
+/**
  * Describes the message phds.healthdata.v1.PutReadingsRequest.
  * Use `create(PutReadingsRequestSchema)` to create a new message.
  */
 export const PutReadingsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 1);
+  messageDesc(file_phds_healthdata_v1_ingestion, 2);
 
 /**
  * Describes the message phds.healthdata.v1.PutResult.
  * Use `create(PutResultSchema)` to create a new message.
  */
 export const PutResultSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 2);
+  messageDesc(file_phds_healthdata_v1_ingestion, 3);
 
 /**
  * Describes the message phds.healthdata.v1.Refusal.
  * Use `create(RefusalSchema)` to create a new message.
  */
 export const RefusalSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 3);
+  messageDesc(file_phds_healthdata_v1_ingestion, 4);
 
 /**
  * Describes the message phds.healthdata.v1.PutReadingsResponse.
  * Use `create(PutReadingsResponseSchema)` to create a new message.
  */
 export const PutReadingsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 4);
+  messageDesc(file_phds_healthdata_v1_ingestion, 5);
 
 /**
  * Describes the message phds.healthdata.v1.Record.
  * Use `create(RecordSchema)` to create a new message.
  */
 export const RecordSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 5);
+  messageDesc(file_phds_healthdata_v1_ingestion, 6);
 
 /**
  * Describes the message phds.healthdata.v1.Symptom.
  * Use `create(SymptomSchema)` to create a new message.
  */
 export const SymptomSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 6);
+  messageDesc(file_phds_healthdata_v1_ingestion, 7);
 
 /**
  * Describes the message phds.healthdata.v1.Medication.
  * Use `create(MedicationSchema)` to create a new message.
  */
 export const MedicationSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 7);
+  messageDesc(file_phds_healthdata_v1_ingestion, 8);
 
 /**
  * Describes the message phds.healthdata.v1.AdherenceEntry.
  * Use `create(AdherenceEntrySchema)` to create a new message.
  */
 export const AdherenceEntrySchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 8);
+  messageDesc(file_phds_healthdata_v1_ingestion, 9);
 
 /**
  * Describes the message phds.healthdata.v1.Condition.
  * Use `create(ConditionSchema)` to create a new message.
  */
 export const ConditionSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 9);
+  messageDesc(file_phds_healthdata_v1_ingestion, 10);
 
 /**
  * Describes the message phds.healthdata.v1.Allergy.
  * Use `create(AllergySchema)` to create a new message.
  */
 export const AllergySchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 10);
+  messageDesc(file_phds_healthdata_v1_ingestion, 11);
 
 /**
  * Describes the message phds.healthdata.v1.Appointment.
  * Use `create(AppointmentSchema)` to create a new message.
  */
 export const AppointmentSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 11);
+  messageDesc(file_phds_healthdata_v1_ingestion, 12);
 
 /**
  * Describes the message phds.healthdata.v1.MoodEntry.
  * Use `create(MoodEntrySchema)` to create a new message.
  */
 export const MoodEntrySchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 12);
+  messageDesc(file_phds_healthdata_v1_ingestion, 13);
 
 /**
  * Describes the message phds.healthdata.v1.Report.
  * Use `create(ReportSchema)` to create a new message.
  */
 export const ReportSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 13);
+  messageDesc(file_phds_healthdata_v1_ingestion, 14);
 
 /**
  * Describes the message phds.healthdata.v1.EhrRecord.
  * Use `create(EhrRecordSchema)` to create a new message.
  */
 export const EhrRecordSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 14);
+  messageDesc(file_phds_healthdata_v1_ingestion, 15);
 
 /**
  * Describes the message phds.healthdata.v1.PutRecordsRequest.
  * Use `create(PutRecordsRequestSchema)` to create a new message.
  */
 export const PutRecordsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 15);
+  messageDesc(file_phds_healthdata_v1_ingestion, 16);
 
 /**
  * Describes the message phds.healthdata.v1.PutRecordsResponse.
  * Use `create(PutRecordsResponseSchema)` to create a new message.
  */
 export const PutRecordsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 16);
+  messageDesc(file_phds_healthdata_v1_ingestion, 17);
 
 /**
  * Describes the message phds.healthdata.v1.ReadingKey.
  * Use `create(ReadingKeySchema)` to create a new message.
  */
 export const ReadingKeySchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 17);
+  messageDesc(file_phds_healthdata_v1_ingestion, 18);
 
 /**
  * Describes the message phds.healthdata.v1.ReadingWindow.
  * Use `create(ReadingWindowSchema)` to create a new message.
  */
 export const ReadingWindowSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 18);
+  messageDesc(file_phds_healthdata_v1_ingestion, 19);
 
 /**
  * Describes the message phds.healthdata.v1.DeleteReadingsRequest.
  * Use `create(DeleteReadingsRequestSchema)` to create a new message.
  */
 export const DeleteReadingsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 19);
+  messageDesc(file_phds_healthdata_v1_ingestion, 20);
 
 /**
  * Describes the message phds.healthdata.v1.DeleteReadingsResponse.
  * Use `create(DeleteReadingsResponseSchema)` to create a new message.
  */
 export const DeleteReadingsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 20);
+  messageDesc(file_phds_healthdata_v1_ingestion, 21);
 
 /**
  * Describes the message phds.healthdata.v1.RecordKey.
  * Use `create(RecordKeySchema)` to create a new message.
  */
 export const RecordKeySchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 21);
+  messageDesc(file_phds_healthdata_v1_ingestion, 22);
 
 /**
  * Describes the message phds.healthdata.v1.DeleteRecordsRequest.
  * Use `create(DeleteRecordsRequestSchema)` to create a new message.
  */
 export const DeleteRecordsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 22);
+  messageDesc(file_phds_healthdata_v1_ingestion, 23);
 
 /**
  * Describes the message phds.healthdata.v1.DeleteRecordsResponse.
  * Use `create(DeleteRecordsResponseSchema)` to create a new message.
  */
 export const DeleteRecordsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 23);
+  messageDesc(file_phds_healthdata_v1_ingestion, 24);
 
 /**
  * Describes the message phds.healthdata.v1.PutProfileRequest.
  * Use `create(PutProfileRequestSchema)` to create a new message.
  */
 export const PutProfileRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 24);
+  messageDesc(file_phds_healthdata_v1_ingestion, 25);
 
 /**
  * Describes the message phds.healthdata.v1.PutProfileResponse.
  * Use `create(PutProfileResponseSchema)` to create a new message.
  */
 export const PutProfileResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 25);
+  messageDesc(file_phds_healthdata_v1_ingestion, 26);
 
 /**
  * Describes the message phds.healthdata.v1.EraseUserRequest.
  * Use `create(EraseUserRequestSchema)` to create a new message.
  */
 export const EraseUserRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 26);
+  messageDesc(file_phds_healthdata_v1_ingestion, 27);
 
 /**
  * Describes the message phds.healthdata.v1.EraseUserResponse.
  * Use `create(EraseUserResponseSchema)` to create a new message.
  */
 export const EraseUserResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 27);
+  messageDesc(file_phds_healthdata_v1_ingestion, 28);
 
 /**
  * Describes the message phds.healthdata.v1.StartImportRequest.
  * Use `create(StartImportRequestSchema)` to create a new message.
  */
 export const StartImportRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 28);
+  messageDesc(file_phds_healthdata_v1_ingestion, 29);
 
 /**
  * Describes the message phds.healthdata.v1.StartImportResponse.
  * Use `create(StartImportResponseSchema)` to create a new message.
  */
 export const StartImportResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 29);
+  messageDesc(file_phds_healthdata_v1_ingestion, 30);
 
 /**
  * Describes the message phds.healthdata.v1.ReportImportRequest.
  * Use `create(ReportImportRequestSchema)` to create a new message.
  */
 export const ReportImportRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 30);
+  messageDesc(file_phds_healthdata_v1_ingestion, 31);
 
 /**
  * Describes the message phds.healthdata.v1.ReportImportResponse.
  * Use `create(ReportImportResponseSchema)` to create a new message.
  */
 export const ReportImportResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 31);
+  messageDesc(file_phds_healthdata_v1_ingestion, 32);
 
 /**
  * Describes the message phds.healthdata.v1.ListImportsRequest.
  * Use `create(ListImportsRequestSchema)` to create a new message.
  */
 export const ListImportsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 32);
+  messageDesc(file_phds_healthdata_v1_ingestion, 33);
 
 /**
  * Describes the message phds.healthdata.v1.Import.
  * Use `create(ImportSchema)` to create a new message.
  */
 export const ImportSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 33);
+  messageDesc(file_phds_healthdata_v1_ingestion, 34);
 
 /**
  * Describes the message phds.healthdata.v1.ListImportsResponse.
  * Use `create(ListImportsResponseSchema)` to create a new message.
  */
 export const ListImportsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_ingestion, 34);
+  messageDesc(file_phds_healthdata_v1_ingestion, 35);
 
 /**
  * How data gets in: internal services and importers write here; partners only read. Every write is idempotent by natural key,
