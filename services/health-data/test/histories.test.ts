@@ -28,20 +28,26 @@ let people = 0;
 const SHRINKING_MS = 20_000;
 let givenUpAt = Number.POSITIVE_INFINITY;
 
-/** Lives a history through; the first answer that differs from the reference's ends it. */
+/** Lives a history through; the first answer that is wrong, or is none, ends it. */
 async function live({ steps, questions }: History): Promise<void> {
   if (performance.now() > givenUpAt) return;
   people += 1;
   const witness = new Witness(ports, `person ${people}`);
-  for (const step of [...steps, { do: 'ask', questions } as const]) {
-    for (const comparison of await take(witness, step)) {
-      if (isRight(comparison)) continue;
-      givenUpAt = Math.min(givenUpAt, performance.now() + SHRINKING_MS);
-      const { about, ...answers } = comparison;
-      const lines = Object.entries(answers).map(([name, text]) => `${name.padEnd(8)} ${text}`);
-      throw new Error([JSON.stringify(about), ...lines].join('\n'));
+  try {
+    for (const step of [...steps, { do: 'ask', questions } as const]) {
+      for (const comparison of await take(witness, step)) checkRight(comparison);
     }
+  } catch (error) {
+    givenUpAt = Math.min(givenUpAt, performance.now() + SHRINKING_MS);
+    throw error;
   }
+}
+
+function checkRight(comparison: Comparison): void {
+  if (isRight(comparison)) return;
+  const { about, ...answers } = comparison;
+  const lines = Object.entries(answers).map(([name, text]) => `${name.padEnd(8)} ${text}`);
+  throw new Error([JSON.stringify(about), ...lines].join('\n'));
 }
 
 async function take(witness: Witness, step: Step): Promise<Comparison[]> {

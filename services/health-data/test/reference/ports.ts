@@ -1,6 +1,7 @@
+import type { Clock } from '@phds/service-kit/clock';
 import { createLogger } from '@phds/service-kit/log';
 import { openPostgres } from '@phds/service-kit/postgres';
-import { createTestDatabase } from '@phds/test-kit/databases';
+import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import type { DataPorts } from '../../src/app/data-reads.ts';
 import type { IngestionPorts } from '../../src/app/ingestion.ts';
@@ -18,24 +19,37 @@ import { createPgUserEraser } from '../../src/store/pg-user-eraser.ts';
 import { createPgWeights } from '../../src/store/pg-weights.ts';
 import { createPrismaRecords } from '../../src/store/prisma-records.ts';
 
-const POOL_SIZE = 16;
+const POOL_SIZE = 8;
 const REBUILD_INTERVAL_MS = 3_600_000;
 
 const log = createLogger({ service: 'health-data', level: 'silent' });
 
-/** The stores of the service on a database of their own: what use cases stand on, without the wire. */
-export interface Ports extends AsyncDisposable {
+/** What use cases stand on in one running service, without the wire. */
+export interface Instance {
   readonly data: DataPorts;
   readonly ingestion: IngestionPorts;
+}
+
+/** Two instances of the service on one database of their own. */
+export interface Ports extends AsyncDisposable {
+  readonly clock: Clock;
+  readonly instances: readonly [Instance, Instance];
 }
 
 export async function openPorts(now: string): Promise<Ports> {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await createTestDatabase('health-data'));
+  const clock = new FakeClock(now);
+  const instances = [openInstance(stack, database, clock), openInstance(stack, database, clock)] as const;
+  const running = stack.move();
+  return { clock, instances, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function openInstance(stack: AsyncDisposableStack, { url, schema }: TestDatabase, clock: Clock): Instance {
   const { pool, adapter } = stack.use(
     openPostgres({
-      connectionString: database.url,
-      schema: database.schema,
+      connectionString: url,
+      schema,
       poolSize: POOL_SIZE,
       statementTimeoutMs: 30_000,
       connectTimeoutMs: 30_000,
@@ -47,8 +61,6 @@ export async function openPorts(now: string): Promise<Ports> {
   stack.defer(() => prisma.$disconnect());
   const rollups = createPgRollupStore(pool);
   const rebuilds = stack.use(startRollupRebuilds({ rollups, intervalMs: REBUILD_INTERVAL_MS, log }));
-  const running = stack.move();
-  const clock = new FakeClock(now);
   const profiles = createPgProfiles(pool);
   return {
     data: {
@@ -66,6 +78,5 @@ export async function openPorts(now: string): Promise<Ports> {
       eraser: createPgUserEraser(pool),
       clock,
     },
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -6,7 +6,7 @@ import { putProfile } from '../../src/app/profile.ts';
 import { getDataPath, parseReadQuery } from '../../src/app/read-request.ts';
 import { listReadings, listWeight } from './lists.ts';
 import { Person, type Sent, type Span } from './person.ts';
-import type { Ports } from './ports.ts';
+import type { Instance, Ports } from './ports.ts';
 import type { Request } from './request.ts';
 import { aggregate, trend } from './summaries.ts';
 
@@ -27,6 +27,7 @@ export function isRight({ served, expected, before }: Comparison): boolean {
 export class Witness {
   readonly #ports: Ports;
   readonly person: Person;
+  #calls = 0;
 
   constructor(ports: Ports, userId: string) {
     this.#ports = ports;
@@ -35,7 +36,7 @@ export class Witness {
 
   async put(batch: readonly Sent[]): Promise<Comparison> {
     const expected = { ...this.person.put(batch), refusals: [] };
-    const served = await putReadings(this.#ports.ingestion, this.person.userId, batch.map(toDraft));
+    const served = await putReadings(this.#next().ingestion, this.person.userId, batch.map(toDraft));
     return compare('put', served, expected);
   }
 
@@ -47,7 +48,7 @@ export class Witness {
       range: { from: toDate(from), to: toDate(to) },
     }));
     const served = await deleteReadings(
-      this.#ports.ingestion,
+      this.#next().ingestion,
       this.person.userId,
       keys.map(toDraft),
       windows,
@@ -57,12 +58,12 @@ export class Witness {
 
   async move(zone: string): Promise<void> {
     this.person.zone = zone;
-    await putProfile(this.#ports.ingestion.profiles, this.person.userId, { timeZone: zone });
+    await putProfile(this.#next().ingestion.profiles, this.person.userId, { timeZone: zone });
   }
 
   async erase(): Promise<void> {
     this.person.erase();
-    await eraseUser(this.#ports.ingestion, this.person.userId);
+    await eraseUser(this.#next().ingestion, this.person.userId);
   }
 
   /** Reads as an app does, but for the wire and the record, and compares the texts of the two answers. */
@@ -86,6 +87,13 @@ export class Witness {
     }));
   }
 
+  /** The instances by turns: what they do for one person at a time must hold without a memory that they share. */
+  #next(): Instance {
+    this.#calls += 1;
+    const [one, other] = this.#ports.instances;
+    return this.#calls % 2 === 0 ? one : other;
+  }
+
   async #serve(request: Request): Promise<string> {
     const path = getDataPath(request.endpoint, request.category);
     const query = parseReadQuery(
@@ -102,7 +110,7 @@ export class Witness {
       path,
     );
     const { userId } = this.person;
-    const answer = await getRead(this.#ports.data, path)({ userId, query, dataFrom: request.dataFrom });
+    const answer = await getRead(this.#next().data, path)({ userId, query, dataFrom: request.dataFrom });
     return new TextDecoder().decode(answer?.document.body);
   }
 
@@ -116,7 +124,7 @@ export class Witness {
       case 'trends':
         return trend(this.person, request);
       case 'aggregations':
-        return aggregate(this.person, request, this.#ports.data.clock.now());
+        return aggregate(this.person, request, this.#ports.clock.now());
     }
   }
 }
