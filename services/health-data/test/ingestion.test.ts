@@ -153,30 +153,6 @@ describe('PutReadings', () => {
   });
 });
 
-describe('importers that have to wait', () => {
-  test('leave connections for those who read', async () => {
-    await using small = await startHarness({ DATABASE_POOL_SIZE: '2' });
-    const other = new pg.Client({ connectionString: small.database.adminUrl });
-    await other.connect();
-    // As another replica does that writes for the same person.
-    const key = "hashtextextended('health-data waiting', 0)";
-    await other.query(`SELECT pg_advisory_lock(${key})`);
-    const one = [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)];
-    const puts = Array.from({ length: 12 }, (_, n) =>
-      small.putReadings(n % 2 === 0 ? 'waiting' : `other-${n}`, one),
-    );
-    const read = await small.reads.listReadings({ category: 'heart' }, await small.about('reader'));
-    expect(bodyOf(read).pagination.total).toBe(0);
-    await other.query(`SELECT pg_advisory_unlock(${key})`);
-    const results = await Promise.all(puts);
-    expect(results.map(({ inserted }) => inserted).toSorted()).toEqual([
-      ...Array(5).fill(0),
-      ...Array(7).fill(1),
-    ]);
-    await other.end();
-  });
-});
-
 describe('DeleteReadings', () => {
   test('deletes by natural key and by window, once, and keeps the counts true', async () => {
     const starts = [

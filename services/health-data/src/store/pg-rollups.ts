@@ -1,7 +1,8 @@
 import type pg from 'pg';
 import { DEFAULT_TIME_ZONE } from '../domain/profile.ts';
+import { FILL_SPANS, REFRESH_SPANS } from './day-rollup-sql.ts';
+import { FILL_HOURS, REFRESH_HOURS } from './hour-rollup-sql.ts';
 import type { Gathering } from './rollup-sql.ts';
-import { FILL_HOURS, FILL_SPANS, REFRESH_HOURS, REFRESH_SPANS } from './rollup-sql.ts';
 import { ROLLUP_VERSION } from './rollup-version.ts';
 
 // Everything here runs within writeForUser: nobody else writes readings, profile or rollups of the user meanwhile.
