@@ -5,10 +5,10 @@ import { DATA_PATHS, getEndpoint } from '@phds/catalog/endpoints';
 import type { Metric } from '@phds/catalog/metrics';
 import { findMetricByName } from '@phds/catalog/metrics';
 import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '@phds/catalog/pagination';
+import { isTimeZone } from '@phds/catalog/time-zones';
 import type { TrendBucket } from '@phds/catalog/wire-names';
 import { TREND_BUCKET_DEFAULT, TREND_BUCKETS } from '@phds/catalog/wire-names';
 import { invalidRequest, notFound, type Violation } from '@phds/service-kit/errors';
-import { isTimeZone } from '../domain/time-zone.ts';
 import { parseWindow, type Window } from '../domain/window.ts';
 
 /** The parameters of a read as they arrive: empty texts and zeros are absent. */

@@ -6,17 +6,6 @@ const formatters = new Map<string, Intl.DateTimeFormat | null>();
 // Spellings differ in case only, but a caller chooses them: the memory is bounded by starting over.
 const MAX_FORMATTERS = 1_000;
 
-// To Intl and to Postgres most of these mean different zones: AST is Anchorage here and Halifax there, CET has a summer here
-// and none there.
-const ABBREVIATION = /^(?!UTC|GMT|UCT)[A-Z]{3}$/i;
-
-/** Whether a text names an IANA time zone. Offsets such as `+01:00` are none: they have no summer. Nor are abbreviations. */
-export function isTimeZone(text: string): boolean {
-  return (
-    /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(text) && !ABBREVIATION.test(text) && findFormatter(text) !== null
-  );
-}
-
 /** How far local time is ahead of UTC at an instant, in whole minutes. Throws RangeError for an unknown zone. */
 export function offsetMinutesAt(at: Date, timeZone: string): number {
   return Math.trunc(offsetMsAt(at.getTime(), timeZone) / 60_000);

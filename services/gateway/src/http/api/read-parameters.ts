@@ -1,9 +1,9 @@
 import { isCategory } from '@phds/catalog/categories';
 import type { Endpoint, QueryParameter } from '@phds/catalog/endpoints';
 import { findMetricByName, METRICS, metricsOfCategory } from '@phds/catalog/metrics';
+import { isTimeZone } from '@phds/catalog/time-zones';
 import { TREND_BUCKETS } from '@phds/catalog/wire-names';
 import { findTimeBound, type TimeBound } from '../../domain/instant.ts';
-import { isTimeZone } from '../../domain/time-zone.ts';
 import { toStrangerText } from '../list-query.ts';
 import { readPage } from '../page-parameters.ts';
 import { parseQuery, type Query, Violations } from '../query.ts';
