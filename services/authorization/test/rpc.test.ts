@@ -80,11 +80,15 @@ describe('a client that was written without our code', () => {
 describe('every rpc', () => {
   const rpcs = SERVICES.flatMap(({ name, methods }) => methods.map((method) => [name, method.name] as const));
 
-  test.each(rpcs)('%s.%s admits the gateway alone', async (service, rpc) => {
-    for (const caller of [null, 'health-data', 'consent', 'authorization']) {
+  test.each(rpcs)('%s.%s admits one caller alone', async (service, rpc) => {
+    const admitted = rpc === 'EraseUser' ? 'operator' : 'gateway';
+    const others = ['gateway', 'operator', 'health-data', 'consent', 'authorization'].filter(
+      (caller) => caller !== admitted,
+    );
+    for (const caller of [null, ...others]) {
       await expect(call(service, rpc, {}, caller)).rejects.toMatchObject({ code: status.PERMISSION_DENIED });
     }
-    const outcome = await call(service, rpc, {}, 'gateway').catch((error: ServiceError) => error);
+    const outcome = await call(service, rpc, {}, admitted).catch((error: ServiceError) => error);
     expect(outcome).not.toMatchObject({ code: status.PERMISSION_DENIED });
     expect(outcome).not.toMatchObject({ code: status.INTERNAL });
   });
