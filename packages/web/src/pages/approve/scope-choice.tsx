@@ -2,6 +2,7 @@ import type { RequestedScope } from '../../api/resources.ts';
 import { Stack, Tag } from '../../ui/card.tsx';
 import { Checkbox } from '../../ui/field.tsx';
 import { groupByCategory } from '../../ui/scopes.ts';
+import { toggled } from '../../ui/toggled.ts';
 import style from './approval-form.module.css';
 
 /** The scopes that an app asks for, one box each, under the catalog's headings. */
@@ -14,12 +15,6 @@ export function ScopeChoice({
   readonly chosen: ReadonlySet<string>;
   readonly onChange: (chosen: Set<string>) => void;
 }) {
-  const toggle = (scope: string, isSelected: boolean) => {
-    const next = new Set(chosen);
-    if (isSelected) next.add(scope);
-    else next.delete(scope);
-    onChange(next);
-  };
   return (
     <Stack>
       {groupByCategory(scopes).map(({ category, items }) => (
@@ -29,7 +24,7 @@ export function ScopeChoice({
             <div key={item.scope} className={style['scope']}>
               <Checkbox
                 isSelected={chosen.has(item.scope)}
-                onChange={(isSelected) => toggle(item.scope, isSelected)}
+                onChange={(isSelected) => onChange(toggled(chosen, item.scope, isSelected))}
               >
                 <span className={style['title']}>
                   {item.title}

@@ -6,6 +6,7 @@ import { Card, Row, Soft, Stack } from '../../ui/card.tsx';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
+import { toggled } from '../../ui/toggled.ts';
 
 /** Gives an app less: fewer scopes, an earlier end, a later first day. Never more; for that the app has to ask. */
 export function NarrowingForm({ grant }: { readonly grant: Grant }) {
@@ -18,12 +19,6 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
     narrowing.mutate(change);
-  };
-  const toggle = (scope: string, isSelected: boolean) => {
-    const next = new Set(kept);
-    if (isSelected) next.add(scope);
-    else next.delete(scope);
-    setKept(next);
   };
 
   return (
@@ -39,7 +34,7 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
             <Checkbox
               key={scope}
               isSelected={kept.has(scope)}
-              onChange={(isSelected) => toggle(scope, isSelected)}
+              onChange={(isSelected) => setKept(toggled(kept, scope, isSelected))}
             >
               {scopeTitle(scope)}
             </Checkbox>

@@ -8,6 +8,7 @@ import { Card, Row, Soft, Stack, Tag } from '../../ui/card.tsx';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { groupByCategory } from '../../ui/scopes.ts';
+import { toggled } from '../../ui/toggled.ts';
 
 interface Draft {
   readonly name: string;
@@ -81,12 +82,6 @@ function ScopeBoxes({
   readonly chosen: ReadonlySet<string>;
   readonly onChange: (chosen: ReadonlySet<string>) => void;
 }) {
-  const toggle = (scope: string, isSelected: boolean) => {
-    const next = new Set(chosen);
-    if (isSelected) next.add(scope);
-    else next.delete(scope);
-    onChange(next);
-  };
   return (
     <details>
       <summary>
@@ -101,7 +96,7 @@ function ScopeBoxes({
               <Checkbox
                 key={scope}
                 isSelected={chosen.has(scope)}
-                onChange={(isSelected) => toggle(scope, isSelected)}
+                onChange={(isSelected) => onChange(toggled(chosen, scope, isSelected))}
               >
                 {title} <code>{scope}</code> {sensitive ? <Tag tone="warn">sensitive</Tag> : null}
               </Checkbox>
