@@ -6,15 +6,10 @@ const APPS = '/developer/apps';
 const pathOf = (clientId: string) => `${APPS}/${encodeURIComponent(clientId)}`;
 
 /** What a developer says about an app. */
-export interface AppSettings {
-  readonly name: string;
-  readonly redirectUris: readonly string[];
-  readonly scopes: readonly string[];
-  readonly description: string | null;
-  readonly homepageUrl: string | null;
-  readonly privacyPolicyUrl: string | null;
-  readonly requirePkce: boolean;
-}
+export type AppSettings = Pick<
+  DeveloperApp,
+  'name' | 'redirectUris' | 'scopes' | 'description' | 'homepageUrl' | 'privacyPolicyUrl' | 'requirePkce'
+>;
 
 export function useApps(page: number) {
   return useQuery({

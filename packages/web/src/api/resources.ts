@@ -90,15 +90,6 @@ export interface Preview {
   readonly trend: readonly TrendPoint[];
 }
 
-export interface ScopeEntry {
-  readonly scope: string;
-  readonly title: string;
-  readonly description: string;
-  readonly category: string;
-  readonly sensitive: boolean;
-  readonly endpoints: readonly string[];
-}
-
 export type AppStatus = 'active' | 'suspended' | 'revoked';
 
 export interface DeveloperApp {

@@ -31,15 +31,13 @@ export function ButtonAnchor({
   href,
   kind = 'plain',
   children,
-  download,
 }: {
   readonly href: string;
   readonly kind?: ButtonKind;
   readonly children: React.ReactNode;
-  readonly download?: string;
 }) {
   return (
-    <AriaLink href={href} className={classOf(kind)} {...(download === undefined ? {} : { download })}>
+    <AriaLink href={href} className={classOf(kind)}>
       {children}
     </AriaLink>
   );
