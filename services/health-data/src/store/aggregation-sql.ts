@@ -3,33 +3,47 @@ import type { SummaryCover } from '../domain/summary-cover.ts';
 import { notBefore } from '../domain/window.ts';
 import { lowerBound, upperBound } from './database.ts';
 import {
-  COUNTED_HOURS,
+  ADDITIVE_HOURS,
   DATE_OF_HOUR,
   firstInstant,
   PARTS,
+  toHourRows,
+  toReadings,
   toSpanRows,
   toSummaryValues,
 } from './summary-sql.ts';
 
 // Besides the values of summary-sql.ts: $21 and $22, between which the newest reading is looked for.
 
+const OF_HOURS = 'sum(count), sum(sum), min(min), max(max), sum(below), sum(above)';
+
+// A month and longer describe an additive type by its days, a day is described by its sum.
+const OF_SPANS = `
+  sum(CASE kind WHEN 'additive' THEN days ELSE count END), sum(sum),
+  min(CASE WHEN kind = 'additive' AND run.span = 'day' THEN sum ELSE min END),
+  max(CASE WHEN kind = 'additive' AND run.span = 'day' THEN sum ELSE max END), sum(below), sum(above)`;
+
+const IF_ANY = 'HAVING count(*) > 0';
+
 // The sum of a day is rounded before it is judged: binary noise must not put a total below a limit that it meets. In
-// rollups it is rounded already; those of months and longer describe an additive type by its days.
+// rollups it is rounded already.
 const AGGREGATION = `
-  WITH ${PARTS}, ${COUNTED_HOURS},
+  WITH ${PARTS}, ${ADDITIVE_HOURS},
   day AS (
     SELECT type, low, high, ${DATE_OF_HOUR} AS day, round(sum(sum)::numeric, 3)::float8 AS value
-    FROM counted_hour JOIN metric USING (type) WHERE kind = 'additive' GROUP BY 1, 2, 3, 4
+    FROM additive_hour JOIN metric USING (type) GROUP BY 1, 2, 3, 4
   ),
   part AS (
-    SELECT type, count, sum, min, max, below, above FROM counted_hour JOIN metric USING (type) WHERE kind = 'average'
+    SELECT type, count(*) AS count, sum(value) AS sum, min(value) AS min, max(value) AS max,
+      count(*) FILTER (WHERE value < low) AS below, count(*) FILTER (WHERE value > high) AS above
+    FROM ${toReadings('average')}
+    GROUP BY type
+    UNION ALL
+    SELECT type, rollup.* FROM ${toHourRows('average', OF_HOURS, IF_ANY)}
     UNION ALL
     SELECT type, 1, value, value, value, coalesce((value < low)::int, 0), coalesce((value > high)::int, 0) FROM day
     UNION ALL
-    SELECT type, CASE kind WHEN 'additive' THEN days ELSE count END, sum,
-      CASE WHEN kind = 'additive' AND span = 'day' THEN sum ELSE min END,
-      CASE WHEN kind = 'additive' AND span = 'day' THEN sum ELSE max END, below, above
-    FROM ${toSpanRows('count, sum, min, max, below, above, days')}
+    SELECT type, rollup.* FROM ${toSpanRows(OF_SPANS, IF_ANY)}
   ),
   newest_day AS (
     SELECT DISTINCT ON (type) type, ${firstInstant('day::timestamp')} AS at, value

@@ -109,12 +109,16 @@ const SKIPPED = forColumns(
   (column) => `WITH ${toParts(column)} ${toPage(column, { below: '', skip: '$5' })}`,
 );
 
-/** Of parts in time the one that holds the row behind $5 others. */
+/**
+ * Of parts in time the one that holds the row behind $5 others. LIMIT changes no row: it tells the planner that there is
+ * one, which otherwise makes room for thousands at every step.
+ */
 const toFound = (name: string, parts: string) => `
   ${name} AS (
     SELECT span, start_at, end_at, before
     FROM (SELECT *, sum(number) OVER (ORDER BY start_at DESC) - number + newer AS before FROM (${parts}) AS part) AS ranked
     WHERE before <= $5 AND before + number > $5
+    LIMIT 1
   )`;
 
 /**

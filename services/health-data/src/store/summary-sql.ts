@@ -1,3 +1,4 @@
+import type { MetricKind } from '@phds/catalog/metrics';
 import { getMetric } from '@phds/catalog/metrics';
 import type { SummaryQuery } from '../app/ports.ts';
 import type { Span } from '../domain/span-cover.ts';
@@ -90,7 +91,7 @@ export const PARTS = `
 // OFFSET 0 keeps a subquery apart, so that each stretch or run is looked up by its own bounds whatever the planner guesses.
 
 /** Readings of the stretches, of the types of a kind, that have a value. */
-export function toReadings(kind: 'average' | 'additive'): string {
+export function toReadings(kind: MetricKind): string {
   return `
     metric JOIN stretch USING (keyed) CROSS JOIN LATERAL (
       SELECT source, value, CASE keyed WHEN 'end' THEN end_at ELSE start_at END AS at FROM reading
@@ -101,23 +102,34 @@ export function toReadings(kind: 'average' | 'additive'): string {
     WHERE kind = '${kind}'`;
 }
 
-/** Rows of `columns` of rollups of days and longer. */
-export function toSpanRows(columns: string): string {
+/** Rows of `columns` of rollups of days and longer, or aggregates of them for each metric type and run. */
+export function toSpanRows(columns: string, having = ''): string {
   return `
     metric JOIN run USING (keyed) CROSS JOIN LATERAL (
-      SELECT start_on, ${columns} FROM day_rollup
+      SELECT ${columns} FROM day_rollup
       WHERE user_id = $1 AND type = metric.type AND span = run.span AND start_on >= lower AND start_on < upper
-      OFFSET 0
+      ${having} OFFSET 0
     ) AS rollup`;
 }
 
+/** Rows of `columns` of rollups of hours, of the types of a kind, or aggregates of them for each metric type and run. */
+export function toHourRows(kind: MetricKind, columns: string, having = ''): string {
+  return `
+    metric JOIN hour_run USING (keyed) CROSS JOIN LATERAL (
+      SELECT ${columns} FROM hour_rollup
+      WHERE user_id = $1 AND type = metric.type AND hour >= lower AND hour < upper
+      ${having} OFFSET 0
+    ) AS rollup
+    WHERE kind = '${kind}'`;
+}
+
 /**
- * Common table expressions that end in `counted_hour(type, hour, count, sum, min, max, below, above)`: the hours that no
- * day of the rollups holds. Additive types are freed of what a second device counted again: within a slot (the hour, for
- * sleep the local date of waking up) the source with the largest sum counts, the first by name of equal ones. date_trunc
- * with three arguments keeps the two hours apart that an autumn night calls by the same name.
+ * Common table expressions that end in `additive_hour(type, hour, count, sum, min, max)`: the hours of additive types that no
+ * day of the rollups holds, freed of what a second device counted again: within a slot (the hour, for sleep the local date
+ * of waking up) the source with the largest sum counts, the first by name of equal ones. date_trunc with three arguments
+ * keeps the two hours apart that an autumn night calls by the same name.
  */
-export const COUNTED_HOURS = `
+export const ADDITIVE_HOURS = `
   cell AS (
     SELECT type, source, date_trunc('hour', at, $2) AS hour,
       date_trunc(CASE keyed WHEN 'end' THEN 'day' ELSE 'hour' END, at, $2) AS slot,
@@ -129,19 +141,10 @@ export const COUNTED_HOURS = `
     SELECT *, rank() OVER (PARTITION BY type, slot ORDER BY round(source_sum::numeric, 3) DESC, source) AS place
     FROM (SELECT *, sum(sum) OVER (PARTITION BY type, slot, source) AS source_sum FROM cell) AS summed
   ),
-  counted_hour AS (
-    SELECT type, date_trunc('hour', at, $2) AS hour, count(*) AS count, sum(value) AS sum, min(value) AS min,
-      max(value) AS max, count(*) FILTER (WHERE value < low) AS below, count(*) FILTER (WHERE value > high) AS above
-    FROM ${toReadings('average')}
-    GROUP BY 1, 2
+  additive_hour AS (
+    SELECT type, hour, count, sum, min, max FROM ranked WHERE place = 1
     UNION ALL
-    SELECT type, hour, count, sum, min, max, 0, 0 FROM ranked WHERE place = 1
-    UNION ALL
-    SELECT type, rollup.* FROM metric JOIN hour_run USING (keyed) CROSS JOIN LATERAL (
-      SELECT hour, count, sum, min, max, below, above FROM hour_rollup
-      WHERE user_id = $1 AND type = metric.type AND hour >= lower AND hour < upper
-      OFFSET 0
-    ) AS rollup
+    SELECT type, rollup.* FROM ${toHourRows('additive', 'hour, count, sum, min, max')}
   )`;
 
 /** The local date of what date_trunc calls an hour. */

@@ -2,11 +2,13 @@ import type { TrendBucket } from '@phds/catalog/wire-names';
 import type { Slice, SummaryQuery } from '../app/ports.ts';
 import type { SummaryCover } from '../domain/summary-cover.ts';
 import {
-  COUNTED_HOURS,
+  ADDITIVE_HOURS,
   DATE_OF_HOUR,
   firstInstant,
   firstInstantOfHour,
   PARTS,
+  toHourRows,
+  toReadings,
   toSpanRows,
   toSummaryValues,
 } from './summary-sql.ts';
@@ -20,6 +22,7 @@ const toFound = (name: string, parts: string) => `
       SELECT *, sum(points) OVER (ORDER BY at DESC) - points + newer AS before FROM (${parts}) AS part
     ) AS ranked
     WHERE $22 > 0 AND before <= $22 AND before + points > $22
+    LIMIT 1
   )`;
 
 /** The same a step finer; a day stays. */
@@ -47,7 +50,7 @@ const toFiner = (name: string, coarse: string, points: string) =>
 export const toFoundDay = (points: 'days' | 'hours', others = '') => `
   covered AS (
     SELECT span, at, sum(points)::int AS points, 0 AS newer
-    FROM (SELECT span, start_on AS at, ${points} AS points FROM ${toSpanRows(points)} ${others}) AS row
+    FROM (SELECT span, start_on AS at, ${points} AS points FROM ${toSpanRows(`start_on, ${points}`)} ${others}) AS row
     GROUP BY span, at
   ),
   counted AS (SELECT coalesce(sum(points), 0)::int AS total FROM covered),
@@ -56,6 +59,19 @@ export const toFoundDay = (points: 'days' | 'hours', others = '') => `
   ${toFiner('found_day', 'month_or_day', points)}`;
 
 const NUMBERS = 'sum(count)::int AS count, sum(sum) AS sum, min(min) AS min, max(max) AS max';
+
+/** The hours that no day of the rollups holds. */
+const COUNTED_HOURS = `
+  ${ADDITIVE_HOURS},
+  counted_hour AS (
+    SELECT * FROM additive_hour
+    UNION ALL
+    SELECT type, date_trunc('hour', at, $2), count(*), sum(value), min(value), max(value)
+    FROM ${toReadings('average')}
+    GROUP BY 1, 2
+    UNION ALL
+    SELECT type, rollup.* FROM ${toHourRows('average', 'hour, count, sum, min, max')}
+  )`;
 
 /** How points of a bucket are made and looked up; `at` names them: a date, or what date_trunc calls an hour. */
 interface Way {
