@@ -3,7 +3,7 @@ import { Route, Switch } from 'wouter';
 import { HomePage } from './pages/home/home-page.tsx';
 import { ButtonLink } from './ui/button.tsx';
 import { Shell } from './ui/layout.tsx';
-import { Loading, NotThere } from './ui/notice.tsx';
+import { EmptyPage, Loading } from './ui/notice.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
 
 const ApprovalPage = lazy(async () => ({
@@ -65,9 +65,9 @@ function PersonalPages() {
       <Route path="/console/test-run" component={TestRunPage} />
       <Route path="/console/:clientId">{({ clientId }) => <DeveloperAppPage clientId={clientId} />}</Route>
       <Route>
-        <NotThere title="There is no such page">
+        <EmptyPage title="There is no such page">
           <ButtonLink to="/">To the start</ButtonLink>
-        </NotThere>
+        </EmptyPage>
       </Route>
     </Switch>
   );

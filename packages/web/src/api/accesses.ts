@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { get, type Page } from './client.ts';
 import type { Access, AccessDay } from './resources.ts';
 
-/** Which accesses; an absent filter is all. `from` and `to` are days (YYYY-MM-DD), `to` exclusive. */
+/** Which accesses; an absent filter is all. Of the list `from` and `to` are instants, `to` exclusive; of days both are days (YYYY-MM-DD), inclusive. */
 export interface AccessFilter {
   readonly clientId?: string | undefined;
   readonly scope?: string | undefined;
@@ -33,5 +33,6 @@ export function useAccessDays(filter: AccessFilter) {
     queryKey: ['accesses', 'days', filter],
     queryFn: async () =>
       (await get<Page<AccessDay>>(`${ACCESSES}/summary`, { ...filter, pageSize: 100 })).data,
+    placeholderData: keepPreviousData,
   });
 }

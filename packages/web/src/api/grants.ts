@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type Data, get, type Page, send } from './client.ts';
 import type { Grant } from './resources.ts';
 
@@ -6,10 +6,11 @@ const GRANTS = '/partner/consent/grants';
 const pathOf = (id: string) => `${GRANTS}/${encodeURIComponent(id)}`;
 
 /** Consent grants, newest first; an absent status is all. */
-export function useGrants(status: Grant['status'] | undefined, page = 1, pageSize = 50) {
+export function useGrants(status: Grant['status'] | undefined, page = 1, pageSize = 20) {
   return useQuery({
     queryKey: ['grants', status, page, pageSize],
     queryFn: () => get<Page<Grant>>(GRANTS, { status, page, pageSize }),
+    placeholderData: keepPreviousData,
   });
 }
 
@@ -46,7 +47,9 @@ function useGrantChange<Change, Answer>(change: (change: Change) => Promise<Answ
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,
-    onSettled: () => client.invalidateQueries({ queryKey: ['grants'] }),
+    // The accesses too, so that what the page says of them belongs together.
+    onSettled: () =>
+      Promise.all(['grants', 'accesses'].map((of) => client.invalidateQueries({ queryKey: [of] }))),
   });
 }
 

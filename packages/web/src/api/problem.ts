@@ -20,6 +20,15 @@ export class Problem extends Error {
   }
 }
 
+/** What a refusal says of one parameter, of a list also what it says of its members; undefined when it says nothing. */
+export function violationOf(error: unknown, parameter: string): string | undefined {
+  if (!(error instanceof Problem)) return undefined;
+  const own = error.violations.filter(
+    (violation) => violation.parameter === parameter || violation.parameter.startsWith(`${parameter}[`),
+  );
+  return own.length === 0 ? undefined : own.map(({ message }) => message).join('; ');
+}
+
 /** Reads a refusal's body; any body will do. */
 export function toProblem(status: number, body: unknown): Problem {
   const { code, detail, error_description, errors } = (

@@ -1,5 +1,23 @@
-/** The numbers behind a chart, folded away. */
+import { useState } from 'react';
+
+/** The numbers behind a chart, folded away; they are made when somebody unfolds them. */
 export function DataTable({
+  columns,
+  rows,
+}: {
+  readonly columns: readonly string[];
+  readonly rows: () => readonly (readonly string[])[];
+}) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>As a table</summary>
+      {isOpen ? <Numbers columns={columns} rows={rows()} /> : null}
+    </details>
+  );
+}
+
+function Numbers({
   columns,
   rows,
 }: {
@@ -7,28 +25,25 @@ export function DataTable({
   readonly rows: readonly (readonly string[])[];
 }) {
   return (
-    <details>
-      <summary>As a table</summary>
-      <table>
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th key={column} scope="col">
-                {column}
-              </th>
+    <table>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th key={column} scope="col">
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.slice(0, 2).join(' ')}>
+            {row.map((cell, index) => (
+              <td key={columns[index]}>{cell}</td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.slice(0, 2).join(' ')}>
-              {row.map((cell, index) => (
-                <td key={columns[index]}>{cell}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </details>
+        ))}
+      </tbody>
+    </table>
   );
 }

@@ -2,21 +2,26 @@ import { extent } from 'd3-array';
 import { scaleLinear, scaleTime } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import type { TrendPoint } from '../api/resources.ts';
+import { formatNumber } from '../ui/number.ts';
 import style from './chart.module.css';
 import { DataTable } from './data-table.tsx';
+import { useWidth } from './use-width.ts';
 
-const WIDTH = 320;
-const HEIGHT = 120;
-const MARGIN = { top: 8, right: 6, bottom: 18, left: 40 };
+const HEIGHT = 140;
+const LABEL_WIDTH = 90;
+// What the service answers: points of the last 30 days.
+const SHOWN_MS = 30 * 86_400_000;
+const MARGIN = { top: 8, right: 6, bottom: 24, left: 40 };
 const dayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
 /** One type over time: a line, and the span between lowest and highest reading where single readings were averaged. */
 export function TrendChart({ points }: { readonly points: readonly TrendPoint[] }) {
+  const [svg, width] = useWidth<SVGSVGElement>();
   const ordered = points.toSorted((one, other) => one.start.localeCompare(other.start));
   const [newest] = points;
   if (newest === undefined) return null;
   const isAveraged = ordered.every(({ value, max }) => value <= max);
-  const { x, y } = toScales(ordered, isAveraged);
+  const { x, y } = toScales(ordered, { width, isAveraged });
   const at = (point: TrendPoint) => x(new Date(point.start));
   const path = line<TrendPoint>(at, (point) => y(point.value))(ordered) ?? '';
   const band =
@@ -30,12 +35,12 @@ export function TrendChart({ points }: { readonly points: readonly TrendPoint[] 
       <figcaption>
         {newest.type} <span className={style['unit']}>{toUnitText(newest.unit)}</span>
       </figcaption>
-      <svg className={style['svg']} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true">
+      <svg ref={svg} className={style['svg']} height={HEIGHT} aria-hidden="true">
         {y.ticks(3).map((tick) => (
           <g key={tick} transform={`translate(0 ${y(tick)})`}>
-            <line className={style['axis']} x1={MARGIN.left} x2={WIDTH - MARGIN.right} />
+            <line className={style['axis']} x1={MARGIN.left} x2={width - MARGIN.right} />
             <text className={style['label']} x={MARGIN.left - 6} dy="0.32em" textAnchor="end">
-              {tick.toLocaleString()}
+              {formatNumber(tick)}
             </text>
           </g>
         ))}
@@ -43,15 +48,15 @@ export function TrendChart({ points }: { readonly points: readonly TrendPoint[] 
         <path className={style['line']} d={path} />
         {ordered.map((point) => (
           <circle key={point.start} className={style['dot']} cx={at(point)} cy={y(point.value)} r="2.2">
-            <title>{`${dayFormat.format(new Date(point.start))}: ${point.value.toLocaleString()}`}</title>
+            <title>{`${dayFormat.format(new Date(point.start))}: ${formatNumber(point.value)}`}</title>
           </circle>
         ))}
-        {x.ticks(3).map((tick) => (
+        {x.ticks(Math.max(3, Math.floor(width / LABEL_WIDTH) - 1)).map((tick) => (
           <text
             key={tick.getTime()}
             className={style['label']}
             x={x(tick)}
-            y={HEIGHT - 4}
+            y={HEIGHT - 5}
             textAnchor="middle"
           >
             {dayFormat.format(tick)}
@@ -60,30 +65,35 @@ export function TrendChart({ points }: { readonly points: readonly TrendPoint[] 
       </svg>
       <DataTable
         columns={['Day', 'Value', 'Lowest', 'Highest']}
-        rows={points.map((point) => [
-          dayFormat.format(new Date(point.start)),
-          ...[point.value, point.min, point.max].map((value) => value.toLocaleString()),
-        ])}
+        rows={() =>
+          points.map((point) => [
+            dayFormat.format(new Date(point.start)),
+            ...[point.value, point.min, point.max].map(formatNumber),
+          ])
+        }
       />
     </figure>
   );
 }
 
-function toScales(points: readonly TrendPoint[], isAveraged: boolean) {
-  const [first = 0, last = 1] = extent(points, ({ start }) => new Date(start).getTime());
+function toScales(
+  points: readonly TrendPoint[],
+  { width, isAveraged }: { readonly width: number; readonly isAveraged: boolean },
+) {
+  const now = Date.now();
   const values = isAveraged
     ? points.flatMap(({ min, max }) => [min, max])
     : [0, ...points.map(({ value }) => value)];
   const [low = 0, high = 1] = extent(values);
   const room = low === high ? 1 : 0;
   return {
-    x: scaleTime([first, last === first ? first + 1 : last], [MARGIN.left, WIDTH - MARGIN.right]),
+    x: scaleTime([now - SHOWN_MS, now], [MARGIN.left, width - MARGIN.right]),
     y: scaleLinear([low - room, high + room], [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(3),
   };
 }
 
 const UNITS: Readonly<Record<string, string>> = {
-  '/min': 'a minute',
+  '/min': 'per minute',
   'mm[Hg]': 'mmHg',
   Cel: '°C',
   '{steps}': '',

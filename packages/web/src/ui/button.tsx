@@ -1,12 +1,19 @@
+import type { RefAttributes } from 'react';
 import { Button as AriaButton, Link as AriaLink, type ButtonProps } from 'react-aria-components';
 import { Link } from 'wouter';
 import style from './button.module.css';
 
 export type ButtonKind = 'plain' | 'primary' | 'danger' | 'quiet';
 
-/** A button of the house; `isPending` keeps its place and says that work goes on. */
-export function Button({ kind = 'plain', ...rest }: ButtonProps & { readonly kind?: ButtonKind }) {
-  return <AriaButton {...rest} className={classOf(kind)} />;
+/** A button of the house. While `isBusy` it does nothing and keeps the focus, which `isDisabled` loses. */
+export function Button({
+  kind = 'plain',
+  isBusy = false,
+  ...rest
+}: Omit<ButtonProps, 'isPending'> &
+  RefAttributes<HTMLButtonElement> & { readonly kind?: ButtonKind; readonly isBusy?: boolean }) {
+  const busy = { type: 'button', onPress: () => undefined, 'aria-disabled': true } as const;
+  return <AriaButton {...rest} {...(isBusy ? busy : {})} className={classOf(kind)} />;
 }
 
 /** A link within these pages that looks like a button. */

@@ -34,6 +34,11 @@ export function Row({
   return <div className={between ? `${style['row']} ${style['between']}` : style['row']}>{children}</div>;
 }
 
+/** Fields side by side, all of a width. */
+export function Fields({ children }: { readonly children: ReactNode }) {
+  return <div className={style['fields']}>{children}</div>;
+}
+
 /** Cards side by side, as many as fit. */
 export function Grid({ children }: { readonly children: ReactNode }) {
   return <div className={style['grid']}>{children}</div>;
@@ -53,12 +58,16 @@ export function Tag({ tone = 'neutral', children }: { readonly tone?: Tone; read
   );
 }
 
-/** Stands for an app's logo, which would be a request to somebody else's server. */
-export function Monogram({ name }: { readonly name: string }) {
+/** An app's title, beside its first letter: its logo would be a request to somebody else's server. */
+export function Titled({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  const [initial = '?'] = name.trim();
   return (
-    <span className={style['monogram']} aria-hidden="true">
-      {(name.trim()[0] ?? '?').toUpperCase()}
-    </span>
+    <div className={style['titled']}>
+      <span className={style['monogram']} aria-hidden="true">
+        {initial.toUpperCase()}
+      </span>
+      <div>{children}</div>
+    </div>
   );
 }
 

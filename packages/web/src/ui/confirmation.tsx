@@ -33,7 +33,9 @@ export function Confirmation({
                 </Heading>
                 {children}
                 <div className={style['buttons']}>
-                  <Button slot="close">Cancel</Button>
+                  <Button slot="close" autoFocus>
+                    Cancel
+                  </Button>
                   <Button
                     kind="danger"
                     onPress={() => {

@@ -70,6 +70,8 @@ export function TextField(props: TextFieldProps) {
 export interface Option {
   readonly id: string;
   readonly text: string;
+  /** Heading that it stands under. */
+  readonly group?: string;
 }
 
 /** A choice of one among a few: the browser's own control, which phones and screen readers know best. */
@@ -97,11 +99,15 @@ export function Select({
         onChange={(event) => onChange(event.target.value)}
         {...(hint === undefined ? {} : { 'aria-describedby': `${id}-hint` })}
       >
-        {options.map((option) => (
-          <option key={option.id} value={option.id}>
-            {option.text}
-          </option>
-        ))}
+        {[...Map.groupBy(options, ({ group }) => group)].map(([group, members]) =>
+          group === undefined ? (
+            <Options key="" of={members} />
+          ) : (
+            <optgroup key={group} label={group}>
+              <Options of={members} />
+            </optgroup>
+          ),
+        )}
       </select>
       {hint === undefined ? null : (
         <span id={`${id}-hint`} className={style['hint']}>
@@ -109,6 +115,24 @@ export function Select({
         </span>
       )}
     </div>
+  );
+}
+
+function Options({ of: options }: { readonly of: readonly Option[] }) {
+  return options.map(({ id, text }) => (
+    <option key={id} value={id}>
+      {text}
+    </option>
+  ));
+}
+
+/** Boxes under a heading. */
+export function CheckboxGroup({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <fieldset className={style['group']}>
+      <legend>{title}</legend>
+      {children}
+    </fieldset>
   );
 }
 

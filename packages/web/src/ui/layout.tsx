@@ -1,18 +1,20 @@
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import { signInUrl, useSession } from '../api/session.ts';
 import icon from '../icon.svg';
 import style from './layout.module.css';
+import { useTitle } from './title.ts';
 
 const PLACES = [
-  { path: '/apps', text: 'Connected apps' },
-  { path: '/history', text: 'Access history' },
-  { path: '/data', text: 'My data' },
-  { path: '/console', text: 'Developers' },
+  { path: '/apps', text: 'Connected apps', short: 'Apps' },
+  { path: '/history', text: 'Access history', short: 'History' },
+  { path: '/data', text: 'My data', short: 'My data' },
+  { path: '/console', text: 'Developers', short: 'Developers' },
 ] as const;
 
 /** What stands around every page: where one is, where one can go, who one is. */
 export function Shell({ children }: { readonly children: ReactNode }) {
+  const main = useFocusOnArrival();
   return (
     <div className={style['shell']}>
       <a className={style['skip']} href="#main">
@@ -28,22 +30,37 @@ export function Shell({ children }: { readonly children: ReactNode }) {
           <Account />
         </div>
       </header>
-      <main id="main" tabIndex={-1} className={style['main']}>
+      <main id="main" ref={main} tabIndex={-1} className={style['main']}>
         {children}
       </main>
     </div>
   );
 }
 
+/** What takes the focus when another page comes, as it would if the browser had loaded it; the first page leaves it alone. */
+function useFocusOnArrival() {
+  const [path] = useLocation();
+  const main = useRef<HTMLElement>(null);
+  const shown = useRef(path);
+  useEffect(() => {
+    if (shown.current === path) return;
+    shown.current = path;
+    main.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [path]);
+  return main;
+}
+
 function Navigation() {
   const [location] = useLocation();
   return (
     <nav className={style['nav']} aria-label="Pages">
-      {PLACES.map(({ path, text }) => {
+      {PLACES.map(({ path, text, short }) => {
         const isHere = location === path || location.startsWith(`${path}/`);
         return (
           <Link key={path} href={path} {...(isHere ? { 'aria-current': 'page' as const } : {})}>
-            {text}
+            <span className={style['wide']}>{text}</span>
+            <span className={style['small']}>{short}</span>
           </Link>
         );
       })}
@@ -60,8 +77,10 @@ function Account() {
         <a href={signInUrl()}>Sign in</a>
       ) : (
         <>
-          <span>{session.data.userId}</span>
-          <a href={signInUrl()}>Switch</a>
+          <span className={style['name']}>{session.data.userId}</span>
+          <a href={signInUrl()}>
+            Switch<span className={style['wide']}> person</span>
+          </a>
         </>
       )}
     </div>
@@ -78,13 +97,11 @@ export function PageHeading({
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
 }) {
-  useEffect(() => {
-    document.title = `${title} · Your health data`;
-  }, [title]);
+  useTitle(title);
   return (
     <div className={style['heading']}>
       <div>
-        <h1>{title}</h1>
+        <h1 tabIndex={-1}>{title}</h1>
         {lead === undefined ? null : <p className={style['lead']}>{lead}</p>}
       </div>
       {actions}
@@ -93,6 +110,13 @@ export function PageHeading({
 }
 
 /** A column for reading and deciding. */
-export function Narrow({ children }: { readonly children: ReactNode }) {
-  return <div className={style['narrow']}>{children}</div>;
+export function Narrow({
+  children,
+  isCentred = false,
+}: {
+  readonly children: ReactNode;
+  readonly isCentred?: boolean;
+}) {
+  const { narrow, centred } = style;
+  return <div className={isCentred ? `${narrow} ${centred}` : narrow}>{children}</div>;
 }

@@ -3,6 +3,7 @@ import { Problem } from '../api/problem.ts';
 import { signInUrl } from '../api/session.ts';
 import { ButtonAnchor } from './button.tsx';
 import style from './notice.module.css';
+import { useTitle } from './title.ts';
 
 /** Something to know before going on. */
 export function Notice({
@@ -16,6 +17,14 @@ export function Notice({
     <div className={tone === 'plain' ? style['notice'] : `${style['notice']} ${style[tone]}`}>{children}</div>
   );
 }
+
+/** What people know a parameter by. */
+const FIELDS: Readonly<Record<string, string>> = {
+  dataFrom: 'The first day',
+  expiresAt: 'The end',
+  from: '“From”',
+  to: '“To”',
+};
 
 /** Says what went wrong, by its cause; screen readers hear it at once. */
 export function ErrorNotice({ error, title }: { readonly error: unknown; readonly title?: string }) {
@@ -33,7 +42,7 @@ export function ErrorNotice({ error, title }: { readonly error: unknown; readonl
           <ul>
             {violations.map((violation) => (
               <li key={violation.parameter}>
-                {violation.parameter} {violation.message}
+                {FIELDS[violation.parameter] ?? violation.parameter} {violation.message}
               </li>
             ))}
           </ul>
@@ -43,21 +52,22 @@ export function ErrorNotice({ error, title }: { readonly error: unknown; readonl
   );
 }
 
-/** A page in place of one that is not there, or is not this person's. */
-export function NotThere({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+/** Nothing here, why, and what to do about it; a part of a page. */
+export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <div className={style['empty']}>
-      <h1>{title}</h1>
+      <h2>{title}</h2>
       {children}
     </div>
   );
 }
 
-/** Nothing here yet, and what to do about it. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+/** The same in place of a whole page. */
+export function EmptyPage({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
+  useTitle(title);
   return (
     <div className={style['empty']}>
-      <h2>{title}</h2>
+      <h1 tabIndex={-1}>{title}</h1>
       {children}
     </div>
   );
@@ -74,11 +84,11 @@ export function Loading({ what }: { readonly what: string }) {
 /** What a signed-out person sees in place of a page. */
 export function SignedOut({ why }: { readonly why: string }) {
   return (
-    <NotThere title="Please sign in">
+    <EmptyPage title="Please sign in">
       <p>{why}</p>
       <ButtonAnchor kind="primary" href={signInUrl()}>
         Sign in
       </ButtonAnchor>
-    </NotThere>
+    </EmptyPage>
   );
 }

@@ -1,29 +1,43 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import type { Page } from '../api/client.ts';
 import { Button } from './button.tsx';
+import { formatNumber } from './number.ts';
 import style from './table.module.css';
 
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
+  /** Whether its values need no title beside them. */
+  readonly isPlain?: boolean;
 }
 
-/** Rows under titles; on a phone each row becomes a card of its own, with the titles beside the values. */
+const ROOMY_COLUMNS = 7;
+
+/**
+ * Rows under titles. On a phone each row stands for itself with the titles beside the values, two values a line when it is
+ * compact.
+ */
 export function Table<Row>({
   caption,
   columns,
   rows,
   keyOf,
+  isCompact = false,
 }: {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  readonly isCompact?: boolean;
 }) {
+  const classes = classList('table', {
+    roomy: columns.length <= ROOMY_COLUMNS,
+    compact: isCompact,
+  });
   return (
     <div className={style['frame']}>
-      <table className={style['table']} aria-label={caption}>
+      <table className={classes} aria-label={caption}>
         <thead>
           <tr>
             {columns.map(({ title, isNumber }) => (
@@ -35,12 +49,12 @@ export function Table<Row>({
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              {columns.map(({ title, cell, isNumber }) => (
+            <tr key={keyOf(row)} className={style['row']}>
+              {columns.map(({ title, cell, isNumber = false, isPlain = false }) => (
                 <td
                   key={title}
                   data-label={title}
-                  className={isNumber === true ? style['number'] : undefined}
+                  className={classList('cell', { number: isNumber, plain: isPlain })}
                 >
                   <span>{cell(row)}</span>
                 </td>
@@ -53,6 +67,11 @@ export function Table<Row>({
   );
 }
 
+function classList(base: string, optional: Readonly<Record<string, boolean>>): string {
+  const chosen = Object.keys(optional).filter((name) => optional[name]);
+  return [base, ...chosen].map((name) => style[name]).join(' ');
+}
+
 /** Leafs through a list; nothing for a list of one page. */
 export function Pages({
   pagination,
@@ -62,16 +81,25 @@ export function Pages({
   readonly onChange: (page: number) => void;
 }) {
   const { page, totalPages, total } = pagination;
+  const newer = useRef<HTMLButtonElement>(null);
+  const older = useRef<HTMLButtonElement>(null);
+  const shown = useRef(page);
+  useEffect(() => {
+    // At either end the button that was pressed is disabled and loses the focus, which the other one takes.
+    const hasMoved = shown.current !== page;
+    shown.current = page;
+    if (hasMoved && document.activeElement === document.body) (page > 1 ? newer : older).current?.focus();
+  }, [page]);
   if (totalPages <= 1) return null;
   return (
     <nav className={style['pages']} aria-label="Pages of the list">
-      <Button isDisabled={page <= 1} onPress={() => onChange(page - 1)}>
+      <Button ref={newer} isDisabled={page <= 1} onPress={() => onChange(page - 1)}>
         Newer
       </Button>
       <span aria-live="polite">
-        Page {page} of {totalPages} ({total.toLocaleString()} in all)
+        Page {page} of {totalPages} ({formatNumber(total)} in all)
       </span>
-      <Button isDisabled={page >= totalPages} onPress={() => onChange(page + 1)}>
+      <Button ref={older} isDisabled={page >= totalPages} onPress={() => onChange(page + 1)}>
         Older
       </Button>
     </nav>

@@ -1,6 +1,7 @@
 const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric' };
 const instantFormat = new Intl.DateTimeFormat(undefined, { ...DAY, hour: '2-digit', minute: '2-digit' });
-const dayFormat = new Intl.DateTimeFormat(undefined, DAY);
+const clockFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+export const dayFormat = new Intl.DateTimeFormat(undefined, DAY);
 const plainDayFormat = new Intl.DateTimeFormat(undefined, { ...DAY, timeZone: 'UTC' });
 
 /** The zone that times are shown in: that of this browser. */
@@ -10,7 +11,21 @@ export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 export function Instant({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={at}>
-      {instantFormat.format(new Date(at))}
+      {formatInstant(at)}
+    </time>
+  );
+}
+
+/** An instant in this browser's zone. */
+export function formatInstant(at: string): string {
+  return instantFormat.format(new Date(at));
+}
+
+/** The time of day of an instant in this browser's zone. */
+export function Clock({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={at}>
+      {clockFormat.format(new Date(at))}
     </time>
   );
 }

@@ -1,17 +1,19 @@
 import { GRANT_DAYS_CHOICES, GRANT_DAYS_DEFAULT } from '@phds/catalog/lifetimes';
 import { type FormEvent, useState } from 'react';
 import { useDecision } from '../../api/approvals.ts';
-import { Problem } from '../../api/problem.ts';
+import { Problem, violationOf } from '../../api/problem.ts';
 import type { PendingApproval } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
-import { Card, Stack } from '../../ui/card.tsx';
+import { Card, Soft, Stack } from '../../ui/card.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
+import { Clock, dayFormat } from '../../ui/time.tsx';
 import style from './approval-form.module.css';
 import { ScopeChoice } from './scope-choice.tsx';
 import { WhoAsks } from './who-asks.tsx';
 
+const DAY_MS = 86_400_000;
 const SUMMARIES = ['read:aggregations', 'read:trends'];
 const DAYS = GRANT_DAYS_CHOICES.map((days) => ({
   id: String(days),
@@ -50,26 +52,38 @@ export function ApprovalForm({ approval }: { readonly approval: PendingApproval 
         </Card>
         <Card label="How much and how long">
           <div className={style['choices']}>
-            <Select label="For how long" options={DAYS} value={days} onChange={setDays} />
+            <Select
+              label="For how long"
+              options={DAYS}
+              value={days}
+              onChange={setDays}
+              hint={`Until ${dayFormat.format(Date.now() + Number(days) * DAY_MS)}; then it ends by itself.`}
+            />
             <TextField
               label="Only data from this day on"
               type="date"
               value={dataFrom}
               onChange={setDataFrom}
               hint="Empty: everything you have."
-              error={fieldError(decision.error, 'dataFrom')}
+              error={violationOf(decision.error, 'dataFrom')}
             />
           </div>
           <p>You can stop sharing at any time, with effect at once, and see every time the app looked.</p>
         </Card>
-        {error === null ? null : <ErrorNotice error={error} title="Nothing was shared yet." />}
-        <div className={style['buttons']}>
-          <Button isDisabled={isBusy} onPress={() => decide(false)}>
-            Do not share
-          </Button>
-          <Button kind="primary" type="submit" isDisabled={isBusy || chosen.size === 0}>
-            {isBusy ? 'One moment…' : `Share ${chosen.size} of ${requestedScopes.length}`}
-          </Button>
+        <Soft>
+          The request waits for you until <Clock at={approval.expiresAt} />. What you share is health data:
+          the app answers for what it does with it, and we cannot take back what it has read.
+        </Soft>
+        <div className={style['decision']}>
+          {error === null ? null : <ErrorNotice error={error} title="Nothing was shared yet." />}
+          <div className={style['buttons']}>
+            <Button isBusy={isBusy} onPress={() => decide(false)}>
+              Do not share
+            </Button>
+            <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={chosen.size === 0}>
+              {isBusy ? 'One moment…' : `Share ${chosen.size} of ${requestedScopes.length}`}
+            </Button>
+          </div>
         </div>
       </Stack>
     </form>
@@ -106,9 +120,4 @@ function SummaryNotice() {
       </span>
     </Notice>
   );
-}
-
-function fieldError(error: unknown, parameter: string): string | undefined {
-  if (!(error instanceof Problem)) return undefined;
-  return error.violations.find((violation) => violation.parameter === parameter)?.message;
 }

@@ -2,7 +2,7 @@ import { usePendingApproval } from '../../api/approvals.ts';
 import type { PendingApproval } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Narrow } from '../../ui/layout.tsx';
-import { NotThere } from '../../ui/notice.tsx';
+import { EmptyPage } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { ApprovalForm } from './approval-form.tsx';
 
@@ -10,7 +10,7 @@ import { ApprovalForm } from './approval-form.tsx';
 export function ApprovalPage({ id }: { readonly id: string }) {
   const pending = usePendingApproval(id);
   return (
-    <Narrow>
+    <Narrow isCentred>
       <Resource query={pending} what="what the app asks for" notFound={<NoRequest />}>
         {(approval) =>
           approval.status === 'pending' ? <ApprovalForm approval={approval} /> : <Ended approval={approval} />
@@ -22,12 +22,12 @@ export function ApprovalPage({ id }: { readonly id: string }) {
 
 function NoRequest() {
   return (
-    <NotThere title="There is no such request">
+    <EmptyPage title="There is no such request">
       <p>
         It may be over, or somebody else is deciding about it. Nothing was shared. Start again in the app.
       </p>
       <ButtonLink to="/apps">Connected apps</ButtonLink>
-    </NotThere>
+    </EmptyPage>
   );
 }
 
@@ -51,10 +51,11 @@ function Ended({ approval: { status, app } }: { readonly approval: PendingApprov
   if (status === 'pending') return null;
   const { title, text } = ENDINGS[status];
   return (
-    <NotThere title={title}>
-      <p>{app.name}</p>
-      <p>{text}</p>
+    <EmptyPage title={title}>
+      <p>
+        {app.name} asked. {text}
+      </p>
       <ButtonLink to="/apps">Connected apps</ButtonLink>
-    </NotThere>
+    </EmptyPage>
   );
 }

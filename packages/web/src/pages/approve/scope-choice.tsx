@@ -1,6 +1,6 @@
 import type { RequestedScope } from '../../api/resources.ts';
 import { Stack, Tag } from '../../ui/card.tsx';
-import { Checkbox } from '../../ui/field.tsx';
+import { Checkbox, CheckboxGroup } from '../../ui/field.tsx';
 import { groupByCategory } from '../../ui/scopes.ts';
 import { toggled } from '../../ui/toggled.ts';
 import style from './approval-form.module.css';
@@ -18,8 +18,7 @@ export function ScopeChoice({
   return (
     <Stack>
       {groupByCategory(scopes).map(({ category, items }) => (
-        <fieldset key={category} className={style['group']}>
-          <legend>{category}</legend>
+        <CheckboxGroup key={category} title={category}>
           {items.map((item) => (
             <div key={item.scope} className={style['scope']}>
               <Checkbox
@@ -31,7 +30,10 @@ export function ScopeChoice({
                   {item.sensitive ? <Tag tone="warn">sensitive</Tag> : null}
                   {item.alreadyShared ? <Tag tone="good">shared already</Tag> : null}
                 </span>
-                <span className={style['description']}>{item.description}</span>
+                <span className={style['description']}>
+                  {item.description}
+                  {item.alreadyShared ? ' Take the tick away to stop sharing it.' : ''}
+                </span>
               </Checkbox>
               <a
                 className={style['look']}
@@ -43,7 +45,7 @@ export function ScopeChoice({
               </a>
             </div>
           ))}
-        </fieldset>
+        </CheckboxGroup>
       ))}
     </Stack>
   );

@@ -1,18 +1,21 @@
 import { useState } from 'react';
 import { downloadReceipt, useGrant, useRevocation } from '../../api/grants.ts';
 import type { Grant } from '../../api/resources.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, Facts, Row, Stack } from '../../ui/card.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
+import { focusHeading } from '../../ui/focus.ts';
 import { PageHeading } from '../../ui/layout.tsx';
-import { ErrorNotice, NotThere } from '../../ui/notice.tsx';
+import { Empty, EmptyPage, ErrorNotice } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { saveFile } from '../../ui/save-file.ts';
+import { scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, Instant } from '../../ui/time.tsx';
 import { WebLink } from '../../ui/web-link.tsx';
 import { AccessTable } from '../history/access-table.tsx';
 import { GrantStatusTag } from './grant-status-tag.tsx';
 import { NarrowingForm } from './narrowing-form.tsx';
+import { timesText } from './times-text.ts';
 
 /** One connected app: what it may read, what it has read, and how to give it less or nothing. */
 export function ConnectedAppPage({ id }: { readonly id: string }) {
@@ -21,7 +24,12 @@ export function ConnectedAppPage({ id }: { readonly id: string }) {
     <Resource
       query={grant}
       what="this connection"
-      notFound={<NotThere title="There is no such connection" />}
+      notFound={
+        <EmptyPage title="There is no such connection">
+          <p>It is not one of yours, or its address is not complete.</p>
+          <ButtonLink to="/apps">Connected apps</ButtonLink>
+        </EmptyPage>
+      }
     >
       {(found) => <ConnectedApp grant={found} />}
     </Resource>
@@ -37,7 +45,12 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
         title={grant.app.name}
         lead={<GrantStatusTag status={grant.status} />}
         actions={
-          isActive ? <StopSharing name={grant.app.name} onConfirm={() => revocation.mutate()} /> : undefined
+          isActive ? (
+            <StopSharing
+              name={grant.app.name}
+              onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
+            />
+          ) : undefined
         }
       />
       <Stack>
@@ -45,15 +58,24 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
           <ErrorNotice error={revocation.error} title="Sharing has not ended." />
         )}
         <About grant={grant} />
-        {isActive ? <NarrowingForm key={grant.scopes.join(' ') + grant.expiresAt} grant={grant} /> : null}
+        {isActive ? null : <Shared scopes={grant.scopes} />}
+        {isActive ? <NarrowingForm grant={grant} /> : null}
         <section aria-label="What it has read">
           <Stack>
             <h2>What it has read</h2>
-            <AccessTable filter={{ grantId: grant.id }} showApp={false} />
+            <AccessTable filter={{ grantId: grant.id }} showApp={false} empty={<NotLooked />} />
           </Stack>
         </section>
       </Stack>
     </>
+  );
+}
+
+function NotLooked() {
+  return (
+    <Empty title="It has not looked">
+      <p>Each time it reads some of your data, a line appears here before it gets it.</p>
+    </Empty>
   );
 }
 
@@ -80,11 +102,11 @@ function About({ grant }: { readonly grant: Grant }) {
       <Facts
         facts={[
           ['Since', <Instant key="since" at={grantedAt} />],
-          ['Until', <Instant key="until" at={expiresAt} />],
+          ['Until', revokedAt === null ? <Instant key="until" at={expiresAt} /> : null],
           ['Ended', revokedAt === null ? null : <Ending key="ended" at={revokedAt} by={revokedBy} />],
-          ['Sees data', dataFrom === null ? 'of all time' : `from ${formatDate(dataFrom)} on`],
+          ['Data', dataFrom === null ? 'of all time' : `from ${formatDate(dataFrom)} on`],
           ['Last looked', lastAccessAt === null ? 'never' : <Instant key="last" at={lastAccessAt} />],
-          ['Looked', `${accessCount.toLocaleString()} times`],
+          ['Looked', accessCount === 0 ? null : timesText(accessCount)],
         ]}
       />
       <Row>
@@ -96,11 +118,26 @@ function About({ grant }: { readonly grant: Grant }) {
   );
 }
 
+const REVOKERS: Readonly<Record<string, string>> = {
+  user: 'by you',
+  app: 'because the app was ended',
+};
+
+/** What an ended grant was about; of a living one the form shows it. */
+function Shared({ scopes }: { readonly scopes: readonly string[] }) {
+  return (
+    <Card label="What was shared">
+      <h2>What was shared</h2>
+      <p>{scopes.map(scopeTitle).join(', ')}</p>
+    </Card>
+  );
+}
+
 function Ending({ at, by }: { readonly at: string; readonly by: string | null }) {
   return (
     <>
       <Instant at={at} />
-      {by === null ? null : ` by ${by}`}
+      {by === null ? null : `, ${REVOKERS[by] ?? by}`}
     </>
   );
 }

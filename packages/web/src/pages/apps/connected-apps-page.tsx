@@ -2,21 +2,25 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useGrants, useRevocationOfAll } from '../../api/grants.ts';
 import type { Grant } from '../../api/resources.ts';
-import { Card, Grid, Monogram, Row, Soft, Stack } from '../../ui/card.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Card, Grid, Soft, Stack, Titled } from '../../ui/card.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
+import { focusHeading } from '../../ui/focus.ts';
 import { PageHeading } from '../../ui/layout.tsx';
 import { Empty, ErrorNotice } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { Pages } from '../../ui/table.tsx';
 import { Day, Instant } from '../../ui/time.tsx';
-import { GrantStatusTag } from './grant-status-tag.tsx';
+import style from './connected-apps-page.module.css';
+import { timesText } from './times-text.ts';
 
 const SHOWN_SCOPES = 4;
 
 /** Every app that this person shares with, or did. */
 export function ConnectedAppsPage() {
-  const active = useGrants('active');
+  const [page, setPage] = useState(1);
+  const active = useGrants('active', page);
   const revocation = useRevocationOfAll();
   return (
     <>
@@ -29,7 +33,7 @@ export function ConnectedAppsPage() {
               trigger="Stop sharing with all"
               title="Stop sharing with every app?"
               confirm="Stop sharing"
-              onConfirm={() => revocation.mutate(undefined)}
+              onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
             >
               <p>
                 No app can read anything from the moment this is confirmed. What apps have read already stays
@@ -44,24 +48,29 @@ export function ConnectedAppsPage() {
           <ErrorNotice error={revocation.error} title="Sharing has not ended." />
         )}
         <Resource query={active} what="your connected apps">
-          {({ data }) =>
+          {({ data, pagination }) =>
             data.length === 0 ? (
               <Empty title="No app reads your data">
                 <p>
                   When an app asks for some of it, you decide here what it gets. Until then nobody sees
                   anything.
                 </p>
+                <ButtonLink to="/data">See what an app would see</ButtonLink>
               </Empty>
             ) : (
-              <Grid>
-                {data.map((grant) => (
-                  <GrantCard key={grant.id} grant={grant} />
-                ))}
-              </Grid>
+              <div>
+                <Grid>
+                  {data.map((grant) => (
+                    <GrantCard key={grant.id} grant={grant} />
+                  ))}
+                </Grid>
+                <Pages pagination={pagination} onChange={setPage} />
+              </div>
             )
           }
         </Resource>
-        <Ended />
+        <Ended status="revoked" title="No longer shared" />
+        <Ended status="expired" title="Ran out" />
       </Stack>
     </>
   );
@@ -73,12 +82,11 @@ function GrantCard({ grant }: { readonly grant: Grant }) {
   const more = scopes.length > SHOWN_SCOPES ? ` and ${scopes.length - SHOWN_SCOPES} more` : '';
   return (
     <Card label={app.name}>
-      <Row>
-        <Monogram name={app.name} />
+      <Titled name={app.name}>
         <h2>
           <Link href={`/apps/${grant.id}`}>{app.name}</Link>
         </h2>
-      </Row>
+      </Titled>
       <p>
         Reads {shown}
         {more}.
@@ -89,7 +97,7 @@ function GrantCard({ grant }: { readonly grant: Grant }) {
           'It has not looked yet.'
         ) : (
           <>
-            Looked {accessCount.toLocaleString()} times, last <Instant at={lastAccessAt} />.
+            Looked {timesText(accessCount)}, last <Instant at={lastAccessAt} />.
           </>
         )}
       </Soft>
@@ -97,27 +105,25 @@ function GrantCard({ grant }: { readonly grant: Grant }) {
   );
 }
 
-/** Grants that are over, of all kinds; nothing when there are none. */
-function Ended() {
+/** Grants that are over for this reason; nothing when there are none. */
+function Ended({ status, title }: { readonly status: 'revoked' | 'expired'; readonly title: string }) {
   const [page, setPage] = useState(1);
-  const all = useGrants(undefined, page, 20);
-  const ended = all.data?.data.filter(({ status }) => status !== 'active') ?? [];
-  if (all.data === undefined || (ended.length === 0 && all.data.pagination.totalPages <= 1)) return null;
+  const { data: grants } = useGrants(status, page);
+  if (grants === undefined || grants.pagination.total === 0) return null;
   return (
-    <Card label="Ended">
-      <h2>Ended</h2>
-      {ended.map((grant) => (
-        <Row key={grant.id} between>
-          <Link href={`/apps/${grant.id}`}>{grant.app.name}</Link>
-          <Row>
+    <Card label={title}>
+      <h2>{title}</h2>
+      <ul className={style['list']}>
+        {grants.data.map(({ id, app, grantedAt, expiresAt, revokedAt }) => (
+          <li key={id}>
+            <Link href={`/apps/${id}`}>{app.name}</Link>
             <Soft>
-              <Day at={grant.revokedAt ?? grant.expiresAt} />
+              <Day at={grantedAt} /> to <Day at={revokedAt ?? expiresAt} />
             </Soft>
-            <GrantStatusTag status={grant.status} />
-          </Row>
-        </Row>
-      ))}
-      <Pages pagination={all.data.pagination} onChange={setPage} />
+          </li>
+        ))}
+      </ul>
+      <Pages pagination={grants.pagination} onChange={setPage} />
     </Card>
   );
 }

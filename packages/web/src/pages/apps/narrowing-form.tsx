@@ -1,24 +1,38 @@
 import { type FormEvent, useState } from 'react';
 import { type Narrowing, useNarrowing } from '../../api/grants.ts';
+import { violationOf } from '../../api/problem.ts';
 import type { Grant } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
-import { Card, Row, Soft, Stack } from '../../ui/card.tsx';
+import { Card, Fields, Row, Soft, Stack } from '../../ui/card.tsx';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { toggled } from '../../ui/toggled.ts';
 
+/** What a person has chosen; dates are YYYY-MM-DD or empty. */
+interface Draft {
+  readonly withdrawn: ReadonlySet<string>;
+  readonly lastDay: string;
+  readonly dataFrom: string;
+}
+
+const NOTHING: Draft = { withdrawn: new Set(), lastDay: '', dataFrom: '' };
+
 /** Gives an app less: fewer scopes, an earlier end, a later first day. Never more; for that the app has to ask. */
 export function NarrowingForm({ grant }: { readonly grant: Grant }) {
-  const [kept, setKept] = useState(() => new Set(grant.scopes));
-  const [lastDay, setLastDay] = useState('');
-  const [dataFrom, setDataFrom] = useState('');
+  const [draft, setDraft] = useState(NOTHING);
+  const [fault, setFault] = useState<string | null>(null);
   const narrowing = useNarrowing(grant.id);
-  const change = toNarrowing(grant, { kept, lastDay, dataFrom });
-
+  const set = (part: Partial<Draft>) => {
+    setDraft({ ...draft, ...part });
+    setFault(null);
+    narrowing.reset();
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    narrowing.mutate(change);
+    const found = findFault(grant, draft);
+    setFault(found);
+    if (found === null) narrowing.mutate(toNarrowing(grant, draft), { onSuccess: () => setDraft(NOTHING) });
   };
 
   return (
@@ -33,50 +47,57 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
           {grant.scopes.map((scope) => (
             <Checkbox
               key={scope}
-              isSelected={kept.has(scope)}
-              onChange={(isSelected) => setKept(toggled(kept, scope, isSelected))}
+              isSelected={!draft.withdrawn.has(scope)}
+              onChange={(isSelected) => set({ withdrawn: toggled(draft.withdrawn, scope, !isSelected) })}
             >
               {scopeTitle(scope)}
             </Checkbox>
           ))}
         </Stack>
-        <Row>
+        <Fields>
           <TextField
             label="End after"
             type="date"
-            value={lastDay}
-            onChange={setLastDay}
+            value={draft.lastDay}
+            onChange={(lastDay) => set({ lastDay })}
             max={grant.expiresAt.slice(0, 10)}
+            error={violationOf(narrowing.error, 'expiresAt')}
           />
-          <TextField label="Hide data before" type="date" value={dataFrom} onChange={setDataFrom} />
-        </Row>
-        {kept.size === 0 ? <Soft>To take away everything, stop sharing above.</Soft> : null}
+          <TextField
+            label="Hide data before"
+            type="date"
+            value={draft.dataFrom}
+            onChange={(dataFrom) => set({ dataFrom })}
+            error={violationOf(narrowing.error, 'dataFrom')}
+          />
+        </Fields>
         {narrowing.error === null ? null : (
           <ErrorNotice error={narrowing.error} title="Nothing was changed." />
         )}
         <Row>
-          <Button
-            type="submit"
-            kind="primary"
-            isDisabled={narrowing.isPending || kept.size === 0 || Object.keys(change).length === 0}
-          >
+          <Button type="submit" kind="primary" isBusy={narrowing.isPending}>
             Share less
           </Button>
-          {narrowing.isSuccess ? <span role="status">Done. It is effective.</span> : null}
+          <span role="status">{narrowing.isSuccess ? 'Done. It is effective.' : fault}</span>
         </Row>
       </Card>
     </form>
   );
 }
 
-/** What the form changes; empty when it changes nothing. The last day ends at midnight of this browser's zone. */
-function toNarrowing(
-  grant: Grant,
-  { kept, lastDay, dataFrom }: { kept: ReadonlySet<string>; lastDay: string; dataFrom: string },
-): Narrowing {
+/** Why the form cannot be sent as it is, or null. */
+function findFault({ scopes }: Grant, draft: Draft): string | null {
+  if (scopes.every((scope) => draft.withdrawn.has(scope)))
+    return 'To take away everything, stop sharing above.';
+  const isUnchanged = draft.withdrawn.size === 0 && draft.lastDay === '' && draft.dataFrom === '';
+  return isUnchanged ? 'Take a tick away or choose a day first.' : null;
+}
+
+/** What the form changes. The last day ends at midnight of this browser's zone. */
+function toNarrowing({ scopes }: Grant, { withdrawn, lastDay, dataFrom }: Draft): Narrowing {
   const [year = 0, month = 1, day = 1] = lastDay.split('-').map(Number);
   return {
-    ...(kept.size === grant.scopes.length ? {} : { scopes: grant.scopes.filter((scope) => kept.has(scope)) }),
+    ...(withdrawn.size === 0 ? {} : { scopes: scopes.filter((scope) => !withdrawn.has(scope)) }),
     ...(lastDay === '' ? {} : { expiresAt: new Date(year, month - 1, day + 1).toISOString() }),
     ...(dataFrom === '' ? {} : { dataFrom }),
   };

@@ -1,14 +1,15 @@
 import { SCOPE_NAMES, SCOPES } from '@phds/catalog/scopes';
 import { type FormEvent, useState } from 'react';
 import type { AppSettings } from '../../api/developer-apps.ts';
-import { Problem } from '../../api/problem.ts';
+import { violationOf } from '../../api/problem.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Row, Soft, Stack, Tag } from '../../ui/card.tsx';
-import { Checkbox, TextField } from '../../ui/field.tsx';
+import { Checkbox, CheckboxGroup, TextField } from '../../ui/field.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { groupByCategory } from '../../ui/scopes.ts';
 import { toggled } from '../../ui/toggled.ts';
+import style from './app-form.module.css';
 
 interface Draft {
   readonly name: string;
@@ -26,6 +27,7 @@ export function AppForm({
   submit,
   onSubmit,
   isPending,
+  isSaved = false,
   error,
 }: {
   /** Absent for a new one. */
@@ -33,6 +35,7 @@ export function AppForm({
   readonly submit: string;
   readonly onSubmit: (settings: AppSettings) => void;
   readonly isPending: boolean;
+  readonly isSaved?: boolean;
   readonly error: unknown;
 }) {
   const [draft, setDraft] = useState(() => toDraft(app));
@@ -40,7 +43,7 @@ export function AppForm({
   const field = (name: 'name' | 'description' | 'homepageUrl' | 'privacyPolicyUrl' | 'redirectUris') => ({
     value: draft[name],
     onChange: (value: string) => set({ [name]: value }),
-    error: faultOf(error, name),
+    error: violationOf(error, name),
   });
   const send = (event: FormEvent) => {
     event.preventDefault();
@@ -57,18 +60,19 @@ export function AppForm({
           {...field('redirectUris')}
           hint="One a line, matched exactly: https, http on loopback, or a private-use scheme with a dot."
         />
-        <TextField label="Description" {...field('description')} />
-        <TextField label="Homepage" type="url" {...field('homepageUrl')} />
-        <TextField label="Privacy policy" type="url" {...field('privacyPolicyUrl')} />
+        <TextField label="Description (optional)" {...field('description')} />
+        <TextField label="Homepage (optional)" type="url" {...field('homepageUrl')} />
+        <TextField label="Privacy policy (optional)" type="url" {...field('privacyPolicyUrl')} />
         <Checkbox isSelected={draft.requirePkce} onChange={(requirePkce) => set({ requirePkce })}>
           Every request must use PKCE
         </Checkbox>
         <ScopeBoxes chosen={draft.scopes} onChange={(scopes) => set({ scopes })} />
         {error === null ? null : <ErrorNotice error={error} title="Nothing was saved." />}
         <Row>
-          <Button kind="primary" type="submit" isDisabled={isPending}>
+          <Button kind="primary" type="submit" isBusy={isPending}>
             {submit}
           </Button>
+          <span role="status">{isSaved ? 'Saved.' : ''}</span>
         </Row>
       </Card>
     </form>
@@ -83,25 +87,25 @@ function ScopeBoxes({
   readonly onChange: (chosen: ReadonlySet<string>) => void;
 }) {
   return (
-    <details>
+    <details className={style['scopes']}>
       <summary>
         What it may ask for: {chosen.size} of {SCOPES.length} scopes
       </summary>
       <Stack>
         <Soft>Ask for little: people decide scope by scope, and fewer are trusted more.</Soft>
         {groupByCategory(SCOPES).map(({ category, items }) => (
-          <fieldset key={category}>
-            <legend>{category}</legend>
+          <CheckboxGroup key={category} title={category}>
             {items.map(({ scope, title, sensitive }) => (
               <Checkbox
                 key={scope}
                 isSelected={chosen.has(scope)}
                 onChange={(isSelected) => onChange(toggled(chosen, scope, isSelected))}
               >
-                {title} <code>{scope}</code> {sensitive ? <Tag tone="warn">sensitive</Tag> : null}
+                {title} <code className={style['scope']}>{scope}</code>{' '}
+                {sensitive ? <Tag tone="warn">sensitive</Tag> : null}
               </Checkbox>
             ))}
-          </fieldset>
+          </CheckboxGroup>
         ))}
       </Stack>
     </details>
@@ -131,13 +135,4 @@ function toSettings({ redirectUris, scopes, ...draft }: Draft): AppSettings {
     requirePkce: draft.requirePkce,
     scopes: SCOPE_NAMES.filter((scope) => scopes.has(scope)),
   };
-}
-
-/** The fault of a field; of a list those of its members. */
-function faultOf(error: unknown, field: string): string | undefined {
-  if (!(error instanceof Problem)) return undefined;
-  const own = error.violations.filter(
-    ({ parameter }) => parameter === field || parameter.startsWith(`${field}[`),
-  );
-  return own.length === 0 ? undefined : own.map(({ message }) => message).join('; ');
 }

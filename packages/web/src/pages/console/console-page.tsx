@@ -34,7 +34,6 @@ export function ConsolePage() {
                   Register one: it takes a name and an address to come back to. You get an id and a secret at
                   once.
                 </p>
-                <ButtonLink to="/console/new">Register an app</ButtonLink>
               </Empty>
             ) : (
               <div>

@@ -1,8 +1,9 @@
 import { useRotation, useStatusChange } from '../../api/developer-apps.ts';
-import type { DeveloperApp } from '../../api/resources.ts';
+import type { AppStatus, DeveloperApp } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Row, Stack } from '../../ui/card.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
+import { focusHeading } from '../../ui/focus.ts';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { SecretOnce } from './secret-once.tsx';
 
@@ -10,6 +11,8 @@ import { SecretOnce } from './secret-once.tsx';
 export function Credentials({ app }: { readonly app: DeveloperApp }) {
   const rotation = useRotation(app.clientId);
   const status = useStatusChange(app.clientId);
+  // Each change takes away the button that was pressed.
+  const change = (to: AppStatus) => status.mutate(to, { onSuccess: focusHeading });
   const error = rotation.error ?? status.error;
   return (
     <Stack>
@@ -33,14 +36,14 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
             triggerKind="plain"
             title={`Suspend ${app.name}?`}
             confirm="Suspend"
-            onConfirm={() => status.mutate('suspended')}
+            onConfirm={() => change('suspended')}
           >
             <p>
               Every token and the secret are refused at once. Consents stay; activate the app again to go on.
             </p>
           </Confirmation>
         ) : (
-          <Button onPress={() => status.mutate('active')} isDisabled={status.isPending}>
+          <Button onPress={() => change('active')} isBusy={status.isPending}>
             Activate
           </Button>
         )}
@@ -49,7 +52,7 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
             trigger="Revoke"
             title={`Revoke ${app.name}?`}
             confirm="Revoke for good"
-            onConfirm={() => status.mutate('revoked')}
+            onConfirm={() => change('revoked')}
           >
             <p>
               All consents, tokens, waiting approvals and secrets of the app end for good. Nothing brings them

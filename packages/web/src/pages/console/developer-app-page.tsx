@@ -1,10 +1,11 @@
 import { useApp, useSettingsChange, useUsage } from '../../api/developer-apps.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { BarChart } from '../../charts/bar-chart.tsx';
+import { ButtonLink } from '../../ui/button.tsx';
 import { Card, Facts, Stack } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
-import { Empty, NotThere } from '../../ui/notice.tsx';
+import { Empty, EmptyPage } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { Instant } from '../../ui/time.tsx';
 import { AppForm } from './app-form.tsx';
@@ -16,7 +17,7 @@ import { FirstCall } from './first-call.tsx';
 export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
   const app = useApp(clientId);
   return (
-    <Resource query={app} what="the app" notFound={<NotThere title="There is no such app of yours" />}>
+    <Resource query={app} what="the app" notFound={<NoApp />}>
       {(found) => (
         <>
           <PageHeading title={found.name} lead={<AppStatusTag status={found.status} />} />
@@ -29,6 +30,15 @@ export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
         </>
       )}
     </Resource>
+  );
+}
+
+function NoApp() {
+  return (
+    <EmptyPage title="There is no such app of yours">
+      <p>Its id is not complete, or it belongs to somebody else.</p>
+      <ButtonLink to="/console">Your apps</ButtonLink>
+    </EmptyPage>
   );
 }
 
@@ -62,11 +72,13 @@ function Usage({ clientId }: { readonly clientId: string }) {
         {(days) =>
           days.length === 0 ? (
             <Empty title="No request yet">
-              <p>Accesses and refused attempts appear here, by day and endpoint, from the access records.</p>
+              <p>
+                Accesses and refused attempts appear here, by day (UTC) and endpoint, from the access records.
+              </p>
             </Empty>
           ) : (
             <BarChart
-              title="Requests by day and endpoint"
+              title="Requests by day (UTC) and endpoint"
               bars={days.map(({ date, endpoint, released, refused }) => ({
                 date,
                 series: endpoint.replace('/api/v1/', ''),
@@ -86,14 +98,13 @@ function Settings({ app }: { readonly app: DeveloperApp }) {
     <Stack>
       <h2>Settings</h2>
       <AppForm
-        key={app.updatedAt}
         app={app}
         submit="Save"
         onSubmit={(settings) => change.mutate(settings)}
         isPending={change.isPending}
+        isSaved={change.isSuccess}
         error={change.error}
       />
-      {change.isSuccess ? <p role="status">Saved.</p> : null}
     </Stack>
   );
 }

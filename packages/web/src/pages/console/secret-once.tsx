@@ -1,13 +1,17 @@
 import { Card, Facts, Row } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { useFocusOnAppearance } from '../../ui/focus.ts';
 import { Notice } from '../../ui/notice.tsx';
 
 /** A fresh secret. It lives in this page's memory only and is gone with it. */
 export function SecretOnce({ clientId, secret }: { readonly clientId: string; readonly secret: string }) {
+  const appeared = useFocusOnAppearance();
   return (
     <Card label="Client secret">
       <Notice tone="warn">
-        <strong>Copy the secret now. It is shown this once.</strong>
+        <strong ref={appeared} tabIndex={-1}>
+          Copy the secret now. It is shown this once.
+        </strong>
         <span>Only a hash of it is kept. If it is lost, rotate it; the old one stops working at once.</span>
       </Notice>
       <Facts

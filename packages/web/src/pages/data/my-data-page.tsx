@@ -1,14 +1,14 @@
 import { SCOPES } from '@phds/catalog/scopes';
 import { useState } from 'react';
-import { Stack } from '../../ui/card.tsx';
-import { Select } from '../../ui/field.tsx';
-import { PageHeading } from '../../ui/layout.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { Soft, Stack } from '../../ui/card.tsx';
+import { type Option, Select } from '../../ui/field.tsx';
+import { Narrow, PageHeading } from '../../ui/layout.tsx';
 import { ScopePreview } from './scope-preview.tsx';
 
-const OPTIONS = SCOPES.map(({ scope, title, category }) => ({
-  id: scope as string,
-  text: `${title} · ${category}`,
+const OPTIONS: readonly Option[] = SCOPES.map(({ scope, title, category }) => ({
+  id: scope,
+  text: title,
+  group: category,
 }));
 
 /** What each scope would show an app, so that its name is no abstraction. */
@@ -25,11 +25,11 @@ export function MyDataPage() {
         lead="Choose a part and see what an app would see if you shared it. Looking here shares nothing."
       />
       <Stack>
-        <Select label="What an app would ask for" options={OPTIONS} value={scope} onChange={change} />
+        <Narrow>
+          <Select label="What an app would ask for" options={OPTIONS} value={scope} onChange={change} />
+        </Narrow>
         <ScopePreview key={scope} scope={scope} />
-        <Notice>
-          <span>Informational, not for diagnosis.</span>
-        </Notice>
+        <Soft>Informational, not for diagnosis.</Soft>
       </Stack>
     </>
   );

@@ -4,9 +4,10 @@ import type { Preview, TrendPoint } from '../../api/resources.ts';
 import { TrendChart, toUnitText } from '../../charts/trend-chart.tsx';
 import { Card, Grid, Soft, Stack } from '../../ui/card.tsx';
 import { Empty } from '../../ui/notice.tsx';
+import { formatNumber } from '../../ui/number.ts';
 import { Resource } from '../../ui/resource.tsx';
 import { Table } from '../../ui/table.tsx';
-import { formatDate } from '../../ui/time.tsx';
+import { formatDate, formatInstant } from '../../ui/time.tsx';
 
 type Item = Preview['newest'][number];
 
@@ -38,7 +39,7 @@ function Found({ preview: { scope, total, newest, trend } }: { readonly preview:
   return (
     <Stack>
       <Soft>
-        {entry?.description} {total.toLocaleString()} in all.
+        {entry?.description} {formatNumber(total)} in all.
       </Soft>
       {byType.size === 0 ? null : (
         <Grid>
@@ -67,6 +68,7 @@ function NewestTable({ items }: { readonly items: readonly Item[] }) {
       columns={fields.map((field) => ({
         title: toTitle(field),
         cell: ({ item }: Row) => toText(item[field], field),
+        isNumber: typeof first[field] === 'number',
       }))}
     />
   );
@@ -77,6 +79,7 @@ function isNested(value: unknown): boolean {
 }
 
 function toTitle(field: string): string {
+  if (field === 'timestamp') return 'When';
   const words = field.replaceAll(/([A-Z])/g, ' $1').toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
@@ -86,9 +89,9 @@ const DATE = /^\d{4}-\d\d-\d\d$/;
 
 function toText(value: unknown, field: string): string {
   if (value === null || value === undefined) return '–';
-  if (typeof value === 'number') return value.toLocaleString();
+  if (typeof value === 'number') return formatNumber(value);
   const text = String(value);
   if (field === 'unit') return toUnitText(text);
-  if (INSTANT.test(text)) return new Date(text).toLocaleString();
+  if (INSTANT.test(text)) return formatInstant(text);
   return DATE.test(text) ? formatDate(text) : text;
 }

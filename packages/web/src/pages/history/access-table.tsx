@@ -1,40 +1,51 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { type AccessFilter, useAccesses } from '../../api/accesses.ts';
 import type { Access } from '../../api/resources.ts';
 import { Tag } from '../../ui/card.tsx';
 import { Empty } from '../../ui/notice.tsx';
+import { formatNumber } from '../../ui/number.ts';
 import { Resource } from '../../ui/resource.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { type Column, Pages, Table } from '../../ui/table.tsx';
-import { Instant } from '../../ui/time.tsx';
+import { formatDate, formatInstant, Instant } from '../../ui/time.tsx';
 import { refusalText } from './refusal-text.ts';
 
 const COLUMNS: readonly Column<Access>[] = [
-  { title: 'When', cell: ({ at }) => <Instant at={at} /> },
-  { title: 'App', cell: ({ app }) => app.name },
-  { title: 'What', cell: ({ scope }) => scopeTitle(scope) },
-  { title: 'Window', cell: (access) => windowText(access) },
-  { title: 'Records', cell: ({ recordCount }) => recordCount.toLocaleString(), isNumber: true },
-  { title: 'Outcome', cell: (access) => <Outcome access={access} /> },
+  { title: 'When', cell: ({ at }) => <Instant at={at} />, isPlain: true },
+  { title: 'Outcome', cell: (access) => <Outcome access={access} />, isPlain: true },
+  { title: 'App', cell: ({ app }) => (app.name === '' ? app.clientId : app.name), isPlain: true },
+  { title: 'What', cell: ({ scope }) => scopeTitle(scope), isPlain: true },
+  { title: 'Of the time', cell: (access) => windowText(access), isPlain: true },
+  { title: 'Records', cell: ({ recordCount }) => formatNumber(recordCount), isNumber: true },
 ];
+
+const NOBODY = (
+  <Empty title="Nobody has looked">
+    <p>Each time an app reads some of your data, a line appears here before the app gets it.</p>
+  </Empty>
+);
 
 /** Accesses, newest first, page by page. */
 export function AccessTable({
   filter,
   showApp = true,
+  empty = NOBODY,
 }: {
   readonly filter: AccessFilter;
   readonly showApp?: boolean;
+  /** Shown in place of an empty list. */
+  readonly empty?: ReactNode;
 }) {
-  const [page, setPage] = useState(1);
-  const accesses = useAccesses(filter, page);
+  const shown = JSON.stringify(filter);
+  const [at, setAt] = useState({ shown, page: 1 });
+  // Another filter begins at its first page.
+  if (at.shown !== shown) setAt({ shown, page: 1 });
+  const accesses = useAccesses(filter, at.page);
   return (
     <Resource query={accesses} what="the accesses">
       {({ data, pagination }) =>
         data.length === 0 ? (
-          <Empty title="Nobody has looked">
-            <p>Each time an app reads some of your data, a line appears here before the app gets it.</p>
-          </Empty>
+          empty
         ) : (
           <div>
             <Table
@@ -42,8 +53,9 @@ export function AccessTable({
               columns={showApp ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'App')}
               rows={data}
               keyOf={({ id }) => id}
+              isCompact
             />
-            <Pages pagination={pagination} onChange={setPage} />
+            <Pages pagination={pagination} onChange={(next) => setAt({ shown, page: next })} />
           </div>
         )
       }
@@ -51,9 +63,14 @@ export function AccessTable({
   );
 }
 
+/** What the app asked for, which is a date or an instant. */
+function formatBound(bound: string): string {
+  return bound.includes('T') ? formatInstant(bound) : formatDate(bound);
+}
+
 function windowText({ from, to }: Access): string {
-  if (from === null && to === null) return 'everything';
-  return `${from ?? 'the beginning'} to ${to ?? 'now'}`;
+  if (from === null && to === null) return 'all time';
+  return `${from === null ? 'the beginning' : formatBound(from)} to ${to === null ? 'now' : formatBound(to)}`;
 }
 
 function Outcome({ access }: { readonly access: Access }) {

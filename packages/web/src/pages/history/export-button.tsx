@@ -44,7 +44,7 @@ export function ExportButton({ filter }: { readonly filter: AccessFilter }) {
   };
   return (
     <div>
-      <Button onPress={save} isDisabled={progress !== null}>
+      <Button onPress={save} isBusy={progress !== null}>
         {progress === null ? 'Export as CSV' : `Reading page ${progress}…`}
       </Button>
       {error === null ? null : (

@@ -1,12 +1,12 @@
 import { SCOPES } from '@phds/catalog/scopes';
 import type { AccessFilter } from '../../api/accesses.ts';
 import { useGrants } from '../../api/grants.ts';
-import { Row } from '../../ui/card.tsx';
+import { Fields } from '../../ui/card.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 
 const ALL = 'all';
 
-/** What the person has chosen to see; `all` and an empty date are no filter. */
+/** What the person has chosen to see; `all` and an empty day are no filter. */
 export interface Selection {
   readonly clientId: string;
   readonly scope: string;
@@ -17,20 +17,35 @@ export interface Selection {
 
 export const EVERYTHING: Selection = { clientId: ALL, scope: ALL, from: '', to: '' };
 
-/** The selection as the service takes it: `to` becomes exclusive. */
-export function toFilter({ clientId, scope, from, to }: Selection): AccessFilter {
+/** The selection for the list: its days are those of this browser's zone, from midnight to midnight. */
+export function toFilter(selection: Selection): AccessFilter {
+  const { from, to } = toDays(selection);
   return {
-    ...(clientId === ALL ? {} : { clientId }),
-    ...(scope === ALL ? {} : { scope }),
-    ...(from === '' ? {} : { from }),
-    ...(to === '' ? {} : { to: dayAfter(to) }),
+    ...toParts(selection),
+    ...(from === null ? {} : { from: midnight(from, 0) }),
+    ...(to === null ? {} : { to: midnight(to, 1) }),
   };
 }
 
-function dayAfter(date: string): string {
-  const next = new Date(`${date}T00:00:00Z`);
-  next.setUTCDate(next.getUTCDate() + 1);
-  return next.toISOString().slice(0, 10);
+/** The selection for the chart, whose days are UTC days, both inclusive. */
+export function toDayFilter(selection: Selection): AccessFilter {
+  const { from, to } = toDays(selection);
+  return { ...toParts(selection), ...(from === null ? {} : { from }), ...(to === null ? {} : { to }) };
+}
+
+function toParts({ clientId, scope }: Selection): AccessFilter {
+  return { ...(clientId === ALL ? {} : { clientId }), ...(scope === ALL ? {} : { scope }) };
+}
+
+/** The days that are given. One whose year is still being typed (0020-11-21) is not. */
+function toDays({ from, to }: Selection): { from: string | null; to: string | null } {
+  const whole = (day: string) => (/^[12]\d{3}-/.test(day) ? day : null);
+  return { from: whole(from), to: whole(to) };
+}
+
+function midnight(date: string, daysLater: number): string {
+  const [year = 0, month = 1, day = 1] = date.split('-').map(Number);
+  return new Date(year, month - 1, day + daysLater).toISOString();
 }
 
 /** Chooses app, part and days. */
@@ -45,7 +60,7 @@ export function Filters({
   const apps = new Map(grants.data?.data.map(({ app }) => [app.clientId, app.name]));
   const set = (part: Partial<Selection>) => onChange({ ...selection, ...part });
   return (
-    <Row>
+    <Fields>
       <Select
         label="App"
         value={selection.clientId}
@@ -61,8 +76,20 @@ export function Filters({
           ...SCOPES.map(({ scope, title }) => ({ id: scope, text: title })),
         ]}
       />
-      <TextField label="From" type="date" value={selection.from} onChange={(from) => set({ from })} />
-      <TextField label="To" type="date" value={selection.to} onChange={(to) => set({ to })} />
-    </Row>
+      <TextField
+        label="From"
+        type="date"
+        value={selection.from}
+        max={selection.to}
+        onChange={(from) => set({ from })}
+      />
+      <TextField
+        label="To"
+        type="date"
+        value={selection.to}
+        min={selection.from}
+        onChange={(to) => set({ to })}
+      />
+    </Fields>
   );
 }

@@ -1,18 +1,25 @@
 import { useState } from 'react';
 import { useAccessDays } from '../../api/accesses.ts';
 import { BarChart } from '../../charts/bar-chart.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Card, Soft, Stack } from '../../ui/card.tsx';
+import { focusHeading } from '../../ui/focus.ts';
 import { PageHeading } from '../../ui/layout.tsx';
+import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { TIME_ZONE } from '../../ui/time.tsx';
 import { AccessTable } from './access-table.tsx';
 import { ExportButton } from './export-button.tsx';
-import { EVERYTHING, Filters, type Selection, toFilter } from './filters.tsx';
+import { EVERYTHING, Filters, type Selection, toDayFilter, toFilter } from './filters.tsx';
 
 /** Who read what, when and how much. */
 export function HistoryPage() {
   const [selection, setSelection] = useState<Selection>(EVERYTHING);
   const filter = toFilter(selection);
+  const showEverything = () => {
+    setSelection(EVERYTHING);
+    focusHeading();
+  };
   return (
     <>
       <PageHeading
@@ -22,16 +29,30 @@ export function HistoryPage() {
       />
       <Stack>
         <Filters selection={selection} onChange={setSelection} />
-        <Days filter={filter} />
-        <AccessTable key={JSON.stringify(filter)} filter={filter} />
-        <Soft>Times are those of {TIME_ZONE}. Days of the chart begin at midnight UTC.</Soft>
+        <Days selection={selection} />
+        <AccessTable
+          filter={filter}
+          {...(Object.keys(filter).length === 0
+            ? {}
+            : { empty: <NothingChosen onShowEverything={showEverything} /> })}
+        />
+        <Soft>Times and the days you choose are those of {TIME_ZONE}.</Soft>
       </Stack>
     </>
   );
 }
 
-function Days({ filter }: { readonly filter: ReturnType<typeof toFilter> }) {
-  const days = useAccessDays(filter);
+function NothingChosen({ onShowEverything }: { readonly onShowEverything: () => void }) {
+  return (
+    <Empty title="Nothing of what you chose">
+      <p>No app has looked at that in those days.</p>
+      <Button onPress={onShowEverything}>Show everything</Button>
+    </Empty>
+  );
+}
+
+function Days({ selection }: { readonly selection: Selection }) {
+  const days = useAccessDays(toDayFilter(selection));
   return (
     <Resource query={days} what="the chart">
       {(data) =>
@@ -45,6 +66,10 @@ function Days({ filter }: { readonly filter: ReturnType<typeof toFilter> }) {
                 value: released + refused,
               }))}
             />
+            <Soft>
+              {selection.from === '' && selection.to === '' ? 'The last 30 days. ' : ''}Days of the chart
+              begin at midnight UTC, so an access near midnight may stand a day beside its time in the list.
+            </Soft>
           </Card>
         )
       }

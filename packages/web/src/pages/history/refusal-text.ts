@@ -6,6 +6,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   TOKEN_REVOKED: 'its token was revoked',
   TOKEN_EXPIRED: 'its token had expired',
   FAMILY_REVOKED: 'its sign-in was revoked',
+  RESTORE_UNCONFIRMED: 'the service was restored and has to check it first',
   WINDOW_CHANGED: 'you had changed how far back it sees',
 };
 

@@ -14,6 +14,7 @@ import { startRun, testRunUri } from './test-run.ts';
 export function AskStep({ apps }: { readonly apps: readonly DeveloperApp[] }) {
   const [clientId, setClientId] = useState(apps[0]?.clientId ?? '');
   const app = apps.find((candidate) => candidate.clientId === clientId);
+  const allowing = useSettingsChange(clientId);
   const [chosen, setChosen] = useState('');
   const scope = app?.scopes.includes(chosen) === true ? chosen : (app?.scopes[0] ?? '');
   const asking = useMutation({
@@ -45,14 +46,19 @@ export function AskStep({ apps }: { readonly apps: readonly DeveloperApp[] }) {
         <Row>
           <Button
             kind="primary"
-            isDisabled={asking.isPending}
+            autoFocus={!allowing.isIdle}
+            isBusy={asking.isPending}
             onPress={() => asking.mutate({ clientId, scope })}
           >
             Ask and go to the approval screen
           </Button>
         </Row>
       ) : (
-        <AllowThisPage app={app} />
+        <AllowThisPage
+          error={allowing.error}
+          isPending={allowing.isPending}
+          onAllow={() => allowing.mutate({ redirectUris: [...app.redirectUris, testRunUri()] })}
+        />
       )}
     </Card>
   );
@@ -79,18 +85,24 @@ async function ask({
 }
 
 /** The approval screen leads back to registered addresses only. */
-function AllowThisPage({ app }: { readonly app: DeveloperApp }) {
-  const change = useSettingsChange(app.clientId);
-  const allow = () => change.mutate({ redirectUris: [...app.redirectUris, testRunUri()] });
+function AllowThisPage({
+  error,
+  isPending,
+  onAllow,
+}: {
+  readonly error: unknown;
+  readonly isPending: boolean;
+  readonly onAllow: () => void;
+}) {
   return (
     <Notice tone="warn">
       <span>
         The approval screen leads back to registered addresses only. <code>{testRunUri()}</code> is not yet
         one of this app.
       </span>
-      {change.error === null ? null : <ErrorNotice error={change.error} />}
+      {error === null ? null : <ErrorNotice error={error} />}
       <Row>
-        <Button onPress={allow} isDisabled={change.isPending}>
+        <Button onPress={onAllow} isBusy={isPending}>
           Add this page to its redirect URIs
         </Button>
       </Row>

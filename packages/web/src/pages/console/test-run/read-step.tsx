@@ -5,6 +5,7 @@ import { get } from '../../../api/client.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { Code } from '../../../ui/code.tsx';
+import { useFocusOnAppearance } from '../../../ui/focus.ts';
 import { ErrorNotice } from '../../../ui/notice.tsx';
 import type { Tokens } from './token-step.tsx';
 
@@ -15,14 +16,17 @@ export function ReadStep({ tokens }: { readonly tokens: Tokens }) {
   const reading = useMutation({
     mutationFn: () => get<unknown>(path, {}, { Authorization: `Bearer ${tokens.access_token}` }),
   });
+  const appeared = useFocusOnAppearance();
   return (
     <Card label="Step 3: read">
-      <h2>3. Read</h2>
+      <h2 ref={appeared} tabIndex={-1}>
+        3. Read
+      </h2>
       <Soft>
         <code>GET {path}</code> with the access token.
       </Soft>
       <Row>
-        <Button kind="primary" onPress={() => reading.mutate()} isDisabled={reading.isPending}>
+        <Button kind="primary" onPress={() => reading.mutate()} isBusy={reading.isPending}>
           Read
         </Button>
       </Row>

@@ -57,7 +57,7 @@ export function TokenStep({
             <TextField label="Client secret" type="password" value={secret} onChange={setSecret} isRequired />
             {exchange.error === null ? null : <ErrorNotice error={exchange.error} title="No tokens." />}
             <Row>
-              <Button kind="primary" type="submit" isDisabled={exchange.isPending || secret === ''}>
+              <Button kind="primary" type="submit" isBusy={exchange.isPending} isDisabled={secret === ''}>
                 Get tokens
               </Button>
             </Row>
