@@ -3,13 +3,24 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import { type BrowserContext, chromium, type Page, type Browser as RealBrowser } from 'playwright-core';
 import { findChromium } from './chromium.ts';
+import { REDIRECT_URI } from './partner-app.ts';
+
+export type { RealBrowser };
 
 /** How a page is looked at. */
 export const SCREENS = {
   phone: { viewport: { width: 390, height: 844 }, hasTouch: true },
-  desktop: { viewport: { width: 1280, height: 900 } },
-  dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
+  desktop: { viewport: { width: 1280, height: 800 } },
+  dark: { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
 } as const;
+
+// What a picture is taken as: each state by phone and desktop, light and dark.
+const PICTURES = [
+  { as: 'phone', size: SCREENS.phone.viewport, colorScheme: 'light' },
+  { as: 'phone-dark', size: SCREENS.phone.viewport, colorScheme: 'dark' },
+  { as: 'desktop', size: SCREENS.desktop.viewport, colorScheme: 'light' },
+  { as: 'desktop-dark', size: SCREENS.desktop.viewport, colorScheme: 'dark' },
+] as const;
 
 export type Screen = keyof typeof SCREENS;
 
@@ -65,9 +76,36 @@ export class Visitor implements AsyncDisposable {
     return new Visitor(context, await context.newPage(), gateway);
   }
 
-  /** Goes to a path, or to an absolute address, and waits until the page has what it asked for. */
+  /** Goes to a path, or to an absolute address, and waits until nothing of the page is being loaded. */
   async goto(path: string): Promise<void> {
-    await this.page.goto(new URL(path, this.#gateway).href, { waitUntil: 'networkidle' });
+    await this.page.goto(new URL(path, this.#gateway).href);
+    await this.page.locator('main h1').waitFor();
+    await this.page
+      .getByText(/^Loading .*…$/)
+      .first()
+      .waitFor({ state: 'detached' });
+  }
+
+  /** What reaches beyond the right edge of the page, with all text `zoom` times as large. */
+  async findOverflow(zoom = 1): Promise<string[]> {
+    return this.page.locator(':root').evaluate((root, factor) => {
+      root.style.fontSize = `${factor * 100}%`;
+      const { clientWidth, scrollWidth } = root;
+      const beyond = Array.from(root.querySelectorAll('main *, header *'), (element: typeof root) => ({
+        right: element.getBoundingClientRect().right,
+        html: element.outerHTML.slice(0, 160),
+      })).filter(({ right }) => right > clientWidth + 1);
+      root.style.fontSize = '';
+      return scrollWidth > clientWidth ? beyond.map(({ html }) => html) : [];
+    }, zoom);
+  }
+
+  /** Does what leads to an app, which is not running: where the browser was sent is what matters. */
+  async leave(act: () => Promise<void>): Promise<URL> {
+    await this.page.route(`${REDIRECT_URI}**`, (route) => route.fulfill({ body: 'the app' }));
+    const arrival = this.page.waitForRequest((request) => request.url().startsWith(REDIRECT_URI));
+    await act();
+    return new URL((await arrival).url());
   }
 
   /** What axe finds wrong with the page as it is now, one line each. */
@@ -82,12 +120,21 @@ export class Visitor implements AsyncDisposable {
     return violations.map(({ id, help, nodes }) => `${id}: ${help} (${nodes[0]?.html})`);
   }
 
-  /** Keeps a picture where `SCREENSHOTS` names a directory. */
-  async takePicture(name: string): Promise<void> {
+  /** Keeps pictures of the whole page as it is now, by phone and desktop, light and dark, where `SCREENSHOTS` names a directory. */
+  async takePictures(name: string): Promise<void> {
     const directory = process.env['SCREENSHOTS'];
     if (directory === undefined) return;
     await mkdir(directory, { recursive: true });
-    await this.page.screenshot({ path: join(directory, `${name}.png`) });
+    const before = this.page.viewportSize();
+    for (const { as, size, colorScheme } of PICTURES) {
+      await this.page.setViewportSize(size);
+      await this.page.emulateMedia({ colorScheme });
+      const { height = 0 } = (await this.page.locator('body').boundingBox()) ?? {};
+      await this.page.setViewportSize({ ...size, height: Math.max(size.height, Math.ceil(height)) });
+      await this.page.screenshot({ path: join(directory, `${name}-${as}.png`) });
+    }
+    await this.page.emulateMedia({ colorScheme: null });
+    if (before !== null) await this.page.setViewportSize(before);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

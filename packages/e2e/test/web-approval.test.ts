@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { expireApproval } from '@phds/e2e/approval-expiry';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/e2e/partner-app';
 import { signIn } from '@phds/e2e/people';
 import { send } from '@phds/e2e/request';
@@ -6,6 +8,7 @@ import { openRealBrowser, type Screen, Visitor } from '@phds/e2e/visitor';
 import { prepareVisits } from '@phds/e2e/visits';
 import * as client from 'openid-client';
 
+const DAY_MS = 86_400_000;
 const HEART = 'read:health-data:heart';
 const browser = await openRealBrowser();
 if (browser === null) test('the approval screen is tried where there is a Chromium', () => undefined);
@@ -30,13 +33,8 @@ function approvalScreen(realBrowser: NonNullable<typeof browser>): void {
     const { body } = expectStatus(201, await app.authorize([...scopes], extra));
     return body as { approval_uri: string; pending_id: string };
   };
-  /** Follows the page to the app, which is not running: where it was sent is what matters. */
-  const press = async ({ page }: Visitor, name: RegExp) => {
-    const arrival = page.waitForRequest((request) => request.url().startsWith(REDIRECT_URI));
-    await page.route(`${REDIRECT_URI}**`, (route) => route.fulfill({ body: 'the app' }));
-    await page.getByRole('button', { name }).click();
-    return new URL((await arrival).url());
-  };
+  const press = (visitor: Visitor, name: RegExp) =>
+    visitor.leave(() => visitor.page.getByRole('button', { name }).click());
 
   test.each<Screen>(['phone', 'desktop', 'dark'])(
     'shows who asks for what, without a barrier: %s',
@@ -49,19 +47,14 @@ function approvalScreen(realBrowser: NonNullable<typeof browser>): void {
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
         'Share your health data with Morning Run?',
       );
-      for (const text of [
-        'To pace your runs.',
-        'localhost:9999',
-        'The app proved who it is when it asked.',
-      ]) {
-        await page.getByText(text).first().waitFor();
-      }
-      await page.getByText('reach over everything you measure').waitFor();
+      const facts = ['To pace your runs.', 'localhost:9999', 'The app proved', 'reach over everything'];
+      for (const text of facts) await page.getByText(text).first().waitFor();
       const ticked = await page.getByRole('checkbox', { checked: true }).count();
       // Mood and trends are sensitive and want a deliberate tick.
       expect([ticked, await page.getByText('sensitive', { exact: true }).count()]).toEqual([2, 2]);
       expect(await visitor.findBarriers()).toEqual([]);
-      await visitor.takePicture(`approval-${screen}`);
+      expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
+      if (screen === 'phone') await visitor.takePictures('approval');
     },
   );
 
@@ -113,18 +106,65 @@ function approvalScreen(realBrowser: NonNullable<typeof browser>): void {
     await (await beside).getByRole('heading', { name: 'My data at a glance' }).waitFor();
   });
 
-  test('can be decided with the keyboard alone', async () => {
-    const { approval_uri } = await ask(['read:weight']);
+  test('of an app with the longest name that asks for everything fits a small phone', async () => {
+    const long = await registerApp(visits.stack.gateway, developer, { name: 'Wellbeing'.repeat(11) });
+    const purpose = `To ${'understand '.repeat(15)}you.`;
+    const { body } = expectStatus(201, await long.authorize([...SCOPE_NAMES], { purpose }));
+    const visitor = await visit(body.approval_uri, { session, screen: 'phone' });
+    await visitor.takePictures('approval-long-name-everything-asked');
+    await visitor.page.setViewportSize({ width: 320, height: 640 });
+    expect(await visitor.findOverflow()).toEqual([]);
+  });
+
+  test('shows what is shared already, and that it was approved', async () => {
+    const sleeper = await registerApp(visits.stack.gateway, developer, { name: 'Sleep Well' });
+    await sleeper.connect(session, ['read:mood']);
+    const { body } = expectStatus(201, await sleeper.authorize(['read:mood', HEART]));
+    const visitor = await visit(body.approval_uri);
+    await visitor.page.getByText('Take the tick away to stop sharing it.').waitFor();
+    // Mood is sensitive, but leaving it out would end it.
+    expect(await visitor.page.getByRole('checkbox', { checked: true }).count()).toBe(2);
+    await visitor.takePictures('approval-shared-already');
+    await press(visitor, /^Share 2 of 2$/);
+    const later = await visit(body.approval_uri);
+    await later.page.getByRole('heading', { name: 'You have approved this request' }).waitFor();
+    expect(await later.findBarriers()).toEqual([]);
+    await later.takePictures('approval-approved-before');
+  });
+
+  test('keeps every choice when the service cannot be reached, and goes on afterwards', async () => {
+    const { approval_uri } = await ask([HEART, 'read:mood', 'read:profile']);
     const visitor = await visit(approval_uri);
     const { page } = visitor;
-    await page.route(`${REDIRECT_URI}**`, (route) => route.fulfill({ body: 'the app' }));
-    const arrival = page.waitForRequest((request) => request.url().startsWith(REDIRECT_URI));
-    const focused = () => page.locator(':focus').allTextContents();
-    for (let presses = 0; presses < 40 && !/^Share 1 of 1/.test((await focused()).join()); presses += 1) {
-      await page.keyboard.press('Tab');
-    }
-    await page.keyboard.press('Enter');
-    expect(new URL((await arrival).url()).searchParams.has('code')).toBe(true);
+    await page.getByText(/^Mood/).first().click();
+    await page.getByLabel('For how long').selectOption('365 days');
+    await page.getByLabel('Only data from this day on').fill('2026-01-01');
+    await page.route('**/approve', (route) => route.abort());
+    await page.getByRole('button', { name: 'Share 3 of 3' }).click();
+    const alert = await page.getByRole('alert').textContent();
+    expect(alert).toContain('Nothing was shared yet.');
+    expect(alert).toContain('cannot be reached');
+    await visitor.takePictures('approval-service-away');
+    visitor.complaints.length = 0;
+    await page.unroute('**/approve');
+    const code = (await press(visitor, /^Share 3 of 3$/)).searchParams.get('code') ?? '';
+    const { grant_id } = expectStatus(200, await app.exchange(code)).body;
+    const grant = await send(`${visits.stack.gateway}/partner/consent/grants/${grant_id}`, {
+      bearer: session,
+    });
+    expect(grant.body.data).toMatchObject({ dataFrom: '2026-01-01' });
+    expect(grant.body.data.scopes).toContain('read:mood');
+    expect(Date.parse(grant.body.data.expiresAt)).toBeGreaterThan(Date.now() + 364 * DAY_MS);
+  });
+
+  test('whose time is over while it is looked at says so', async () => {
+    const { approval_uri, pending_id } = await ask([HEART]);
+    const visitor = await visit(approval_uri);
+    await expireApproval(visits.stack, pending_id);
+    await visitor.page.getByRole('button', { name: /^Share 1/ }).click();
+    await visitor.page.getByRole('heading', { name: 'The time to decide is over' }).waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('approval-expired');
   });
 
   test('denies, and says so afterwards', async () => {
@@ -135,12 +175,14 @@ function approvalScreen(realBrowser: NonNullable<typeof browser>): void {
     const later = await visit(approval_uri);
     await later.page.getByRole('heading', { name: 'You did not share anything' }).waitFor();
     expect(await later.findBarriers()).toEqual([]);
+    await later.takePictures('approval-denied-before');
   });
 
   test('asks a signed-out person to sign in, tells nothing of the request, and comes back', async () => {
     const { approval_uri } = await ask([HEART]);
     const visitor = await visit(approval_uri, {});
     expect(await visitor.page.content()).not.toContain('Morning Run');
+    await visitor.takePictures('approval-signed-out');
     await visitor.page.getByRole('link', { name: 'Sign in' }).first().click();
     await visitor.page.waitForURL(`${visits.stack.identityProviderUrl}/**`);
     expect(new URL(visitor.page.url()).searchParams.get('return_to')).toBe(approval_uri);
@@ -153,27 +195,27 @@ function approvalScreen(realBrowser: NonNullable<typeof browser>): void {
     await other.page.getByRole('heading', { name: 'There is no such request' }).waitFor();
     expect(await other.page.content()).not.toContain('Morning Run');
     expect(await other.findBarriers()).toEqual([]);
+    await other.takePictures('approval-claimed-by-somebody-else');
   });
 
   test('of an app that was revoked meanwhile keeps the choices and says why', async () => {
     const brief = await registerApp(visits.stack.gateway, developer, { name: 'Brief' });
     const { body } = expectStatus(201, await brief.authorize([HEART]));
     const visitor = await visit(body.approval_uri);
-    const status = { json: { status: 'suspended' }, bearer: developer };
-    await send(`${visits.stack.gateway}/developer/apps/${brief.clientId}/status`, {
-      method: 'POST',
-      ...status,
-    });
+    const setStatus = (status: string) =>
+      send(`${brief.gateway}/developer/apps/${brief.clientId}/status`, {
+        json: { status },
+        bearer: developer,
+      });
+    await setStatus('suspended');
     await visitor.page.getByRole('button', { name: /^Share 1/ }).click();
     expect(await visitor.page.getByRole('alert').textContent()).toContain('Nothing was shared yet.');
     expect(await visitor.page.getByRole('checkbox', { checked: true }).count()).toBe(1);
-    await send(`${visits.stack.gateway}/developer/apps/${brief.clientId}/status`, {
-      method: 'POST',
-      json: { status: 'revoked' },
-      bearer: developer,
-    });
+    await visitor.takePictures('approval-app-suspended-meanwhile');
+    await setStatus('revoked');
     const later = await visit(body.approval_uri);
     await later.page.getByRole('heading', { name: 'The app is no longer active' }).waitFor();
+    await later.takePictures('approval-app-revoked');
   });
 
   test('shows what apps say as text', async () => {
@@ -184,6 +226,7 @@ function approvalScreen(realBrowser: NonNullable<typeof browser>): void {
     const { page } = await visit(body.approval_uri);
     await page.getByText('"><b>x').waitFor();
     expect(await page.locator('main img').count()).toBe(0);
+    expect(await page.locator('main b').count()).toBe(0);
   });
 
   test('cannot be framed, and a foreign page achieves nothing', async () => {

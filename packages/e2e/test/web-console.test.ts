@@ -30,14 +30,17 @@ function developerConsole(realBrowser: NonNullable<typeof browser>): void {
     const app = await register(visitor, 'Sleep Well');
     expect(await isAuthenticated(app)).toBe(true);
     expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('console-app-registered');
     await page.getByRole('link', { name: 'I have kept the secret' }).click();
     await page.getByRole('heading', { name: 'Sleep Well' }).waitFor();
     expect(await page.content()).not.toContain(app.clientSecret);
 
+    await visitor.takePictures('console-app-new');
     await page.getByRole('button', { name: 'Rotate the secret' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }).click();
     const shown = page.getByRole('region', { name: 'Client secret' }).locator('dd code').nth(1);
     await shown.waitFor();
+    await visitor.takePictures('console-app-secret-rotated');
     expect(await isAuthenticated(app)).toBe(false);
     app.clientSecret = (await shown.textContent()) ?? '';
     expect(await isAuthenticated(app)).toBe(true);
@@ -51,8 +54,10 @@ function developerConsole(realBrowser: NonNullable<typeof browser>): void {
     expect(await isAuthenticated(app)).toBe(true);
 
     await page.getByRole('button', { name: 'Revoke' }).click();
+    await visitor.takePictures('console-app-revoke-dialog');
     await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke for good' }).click();
     await page.getByText('revoked', { exact: true }).waitFor();
+    await visitor.takePictures('console-app-revoked');
     expect(await isAuthenticated(app)).toBe(false);
   });
 
@@ -67,6 +72,7 @@ function developerConsole(realBrowser: NonNullable<typeof browser>): void {
     expect(await page.getByLabel('Redirect URIs').inputValue()).toBe('http://not-loopback.example/cb');
     expect(await page.getByLabel('Redirect URIs').getAttribute('aria-invalid')).toBe('true');
     expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('console-new-refused');
   });
 
   test('leads a developer through the flow with their own session, to data and its record', async () => {
@@ -75,19 +81,28 @@ function developerConsole(realBrowser: NonNullable<typeof browser>): void {
     const { page } = visitor;
     const app = await register(visitor, 'Try Me');
     await visitor.goto('/console/test-run');
+    await visitor.takePictures('test-run-1-address-not-registered');
     await page.getByRole('button', { name: 'Add this page to its redirect URIs' }).click();
     await page.getByLabel('What to ask for').selectOption('read:profile');
     await page.getByRole('button', { name: 'Ask and go to the approval screen' }).click();
     await page.getByRole('button', { name: /^Share 1 of 1$/ }).click();
     await page.getByLabel('Client secret').fill(app.clientSecret);
     expect(page.url()).not.toContain('code=');
+    await visitor.takePictures('test-run-2-code');
     await page.getByRole('button', { name: 'Get tokens' }).click();
     await page.getByRole('button', { name: 'Read', exact: true }).click();
     await page.getByText('"bloodType": null').waitFor();
     expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('test-run-3-read');
     await page.getByRole('link', { name: 'the connection as its person' }).click();
     await page.getByRole('row').nth(1).waitFor();
     expect(await page.getByRole('row').nth(1).textContent()).toContain('Profile');
+    await visitor.takePictures('connected-app-looked');
+    await visitor.goto(`/console/${app.clientId}`);
+    await visitor.page.getByText('Requests by day (UTC) and endpoint').waitFor();
+    await visitor.takePictures('console-app-used');
+    await visitor.goto('/console');
+    await visitor.takePictures('console');
   });
 
   test('of somebody else shows nothing', async () => {
@@ -97,5 +112,6 @@ function developerConsole(realBrowser: NonNullable<typeof browser>): void {
       session: await signIn(visits.stack, 'mallory'),
     });
     await other.page.getByRole('heading', { name: 'There is no such app of yours' }).waitFor();
+    await other.takePictures('console-app-not-there');
   });
 }

@@ -47,10 +47,7 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
       const visitor = await visits.open(path, { session, screen });
       expect(await visitor.page.getByRole('heading', { level: 1 }).count()).toBe(1);
       expect(await visitor.findBarriers()).toEqual([]);
-      const { width = 0 } = visitor.page.viewportSize() ?? {};
-      const main = await visitor.page.locator('main').boundingBox();
-      expect(main?.width).toBeLessThanOrEqual(width);
-      await visitor.takePicture(`${path.replaceAll('/', '_')}-${screen}`);
+      expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
     },
   );
 
@@ -60,22 +57,53 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
       const visitor = await visits.open(path, {});
       await visitor.page.getByRole('heading', { name: 'Please sign in' }).waitFor();
       expect(await visitor.findBarriers()).toEqual([]);
+      if (path === '/apps') await visitor.takePictures('signed-out');
     },
   );
 
   test('who shares with nobody is told so', async () => {
-    const { page } = await visits.open('/apps', { session: await signIn(visits.stack, 'newcomer') });
+    const visitor = await visits.open('/apps', { session: await signIn(visits.stack, 'newcomer') });
+    const { page } = visitor;
     await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    await visitor.takePictures('connected-apps-none');
     await page.getByRole('link', { name: 'Access history' }).click();
     await page.getByRole('heading', { name: 'Nobody has looked' }).waitFor();
+    await visitor.takePictures('access-history-none');
+  });
+
+  test('a page that cannot be loaded says why, and tries again', async () => {
+    const visitor = await visits.open('/', { session });
+    const { page } = visitor;
+    const detail = 'Too many requests. Try again in a minute.';
+    await page.route('**/partner/consent/grants*', (route) =>
+      route.fulfill({ status: 429, json: { code: 'RATE_LIMITED', detail } }),
+    );
+    await page.getByRole('link', { name: 'Connected apps' }).first().click();
+    await page.getByText(detail).waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('connected-apps-not-loaded');
+    await page.unroute('**/partner/consent/grants*');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+  });
+
+  test('what is not there is said, with a way on', async () => {
+    const visitor = await visits.open('/apps/none', { session });
+    await visitor.page.getByRole('heading', { name: 'There is no such connection' }).waitFor();
+    await visitor.takePictures('connected-app-not-there');
+    await visitor.page.getByRole('main').getByRole('link', { name: 'Connected apps' }).click();
+    await visitor.page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
   });
 
   test('a connected app can be given less, with effect at once', async () => {
     const { user, tokens } = await connect('narrower', [HEART, 'read:weight']);
-    const { page } = await visits.open(`/apps/${tokens.grantId}`, { session: user });
+    const visitor = await visits.open(`/apps/${tokens.grantId}`, { session: user });
+    const { page } = visitor;
+    await visitor.takePictures('connected-app');
     await page.getByText('Heart', { exact: true }).first().click();
     await page.getByRole('button', { name: 'Share less' }).click();
     await page.getByRole('checkbox').nth(1).waitFor({ state: 'detached' });
+    await visitor.takePictures('connected-app-narrowed');
     expect((await readHeart(tokens)).status).toBe(403);
     expect((await app.read(tokens.accessToken, '/api/v1/weight')).status).toBe(200);
   });
@@ -88,12 +116,14 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
     await page.getByRole('button', { name: 'Stop sharing' }).click();
     expect(await page.getByRole('alertdialog').textContent()).toContain('cannot read anything');
     expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('connected-app-stop-sharing-dialog');
     await page.keyboard.press('Escape');
     expect((await readHeart(tokens)).status).toBe(200);
     await page.getByRole('button', { name: 'Stop sharing' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' }).click();
     await page.getByText('revoked', { exact: true }).first().waitFor();
     expect((await readHeart(tokens)).status).toBe(401);
+    await visitor.takePictures('connected-app-stopped');
   });
 
   test('all sharing stops with one confirmation', async () => {
@@ -102,10 +132,14 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
       name: 'Second',
     });
     const others = await second.connect(user, [HEART]);
-    const { page } = await visits.open('/apps', { session: user });
+    const visitor = await visits.open('/apps', { session: user });
+    const { page } = visitor;
+    await visitor.takePictures('connected-apps-two');
     await page.getByRole('button', { name: 'Stop sharing with all' }).click();
+    await visitor.takePictures('connected-apps-stop-all-dialog');
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' }).click();
     await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    await visitor.takePictures('connected-apps-all-stopped');
     expect([(await readHeart(tokens)).status, (await readHeart(others)).status]).toEqual([401, 401]);
   });
 
@@ -116,7 +150,7 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
     const visitor = await visits.open('/history', { session: user });
     const { page } = visitor;
     await page.getByText('Page 1 of 2 (23 in all)').waitFor();
-    await visitor.takePicture('access-history');
+    await visitor.takePictures('access-history');
     await page.getByRole('button', { name: 'Older' }).click();
     await page.getByText('Page 2 of 2').waitFor();
     await page.getByLabel('What').selectOption({ label: 'Mood' });
@@ -134,10 +168,11 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
     const visitor = await visits.open('/data', { session });
     const { page } = visitor;
     await page.getByText('20 in all.').waitFor();
-    await visitor.takePicture('my-data');
+    await visitor.takePictures('my-data');
     expect(await page.getByRole('figure').first().textContent()).toContain('Heart Rate');
     await page.getByLabel('What an app would ask for').selectOption('read:mood');
     await page.getByRole('heading', { name: 'There is nothing of this kind' }).waitFor();
+    await visitor.takePictures('my-data-nothing-of-this-kind');
   });
 
   test('the start is small: less than 150 kB of script, compressed', async () => {
