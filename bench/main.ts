@@ -1,6 +1,7 @@
-// pnpm bench [heart|record|revocation|import|flat] [--users 3000] [--readings 1000] [--seconds 8] [--fresh]
+// pnpm bench [heart|record|revocation|import|flat|web] [--users 3000] [--readings 1000] [--seconds 8] [--fresh]
 //   heart, record: [--connections 32] [--rounds 5]    revocation: [--rate 500] [--revocations 16]
 //   import: [--rate 500] [--records 1000000]
+//   web: [--rounds 5]
 //   flat, which has users of its own: [--largest 10000000]
 import { benchFlat } from './flat.ts';
 import { benchHeart } from './heart.ts';
@@ -8,6 +9,7 @@ import { benchImport } from './import.ts';
 import { parseOptions } from './options.ts';
 import { benchRecord } from './record.ts';
 import { benchRevocation } from './revocation.ts';
+import { benchWeb } from './web.ts';
 
 const BENCHMARKS = {
   heart: benchHeart,
@@ -15,6 +17,7 @@ const BENCHMARKS = {
   revocation: benchRevocation,
   import: benchImport,
   flat: benchFlat,
+  web: benchWeb,
 };
 
 const { name, options } = parseOptions(process.argv.slice(2));

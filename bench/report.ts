@@ -52,7 +52,8 @@ function micros(seconds: number, round: Round): number {
   return (seconds / round.requests) * 1_000_000;
 }
 
-function median(values: readonly number[]): number {
+/** The middle one; of an even number the higher of the two. */
+export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
