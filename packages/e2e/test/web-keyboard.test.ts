@@ -118,6 +118,8 @@ function keyboardAlone(realBrowser: NonNullable<typeof browser>): void {
     expect(await page.getByRole('row').allTextContents()).toHaveLength(2);
     await keyboard.fill(page.getByLabel('To'), '01012026');
     await page.getByRole('heading', { name: 'Nothing of what you chose' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(await page.getByRole('alert').count()).toBe(0);
     await visitor.takePictures('access-history-nothing-chosen');
     await keyboard.activate(button('Show everything'));
     await page.getByText('Page 1 of 2').waitFor();

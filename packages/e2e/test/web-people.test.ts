@@ -116,6 +116,8 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
     await page.getByRole('button', { name: 'Stop sharing' }).click();
     expect(await page.getByRole('alertdialog').textContent()).toContain('cannot read anything');
     expect(await visitor.findBarriers()).toEqual([]);
+    // Nothing moves, so who asked for little motion gets what they want.
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0);
     await visitor.takePictures('connected-app-stop-sharing-dialog');
     await page.keyboard.press('Escape');
     expect((await readHeart(tokens)).status).toBe(200);

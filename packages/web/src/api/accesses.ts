@@ -1,8 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { get, type Page } from './client.ts';
+import { get, getAll, type Page } from './client.ts';
 import type { Access, AccessDay } from './resources.ts';
 
-/** Which accesses; an absent filter is all. Of the list `from` and `to` are instants, `to` exclusive; of days both are days (YYYY-MM-DD), inclusive. */
+/** Which accesses; an absent filter is all. Of the list `from` and `to` are instants, `to` exclusive; of days both or none are days (YYYY-MM-DD), inclusive. */
 export interface AccessFilter {
   readonly clientId?: string | undefined;
   readonly scope?: string | undefined;
@@ -31,8 +31,7 @@ export function fetchAccesses(filter: AccessFilter, page: number, pageSize: numb
 export function useAccessDays(filter: AccessFilter) {
   return useQuery({
     queryKey: ['accesses', 'days', filter],
-    queryFn: async () =>
-      (await get<Page<AccessDay>>(`${ACCESSES}/summary`, { ...filter, pageSize: 100 })).data,
+    queryFn: () => getAll<AccessDay>(`${ACCESSES}/summary`, { ...filter }),
     placeholderData: keepPreviousData,
   });
 }

@@ -31,6 +31,19 @@ export function get<Answer>(
   return exchange(path + suffix, headers === undefined ? {} : { headers });
 }
 
+const LARGEST_PAGE = 100;
+
+/** All items of a list, whose length its parameters bound. Throws Problem. */
+export async function getAll<Item>(path: string, parameters: Parameters = {}): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let page = 1, pages = 1; page <= pages; page += 1) {
+    const answer = await get<Page<Item>>(path, { ...parameters, page, pageSize: LARGEST_PAGE });
+    pages = answer.pagination.totalPages;
+    items.push(...answer.data);
+  }
+  return items;
+}
+
 /** Sends a change. Throws Problem. */
 export function send<Answer>(
   method: 'POST' | 'PATCH' | 'DELETE',

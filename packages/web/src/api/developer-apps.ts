@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type Data, get, type Page, send } from './client.ts';
+import { type Data, get, getAll, type Page, send } from './client.ts';
 import type { AppStatus, DeveloperApp, NewApp, RotatedSecret, UsageDay } from './resources.ts';
 
 const APPS = '/developer/apps';
@@ -29,7 +29,7 @@ export function useApp(clientId: string) {
 export function useUsage(clientId: string) {
   return useQuery({
     queryKey: ['developer-apps', clientId, 'usage'],
-    queryFn: async () => (await get<Page<UsageDay>>(`${pathOf(clientId)}/usage`, { pageSize: 100 })).data,
+    queryFn: () => getAll<UsageDay>(`${pathOf(clientId)}/usage`),
   });
 }
 

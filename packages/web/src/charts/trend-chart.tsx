@@ -3,9 +3,9 @@ import { scaleLinear, scaleTime } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import type { TrendPoint } from '../api/resources.ts';
 import { formatNumber } from '../ui/number.ts';
+import { Canvas, ValueAxis } from './canvas.tsx';
 import style from './chart.module.css';
 import { DataTable } from './data-table.tsx';
-import { useWidth } from './use-width.ts';
 
 const HEIGHT = 140;
 const LABEL_WIDTH = 90;
@@ -14,12 +14,32 @@ const SHOWN_MS = 30 * 86_400_000;
 const MARGIN = { top: 8, right: 6, bottom: 24, left: 40 };
 const dayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
-/** One type over time: a line, and the span between lowest and highest reading where single readings were averaged. */
+/** One type over time, with the same numbers as a table for those who do not see it. */
 export function TrendChart({ points }: { readonly points: readonly TrendPoint[] }) {
-  const [svg, width] = useWidth<SVGSVGElement>();
-  const ordered = points.toSorted((one, other) => one.start.localeCompare(other.start));
   const [newest] = points;
   if (newest === undefined) return null;
+  return (
+    <figure className={style['figure']}>
+      <figcaption>
+        {newest.type} <span className={style['unit']}>{toUnitText(newest.unit)}</span>
+      </figcaption>
+      <Canvas height={HEIGHT}>{(width) => <Trend points={points} width={width} />}</Canvas>
+      <DataTable
+        columns={['Day', 'Value', 'Lowest', 'Highest']}
+        rows={() =>
+          points.map((point) => [
+            dayFormat.format(new Date(point.start)),
+            ...[point.value, point.min, point.max].map(formatNumber),
+          ])
+        }
+      />
+    </figure>
+  );
+}
+
+/** A line, and the span between lowest and highest reading where single readings were averaged. */
+function Trend({ points, width }: { readonly points: readonly TrendPoint[]; readonly width: number }) {
+  const ordered = points.toSorted((one, other) => one.start.localeCompare(other.start));
   const isAveraged = ordered.every(({ value, max }) => value <= max);
   const { x, y } = toScales(ordered, { width, isAveraged });
   const at = (point: TrendPoint) => x(new Date(point.start));
@@ -31,48 +51,21 @@ export function TrendChart({ points }: { readonly points: readonly TrendPoint[] 
       (point) => y(point.max),
     )(ordered) ?? '';
   return (
-    <figure className={style['figure']}>
-      <figcaption>
-        {newest.type} <span className={style['unit']}>{toUnitText(newest.unit)}</span>
-      </figcaption>
-      <svg ref={svg} className={style['svg']} height={HEIGHT} aria-hidden="true">
-        {y.ticks(3).map((tick) => (
-          <g key={tick} transform={`translate(0 ${y(tick)})`}>
-            <line className={style['axis']} x1={MARGIN.left} x2={width - MARGIN.right} />
-            <text className={style['label']} x={MARGIN.left - 6} dy="0.32em" textAnchor="end">
-              {formatNumber(tick)}
-            </text>
-          </g>
-        ))}
-        {isAveraged ? <path className={style['band']} d={band} /> : null}
-        <path className={style['line']} d={path} />
-        {ordered.map((point) => (
-          <circle key={point.start} className={style['dot']} cx={at(point)} cy={y(point.value)} r="2.2">
-            <title>{`${dayFormat.format(new Date(point.start))}: ${formatNumber(point.value)}`}</title>
-          </circle>
-        ))}
-        {x.ticks(Math.max(3, Math.floor(width / LABEL_WIDTH) - 1)).map((tick) => (
-          <text
-            key={tick.getTime()}
-            className={style['label']}
-            x={x(tick)}
-            y={HEIGHT - 5}
-            textAnchor="middle"
-          >
-            {dayFormat.format(tick)}
-          </text>
-        ))}
-      </svg>
-      <DataTable
-        columns={['Day', 'Value', 'Lowest', 'Highest']}
-        rows={() =>
-          points.map((point) => [
-            dayFormat.format(new Date(point.start)),
-            ...[point.value, point.min, point.max].map(formatNumber),
-          ])
-        }
-      />
-    </figure>
+    <>
+      <ValueAxis ticks={y.ticks(3)} y={y} from={MARGIN.left} to={width - MARGIN.right} />
+      {isAveraged ? <path className={style['band']} d={band} /> : null}
+      <path className={style['line']} d={path} />
+      {ordered.map((point) => (
+        <circle key={point.start} className={style['dot']} cx={at(point)} cy={y(point.value)} r="2.2">
+          <title>{`${dayFormat.format(new Date(point.start))}: ${formatNumber(point.value)}`}</title>
+        </circle>
+      ))}
+      {x.ticks(Math.max(3, Math.floor(width / LABEL_WIDTH) - 1)).map((tick) => (
+        <text key={tick.getTime()} className={style['label']} x={x(tick)} y={HEIGHT - 5} textAnchor="middle">
+          {dayFormat.format(tick)}
+        </text>
+      ))}
+    </>
   );
 }
 

@@ -4,6 +4,7 @@ import { BarChart } from '../../charts/bar-chart.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Card, Facts, Stack } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { addDays, today } from '../../ui/days.ts';
 import { PageHeading } from '../../ui/layout.tsx';
 import { Empty, EmptyPage } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
@@ -12,6 +13,9 @@ import { AppForm } from './app-form.tsx';
 import { AppStatusTag } from './app-status-tag.tsx';
 import { Credentials } from './credentials.tsx';
 import { FirstCall } from './first-call.tsx';
+
+// What the service answers unless it is asked for other days.
+const SHOWN_DAYS = 30;
 
 /** One app of this developer. */
 export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
@@ -79,6 +83,8 @@ function Usage({ clientId }: { readonly clientId: string }) {
           ) : (
             <BarChart
               title="Requests by day (UTC) and endpoint"
+              from={addDays(today(), 1 - SHOWN_DAYS)}
+              to={today()}
               bars={days.map(({ date, endpoint, released, refused }) => ({
                 date,
                 series: endpoint.replace('/api/v1/', ''),

@@ -50,7 +50,11 @@ function Found({ preview: { scope, total, newest, trend } }: { readonly preview:
           ))}
         </Grid>
       )}
-      <h2>The newest</h2>
+      <h2>
+        {newest.length < total
+          ? `What an app sees first: ${newest.length} of ${formatNumber(total)}`
+          : 'All of it'}
+      </h2>
       <NewestTable items={newest} />
     </Stack>
   );
@@ -62,7 +66,7 @@ function NewestTable({ items }: { readonly items: readonly Item[] }) {
   const fields = Object.keys(first).filter((field) => field !== 'id' && !isNested(first[field]));
   return (
     <Table
-      caption="The newest items"
+      caption="What an app sees first"
       rows={items.map((item, index): Row => ({ item, key: String(item['id'] ?? index) }))}
       keyOf={({ key }) => key}
       columns={fields.map((field) => ({

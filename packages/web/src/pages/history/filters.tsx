@@ -2,9 +2,13 @@ import { SCOPES } from '@phds/catalog/scopes';
 import type { AccessFilter } from '../../api/accesses.ts';
 import { useGrants } from '../../api/grants.ts';
 import { Fields } from '../../ui/card.tsx';
+import { addDays, today } from '../../ui/days.ts';
 import { Select, TextField } from '../../ui/field.tsx';
 
 const ALL = 'all';
+const USUAL_DAYS = 30;
+// The most that the service answers at once.
+const LONGEST_DAYS = 366;
 
 /** What the person has chosen to see; `all` and an empty day are no filter. */
 export interface Selection {
@@ -19,31 +23,33 @@ export const EVERYTHING: Selection = { clientId: ALL, scope: ALL, from: '', to: 
 
 /** The selection for the list: its days are those of this browser's zone, from midnight to midnight. */
 export function toFilter(selection: Selection): AccessFilter {
-  const { from, to } = toDays(selection);
+  const [from, to] = [findDay(selection.from), findDay(selection.to)];
   return {
     ...toParts(selection),
-    ...(from === null ? {} : { from: midnight(from, 0) }),
-    ...(to === null ? {} : { to: midnight(to, 1) }),
+    ...(from === null ? {} : { from: toMidnight(from, 0) }),
+    ...(to === null ? {} : { to: toMidnight(to, 1) }),
   };
 }
 
-/** The selection for the chart, whose days are UTC days, both inclusive. */
-export function toDayFilter(selection: Selection): AccessFilter {
-  const { from, to } = toDays(selection);
-  return { ...toParts(selection), ...(from === null ? {} : { from }), ...(to === null ? {} : { to }) };
+/** The selection for the chart, whose days are UTC days: 30 unless both ends are given, a year at most. */
+export function toDayFilter(selection: Selection): AccessFilter & { from: string; to: string } {
+  const [from, to] = [findDay(selection.from), findDay(selection.to) ?? today()];
+  const earliest = addDays(to, 1 - LONGEST_DAYS);
+  const first = from ?? addDays(to, 1 - USUAL_DAYS);
+  const isTooLong = first < earliest;
+  return { ...toParts(selection), from: isTooLong ? earliest : first, to };
 }
 
 function toParts({ clientId, scope }: Selection): AccessFilter {
   return { ...(clientId === ALL ? {} : { clientId }), ...(scope === ALL ? {} : { scope }) };
 }
 
-/** The days that are given. One whose year is still being typed (0020-11-21) is not. */
-function toDays({ from, to }: Selection): { from: string | null; to: string | null } {
-  const whole = (day: string) => (/^[12]\d{3}-/.test(day) ? day : null);
-  return { from: whole(from), to: whole(to) };
+/** A day that is given; null for one whose year is still being typed (0020-11-21). */
+function findDay(day: string): string | null {
+  return /^[12]\d{3}-/.test(day) ? day : null;
 }
 
-function midnight(date: string, daysLater: number): string {
+function toMidnight(date: string, daysLater: number): string {
   const [year = 0, month = 1, day = 1] = date.split('-').map(Number);
   return new Date(year, month - 1, day + daysLater).toISOString();
 }

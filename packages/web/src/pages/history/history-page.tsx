@@ -7,7 +7,7 @@ import { focusHeading } from '../../ui/focus.ts';
 import { PageHeading } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
-import { TIME_ZONE } from '../../ui/time.tsx';
+import { formatDate, TIME_ZONE } from '../../ui/time.tsx';
 import { AccessTable } from './access-table.tsx';
 import { ExportButton } from './export-button.tsx';
 import { EVERYTHING, Filters, type Selection, toDayFilter, toFilter } from './filters.tsx';
@@ -52,7 +52,8 @@ function NothingChosen({ onShowEverything }: { readonly onShowEverything: () => 
 }
 
 function Days({ selection }: { readonly selection: Selection }) {
-  const days = useAccessDays(toDayFilter(selection));
+  const filter = toDayFilter(selection);
+  const days = useAccessDays(filter);
   return (
     <Resource query={days} what="the chart">
       {(data) =>
@@ -60,6 +61,8 @@ function Days({ selection }: { readonly selection: Selection }) {
           <Card label="Accesses by day">
             <BarChart
               title="Accesses by app and day"
+              from={filter.from}
+              to={filter.to}
               bars={data.map(({ date, app, released, refused }) => ({
                 date,
                 series: app.name,
@@ -67,8 +70,8 @@ function Days({ selection }: { readonly selection: Selection }) {
               }))}
             />
             <Soft>
-              {selection.from === '' && selection.to === '' ? 'The last 30 days. ' : ''}Days of the chart
-              begin at midnight UTC, so an access near midnight may stand a day beside its time in the list.
+              {formatDate(filter.from)} to {formatDate(filter.to)}. Days of the chart begin at midnight UTC,
+              so an access near midnight may stand a day beside its time in the list.
             </Soft>
           </Card>
         )

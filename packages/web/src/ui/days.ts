@@ -1,0 +1,21 @@
+const DAY_MS = 86_400_000;
+
+/** The UTC day (YYYY-MM-DD) of today. */
+export function today(): string {
+  return toDay(Date.now());
+}
+
+/** The day that comes so many days later, or earlier. */
+export function addDays(day: string, days: number): string {
+  return toDay(Date.parse(day) + days * DAY_MS);
+}
+
+/** Every day from the first to the last. */
+export function daysBetween(first: string, last: string): string[] {
+  const count = (Date.parse(last) - Date.parse(first)) / DAY_MS + 1;
+  return Array.from({ length: Math.max(0, count) }, (_, index) => addDays(first, index));
+}
+
+function toDay(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
