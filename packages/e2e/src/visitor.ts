@@ -120,7 +120,10 @@ export class Visitor implements AsyncDisposable {
     return violations.map(({ id, help, nodes }) => `${id}: ${help} (${nodes[0]?.html})`);
   }
 
-  /** Keeps pictures of the whole page as it is now, by phone and desktop, light and dark, where `SCREENSHOTS` names a directory. */
+  /**
+   * Keeps pictures of the page as it is now, by phone and desktop, light and dark, where `SCREENSHOTS` names a directory: what the
+   * screen shows first, and the whole page when that is more.
+   */
   async takePictures(name: string): Promise<void> {
     const directory = process.env['SCREENSHOTS'];
     if (directory === undefined) return;
@@ -129,9 +132,11 @@ export class Visitor implements AsyncDisposable {
     for (const { as, size, colorScheme } of PICTURES) {
       await this.page.setViewportSize(size);
       await this.page.emulateMedia({ colorScheme });
-      const { height = 0 } = (await this.page.locator('body').boundingBox()) ?? {};
-      await this.page.setViewportSize({ ...size, height: Math.max(size.height, Math.ceil(height)) });
       await this.page.screenshot({ path: join(directory, `${name}-${as}.png`) });
+      const { height = 0 } = (await this.page.locator('body').boundingBox()) ?? {};
+      if (height <= size.height + 1) continue;
+      await this.page.setViewportSize({ ...size, height: Math.ceil(height) });
+      await this.page.screenshot({ path: join(directory, `${name}-${as}-whole.png`) });
     }
     await this.page.emulateMedia({ colorScheme: null });
     if (before !== null) await this.page.setViewportSize(before);

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ingestReadings } from '@phds/e2e/ingestion';
 import { type PartnerApp, registerApp, type Tokens } from '@phds/e2e/partner-app';
 import { signIn } from '@phds/e2e/people';
+import { send } from '@phds/e2e/request';
 import { openRealBrowser, type Screen } from '@phds/e2e/visitor';
 import { prepareVisits } from '@phds/e2e/visits';
 
@@ -153,6 +154,9 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
     const { page } = visitor;
     await page.getByText('Page 1 of 2 (23 in all)').waitFor();
     await visitor.takePictures('access-history');
+    const { data } = (await send(`${visits.stack.gateway}/partner/consent/accesses`, { bearer: user })).body;
+    const shown = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
+    expect(await page.getByRole('row').nth(1).textContent()).toContain(shown.format(new Date(data[0].at)));
     await page.getByRole('button', { name: 'Older' }).click();
     await page.getByText('Page 2 of 2').waitFor();
     await page.getByLabel('What').selectOption({ label: 'Mood' });

@@ -1,5 +1,5 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type Data, get, type Page, send } from './client.ts';
+import { type Data, get, getAll, type Page, send } from './client.ts';
 import type { Grant } from './resources.ts';
 
 const GRANTS = '/partner/consent/grants';
@@ -11,6 +11,14 @@ export function useGrants(status: Grant['status'] | undefined, page = 1, pageSiz
     queryKey: ['grants', status, page, pageSize],
     queryFn: () => get<Page<Grant>>(GRANTS, { status, page, pageSize }),
     placeholderData: keepPreviousData,
+  });
+}
+
+/** Every living grant, at most one an app. */
+export function useLivingGrants() {
+  return useQuery({
+    queryKey: ['grants', 'living'],
+    queryFn: () => getAll<Grant>(GRANTS, { status: 'active' }),
   });
 }
 

@@ -2,12 +2,13 @@ import { GRANT_DAYS_CHOICES, GRANT_DAYS_DEFAULT } from '@phds/catalog/lifetimes'
 import { type FormEvent, useState } from 'react';
 import { useDecision } from '../../api/approvals.ts';
 import { Problem, violationOf } from '../../api/problem.ts';
-import type { PendingApproval } from '../../api/resources.ts';
+import type { Grant, PendingApproval } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Soft, Stack } from '../../ui/card.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
+import { scopeTitle } from '../../ui/scopes.ts';
 import { Clock, dayFormat } from '../../ui/time.tsx';
 import style from './approval-form.module.css';
 import { ScopeChoice } from './scope-choice.tsx';
@@ -21,11 +22,18 @@ const DAYS = GRANT_DAYS_CHOICES.map((days) => ({
 }));
 
 /** The decision about an app's request. What was chosen stays when a submit fails. */
-export function ApprovalForm({ approval }: { readonly approval: PendingApproval }) {
+export function ApprovalForm({
+  approval,
+  grant,
+}: {
+  readonly approval: PendingApproval;
+  /** What the person shares with the app already; the approval gives it its end and its first day. */
+  readonly grant: Grant | null;
+}) {
   const { app, requestedScopes } = approval;
   const [chosen, setChosen] = useState(() => new Set(initiallyChosen(approval)));
   const [days, setDays] = useState(String(GRANT_DAYS_DEFAULT));
-  const [dataFrom, setDataFrom] = useState('');
+  const [dataFrom, setDataFrom] = useState(grant?.dataFrom ?? '');
   const decision = useDecision(approval.id);
   const error = decision.error ?? (decision.isIdle ? arrivedProblem() : null);
   const isBusy = decision.isPending || decision.isSuccess;
@@ -68,6 +76,7 @@ export function ApprovalForm({ approval }: { readonly approval: PendingApproval 
               error={violationOf(decision.error, 'dataFrom')}
             />
           </div>
+          {grant === null ? null : <SharedAnyway grant={grant} approval={approval} />}
           <p>You can stop sharing at any time, with effect at once, and see every time the app looked.</p>
         </Card>
         <Soft>
@@ -108,6 +117,25 @@ function arrivedProblem(): Problem | null {
   const code = new URLSearchParams(location.search).get('problem') ?? '';
   const text = PROBLEMS[code];
   return text === undefined ? null : new Problem(code.toUpperCase(), 400, text);
+}
+
+/** What is shared already and not asked for again: it goes on, under the terms that are chosen here. */
+function SharedAnyway({ grant, approval }: { readonly grant: Grant; readonly approval: PendingApproval }) {
+  const asked = new Set(approval.requestedScopes.map(({ scope }) => scope));
+  const others = grant.scopes.filter((scope) => !asked.has(scope));
+  if (others.length === 0) return null;
+  return (
+    <Notice>
+      <strong>You share more with it already: {others.map(scopeTitle).join(', ')}.</strong>
+      <span>
+        If you share, that goes on too, until the end and from the day chosen here. You can take it away on{' '}
+        <a href={`/apps/${grant.id}`} target="_blank" rel="noopener">
+          the page of this connection
+        </a>
+        .
+      </span>
+    </Notice>
+  );
 }
 
 function SummaryNotice() {

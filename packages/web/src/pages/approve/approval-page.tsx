@@ -1,23 +1,37 @@
 import { usePendingApproval } from '../../api/approvals.ts';
-import type { PendingApproval } from '../../api/resources.ts';
+import { useLivingGrants } from '../../api/grants.ts';
+import type { Grant, PendingApproval } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Narrow } from '../../ui/layout.tsx';
 import { EmptyPage } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { ApprovalForm } from './approval-form.tsx';
 
+const WHAT = 'what the app asks for';
+
 /** The approval screen: who asks for what, and the decision. */
 export function ApprovalPage({ id }: { readonly id: string }) {
   const pending = usePendingApproval(id);
+  const living = useLivingGrants();
   return (
     <Narrow isCentred>
-      <Resource query={pending} what="what the app asks for" notFound={<NoRequest />}>
+      <Resource query={pending} what={WHAT} notFound={<NoRequest />}>
         {(approval) =>
-          approval.status === 'pending' ? <ApprovalForm approval={approval} /> : <Ended approval={approval} />
+          approval.status === 'pending' ? (
+            <Resource query={living} what={WHAT}>
+              {(grants) => <ApprovalForm approval={approval} grant={findGrant(grants, approval)} />}
+            </Resource>
+          ) : (
+            <Ended approval={approval} />
+          )
         }
       </Resource>
     </Narrow>
   );
+}
+
+function findGrant(grants: readonly Grant[], { app }: PendingApproval): Grant | null {
+  return grants.find((grant) => grant.app.clientId === app.clientId) ?? null;
 }
 
 function NoRequest() {
