@@ -1,7 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import axe from 'axe-core';
-import { type BrowserContext, chromium, type Page, type Browser as RealBrowser } from 'playwright-core';
+import {
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Browser as RealBrowser,
+} from 'playwright-core';
 import { findChromium } from './chromium.ts';
 import { REDIRECT_URI } from './partner-app.ts';
 
@@ -23,6 +29,10 @@ const PICTURES = [
 ] as const;
 
 export type Screen = keyof typeof SCREENS;
+
+type ScreenSettings = Pick<BrowserContextOptions, 'colorScheme'> & {
+  readonly viewport: { readonly width: number; readonly height: number };
+};
 
 /** Starts a real browser; null where there is none and none can be installed. */
 export async function openRealBrowser(): Promise<RealBrowser | null> {
@@ -86,6 +96,13 @@ export class Visitor implements AsyncDisposable {
       .waitFor({ state: 'detached' });
   }
 
+  /** Shows the same page on another screen. */
+  async lookAs(screen: Screen): Promise<void> {
+    const { viewport, colorScheme }: ScreenSettings = SCREENS[screen];
+    await this.page.setViewportSize(viewport);
+    await this.page.emulateMedia({ colorScheme: colorScheme ?? 'light' });
+  }
+
   /** What reaches beyond the right edge of the page, with all text `zoom` times as large. */
   async findOverflow(zoom = 1): Promise<string[]> {
     return this.page.locator(':root').evaluate((root, factor) => {
@@ -111,8 +128,9 @@ export class Visitor implements AsyncDisposable {
   /** What axe finds wrong with the page as it is now, one line each. */
   async findBarriers(): Promise<string[]> {
     const session = await this.#context.newCDPSession(this.page);
-    // Evaluated by the debugger: the page's own policy lets no foreign script in.
-    await session.send('Runtime.evaluate', { expression: axe.source });
+    // Evaluated by the debugger, once a page: the page's own policy lets no foreign script in.
+    const isThere = await session.send('Runtime.evaluate', { expression: 'globalThis.axe !== undefined' });
+    if (isThere.result.value !== true) await session.send('Runtime.evaluate', { expression: axe.source });
     const expression = 'axe.run().then(({ violations }) => JSON.stringify(violations))';
     const { result } = await session.send('Runtime.evaluate', { expression, awaitPromise: true });
     await session.detach();

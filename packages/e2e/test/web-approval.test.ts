@@ -35,27 +35,27 @@ function approvalScreen(realBrowser: NonNullable<typeof browser>): void {
   const press = (visitor: Visitor, name: RegExp) =>
     visitor.leave(() => visitor.page.getByRole('button', { name }).click());
 
-  test.each<Screen>(['phone', 'desktop', 'dark'])(
-    'shows who asks for what, without a barrier: %s',
-    async (screen) => {
-      const { approval_uri } = await ask([HEART, 'read:mood', 'read:trends', 'read:profile'], {
-        purpose: 'To pace your runs.',
-      });
-      const visitor = await visit(approval_uri, { session, screen });
-      const { page } = visitor;
-      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
-        'Share your health data with Morning Run?',
-      );
-      const facts = ['To pace your runs.', 'localhost:9999', 'The app proved', 'reach over everything'];
-      for (const text of facts) await page.getByText(text).first().waitFor();
-      const ticked = await page.getByRole('checkbox', { checked: true }).count();
-      // Mood and trends are sensitive and want a deliberate tick.
-      expect([ticked, await page.getByText('sensitive', { exact: true }).count()]).toEqual([2, 2]);
+  test('shows who asks for what, without a barrier on any screen', async () => {
+    const { approval_uri } = await ask([HEART, 'read:mood', 'read:trends', 'read:profile'], {
+      purpose: 'To pace your runs.',
+    });
+    const visitor = await visit(approval_uri);
+    const { page } = visitor;
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
+      'Share your health data with Morning Run?',
+    );
+    const facts = ['To pace your runs.', 'localhost:9999', 'The app proved', 'reach over everything'];
+    for (const text of facts) await page.getByText(text).first().waitFor();
+    const ticked = await page.getByRole('checkbox', { checked: true }).count();
+    // Mood and trends are sensitive and want a deliberate tick.
+    expect([ticked, await page.getByText('sensitive', { exact: true }).count()]).toEqual([2, 2]);
+    for (const screen of ['phone', 'desktop', 'dark'] as const) {
+      await visitor.lookAs(screen);
       expect(await visitor.findBarriers()).toEqual([]);
       expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
-      if (screen === 'phone') await visitor.takePictures('approval');
-    },
-  );
+    }
+    await visitor.takePictures('approval');
+  });
 
   test('leads from "connect" to data with what was ticked', async () => {
     const { approval_uri } = await ask([HEART, 'read:weight', 'read:profile'], { state: 'a state' });

@@ -4,7 +4,7 @@ import { ingestReadings } from '@phds/e2e/ingestion';
 import { type PartnerApp, registerApp, type Tokens } from '@phds/e2e/partner-app';
 import { signIn } from '@phds/e2e/people';
 import { send } from '@phds/e2e/request';
-import { openRealBrowser, type Screen } from '@phds/e2e/visitor';
+import { openRealBrowser } from '@phds/e2e/visitor';
 import { prepareVisits } from '@phds/e2e/visits';
 
 const HEART = 'read:health-data:heart';
@@ -42,25 +42,25 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
   };
   const readHeart = ({ accessToken }: Tokens) => app.read(accessToken, '/api/v1/health-data/heart');
 
-  test.each(PAGES.flatMap((path) => [[path, 'phone'] as const, [path, 'dark'] as const]))(
-    '%s has no barrier and fits: %s',
-    async (path, screen: Screen) => {
-      const visitor = await visits.open(path, { session, screen });
-      expect(await visitor.page.getByRole('heading', { level: 1 }).count()).toBe(1);
+  test.each(PAGES)('%s has no barrier and fits, by phone and in the dark', async (path) => {
+    const visitor = await visits.open(path, { session, screen: 'phone' });
+    expect(await visitor.page.getByRole('heading', { level: 1 }).count()).toBe(1);
+    for (const screen of ['phone', 'dark'] as const) {
+      await visitor.lookAs(screen);
       expect(await visitor.findBarriers()).toEqual([]);
       expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
-    },
-  );
+    }
+  });
 
-  test.each(['/apps', '/history', '/data', '/console'])(
-    '%s asks a signed-out person to sign in',
-    async (path) => {
-      const visitor = await visits.open(path, {});
+  test('a signed-out person is asked to sign in on each page', async () => {
+    const visitor = await visits.open('/apps', {});
+    await visitor.takePictures('signed-out');
+    for (const path of ['/apps', '/history', '/data', '/console']) {
+      await visitor.goto(path);
       await visitor.page.getByRole('heading', { name: 'Please sign in' }).waitFor();
-      expect(await visitor.findBarriers()).toEqual([]);
-      if (path === '/apps') await visitor.takePictures('signed-out');
-    },
-  );
+    }
+    expect(await visitor.findBarriers()).toEqual([]);
+  });
 
   test('who shares with nobody is told so', async () => {
     const visitor = await visits.open('/apps', { session: await signIn(visits.stack, 'newcomer') });
