@@ -16,7 +16,9 @@ interface Measured {
 
 const GATEWAYS = 3;
 // Until then the processes are mostly busy compiling what they run.
-const WARM_UP_SECONDS = 10;
+const WARM_UP_SECONDS = 30;
+// Of each state, before anything is measured: what the preparation left behind is done with, and caches are as they stay.
+const SETTLING_SECONDS = 10;
 /** Of the rate that was asked for. */
 const SHARE_OF_RATE = 0.98;
 
@@ -31,6 +33,7 @@ export async function benchRevocation(options: Options): Promise<string> {
   const measure = async (name: string, duration: number, before?: () => Promise<void>): Promise<Measured> => {
     const accesses = await prepareAccesses(stack, revocations * duration, `bench-${name}-${Date.now()}`);
     await before?.();
+    await readFor(reader, { ...reads, seconds: SETTLING_SECONDS });
     const [read, storm] = await Promise.all([
       // Accesses are read for a second before the first of them is ended.
       readFor(reader, { ...reads, seconds: duration + 1 }),
