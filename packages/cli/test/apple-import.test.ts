@@ -2,12 +2,10 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { toZip } from '@phds/test-kit/zip-files';
 import { appleImporter } from '../src/apple/importer.ts';
-import { importFiles } from '../src/commands/import.ts';
-import { openIngestion } from '../src/connection.ts';
-import type { ReportData } from '../src/ingest/report.ts';
 import { device, element, exportXml, metadata, recordXml } from './apple-exports.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
 import { type FilesOfTest, openFilesOfTest } from './files-of-test.ts';
+import { type JsonReport, runReported } from './import-runs.ts';
 
 let service: FakeIngestion;
 let files: FilesOfTest;
@@ -22,20 +20,7 @@ afterEach(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-type JsonReport = ReportData & { readonly ok: boolean; readonly error: string | null };
-
-async function run(path: string): Promise<{ code: number; report: JsonReport }> {
-  const output: string[] = [];
-  const code = await importFiles(
-    { importer: appleImporter, paths: [path], userId: 'ada', patient: null, again: false, json: true },
-    {
-      output: { write: (text) => output.push(text) },
-      errors: { write: () => undefined },
-      connect: () => openIngestion(service.env),
-    },
-  );
-  return { code, report: JSON.parse(output.join('')) as JsonReport };
-}
+const run = (path: string) => runReported(service.env, { importer: appleImporter, paths: [path] });
 
 const WATCH = device({ manufacturer: 'Apple Inc.', model: 'Watch', hardware: 'Watch6,7', software: '10.2' });
 const pressure = ['Systolic', 'Diastolic'].map((part, index) =>
@@ -93,7 +78,7 @@ const ARCHIVE = toZip([
 const one = { inserted: 1, updated: 0, unchanged: 0 };
 
 /** Every item of the report, stored or not. */
-function countOf({ stored, refusedCount, leftOut }: ReportData): number {
+function countOf({ stored, refusedCount, leftOut }: JsonReport): number {
   const left = leftOut.flatMap(({ types }) => Object.values(types));
   return (
     stored.inserted +

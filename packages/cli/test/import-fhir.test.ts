@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type ImportArguments, importFiles } from '../src/commands/import.ts';
-import { openIngestion } from '../src/connection.ts';
+import type { ImportArguments } from '../src/commands/import.ts';
 import { fhirImporter } from '../src/fhir/importer.ts';
-import type { ReportData } from '../src/ingest/report.ts';
 import { type BundleFiles, loinc, observation, openBundleFiles } from './bundle-files.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
+import { runImport, runReported } from './import-runs.ts';
 
 let service: FakeIngestion;
 let files: BundleFiles;
@@ -19,33 +18,13 @@ afterEach(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-async function run(file: string, change: Partial<ImportArguments> = {}) {
-  const [output, errors]: [string[], string[]] = [[], []];
-  const code = await importFiles(
-    {
-      importer: fhirImporter,
-      paths: [file],
-      userId: 'ada',
-      patient: null,
-      again: false,
-      json: false,
-      ...change,
-    },
-    {
-      output: { write: (text) => output.push(text) },
-      errors: { write: (text) => errors.push(text) },
-      connect: () => openIngestion(service.env),
-    },
-  );
-  return { code, output: output.join(''), errors: errors.join('') };
-}
+type Change = Partial<ImportArguments>;
 
-type JsonReport = ReportData & { readonly ok: boolean; readonly error: string | null };
+const run = (file: string, change: Change = {}) =>
+  runImport(service.env, { importer: fhirImporter, paths: [file], ...change });
 
-async function runJson(file: string, change: Partial<ImportArguments> = {}) {
-  const { code, output } = await run(file, { ...change, json: true });
-  return { code, report: JSON.parse(output) as JsonReport };
-}
+const runJson = (file: string, change: Change = {}) =>
+  runReported(service.env, { importer: fhirImporter, paths: [file], ...change });
 
 const subject = { reference: 'urn:uuid:p1' };
 const patient = {

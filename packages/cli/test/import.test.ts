@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type ImportArguments, importFiles } from '../src/commands/import.ts';
+import type { ImportArguments } from '../src/commands/import.ts';
 import { listImports } from '../src/commands/imports.ts';
 import { openIngestion } from '../src/connection.ts';
 import type { ImportedReading } from '../src/ingest/imported-item.ts';
 import type { Importer, ImportSink } from '../src/ingest/importer.ts';
-import type { ReportData } from '../src/ingest/report.ts';
 import { UnusableFile } from '../src/ingest/unusable-file.ts';
 import { type BundleFiles, openBundleFiles } from './bundle-files.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
+import { runReported } from './import-runs.ts';
 
 let service: FakeIngestion;
 let files: BundleFiles;
@@ -62,16 +62,8 @@ function readingAt(index: number): ImportedReading {
   return { type: 'Heart Rate', start, end: start, value: 60, unit: '/min', source: 'csv' };
 }
 
-async function run(importer: Importer, change: Partial<ImportArguments> = {}, env = service.env) {
-  const [output, errors]: [string[], string[]] = [[], []];
-  const args = { importer, paths: [], userId: 'ada', patient: null, again: false, json: true, ...change };
-  const code = await importFiles(args, {
-    output: { write: (text) => output.push(text) },
-    errors: { write: (text) => errors.push(text) },
-    connect: () => openIngestion(env),
-  });
-  return { code, report: JSON.parse(output.join('')) as ReportData, errors: errors.join('') };
-}
+const run = (importer: Importer, change: Partial<ImportArguments> = {}, env = service.env) =>
+  runReported(env, { importer, ...change });
 
 /** Runs until the file turns out to be broken; answers how far health-data knows that it came. */
 async function runIntoFault(change: Partial<ImportArguments> = {}): Promise<number> {
