@@ -16,7 +16,7 @@ interface Measured {
 
 const GATEWAYS = 3;
 // Until then the processes are mostly busy compiling what they run.
-const WARM_UP_SECONDS = 30;
+const WARM_UP_SECONDS = 90;
 // Of each state, before anything is measured: what the preparation left behind is done with, and caches are as they stay.
 const SETTLING_SECONDS = 10;
 /** Of the rate that was asked for. */
