@@ -31,13 +31,12 @@ export function toFilter(selection: Selection): AccessFilter {
   };
 }
 
-/** The selection for the chart, whose days are UTC days: 30 unless both ends are given, a year at most. */
+/** The selection for the chart, whose days are UTC days: 30 unless the first is given, a year at most. */
 export function toDayFilter(selection: Selection): AccessFilter & { from: string; to: string } {
   const [from, to] = [findDay(selection.from), findDay(selection.to) ?? today()];
   const earliest = addDays(to, 1 - LONGEST_DAYS);
   const first = from ?? addDays(to, 1 - USUAL_DAYS);
-  const isTooLong = first < earliest;
-  return { ...toParts(selection), from: isTooLong ? earliest : first, to };
+  return { ...toParts(selection), from: first < earliest ? earliest : first, to };
 }
 
 function toParts({ clientId, scope }: Selection): AccessFilter {
