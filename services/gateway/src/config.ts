@@ -92,7 +92,7 @@ export const gatewaySettings = z.object({
   MAX_HEADER_BYTES: integer(16 * 1024, { min: 4 * 1024 }),
   /** Access tokens whose facts are remembered. */
   CACHE_MAX_TOKENS: integer(50_000, { min: 1 }),
-  /** How long the facts are remembered. Shorter than the 60 s of the assertion among them. Milliseconds. */
+  /** How long the facts are remembered at most, by half of it at least. Shorter than the 60 s of the assertion among them. Milliseconds. */
   CACHE_TTL_MS: integer(50_000, { max: 55_000 }),
   /** The keys that consent receipts are signed with, now and earlier (JWKS); published. */
   RECEIPT_PUBLIC_KEYS: publicKeys,
