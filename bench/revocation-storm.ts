@@ -30,7 +30,8 @@ export const WAYS: readonly Way[] = [
 ];
 
 const PARALLEL = 16;
-const WARM_UP_MS = 1_000;
+/** From the reads that make an access known to its end, at least. */
+const KNOWN_FOR_MS = 1_000;
 const HEART_PATH = '/api/v1/health-data/heart';
 
 /** An access that waits to be ended. */
@@ -73,11 +74,13 @@ export async function revokeSteadily(
   accesses: readonly Access[],
   gateways: readonly string[],
 ): Promise<StormResult> {
+  // Half an interval more, lest each end falls into the moment in which another access becomes known.
+  const lead = KNOWN_FOR_MS + 500 / arrivals.perSecond;
   const result = { acknowledged: new Map(WAYS.map(({ name }) => [name, [] as number[]])), failures: [] };
   await arrive(arrivals, async (index, scheduled) => {
     const way = WAYS[index % WAYS.length] as Way;
     const gateway = gateways[Math.floor(index / WAYS.length) % gateways.length] as string;
-    const moment = scheduled + WARM_UP_MS;
+    const moment = scheduled + lead;
     try {
       await endAccess(way, accesses[index] as Access, { gateway, gateways, moment }, result);
     } catch (error) {
