@@ -39,6 +39,8 @@ const SERVER_OPTIONS = {
   // Callers look the name up again when a connection ends, and only then do they find replicas added since.
   'grpc.max_connection_age_ms': 120_000,
   'grpc.max_connection_age_grace_ms': MAX_DEADLINE_MS,
+  // Books that the library keeps of every call, and that nobody reads.
+  'grpc.enable_channelz': 0,
 };
 
 export interface RpcServerOptions {
