@@ -13,11 +13,11 @@ export function read(url: string, token: string): Promise<number> {
   agent.dispatch(
     { origin, path: pathname + search, method: 'GET', headers },
     {
-      // By this one the library knows which kind of handler it has got.
       onRequestStart: () => undefined,
       onResponseStart: (_controller, statusCode) => {
         status = statusCode;
       },
+      onResponseData: () => undefined,
       onResponseEnd: () => resolve(status),
       onResponseError: () => resolve(0),
     },
