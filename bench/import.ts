@@ -27,7 +27,7 @@ export async function benchImport(options: Options): Promise<string> {
     perSecond: options.rate,
     seconds: options.seconds,
   };
-  const reader = fork(join(import.meta.dirname, 'steady-reads.ts'));
+  const reader = fork(join(import.meta.dirname, 'steady-reads.ts'), { serialization: 'advanced' });
   await readFor(reader, job);
   console.log('reads alone');
   const alone = [await readFor(reader, job)];

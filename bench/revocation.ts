@@ -29,7 +29,7 @@ export async function benchRevocation(options: Options): Promise<string> {
   const { rate, revocations, seconds } = options;
   if (!stack.redis.owned) throw new Error('needs a Redis of its own, to stop it; unset REDIS_URL');
   const reads = { gateways: stack.gatewayUrls, requestsFile: side.job.requestsFile, perSecond: rate };
-  const reader = fork(join(import.meta.dirname, 'steady-reads.ts'));
+  const reader = fork(join(import.meta.dirname, 'steady-reads.ts'), { serialization: 'advanced' });
   const measure = async (name: string, duration: number, before?: () => Promise<void>): Promise<Measured> => {
     const accesses = await prepareAccesses(stack, revocations * duration, `bench-${name}-${Date.now()}`);
     await before?.();

@@ -1,4 +1,5 @@
-// Reads at a constant rate from a process of its own, spread over gateways and tokens. Takes a job over IPC, answers a result.
+// Reads at a constant rate from a process of its own, spread over gateways and tokens. Takes a job over IPC, answers a result. By advanced
+// serialization, since JSON has no NaN, which is what the latencies of nothing are.
 import { readFileSync } from 'node:fs';
 import { type Arrivals, arrive } from './arrivals.ts';
 import { type Latencies, summarize } from './latencies.ts';
