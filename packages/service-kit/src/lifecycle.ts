@@ -1,3 +1,4 @@
+import './closed-streams.ts';
 import type { Logger } from './log.ts';
 
 const SHUTDOWN_LIMIT_MS = 10_000;

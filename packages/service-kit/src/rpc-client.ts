@@ -10,7 +10,6 @@ import {
 } from '@bufbuild/protobuf';
 import { type Client, createClient, type Transport, type UnaryResponse } from '@connectrpc/connect';
 import { Client as GrpcClient, Metadata, type ServiceError } from '@grpc/grpc-js';
-import './closed-streams.ts';
 import { fromGrpcError } from './rpc-errors.ts';
 import { channelCredentials, type TlsFiles } from './rpc-tls.ts';
 import type { ServiceTokenSource } from './service-token.ts';

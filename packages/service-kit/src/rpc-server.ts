@@ -18,7 +18,6 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
-import './closed-streams.ts';
 import { toAppError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { GrpcHandlerContext } from './rpc-context.ts';
