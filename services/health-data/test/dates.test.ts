@@ -56,7 +56,7 @@ describe('dates and instants', () => {
   });
 
   test('an instant within a day begins the next date', () => {
-    const window = parseWindow('2026-01-02T00:00:00Z', '2026-01-05T00:00:00.001Z', []);
+    const window = parseWindow('2026-01-02T00:00:00Z', '2026-01-05T00:00:00.001Z', false, []);
     expect(toDates(window)).toEqual({ from: new Date('2026-01-02'), to: new Date('2026-01-06') });
   });
 });

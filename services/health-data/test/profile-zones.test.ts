@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { bodyOf, type Harness, refusalOf, startHarness } from './harness.ts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { bodyOf, type Harness, reading, refusalOf, startHarness } from './harness.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -24,4 +24,43 @@ test('a default time zone is for a person who has none', async () => {
   expect(await zoneAfter({ defaultTimeZone: 'Asia/Tokyo' })).toBe('Asia/Tokyo');
   const refusal = await refusalOf(put({ defaultTimeZone: 'Mars/Olympus' }));
   expect(refusal.violations.map(({ parameter }) => parameter)).toEqual(['defaultTimeZone']);
+});
+
+describe('a date beside an instant is judged by its midnight in the zone', () => {
+  const morning = { from: '2026-01-02', to: '2026-01-01T23:00:00Z' };
+  const lateEvening = { from: '2026-01-01T12:00:00Z', to: '2026-01-02' };
+  const aggregate = async (query: object) =>
+    bodyOf(await harness.reads.getAggregations({ query }, await harness.about('islander'))).data;
+  const trend = async (query: object) =>
+    bodyOf(await harness.reads.listTrends({ query }, await harness.about('islander'))).data;
+
+  beforeAll(async () => {
+    await harness.ingestion.putProfile({ userId: 'islander', timeZone: 'Pacific/Apia' });
+    await harness.putReadings('islander', [reading('Steps', '2026-01-01T12:00:00Z', 60)]);
+  });
+
+  test("whether the zone is the user's or the request's", async () => {
+    expect(await aggregate(morning)).toMatchObject({
+      from: '2026-01-01T11:00:00.000Z',
+      metrics: [{ sum: 60 }],
+    });
+    expect(await trend(morning)).toMatchObject([{ value: 60 }]);
+    expect(await trend({ ...lateEvening, timeZone: 'UTC' })).toMatchObject([{ value: 60 }]);
+  });
+
+  test.each([
+    ['aggregations', () => aggregate(lateEvening)],
+    ['trends', () => trend(lateEvening)],
+    ['a zone of the request', () => aggregate({ ...morning, timeZone: 'UTC' })],
+  ])('and refused by name when it ends before it begins there: %s', async (_name, answer) => {
+    const refusal = await refusalOf(answer());
+    expect(refusal.violations).toEqual([{ parameter: 'from', message: 'must be before to' }]);
+  });
+
+  test('for lists of readings a date is midnight UTC', async () => {
+    const list = async (query: object) =>
+      harness.reads.listReadings({ category: 'activity', query }, await harness.about('islander'));
+    expect(bodyOf(await list(lateEvening)).data).toHaveLength(1);
+    expect((await refusalOf(list(morning))).violations[0]?.parameter).toBe('from');
+  });
 });

@@ -155,6 +155,17 @@ describe('no data without a record', () => {
     expect(harness.consent.accesses).toMatchObject([{ page: 9, recordCount: 0 }]);
   });
 
+  test("a refusal that tells of the user's zone is recorded, and comes only when the record was judged alive", async () => {
+    await harness.ingestion.putProfile({ userId: 'islander', timeZone: 'Pacific/Apia' });
+    const inverted = { from: '2026-01-01T12:00:00Z', to: '2026-01-02' };
+    const ask = async () =>
+      reasonOf(harness.reads.listTrends({ query: inverted }, await harness.about('islander')));
+    expect(await ask()).toBe('invalid_request');
+    expect(harness.consent.accesses).toMatchObject([{ userId: 'islander', ...inverted, recordCount: 0 }]);
+    harness.consent.judge = () => Verdict.TOKEN_REVOKED;
+    expect(await ask()).toBe('unauthorized');
+  });
+
   test.each([
     ['TOKEN_EXPIRED', 'token_expired'],
     ['TOKEN_REVOKED', 'unauthorized'],

@@ -2,7 +2,7 @@ import type { DataPath } from '@phds/catalog/endpoints';
 import { DATA_PATHS } from '@phds/catalog/endpoints';
 import type { MetricKey } from '@phds/catalog/metrics';
 import { METRICS, metricsOfCategory } from '@phds/catalog/metrics';
-import { invalidRequest } from '@phds/service-kit/errors';
+import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { localDate, startOfDay } from '../domain/time-zone.ts';
 import { EVERYTHING } from '../domain/window.ts';
 import { type DataPorts, getRead } from './data-reads.ts';
@@ -40,7 +40,7 @@ async function readNewest(
     dataFrom: null,
     query: { page: 1, pageSize: NEWEST, window: EVERYTHING, metric: null, bucket: 'day', timeZone: null },
   });
-  if (answer === null) return { total: 0, newest: [] };
+  if (answer instanceof AppError) throw answer;
   const { data } = JSON.parse(new TextDecoder().decode(answer.document.body)) as { data: unknown };
   if (Array.isArray(data)) return { total: answer.document.total, newest: data };
   if (path.endpoint !== 'aggregations') return { total: answer.recordCount, newest: [data] };

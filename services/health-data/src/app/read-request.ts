@@ -48,11 +48,12 @@ export function getDataPath(endpoint: EndpointId, category: string | null = null
 /** Checks the parameters against what the endpoint takes. Throws INVALID_REQUEST naming each that is wrong. */
 export function parseReadQuery(raw: RawQuery, path: DataPath): ReadQuery {
   const violations: Violation[] = [];
-  refuseUnused(raw, getEndpoint(path.endpoint), violations);
+  const endpoint = getEndpoint(path.endpoint);
+  refuseUnused(raw, endpoint, violations);
   const query: ReadQuery = {
     page: raw.page === 0 ? PAGE_DEFAULT : raw.page,
     pageSize: raw.pageSize === 0 ? PAGE_SIZE_DEFAULT : Math.min(raw.pageSize, PAGE_SIZE_MAX),
-    window: parseWindow(raw.from, raw.to, violations),
+    window: parseWindow(raw.from, raw.to, endpoint.query.includes('timeZone'), violations),
     metric: parseType(raw.type, path.category, violations),
     bucket: parseBucket(raw.bucket, violations),
     timeZone: parseTimeZone(raw.timeZone, violations),

@@ -1,4 +1,5 @@
 import type { EndpointId } from '@phds/catalog/endpoints';
+import { notFound } from '@phds/service-kit/errors';
 import { toDateText } from '../domain/dates.ts';
 import { findRowId, toPublicId } from '../domain/public-id.ts';
 import type { RecordKind, StandingFact, Stored } from '../domain/records.ts';
@@ -112,11 +113,11 @@ export function readRecords(ports: RecordPorts, endpoint: RecordEndpoint): Read 
   return RESOURCES[endpoint](ports);
 }
 
-/** The doses of one medication, newest first; null when the user has no such medication. */
+/** The doses of one medication, newest first; NOT_FOUND when the user has no such medication. */
 export function readAdherence(ports: RecordPorts, medicationId: string): Read {
   return async (scope) => {
     const rowId = findRowId('med', medicationId);
-    if (rowId === null || !(await ports.records.hasMedication(scope.userId, rowId))) return null;
+    if (rowId === null || !(await ports.records.hasMedication(scope.userId, rowId))) return notFound();
     return list({ kind: 'adherence-entry', judgedBy: 'instant', present: presentDose, medicationId: rowId })(
       ports,
     )(scope);

@@ -1,5 +1,5 @@
 import type { DataPath } from '@phds/catalog/endpoints';
-import { AppError, notFound, unauthorized } from '@phds/service-kit/errors';
+import { AppError, unauthorized } from '@phds/service-kit/errors';
 import type { Caller } from './caller.ts';
 import type { Answer, Document } from './document.ts';
 import type { AccessRecorder, Verdict } from './ports.ts';
@@ -17,8 +17,11 @@ export interface ReadScope {
   readonly dataFrom: string | null;
 }
 
-/** Reads a user's rows and encodes them; null is "not there", which is recorded like any answer. */
-export type Read = (scope: ReadScope) => Promise<Answer | null>;
+/**
+ * Reads a user's rows and encodes them. An error that depends on them ("not there") is returned, not thrown: it tells of the user as
+ * any answer does, so it is recorded and judged like one.
+ */
+export type Read = (scope: ReadScope) => Promise<Answer | AppError>;
 
 /**
  * The one way on which a user's data leaves for an app (contract section 8): the token's scope, the parameters, the
@@ -47,12 +50,12 @@ export async function readReleased(
     from: raw.from,
     to: raw.to,
     page: query.page,
-    recordCount: answer?.recordCount ?? 0,
+    recordCount: answer instanceof AppError ? 0 : answer.recordCount,
     requestId: raw.requestId,
     dataFrom,
   });
   if (verdict !== 'released') throw toRefusal(verdict, path.scope);
-  if (answer === null) throw notFound();
+  if (answer instanceof AppError) throw answer;
   return answer.document;
 }
 

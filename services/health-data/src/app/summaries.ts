@@ -2,10 +2,11 @@ import type { Metric } from '@phds/catalog/metrics';
 import { getMetric, METRICS, roundToDecimals } from '@phds/catalog/metrics';
 import type { TrendBucket } from '@phds/catalog/wire-names';
 import type { Clock } from '@phds/service-kit/clock';
+import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import { toStatistics } from '../domain/summary.ts';
 import { formatWithOffset } from '../domain/time-zone.ts';
-import { notBefore, toInstantsIn } from '../domain/window.ts';
+import { INVERTED, isInvertedIn, notBefore, toInstantsIn } from '../domain/window.ts';
 import { findOwnWindow, findSince, toSlice } from './data-window.ts';
 import { toListAnswer, toTimedObjectAnswer } from './document.ts';
 import type { ProfileStore, SummaryQuery, SummaryReader } from './ports.ts';
@@ -21,6 +22,7 @@ interface SummaryPorts {
 export function readAggregations(ports: SummaryPorts): Read {
   return async (scope) => {
     const query = await toSummaryQuery(ports.profiles, scope);
+    if (query instanceof AppError) return query;
     const metrics = (await ports.summaries.summarise(query)).map(presentSummary);
     const { from, to } = notBefore(query.range, query.since);
     const data = {
@@ -39,15 +41,17 @@ export function readTrends(ports: SummaryPorts): Read {
   return async (scope) => {
     const { bucket } = scope.query;
     const query = await toSummaryQuery(ports.profiles, scope);
+    if (query instanceof AppError) return query;
     const page = await ports.summaries.trend({ ...query, bucket, ...toSlice(scope.query) });
     const items = page.items.map((point) => presentPoint(point, bucket));
     return toListAnswer(items, { ...scope.query, total: page.total });
   };
 }
 
-async function toSummaryQuery(profiles: ProfileStore, scope: ReadScope): Promise<SummaryQuery> {
+async function toSummaryQuery(profiles: ProfileStore, scope: ReadScope): Promise<SummaryQuery | AppError> {
   const { userId, query } = scope;
   const { timeZone, since } = await findZoneAndSince(profiles, scope);
+  if (isInvertedIn(query.window, timeZone)) return invalidRequest([INVERTED]);
   return {
     userId,
     metrics: query.metric === null ? METRICS.map((metric) => metric.key) : [query.metric.key],

@@ -31,13 +31,30 @@ export const EVERYTHING: Window = { from: null, to: null };
 
 const FORM = 'must be a date (YYYY-MM-DD) or an RFC 3339 instant';
 
-/** Reads `from` and `to`; empty is unbounded. Adds what is wrong to `violations`. */
-export function parseWindow(from: string, to: string, violations: Violation[]): Window {
+/** A window that ends before it begins. */
+export const INVERTED: Violation = { parameter: 'from', message: 'must be before to' };
+
+/**
+ * Reads `from` and `to`; empty is unbounded. Adds what is wrong to `violations`. `zoned` leaves a date beside an instant to
+ * `isInvertedIn`: which of the two comes first depends on a zone.
+ */
+export function parseWindow(from: string, to: string, zoned: boolean, violations: Violation[]): Window {
   const window = { from: parseBound('from', from, violations), to: parseBound('to', to, violations) };
-  if (window.from !== null && window.to !== null && window.from.at >= window.to.at) {
-    violations.push({ parameter: 'from', message: 'must be before to' });
-  }
+  if (!(zoned && isMixed(window)) && isInverted(toInstants(window))) violations.push(INVERTED);
   return window;
+}
+
+/** Whether a date and an instant are the wrong way round, a date being its midnight in the zone. */
+export function isInvertedIn(window: Window, timeZone: string): boolean {
+  return isMixed(window) && isInverted(toInstantsIn(window, timeZone));
+}
+
+function isMixed({ from, to }: Window): boolean {
+  return from !== null && to !== null && (from.date === null) !== (to.date === null);
+}
+
+function isInverted({ from, to }: Range): boolean {
+  return from !== null && to !== null && from >= to;
 }
 
 function parseBound(parameter: string, text: string, violations: Violation[]): Bound | null {

@@ -24,7 +24,7 @@ export function questionnaire({ zone, types, categories, bounds, beginnings }: S
   const windows = [null, ...bounds].flatMap((from, index) =>
     [...bounds.slice(index), null].map((to) => ({ from, to })),
   );
-  const reaches = [...windows.filter(isOrdered), ...beginnings.map((dataFrom) => ({ dataFrom }))];
+  const reaches = [...windows, ...beginnings.map((dataFrom) => ({ dataFrom }))];
   return reaches.flatMap((reach) => [
     request('weight', reach),
     ...categories.map((category) => request('health-data', { category, ...reach })),
@@ -34,9 +34,4 @@ export function questionnaire({ zone, types, categories, bounds, beginnings }: S
       ...types.map((type) => request('trends', { type, bucket: 'hour' as const, timeZone, ...reach })),
     ]),
   ]);
-}
-
-/** Others are refused: before a zone is known, a date stands for its midnight UTC. */
-function isOrdered({ from, to }: { readonly from: string | null; readonly to: string | null }): boolean {
-  return from === null || to === null || Date.parse(from) < Date.parse(to);
 }

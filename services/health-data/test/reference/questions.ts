@@ -2,7 +2,7 @@ import { isCategory } from '@phds/catalog/categories';
 import { getMetric, type Metric } from '@phds/catalog/metrics';
 import fc from 'fast-check';
 import { toDateText, ZONES } from './moments.ts';
-import type { Request } from './request.ts';
+import { isDate, type Request } from './request.ts';
 
 /** A request whose page is known when the answer's length is. */
 export interface Asked {
@@ -96,8 +96,9 @@ function toTaken({ category, ...asked }: Anything) {
   };
 }
 
-/** A window that begins where it ends or later is refused; only its order is put right, not what a zone makes of it. */
+/** Most windows should not be refused; of a date beside an instant a zone decides which comes first, so they are left as they are. */
 function inOrder([from, to]: readonly [string | null, string | null]) {
-  if (from === null || to === null || Date.parse(from) < Date.parse(to)) return { from, to };
+  if (from === null || to === null || isDate(from) !== isDate(to)) return { from, to };
+  if (Date.parse(from) < Date.parse(to)) return { from, to };
   return Date.parse(from) === Date.parse(to) ? { from, to: null } : { from: to, to: from };
 }

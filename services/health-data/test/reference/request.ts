@@ -29,6 +29,15 @@ export function toBound(text: string | null, zone: string): Bound {
   return isDate(text) ? startOfDate(text, zone) : Temporal.Instant.from(text).epochMilliseconds;
 }
 
+/** Whether the window is refused because it ends before it begins, a date being midnight in the zone, for lists in UTC. */
+export function isInverted({ endpoint, from, to, timeZone }: Request, ownZone: string): boolean {
+  if (from === null || to === null) return false;
+  // A day that a zone leaves out begins with the next: dates are compared as such.
+  if (isDate(from) && isDate(to)) return from >= to;
+  const zone = endpoint === 'aggregations' || endpoint === 'trends' ? (timeZone ?? ownZone) : 'UTC';
+  return Number(toBound(from, zone)) >= Number(toBound(to, zone));
+}
+
 /** The first date that a bound on dates allows or forbids: a moment within a day of UTC begins the next. */
 export function toDateBound(text: string | null): string | null {
   if (text === null || isDate(text)) return text;
@@ -37,7 +46,7 @@ export function toDateBound(text: string | null): string | null {
   return (moment.equals(day) ? day : day.add({ days: 1 })).toPlainDate().toString();
 }
 
-function isDate(text: string): boolean {
+export function isDate(text: string): boolean {
   return text.length === 10;
 }
 

@@ -1,5 +1,7 @@
 import { getMetric } from '@phds/catalog/metrics';
+import { AppError, toAppError } from '@phds/service-kit/errors';
 import { getRead } from '../../src/app/data-reads.ts';
+import type { Answer } from '../../src/app/document.ts';
 import { deleteReadings, putReadings } from '../../src/app/ingest-readings.ts';
 import { eraseUser } from '../../src/app/ingestion.ts';
 import { putProfile } from '../../src/app/profile.ts';
@@ -7,7 +9,7 @@ import { getDataPath, parseReadQuery } from '../../src/app/read-request.ts';
 import { listReadings, listWeight } from './lists.ts';
 import { Person, type Sent, type Span } from './person.ts';
 import type { Instance, Ports } from './ports.ts';
-import type { Request } from './request.ts';
+import { isInverted, type Request } from './request.ts';
 import { aggregate, trend } from './summaries.ts';
 
 /** What the service and the reference made of the same thing. */
@@ -18,6 +20,8 @@ export interface Comparison {
   /** Where something changed meanwhile: what is right, too. */
   readonly before?: string;
 }
+
+const REFUSED = { refused: ['from'] };
 
 export function isRight({ served, expected, before }: Comparison): boolean {
   return served === expected || served === before;
@@ -95,6 +99,13 @@ export class Witness {
   }
 
   async #serve(request: Request): Promise<string> {
+    const answer = await this.#read(request).catch(toAppError);
+    if (!(answer instanceof AppError)) return new TextDecoder().decode(answer.document.body);
+    if (answer.reason !== 'invalid_request') throw answer;
+    return JSON.stringify({ refused: answer.violations.map(({ parameter }) => parameter) });
+  }
+
+  async #read(request: Request): Promise<Answer | AppError> {
     const path = getDataPath(request.endpoint, request.category);
     const query = parseReadQuery(
       {
@@ -110,12 +121,12 @@ export class Witness {
       path,
     );
     const { userId } = this.person;
-    const answer = await getRead(this.#next().data, path)({ userId, query, dataFrom: request.dataFrom });
-    return new TextDecoder().decode(answer?.document.body);
+    return getRead(this.#next().data, path)({ userId, query, dataFrom: request.dataFrom });
   }
 
   /** What the reference answers. */
   expect(request: Request): object {
+    if (isInverted(request, this.person.zone)) return REFUSED;
     switch (request.endpoint) {
       case 'health-data':
         return listReadings(this.person, request);
