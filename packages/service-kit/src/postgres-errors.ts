@@ -57,7 +57,7 @@ const ADAPTER_KINDS = new Set([
 
 // `pg` and its pool throw plain errors with nothing but a text for these.
 const CONNECTION_TEXT =
-  /timeout exceeded when trying to connect|connection terminated|connection error and is not queryable|query read timeout|cannot use a pool after calling end|client was closed and is not queryable/i;
+  /timeout exceeded when trying to connect|connection terminated|connection error and is not queryable|cannot use a pool after calling end|client was closed and is not queryable/i;
 
 /**
  * Whether an insert or update met a row with the same key, thrown by Prisma or by `pg`. `constraint`, when given, is

@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { Logger } from './log.ts';
+import { WatchedClient } from './watched-client.ts';
 
 export interface PostgresOptions {
   /** Connects as the service's runtime role. */
@@ -42,12 +43,12 @@ const ANSWER_GRACE_MS = 1_000;
  */
 export function openPostgres(options: PostgresOptions): Postgres {
   const pool = new pg.Pool({
+    Client: WatchedClient,
     connectionString: options.connectionString,
     application_name: options.applicationName,
     max: options.poolSize,
     connectionTimeoutMillis: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
-    query_timeout: options.statementTimeoutMs + ANSWER_GRACE_MS,
     keepAlive: true,
     options: toServerOptions({
       search_path: options.schema,
@@ -62,6 +63,8 @@ export function openPostgres(options: PostgresOptions): Postgres {
   });
   // The pool replaces a connection that dies idle; unhandled, its error would end the process.
   pool.on('error', (error) => options.log?.warn({ err: error }, 'idle database connection lost'));
+  pool.on('acquire', (client) => expectAnswers(client, options.statementTimeoutMs));
+  pool.on('release', (_error, client) => toWatched(client).watch(0));
   let closing: Promise<void> | undefined;
   return {
     pool,
@@ -74,6 +77,19 @@ export function openPostgres(options: PostgresOptions): Postgres {
       return closing;
     },
   };
+}
+
+/**
+ * Says that a statement may take so long, in milliseconds, on a client that was taken from the pool, until it is released. The server's own
+ * limit is for the caller to raise (`SET LOCAL statement_timeout`).
+ */
+export function expectAnswers(client: pg.ClientBase, statementTimeoutMs: number): void {
+  toWatched(client).watch(statementTimeoutMs + ANSWER_GRACE_MS);
+}
+
+function toWatched(client: pg.ClientBase): WatchedClient {
+  if (client instanceof WatchedClient) return client;
+  throw new TypeError('not a client of openPostgres');
 }
 
 function toServerOptions(settings: Record<string, string | number>): string {

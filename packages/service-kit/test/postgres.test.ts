@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AppError } from '@phds/service-kit/errors';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { expectAnswers, openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import {
   isConnectionFailure,
   isUniqueViolation,
@@ -126,13 +126,19 @@ describe('a database that cannot answer is unavailable, and says so in time', ()
     await client.$disconnect();
   });
 
-  test('when the network swallows everything', async () => {
+  test('when the network swallows everything, also of a connection that was given more time for a while', async () => {
     await using proxy = await startTcpProxy(database.url);
-    await using own = open(proxy.url);
-    await own.ping();
+    await using own = open(proxy.url, 1);
+    const client = await own.pool.connect();
+    await client.query('BEGIN; SET LOCAL statement_timeout = 10000');
+    expectAnswers(client, 10_000);
+    await client.query('SELECT pg_sleep(1.6)');
+    await client.query('COMMIT');
+    client.release();
     proxy.freeze();
     expect(await reasonOf(own.pool.query('SELECT 1'))).toBe('unavailable');
     proxy.thaw();
+    await own.ping();
   });
 
   test('when it does not let the service in', async () => {
@@ -160,12 +166,27 @@ describe('a database that cannot answer is unavailable, and says so in time', ()
     client.release();
   });
 
+  test('when the connection is lost while it is taken, busy or between two statements', async () => {
+    await using proxy = await startTcpProxy(database.url);
+    await using own = open(proxy.url);
+    const busy = await own.pool.connect();
+    const between = await own.pool.connect();
+    await between.query('BEGIN');
+    const sleeping = rejection(busy.query('SELECT pg_sleep(0.4)'));
+    await proxy.cut();
+    expect(translateDatabaseError(await sleeping).reason).toBe('unavailable');
+    expect(await reasonOf(between.query('COMMIT'))).toBe('unavailable');
+    busy.release();
+    between.release();
+    await proxy.restore();
+    await own.ping();
+  });
+
   test('when an administrator ends the session, idle or busy', async () => {
     await using own = open(database.url, 1);
     await using admin = open(database.adminUrl, 1);
     const end = (target: number) => admin.pool.query('SELECT pg_terminate_backend($1)', [target]);
     const busy = await own.pool.connect();
-    busy.on('error', () => undefined);
     const sleeping = rejection(busy.query('SELECT pg_sleep(5)'));
     await end((busy as unknown as { processID: number }).processID);
     expect(translateDatabaseError(await sleeping).reason).toBe('unavailable');

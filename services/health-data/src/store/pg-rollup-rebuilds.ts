@@ -1,3 +1,4 @@
+import { expectAnswers } from '@phds/service-kit/postgres';
 import type pg from 'pg';
 import type { RollupStore } from '../app/ports.ts';
 import { DEFAULT_TIME_ZONE } from '../domain/profile.ts';
@@ -46,7 +47,8 @@ export function createPgRollupStore(pool: pg.Pool): RollupStore {
             const { timeZone, valid } = await findRollupState(client, userId);
             if (valid) return false;
             await client.query(`SET LOCAL statement_timeout = ${TIMEOUT_MS}`);
-            await rebuildRollups(client, userId, timeZone, TIMEOUT_MS);
+            expectAnswers(client, TIMEOUT_MS);
+            await rebuildRollups(client, userId, timeZone);
             return true;
           },
           { signal },

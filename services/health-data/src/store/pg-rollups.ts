@@ -81,19 +81,13 @@ const KEEP_STATE = `
   INSERT INTO rollup_state (user_id, time_zone, version)
   SELECT $1, $2, $3 WHERE EXISTS (SELECT FROM reading WHERE user_id = $1)`;
 
-/** Makes all rollups of the user anew. `timeoutMs` bounds each statement's wait where the pool's own is too short. */
-export async function rebuildRollups(
-  client: pg.ClientBase,
-  userId: string,
-  timeZone: string,
-  timeoutMs?: number,
-): Promise<void> {
-  const limit = timeoutMs === undefined ? {} : { query_timeout: timeoutMs };
+/** Makes all rollups of the user anew. */
+export async function rebuildRollups(client: pg.ClientBase, userId: string, timeZone: string): Promise<void> {
   for (const table of ['hour_rollup', 'day_rollup', 'rollup_state']) {
-    await client.query({ text: `DELETE FROM ${table} WHERE user_id = $1`, values: [userId], ...limit });
+    await client.query(`DELETE FROM ${table} WHERE user_id = $1`, [userId]);
   }
   for (const text of [...FILL_HOURS, ...FILL_SPANS]) {
-    await client.query({ text, values: [userId, timeZone], ...limit });
+    await client.query(text, [userId, timeZone]);
   }
   await client.query(KEEP_STATE, [userId, timeZone, ROLLUP_VERSION]);
 }
