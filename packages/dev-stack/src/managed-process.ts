@@ -39,8 +39,8 @@ export class ManagedProcess {
   /** Whether it is meant to run. */
   #wanted = false;
   #startedAt = 0;
-  /** How often it ended uncalled: ever, and without a steady run in between. */
-  #failures = 0;
+  readonly #uncalledEnds: string[] = [];
+  /** How often it ended uncalled without a steady run in between. */
   #inRow = 0;
   #restart: NodeJS.Timeout | undefined;
 
@@ -54,12 +54,17 @@ export class ManagedProcess {
     return this.#child?.pid ?? null;
   }
 
+  /** How it ended uncalled, each time: a signal, or `code 1`. */
+  get uncalledEnds(): readonly string[] {
+    return this.#uncalledEnds;
+  }
+
   /** Starts it unless it runs, and waits until it can do its work. Throws with the end of its log when it cannot. */
   async start(signal?: AbortSignal): Promise<void> {
     this.#wanted = true;
-    const ended = this.#failures;
+    const ended = this.#uncalledEnds.length;
     if (this.#child === null) this.#spawn();
-    await this.#until(() => this.#failures > ended, signal);
+    await this.#until(() => this.#uncalledEnds.length > ended, signal);
   }
 
   /** Waits until it can do its work, through restarts. Throws when it is not meant to run or takes too long. */
@@ -119,7 +124,7 @@ export class ManagedProcess {
   #onExit(how: string): void {
     this.#child = null;
     if (!this.#wanted) return;
-    this.#failures += 1;
+    this.#uncalledEnds.push(how);
     this.#inRow = Date.now() - this.#startedAt > STEADY_MS ? 1 : this.#inRow + 1;
     const pause = Math.min(FIRST_BACKOFF_MS * 2 ** (this.#inRow - 1), LAST_BACKOFF_MS);
     this.#options.notice(`${this.name} ended (${how}); starting it again. Its log: ${this.#options.logFile}`);

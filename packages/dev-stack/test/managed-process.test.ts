@@ -84,6 +84,7 @@ describe('a managed process', () => {
     await managed.untilReady();
     expect(await askPid()).not.toBe(before);
     expect(notices[0]).toMatch(/^small ended \(SIGKILL\); starting it again/);
+    expect(managed.uncalledEnds).toEqual(['SIGKILL']);
   });
 
   test('stays down after kill until it is started again', async () => {
@@ -94,6 +95,7 @@ describe('a managed process', () => {
     await expect(managed.untilReady()).rejects.toThrow('small was stopped');
     await managed.start();
     expect(await askPid()).toBe(managed.pid);
+    expect(managed.uncalledEnds).toEqual([]);
   });
 
   test('that cannot start fails with the end of its log', async () => {

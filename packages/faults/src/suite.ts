@@ -6,6 +6,7 @@ import { eventually } from '@phds/test-kit/conditions';
 import type { Fault } from './faults/fault.ts';
 import { verifyChain } from './judge/chain.ts';
 import { LogWatch } from './judge/logs.ts';
+import { Importers } from './load/importers.ts';
 import { type LoadProcess, startLoad } from './load/load-process.ts';
 import { toSentences } from './load/tally.ts';
 import { type ProxiedStack, startProxiedStack } from './proxied-stack.ts';
@@ -25,6 +26,7 @@ export interface SuiteOptions {
 const GATEWAYS = 3;
 const LANES = 16;
 const READERS = 8;
+const IMPORTING_USERS = ['importing-1', 'importing-2'];
 const LOOK_MS = 2_000;
 const WARM_UP = { timeoutMs: 60_000, intervalMs: 250 } as const;
 /** Longest from the end of a fault until everything works again. gRPC takes 13 s to give up a connection that is silent. */
@@ -33,6 +35,7 @@ const RECOVERY_MS = 25_000;
 interface Scene extends SuiteOptions {
   readonly stack: ProxiedStack;
   readonly load: LoadProcess;
+  readonly importers: Importers;
   readonly logs: LogWatch;
   /** A consent that lives through everything. */
   readonly resident: Resident;
@@ -56,7 +59,8 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
   print('  until everybody has been around once');
   await load.begin();
   await eventually(async () => sumOf((await load.look()).endings) >= LANES, WARM_UP);
-  const scene = { ...options, stack, load, resident, logs: new LogWatch(stack.logs) };
+  using importers = new Importers(stack, IMPORTING_USERS);
+  const scene = { ...options, stack, load, importers, resident, logs: new LogWatch(stack.logs) };
   const verdicts: Verdict[] = [];
   for (const fault of faults) {
     print(`${fault.name}: ${fault.what}`);
@@ -72,10 +76,12 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
 }
 
 async function endure(fault: Fault, scene: Scene): Promise<Verdict> {
-  const { stack, load, logs, resident, milliseconds } = scene;
+  const { stack, load, importers, logs, resident, milliseconds } = scene;
+  const ends = countEnds(stack);
   const timeline = new Timeline(scene.print);
   timeline.say('steady load');
   await load.begin();
+  importers.begin();
   using _looking = lookAgainAndAgain(load, timeline);
   await pause(scene, Math.min(2_000, milliseconds / 4));
   timeline.say('the fault begins');
@@ -85,16 +91,18 @@ async function endure(fault: Fault, scene: Scene): Promise<Verdict> {
   if (typeof recovery === 'string') violations.push(`no recovery: ${recovery}`);
   else timeline.say('everything works again at every gateway');
   await pause(scene, Math.min(1_000, milliseconds / 8));
-  const report = await load.end();
+  const [report, imports] = await Promise.all([load.end(), importers.end()]);
   timeline.say('everybody waits; records and logs are looked at');
   const chain = await verifyChain(stack);
   if (!chain.ok) violations.push(`chain: ${chain.text}`);
-  violations.push(...toSentences(report.tally), ...(await logs.findSecrets()));
+  violations.push(...toSentences(report.tally), ...imports.violations, ...(await logs.findSecrets()));
+  violations.push(...findOwnEnds(stack, ends));
   return {
     fault: fault.name,
     seconds: timeline.seconds,
     recoveryMs: typeof recovery === 'number' ? recovery : null,
     load: report,
+    imported: imports.acknowledged,
     chain: chain.text,
     violations,
   };
@@ -142,6 +150,20 @@ async function untilWorking(stack: ProxiedStack, resident: Resident): Promise<nu
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+function countEnds({ processes }: ProxiedStack): ReadonlyMap<string, number> {
+  return new Map([...processes].map(([name, { uncalledEnds }]) => [name, uncalledEnds.length]));
+}
+
+/** A sentence for each process that has ended since by no signal: what a fault kills is killed by one. */
+function findOwnEnds({ processes }: ProxiedStack, before: ReadonlyMap<string, number>): string[] {
+  return [...processes].flatMap(([name, { uncalledEnds }]) =>
+    uncalledEnds
+      .slice(before.get(name))
+      .filter((how) => how.startsWith('code'))
+      .map((how) => `${name} ended by itself with ${how}`),
+  );
 }
 
 function sumOf(counts: Readonly<Record<string, number>>): number {

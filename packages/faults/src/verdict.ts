@@ -8,6 +8,8 @@ export interface Verdict {
   /** From the end of the fault until everything worked again at every gateway; null: it did not in time. */
   readonly recoveryMs: number | null;
   readonly load: LoadReport;
+  /** Readings that importers have written by now, in all faults. */
+  readonly imported: number;
   /** What `phds records verify` said; null where nothing was verified. */
   readonly chain: string | null;
   readonly violations: readonly string[];
@@ -40,7 +42,7 @@ export function summarize(verdicts: readonly Verdict[]): Summary {
 }
 
 /** The verdict as lines of text. */
-export function toLines({ load, recoveryMs, chain, violations }: Verdict): string[] {
+export function toLines({ load, recoveryMs, imported, chain, violations }: Verdict): string[] {
   const { tally, oracle } = load;
   const holds = (rule: RegExp) => (violations.some((each) => rule.test(each)) ? 'BROKEN' : 'holds ');
   const recovered =
@@ -51,6 +53,8 @@ export function toLines({ load, recoveryMs, chain, violations }: Verdict): strin
     `  ${holds(/data-without-record|chain/)} a record for each answer with data: ${number(oracle.released)}; ${chain ?? 'chain not verified'}`,
     `  ${holds(/hang/)} nothing hangs: the slowest took ${(tally.slowestMs / 1000).toFixed(1)} s`,
     `  ${holds(/recovery/)} recovery without a hand: ${recovered}`,
+    `  ${holds(/ended by itself/)} no process ends by itself`,
+    `  ${holds(/import:/)} nothing written is lost or doubled: ${number(imported)} readings so far`,
     `  ${holds(/401s differ/)} 401s identical: ${number(tally.reads['401'] ?? 0)}`,
     `  ${holds(/stands in the log/)} no secret logged`,
     ...violations.map((each) => `  VIOLATION ${each}`),

@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { Logger } from './log.ts';
-import { WatchedClient } from './watched-client.ts';
+import { WatchedClient } from './postgres-client.ts';
 
 export interface PostgresOptions {
   /** Connects as the service's runtime role. */
