@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
@@ -17,6 +17,8 @@ beforeAll(async () => {
   );
   await writeFile(join(directory, 'assets/a-1.js'), 'plain()');
   await writeFile(join(directory, 'assets/a-1.js.gz'), gzipSync('plain()'));
+  await writeFile(join(directory, 'assets/a-1.js.br'), brotliCompressSync('plain()'));
+  await writeFile(join(directory, 'assets/gone-1.css'), 'a{}');
   await writeFile(join(directory, 'secret.txt'), 'not to be served');
   gateway = await startTestGateway({ WEB_DIRECTORY: directory });
 });
@@ -74,13 +76,31 @@ describe('its files', () => {
   test('may be kept for good, since their names change with them, and come compressed', async () => {
     const { status, headers, text } = await get('/assets/a-1.js', { 'accept-encoding': 'gzip' });
     expect([status, text, headers.get('content-encoding')]).toEqual([200, 'plain()', 'gzip']);
-    expect(headers.get('cache-control')).toBe('public,max-age=31536000,immutable');
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(headers.get('content-type')).toMatch(/^text\/javascript/);
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
+  test('come in what the browser takes, brotli before gzip', async () => {
+    const take = async (accepted: string) => {
+      const { text, headers } = await get('/assets/a-1.js', { 'accept-encoding': accepted });
+      return [text, headers.get('content-encoding'), headers.get('vary')];
+    };
+    expect(await take('gzip, deflate, br')).toEqual(['plain()', 'br', 'Accept-Encoding']);
+    expect(await take('br;q=0, gzip')).toEqual(['plain()', 'gzip', 'Accept-Encoding']);
+    expect(await take('identity')).toEqual(['plain()', null, 'Accept-Encoding']);
+  });
+
+  test('are there as they were at the start, also when they are gone from the disk', async () => {
+    await rm(join(directory, 'assets/gone-1.css'));
+    const { status, headers, text } = await get('/assets/gone-1.css');
+    expect([status, text, headers.get('content-type')]).toEqual([200, 'a{}', 'text/css; charset=utf-8']);
+  });
+
   test.each([
     '/assets/b.js',
+    '/assets/',
+    '/assets/__proto__',
     '/assets/../secret.txt',
     '/assets/%2e%2e/secret.txt',
     '/secret.txt',

@@ -1,23 +1,44 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { notFound } from '@phds/service-kit/errors';
 import type { Router } from 'express';
-import sirv from 'sirv';
-import { GUARDS } from '../respond.ts';
+import type { Exchange } from '../exchange.ts';
+import { send } from '../respond.ts';
+import { mount, pathParameter } from '../routing.ts';
 
-const A_YEAR_SECONDS = 31_536_000;
+/** Content codings that the build makes files in, the smaller first. */
+const CODINGS = [
+  { coding: 'br', suffix: '.br' },
+  { coding: 'gzip', suffix: '.gz' },
+] as const;
 
-/** Serves what lies in `assets` at start-up, compressed where it was built so. Names hold a hash of the content. */
+// Names hold a hash of the content.
+const FOR_GOOD = 'public, max-age=31536000, immutable';
+
+/**
+ * Serves what lies in `assets` at start-up, compressed where it was built so. From memory: the files belong to the page that was
+ * read with them, whatever is built meanwhile, and nobody who goes away leaves one open.
+ */
 export function mountWebFiles(router: Router, directory: string): void {
-  const assets = join(directory, 'assets');
-  if (!existsSync(assets)) return;
-  const files = sirv(assets, {
-    brotli: true,
-    gzip: true,
-    immutable: true,
-    maxAge: A_YEAR_SECONDS,
-    setHeaders: (response) => {
-      for (const [name, value] of Object.entries(GUARDS)) response.setHeader(name, value);
-    },
-  });
-  router.use('/assets', files);
+  const files = readFiles(join(directory, 'assets'));
+  const answer = (exchange: Exchange) => {
+    const { request, response } = exchange;
+    const name = pathParameter(exchange, 'name');
+    const plain = files.get(name);
+    if (plain === undefined) throw notFound();
+    const compressed = CODINGS.find(
+      ({ coding, suffix }) => files.has(name + suffix) && request.acceptsEncodings(coding) === coding,
+    );
+    response.type(extname(name));
+    response.vary('Accept-Encoding');
+    if (compressed !== undefined) response.setHeader('Content-Encoding', compressed.coding);
+    const body = files.get(name + (compressed?.suffix ?? '')) ?? plain;
+    send(response, 200, { 'Cache-Control': FOR_GOOD }, body);
+  };
+  mount(router, '/assets/:name', { GET: answer, HEAD: answer });
+}
+
+function readFiles(directory: string): ReadonlyMap<string, Buffer> {
+  if (!existsSync(directory)) return new Map();
+  return new Map(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name))]));
 }
