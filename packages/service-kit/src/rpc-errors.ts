@@ -39,14 +39,30 @@ const REASON_OF = new Map<WireReason, Reason>(
   Object.entries(WIRE).map(([reason, [wire]]) => [wire, reason as Reason]),
 );
 
+// Errors travel in trailers, of which an HTTP/2 client takes 64 KiB: more ends the connection, with every other call on it. Texts
+// may quote what a caller sent, and each character can take nine bytes there.
+const MAX_MESSAGE = 500;
+const MAX_PARAMETER = 64;
+const MAX_VIOLATIONS = 20;
+const MAX_VIOLATION = 200;
+
 function toDetail(error: AppError): ErrorDetail {
+  const violations = error.violations.slice(0, MAX_VIOLATIONS);
   return create(ErrorDetailSchema, {
     reason: WIRE[error.reason][0],
-    message: error.message,
-    violations: error.violations.map(({ parameter, message }) => ({ parameter, message })),
+    message: clip(error.message, MAX_MESSAGE),
+    violations: violations.map(({ parameter, message }) => ({
+      parameter: clip(parameter, MAX_PARAMETER),
+      message: clip(message, MAX_VIOLATION),
+    })),
     requiredScope: error.requiredScope ?? '',
     retryAfterSeconds: error.retryAfterSeconds ?? 0,
   });
+}
+
+/** The text, or its beginning; never half of a surrogate pair, which gRPC cannot encode. */
+function clip(text: string, length: number): string {
+  return (text.length > length ? `${text.slice(0, length - 1)}…` : text).toWellFormed();
 }
 
 function fromDetail(detail: ErrorDetail): AppError {
@@ -68,14 +84,15 @@ export function toConnectError(error: AppError): ConnectError {
 /** The error as gRPC sends it: status and `grpc-status-details-bin`. */
 export function toGrpcError(error: AppError): { code: status; details: string; metadata: Metadata } {
   const code = WIRE[error.reason][1];
+  const detail = toDetail(error);
   const body = create(StatusSchema, {
     code,
-    message: error.message,
-    details: [anyPack(ErrorDetailSchema, toDetail(error))],
+    message: detail.message,
+    details: [anyPack(ErrorDetailSchema, detail)],
   });
   const metadata = new Metadata();
   metadata.set('grpc-status-details-bin', Buffer.from(toBinary(StatusSchema, body)));
-  return { code, details: error.message, metadata };
+  return { code, details: detail.message, metadata };
 }
 
 /** What grpc-js says of calls whose connection ended under them. Our servers always send details, so they never said it. */

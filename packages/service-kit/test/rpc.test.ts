@@ -121,6 +121,25 @@ describe('a typed call over gRPC', () => {
     thrown = undefined;
   });
 
+  test.each(['x', '\u{1F9EC}', '\ud800', '\n'])(
+    'a refusal that quotes very much of %j stays one, and harms no other call on the connection',
+    async (character) => {
+      using caller = open('health-data', healthData.pem);
+      const quoted = character.repeat(60_000);
+      thrown = new AppError('invalid_request', quoted, {
+        violations: Array.from({ length: 60 }, () => ({ parameter: quoted, message: quoted })),
+      });
+      const refusals = Array.from({ length: 3 }, () =>
+        caller.client.recordAccess({}).catch((error: unknown) => error as AppError),
+      );
+      for (const refusal of await Promise.all(refusals)) {
+        expect(refusal).toMatchObject({ reason: 'invalid_request', violations: { length: 20 } });
+      }
+      thrown = undefined;
+      await caller.client.recordAccess({});
+    },
+  );
+
   test('drops the text of an unknown failure and logs it without its secrets', async () => {
     using caller = open('health-data', healthData.pem);
     thrown = new Error('connect postgresql://phds:hunter2@db failed');
