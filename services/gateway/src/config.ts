@@ -90,6 +90,8 @@ export const gatewaySettings = z.object({
   MAX_BODY_BYTES: integer(64 * 1024, { min: 1 }),
   MAX_URL_BYTES: integer(8 * 1024, { min: 256 }),
   MAX_HEADER_BYTES: integer(16 * 1024, { min: 4 * 1024 }),
+  /** A connection on which nothing moves for so long while a request is under way is closed. Milliseconds. */
+  STALLED_CONNECTION_MS: durationMs(30_000),
   /** Access tokens whose facts are remembered. */
   CACHE_MAX_TOKENS: integer(50_000, { min: 1 }),
   /** How long the facts are remembered at most, by half of it at least. Shorter than the 60 s of the assertion among them. Milliseconds. */

@@ -112,6 +112,16 @@ describe('an authorization request', () => {
         throw unavailable();
       },
     });
-    expect((await gateway.fetch('/oauth/authorize?client_id=x')).status).toBe(503);
+    const away = await gateway.fetch('/oauth/authorize?client_id=x');
+    expect([away.status, away.headers.get('retry-after')]).toEqual([503, '1']);
+  });
+
+  test('GET after too many failures says when to come back', async () => {
+    await using strict = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '1' });
+    strict.backends.answer({ openAuthorization: throwing('unauthorized') });
+    await strict.fetch('/oauth/authorize?client_id=x');
+    const refused = await strict.fetch('/oauth/authorize?client_id=x');
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 });

@@ -120,6 +120,12 @@ describe('users', () => {
       setScopes: true,
       scopes: ['read:mood'],
       dataFrom: '2026-01-01',
+      expiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
+    });
+    // A `+` that became a space on the way.
+    await call('PATCH', '/partner/consent/grants/grt_1', { expiresAt: '2026-06-01T02:00:00 02:00' });
+    expect(gateway.backends.callsOf('narrowGrant')[1]?.request).toMatchObject({
+      expiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
     });
     expect((await call('DELETE', '/partner/consent/grants/grt_1')).body).toEqual({
       data: { id: 'grt_1', status: 'revoked', revokedAt: INSTANT },

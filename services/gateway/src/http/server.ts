@@ -23,6 +23,8 @@ export async function startHttpServer(app: Express, config: GatewayConfig): Prom
     keepAliveTimeout: KEEP_ALIVE_MS,
   };
   const server = createServer(limits, app);
+  // Whoever does not take the answer holds it in our memory.
+  server.timeout = config.STALLED_CONNECTION_MS;
   const listening = Promise.withResolvers<void>();
   server.once('error', listening.reject).listen(config.PORT, config.HOST, () => listening.resolve());
   await listening.promise;

@@ -1,7 +1,7 @@
 import type { AppError } from '@phds/service-kit/errors';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
-import { meaningOf } from '../http-error.ts';
+import { errorHeaders, meaningOf } from '../http-error.ts';
 import { html } from './html.ts';
 import { sendPage } from './page.ts';
 
@@ -14,14 +14,17 @@ export async function sendErrorPage(gateway: Gateway, exchange: Exchange, error:
   const { status } = meaningOf(error);
   if (status >= 500) {
     gateway.log.warn({ requestId, route: exchange.route, err: error }, 'request refused for now');
-    return sendPage(response, 'Please try again', TRY_AGAIN, status);
+    return sendPage(response, 'Please try again', TRY_AGAIN, status, errorHeaders(error));
   }
   if (error.reason === 'unauthorized') {
     const address = request.ip ?? '';
     const retryAfter = await gateway.failures.count(address, exchange.presentedClientId);
     const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
     if (early > 0) await gateway.pause(early);
-    if (retryAfter !== null) return sendPage(response, 'Too many attempts', TRY_AGAIN, 429);
+    if (retryAfter !== null) {
+      const headers = { 'Retry-After': String(retryAfter) };
+      return sendPage(response, 'Too many attempts', TRY_AGAIN, 429, headers);
+    }
   }
   sendPage(response, 'This link does not work', BAD_REQUEST, 400);
 }

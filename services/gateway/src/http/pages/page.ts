@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { send } from '../respond.ts';
+import { type Headers, send } from '../respond.ts';
 import { type Html, html } from './html.ts';
 
 const STYLE = readFileSync(new URL('./page.css', import.meta.url));
@@ -9,7 +9,13 @@ const POLICY =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** Sends a page of one message: nothing from elsewhere, no frames, no script, nothing inline. */
-export function sendPage(response: ServerResponse, title: string, content: Html, status = 200): void {
+export function sendPage(
+  response: ServerResponse,
+  title: string,
+  content: Html,
+  status = 200,
+  headers: Headers = {},
+): void {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -25,12 +31,12 @@ ${content}
 </main></body>
 </html>
 `;
-  const headers = {
+  const own = {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': POLICY,
     'Cross-Origin-Opener-Policy': 'same-origin',
   };
-  send(response, status, headers, page.markup);
+  send(response, status, { ...own, ...headers }, page.markup);
 }
 
 /** The style sheet of these pages. */

@@ -1,4 +1,4 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { GRANT_STATUSES } from '@phds/catalog/wire-names';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { z } from 'zod';
@@ -17,8 +17,14 @@ const text = z.string('must be a text');
 
 const narrowingBody = z.strictObject({
   scopes: z.array(text, 'must be a list of scopes').optional(),
+  /** Becomes Unix milliseconds. */
   expiresAt: text
-    .refine((value) => findTimeBound(value)?.kind === 'instant', 'must be an RFC 3339 instant')
+    .transform((value, { addIssue }) => {
+      const bound = findTimeBound(value);
+      if (bound?.kind === 'instant') return bound.time;
+      addIssue('must be an RFC 3339 instant');
+      return z.NEVER;
+    })
     .optional(),
   dataFrom: text.refine(isCalendarDate, 'must be a date (2026-03-01)').optional(),
 });
@@ -55,7 +61,7 @@ export async function narrowGrant(gateway: Gateway, exchange: Exchange): Promise
       scopes: scopes ?? [],
       setScopes: scopes !== undefined,
       dataFrom: dataFrom ?? '',
-      ...(expiresAt === undefined ? {} : { expiresAt: timestampFromDate(new Date(expiresAt)) }),
+      ...(expiresAt === undefined ? {} : { expiresAt: timestampFromMs(expiresAt) }),
     },
     onBehalf(exchange),
   );
