@@ -1,14 +1,27 @@
-import { toDatabaseUrl, toOwnerRole, toRuntimeRole, toSchemaName } from '@phds/service-kit/postgres-names';
+import {
+  toDatabaseUrl,
+  toOwnerRole,
+  toReaderRole,
+  toRuntimeRole,
+  toSchemaName,
+} from '@phds/service-kit/postgres-names';
 import pg from 'pg';
 
-export interface ServiceDatabaseOptions {
+interface DatabaseOptions {
   /** Connection string of a role that may create databases and roles; its database is only passed through. */
   readonly adminUrl: string;
   /** Service name, such as `health-data`. */
   readonly service: string;
   /** Database that all services share, each with its schema. Default `phds`. */
   readonly database?: string;
+}
+
+export interface ServiceDatabaseOptions extends DatabaseOptions {
   readonly passwords: { readonly owner: string; readonly runtime: string };
+}
+
+export interface ReaderOptions extends DatabaseOptions {
+  readonly password: string;
 }
 
 export interface ServiceDatabase {
@@ -25,6 +38,7 @@ const LOCK_KEY = 7_420_001;
 /** A second schema of a service, for what its runtime role may add to and never take back; migrations fill it. */
 const AUDIT_SCHEMAS: Readonly<Record<string, string>> = { consent: 'consent_audit' };
 
+const DEFAULT_DATABASE = 'phds';
 const DUPLICATE_DATABASE = '42P04';
 
 /**
@@ -33,7 +47,7 @@ const DUPLICATE_DATABASE = '42P04';
  * owner creates (a migration may REVOKE) and sees no other schema.
  */
 export async function ensureServiceDatabase(options: ServiceDatabaseOptions): Promise<ServiceDatabase> {
-  const database = options.database ?? 'phds';
+  const database = options.database ?? DEFAULT_DATABASE;
   const owner = toOwnerRole(options.service);
   const runtime = toRuntimeRole(options.service);
   await withClient(options.adminUrl, async (admin) => {
@@ -57,6 +71,27 @@ export async function ensureServiceDatabase(options: ServiceDatabaseOptions): Pr
     url: toDatabaseUrl(options.adminUrl, { database, user: runtime, password: options.passwords.runtime }),
     ownerUrl: toDatabaseUrl(options.adminUrl, { database, user: owner, password: options.passwords.owner }),
   };
+}
+
+/**
+ * Makes the role that reads a service's tables, those that are there and those that the owner will create, and changes nothing.
+ * The service's database has to be there. Answers the connection string.
+ */
+export async function ensureReader(options: ReaderOptions): Promise<string> {
+  const { adminUrl, service, password, database = DEFAULT_DATABASE } = options;
+  const reader = toReaderRole(service);
+  const url = toDatabaseUrl(adminUrl, { database });
+  const schemas = [toSchemaName(service), AUDIT_SCHEMAS[service]].filter((name) => name !== undefined);
+  await withClient(adminUrl, async (admin) => {
+    await admin.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
+    await ensureRole(admin, reader, password);
+    await admin.query(`GRANT CONNECT ON DATABASE ${admin.escapeIdentifier(database)} TO ${reader}`);
+    await withClient(url, async (client) => {
+      for (const schema of schemas)
+        await grantReading(client, { schema, owner: toOwnerRole(service), reader });
+    });
+  });
+  return toDatabaseUrl(url, { user: reader, password });
 }
 
 async function ensureRole(admin: pg.Client, role: string, password: string): Promise<void> {
@@ -96,6 +131,19 @@ async function grantSchema(
       GRANT USAGE, SELECT ON SEQUENCES TO ${runtime};
     ALTER ROLE ${owner} IN DATABASE ${database} SET search_path = ${schema};
     ALTER ROLE ${runtime} IN DATABASE ${database} SET search_path = ${schema};
+  `);
+}
+
+async function grantReading(
+  client: pg.Client,
+  names: { schema: string; owner: string; reader: string },
+): Promise<void> {
+  const { owner, reader } = names;
+  const schema = client.escapeIdentifier(names.schema);
+  await client.query(`
+    GRANT USAGE ON SCHEMA ${schema} TO ${reader};
+    GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${reader};
+    ALTER DEFAULT PRIVILEGES FOR ROLE ${owner} IN SCHEMA ${schema} GRANT SELECT ON TABLES TO ${reader};
   `);
 }
 

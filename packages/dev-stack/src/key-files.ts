@@ -22,6 +22,9 @@ export const DATABASE_SERVICES = ['authorization', 'consent', 'health-data'] as 
 /** A service with a database. */
 export type DatabaseService = (typeof DATABASE_SERVICES)[number];
 
+/** A database role of a service: migrates, serves, or reads alone. */
+export type DatabaseRole = 'owner' | 'runtime' | 'reader';
+
 /** Paths of a stack's keys and passwords; all are readable by their owner only. */
 export interface KeyFiles {
   readonly directory: string;
@@ -79,11 +82,11 @@ export async function ensureKeyFiles(directory: string): Promise<KeyFiles> {
   return files;
 }
 
-/** The password of one of a service's two database roles, made when there is none yet. */
+/** The password of one of a service's database roles, made when there is none yet. */
 export function readDatabasePassword(
   files: KeyFiles,
   service: DatabaseService,
-  role: 'owner' | 'runtime',
+  role: DatabaseRole,
 ): Promise<string> {
   return readOrCreateSecret(join(files.directory, `${service}-${role}.password`), newPassword);
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ensureServiceDatabase, type ServiceDatabase } from '@phds/dev-stack/database-roles';
+import { ensureReader, ensureServiceDatabase, type ServiceDatabase } from '@phds/dev-stack/database-roles';
 import type { EmbeddedPostgres } from '@phds/dev-stack/embedded-postgres';
 import { startThrowawayPostgres } from '@phds/dev-stack/scratch-database';
 import pg from 'pg';
@@ -47,6 +47,21 @@ test('neither role of a service sees the schema of another', async () => {
       /permission denied for schema/,
     );
   }
+});
+
+test('a reader role reads what is there and what comes later, of its service alone, and changes nothing', async () => {
+  const options = { adminUrl: server.adminUrl, service: 'consent', password: 'read@only' };
+  const reader = await ensureReader(options);
+  await query(consent.ownerUrl, 'CREATE TABLE later (id int); CREATE TABLE consent_audit.later (id int)');
+  for (const table of ['consent.item', 'consent.later', 'consent_audit.later']) {
+    await expect(query(reader, `SELECT id FROM ${table}`)).resolves.toBeDefined();
+    await expect(query(reader, `DELETE FROM ${table}`)).rejects.toThrow(/permission denied for table/);
+  }
+  await expect(query(reader, 'SELECT id FROM "authorization".item')).rejects.toThrow(
+    /permission denied for schema/,
+  );
+  // Again, as every start of the containers does.
+  expect(await ensureReader(options)).toBe(reader);
 });
 
 test.each([

@@ -21,6 +21,11 @@ export function toOwnerRole(service: string): string {
   return `${toRuntimeRole(service)}_owner`;
 }
 
+/** The role that reads a service's tables and changes nothing; the service itself has no use for it. */
+export function toReaderRole(service: string): string {
+  return `${toRuntimeRole(service)}_reader`;
+}
+
 /** The same server and parameters as `url`, with another database and user. */
 export function toDatabaseUrl(
   url: string,
