@@ -1,5 +1,5 @@
 /**
- * x:
+ * The jobs of docker-compose.yml that prepare what its other containers find when they start:
  *
  *     node packages/dev-stack/src/compose-setup.ts keys         keys and passwords, and for each container its own share
  *     node packages/dev-stack/src/compose-setup.ts databases    roles and schemas, once Postgres answers
@@ -10,10 +10,10 @@
  */
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { toDatabaseUrl, toOwnerRole, toRuntimeRole } from '@phds/service-kit/postgres-names';
+import { toDatabaseUrl } from '@phds/service-kit/postgres-names';
 import { createServiceTokenSource } from '@phds/service-kit/service-token';
-import { ensureServiceDatabase } from './database-roles.ts';
-import type { KeyFiles } from './key-files.ts';
+import { toComposeSecrets } from './compose-secrets.ts';
+import { ensureReader, ensureServiceDatabase } from './database-roles.ts';
 import { DATABASE_SERVICES, ensureKeyFiles, readDatabasePassword, toKeyFiles } from './key-files.ts';
 import { seedOnce } from './seed/seed-once.ts';
 
@@ -26,73 +26,34 @@ const HEALTH_DATA = 'dns:///health-data:7003';
 /** The user `node` of the images. */
 const NODE_USER = 1000;
 
-/** File names as the compose file mounts them, with the key that each is a copy of. */
-function toShares(keys: KeyFiles): Record<string, Record<string, string>> {
-  const { servicePrivateKeys } = keys;
-  const shared = {
-    'services.jwks.json': keys.servicePublicKeys,
-    'sessions.jwks.json': keys.identityProviderPublicKeys,
-  };
-  return {
-    gateway: {
-      ...shared,
-      'service.pem': servicePrivateKeys.gateway,
-      'receipt.jwks.json': keys.receiptPublicKeys,
-    },
-    authorization: {
-      ...shared,
-      'service.pem': servicePrivateKeys.authorization,
-      'assertion.pem': keys.assertionPrivateKey,
-      'derivation.key': keys.derivationKey,
-    },
-    consent: { ...shared, 'service.pem': servicePrivateKeys.consent, 'receipt.pem': keys.receiptPrivateKey },
-    'health-data': {
-      ...shared,
-      'service.pem': servicePrivateKeys['health-data'],
-      'assertion.jwks.json': keys.assertionPublicKeys,
-    },
-    importer: { 'service.pem': servicePrivateKeys.importer },
-    operator: { 'service.pem': servicePrivateKeys.operator },
-    'identity-provider': {
-      'identity-provider.pem': keys.identityProviderPrivateKey,
-      'identity-provider.jwks.json': keys.identityProviderPublicKeys,
-    },
-  };
-}
+/** What Postgres runs as is its image's affair; the volume of its password is mounted by Postgres alone. */
+const MODES: Readonly<Record<string, number>> = { postgres: 0o444 };
 
 async function prepareKeys(): Promise<void> {
   const keys = await ensureKeyFiles(KEYS);
-  for (const [container, files] of Object.entries(toShares(keys))) {
-    for (const [name, source] of Object.entries(files)) {
-      await share(join(container, name), await readFile(source, 'utf8'));
+  for (const [container, files] of Object.entries(toComposeSecrets(keys, POSTGRES))) {
+    for (const [name, read] of Object.entries(files)) {
+      await share(join(container, name), await read(), MODES[container] ?? 0o400);
     }
   }
-  for (const service of DATABASE_SERVICES) {
-    const toUrl = async (role: 'owner' | 'runtime') =>
-      toDatabaseUrl(POSTGRES, {
-        user: role === 'owner' ? toOwnerRole(service) : toRuntimeRole(service),
-        password: await readDatabasePassword(keys, service, role),
-      });
-    await share(join(service, 'database-url'), await toUrl('runtime'));
-    await share(join('migrate', `${service}.database-url`), await toUrl('owner'));
-  }
-  // The user that Postgres runs as is its image's affair; the volume is mounted by Postgres alone.
-  await share('postgres/password', await readFile(keys.postgresPassword, 'utf8'), { mode: 0o444 });
   console.log('keys and passwords are in place');
 }
 
 async function prepareDatabases(): Promise<void> {
   const keys = toKeyFiles(KEYS);
   const password = (await readFile(keys.postgresPassword, 'utf8')).trim();
+  const adminUrl = toDatabaseUrl(POSTGRES, { database: 'postgres', password });
   for (const service of DATABASE_SERVICES) {
     const [owner, runtime] = await Promise.all([
       readDatabasePassword(keys, service, 'owner'),
       readDatabasePassword(keys, service, 'runtime'),
     ]);
-    const adminUrl = toDatabaseUrl(POSTGRES, { database: 'postgres', password });
     await ensureServiceDatabase({ adminUrl, service, passwords: { owner, runtime } });
     console.log(`${service}: schema and roles are in place`);
   }
+  const reader = await readDatabasePassword(keys, 'consent', 'reader');
+  await ensureReader({ adminUrl, service: 'consent', password: reader });
+  console.log('consent: the role that reads the access records is in place');
 }
 
 async function seed(): Promise<void> {
@@ -103,7 +64,7 @@ async function seed(): Promise<void> {
 }
 
 /** Writes a file that the container's user may read and nobody may change. */
-async function share(name: string, content: string, { mode } = { mode: 0o400 }): Promise<void> {
+async function share(name: string, content: string, mode: number): Promise<void> {
   const path = join(SECRETS, name);
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, content, { mode });

@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises';
+import { toDatabaseUrl, toOwnerRole, toReaderRole, toRuntimeRole } from '@phds/service-kit/postgres-names';
+import {
+  DATABASE_SERVICES,
+  type DatabaseRole,
+  type DatabaseService,
+  type KeyFiles,
+  readDatabasePassword,
+} from './key-files.ts';
+
+/** Reads what a secret file will hold. */
+type Source = () => Promise<string>;
+
+const ROLE_NAMES: Readonly<Record<DatabaseRole, (service: string) => string>> = {
+  owner: toOwnerRole,
+  runtime: toRuntimeRole,
+  reader: toReaderRole,
+};
+
+/**
+ * What each container of the compose file is given of keys and passwords, and no more than it uses: by the name of its
+ * volume without `secrets-`, the files in there. `postgres` is a connection string of the server and database.
+ */
+export function toComposeSecrets(
+  keys: KeyFiles,
+  postgres: string,
+): Readonly<Record<string, Readonly<Record<string, Source>>>> {
+  const file = (path: string) => () => readFile(path, 'utf8');
+  const url = (service: DatabaseService, role: DatabaseRole) => async () =>
+    toDatabaseUrl(postgres, {
+      user: ROLE_NAMES[role](service),
+      password: await readDatabasePassword(keys, service, role),
+    });
+  const { servicePrivateKeys } = keys;
+  const shared = {
+    'services.jwks.json': file(keys.servicePublicKeys),
+    'sessions.jwks.json': file(keys.identityProviderPublicKeys),
+  };
+  return {
+    gateway: {
+      ...shared,
+      'service.pem': file(servicePrivateKeys.gateway),
+      'receipt.jwks.json': file(keys.receiptPublicKeys),
+    },
+    authorization: {
+      ...shared,
+      'service.pem': file(servicePrivateKeys.authorization),
+      'assertion.pem': file(keys.assertionPrivateKey),
+      'derivation.key': file(keys.derivationKey),
+      'database-url': url('authorization', 'runtime'),
+    },
+    consent: {
+      ...shared,
+      'service.pem': file(servicePrivateKeys.consent),
+      'receipt.pem': file(keys.receiptPrivateKey),
+      'database-url': url('consent', 'runtime'),
+    },
+    'health-data': {
+      ...shared,
+      'service.pem': file(servicePrivateKeys['health-data']),
+      'assertion.jwks.json': file(keys.assertionPublicKeys),
+      'database-url': url('health-data', 'runtime'),
+    },
+    importer: { 'service.pem': file(servicePrivateKeys.importer) },
+    operator: {
+      'service.pem': file(servicePrivateKeys.operator),
+      'receipt.jwks.json': file(keys.receiptPublicKeys),
+      'records.database-url': url('consent', 'reader'),
+    },
+    'identity-provider': {
+      'identity-provider.pem': file(keys.identityProviderPrivateKey),
+      'identity-provider.jwks.json': file(keys.identityProviderPublicKeys),
+    },
+    migrate: Object.fromEntries(
+      DATABASE_SERVICES.map((service) => [`${service}.database-url`, url(service, 'owner')]),
+    ),
+    postgres: { password: file(keys.postgresPassword) },
+  };
+}
