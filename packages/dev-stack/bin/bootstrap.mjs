@@ -5,8 +5,9 @@
  *     node packages/dev-stack/bin/bootstrap.mjs test [arguments of the test run]
  *     node packages/dev-stack/bin/bootstrap.mjs install
  *
- * Plain JavaScript without a dependency, because it runs before anything is installed and on an older Node (18 and
- * later). Everything it does is skipped when already done, so a second run costs a fraction of a second.
+ * Plain JavaScript without a dependency, because it runs before anything is installed and on an older Node (18.12
+ * and later, as the pinned pnpm). Everything it does is skipped when already done, so a second run costs a fraction of
+ * a second.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -47,6 +47,13 @@ describe('dependencies', () => {
     expect(versions.length).toBeGreaterThan(0);
     expect(versions.filter((version) => !isExact(version))).toEqual([]);
   });
+
+  test('fit the Node that the workspace brings along, whichever Node installs them', () => {
+    const [, fitting] = /^nodeVersion: (\S+)$/m.exec(findText('pnpm-workspace.yaml') ?? '') ?? [];
+    const brought = dependenciesOf('package.json').filter(([name]) => name.startsWith('node-linux-'));
+    expect(brought.length).toBe(2);
+    expect(brought.map(([, version]) => version)).toEqual([fitting, fitting]);
+  });
 });
 
 describe('services', () => {
