@@ -56,9 +56,13 @@ export function port(fallback: number) {
   return integer(fallback, { max: 65_535 });
 }
 
-/** A duration in milliseconds. */
+/** Longest that a timer takes: beyond it Node fires at once. Postgres' timeouts end there too. */
+const LONGEST_MS = 2_147_483_647;
+
+/** A duration in milliseconds, at least 1: 0 would mean "without end" to one reader and "at once" to another. */
 export function durationMs(fallback: number) {
-  return integer(fallback);
+  const message = `must be a whole number of milliseconds from 1 to ${LONGEST_MS}`;
+  return z.coerce.number(message).int(message).min(1, message).max(LONGEST_MS, message).default(fallback);
 }
 
 /** `true` or `false`. */

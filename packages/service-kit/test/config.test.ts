@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { address, bool, integer, port, readConfig } from '@phds/service-kit/config';
+import { address, bool, durationMs, integer, port, readConfig } from '@phds/service-kit/config';
 import { z } from 'zod';
 
 const schema = z.object({
@@ -43,6 +43,15 @@ describe('readConfig', () => {
     const message = problemsOf({ SECRET: 'short', SIZE: '99', PORT: 'http', STRICT: 'yes', PEER: 'nowhere' });
     for (const key of ['SECRET', 'SIZE', 'PORT', 'STRICT', 'PEER']) expect(message).toContain(`${key}:`);
     for (const value of ['short', '99', 'http', 'yes', 'nowhere']) expect(message).not.toContain(value);
+  });
+
+  test.each(['0', '-1', '1.5', '2147483648', 'soon'])('refuses a duration of %s', (PAUSE_MS) => {
+    const timed = z.object({ PAUSE_MS: durationMs(1_000) });
+    expect(() => readConfig(timed, { PAUSE_MS })).toThrow(
+      'PAUSE_MS: must be a whole number of milliseconds from 1 to 2147483647',
+    );
+    expect(readConfig(timed, { PAUSE_MS: '2147483647' }).PAUSE_MS).toBe(2_147_483_647);
+    expect(readConfig(timed, {}).PAUSE_MS).toBe(1_000);
   });
 
   test('refuses a setting given twice, and a file that is not there', () => {
