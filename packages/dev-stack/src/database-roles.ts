@@ -1,3 +1,4 @@
+import { withConnection } from '@phds/service-kit/postgres-client';
 import {
   toDatabaseUrl,
   toOwnerRole,
@@ -5,7 +6,7 @@ import {
   toRuntimeRole,
   toSchemaName,
 } from '@phds/service-kit/postgres-names';
-import pg from 'pg';
+import type pg from 'pg';
 
 interface DatabaseOptions {
   /** Connection string of a role that may create databases and roles; its database is only passed through. */
@@ -160,12 +161,6 @@ async function ensureAuditSchema(
   });
 }
 
-async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString, application_name: 'phds-database-roles' });
-  await client.connect();
-  try {
-    return await use(client);
-  } finally {
-    await client.end();
-  }
+function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  return withConnection({ connectionString, application_name: 'phds-database-roles' }, use);
 }

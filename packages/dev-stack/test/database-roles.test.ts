@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ensureReader, ensureServiceDatabase, type ServiceDatabase } from '@phds/dev-stack/database-roles';
 import type { EmbeddedPostgres } from '@phds/dev-stack/embedded-postgres';
 import { startThrowawayPostgres } from '@phds/dev-stack/scratch-database';
+import { toDatabaseUrl } from '@phds/service-kit/postgres-names';
 import pg from 'pg';
 
 const passwords = { owner: "owner's", runtime: 'run/time' };
@@ -72,6 +73,29 @@ test.each([
   'CREATE ROLE more',
 ])('a runtime role may not: %s', async (sql) => {
   await expect(query(consent.url, sql)).rejects.toThrow(/permission denied|must be owner/);
+});
+
+test('fails when the connection that holds the lock is lost while another one works', async () => {
+  const holder = new pg.Client({ connectionString: toDatabaseUrl(server.adminUrl, { database: 'phds' }) });
+  await holder.connect();
+  // Holds up the grants in the database.
+  await holder.query('BEGIN; REVOKE ALL ON DATABASE phds FROM PUBLIC');
+  const ensured = expect(
+    ensureServiceDatabase({ adminUrl: server.adminUrl, service: 'consent', passwords }),
+  ).rejects.toThrow(/phds-database-roles was lost/);
+  const select = (what: string, where: string) =>
+    query(
+      server.adminUrl,
+      `SELECT ${what} FROM pg_stat_activity WHERE application_name = 'phds-database-roles' AND ${where}`,
+    );
+  const isHeldUp = async () => (await select('pid', `wait_event_type = 'Lock'`)).length === 1;
+  while (!(await isHeldUp()));
+  expect(await select('pg_terminate_backend(pid, 10000) AS gone', `state = 'idle'`)).toEqual([
+    { gone: true },
+  ]);
+  await holder.query('ROLLBACK');
+  await holder.end();
+  await ensured;
 });
 
 test('neither role can use the public schema', async () => {

@@ -7,8 +7,9 @@ import type {
   SchemaEngine,
   SchemaFilter,
 } from '@prisma/schema-engine-wasm/schema_engine_bg';
-import pg from 'pg';
+import type pg from 'pg';
 import { withSchemaEngine } from './migrations-engine.ts';
+import { withConnection } from './postgres-client.ts';
 
 export interface MigrationTarget {
   /** Connects as the role that owns the schema. */
@@ -125,20 +126,17 @@ async function withMigrationLock<T>(
   target: MigrationTarget,
   use: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({
+  const config = {
     connectionString: target.connectionString,
     application_name: 'phds-migrations-lock',
     options: `-c search_path=${target.schema}`,
-  });
-  await client.connect();
-  try {
+  };
+  return withConnection(config, async (client) => {
     await client.query("SELECT pg_advisory_lock(hashtextextended('phds-migrations ' || $1, 0))", [
       target.schema,
     ]);
-    return await use(client);
-  } finally {
-    await client.end();
-  }
+    return use(client);
+  });
 }
 
 // The engine refuses to go on after a migration that did not finish. Ours left nothing behind (one transaction).

@@ -87,6 +87,17 @@ describe('applying', () => {
     expect(await applyMigrations(target)).toEqual(['0003_broken']);
   });
 
+  test('fails when the connection that holds the lock is lost while a migration runs', async () => {
+    await writeMigration(
+      '0003_cut',
+      `CREATE TABLE cut AS SELECT pg_terminate_backend(pid, 10000) AS done FROM pg_stat_activity
+       WHERE application_name = 'phds-migrations-lock' AND datname = current_database();`,
+    );
+    await expect(applyMigrations(target)).rejects.toThrow(/phds-migrations-lock was lost/);
+    expect(await query('SELECT done FROM cut')).toEqual([{ done: true }]);
+    expect(await applyMigrations(target)).toEqual([]);
+  });
+
   test('refuses a migration that was edited after it had been applied', async () => {
     await applyMigrations(target);
     await writeMigration('0002_rules', 'SELECT 1;');
