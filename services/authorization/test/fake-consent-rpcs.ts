@@ -99,7 +99,8 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
       if (app.status !== AppStatus.ACTIVE) throw new AppError('app_not_active');
       const decidedAt = fake.clock.now();
       fake.pending.set(request.id, { request, decision: null, grantId: '', decidedAt, scopes: [] });
-      return { expiresAt: timestampFromDate(new Date(decidedAt.getTime() + 600_000)) };
+      const expiresAt = timestampFromDate(new Date(decidedAt.getTime() + 600_000));
+      return fake.leave('openPendingApproval', { expiresAt });
     },
     approve: async (request, context) => {
       fake.enter('approve');

@@ -3,7 +3,7 @@ import type { OpenPendingApprovalRequest } from '@phds/contracts/phds/consent/v1
 import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { Clock } from '@phds/service-kit/clock';
-import { AppError, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
+import { AppError, notFound, type Reason, unauthorized, unavailable } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import type { SessionVerifier } from '@phds/service-kit/session';
 
@@ -49,6 +49,8 @@ export class FakeConsent {
   readonly away = new Set<string>();
   /** Rpcs that do their work and then lose the answer. */
   readonly lost = new Set<string>();
+  /** Rpcs that are refused, and why. */
+  readonly refused = new Map<string, Reason>();
   readonly calls: string[] = [];
   /** Runs after each CheckLiveness has judged and before its answer leaves. */
   onCheckLiveness: () => Promise<void> = () => Promise.resolve();
@@ -68,6 +70,8 @@ export class FakeConsent {
   enter(rpc: string): void {
     this.calls.push(rpc);
     if (this.away.has(rpc) || this.away.has('*')) throw unavailable('told to be away');
+    const reason = this.refused.get(rpc);
+    if (reason !== undefined) throw new AppError(reason);
   }
 
   leave<T>(rpc: string, answer: T): T {

@@ -97,17 +97,29 @@ async function openPending(
     createdAt,
     expiresAt: addSeconds(createdAt, PENDING_APPROVAL_SECONDS),
   });
-  await approvals.open({
-    id: pendingId,
-    app,
-    appEpoch: app.epoch,
-    redirectHost: toRedirectHost(redirectUri),
-    scopes,
-    purpose,
-    clientAuthenticated: client.authenticated,
-  });
+  try {
+    await approvals.open({
+      id: pendingId,
+      app,
+      appEpoch: app.epoch,
+      redirectHost: toRedirectHost(redirectUri),
+      scopes,
+      purpose,
+      clientAuthenticated: client.authenticated,
+    });
+  } catch (error) {
+    // Whoever knows a client id can be refused without end; no row must stay of it.
+    if (isRefusal(error)) await authorizations.deleteRequest(pendingId);
+    throw error;
+  }
   const requestUri = REQUEST_URI_PREFIX + pendingId;
   return { pendingId, requestUri, expiresInSeconds: PENDING_APPROVAL_SECONDS };
+}
+
+/** Whether the consent service said no; otherwise it may have opened the approval all the same. */
+function isRefusal(error: unknown): boolean {
+  const { reason } = toAppError(error);
+  return reason !== 'unavailable' && reason !== 'internal';
 }
 
 async function resolveRequestUri(

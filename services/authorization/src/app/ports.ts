@@ -54,6 +54,7 @@ export interface AppStore {
 /** Authorization requests and the codes that come of them. */
 export interface AuthorizationStore {
   insertRequest(request: AuthorizationRequest): Promise<void>;
+  deleteRequest(pendingId: string): Promise<void>;
   findRequest(pendingId: string): Promise<AuthorizationRequest | null>;
   /** Stores a code unless its approval has one already; answers the one that stands. */
   putCode(code: AuthorizationCode): Promise<AuthorizationCode>;

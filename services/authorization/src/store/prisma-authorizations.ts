@@ -12,6 +12,11 @@ export function createPrismaAuthorizations(prisma: PrismaClient): AuthorizationS
         await prisma.authorizationRequest.create({ data: { ...request, scopes: [...request.scopes] } });
       }),
 
+    deleteRequest: (pendingId) =>
+      translated(async () => {
+        await prisma.authorizationRequest.deleteMany({ where: { pendingId } });
+      }),
+
     findRequest: (pendingId) =>
       translated(async () => {
         const row = await prisma.authorizationRequest.findUnique({ where: { pendingId } });

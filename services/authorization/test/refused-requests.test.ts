@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import pg from 'pg';
+import type { Harness, TestApp } from './harness.ts';
+import { HEART, REDIRECT_URI, reasonOf, startHarness } from './harness.ts';
+
+let harness: Harness;
+let app: TestApp;
+let owner: pg.Client;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  owner = new pg.Client({ connectionString: harness.database.ownerUrl });
+  await owner.connect();
+});
+beforeEach(async () => {
+  app = await harness.registerApp();
+});
+afterAll(async () => {
+  await owner.end();
+  await harness[Symbol.asyncDispose]();
+});
+
+const open = () =>
+  harness.authorizations.openAuthorization({
+    client: { clientId: app.clientId },
+    redirectUri: REDIRECT_URI,
+    scope: HEART,
+  });
+
+async function countRequests(): Promise<number> {
+  const table = `"${harness.database.schema}".authorization_request`;
+  const { rows } = await owner.query(`SELECT FROM ${table} WHERE client_id = $1`, [app.clientId]);
+  return rows.length;
+}
+
+test.each([
+  ['rate_limited', 'rate_limited'],
+  ['app_not_active', 'unauthorized'],
+] as const)('a request that the consent service refuses leaves nothing: %s', async (refusal, answer) => {
+  harness.consent.refused.set('openPendingApproval', refusal);
+  expect(await reasonOf(open())).toBe(answer);
+  harness.consent.refused.clear();
+  expect(await countRequests()).toBe(0);
+});
+
+test('a request is kept while nobody knows whether its approval was opened', async () => {
+  harness.consent.lost.add('openPendingApproval');
+  expect(await reasonOf(open())).toBe('unavailable');
+  harness.consent.lost.clear();
+  expect(await countRequests()).toBe(1);
+});
