@@ -8,6 +8,7 @@ import { createLogger } from '@phds/service-kit/log';
 import type { Postgres } from '@phds/service-kit/postgres';
 import { openPostgres } from '@phds/service-kit/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres-names';
+import { startPruning } from '@phds/service-kit/pruning';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import type { RpcServer } from '@phds/service-kit/rpc-server';
 import { startRpcServer } from '@phds/service-kit/rpc-server';
@@ -32,7 +33,6 @@ import type {
   ConsentLedger,
   TokenStore,
 } from './app/ports.ts';
-import { startPruning } from './app/pruning.ts';
 import { createRefresh } from './app/refresh.ts';
 import { createTokenEndpoint } from './app/token-endpoint.ts';
 import { createTokenRevocation } from './app/token-revocation.ts';
@@ -77,14 +77,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     tokens: { ...createPrismaTokens(prisma), ...createPgAccessTokens(postgres.pool) },
     people: createPrismaPeople(prisma),
   };
-  stack.use(
-    startPruning({
-      pruner: createPrismaPruner(prisma),
-      clock,
-      intervalMs: config.PRUNE_INTERVAL_MS,
-      onError: (err) => log.warn({ err }, 'pruning failed'),
-    }),
-  );
+  stack.use(startPruning(createPrismaPruner(prisma, clock), { intervalMs: config.PRUNE_INTERVAL_MS, log }));
   const tls = toTlsFiles(config);
   const server = stack.use(
     await startRpcServer({

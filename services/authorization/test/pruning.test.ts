@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openPostgres } from '@phds/service-kit/postgres';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
+import { PrismaClient } from '../src/store/generated/client.ts';
+import { createPrismaPruner } from '../src/store/prisma-pruner.ts';
 import type { Harness, TestApp } from './harness.ts';
 import { startHarness } from './harness.ts';
 
@@ -13,15 +17,21 @@ let client: pg.Client;
 beforeAll(async () => {
   harness = await startHarness({ PRUNE_INTERVAL_MS: '20' });
   app = await harness.registerApp();
-  client = new pg.Client({ connectionString: harness.database.ownerUrl });
-  await client.connect();
+  client = await connect(harness);
 });
 afterAll(async () => {
   await client.end();
   await harness[Symbol.asyncDispose]();
 });
 
-async function countRows(): Promise<Record<string, number>> {
+async function connect({ database }: Harness): Promise<pg.Client> {
+  const options = `-c search_path=${database.schema}`;
+  const connected = new pg.Client({ connectionString: database.ownerUrl, options });
+  await connected.connect();
+  return connected;
+}
+
+async function countRows(database = client): Promise<Record<string, number>> {
   const tables = [
     'authorization_request',
     'authorization_code',
@@ -29,10 +39,8 @@ async function countRows(): Promise<Record<string, number>> {
     'refresh_token',
     'access_token',
   ];
-  const counts = tables.map(
-    (table) => `(SELECT count(*)::int FROM "${harness.database.schema}".${table}) AS ${table}`,
-  );
-  const { rows } = await client.query<Record<string, number>>(`SELECT ${counts.join(', ')}`);
+  const counts = tables.map((table) => `(SELECT count(*)::int FROM ${table}) AS ${table}`);
+  const { rows } = await database.query<Record<string, number>>(`SELECT ${counts.join(', ')}`);
   return rows[0] ?? {};
 }
 
@@ -58,4 +66,75 @@ test('rows go when nobody can ask about them any more, and not before', async ()
   await eventually(async () =>
     expect(await countRows()).toEqual({ ...left, token_family: 0, refresh_token: 0 }),
   );
+});
+
+test('a table whose rows cannot be deleted holds up no other', async () => {
+  await harness.exchange(app, await harness.obtainCode(app));
+  await client.query(`
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not these'; END $$;
+    CREATE TRIGGER refuse BEFORE DELETE ON authorization_request FOR EACH ROW EXECUTE FUNCTION refuse()`);
+  harness.clock.advance(60 * DAY);
+  const others = { authorization_code: 0, token_family: 0, refresh_token: 0, access_token: 0 };
+  await eventually(async () => expect(await countRows()).toEqual({ ...others, authorization_request: 1 }));
+  expect(harness.logged()).toContain('"table":"authorization_request"');
+  await client.query('DROP FUNCTION refuse CASCADE');
+  await eventually(async () => expect(await countRows()).toMatchObject({ authorization_request: 0 }));
+});
+
+/** A service that prunes seldom, and its pruner by hand. */
+async function openPruner() {
+  await using stack = new AsyncDisposableStack();
+  const quiet = stack.use(await startHarness());
+  const owner = stack.adopt(await connect(quiet), (connected) => connected.end());
+  const { url: connectionString, schema } = quiet.database;
+  const limits = { poolSize: 2, statementTimeoutMs: 10_000, applicationName: 'test' };
+  const postgres = stack.use(openPostgres({ connectionString, schema, ...limits }));
+  const prisma = stack.adopt(new PrismaClient({ adapter: postgres.adapter }), (it) => it.$disconnect());
+  const pruned = createPrismaPruner(prisma, quiet.clock);
+  const expired = new Date(quiet.clock.now().getTime() - 30 * DAY);
+  const { clientId } = await quiet.registerApp();
+  const opened = stack.move();
+  return { owner, pruned, expired, clientId, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+const insertFamily = `INSERT INTO token_family (id, client_id, user_id, grant_id, app_epoch, created_at, expires_at)
+  VALUES ($1, $2, 'ada', 'grt_1', 1, $3, $3)`;
+
+test('no statement deletes more than a batch, also of a family with many tokens', async () => {
+  await using small = await openPruner();
+  const { owner, pruned, expired, clientId } = small;
+  const [long, short] = [randomUUID(), randomUUID()];
+  for (const id of [long, short]) await owner.query(insertFamily, [id, clientId, expired]);
+  await owner.query(
+    `INSERT INTO refresh_token (hash, family_id, scopes, issued_at, expires_at)
+     SELECT sha256(n::text::bytea), CASE WHEN n <= 5 THEN $1 ELSE $2 END, '{}', $3, $3 FROM generate_series(1, 6) AS n`,
+    [long, short, expired],
+  );
+  const seen: number[][] = [];
+  for (let deleted = 2; deleted >= 2; ) {
+    deleted = await pruned.token_family(2);
+    const { token_family = -1, refresh_token = -1 } = await countRows(owner);
+    seen.push([deleted, token_family, refresh_token]);
+  }
+  expect(seen).toEqual([
+    [2, 2, 4],
+    [2, 2, 2],
+    [2, 2, 0],
+    [2, 0, 0],
+    [0, 0, 0],
+  ]);
+});
+
+test('rows that somebody holds are passed over, and go later', async () => {
+  await using small = await openPruner();
+  const { owner, pruned, expired, clientId } = small;
+  await owner.query(
+    `INSERT INTO access_token (hash, client_id, scopes, app_epoch, issued_at, expires_at)
+     SELECT sha256(n::text::bytea), $1, '{}', 1, $2, $2 FROM generate_series(1, 3) AS n`,
+    [clientId, expired],
+  );
+  await owner.query(`BEGIN; SELECT FROM access_token WHERE hash = sha256('2') FOR UPDATE`);
+  expect(await pruned.access_token(10)).toBe(2);
+  await owner.query('ROLLBACK');
+  expect(await pruned.access_token(10)).toBe(1);
 });

@@ -1,7 +1,9 @@
 import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
+import { startPeriodic } from '@phds/service-kit/periodic';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { startPruning } from '@phds/service-kit/pruning';
 import { openRedis } from '@phds/service-kit/redis';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
 import { toTlsFiles } from '@phds/service-kit/rpc-tls';
@@ -15,7 +17,6 @@ import { createErasures } from './app/erasures.ts';
 import { createGrantDesk } from './app/grants.ts';
 import { createLedger } from './app/ledger.ts';
 import { createApprovalInbox } from './app/pending-approvals.ts';
-import { startPeriodic } from './app/periodic.ts';
 import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
 import { createRecordKeeping } from './app/record-keeping.ts';
@@ -168,7 +169,7 @@ async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise
   );
   const counter = translatingErrors(createPgAccessCounter(access.pool));
   const failed = (what: string) => (err: unknown) => log.warn({ err }, `${what} failed`);
-  const [pruning, checkpoint] = [failed('pruning'), failed('the checkpoint of the records')];
+  const checkpoint = failed('the checkpoint of the records');
   resources.defer(() => keeping.takeCheckpoint().then(() => undefined, checkpoint));
   const every = (intervalMs: number, onFailure: (err: unknown) => void, turn: () => Promise<unknown>) =>
     resources.use(
@@ -182,13 +183,11 @@ async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise
     log.info({ months: dropped }, 'months of records dropped');
     await keeping.takeCheckpoint();
   });
-  const pruner = translatingErrors(createPrismaPruner(prisma));
-  every(config.PRUNE_INTERVAL_MS, pruning, () =>
-    pruner.prune({
-      revocationDays: config.PRUNE_REVOCATIONS_AFTER_DAYS,
-      pendingDays: config.PRUNE_PENDING_AFTER_DAYS,
-    }),
-  );
+  const pruned = createPrismaPruner(prisma, {
+    revocationDays: config.PRUNE_REVOCATIONS_AFTER_DAYS,
+    pendingDays: config.PRUNE_PENDING_AFTER_DAYS,
+  });
+  resources.use(startPruning(translatingErrors(pruned), { intervalMs: config.PRUNE_INTERVAL_MS, log }));
 }
 
 function buildLedgerService({ prisma, access, evictions }: Base) {

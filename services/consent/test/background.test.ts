@@ -119,6 +119,22 @@ describe('pruning', () => {
       expect(await left('token_hash', 'revoked_token')).toEqual([tokens[1]]);
     });
   });
+
+  test('recovers a backlog at the start, around rows that somebody holds', async () => {
+    await using consent = await startConsent();
+    await consent.owner.query(
+      `INSERT INTO revoked_token (token_hash, expires_at)
+       SELECT sha256(n::text::bytea), now() - interval '8 days' FROM generate_series(1, 2500) AS n`,
+    );
+    const holder = await consent.owner.connect();
+    await holder.query(`BEGIN; SELECT FROM revoked_token WHERE token_hash = sha256('1') FOR UPDATE`);
+    const left = async () => (await consent.owner.query('SELECT FROM revoked_token')).rows.length;
+    const replicas = await Promise.all([consent.startAnother(), consent.startAnother()]);
+    await eventually(async () => expect(await left()).toBe(1));
+    for (const replica of replicas) await replica[Symbol.asyncDispose]();
+    await holder.query('ROLLBACK');
+    holder.release();
+  });
 });
 
 describe('ids of records', () => {

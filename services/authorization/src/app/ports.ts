@@ -123,12 +123,6 @@ export interface TokenStore {
   markTokenRevoked(hash: Uint8Array, now: Date): Promise<void>;
 }
 
-/** Deletes what nobody can ask about any more. */
-export interface Pruner {
-  /** Answers how many rows went. */
-  prune(now: Date): Promise<number>;
-}
-
 /** What people see of an app. */
 export type AppProfile = Pick<
   App,

@@ -1,4 +1,5 @@
-import type { Pruner } from '../app/ports.ts';
+import type { Clock } from '@phds/service-kit/clock';
+import type { PrunedTables } from '@phds/service-kit/pruning';
 import { translated } from './database.ts';
 import type { PrismaClient } from './generated/client.ts';
 
@@ -15,20 +16,54 @@ const KEPT_DAYS = {
   families: 7,
 } as const;
 
-/** Deletes in Postgres. Safe to run in several processes at once. */
-export function createPrismaPruner(prisma: PrismaClient): Pruner {
+/**
+ * Deletes in Postgres. The keys are an array: Postgres collects them once, where it may run a subquery again and lock other rows.
+ */
+export function createPrismaPruner(prisma: PrismaClient, clock: Clock) {
+  const before = (days: number) => new Date(clock.now().getTime() - days * DAY_MS);
   return {
-    prune: (now) =>
-      translated(async () => {
-        const before = (days: number) => ({ lt: new Date(now.getTime() - days * DAY_MS) });
-        const gone = [
-          await prisma.accessToken.deleteMany({ where: { expiresAt: before(KEPT_DAYS.accessTokens) } }),
-          await prisma.authorizationRequest.deleteMany({ where: { createdAt: before(KEPT_DAYS.requests) } }),
-          await prisma.authorizationCode.deleteMany({ where: { expiresAt: before(KEPT_DAYS.codes) } }),
-          // Takes its refresh tokens along.
-          await prisma.tokenFamily.deleteMany({ where: { expiresAt: before(KEPT_DAYS.families) } }),
-        ];
-        return gone.reduce((sum, { count }) => sum + count, 0);
-      }),
-  };
+    access_token: (limit) =>
+      translated(
+        () => prisma.$executeRaw`
+          DELETE FROM access_token WHERE hash = ANY(ARRAY(
+            SELECT hash FROM access_token WHERE expires_at < ${before(KEPT_DAYS.accessTokens)}
+            ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
+      ),
+    authorization_request: (limit) =>
+      translated(
+        () => prisma.$executeRaw`
+          DELETE FROM authorization_request WHERE pending_id = ANY(ARRAY(
+            SELECT pending_id FROM authorization_request WHERE created_at < ${before(KEPT_DAYS.requests)}
+            ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
+      ),
+    authorization_code: (limit) =>
+      translated(
+        () => prisma.$executeRaw`
+          DELETE FROM authorization_code WHERE hash = ANY(ARRAY(
+            SELECT hash FROM authorization_code WHERE expires_at < ${before(KEPT_DAYS.codes)}
+            ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
+      ),
+    token_family: (limit) => translated(() => deleteFamilies(prisma, before(KEPT_DAYS.families), limit)),
+  } satisfies PrunedTables;
+}
+
+/**
+ * Families with their refresh tokens, of which one may have half a million: those go first, in batches too, and a family only when it
+ * has no tokens left, so that nothing is left to the cascade.
+ */
+async function deleteFamilies(prisma: PrismaClient, expiredBefore: Date, limit: number): Promise<number> {
+  const tokens = await prisma.$executeRaw`
+    DELETE FROM refresh_token WHERE hash = ANY(ARRAY(
+      SELECT token.hash
+      FROM (SELECT id FROM token_family WHERE expires_at < ${expiredBefore} ORDER BY expires_at LIMIT ${limit}) AS family
+      JOIN refresh_token AS token ON token.family_id = family.id
+      LIMIT ${limit} FOR UPDATE OF token SKIP LOCKED))`;
+  if (tokens >= limit) return tokens;
+  return prisma.$executeRaw`
+    DELETE FROM token_family WHERE id = ANY(ARRAY(
+      SELECT id FROM token_family AS family
+      WHERE expires_at < ${expiredBefore}
+        AND NOT EXISTS (SELECT FROM refresh_token WHERE family_id = family.id)
+        AND NOT EXISTS (SELECT FROM access_token WHERE family_id = family.id)
+      ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`;
 }

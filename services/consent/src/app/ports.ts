@@ -132,11 +132,6 @@ export interface Signer {
   sign(content: object, at: Date): Promise<string>;
 }
 
-/** Removes what can no longer matter; answers how many rows went. */
-export interface Pruner {
-  prune(keep: { revocationDays: number; pendingDays: number }): Promise<number>;
-}
-
 /** What gateways have to forget. */
 export type EvictionSubject =
   | { readonly case: 'tokenHash'; readonly value: Uint8Array }

@@ -1,4 +1,4 @@
-import { startPeriodic } from './periodic.ts';
+import { startPeriodic } from '@phds/service-kit/periodic';
 import type { RestoreLog } from './restores.ts';
 
 type Say = (details: object, text: string) => void;

@@ -7,11 +7,18 @@ export interface PeriodicOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Takes a turn now and then, in the background, one at a time. Disposing ends it after a running turn. */
-export function startPeriodic(turn: () => Promise<unknown>, options: PeriodicOptions): AsyncDisposable {
+/**
+ * Takes a turn now and then, in the background, one at a time. Disposing ends it after a running turn; the signal tells that turn
+ * to come to an end.
+ */
+export function startPeriodic(
+  turn: (signal: AbortSignal) => Promise<unknown>,
+  options: PeriodicOptions,
+): AsyncDisposable {
+  const ending = new AbortController();
   let running: Promise<void> | null = null;
   const takeTurn = () => {
-    running ??= turn()
+    running ??= turn(ending.signal)
       .then(() => undefined, options.onFailure)
       .finally(() => {
         running = null;
@@ -23,6 +30,7 @@ export function startPeriodic(turn: () => Promise<unknown>, options: PeriodicOpt
   return {
     async [Symbol.asyncDispose]() {
       clearInterval(timer);
+      ending.abort();
       await running;
     },
   };

@@ -1,0 +1,62 @@
+import { expect, test } from '@jest/globals';
+import { createLogger } from '@phds/service-kit/log';
+import { type PrunedTables, startPruning } from '@phds/service-kit/pruning';
+import { eventually } from '@phds/test-kit/conditions';
+
+const HOUR_MS = 3_600_000;
+
+function start(tables: PrunedTables) {
+  const lines: string[] = [];
+  const log = createLogger({
+    service: 'test',
+    level: 'warn',
+    destination: { write: (line: string) => void lines.push(line) },
+  });
+  return { lines, pruning: startPruning(tables, { intervalMs: HOUR_MS, log }) };
+}
+
+test('a backlog goes at once, in batches, until a batch is short', async () => {
+  const batches: number[] = [];
+  let left = 3_500;
+  const item = async (limit: number) => {
+    const deleted = Math.min(limit, left);
+    left -= deleted;
+    batches.push(deleted);
+    return deleted;
+  };
+  const { pruning } = start({ item });
+  await eventually(() => expect(left).toBe(0));
+  await pruning[Symbol.asyncDispose]();
+  expect(batches).toEqual([1_000, 1_000, 1_000, 500]);
+});
+
+test('a table that fails is named in the log and holds up no other', async () => {
+  const reached = Promise.withResolvers<void>();
+  const { lines, pruning } = start({
+    first: () => Promise.reject(new Error('locked out')),
+    second: async () => {
+      reached.resolve();
+      return 0;
+    },
+  });
+  await reached.promise;
+  await pruning[Symbol.asyncDispose]();
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ msg: 'pruning failed', table: 'first' }]);
+});
+
+test('disposing waits for the batch that runs and begins no other', async () => {
+  const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let batches = 0;
+  const long = async (limit: number) => {
+    batches += 1;
+    begun.resolve();
+    await go.promise;
+    return batches < 5 ? limit : 0;
+  };
+  const { pruning } = start({ long, next: long });
+  await begun.promise;
+  const disposed = pruning[Symbol.asyncDispose]();
+  go.resolve();
+  await disposed;
+  expect(batches).toBe(1);
+});
