@@ -45,14 +45,16 @@ function createLedger(fake: FakeConsent): ServiceImpl<typeof LedgerService> {
       fake.apps.set(app?.clientId ?? '', put);
       return { status: put.status, epoch: put.epoch, revision: put.revision };
     },
-    setAppStatus: async ({ clientId, status, expectedRevision }) => {
+    setAppStatus: async ({ clientId, status, expectedRevision, knownRevision, knownEpoch }) => {
       fake.enter('setAppStatus');
       const app = fake.app(clientId);
-      if (app.status !== status && (expectedRevision === 0 || app.revision === expectedRevision)) {
+      const isBehind = app.revision < knownRevision || app.epoch < knownEpoch;
+      const isMeant = expectedRevision === 0 || app.revision === expectedRevision;
+      if ((app.status !== status || isBehind) && isMeant) {
+        if (app.status !== status) app.changedAt = fake.clock.now();
         app.status = status;
-        app.revision += 1;
-        app.changedAt = fake.clock.now();
-        if (status === AppStatus.REVOKED) app.epoch += 1;
+        app.revision = Math.max(app.revision, knownRevision) + 1;
+        app.epoch = Math.max(app.epoch, knownEpoch) + (status === AppStatus.REVOKED ? 1 : 0);
       }
       const { epoch, revision, changedAt } = app;
       return fake.leave('setAppStatus', {

@@ -58,6 +58,47 @@ describe('an app', () => {
     expect(await set(AppStatus.ACTIVE, 2)).toMatchObject({ status: AppStatus.REVOKED, revision: 3 });
   });
 
+  test('goes on above what is known of it when the ledger was restored, and ends what that ended', async () => {
+    const app = await registerApp(consent);
+    const { clientId } = app;
+    const { grantId } = await approve(consent, app, 'restored');
+    // Suspended, revoked and active again after the backup.
+    const known = { knownRevision: 4, knownEpoch: 2 };
+    const set = (status: AppStatus, expectedRevision: number) =>
+      consent.ledger.setAppStatus({ clientId, status, expectedRevision, ...known });
+    const before = await set(AppStatus.ACTIVE, 4);
+    expect(before).toMatchObject({ status: AppStatus.ACTIVE, epoch: 1, revision: 1 });
+    const raised = await set(AppStatus.ACTIVE, 1);
+    expect(raised).toMatchObject({ status: AppStatus.ACTIVE, epoch: 2, revision: 5 });
+    expect(raised.statusChangedAt).toEqual(before.statusChangedAt);
+    expect(await set(AppStatus.ACTIVE, 5)).toEqual(raised);
+    const alive = await consent.ledger.checkLiveness({ ...NOTHING, clientId, appEpoch: 1, grantId });
+    expect(alive).toMatchObject({ appAlive: false, grant: { status: GrantStatus.REVOKED } });
+    const { grant } = await consent.asGateway.getGrant({ id: grantId }, await consent.session('restored'));
+    expect(grant?.revokedAt).toBeDefined();
+  });
+
+  test('is revoked with everything issued in an epoch that a restored ledger does not know', async () => {
+    const { clientId } = await registerApp(consent);
+    const revoked = { clientId, status: AppStatus.REVOKED };
+    expect(await consent.ledger.setAppStatus({ ...revoked, knownRevision: 3, knownEpoch: 3 })).toMatchObject({
+      epoch: 4,
+      revision: 4,
+    });
+    // Revoked in the backup, active again since: what came of that ends as well.
+    expect(await consent.ledger.setAppStatus({ ...revoked, knownRevision: 5, knownEpoch: 4 })).toMatchObject({
+      epoch: 5,
+      revision: 6,
+    });
+    const { rows } = await consent.owner.query(
+      'SELECT epoch FROM app_epoch WHERE client_id = $1 ORDER BY epoch',
+      [clientId],
+    );
+    expect(rows.map(({ epoch }) => epoch)).toEqual([2, 3, 4, 5]);
+    const beyond = { ...revoked, knownRevision: 2 ** 31, knownEpoch: 1 };
+    await expect(consent.ledger.setAppStatus(beyond)).rejects.toMatchObject({ reason: 'invalid_request' });
+  });
+
   test('is ended without touching its grants, however many they are', async () => {
     const app = await registerApp(consent);
     await approve(consent, app, 'untouched');

@@ -79,15 +79,18 @@ export function createApps(dependencies: AppsDependencies): Apps {
     },
 
     async setStatus(ownerId, clientId, status) {
-      const known = await get(ownerId, clientId);
-      let revision = known.ledgerRevision;
+      const { epoch, ledgerRevision, ...app } = await get(ownerId, clientId);
+      const known = { epoch, revision: ledgerRevision };
+      let expectedRevision = ledgerRevision;
       for (let attempt = 0; attempt < STATUS_ATTEMPTS; attempt += 1) {
         // Even when nothing seems to change: only then does a repeat finish what a crash between the two left undone.
-        const state = await ledger.setAppStatus(clientId, status, revision);
-        const statusChangedAt = state.statusChangedAt ?? known.statusChangedAt;
+        const state = await ledger.setAppStatus({ clientId, status, expectedRevision, known });
+        const statusChangedAt = state.statusChangedAt ?? app.statusChangedAt;
         await apps.applyLedgerState(clientId, { ...state, statusChangedAt });
-        if (state.status === status) return { status, statusChangedAt };
-        revision = state.revision;
+        // A ledger that was restored may have that status of old, at a revision that is ignored here.
+        const isBehind = state.revision < known.revision || state.epoch < known.epoch;
+        if (state.status === status && !isBehind) return { status, statusChangedAt };
+        expectedRevision = state.revision;
       }
       throw new AppError('conflict', 'The status is being changed by another request.');
     },

@@ -134,16 +134,21 @@ export interface ConsentLedger {
   /** Makes the app known, or replaces what people see of it. */
   putApp(profile: AppProfile): Promise<LedgerState>;
   /** Effective everywhere when it answers that status; another one means that the app stands at another revision. */
-  setAppStatus(
-    clientId: string,
-    status: AppStatus,
-    expectedRevision: number,
-  ): Promise<LedgerState & { statusChangedAt: Date | null }>;
+  setAppStatus(command: StatusCommand): Promise<LedgerState & { statusChangedAt: Date | null }>;
   /** Ends a family for good. `expiresAt` is when all it issued is over by itself. */
   revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
   /** Ends one access token for good. */
   revokeToken(hash: Uint8Array, expiresAt: Date): Promise<void>;
   checkLiveness(query: LivenessQuery): Promise<Liveness>;
+}
+
+/** A status for an app that stands at a revision. */
+export interface StatusCommand {
+  readonly clientId: string;
+  readonly status: AppStatus;
+  readonly expectedRevision: number;
+  /** Where the copy here stands. A ledger that was restored from a backup goes on above it. */
+  readonly known: Pick<LedgerState, 'epoch' | 'revision'>;
 }
 
 /** What to ask the ledger about; null leaves a part out. */

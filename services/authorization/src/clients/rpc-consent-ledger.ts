@@ -13,9 +13,14 @@ export function createRpcConsentLedger(client: Client<typeof LedgerService>): Co
       return { status: fromWireAppStatus(status), epoch, revision };
     },
 
-    async setAppStatus(clientId, wanted, expectedRevision) {
-      const request = { clientId, status: toWireAppStatus(wanted), expectedRevision };
-      const answer = await client.setAppStatus(request);
+    async setAppStatus({ clientId, status: wanted, expectedRevision, known }) {
+      const answer = await client.setAppStatus({
+        clientId,
+        status: toWireAppStatus(wanted),
+        expectedRevision,
+        knownRevision: known.revision,
+        knownEpoch: known.epoch,
+      });
       const { status, epoch, revision, statusChangedAt: changed } = answer;
       const statusChangedAt = changed === undefined ? null : timestampDate(changed);
       return { status: fromWireAppStatus(status), epoch, revision, statusChangedAt };

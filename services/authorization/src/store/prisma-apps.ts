@@ -85,11 +85,12 @@ function createChanges(
         return changed === 1;
       }),
 
-    // A revocation may be overtaken by the re-activation after it: whatever brings a newer epoch takes the secret away.
+    // A revocation may be overtaken by the re-activation after it: whatever brings a newer epoch takes the secret away. An older
+    // epoch, of a ledger that was restored, would bring what is dead back to life.
     applyLedgerState: (clientId, { status, epoch, revision, statusChangedAt }) =>
       translated(async () => {
         await prisma.$executeRaw`
-          UPDATE app SET status = ${status}::app_status, epoch = ${epoch}, ledger_revision = ${revision},
+          UPDATE app SET status = ${status}::app_status, epoch = greatest(epoch, ${epoch}), ledger_revision = ${revision},
                          status_changed_at = ${statusChangedAt},
                          updated_at = greatest(updated_at, ${statusChangedAt}),
                          secret_hash = CASE WHEN epoch < ${epoch} THEN NULL ELSE secret_hash END,

@@ -1,13 +1,19 @@
 import { notFound } from '@phds/service-kit/errors';
-import type { AppProfile, AppStanding, AppStatus } from '../domain/app.ts';
+import type { AppProfile, AppStanding } from '../domain/app.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
-import type { AppLedger, CredentialLedger, EvictionPublisher, LivenessReader } from './ports.ts';
+import type {
+  AppLedger,
+  CredentialLedger,
+  EvictionPublisher,
+  LivenessReader,
+  StatusCommand,
+} from './ports.ts';
 
 /** The one truth about what is alive (contract section 8). Each write is effective when it answers, and may be repeated. */
 export interface Ledger {
   putApp(profile: AppProfile): Promise<AppStanding>;
-  /** Leaves an app alone that does not stand at the expected revision; null is any. */
-  setAppStatus(clientId: string, status: AppStatus, expectedRevision: number | null): Promise<AppStanding>;
+  /** Leaves an app alone that does not stand at the expected revision. */
+  setAppStatus(command: StatusCommand): Promise<AppStanding>;
   revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
   revokeToken(tokenHash: Uint8Array, expiresAt: Date): Promise<void>;
   checkLiveness(query: LivenessQuery): Promise<Liveness>;
@@ -22,11 +28,11 @@ export function createLedger(ports: {
   const { apps, credentials, liveness, evictions } = ports;
   return {
     putApp: (profile) => apps.put(profile),
-    async setAppStatus(clientId, status, expectedRevision) {
-      const standing = await apps.setStatus(clientId, status, expectedRevision);
+    async setAppStatus(command) {
+      const standing = await apps.setStatus(command);
       if (standing === null) throw notFound();
       // Also when nothing changed: a repeat finishes what a crash interrupted.
-      evictions.publish({ case: 'clientId', value: clientId });
+      evictions.publish({ case: 'clientId', value: command.clientId });
       return standing;
     },
     async revokeFamily(familyId, expiresAt) {

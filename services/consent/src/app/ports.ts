@@ -29,12 +29,21 @@ export interface Listed<Item> {
 export interface AppLedger {
   /** Creates the app (active, epoch 1) or replaces its display; status, epoch and owner never change here. */
   put(profile: AppProfile): Promise<AppStanding>;
-  /** Sets the status; becoming revoked starts a new epoch, the same status changes nothing. null when unknown. */
-  setStatus(
-    clientId: string,
-    status: AppStatus,
-    expectedRevision: number | null,
-  ): Promise<AppStanding | null>;
+  /**
+   * Sets the status; becoming revoked starts a new epoch, the same status changes nothing unless the ledger is behind what is known.
+   * Leaves an app alone that does not stand at the expected revision. null when unknown.
+   */
+  setStatus(command: StatusCommand): Promise<AppStanding | null>;
+}
+
+/** A status for an app. */
+export interface StatusCommand {
+  readonly clientId: string;
+  readonly status: AppStatus;
+  /** null is any. */
+  readonly expectedRevision: number | null;
+  /** Where the app has stood before, as far as authorization knows: a ledger that was restored goes on above it. Zeros are nothing. */
+  readonly known: Pick<AppStanding, 'epoch' | 'revision'>;
 }
 
 /** The ledger of single credentials; adding twice is the same as once. */

@@ -1,12 +1,11 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { type CheckLivenessRequest, LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { Ledger } from '../app/ledger.ts';
 import type { LivenessQuery } from '../domain/liveness.ts';
 import { parseAppProfile, parseAppStatus, toAppStatusMessage } from './app-messages.ts';
 import { toGrantStatusMessage } from './grant-messages.ts';
-import { findMoment, parseHash, parseMoment, parseName, parseText } from './parameters.ts';
+import { findMoment, parseCount, parseHash, parseMoment, parseName, parseText } from './parameters.ts';
 
 const AUTHORIZATION = ['authorization'];
 
@@ -20,13 +19,16 @@ export function ledgerService(ledger: Ledger) {
         return { status: toAppStatusMessage(status), epoch, revision };
       },
       async setAppStatus(request) {
-        const clientId = parseName('clientId', request.clientId);
         const { expectedRevision } = request;
-        const standing = await ledger.setAppStatus(
-          clientId,
-          parseAppStatus(request.status),
-          expectedRevision === 0 ? null : expectedRevision,
-        );
+        const standing = await ledger.setAppStatus({
+          clientId: parseName('clientId', request.clientId),
+          status: parseAppStatus(request.status),
+          expectedRevision: expectedRevision === 0 ? null : expectedRevision,
+          known: {
+            epoch: parseCount('knownEpoch', request.knownEpoch),
+            revision: parseCount('knownRevision', request.knownRevision),
+          },
+        });
         return {
           status: toAppStatusMessage(standing.status),
           epoch: standing.epoch,
@@ -70,10 +72,9 @@ export function ledgerService(ledger: Ledger) {
 }
 
 function parseLivenessQuery(request: CheckLivenessRequest): LivenessQuery {
-  if (request.appEpoch > 0x7fff_ffff) throw invalidRequest('appEpoch', 'is out of range');
   return {
     clientId: parseName('clientId', request.clientId),
-    appEpoch: request.appEpoch,
+    appEpoch: parseCount('appEpoch', request.appEpoch),
     grantId: parseText('grantId', request.grantId, 128),
     familyId: parseText('familyId', request.familyId, 128),
     tokenHash: request.tokenHash.length === 0 ? request.tokenHash : parseHash('tokenHash', request.tokenHash),

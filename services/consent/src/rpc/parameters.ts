@@ -30,6 +30,12 @@ export function parseKnownId(prefix: string, id: string): string {
   return id;
 }
 
+/** A number that a column of integers can hold. */
+export function parseCount(parameter: string, count: number): number {
+  if (count >= 0x7fff_ffff) throw invalidRequest(parameter, 'is out of range');
+  return count;
+}
+
 export function parseHash(parameter: string, hash: Uint8Array): Uint8Array {
   if (hash.length !== HASH_BYTES) throw invalidRequest(parameter, `must be ${HASH_BYTES} bytes`);
   return hash;

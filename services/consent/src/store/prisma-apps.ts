@@ -15,17 +15,21 @@ export function createPrismaApps(prisma: PrismaClient): AppLedger {
       if (standing === undefined) throw new Error('an upsert answers its row');
       return standing;
     },
-    async setStatus(clientId, status, expectedRevision) {
+    // Behind what is known even the status that stands is set: whatever it was in between is lost, and may have been another.
+    async setStatus({ clientId, status, expectedRevision, known }) {
       const [changed] = await prisma.$queryRaw<AppStanding[]>`
         WITH changed AS (
-          UPDATE app SET status = ${status}, revision = revision + 1, status_changed_at = statement_timestamp(),
-            epoch = epoch + CASE WHEN ${status} = 'revoked' THEN 1 ELSE 0 END
-          WHERE client_id = ${clientId} AND status <> ${status}
+          UPDATE app SET status = ${status}, revision = greatest(revision, ${known.revision}::int) + 1,
+            status_changed_at = CASE WHEN status = ${status} THEN status_changed_at ELSE statement_timestamp() END,
+            epoch = greatest(epoch, ${known.epoch}::int) + CASE WHEN ${status} = 'revoked' THEN 1 ELSE 0 END
+          WHERE client_id = ${clientId}
+            AND (status <> ${status} OR revision < ${known.revision}::int OR epoch < ${known.epoch}::int)
             AND (${expectedRevision}::int IS NULL OR revision = ${expectedRevision}::int)
           RETURNING *
         ), begun AS (
           INSERT INTO app_epoch (client_id, epoch, started_at)
-          SELECT client_id, epoch, status_changed_at FROM changed WHERE status = 'revoked'
+          SELECT client_id, number, statement_timestamp() FROM changed, generate_series(2, epoch) AS number
+          ON CONFLICT DO NOTHING
         )
         SELECT status, epoch, revision, status_changed_at AS "statusChangedAt" FROM changed`;
       // A statement of its own: it sees what a parallel call, which this one may have waited for, has committed.

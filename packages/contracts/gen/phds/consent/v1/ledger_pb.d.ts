@@ -123,6 +123,19 @@ export declare type SetAppStatusRequest = Message<"phds.consent.v1.SetAppStatusR
    * @generated from field: uint32 expected_revision = 3;
    */
   expectedRevision: number;
+
+  /**
+   * Where the caller knows the app to have stood; 0 when it knows nothing. A ledger that was restored from a backup may be behind:
+   * it then takes even the same status for a change, and goes on above this revision and never below this epoch.
+   *
+   * @generated from field: uint32 known_revision = 4;
+   */
+  knownRevision: number;
+
+  /**
+   * @generated from field: uint32 known_epoch = 5;
+   */
+  knownEpoch: number;
 };
 
 /**
