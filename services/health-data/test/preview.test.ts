@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
-import { bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
+import { bodyOf, type Harness, NOW, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
 
 let harness: Harness;
 beforeAll(async () => {
@@ -41,6 +41,23 @@ describe('Preview', () => {
       start: '2026-01-31T00:00:00+01:00',
       value: 50,
     });
+  });
+
+  test.each([
+    ['after the clock was put forward', '2026-04-10T22:30:00Z', '2026-03-13T00:00:00+01:00'],
+    ['after the clock was put back', '2026-11-10T22:30:00Z', '2026-10-12T00:00:00+02:00'],
+  ])('the 30 days are those of the calendar %s', async (_, now, firstDay) => {
+    const userId = `of-${firstDay}`;
+    harness.clock.set(now);
+    const first = Date.parse(firstDay);
+    await harness.ingestion.putProfile({ userId, timeZone: 'Europe/Berlin' });
+    await harness.putReadings(
+      userId,
+      [first - 1000, first].map((at) => reading('Heart Rate', new Date(at).toISOString(), 60)),
+    );
+    const { data } = await preview('read:health-data:heart', userId);
+    harness.clock.set(NOW);
+    expect(data.trend).toMatchObject([{ start: firstDay, count: 1 }]);
   });
 
   test('has no trend for records, and one item for the profile', async () => {

@@ -3,6 +3,7 @@ import { DATA_PATHS } from '@phds/catalog/endpoints';
 import type { MetricKey } from '@phds/catalog/metrics';
 import { METRICS, metricsOfCategory } from '@phds/catalog/metrics';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import { addDays } from '../domain/dates.ts';
 import { localDate, startOfDay } from '../domain/time-zone.ts';
 import { EVERYTHING } from '../domain/window.ts';
 import { type DataPorts, getRead } from './data-reads.ts';
@@ -11,7 +12,6 @@ import { presentPoint } from './summaries.ts';
 
 const NEWEST = 5;
 const TREND_DAYS = 30;
-const DAY_MS = 86_400_000;
 
 /**
  * The user's own data as an app with that scope would see it (contract section 5), as JSON text. Throws
@@ -58,7 +58,7 @@ function metricsOf({ endpoint, category }: DataPath): MetricKey[] {
 async function readRecentTrend(ports: DataPorts, userId: string, metrics: readonly MetricKey[]) {
   if (metrics.length === 0) return [];
   const timeZone = await getTimeZone(ports.profiles, userId);
-  const firstDay = localDate(new Date(ports.clock.now().getTime() - (TREND_DAYS - 1) * DAY_MS), timeZone);
+  const firstDay = addDays(localDate(ports.clock.now(), timeZone), 1 - TREND_DAYS);
   const page = await ports.summaries.trend({
     userId,
     metrics,

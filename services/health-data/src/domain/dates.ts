@@ -29,6 +29,13 @@ export function toDateText(at: Date): string {
   return Number.isNaN(at.getTime()) ? '' : at.toISOString().slice(0, 10);
 }
 
+/** The date so many days later, or earlier for a negative number. */
+export function addDays(date: string, days: number): string {
+  const midnight = new Date(`${date}T00:00:00Z`);
+  midnight.setUTCDate(midnight.getUTCDate() + days);
+  return toDateText(midnight);
+}
+
 /**
  * Reads RFC 3339; null for anything else. A `+` that became a space on its way through a query string is understood.
  * What is finer than a millisecond rounds up, so that a bound never includes what it excludes.
