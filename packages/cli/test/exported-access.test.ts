@@ -27,6 +27,19 @@ test('a line of CSV quotes what it has to (RFC 4180)', () => {
   );
 });
 
+test.each([
+  ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
+  ['+1', "'+1"],
+  ['-1', "'-1"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['\t=1', "'\t=1"],
+  ['\r=1', `"'\r=1"`],
+  ['＝1', "'＝1"],
+  ['a=1-2', 'a=1-2'],
+])('an app whose name begins like a formula does not calculate in a spreadsheet: %j', (appName, field) => {
+  expect(toCsvLine({ ...ACCESS, appName })).toContain(`,app_1,${field},grt_1,`);
+});
+
 describe('an AuditEvent', () => {
   test('has what FHIR R4 asks of one: type, recorded, an agent who is the requestor, a source with an observer', () => {
     const event = toAuditEvent(ACCESS, 'ada');
