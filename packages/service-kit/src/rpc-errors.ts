@@ -98,11 +98,17 @@ export function toGrpcError(error: AppError): { code: status; details: string; m
 /** What grpc-js says of calls whose connection ended under them. Our servers always send details, so they never said it. */
 const CONNECTION_LOST = 'Received RST_STREAM';
 
+/** What grpc-js says of messages over a limit, ours and the callee's. Sent again, they would be no smaller. */
+const TOO_LARGE = /^Received message .*larger than/;
+
 /** The AppError behind a failed call; without details only "does not answer" and "something else" can be told apart. */
 export function fromGrpcError(error: ServiceError): AppError {
   const [bytes] = error.metadata?.get('grpc-status-details-bin') ?? [];
   const detail = bytes instanceof Buffer ? findDetail(bytes) : undefined;
   if (detail !== undefined) return fromDetail(detail);
+  if (error.code === status.RESOURCE_EXHAUSTED && TOO_LARGE.test(error.details)) {
+    return new AppError('internal', 'A message is larger than the services take.', { cause: error });
+  }
   const away = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.RESOURCE_EXHAUSTED, status.CANCELLED];
   const isAway = away.includes(error.code) || error.details?.startsWith(CONNECTION_LOST) === true;
   return isAway ? unavailable(error) : new AppError('internal', '', { cause: error });

@@ -177,10 +177,12 @@ describe('a typed call over gRPC', () => {
   });
 
   test.each([
-    ['Received RST_STREAM with code 2 triggered by internal client error: Session closed', 'unavailable'],
-    ['Response message parsing error: index out of range', 'internal'],
-  ])('without details tells a lost connection from a fault: %s', (details, reason) => {
-    const error = Object.assign(new Error(details), { code: 13, details, metadata: new Metadata() });
+    [13, 'Received RST_STREAM with code 2 triggered by internal client error: Session closed', 'unavailable'],
+    [13, 'Response message parsing error: index out of range', 'internal'],
+    [8, 'Bandwidth exhausted or memory limit exceeded', 'unavailable'],
+    [8, 'Received message larger than max (5242971 vs 4194304)', 'internal'],
+  ])('without details tells a lost connection from a fault: %d %s', (code, details, reason) => {
+    const error = Object.assign(new Error(details), { code, details, metadata: new Metadata() });
     expect(fromGrpcError(error).reason).toBe(reason);
   });
 
