@@ -58,6 +58,37 @@ describe('sending in batches', () => {
     expect(service.readings.size).toBe(25);
   });
 
+  test('a batch is at most as long as the rpc takes, and all arrive', async () => {
+    // Of two bytes each in UTF-8.
+    const text = 'é'.repeat(4_000);
+    const unit = 'ü'.repeat(4_000);
+    const run = await send((run) => {
+      for (let index = 0; index < 600; index += 1) run.record(condition(`c${index}`, text), index);
+      for (let minute = 0; minute < 600; minute += 1) run.reading(reading(minute, { unit }), minute);
+    });
+    expect([service.records.size, service.readings.size]).toEqual([600, 600]);
+    expect(Math.max(...service.batchSizes)).toBeLessThanOrEqual(131);
+    expect(run.total().toData()).toMatchObject({ stored: { inserted: 1_200 }, refusedCount: 0 });
+  });
+
+  test('what is too long for any batch is refused, and the rest goes on', async () => {
+    const text = 'x'.repeat(5 * 1024 * 1024);
+    const run = await send((run) => {
+      run.record(condition('c1'), 1);
+      run.record(condition('c2', text), 2);
+      run.reading(reading(1, { unit: text }), 3);
+      run.reading(reading(2), 4);
+    });
+    const reason = 'has more than 1 MiB of text';
+    expect(run.total().toData()).toMatchObject({
+      stored: { inserted: 2 },
+      refused: [
+        { type: 'condition', reason, count: 1, examples: ['2'] },
+        { type: 'Heart Rate', reason, count: 1, examples: ['3'] },
+      ],
+    });
+  });
+
   test('no more than the limit are under way at a time', async () => {
     await send((run) => addMinutes(run, 40), { readingBatch: 1, inFlight: 3 });
     expect(service.readings.size).toBe(40);
@@ -138,6 +169,8 @@ describe('the position up to which everything is stored', () => {
     for (const minute of [0, 1, 2]) {
       run.reading(reading(minute), minute);
       await run.reached(minute + 1);
+      // The first one, whatever arrives before it otherwise.
+      await eventually(() => service.failures === 0);
     }
     await eventually(() => service.readings.size === 2);
     expect([run.position, run.settled.toData().stored.inserted]).toEqual([0, 0]);
@@ -175,6 +208,15 @@ describe('a service that is away', () => {
       reason: 'unavailable',
     });
     expect(waits).toEqual([200, 400, 800, 1600, 3200, 5000, 5000]);
+  });
+
+  test('is not taken for one that does not take a message because of its size', async () => {
+    using connection = openIngestion(service.env);
+    const readings = [{ unit: 'x'.repeat(4 * 1024 * 1024) }];
+    await expect(connection.client.putReadings({ readings })).rejects.toMatchObject({
+      reason: 'internal',
+      message: 'A message is larger than the services take.',
+    });
   });
 
   test('a refused caller is told at once', async () => {

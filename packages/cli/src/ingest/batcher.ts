@@ -23,22 +23,24 @@ export interface BatcherOptions {
   readonly sleep?: Sleep;
 }
 
-interface ReadingBatch extends Sendable {
-  readonly kind: 'readings';
+interface AnyBatch extends Sendable {
   readonly type: string;
   readonly stretch: Stretch;
-  readonly items: ImportedReading[];
   readonly origins: Origin[];
+  /** Bytes of the items' texts. */
+  bytes: number;
+}
+
+interface ReadingBatch extends AnyBatch {
+  readonly kind: 'readings';
+  readonly items: ImportedReading[];
   first: number;
   last: number;
 }
 
-interface RecordBatch extends Sendable {
+interface RecordBatch extends AnyBatch {
   readonly kind: 'records';
-  readonly type: string;
-  readonly stretch: Stretch;
   readonly items: RecordInit[];
-  readonly origins: Origin[];
 }
 
 type Batch = ReadingBatch | RecordBatch;
@@ -46,6 +48,9 @@ type Batch = ReadingBatch | RecordBatch;
 // The rpc takes 5,000, at the same cost for each, but reads of others wait while health-data works through a batch.
 const READING_BATCH = 2_000;
 const RECORD_BATCH = 1_000;
+// The rpc takes 4 MiB, numbers and times included.
+const TEXT_BYTES = 1024 * 1024;
+const TOO_LONG = 'has more than 1 MiB of text';
 // health-data stores one while it reads the next; a third hides the way in between.
 const IN_FLIGHT = 3;
 
@@ -68,22 +73,35 @@ export class Batcher {
   }
 
   addReading(reading: ImportedReading, origin: Origin): void {
-    const { type, source, start } = reading;
+    const { type, source, unit, start } = reading;
+    const bytes = countTextBytes(type) + countTextBytes(source) + countTextBytes(unit);
+    if (bytes > TEXT_BYTES) {
+      this.#refuse(type, origin);
+      return;
+    }
     const lane = `${type}|${source}`;
-    const batch = this.#readings.get(lane) ?? this.#openReadings(lane, type);
+    const batch = this.#withRoom(this.#readings, lane, bytes) ?? this.#openReadings(lane, type);
     batch.items.push(reading);
     batch.origins.push(origin);
+    batch.bytes += bytes;
     if (start < batch.first) batch.first = start;
     if (start > batch.last) batch.last = start;
     if (batch.items.length >= this.#limits.readings) this.#close(this.#readings, batch);
   }
 
   addRecord({ label, key, source, record }: ImportedRecord, origin: Origin): void {
+    const item = { key: toRecordKey(key, record), source, record };
+    const bytes = countTextBytes(item);
+    if (bytes > TEXT_BYTES) {
+      this.#refuse(label, origin);
+      return;
+    }
     // Kind and source are part of the natural key, the label need not be.
     const lane = `${record.case}|${source}|${label}`;
-    const batch = this.#records.get(lane) ?? this.#openRecords(lane, label);
-    batch.items.push({ key: toRecordKey(key, record), source, record });
+    const batch = this.#withRoom(this.#records, lane, bytes) ?? this.#openRecords(lane, label);
+    batch.items.push(item);
     batch.origins.push(origin);
+    batch.bytes += bytes;
     if (batch.items.length >= this.#limits.records) this.#close(this.#records, batch);
   }
 
@@ -107,7 +125,8 @@ export class Batcher {
   #openReadings(lane: string, type: string): ReadingBatch {
     const stretch = this.#options.stretches.current;
     const span = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
-    const batch: ReadingBatch = { kind: 'readings', lane, type, stretch, items: [], origins: [], ...span };
+    const empty = { items: [], origins: [], bytes: 0 };
+    const batch: ReadingBatch = { kind: 'readings', lane, type, stretch, ...empty, ...span };
     this.#readings.set(lane, batch);
     stretch.outstanding += 1;
     return batch;
@@ -115,19 +134,23 @@ export class Batcher {
 
   #openRecords(lane: string, type: string): RecordBatch {
     const stretch = this.#options.stretches.current;
-    const batch: RecordBatch = {
-      kind: 'records',
-      lane,
-      type,
-      stretch,
-      items: [],
-      origins: [],
-      first: 0,
-      last: 0,
-    };
+    const empty = { items: [], origins: [], bytes: 0 };
+    const batch: RecordBatch = { kind: 'records', lane, type, stretch, ...empty, first: 0, last: 0 };
     this.#records.set(lane, batch);
     stretch.outstanding += 1;
     return batch;
+  }
+
+  /** The open batch of the lane, unless it has no room for so many bytes more: then it is closed. */
+  #withRoom<Some extends Batch>(open: Map<string, Some>, lane: string, bytes: number): Some | undefined {
+    const batch = open.get(lane);
+    if (batch === undefined || batch.bytes + bytes <= TEXT_BYTES) return batch;
+    this.#close(open, batch);
+    return undefined;
+  }
+
+  #refuse(type: string, origin: Origin): void {
+    this.#options.stretches.current.report.addRefused(type, TOO_LONG, origin);
   }
 
   #close<Some extends Batch>(open: Map<string, Some>, batch: Some): void {
@@ -155,6 +178,13 @@ export class Batcher {
     const readings = batch.items.map(toReadingInit);
     return async () => (await client.putReadings({ ...request, readings })).result;
   }
+}
+
+/** Bytes of the texts in a value, however deep. */
+function countTextBytes(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce((sum: number, member) => sum + countTextBytes(member), 0);
 }
 
 function toReadingInit({ type, start, end, value, unit, source }: ImportedReading): ReadingInit {
