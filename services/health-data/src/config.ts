@@ -31,6 +31,11 @@ export const configSchema = z.object({
   ACCESS_QUEUE_MAX: integer(2_000, { min: 1 }),
   /** Longest wait of an answer before its record is sent. */
   ACCESS_WAIT_MS: durationMs(1_500),
+  /**
+   * Longest statement of a summary that is computed from all readings; it waits a quarter of that at most. The sum stays below
+   * the gateway's HEALTH_DATA_DEADLINE_MS: a later answer reaches nobody.
+   */
+  SUMMARY_SCAN_TIMEOUT_MS: integer(2_000, { min: 1 }),
   /** How often users are looked for whose rollups have to be rebuilt; the first time at the start. */
   ROLLUP_CHECK_INTERVAL_MS: integer(3_600_000, { min: 1_000, max: 86_400_000 }),
 });

@@ -26,7 +26,7 @@ import { createPgReadingWriter } from './store/pg-reading-writes.ts';
 import { createPgReadings } from './store/pg-readings.ts';
 import { createPgRecordWriter } from './store/pg-record-writes.ts';
 import { createPgRollupStore } from './store/pg-rollup-rebuilds.ts';
-import { createPgSummaries } from './store/pg-summaries.ts';
+import { createPgSummaries, type ScanLimits } from './store/pg-summaries.ts';
 import { createPgUserEraser } from './store/pg-user-eraser.ts';
 import { createPgWeights } from './store/pg-weights.ts';
 import { createPrismaRecords } from './store/prisma-records.ts';
@@ -115,6 +115,13 @@ function createRecorder(config: Config, channel: RpcChannel): AccessRecorder {
   });
 }
 
+/** More than wait could not be answered in time. */
+const SCANS_WAITING = 20;
+
+function toScanLimits({ SUMMARY_SCAN_TIMEOUT_MS: statementTimeoutMs }: Config): ScanLimits {
+  return { maxWaiting: SCANS_WAITING, maxWaitMs: statementTimeoutMs / 4, statementTimeoutMs };
+}
+
 function createRpcServices(
   config: Config,
   clock: Clock,
@@ -126,7 +133,7 @@ function createRpcServices(
   const profiles = createPgProfiles(pool);
   const data = {
     readings: createPgReadings(pool),
-    summaries: createPgSummaries(pool),
+    summaries: createPgSummaries(pool, toScanLimits(config)),
     weights: createPgWeights(pool),
     records: createPrismaRecords(prisma),
     profiles,

@@ -81,6 +81,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     // A busy machine must not look like a consent service that is away.
     CONSENT_DEADLINE_MS: '10000',
     ACCESS_WAIT_MS: '10000',
+    SUMMARY_SCAN_TIMEOUT_MS: '10000',
     ...settings,
   });
   const service = stack.use(await createService(config, { clock, log }));

@@ -12,6 +12,7 @@ import { createPgRollupStore } from '../src/store/pg-rollup-rebuilds.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgWeights } from '../src/store/pg-weights.ts';
 import { createPrismaRecords } from '../src/store/prisma-records.ts';
+import { PATIENT_SCANS } from './patient-scans.ts';
 import { fillPeople, MEDICATION, PEOPLE, ZONE } from './people.ts';
 import { type Asked, capture, explain, type Plan } from './plans.ts';
 
@@ -52,7 +53,7 @@ beforeAll(async () => {
   prisma = new PrismaClient({ adapter: postgres.adapter });
   stores = {
     readings: createPgReadings(pool),
-    summaries: createPgSummaries(pool),
+    summaries: createPgSummaries(pool, PATIENT_SCANS),
     weights: createPgWeights(pool),
     records: createPrismaRecords(prisma),
     profiles: createPgProfiles(pool),
@@ -76,7 +77,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const statementsOf = (read: Read): Promise<Asked[]> => capture(postgres.pool, () => read(stores));
+const statementsOf = (read: Read): Promise<Asked[]> => capture(() => read(stores));
 
 async function planOf(asked: Asked, run: boolean): Promise<Plan> {
   const client = await postgres.pool.connect();

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 
 /** A prepared statement as a store hands it to the pool. */
 export interface Asked {
@@ -18,20 +18,19 @@ export interface Plan {
   readonly touched: number;
 }
 
-/** What `read` asks the pool for, by whatever way it does. */
-export async function capture(pool: pg.Pool, read: () => Promise<unknown>): Promise<Asked[]> {
+/** The statements with values that `read` asks the database for, by whatever way it does. */
+export async function capture(read: () => Promise<unknown>): Promise<Asked[]> {
   const asked: Asked[] = [];
-  const query = pool.query;
-  const spy = (...args: [string | pg.QueryConfig, unknown[]?]) => {
-    const [config, values = []] = args;
-    asked.push(typeof config === 'string' ? { text: config, values } : { values, ...config });
-    return Reflect.apply(query, pool, args);
-  };
-  pool.query = spy as unknown as typeof pool.query;
+  const { query } = pg.Client.prototype;
+  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    const [config, values = []] = args as [string | pg.QueryConfig, unknown[]?];
+    if (typeof config !== 'string') asked.push({ values, ...config });
+    return Reflect.apply(query, this, args);
+  } as typeof query;
   try {
     await read();
   } finally {
-    pool.query = query;
+    pg.Client.prototype.query = query;
   }
   return asked;
 }

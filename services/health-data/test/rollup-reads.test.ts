@@ -9,6 +9,7 @@ import { createPgProfileWriter } from '../src/store/pg-profile-writes.ts';
 import { createPgReadingWriter } from '../src/store/pg-reading-writes.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgWeights } from '../src/store/pg-weights.ts';
+import { PATIENT_SCANS } from './patient-scans.ts';
 
 // Whatever a window cuts, an answer out of rollups is that out of the readings. Without rollup_state there are none.
 
@@ -65,7 +66,7 @@ function* listWindows(): Generator<Range> {
 }
 
 async function answer(timeZone: string): Promise<string[]> {
-  const summaries = createPgSummaries(postgres.pool);
+  const summaries = createPgSummaries(postgres.pool, PATIENT_SCANS);
   const weights = createPgWeights(postgres.pool);
   const answers: unknown[] = [];
   for (const range of listWindows()) {
@@ -96,3 +97,16 @@ test.each(['Europe/Berlin', 'America/New_York', 'Asia/Kolkata'])(
     await postgres.pool.query('INSERT INTO rollup_state VALUES ($1, $2, $3)', [userId, zone, version]);
   },
 );
+
+test('a summary from the readings ends at its own time limit, one from rollups has that of the pool', async () => {
+  const summaries = createPgSummaries(postgres.pool, { ...PATIENT_SCANS, statementTimeoutMs: 1 });
+  const query = {
+    userId: USER,
+    metrics: METRICS.map(({ key }) => key),
+    range: { from: null, to: null },
+    since: null,
+  };
+  const inZone = (timeZone: string) => summaries.summarise({ ...query, timeZone });
+  await expect(inZone('Asia/Kolkata')).rejects.toMatchObject({ reason: 'unavailable' });
+  expect(await inZone('Europe/Berlin')).not.toEqual([]);
+});

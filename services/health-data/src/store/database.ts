@@ -47,11 +47,34 @@ export function writeForUser<T>(
   return inWriteTurn(pool, userId, () => transactForUser(pool, userId, write, options));
 }
 
-async function transactForUser<T>(
+function transactForUser<T>(
   pool: pg.Pool,
   userId: string,
   write: (client: pg.PoolClient) => Promise<T>,
   { signal, during }: WriteOptions,
+): Promise<T> {
+  const work = async (client: pg.PoolClient) => {
+    await client.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data ' || $1, 0))", [userId]);
+    if (during) await requireImport(client, during);
+    return write(client);
+  };
+  return transact(pool, 'BEGIN', work, signal);
+}
+
+/** Reads with statements that may take so long and no longer, in milliseconds. */
+export function readWithin<T>(
+  pool: pg.Pool,
+  statementTimeoutMs: number,
+  read: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  return transact(pool, `BEGIN READ ONLY; SET LOCAL statement_timeout = ${statementTimeoutMs}`, read);
+}
+
+async function transact<T>(
+  pool: pg.Pool,
+  begin: string,
+  work: (client: pg.PoolClient) => Promise<T>,
+  signal?: AbortSignal,
 ): Promise<T> {
   const client = await pool.connect();
   const abort = () => void client.end();
@@ -59,10 +82,8 @@ async function transactForUser<T>(
   try {
     signal?.throwIfAborted();
     signal?.addEventListener('abort', abort);
-    await client.query('BEGIN');
-    await client.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data ' || $1, 0))", [userId]);
-    if (during) await requireImport(client, during);
-    const result = await write(client);
+    await client.query(begin);
+    const result = await work(client);
     await client.query('COMMIT');
     return result;
   } catch (error) {

@@ -7,8 +7,9 @@ import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import { coverByHours, coverByReadings, coverByRollups, type SummaryCover } from '../domain/summary-cover.ts';
 import { haveSameHours } from '../domain/time-zone.ts';
 import { toAggregation } from './aggregation-sql.ts';
-import { translated } from './database.ts';
+import { readWithin, translated } from './database.ts';
 import { toTrend } from './trend-sql.ts';
+import { UserTurns, type WaitLimits } from './user-turns.ts';
 
 interface AnyRow {
   /** Whether the rollups that the statement asked for are there. */
@@ -17,11 +18,22 @@ interface AnyRow {
   readonly time_zone: string | null;
 }
 
+/** Limits of the summaries that are made from the readings themselves. */
+export interface ScanLimits extends WaitLimits {
+  /** Milliseconds. */
+  readonly statementTimeoutMs: number;
+}
+
+/** How many of them run at once. */
+const SCANS = 2;
+
 /**
  * Summaries out of the rollups, and where a window cuts an hour out of the readings. In another zone than that of the
- * rollups they come out of hours, if those are the same, else and without rollups out of the readings.
+ * rollups they come out of hours, if those are the same, else and without rollups out of the readings: since that takes the
+ * longer the more there are, few do it at a time, of different users, and the others find connections.
  */
-export function createPgSummaries(pool: pg.Pool): SummaryReader {
+export function createPgSummaries(pool: pg.Pool, limits: ScanLimits): SummaryReader {
+  const turns = new UserTurns(SCANS, limits);
   const ask = async <Row extends AnyRow>(
     query: SummaryQuery,
     toStatement: (cover: SummaryCover) => { name: string; text: string; values: unknown[] },
@@ -36,7 +48,10 @@ export function createPgSummaries(pool: pg.Pool): SummaryReader {
       const rowsOfHours = await run(coverByHours(query, timeZone, other, ways));
       if (rowsOfHours[0]?.usable === true) return rowsOfHours;
     }
-    return run(coverByReadings(query, ways));
+    const statement = toStatement(coverByReadings(query, ways));
+    const scan = (client: pg.ClientBase) => asked(client.query<Row>(statement));
+    const result = await turns.take(query.userId, () => readWithin(pool, limits.statementTimeoutMs, scan));
+    return result.rows;
   };
   return {
     summarise: (query) =>

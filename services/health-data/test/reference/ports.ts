@@ -18,6 +18,7 @@ import { createPgSummaries } from '../../src/store/pg-summaries.ts';
 import { createPgUserEraser } from '../../src/store/pg-user-eraser.ts';
 import { createPgWeights } from '../../src/store/pg-weights.ts';
 import { createPrismaRecords } from '../../src/store/prisma-records.ts';
+import { PATIENT_SCANS } from '../patient-scans.ts';
 
 const POOL_SIZE = 8;
 const REBUILD_INTERVAL_MS = 3_600_000;
@@ -65,7 +66,7 @@ function openInstance(stack: AsyncDisposableStack, { url, schema }: TestDatabase
   return {
     data: {
       readings: createPgReadings(pool),
-      summaries: createPgSummaries(pool),
+      summaries: createPgSummaries(pool, PATIENT_SCANS),
       weights: createPgWeights(pool),
       records: createPrismaRecords(prisma),
       profiles,
