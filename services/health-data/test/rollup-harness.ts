@@ -1,10 +1,11 @@
 import { expect } from '@jest/globals';
 import { getMetric, type MetricKey } from '@phds/catalog/metrics';
 import { openPostgres } from '@phds/service-kit/postgres';
-import { createTestDatabase } from '@phds/test-kit/databases';
+import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import type pg from 'pg';
 import type { ProfileWriter, ReadingWindow, ReadingWriter, RollupStore } from '../src/app/ports.ts';
 import { toReadingId } from '../src/app/row-ids.ts';
+import type { ImportKey } from '../src/domain/import-progress.ts';
 import { POOL_SETTINGS } from '../src/store/database.ts';
 import { createPgProfileWriter } from '../src/store/pg-profile-writes.ts';
 import { createPgReadingWriter } from '../src/store/pg-reading-writes.ts';
@@ -13,13 +14,14 @@ import { computeKept, type ReadingRow } from './rollup-reference.ts';
 
 /** The stores that write readings and what is kept beside them, on a database of their own. */
 export interface RollupHarness extends AsyncDisposable {
+  readonly database: TestDatabase;
   readonly pool: pg.Pool;
   readonly readings: ReadingWriter;
   readonly profiles: ProfileWriter;
   readonly rollups: RollupStore;
   /** Users whose rebuild was left to the background. */
   readonly deferred: string[];
-  put(userId: string, rows: readonly ReadingRow[]): Promise<unknown>;
+  put(userId: string, rows: readonly ReadingRow[], during?: ImportKey): Promise<unknown>;
   remove(userId: string, rows: readonly ReadingRow[], windows?: readonly ReadingWindow[]): Promise<number>;
   storedOf(userId: string): Promise<ReadingRow[]>;
   keptOf(userId: string): Promise<string[]>;
@@ -49,12 +51,13 @@ export async function startRollupHarness(poolSize = 8): Promise<RollupHarness> {
   const storedOf = (userId: string) => readStored(pool, userId);
   const running = stack.move();
   return {
+    database,
     pool,
     readings,
     profiles: createPgProfileWriter(pool, (userId) => deferred.push(userId)),
     rollups: createPgRollupStore(pool),
     deferred,
-    put: (userId, rows) => readings.put(userId, rows.map(identify(userId))),
+    put: (userId, rows, during) => readings.put(userId, rows.map(identify(userId)), during),
     remove: (userId, rows, windows = []) => readings.delete(userId, rows.map(identify(userId)), windows),
     storedOf,
     keptOf,

@@ -187,7 +187,10 @@ export interface ImportStore {
 }
 
 export interface UserEraser {
-  /** Removes every row of the user. */
+  /**
+   * Removes every row of the user; what takes long goes on when the caller has gone. After an error some rows may be left, which
+   * agree with each other, and a repeat removes them.
+   */
   erase(userId: string): Promise<void>;
 }
 

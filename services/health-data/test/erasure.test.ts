@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { createPgImports } from '../src/store/pg-imports.ts';
+import { createPgSummaries } from '../src/store/pg-summaries.ts';
+import { createPgUserEraser, USER_TABLES } from '../src/store/pg-user-eraser.ts';
+import { PATIENT_SCANS } from './patient-scans.ts';
+import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
+import { computeKept, type ReadingRow } from './rollup-reference.ts';
+
+const PIECE = 10;
+
+let harness: RollupHarness;
+let admin: pg.Client;
+beforeAll(async () => {
+  harness = await startRollupHarness();
+  admin = new pg.Client({ connectionString: harness.database.adminUrl });
+  await admin.connect();
+  await admin.query(`SET search_path = ${harness.database.schema}`);
+});
+afterAll(async () => {
+  await admin.end();
+  await harness[Symbol.asyncDispose]();
+});
+
+/** As the server does with a statement that takes too long, for those that delete readings, `gone`, while the condition is true. */
+async function breakOff(condition: string): Promise<void> {
+  await admin.query(`
+    CREATE OR REPLACE FUNCTION break_off() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF ${condition} THEN RAISE EXCEPTION 'too long' USING ERRCODE = 'query_canceled'; END IF;
+      RETURN NULL;
+    END $$;
+    CREATE OR REPLACE TRIGGER break_off AFTER DELETE ON reading
+      REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION break_off()`);
+}
+
+const breakOffNothing = () => breakOff('false');
+
+const heart = (minute: number) =>
+  row('heart-rate', new Date(Date.UTC(2025, 5, 1, 0, minute * 7)).toISOString(), 60);
+const weight = (day: number) => row('weight', new Date(Date.UTC(2025, 5, day)).toISOString(), 70);
+const times = (number: number, toRow: (index: number) => ReadingRow) =>
+  Array.from({ length: number }, (_, index) => toRow(index));
+
+const erase = (userId: string) => createPgUserEraser(harness.pool, PIECE).erase(userId);
+
+/** Rows of the person, by table. */
+async function listLeft(userId: string) {
+  const counts = USER_TABLES.map(async (table) => {
+    const { rowCount } = await harness.pool.query(`SELECT FROM ${table} WHERE user_id = $1`, [userId]);
+    return [table, rowCount];
+  });
+  return (await Promise.all(counts)).filter(([, count]) => count !== 0);
+}
+
+/** The counts beside the readings, and summaries, say what is stored and nothing else. */
+async function expectAgreement(userId: string): Promise<number> {
+  const stored = await harness.storedOf(userId);
+  const ofCounts = (rows: readonly string[]) => rows.filter((text) => text.startsWith('reading_count'));
+  expect(ofCounts(await harness.keptOf(userId))).toEqual(ofCounts(computeKept(stored, 'UTC')));
+  const summaries = await createPgSummaries(harness.pool, PATIENT_SCANS).summarise({
+    userId,
+    metrics: ['heart-rate', 'weight'],
+    timeZone: 'UTC',
+    range: { from: null, to: null },
+    since: null,
+  });
+  expect(summaries.reduce((sum, { count }) => sum + count, 0)).toBe(stored.length);
+  return stored.length;
+}
+
+test('a person with more readings than a statement could delete is erased', async () => {
+  await harness.put('much', times(5 * PIECE + 1, heart));
+  await harness.put('other', times(PIECE, heart));
+  await breakOff(`(SELECT count(*) FROM gone) > ${PIECE}`);
+  await erase('much');
+  expect(await listLeft('much')).toEqual([]);
+  expect(await expectAgreement('other')).toBe(PIECE);
+});
+
+test('an erasure that was broken off leaves what agrees, and a repeat goes on with it', async () => {
+  const name = { userId: 'broken-off', format: 'fhir', digest: 'a1'.repeat(32) };
+  await createPgImports(harness.pool).start(name, 1, false, new Date());
+  await harness.put('broken-off', [...times(3 * PIECE, heart), ...times(2 * PIECE, weight)]);
+  await breakOff(`(SELECT count(*) FROM reading WHERE user_id = 'broken-off') < ${2 * PIECE}`);
+  await expect(erase('broken-off')).rejects.toMatchObject({ reason: 'unavailable' });
+  const left = await expectAgreement('broken-off');
+  expect(left).toBeGreaterThanOrEqual(2 * PIECE);
+  expect(left).toBeLessThan(3 * PIECE);
+  await expect(harness.put('broken-off', [heart(0)], name)).rejects.toMatchObject({ reason: 'not_found' });
+
+  // Somebody begins a new import: its rollups are those of what is left, and go first again.
+  await harness.put('broken-off', times(PIECE, heart));
+  await harness.expectKept('broken-off');
+  await expect(erase('broken-off')).rejects.toMatchObject({ reason: 'unavailable' });
+  expect(await expectAgreement('broken-off')).toBeLessThan(3 * PIECE);
+
+  await breakOffNothing();
+  await erase('broken-off');
+  expect(await listLeft('broken-off')).toEqual([]);
+});
