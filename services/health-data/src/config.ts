@@ -35,7 +35,7 @@ export const configSchema = z.object({
    * Longest statement of a summary that is computed from all readings; it waits a quarter of that at most. The sum stays below
    * the gateway's HEALTH_DATA_DEADLINE_MS: a later answer reaches nobody.
    */
-  SUMMARY_SCAN_TIMEOUT_MS: integer(2_000, { min: 1 }),
+  SUMMARY_SCAN_TIMEOUT_MS: durationMs(2_000),
   /** How often users are looked for whose rollups have to be rebuilt; the first time at the start. */
   ROLLUP_CHECK_INTERVAL_MS: integer(3_600_000, { min: 1_000, max: 86_400_000 }),
 });
