@@ -20,6 +20,7 @@ const USERS = ['ada', 'grace', 'edith'];
 const START = '2026-02-27T20:00:00Z';
 const SEEDS = [11, 2_026, 77_777];
 const STEPS = 120;
+const DAY_MS = 86_400_000;
 
 let consent: RunningService;
 let grants: Grant[];
@@ -118,6 +119,11 @@ class Processes implements AsyncDisposable {
       // Its chain ends here, uncounted; somebody else counts the rest.
       await process[Symbol.asyncDispose]();
       this.#processes[index] = this.#start();
+    } else {
+      // A clock that is far ahead for a moment.
+      this.#clock.advance(DAY_MS);
+      await Promise.allSettled([write()]);
+      this.#clock.advance(-DAY_MS);
     }
   }
 

@@ -42,10 +42,12 @@ const people = {
   },
 };
 
-function start(limits: { maxQueued?: number; maxWaitMs?: number } = {}): [AccessWriter, FakeRecorder] {
-  const recorder = new FakeRecorder();
+function start(
+  limits: { maxQueued?: number; maxWaitMs?: number } = {},
+): [AccessWriter, FakeRecorder, FakeClock] {
+  const [recorder, clock] = [new FakeRecorder(), new FakeClock()];
   const options = { maxBatch: 10, maxQueued: 100, maxWaitMs: 60_000, maxPeople: 2, ...limits };
-  return [createAccessWriter({ recorder, people, clock: new FakeClock() }, options), recorder];
+  return [createAccessWriter({ recorder, people, clock }, options), recorder, clock];
 }
 
 const some = (count: number, change: object = {}) =>
@@ -157,6 +159,50 @@ describe('the writer', () => {
     const [before, after] = recorder.batches as [RecordBatch, RecordBatch];
     expect(after.writer).not.toBe(before.writer);
     expect(after).toMatchObject({ seq: 0, previousHash: hashBeginning(after.writer) });
+  });
+
+  test('dates by the clock again after it was far ahead for a moment: in another chain, once the refusals are written', async () => {
+    const [writer, recorder, clock] = start();
+    const [now, later] = [clock.now().getTime(), 86_400_000];
+    await writer.record(some(1));
+    clock.advance(later);
+    recorder.judgement = (access) => (access.page === 2 ? 'grant_revoked' : 'released');
+    const gate = Promise.withResolvers<void>();
+    recorder.judgeGate = gate.promise;
+    recorder.told.length = 0;
+    const refused = writer.record(some(1, { page: 2 }));
+    await eventually(() => expect(recorder.told.at(-1)).toBe('judge 1'));
+    clock.advance(-later);
+    const calls = [writer.record(some(3)), writer.record(some(2, { page: 2 }))];
+    // By then everything has happened that does not wait for the judgement.
+    await new Promise(setImmediate);
+    expect(recorder.told.at(-1)).toBe('judge 1');
+    gate.resolve();
+    expect(await refused).toEqual(['grant_revoked']);
+    await Promise.all(calls);
+    const [first, ahead, refusal, after, last] = recorder.batches as [RecordBatch, ...RecordBatch[]];
+    expect([ahead, refusal]).toMatchObject([
+      { writer: first.writer, seq: 1, at: now + later, recordCount: 1 },
+      { writer: first.writer, seq: 2, at: now + later, recordCount: 1 },
+    ]);
+    const [referring, referred] = [refusal?.records[0], ahead?.records[0]];
+    expect(referring?.refersTo).toEqual(referred?.id);
+    expect(Buffer.compare(referring!.id, referred!.id)).toBe(1);
+    expect([after, last]).toMatchObject([
+      { seq: 0, at: now, recordCount: 5 },
+      { writer: after?.writer, seq: 1, at: now, recordCount: 2 },
+    ]);
+    expect(after).toMatchObject({ previousHash: hashBeginning(after!.writer) });
+    expect(after?.writer).not.toBe(first.writer);
+  });
+
+  test('goes on in its chain when the clock goes back by little', async () => {
+    const [writer, recorder, clock] = start();
+    await writer.record(some(1));
+    clock.advance(-5_000);
+    await writer.record(some(1));
+    const [before, after] = recorder.batches as [RecordBatch, RecordBatch];
+    expect(after).toMatchObject({ writer: before.writer, seq: 1, at: before.at });
   });
 
   test('releases nothing of a batch whose judgements are too few', async () => {

@@ -142,24 +142,24 @@ describe('ids of records', () => {
 
   test('grow, also within a millisecond, past its 4096, and when the clock goes back', () => {
     const clock = new FakeClock();
-    const stamp = createRecordStamps(clock);
-    const ids = Array.from({ length: 50 }, () => text(stamp(100).ids)).flat();
+    const stamps = createRecordStamps(clock);
+    const ids = Array.from({ length: 50 }, () => text(stamps.next(100).ids)).flat();
     clock.advance(-1_000);
-    ids.push(...text(stamp(1).ids));
+    ids.push(...text(stamps.next(1).ids));
     clock.advance(5_000);
-    ids.push(...text(stamp(500).ids));
+    ids.push(...text(stamps.next(500).ids));
     expect(ids).toEqual(ids.toSorted());
     expect(new Set(ids).size).toBe(5_501);
   });
 
   test('of one stamp share its millisecond, and are UUIDs of version 7 that begin with it', () => {
     const clock = new FakeClock('2022-02-22T19:22:22.000Z');
-    const stamp = createRecordStamps(clock);
+    const stamps = createRecordStamps(clock);
     for (let turn = 0; turn < 20; turn += 1) {
-      const { at, ids } = stamp(500);
+      const { at, ids } = stamps.next(500);
       expect(new Set(ids.map(timeOfUuid))).toEqual(new Set([at]));
     }
-    expect(text(createRecordStamps(clock)(1).ids)[0]).toMatch(
+    expect(text(createRecordStamps(clock).next(1).ids)[0]).toMatch(
       /^017f22e2-79b0-7000-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     );
   });

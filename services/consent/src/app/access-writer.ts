@@ -6,7 +6,7 @@ import { type Call, CallQueue, notRecorded, type QueueLimits, takeWhileFits } fr
 import { createPersonRefs } from './person-refs.ts';
 import { createRecordChainEnd } from './record-chain-end.ts';
 import type { AccessRecorder, People, RecordBatch } from './record-ports.ts';
-import { createRecordStamps } from './record-stamps.ts';
+import { createRecordStamps, type RecordStamps } from './record-stamps.ts';
 
 /** Limits of the wait for a batch; its statements have limits of their own. */
 export interface AccessWriterOptions extends QueueLimits {
@@ -59,7 +59,7 @@ export function createAccessWriter(
 class BatchWriter implements AccessWriter {
   readonly #recorder: AccessRecorder;
   readonly #maxBatch: number;
-  readonly #stamp: ReturnType<typeof createRecordStamps>;
+  readonly #stamps: RecordStamps;
   readonly #people: ReturnType<typeof createPersonRefs>;
   readonly #chain = createRecordChainEnd();
   readonly #calls: CallQueue;
@@ -75,7 +75,7 @@ class BatchWriter implements AccessWriter {
     this.#recorder = recorder;
     this.#maxBatch = options.maxBatch;
     this.#calls = new CallQueue(options);
-    this.#stamp = createRecordStamps(clock);
+    this.#stamps = createRecordStamps(clock);
     this.#people = createPersonRefs(people, options.maxPeople);
   }
 
@@ -114,11 +114,15 @@ class BatchWriter implements AccessWriter {
   }
 
   async #writeNext(): Promise<void> {
+    const isAhead = this.#stamps.isAhead();
+    // A refusal comes after what it refers to, so those of records that are stamped ahead have to be known, and written as well.
+    if (isAhead) await this.#judging;
     const refused = takeWhileFits(this.#refused, this.#maxBatch, (one) => one.refusals.length);
     this.#refused = this.#refused.slice(refused.length);
     const refusals = refused.flatMap((one) => one.refusals);
-    const calls = this.#calls.take(this.#maxBatch - refusals.length);
+    const calls = isAhead && refused.length > 0 ? [] : this.#calls.take(this.#maxBatch - refusals.length);
     if (calls.length + refused.length === 0) return;
+    if (isAhead && refused.length === 0) this.#beginAnew();
     try {
       const written = await this.#insert(calls, refusals);
       for (const { call, verdicts } of refused) call.resolve(verdicts);
@@ -131,10 +135,16 @@ class BatchWriter implements AccessWriter {
     }
   }
 
+  /** Within a chain time never goes back. */
+  #beginAnew(): void {
+    this.#chain.abandon();
+    this.#stamps.restart();
+  }
+
   async #insert(calls: readonly Call[], refusals: readonly Refusal[]): Promise<Written> {
     const accesses = calls.flatMap((call) => call.accesses);
     const userRefs = await this.#people.resolve(accesses.map((access) => access.userId));
-    const { at, ids } = this.#stamp(refusals.length + accesses.length);
+    const { at, ids } = this.#stamps.next(refusals.length + accesses.length);
     const next = ids.values();
     const nextId = () => next.next().value ?? new Uint8Array();
     const records = refusals.map((refusal) => toRefusalRecord(refusal, nextId(), at));

@@ -9,7 +9,7 @@ export interface RecordChainEnd {
   next(at: number, records: readonly ChainedRecord[]): RecordBatch;
   /** The batch is committed: the next continues it. */
   advance(batch: ChainedBatch): void;
-  /** It is not known whether the last batch was committed. Nothing may follow it: another chain begins. */
+  /** Nothing may follow the last batch, as when it is not known whether it was committed: another chain begins. */
   abandon(): void;
 }
 

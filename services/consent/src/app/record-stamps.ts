@@ -4,6 +4,8 @@ import type { Clock } from '@phds/service-kit/clock';
 /** Ids within one millisecond count up in the 12 bits of `rand_a`. */
 const IDS_PER_MILLISECOND = 0x1000;
 const UUID_BYTES = 16;
+/** How far stamps may run ahead of the clock: no load borrows as much, and what sets clocks right in steps takes smaller ones. */
+const MOST_AHEAD_MS = 5_000;
 
 /** The time of a batch and the ids of its records. */
 export interface RecordStamp {
@@ -14,31 +16,50 @@ export interface RecordStamp {
 }
 
 /**
- * Makes UUIDs of version 7 (RFC 9562 section 5.7, method 1 of 6.2): in one process each is greater than the one before. Those
+ * Makes UUIDs of version 7 (RFC 9562 section 5.7, method 1 of 6.2): until a restart each is greater than the one before. Those
  * of one stamp share their millisecond, so that a batch never spreads over two partitions; where a millisecond has too few
- * left, or the clock went back, the next one is borrowed. `count` is 4096 at most.
+ * left, or the clock went back, the next one is borrowed.
  */
-export function createRecordStamps(clock: Clock): (count: number) => RecordStamp {
+export interface RecordStamps {
+  /** `count` is 4096 at most. */
+  next(count: number): RecordStamp;
+  /** Whether the clock went back so far that borrowing would date records wrongly for long. */
+  isAhead(): boolean;
+  /** The next stamp is of the clock's time, though it may be less than the last. */
+  restart(): void;
+}
+
+export function createRecordStamps(clock: Clock): RecordStamps {
   let millisecond = 0;
   let used = 0;
-  return (count) => {
-    const now = clock.now().getTime();
-    if (now > millisecond) {
-      millisecond = now;
-      used = 0;
-    } else if (used + count > IDS_PER_MILLISECOND) {
-      millisecond += 1;
-      used = 0;
-    }
-    const bytes = randomFillSync(Buffer.allocUnsafe(count * UUID_BYTES));
-    const ids: Uint8Array[] = [];
-    for (let start = 0; start < bytes.length; start += UUID_BYTES) {
-      bytes.writeUIntBE(millisecond, start, 6);
-      bytes.writeUInt16BE(0x7000 | used, start + 6);
-      bytes.writeUInt8((bytes.readUInt8(start + 8) & 0x3f) | 0x80, start + 8);
-      ids.push(bytes.subarray(start, start + UUID_BYTES));
-      used += 1;
-    }
-    return { at: millisecond, ids };
+  return {
+    next(count) {
+      const now = clock.now().getTime();
+      if (now > millisecond) {
+        millisecond = now;
+        used = 0;
+      } else if (used + count > IDS_PER_MILLISECOND) {
+        millisecond += 1;
+        used = 0;
+      }
+      const ids = makeIds(millisecond, used, count);
+      used += count;
+      return { at: millisecond, ids };
+    },
+    isAhead: () => millisecond > clock.now().getTime() + MOST_AHEAD_MS,
+    restart() {
+      millisecond = 0;
+    },
   };
+}
+
+function makeIds(millisecond: number, first: number, count: number): Uint8Array[] {
+  const bytes = randomFillSync(Buffer.allocUnsafe(count * UUID_BYTES));
+  return Array.from({ length: count }, (_, index) => {
+    const id = bytes.subarray(index * UUID_BYTES, (index + 1) * UUID_BYTES);
+    id.writeUIntBE(millisecond, 0, 6);
+    id.writeUInt16BE(0x7000 | (first + index), 6);
+    id.writeUInt8((id.readUInt8(8) & 0x3f) | 0x80, 8);
+    return id;
+  });
 }
