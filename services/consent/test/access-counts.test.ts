@@ -183,7 +183,8 @@ describe('counts of accesses', () => {
       '2026-03-02T04:00:00Z',
     ];
     const times = [null, ...moments.map((moment) => new Date(moment)), records.at(-1)!.at];
-    const periods = times.flatMap((from) => times.map((to) => ({ from, to })));
+    const pairs = times.flatMap((from) => times.map((to) => ({ from, to })));
+    const periods = pairs.filter(({ from, to }) => from === null || to === null || from < to);
     const check = async ({ from, to }: { from: Date | null; to: Date | null }) => {
       const expected = records.filter(({ at }) => (from ?? at) <= at && (to === null || at < to));
       const filter = {

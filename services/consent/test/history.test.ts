@@ -73,6 +73,10 @@ describe('the access history', () => {
     const at = timestampMs(accesses[0]!.at!);
     expect(await count({ from: timestampFromDate(new Date(at + 1)) })).toBe(0);
     expect(await count({ to: timestampFromDate(new Date(at + 1)) })).toBe(2);
+    for (const from of [at, at + 1]) {
+      const empty = { from: timestampFromDate(new Date(from)), to: timestampFromDate(new Date(at)) };
+      await expect(count(empty)).rejects.toMatchObject({ reason: 'invalid_request' });
+    }
     const other = await approve(consent, one, 'other');
     await expect(consent.history.listAccesses({ grantId: other.grantId }, session)).rejects.toMatchObject({
       reason: 'not_found',

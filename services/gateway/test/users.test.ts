@@ -203,6 +203,13 @@ describe('users', () => {
     ['GET', '/partner/consent/grants?status=done', undefined, 'status'],
     ['GET', '/partner/consent/pending?status=active', undefined, 'status'],
     ['GET', '/partner/consent/accesses?from=x', undefined, 'from'],
+    ['GET', '/partner/consent/accesses?from=2026-03-02&to=2026-03-01', undefined, 'from'],
+    [
+      'GET',
+      '/partner/consent/grants/grt_1/accesses?from=2026-03-01&to=2026-03-01T00:00:00Z',
+      undefined,
+      'from',
+    ],
     ['PATCH', '/partner/consent/grants/grt_1', { expiresAt: '2026-06-01' }, 'expiresAt'],
     ['PATCH', '/partner/consent/grants/grt_1', { status: 'revoked' }, 'status'],
     ['POST', '/partner/consent/pending/apr_1/approve', { expiresInDays: 7 }, 'expiresInDays'],

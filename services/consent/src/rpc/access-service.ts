@@ -2,6 +2,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
   type Access as AccessMessage,
   AccessService,
+  type ListAccessesRequest,
   Verdict,
 } from '@phds/contracts/phds/consent/v1/access_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
@@ -46,8 +47,7 @@ export function accessService({ accesses, userOf }: { accesses: Accesses; userOf
       },
       async listAccesses(request, context) {
         const userId = await userOf(context);
-        const period = { from: findMoment('from', request.from), to: findMoment('to', request.to) };
-        const filter = { ...findFilter(request), ...period };
+        const filter = { ...findFilter(request), ...findPeriod(request) };
         const { items, total } = await accesses.list(userId, filter, toPage(request.page));
         const entries = items.map((entry) => ({
           ...entry,
@@ -102,6 +102,13 @@ function findFilter(request: { grantId: string; clientId: string; scope: string 
     clientId: parseText('clientId', request.clientId, 128) || null,
     scope: parseText('scope', request.scope, 128) || null,
   };
+}
+
+/** Inclusive and exclusive; null is unbounded. */
+function findPeriod(request: Pick<ListAccessesRequest, 'from' | 'to'>) {
+  const [from, to] = [findMoment('from', request.from), findMoment('to', request.to)];
+  if (from !== null && to !== null && from >= to) throw invalidRequest('from', 'must be before to');
+  return { from, to };
 }
 
 /** Both or neither; null is the default range. */

@@ -1,4 +1,4 @@
-import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { isScope, SCOPE_NAMES } from '@phds/catalog/scopes';
 import { findTimeBound } from '../../domain/instant.ts';
 import { readDayRange } from '../day-range.ts';
@@ -16,7 +16,7 @@ export async function listAccesses(gateway: Gateway, exchange: Exchange): Promis
   const ofGrant = pathParameter(exchange, 'id');
   const filters = ofGrant === '' ? [...FILTERS, 'grantId'] : FILTERS;
   const query = readListQuery(exchange.request.originalUrl, filters);
-  const [from, to] = [readTime(query, 'from'), readTime(query, 'to')];
+  const { from, to } = readPeriod(query);
   const scope = readScope(query);
   query.check();
   const { accesses, total } = await gateway.backends.accesses.listAccesses(
@@ -25,8 +25,8 @@ export async function listAccesses(gateway: Gateway, exchange: Exchange): Promis
       grantId: ofGrant === '' ? (query.find('grantId') ?? '') : ofGrant,
       clientId: query.find('clientId') ?? '',
       scope,
-      ...(from === undefined ? {} : { from }),
-      ...(to === undefined ? {} : { to }),
+      ...(from === null ? {} : { from: timestampFromMs(from) }),
+      ...(to === null ? {} : { to: timestampFromMs(to) }),
     },
     onBehalf(exchange),
   );
@@ -59,13 +59,20 @@ export async function showPreview(gateway: Gateway, exchange: Exchange): Promise
   send(exchange.response, 200, headers, Buffer.from(body.buffer, body.byteOffset, body.byteLength));
 }
 
-function readTime(query: ListQuery, name: string): Timestamp | undefined {
+/** Inclusive and exclusive, in Unix milliseconds; null where not given. */
+function readPeriod(query: ListQuery) {
+  const [from, to] = [readTime(query, 'from'), readTime(query, 'to')];
+  if (from !== null && to !== null && from >= to) query.fault('from', 'must be before "to"');
+  return { from, to };
+}
+
+function readTime(query: ListQuery, name: string): number | null {
   const text = query.find(name);
-  if (text === undefined) return undefined;
+  if (text === undefined) return null;
   const bound = findTimeBound(text);
-  if (bound !== null) return timestampFromMs(bound.time);
+  if (bound !== null) return bound.time;
   query.fault(name, 'must be a date (2026-03-01) or an RFC 3339 instant (2026-03-01T08:00:00Z)');
-  return undefined;
+  return null;
 }
 
 function readScope(query: ListQuery): string {
