@@ -171,11 +171,12 @@ async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise
   const failed = (what: string) => (err: unknown) => log.warn({ err }, `${what} failed`);
   const checkpoint = failed('the checkpoint of the records');
   resources.defer(() => keeping.takeCheckpoint().then(() => undefined, checkpoint));
-  const every = (intervalMs: number, onFailure: (err: unknown) => void, turn: () => Promise<unknown>) =>
+  type Turn = Parameters<typeof startPeriodic>[0];
+  const every = (intervalMs: number, onFailure: (err: unknown) => void, turn: Turn) =>
     resources.use(
       startPeriodic(turn, { intervalMs, onFailure, atOnce: intervalMs === config.PRUNE_INTERVAL_MS }),
     );
-  every(config.COUNT_INTERVAL_MS, failed('counting'), () => countAll(counter));
+  every(config.COUNT_INTERVAL_MS, failed('counting'), (signal) => countAll(counter, signal));
   every(config.CHECKPOINT_INTERVAL_MS, checkpoint, () => keeping.takeCheckpoint());
   every(config.PRUNE_INTERVAL_MS, failed('moving the months of records'), async () => {
     const dropped = await keeping.movePartitions();

@@ -41,7 +41,7 @@ export function startDatedWriter(databaseUrl: string, clock: Clock): DatedWriter
   return {
     pool,
     writer,
-    count: () => counter.countNext(),
+    count: () => counter.countNext(200),
     async [Symbol.asyncDispose]() {
       await writer[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();

@@ -1,6 +1,10 @@
 import type { AccessCounter } from './record-ports.ts';
 
-/** Counts until nothing is uncounted. */
-export async function countAll(counter: AccessCounter): Promise<void> {
-  while ((await counter.countNext()) > 0);
+const BATCHES_AT_ONCE = 200;
+
+/** Counts while there is more than fits into one go: under load something is always uncounted, and that is for the next turn. */
+export async function countAll(counter: AccessCounter, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    if ((await counter.countNext(BATCHES_AT_ONCE)) < BATCHES_AT_ONCE) return;
+  }
 }

@@ -66,7 +66,7 @@ export interface AccessHistory {
 /** Counts records by day, so that reading the counts never scans them. */
 export interface AccessCounter {
   /** Adds some of the batches that are not counted yet, each exactly once whoever does it; answers how many. */
-  countNext(): Promise<number>;
+  countNext(atMost: number): Promise<number>;
 }
 
 /** The months that records are kept in. */

@@ -1,8 +1,6 @@
 import type pg from 'pg';
 import type { AccessCounter } from '../app/record-ports.ts';
 
-const BATCHES_AT_ONCE = 200;
-
 // The records of a batch share its time, and so a range of ids. In the order of the key, so that two who count never wait for
 // each other; those who come second skip what the first has taken.
 const COUNT_NEXT = `
@@ -35,11 +33,11 @@ const COUNT_NEXT = `
 /** Counts in one statement: a batch is uncounted, or in the counts, and never both or neither. Wants the access pool's planner. */
 export function createPgAccessCounter(pool: pg.Pool): AccessCounter {
   return {
-    async countNext() {
+    async countNext(atMost) {
       const { rows } = await pool.query<{ taken: number }>({
         name: 'count',
         text: COUNT_NEXT,
-        values: [BATCHES_AT_ONCE],
+        values: [atMost],
       });
       return rows[0]?.taken ?? 0;
     },

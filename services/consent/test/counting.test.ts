@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals';
+import { startPeriodic } from '@phds/service-kit/periodic';
+import { eventually } from '@phds/test-kit/conditions';
+import { countAll } from '../src/app/counting.ts';
+
+/** A counter that finds so many batches the first time, the second time, …; the last number from then on, and none in the end. */
+function createCounter(...found: (number | 'all that fit')[]) {
+  const counter = {
+    turns: 0,
+    async countNext(atMost: number) {
+      const next = counter.turns < 10_000 ? found[Math.min(counter.turns, found.length - 1)] : 0;
+      counter.turns += 1;
+      await new Promise(setImmediate);
+      return next === 'all that fit' ? atMost : (next ?? 0);
+    },
+  };
+  return counter;
+}
+
+test('counting goes on while there is more than fits, and ends while others go on recording', async () => {
+  const counter = createCounter('all that fit', 'all that fit', 1);
+  await countAll(counter, new AbortController().signal);
+  expect(counter.turns).toBe(3);
+});
+
+test('counting ends when the service does, whatever is left to count', async () => {
+  const counter = createCounter('all that fit');
+  {
+    await using _counting = startPeriodic((signal) => countAll(counter, signal), {
+      intervalMs: 3_600_000,
+      atOnce: true,
+      onFailure: () => undefined,
+    });
+    await eventually(() => expect(counter.turns).toBeGreaterThan(1));
+  }
+  expect(counter.turns).toBeLessThan(10_000);
+});
