@@ -178,11 +178,13 @@ async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise
     );
   every(config.COUNT_INTERVAL_MS, failed('counting'), (signal) => countAll(counter, signal));
   every(config.CHECKPOINT_INTERVAL_MS, checkpoint, () => keeping.takeCheckpoint());
-  every(config.PRUNE_INTERVAL_MS, failed('moving the months of records'), async () => {
-    const dropped = await keeping.movePartitions();
-    if (dropped.length === 0) return;
-    log.info({ months: dropped }, 'months of records dropped');
-    await keeping.takeCheckpoint();
+  every(config.PRUNE_INTERVAL_MS, failed('moving the months of records'), async (signal) => {
+    const dropped = await keeping.movePartitions(signal);
+    if (dropped.length > 0) {
+      log.info({ months: dropped }, 'months of records dropped');
+      await keeping.takeCheckpoint();
+    }
+    await keeping.deleteCounts(signal);
   });
   const pruned = createPrismaPruner(prisma, {
     revocationDays: config.PRUNE_REVOCATIONS_AFTER_DAYS,

@@ -4,7 +4,14 @@ import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
 import { startDatedWriter } from './dated-writer.ts';
-import { accessOf, approve, type RunningService, registerApp, startConsent } from './running-service.ts';
+import {
+  accessOf,
+  approve,
+  type RunningService,
+  record,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
 import { verifyRecords } from './verify-command.ts';
 
 /** Names of the partitions of a table, without its own. */
@@ -46,7 +53,7 @@ async function makeMonth({ owner }: RunningService, month: string): Promise<void
 }
 
 /** Accesses of a month long ago and of now, by one grant. */
-async function recordInMonth(consent: RunningService, month: string): Promise<{ grantId: string }> {
+async function recordInMonth(consent: RunningService, month: string) {
   const grant = await approve(consent, await registerApp(consent), 'old-reader');
   const clock = new FakeClock(`${month.replace('_', '-')}-15T12:00:00Z`);
   await using dated = startDatedWriter(consent.database.url, clock);
@@ -70,14 +77,24 @@ test('the months to come are there at the start, and a month that is missing is 
   });
 });
 
+async function connect(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString, options: '-c search_path=consent' });
+  await client.connect();
+  return client;
+}
+
+/** Days that are counted in the table, whether or not they are told. */
+async function countedDays({ owner }: RunningService): Promise<string[]> {
+  const { rows } = await owner.query(
+    `SELECT DISTINCT to_char(day, 'YYYY-MM-DD') AS day FROM access_day ORDER BY 1`,
+  );
+  return rows.map((row) => row.day);
+}
+
 test('a month is as closed to changes as the whole table, for the service and for the owner', async () => {
   await using consent = await startConsent();
   const month = await monthAway(consent, 0);
-  const runtime = new pg.Client({
-    connectionString: consent.database.url,
-    options: '-c search_path=consent',
-  });
-  await runtime.connect();
+  const runtime = await connect(consent.database.url);
   for (const table of [`access_record_${month}`, `access_batch_${month}`]) {
     for (const statement of [`UPDATE ${table} SET seq = 0`, `DELETE FROM ${table}`, `TRUNCATE ${table}`]) {
       await expect(runtime.query(statement)).rejects.toThrow(/permission denied/);
@@ -86,7 +103,25 @@ test('a month is as closed to changes as the whole table, for the service and fo
     await expect(runtime.query(`DROP TABLE ${table}`)).rejects.toThrow(/must be owner/);
     await expect(runtime.query(`INSERT INTO ${table} SELECT * FROM ${table}`)).rejects.toThrow(/permission/);
   }
-  await expect(runtime.query('SELECT drop_access_partitions(89)')).rejects.toThrow(/90 days/);
+  await runtime.end();
+});
+
+test('months are dropped one at a time, the oldest first, and never what is younger than 90 days', async () => {
+  await using consent = await startConsent({ settings: { RECORD_RETENTION_DAYS: '0' } });
+  const [oldest, old] = ['2024_02', '2024_03'];
+  await makeMonth(consent, old);
+  await makeMonth(consent, oldest);
+  const kept = await Promise.all([0, 1, 2, 3].map((months) => monthAway(consent, months)));
+  const runtime = await connect(consent.database.url);
+  const drop = async (keepDays: number | null) =>
+    (await runtime.query('SELECT drop_access_partitions($1) AS month', [keepDays])).rows;
+  for (const keepDays of [89, 0, -1, null]) await expect(drop(keepDays)).rejects.toThrow(/90 days/);
+  expect(await drop(90)).toEqual([{ month: oldest }]);
+  expect(await partitionsOf(consent, 'access_batch')).toEqual([old, ...kept, 'default']);
+  expect(await drop(90)).toEqual([{ month: old }]);
+  expect(await drop(90)).toEqual([]);
+  for (const table of ['access_batch', 'access_record'])
+    expect(await partitionsOf(consent, table)).toEqual([...kept, 'default']);
   await runtime.end();
 });
 
@@ -117,6 +152,69 @@ test('months past their time are dropped with their counts; what stays verifies 
   expect(accesses).toMatchObject([{ grantId, verdict: Verdict.RELEASED }]);
   const { grants } = await consent.asGateway.listGrants({}, session);
   expect(grants).toMatchObject([{ id: grantId, accessCount: 1 }]);
+});
+
+test('counts of a dropped month are told no more at once; their removal holds nobody up and is made up for', async () => {
+  await using consent = await startConsent({ settings: { COUNT_INTERVAL_MS: '20' } });
+  await makeMonth(consent, '2024_02');
+  const grant = await recordInMonth(consent, '2024_02');
+  await eventually(async () => expect(await countedDays(consent)).toHaveLength(2));
+  const [, today] = await countedDays(consent);
+  const holder = await connect(consent.database.ownerUrl);
+  await holder.query('BEGIN');
+  await holder.query(`SELECT FROM access_day WHERE day = '2024-02-15' FOR UPDATE`);
+  await using _second = await consent.startAnother({ RECORD_RETENTION_DAYS: '90', PRUNE_INTERVAL_MS: '20' });
+  await eventually(async () => expect(await partitionsOf(consent, 'access_record')).not.toContain('2024_02'));
+  expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
+  expect(await countedDays(consent)).toEqual(expect.arrayContaining(['2024-02-15']));
+  const session = await consent.session('old-reader');
+  expect(await consent.history.listAccesses({}, session)).toMatchObject({ total: 2 });
+  const { grants } = await consent.asGateway.listGrants({}, session);
+  expect(grants).toMatchObject([{ accessCount: 2 }]);
+  const month = { from: '2024-02-01', to: '2024-02-29' };
+  expect((await consent.history.listAccessDays(month, session)).days).toEqual([]);
+  await eventually(async () => expect(await verifyRecords(consent)).toMatchObject({ ok: true, records: 2 }));
+  await holder.end();
+  await eventually(async () => expect(await countedDays(consent)).toEqual([today]));
+});
+
+test('counts go with dropped months alone, and never those of 90 days', async () => {
+  await using consent = await startConsent({ settings: { RECORD_RETENTION_DAYS: '0' } });
+  await consent.owner.query(
+    `INSERT INTO access_day (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused)
+     SELECT gen_random_uuid(), '', 'app_' || ago % 3, '', '', (now() AT TIME ZONE 'UTC')::date - ago, 1, 0
+     FROM unnest($1::int[]) ago`,
+    [[200, 101, 100, 89, 0]],
+  );
+  const runtime = await connect(consent.database.url);
+  for (const statement of ['DELETE FROM access_day', 'TRUNCATE access_day'])
+    await expect(runtime.query(statement)).rejects.toThrow(/permission denied/);
+  const deleteCounts = async () => {
+    const before = (await countedDays(consent)).length;
+    const { rows } = await runtime.query(`SELECT app FROM delete_dropped_counts('', '-infinity')`);
+    expect(rows).toEqual([{ app: null }]);
+    return before - (await countedDays(consent)).length;
+  };
+  const keptFrom = (daysAgo: number) =>
+    consent.owner.query(
+      `INSERT INTO consent_audit.access_dropped (writer, seq, at, hash, kept_from)
+       SELECT gen_random_uuid(), 0, now(), '', date_trunc('day', now(), 'UTC') - make_interval(days => $1)`,
+      [daysAgo],
+    );
+  expect(await deleteCounts()).toBe(0);
+  await keptFrom(100);
+  expect(await deleteCounts()).toBe(2);
+  await keptFrom(-1);
+  expect(await deleteCounts()).toBe(1);
+  expect(await countedDays(consent)).toHaveLength(2);
+  await runtime.end();
+  // More than goes at once; the service goes on until all are gone.
+  await consent.owner.query(
+    `INSERT INTO access_day (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused)
+     SELECT gen_random_uuid(), '', 'app_1', '', '', (now() AT TIME ZONE 'UTC')::date - 120, 1, 0 FROM generate_series(1, 11000)`,
+  );
+  await using _second = await consent.startAnother();
+  await eventually(async () => expect(await countedDays(consent)).toHaveLength(2));
 });
 
 test('a record of a month that nobody prepared is kept, found and verified all the same', async () => {

@@ -1,7 +1,7 @@
 import { type CheckpointContent, hashCheckpoint, readCheckpointContent } from '@phds/record-chain/checkpoint';
 import type { Clock } from '@phds/service-kit/clock';
 import type { Signer } from './ports.ts';
-import type { ChainState, CheckpointStore, RecordPartitions } from './record-ports.ts';
+import type { ChainState, CheckpointStore, CountsPlace, RecordPartitions } from './record-ports.ts';
 
 /** Months that are prepared beside the present one. */
 const MONTHS_AHEAD = 3;
@@ -10,8 +10,10 @@ const DAY_MS = 86_400_000;
 
 /** What keeps records in order and provable, beside writing them. Several instances at once are harmless. */
 export interface RecordKeeping {
-  /** Prepares months ahead and drops those that policy no longer keeps. Answers the names of the dropped. */
-  movePartitions(): Promise<string[]>;
+  /** Prepares months ahead and drops those that policy no longer keeps, until the signal. Answers the names of the dropped. */
+  movePartitions(signal: AbortSignal): Promise<string[]>;
+  /** Deletes what was counted of dropped months, whoever dropped them, until the signal. */
+  deleteCounts(signal: AbortSignal): Promise<void>;
   /** Signs where the chains stand; answers false when they stand where the last checkpoint has them. */
   takeCheckpoint(): Promise<boolean>;
 }
@@ -28,9 +30,20 @@ export function createRecordKeeping(
 ): RecordKeeping {
   const { partitions, checkpoints, signer, clock } = ports;
   return {
-    async movePartitions() {
+    async movePartitions(signal) {
       await partitions.ensure(MONTHS_AHEAD);
-      return policy.retentionDays === 0 ? [] : partitions.drop(policy.retentionDays);
+      const dropped: string[] = [];
+      while (policy.retentionDays !== 0 && !signal.aborted) {
+        const month = await partitions.dropNext(policy.retentionDays);
+        if (month === null) break;
+        dropped.push(month);
+      }
+      return dropped;
+    },
+    async deleteCounts(signal) {
+      let place: CountsPlace | null = null;
+      do place = await partitions.deleteCounts(place);
+      while (place !== null && !signal.aborted);
     },
     async takeCheckpoint() {
       for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {

@@ -73,8 +73,17 @@ export interface AccessCounter {
 export interface RecordPartitions {
   /** Prepares this month and those ahead; answers how many are new. */
   ensure(monthsAhead: number): Promise<number>;
-  /** Drops months that ended before the days to keep; answers their names. */
-  drop(keepDays: number): Promise<string[]>;
+  /** Drops the oldest month if it ended before the days to keep; answers its name, or null. Its counts are told no more. */
+  dropNext(keepDays: number): Promise<string | null>;
+  /** Deletes some of the counts that are told no more; answers where to go on, null at the end. Begins where null is given. */
+  deleteCounts(place: CountsPlace | null): Promise<CountsPlace | null>;
+}
+
+/** A place in the order that counts are deleted in. */
+export interface CountsPlace {
+  readonly clientId: string;
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
 }
 
 /** The chains as a checkpoint sees them. */

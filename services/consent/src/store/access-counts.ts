@@ -4,18 +4,22 @@ import { Prisma } from './generated/client.ts';
 const UNCOUNTED = Prisma.sql`r.id >= (SELECT first_id_of(min(at)) FROM access_uncounted)
   AND EXISTS (SELECT FROM access_uncounted u WHERE u.writer = r.writer AND u.seq = r.seq)`;
 
+/** The first day of which the records are kept: counts of dropped months may be there for a while longer than their records. */
+const FIRST_KEPT = Prisma.sql`(SELECT (coalesce(max(kept_from), '-infinity') AT TIME ZONE 'UTC')::date
+  FROM consent_audit.access_dropped)`;
+
 /**
  * Counts of accesses by day, exact at the moment of the statement: what is counted, and what is not counted yet. `where` may
  * name the columns that both have: user_ref, client_id, grant_id, scope, endpoint.
  */
 export function accessCounts(where: Prisma.Sql): Prisma.Sql {
-  return Prisma.sql`(
+  return Prisma.sql`(SELECT * FROM (
     SELECT client_id, grant_id, scope, endpoint, day, recorded, refused, last_at FROM access_day r WHERE ${where}
     UNION ALL
     SELECT client_id, grant_id, scope, endpoint, day_of_id(coalesce(refers_to, id)),
       CASE WHEN refers_to IS NULL THEN 1 ELSE 0 END, CASE WHEN refers_to IS NULL THEN 0 ELSE 1 END,
       CASE WHEN refers_to IS NULL THEN at END
-    FROM access_record r WHERE ${where} AND ${UNCOUNTED})`;
+    FROM access_record r WHERE ${where} AND ${UNCOUNTED}) r WHERE day >= ${FIRST_KEPT})`;
 }
 
 /** The reference of a person; NULL for one who never gave a consent. */

@@ -1,4 +1,4 @@
-import type { RecordPartitions } from '../app/record-ports.ts';
+import type { CountsPlace, RecordPartitions } from '../app/record-ports.ts';
 import type { PrismaClient } from './generated/client.ts';
 
 /** By functions of the schema's owner: the service itself may change no table. */
@@ -9,10 +9,17 @@ export function createPrismaRecordPartitions(prisma: PrismaClient): RecordPartit
         SELECT ensure_access_partitions(${monthsAhead}::int) AS made`;
       return row?.made ?? 0;
     },
-    async drop(keepDays) {
-      const rows = await prisma.$queryRaw<{ name: string }[]>`
+    async dropNext(keepDays) {
+      const [row] = await prisma.$queryRaw<{ name: string }[]>`
         SELECT name FROM drop_access_partitions(${keepDays}::int) AS dropped(name)`;
-      return rows.map((row) => row.name);
+      return row?.name ?? null;
+    },
+    async deleteCounts(place) {
+      const { clientId, day } = place ?? { clientId: '', day: '-infinity' };
+      const [next] = await prisma.$queryRaw<CountsPlace[]>`
+        SELECT app AS "clientId", of_day::text AS day FROM delete_dropped_counts(${clientId}, ${day}::date)
+        WHERE app IS NOT NULL`;
+      return next ?? null;
     },
   };
 }
