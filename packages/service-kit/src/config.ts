@@ -65,14 +65,6 @@ export function durationMs(fallback: number) {
   return z.coerce.number(message).int(message).min(1, message).max(LONGEST_MS, message).default(fallback);
 }
 
-/** `true` or `false`. */
-export function bool(fallback: boolean) {
-  return z
-    .enum(['true', 'false'])
-    .default(fallback ? 'true' : 'false')
-    .transform((text) => text === 'true');
-}
-
 /** `host:port` of another service's rpc, or a gRPC name such as `dns:///consent:7002`. */
 export function address(fallback: string) {
   return z
