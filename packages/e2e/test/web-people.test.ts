@@ -122,8 +122,22 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
     await visitor.takePictures('connected-app-stop-sharing-dialog');
     await page.keyboard.press('Escape');
     expect((await readHeart(tokens)).status).toBe(200);
-    await page.getByRole('button', { name: 'Stop sharing' }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' }).click();
+    const stop = async () => {
+      await page.getByRole('button', { name: 'Stop sharing' }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' }).click();
+    };
+    await page.context().setOffline(true);
+    await stop();
+    await page.getByRole('alert').getByText('Sharing has not ended.').waitFor();
+    await page.context().setOffline(false);
+    expect((await readHeart(tokens)).status).toBe(200);
+    const { promise: looked, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route('**/partner/consent/grants/*', (route) => looked.then(() => route.continue()));
+    await stop();
+    const busy = page.getByRole('button', { name: 'One moment…' });
+    expect(await busy.getAttribute('aria-disabled')).toBe('true');
+    await visitor.takePictures('connected-app-stopping');
+    goOn();
     await page.getByText('revoked', { exact: true }).first().waitFor();
     expect((await readHeart(tokens)).status).toBe(401);
     await visitor.takePictures('connected-app-stopped');

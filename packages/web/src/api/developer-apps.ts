@@ -59,6 +59,9 @@ function useAppChange<Change, Answer>(change: (change: Change) => Promise<Answer
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,
-    onSettled: () => client.invalidateQueries({ queryKey: ['developer-apps'] }),
+    onSuccess: lookAgain,
+    // Beside: the refusal itself is said at once.
+    onError: () => void lookAgain(),
   });
 }
+  const lookAgain = () => client.invalidateQueries({ queryKey: ['developer-apps'] });

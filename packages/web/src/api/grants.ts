@@ -54,10 +54,13 @@ export function useRevocationOfAll() {
 function useGrantChange<Change, Answer>(change: (change: Change) => Promise<Answer>) {
   const client = useQueryClient();
   return useMutation({
+  // The accesses too, so that what the page says of them belongs together.
+  const lookAgain = () =>
+    Promise.all(['grants', 'accesses'].map((of) => client.invalidateQueries({ queryKey: [of] })));
     mutationFn: change,
-    // The accesses too, so that what the page says of them belongs together.
-    onSettled: () =>
-      Promise.all(['grants', 'accesses'].map((of) => client.invalidateQueries({ queryKey: [of] }))),
+    onSuccess: lookAgain,
+    // Beside: the refusal itself is said at once.
+    onError: () => void lookAgain(),
   });
 }
 

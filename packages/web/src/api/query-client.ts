@@ -3,11 +3,20 @@ import { Problem } from './problem.ts';
 
 const MAX_RETRIES = 2;
 
-/** Remembers answers for a moment; asks again only when the service was away. */
+/**
+ * Remembers answers for a moment; asks again only when the service was away. What cannot be sent fails at once: a decision that
+ * waited for the network would be sent when nobody expects it any more.
+ */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
-      queries: { staleTime: 10_000, retry: (failures, error) => failures < MAX_RETRIES && isPassing(error) },
+      queries: {
+        networkMode: 'always',
+        refetchOnReconnect: true,
+        staleTime: 10_000,
+        retry: (failures, error) => failures < MAX_RETRIES && isPassing(error),
+      },
+      mutations: { networkMode: 'always' },
     },
   });
 }

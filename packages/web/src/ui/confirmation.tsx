@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Button, type ButtonKind } from './button.tsx';
 import style from './dialog.module.css';
@@ -11,6 +11,7 @@ export function Confirmation({
   children,
   confirm,
   onConfirm,
+  isBusy = false,
 }: {
   readonly trigger: string;
   readonly triggerKind?: ButtonKind;
@@ -19,10 +20,15 @@ export function Confirmation({
   /** Text of the button that does it. */
   readonly confirm: string;
   readonly onConfirm: () => void;
+  /** Whether what was confirmed is being done. */
+  readonly isBusy?: boolean;
 }) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <DialogTrigger>
-      <Button kind={triggerKind}>{trigger}</Button>
+    <DialogTrigger isOpen={isOpen} onOpenChange={(open) => setOpen(open && !isBusy)}>
+      <Button kind={triggerKind} isBusy={isBusy}>
+        {isBusy ? 'One moment…' : trigger}
+      </Button>
       <ModalOverlay className={style['overlay'] ?? ''} isDismissable>
         <Modal className={style['dialog'] ?? ''}>
           <Dialog role="alertdialog" style={{ outline: 'none' }}>

@@ -27,8 +27,17 @@ const FIELDS: Readonly<Record<string, string>> = {
 };
 
 /** Says what went wrong, by its cause; screen readers hear it at once. */
-export function ErrorNotice({ error, title }: { readonly error: unknown; readonly title?: string }) {
-  const { violations, message } =
+export function ErrorNotice({
+  error,
+  title,
+  isOwn = true,
+}: {
+  readonly error: unknown;
+  readonly title?: string;
+  /** Whether the person asked, with their session, rather than an app with credentials of its own. */
+  readonly isOwn?: boolean;
+}) {
+  const { violations, message, status } =
     error instanceof Problem
       ? error
       : new Problem('INTERNAL_ERROR', 0, 'These pages met an error of their own.');
@@ -40,13 +49,15 @@ export function ErrorNotice({ error, title }: { readonly error: unknown; readonl
           <span>{message}</span>
         ) : (
           <ul>
-            {violations.map((violation) => (
-              <li key={violation.parameter}>
+            {violations.map((violation, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: one parameter may have several faults, which never move.
+              <li key={index}>
                 {FIELDS[violation.parameter] ?? violation.parameter} {violation.message}
               </li>
             ))}
           </ul>
         )}
+        {isOwn && status === 401 ? <a href={signInUrl()}>Sign in again</a> : null}
       </Notice>
     </div>
   );

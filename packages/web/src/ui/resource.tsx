@@ -18,10 +18,11 @@ export function Resource<T>({
   /** Shown in place of a 404. */
   readonly notFound?: ReactNode;
 }) {
+  const { status } = query.error instanceof Problem ? query.error : { status: 0 };
+  // Before what was there when the person was still signed in.
+  if (status === 401) return <SignedOut why={`Sign in to see ${what}.`} />;
   if (query.data !== undefined) return children(query.data);
   if (query.error === null) return <Loading what={what} />;
-  const { status } = query.error instanceof Problem ? query.error : { status: 0 };
-  if (status === 401) return <SignedOut why={`Sign in to see ${what}.`} />;
   if (status === 404 && notFound !== undefined) return notFound;
   return (
     <>

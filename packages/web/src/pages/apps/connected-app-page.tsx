@@ -48,6 +48,7 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
           isActive ? (
             <StopSharing
               name={grant.app.name}
+              isBusy={revocation.isPending}
               onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
             />
           ) : undefined
@@ -79,12 +80,21 @@ function NotLooked() {
   );
 }
 
-function StopSharing({ name, onConfirm }: { readonly name: string; readonly onConfirm: () => void }) {
+function StopSharing({
+  name,
+  isBusy,
+  onConfirm,
+}: {
+  readonly name: string;
+  readonly isBusy: boolean;
+  readonly onConfirm: () => void;
+}) {
   return (
     <Confirmation
       trigger="Stop sharing"
       title={`Stop sharing with ${name}?`}
       confirm="Stop sharing"
+      isBusy={isBusy}
       onConfirm={onConfirm}
     >
       <p>

@@ -33,6 +33,7 @@ export function ConnectedAppsPage() {
               trigger="Stop sharing with all"
               title="Stop sharing with every app?"
               confirm="Stop sharing"
+              isBusy={revocation.isPending}
               onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
             >
               <p>

@@ -30,7 +30,7 @@ export function ReadStep({ tokens }: { readonly tokens: Tokens }) {
           Read
         </Button>
       </Row>
-      {reading.error === null ? null : <ErrorNotice error={reading.error} title="No data." />}
+      {reading.error === null ? null : <ErrorNotice error={reading.error} title="No data." isOwn={false} />}
       {reading.data === undefined ? null : (
         <>
           <Code label="The answer" text={JSON.stringify(reading.data, null, 2)} />

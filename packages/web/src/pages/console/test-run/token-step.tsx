@@ -55,7 +55,9 @@ export function TokenStep({
               <code>POST /oauth/token</code> and is kept nowhere.
             </Soft>
             <TextField label="Client secret" type="password" value={secret} onChange={setSecret} isRequired />
-            {exchange.error === null ? null : <ErrorNotice error={exchange.error} title="No tokens." />}
+            {exchange.error === null ? null : (
+              <ErrorNotice error={exchange.error} title="No tokens." isOwn={false} />
+            )}
             <Row>
               <Button kind="primary" type="submit" isBusy={exchange.isPending} isDisabled={secret === ''}>
                 Get tokens
