@@ -61,6 +61,43 @@ function keyboardAlone(realBrowser: NonNullable<typeof browser>): void {
     expect((await app.exchange(code)).body.scope.split(' ')).toContain('read:mood');
   });
 
+  test('what is taken away beside an open approval stays away', async () => {
+    const session = await signIn(visits.stack, 'undecided');
+    const { grantId } = await app.connect(session, ['read:weight', 'read:profile', 'read:mood']);
+    const asked = await app.authorize([HEART, 'read:weight', 'read:profile']);
+    const { page, visitor, keyboard, button } = await open(expectStatus(201, asked).body.approval_uri, {
+      session,
+    });
+    await keyboard.tabTo(page.getByRole('checkbox', { name: /^Heart/ }));
+    await keyboard.press('Space');
+    await button('Share 2 of 3').waitFor();
+    const url = `${visits.stack.gateway}/partner/consent/grants/${grantId}`;
+    const less = { scopes: ['read:profile'], dataFrom: '2026-02-01' };
+    expectStatus(200, await send(url, { method: 'PATCH', json: less, bearer: session }));
+    // As if coming back from the other window.
+    await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+    await page.locator('input[type=date][value="2026-02-01"]').waitFor();
+    await visitor.leave(() => keyboard.activate(button('Share 1 of 3')));
+    expect((await send(url, { bearer: session })).body.data).toMatchObject(less);
+  });
+
+  test('a page whose script is gone is loaded again', async () => {
+    const session = await signIn(visits.stack, 'returner');
+    const { page, visitor, keyboard, button, link } = await open('/apps', { session });
+    await page.route('**/assets/history-page*.js', (route) => route.abort());
+    await keyboard.activate(link('Access history'));
+    await page.getByRole('heading', { name: 'This page did not load' }).waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('page-not-loaded');
+    await keyboard.activate(link('My data'), 'Shift+Tab');
+    await page.getByRole('heading', { name: 'My data at a glance' }).waitFor();
+    await keyboard.activate(link('Access history'), 'Shift+Tab');
+    await page.unroute('**/assets/history-page*.js');
+    await keyboard.activate(button('Load again'));
+    await page.getByRole('heading', { name: 'Nobody has looked' }).waitFor();
+    visitor.complaints.length = 0;
+  });
+
   test('a connected app gets less, and then nothing', async () => {
     const session = await signIn(visits.stack, 'owner');
     const tokens = await app.connect(session, [HEART, 'read:weight']);

@@ -1,7 +1,8 @@
 import { lazy, Suspense } from 'react';
-import { Route, Switch } from 'wouter';
+import { Route, Switch, useLocation } from 'wouter';
 import { HomePage } from './pages/home/home-page.tsx';
 import { ButtonLink } from './ui/button.tsx';
+import { FailureBoundary } from './ui/failure-boundary.tsx';
 import { Shell } from './ui/layout.tsx';
 import { EmptyPage, Loading } from './ui/notice.tsx';
 import { SignedIn } from './ui/signed-in.tsx';
@@ -36,19 +37,22 @@ const TestRunPage = lazy(async () => ({
 
 /** All pages by their paths. The gateway serves this app under the same ones. */
 export function App() {
+  const [path] = useLocation();
   return (
     <Shell>
-      <Suspense fallback={<Loading what="the page" />}>
-        <Switch>
-          <Route path="/" component={HomePage} />
-          <Route path="/approve/:id">{({ id }) => <ApprovalPage id={id} />}</Route>
-          <Route>
-            <SignedIn>
-              <PersonalPages />
-            </SignedIn>
-          </Route>
-        </Switch>
-      </Suspense>
+      <FailureBoundary key={path}>
+        <Suspense fallback={<Loading what="the page" />}>
+          <Switch>
+            <Route path="/" component={HomePage} />
+            <Route path="/approve/:id">{({ id }) => <ApprovalPage id={id} />}</Route>
+            <Route>
+              <SignedIn>
+                <PersonalPages />
+              </SignedIn>
+            </Route>
+          </Switch>
+        </Suspense>
+      </FailureBoundary>
     </Shell>
   );
 }

@@ -9,7 +9,8 @@ export function usePendingApproval(id: string) {
   return useQuery({
     queryKey: ['pending', id],
     queryFn: async () => (await get<Data<PendingApproval>>(pathOf(id))).data,
-    refetchOnWindowFocus: true,
+    // What is shared already may have become less in another window.
+    refetchOnWindowFocus: 'always',
   });
 }
 

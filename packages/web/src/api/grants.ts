@@ -19,6 +19,7 @@ export function useLivingGrants() {
   return useQuery({
     queryKey: ['grants', 'living'],
     queryFn: () => getAll<Grant>(GRANTS, { status: 'active' }),
+    refetchOnWindowFocus: 'always',
   });
 }
 
@@ -53,10 +54,10 @@ export function useRevocationOfAll() {
 
 function useGrantChange<Change, Answer>(change: (change: Change) => Promise<Answer>) {
   const client = useQueryClient();
-  return useMutation({
   // The accesses too, so that what the page says of them belongs together.
   const lookAgain = () =>
     Promise.all(['grants', 'accesses'].map((of) => client.invalidateQueries({ queryKey: [of] })));
+  return useMutation({
     mutationFn: change,
     onSuccess: lookAgain,
     // Beside: the refusal itself is said at once.

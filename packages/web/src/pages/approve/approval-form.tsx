@@ -31,9 +31,12 @@ export function ApprovalForm({
   readonly grant: Grant | null;
 }) {
   const { app, requestedScopes } = approval;
-  const [chosen, setChosen] = useState(() => new Set(initiallyChosen(approval)));
+  const [seen] = useState(approval);
+  const [ticks, setTicks] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const chosen = findChosen(approval, seen, ticks);
   const [days, setDays] = useState(String(GRANT_DAYS_DEFAULT));
-  const [dataFrom, setDataFrom] = useState(grant?.dataFrom ?? '');
+  const [firstDay, setFirstDay] = useState<string | null>(null);
+  const dataFrom = firstDay ?? grant?.dataFrom ?? '';
   const decision = useDecision(approval.id);
   const error = decision.error ?? (decision.isIdle ? arrivedProblem() : null);
   const isBusy = decision.isPending || decision.isSuccess;
@@ -55,7 +58,11 @@ export function ApprovalForm({
         <WhoAsks approval={approval} />
         <Card label="What to share">
           <h2>What to share</h2>
-          <ScopeChoice scopes={requestedScopes} chosen={chosen} onChange={setChosen} />
+          <ScopeChoice
+            scopes={requestedScopes}
+            chosen={chosen}
+            onChange={(scope, isChosen) => setTicks(new Map(ticks).set(scope, isChosen))}
+          />
           {requestedScopes.some(({ scope }) => SUMMARIES.includes(scope)) ? <SummaryNotice /> : null}
         </Card>
         <Card label="How much and how long">
@@ -71,7 +78,7 @@ export function ApprovalForm({
               label="Only data from this day on"
               type="date"
               value={dataFrom}
-              onChange={setDataFrom}
+              onChange={setFirstDay}
               hint="Empty: everything you have."
               error={violationOf(decision.error, 'dataFrom')}
             />
@@ -99,11 +106,23 @@ export function ApprovalForm({
   );
 }
 
-/** What is sensitive takes a deliberate tick; what is shared already would end by leaving it out. */
-function initiallyChosen({ requestedScopes }: PendingApproval): string[] {
-  return requestedScopes
-    .filter(({ sensitive, alreadyShared }) => alreadyShared || !sensitive)
-    .map(({ scope }) => scope);
+/**
+ * What the person has ticked or left. What is sensitive takes a deliberate tick; what is shared already would end by leaving it
+ * out, and what was shared when the page was first seen has been taken away since.
+ */
+function findChosen(
+  { requestedScopes }: PendingApproval,
+  seen: PendingApproval,
+  ticks: ReadonlyMap<string, boolean>,
+): Set<string> {
+  const sharedAtFirst = new Set(
+    seen.requestedScopes.filter(({ alreadyShared }) => alreadyShared).map(({ scope }) => scope),
+  );
+  const chosen = requestedScopes.filter(
+    ({ scope, sensitive, alreadyShared }) =>
+      ticks.get(scope) ?? (alreadyShared || !(sensitive || sharedAtFirst.has(scope))),
+  );
+  return new Set(chosen.map(({ scope }) => scope));
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {

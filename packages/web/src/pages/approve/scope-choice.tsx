@@ -2,7 +2,6 @@ import type { RequestedScope } from '../../api/resources.ts';
 import { Stack, Tag } from '../../ui/card.tsx';
 import { Checkbox, CheckboxGroup } from '../../ui/field.tsx';
 import { groupByCategory } from '../../ui/scopes.ts';
-import { toggled } from '../../ui/toggled.ts';
 import style from './approval-form.module.css';
 
 /** The scopes that an app asks for, one box each, under the catalog's headings. */
@@ -13,7 +12,7 @@ export function ScopeChoice({
 }: {
   readonly scopes: readonly RequestedScope[];
   readonly chosen: ReadonlySet<string>;
-  readonly onChange: (chosen: Set<string>) => void;
+  readonly onChange: (scope: string, isChosen: boolean) => void;
 }) {
   return (
     <Stack>
@@ -23,7 +22,7 @@ export function ScopeChoice({
             <div key={item.scope} className={style['scope']}>
               <Checkbox
                 isSelected={chosen.has(item.scope)}
-                onChange={(isSelected) => onChange(toggled(chosen, item.scope, isSelected))}
+                onChange={(isSelected) => onChange(item.scope, isSelected)}
               >
                 <span className={style['title']}>
                   {item.title}
