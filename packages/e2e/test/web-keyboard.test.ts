@@ -156,8 +156,14 @@ function keyboardAlone(realBrowser: NonNullable<typeof browser>): void {
     await keyboard.fill(page.getByLabel('To'), '01012026');
     await page.getByRole('heading', { name: 'Nothing of what you chose' }).waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
-    expect(await page.getByRole('alert').count()).toBe(0);
     await visitor.takePictures('access-history-nothing-chosen');
+    await keyboard.activate(button('Show everything'));
+    await page.getByText('Page 1 of 2').waitFor();
+
+    // Somewhere the sun has risen on a day that UTC does not have yet.
+    const days = page.waitForResponse(/\/accesses\/summary/);
+    await page.getByLabel('From').fill(new Date(Date.now() + DAY_MS).toISOString().slice(0, 10));
+    expect((await days).status()).toBe(200);
     await keyboard.activate(button('Show everything'));
     await page.getByText('Page 1 of 2').waitFor();
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { ingestReadings } from '@phds/e2e/ingestion';
+import { ingestReadings, setTimeZone } from '@phds/e2e/ingestion';
 import { type PartnerApp, registerApp, type Tokens } from '@phds/e2e/partner-app';
 import { signIn } from '@phds/e2e/people';
 import { send } from '@phds/e2e/request';
@@ -31,6 +31,8 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
       source: 'apple-watch',
     }));
     await ingestReadings(stack, 'ada', readings);
+    // Her midnights are in another day of the browser's zone.
+    await setTimeZone(stack, 'ada', 'Pacific/Kiritimati');
   });
 
   const connect = async (
@@ -107,6 +109,14 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
     await visitor.takePictures('connected-app-narrowed');
     expect((await readHeart(tokens)).status).toBe(403);
     expect((await app.read(tokens.accessToken, '/api/v1/weight')).status).toBe(200);
+    const lastDay = page.getByLabel('End after');
+    await lastDay.fill((await lastDay.getAttribute('max')) ?? '');
+    await page.getByRole('button', { name: 'Share less' }).click();
+    await page.getByText('Done. It is effective.').waitFor();
+    await page.context().clearCookies();
+    await page.getByLabel('Hide data before').fill('2026-01-01');
+    await page.getByRole('button', { name: 'Share less' }).click();
+    await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
   });
 
   test('sharing stops when that is confirmed, and not before', async () => {
@@ -164,9 +174,16 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
     const { user, tokens } = await connect('reader', [HEART, 'read:mood']);
     for (let times = 0; times < 22; times += 1) await readHeart(tokens);
     await app.read(tokens.accessToken, '/api/v1/mood');
+    const alike = await registerApp(app.gateway, await signIn(visits.stack, 'developer'), {
+      name: 'Morning Run',
+    });
+    await alike.read((await alike.connect(user, [HEART])).accessToken, '/api/v1/health-data/heart');
     const visitor = await visits.open('/history', { session: user });
     const { page } = visitor;
-    await page.getByText('Page 1 of 2 (23 in all)').waitFor();
+    await page.getByText('Page 1 of 2 (24 in all)').waitFor();
+    const names = await page.getByRole('figure').getByRole('listitem').allTextContents();
+    const expected = [app, alike].map(({ clientId }) => `Morning Run (${clientId})`);
+    expect(names.toSorted()).toEqual(expected.toSorted());
     await visitor.takePictures('access-history');
     const { data } = (await send(`${visits.stack.gateway}/partner/consent/accesses`, { bearer: user })).body;
     const shown = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
@@ -190,6 +207,12 @@ function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
     await page.getByText('20 in all.').waitFor();
     await visitor.takePictures('my-data');
     expect(await page.getByRole('figure').first().textContent()).toContain('Heart Rate');
+    const url = `${visits.stack.gateway}/partner/consent/preview?scope=${HEART}`;
+    const { start } = (await send(url, { bearer: session })).body.data.trend[0];
+    await page.getByText('As a table').first().click();
+    const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+    const [newest] = await page.locator('tbody tr td').allTextContents();
+    expect(newest).toBe(day.format(new Date(start.slice(0, 10))));
     await page.getByLabel('What an app would ask for').selectOption('read:mood');
     await page.getByRole('heading', { name: 'There is nothing of this kind' }).waitFor();
     await visitor.takePictures('my-data-nothing-of-this-kind');

@@ -10,6 +10,7 @@ import { DataTable } from './data-table.tsx';
 export interface Bar {
   /** The day (YYYY-MM-DD); bars of one day stand on each other. */
   readonly date: string;
+  /** What the bar belongs to: one bar a day and series. */
   readonly series: string;
   readonly value: number;
 }
@@ -17,29 +18,38 @@ export interface Bar {
 const HEIGHT = 200;
 const MARGIN = { top: 8, right: 8, bottom: 22, left: 44 };
 const COLOURS = 5;
-const OTHERS = 'others';
+// No series is called so.
+const OTHERS = '';
+const OTHERS_TITLE = 'others';
 const LABEL_WIDTH = 80;
 
 /** Stacked bars by day, from the first to the last day (YYYY-MM-DD), and the same numbers as a table for those who do not see them. */
 export function BarChart({
   title,
   bars,
+  seriesTitle,
+  nameOf = (name) => name,
   from,
   to,
 }: {
   readonly title: string;
   readonly bars: readonly Bar[];
+  /** What a series is, as a column's title. */
+  readonly seriesTitle: string;
+  /** A series as people know it; a different one for each. */
+  readonly nameOf?: (series: string) => string;
   readonly from: string;
   readonly to: string;
 }) {
   const days = daysBetween(from, to);
   const stacked = joinSmallSeries(bars);
   const series = [...new Set(stacked.map((bar) => bar.series))];
+  const shownNameOf = (name: string) => (name === OTHERS ? OTHERS_TITLE : nameOf(name));
   return (
     <figure className={style['figure']}>
       <figcaption>{title}</figcaption>
       <Canvas height={HEIGHT}>
-        {(width) => <Bars days={days} bars={stacked} series={series} width={width} />}
+        {(width) => <Bars days={days} bars={stacked} series={series} nameOf={shownNameOf} width={width} />}
       </Canvas>
       <ul className={style['legend']}>
         {series.map((name) => (
@@ -47,13 +57,13 @@ export function BarChart({
             <svg viewBox="0 0 12 12" aria-hidden="true">
               <rect width="12" height="12" rx="3" className={classOf(series, name)} />
             </svg>
-            {name}
+            {shownNameOf(name)}
           </li>
         ))}
       </ul>
       <DataTable
-        columns={['When', 'Who', 'How often']}
-        rows={() => bars.map((bar) => [formatDate(bar.date), bar.series, formatNumber(bar.value)])}
+        columns={['When', seriesTitle, 'How often']}
+        rows={() => bars.map((bar) => [formatDate(bar.date), nameOf(bar.series), formatNumber(bar.value)])}
       />
     </figure>
   );
@@ -63,11 +73,13 @@ function Bars({
   days,
   bars,
   series,
+  nameOf,
   width,
 }: {
   readonly days: readonly string[];
   readonly bars: readonly Bar[];
   readonly series: readonly string[];
+  readonly nameOf: (series: string) => string;
   readonly width: number;
 }) {
   const byDay = Map.groupBy(bars, (bar) => bar.date);
@@ -94,7 +106,7 @@ function Bars({
               height={Math.max(1, y(from) - y(to))}
               rx="2"
             >
-              <title>{`${formatDate(day)}, ${bar.series}: ${formatNumber(bar.value)}`}</title>
+              <title>{`${formatDate(day)}, ${nameOf(bar.series)}: ${formatNumber(bar.value)}`}</title>
             </rect>
           ))}
           {index % every === 0 ? (

@@ -1,8 +1,10 @@
 import { extent } from 'd3-array';
-import { scaleLinear, scaleTime } from 'd3-scale';
+import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import type { TrendPoint } from '../api/resources.ts';
+import { addDays, toDay, today } from '../ui/days.ts';
 import { formatNumber } from '../ui/number.ts';
+import { formatDayOfMonth } from '../ui/time.tsx';
 import { Canvas, ValueAxis } from './canvas.tsx';
 import style from './chart.module.css';
 import { DataTable } from './data-table.tsx';
@@ -10,9 +12,8 @@ import { DataTable } from './data-table.tsx';
 const HEIGHT = 140;
 const LABEL_WIDTH = 90;
 // What the service answers: points of the last 30 days.
-const SHOWN_MS = 30 * 86_400_000;
-const MARGIN = { top: 8, right: 6, bottom: 24, left: 40 };
-const dayFormat = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const SHOWN_DAYS = 30;
+const MARGIN = { top: 8, right: 22, bottom: 24, left: 40 };
 
 /** One type over time, with the same numbers as a table for those who do not see it. */
 export function TrendChart({ points }: { readonly points: readonly TrendPoint[] }) {
@@ -28,7 +29,7 @@ export function TrendChart({ points }: { readonly points: readonly TrendPoint[] 
         columns={['Day', 'Value', 'Lowest', 'Highest']}
         rows={() =>
           points.map((point) => [
-            dayFormat.format(new Date(point.start)),
+            formatDayOfMonth(dayOf(point)),
             ...[point.value, point.min, point.max].map(formatNumber),
           ])
         }
@@ -42,7 +43,7 @@ function Trend({ points, width }: { readonly points: readonly TrendPoint[]; read
   const ordered = points.toSorted((one, other) => one.start.localeCompare(other.start));
   const isAveraged = ordered.every(({ value, max }) => value <= max);
   const { x, y } = toScales(ordered, { width, isAveraged });
-  const at = (point: TrendPoint) => x(new Date(point.start));
+  const at = (point: TrendPoint) => x(Date.parse(dayOf(point)));
   const path = line<TrendPoint>(at, (point) => y(point.value))(ordered) ?? '';
   const band =
     area<TrendPoint>(
@@ -57,30 +58,35 @@ function Trend({ points, width }: { readonly points: readonly TrendPoint[]; read
       <path className={style['line']} d={path} />
       {ordered.map((point) => (
         <circle key={point.start} className={style['dot']} cx={at(point)} cy={y(point.value)} r="2.2">
-          <title>{`${dayFormat.format(new Date(point.start))}: ${formatNumber(point.value)}`}</title>
+          <title>{`${formatDayOfMonth(dayOf(point))}: ${formatNumber(point.value)}`}</title>
         </circle>
       ))}
       {x.ticks(Math.max(3, Math.floor(width / LABEL_WIDTH) - 1)).map((tick) => (
         <text key={tick.getTime()} className={style['label']} x={x(tick)} y={HEIGHT - 5} textAnchor="middle">
-          {dayFormat.format(tick)}
+          {formatDayOfMonth(toDay(tick.getTime()))}
         </text>
       ))}
     </>
   );
 }
 
+/** The day of a point, which begins at midnight of the person's own zone: its date is the one written there. */
+function dayOf({ start }: TrendPoint): string {
+  return start.slice(0, 10);
+}
+
 function toScales(
   points: readonly TrendPoint[],
   { width, isAveraged }: { readonly width: number; readonly isAveraged: boolean },
 ) {
-  const now = Date.now();
+  const [first = '', last = ''] = extent([addDays(today(), 1 - SHOWN_DAYS), today(), ...points.map(dayOf)]);
   const values = isAveraged
     ? points.flatMap(({ min, max }) => [min, max])
     : [0, ...points.map(({ value }) => value)];
   const [low = 0, high = 1] = extent(values);
   const room = low === high ? 1 : 0;
   return {
-    x: scaleTime([now - SHOWN_MS, now], [MARGIN.left, width - MARGIN.right]),
+    x: scaleUtc([Date.parse(first), Date.parse(last)], [MARGIN.left, width - MARGIN.right]),
     y: scaleLinear([low - room, high + room], [HEIGHT - MARGIN.bottom, MARGIN.top]).nice(3),
   };
 }

@@ -1,4 +1,5 @@
 const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
 
 /** The UTC day (YYYY-MM-DD) of today. */
 export function today(): string {
@@ -16,6 +17,13 @@ export function daysBetween(first: string, last: string): string[] {
   return Array.from({ length: Math.max(0, count) }, (_, index) => addDays(first, index));
 }
 
-function toDay(time: number): string {
+/** The calendar day (YYYY-MM-DD) of an instant in this browser's zone. */
+export function localDay(at: string): string {
+  const date = new Date(at);
+  return toDay(date.getTime() - date.getTimezoneOffset() * MINUTE_MS);
+}
+
+/** The UTC day of a time in milliseconds. */
+export function toDay(time: number): string {
   return new Date(time).toISOString().slice(0, 10);
 }

@@ -4,6 +4,7 @@ import { violationOf } from '../../api/problem.ts';
 import type { Grant } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Fields, Row, Soft, Stack } from '../../ui/card.tsx';
+import { addDays, localDay } from '../../ui/days.ts';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { ErrorNotice } from '../../ui/notice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
@@ -55,12 +56,13 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
           ))}
         </Stack>
         <Fields>
+          {/* A day that is whole: it ends at the next midnight, which comes before the present end. */}
           <TextField
             label="End after"
             type="date"
             value={draft.lastDay}
             onChange={(lastDay) => set({ lastDay })}
-            max={grant.expiresAt.slice(0, 10)}
+            max={addDays(localDay(grant.expiresAt), -1)}
             error={violationOf(narrowing.error, 'expiresAt')}
           />
           <TextField

@@ -83,6 +83,7 @@ function Usage({ clientId }: { readonly clientId: string }) {
           ) : (
             <BarChart
               title="Requests by day (UTC) and endpoint"
+              seriesTitle="Endpoint"
               from={addDays(today(), 1 - SHOWN_DAYS)}
               to={today()}
               bars={days.map(({ date, endpoint, released, refused }) => ({

@@ -4,6 +4,7 @@ import { useGrants } from '../../api/grants.ts';
 import { Fields } from '../../ui/card.tsx';
 import { addDays, today } from '../../ui/days.ts';
 import { Select, TextField } from '../../ui/field.tsx';
+import { nameApps } from './app-names.ts';
 
 const ALL = 'all';
 const USUAL_DAYS = 30;
@@ -33,7 +34,10 @@ export function toFilter(selection: Selection): AccessFilter {
 
 /** The selection for the chart, whose days are UTC days: 30 unless the first is given, a year at most. */
 export function toDayFilter(selection: Selection): AccessFilter & { from: string; to: string } {
-  const [from, to] = [findDay(selection.from), findDay(selection.to) ?? today()];
+  const from = findDay(selection.from);
+  // The day of this browser's zone may not have begun in UTC.
+  const latest = from !== null && from > today() ? from : today();
+  const to = findDay(selection.to) ?? latest;
   const earliest = addDays(to, 1 - LONGEST_DAYS);
   const first = from ?? addDays(to, 1 - USUAL_DAYS);
   return { ...toParts(selection), from: first < earliest ? earliest : first, to };
@@ -62,7 +66,7 @@ export function Filters({
   readonly onChange: (selection: Selection) => void;
 }) {
   const grants = useGrants(undefined, 1, 100);
-  const apps = new Map(grants.data?.data.map(({ app }) => [app.clientId, app.name]));
+  const apps = nameApps(grants.data?.data.map(({ app }) => app) ?? []);
   const set = (part: Partial<Selection>) => onChange({ ...selection, ...part });
   return (
     <Fields>

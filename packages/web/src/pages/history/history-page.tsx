@@ -9,6 +9,7 @@ import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { formatDate, TIME_ZONE } from '../../ui/time.tsx';
 import { AccessTable } from './access-table.tsx';
+import { nameApps } from './app-names.ts';
 import { ExportButton } from './export-button.tsx';
 import { EVERYTHING, Filters, type Selection, toDayFilter, toFilter } from './filters.tsx';
 
@@ -56,16 +57,20 @@ function Days({ selection }: { readonly selection: Selection }) {
   const days = useAccessDays(filter);
   return (
     <Resource query={days} what="the chart">
-      {(data) =>
-        data.length === 0 ? null : (
+      {(data) => {
+        if (data.length === 0) return null;
+        const names = nameApps(data.map(({ app }) => app));
+        return (
           <Card label="Accesses by day">
             <BarChart
               title="Accesses by app and day"
+              seriesTitle="App"
+              nameOf={(clientId) => names.get(clientId) ?? clientId}
               from={filter.from}
               to={filter.to}
               bars={data.map(({ date, app, released, refused }) => ({
                 date,
-                series: app.name,
+                series: app.clientId,
                 value: released + refused,
               }))}
             />
@@ -74,8 +79,8 @@ function Days({ selection }: { readonly selection: Selection }) {
               so an access near midnight may stand a day beside its time in the list.
             </Soft>
           </Card>
-        )
-      }
+        );
+      }}
     </Resource>
   );
 }
