@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { PartnerApp } from '@phds/e2e/partner-app';
+import { expectStatus, PartnerApp, registerApp } from '@phds/e2e/partner-app';
 import { signIn } from '@phds/e2e/people';
+import { send } from '@phds/e2e/request';
 import { openRealBrowser, type Visitor } from '@phds/e2e/visitor';
 import { prepareVisits } from '@phds/e2e/visits';
 
+const HEART = 'read:health-data:heart';
 const browser = await openRealBrowser();
 if (browser === null) test('the developer console is tried where there is a Chromium', () => undefined);
 else describe('the developer console', () => developerConsole(browser));
@@ -73,6 +77,55 @@ function developerConsole(realBrowser: NonNullable<typeof browser>): void {
     expect(await page.getByLabel('Redirect URIs').getAttribute('aria-invalid')).toBe('true');
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('console-new-refused');
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Register' }).click();
+    await page.getByRole('alert').getByRole('link', { name: 'Sign in again' }).waitFor();
+    await visitor.takePictures('console-new-signed-out');
+  });
+
+  test('saves what was changed and nothing else', async () => {
+    const session = await signIn(visits.stack, 'changer');
+    const visitor = await visits.open('/console/new', { session });
+    const { page } = visitor;
+    const { clientId } = await register(visitor, 'Two Windows');
+    await page.getByRole('link', { name: 'I have kept the secret' }).click();
+    await page.getByLabel('Description').fill('For runners');
+    const url = `${visits.stack.gateway}/developer/apps/${clientId}`;
+    const elsewhere = { name: 'Renamed', scopes: ['read:profile'], homepageUrl: 'https://renamed.example/' };
+    expectStatus(200, await send(url, { method: 'PATCH', json: elsewhere, bearer: session }));
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const { data } = (await send(url, { bearer: session })).body;
+    expect(data).toMatchObject({ ...elsewhere, description: 'For runners' });
+    expect(await page.getByLabel('Name').inputValue()).toBe('Renamed');
+    await page.getByLabel('Description').fill('For all');
+    await page.getByText('Saved.').waitFor({ state: 'detached' });
+  });
+
+  test('shows commands that a shell runs as they are meant', async () => {
+    const session = await signIn(visits.stack, 'caller');
+    const redirectUris = ["https://app.example/back?a=1&b='c'"];
+    const { gateway } = visits.stack;
+    const app = await registerApp(gateway, session, { redirectUris, requirePkce: true, scopes: [HEART] });
+    const { page } = await visits.open(`/console/${app.clientId}`, { session });
+    const commands = page.getByRole('figure', { name: 'Commands for the first call' }).locator('pre');
+    const text = (await commands.textContent()) ?? '';
+    expect(text).toContain(
+      "# 2: the browser comes back to https://app.example/back?a=1&b='c'&code=…&state=xyz",
+    );
+    // Prints the words of each call, as far as they are parameters.
+    const stubs = 'openssl() { echo +/=; }; curl() { printf "%s\\n" "$@" | grep =; echo; }';
+    const env = { ...process.env, CLIENT_SECRET: 'secret', CODE: 'code' };
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${stubs}\n${text}`], { env });
+    const own = [`client_id=${app.clientId}`, 'client_secret=secret', `redirect_uri=${redirectUris}`];
+    const challenge = ['code_challenge=-_', 'code_challenge_method=S256'];
+    const [asked = '', exchanged = ''] = stdout.split('\n\n');
+    expect(asked.split('\n').toSorted()).toEqual(
+      [...own, ...challenge, `scope=${HEART}`, 'state=xyz'].toSorted(),
+    );
+    expect(exchanged.split('\n').toSorted()).toEqual(
+      [...own, 'code=code', 'code_verifier=+/=', 'grant_type=authorization_code'].toSorted(),
+    );
   });
 
   test('leads a developer through the flow with their own session, to data and its record', async () => {
@@ -82,6 +135,22 @@ function developerConsole(realBrowser: NonNullable<typeof browser>): void {
     const app = await register(visitor, 'Try Me');
     await visitor.goto('/console/test-run');
     await visitor.takePictures('test-run-1-address-not-registered');
+    const other = await registerApp(visits.stack.gateway, session, { name: 'Not Me' });
+    // As if there were so many that they come in two lists, and none of the first were active.
+    await page.route(/\/developer\/apps\?/, async (route) => {
+      const { data, pagination } = (await send(`${other.gateway}/developer/apps`, { bearer: session })).body;
+      const isFirst = new URL(route.request().url()).searchParams.get('page') === '1';
+      const shown = data.map((found: object) => (isFirst ? { ...found, status: 'suspended' } : found));
+      await route.fulfill({ json: { data: shown, pagination: { ...pagination, totalPages: 2 } } });
+    });
+    await visitor.goto('/console/test-run');
+    await page.getByLabel('App').selectOption(other.clientId);
+    await page.route('**/developer/apps/*', (route) => route.fulfill({ status: 503, json: {} }));
+    await page.getByRole('button', { name: 'Add this page to its redirect URIs' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.unroute('**/developer/apps/*');
+    await page.getByLabel('App').selectOption(app.clientId);
+    expect(await page.getByRole('alert').count()).toBe(0);
     await page.getByRole('button', { name: 'Add this page to its redirect URIs' }).click();
     await page.getByLabel('What to ask for').selectOption('read:profile');
     await page.getByRole('button', { name: 'Ask and go to the approval screen' }).click();

@@ -18,6 +18,14 @@ export function useApps(page: number) {
   });
 }
 
+/** Every app of this developer; the service bounds how many there are. */
+export function useAllApps() {
+  return useQuery({
+    queryKey: ['developer-apps', 'all'],
+    queryFn: () => getAll<DeveloperApp>(APPS),
+  });
+}
+
 export function useApp(clientId: string) {
   return useQuery({
     queryKey: ['developer-apps', clientId],
@@ -57,6 +65,7 @@ export function useStatusChange(clientId: string) {
 
 function useAppChange<Change, Answer>(change: (change: Change) => Promise<Answer>) {
   const client = useQueryClient();
+  const lookAgain = () => client.invalidateQueries({ queryKey: ['developer-apps'] });
   return useMutation({
     mutationFn: change,
     onSuccess: lookAgain,
@@ -64,4 +73,3 @@ function useAppChange<Change, Answer>(change: (change: Change) => Promise<Answer
     onError: () => void lookAgain(),
   });
 }
-  const lookAgain = () => client.invalidateQueries({ queryKey: ['developer-apps'] });

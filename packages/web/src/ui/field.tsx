@@ -21,28 +21,17 @@ interface TextFieldProps {
   readonly multiline?: boolean;
   readonly min?: string;
   readonly max?: string;
-  readonly autoComplete?: string;
 }
 
 /** One line or several of text. An error is shown until the value is sent again. */
 export function TextField(props: TextFieldProps) {
-  const {
-    label,
-    hint,
-    error,
-    multiline = false,
-    type = 'text',
-    min,
-    max,
-    autoComplete = 'off',
-    ...rest
-  } = props;
+  const { label, hint, error, multiline = false, type = 'text', min, max, ...rest } = props;
   return (
     <AriaTextField
       {...rest}
       type={type === 'date' ? 'text' : type}
       isInvalid={error !== undefined}
-      autoComplete={autoComplete}
+      autoComplete="off"
       validationBehavior="aria"
       className={style['field'] ?? ''}
     >
@@ -141,20 +130,13 @@ export function Checkbox({
   isSelected,
   onChange,
   children,
-  isDisabled = false,
 }: {
   readonly isSelected: boolean;
   readonly onChange: (isSelected: boolean) => void;
   readonly children: ReactNode;
-  readonly isDisabled?: boolean;
 }) {
   return (
-    <AriaCheckbox
-      className={style['checkbox'] ?? ''}
-      isSelected={isSelected}
-      onChange={onChange}
-      isDisabled={isDisabled}
-    >
+    <AriaCheckbox className={style['checkbox'] ?? ''} isSelected={isSelected} onChange={onChange}>
       <span className={style['box']} aria-hidden="true">
         {isSelected ? (
           <svg viewBox="0 0 24 24" aria-hidden="true">

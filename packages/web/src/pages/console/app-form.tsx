@@ -21,7 +21,12 @@ interface Draft {
   readonly scopes: ReadonlySet<string>;
 }
 
-/** Everything a developer says about an app. What was typed stays when it is refused, and each fault stands at its field. */
+const NOTHING: Partial<Draft> = {};
+
+/**
+ * Everything a developer says about an app. What was typed stays when it is refused, and each fault stands at its field; what was
+ * not typed in shows the app as it is.
+ */
 export function AppForm({
   app,
   submit,
@@ -33,13 +38,15 @@ export function AppForm({
   /** Absent for a new one. */
   readonly app?: DeveloperApp;
   readonly submit: string;
-  readonly onSubmit: (settings: AppSettings) => void;
+  /** Gets all settings; `onSaved` is called when they are the app's. */
+  readonly onSubmit: (settings: AppSettings, onSaved: () => void) => void;
   readonly isPending: boolean;
   readonly isSaved?: boolean;
   readonly error: unknown;
 }) {
-  const [draft, setDraft] = useState(() => toDraft(app));
-  const set = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
+  const [edits, setEdits] = useState<Partial<Draft>>(NOTHING);
+  const draft = { ...toDraft(app), ...edits };
+  const set = (part: Partial<Draft>) => setEdits({ ...edits, ...part });
   const field = (name: 'name' | 'description' | 'homepageUrl' | 'privacyPolicyUrl' | 'redirectUris') => ({
     value: draft[name],
     onChange: (value: string) => set({ [name]: value }),
@@ -47,7 +54,7 @@ export function AppForm({
   });
   const send = (event: FormEvent) => {
     event.preventDefault();
-    onSubmit(toSettings(draft));
+    onSubmit(toSettings(draft), () => setEdits((present) => (present === edits ? NOTHING : present)));
   };
   return (
     <form onSubmit={send}>
@@ -72,7 +79,7 @@ export function AppForm({
           <Button kind="primary" type="submit" isBusy={isPending}>
             {submit}
           </Button>
-          <span role="status">{isSaved ? 'Saved.' : ''}</span>
+          <span role="status">{isSaved && edits === NOTHING ? 'Saved.' : ''}</span>
         </Row>
       </Card>
     </form>
@@ -122,6 +129,11 @@ function toDraft(app: DeveloperApp | undefined): Draft {
     requirePkce: app?.requirePkce ?? false,
     scopes: new Set(app?.scopes ?? SCOPE_NAMES),
   };
+}
+
+/** The settings of an app as the form would send them. */
+export function settingsOf(app: DeveloperApp): AppSettings {
+  return toSettings(toDraft(app));
 }
 
 function toSettings({ redirectUris, scopes, ...draft }: Draft): AppSettings {

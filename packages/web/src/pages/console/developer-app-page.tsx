@@ -1,4 +1,4 @@
-import { useApp, useSettingsChange, useUsage } from '../../api/developer-apps.ts';
+import { type AppSettings, useApp, useSettingsChange, useUsage } from '../../api/developer-apps.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { BarChart } from '../../charts/bar-chart.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
@@ -9,7 +9,7 @@ import { PageHeading } from '../../ui/layout.tsx';
 import { Empty, EmptyPage } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { Instant } from '../../ui/time.tsx';
-import { AppForm } from './app-form.tsx';
+import { AppForm, settingsOf } from './app-form.tsx';
 import { AppStatusTag } from './app-status-tag.tsx';
 import { Credentials } from './credentials.tsx';
 import { FirstCall } from './first-call.tsx';
@@ -107,11 +107,20 @@ function Settings({ app }: { readonly app: DeveloperApp }) {
       <AppForm
         app={app}
         submit="Save"
-        onSubmit={(settings) => change.mutate(settings)}
+        onSubmit={(settings, onSaved) =>
+          change.mutate(findChanges(settingsOf(app), settings), { onSuccess: onSaved })
+        }
         isPending={change.isPending}
         isSaved={change.isSuccess}
         error={change.error}
       />
     </Stack>
   );
+}
+
+/** The settings that are not the present ones: the others may be changed elsewhere at the same time. */
+function findChanges(present: AppSettings, settings: AppSettings): Partial<AppSettings> {
+  const names = Object.keys(settings) as (keyof AppSettings)[];
+  const changed = names.filter((name) => JSON.stringify(settings[name]) !== JSON.stringify(present[name]));
+  return Object.fromEntries(changed.map((name) => [name, settings[name]]));
 }

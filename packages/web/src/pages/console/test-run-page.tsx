@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import { useApps } from '../../api/developer-apps.ts';
+import { useAllApps } from '../../api/developer-apps.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Stack } from '../../ui/card.tsx';
 import { Narrow, PageHeading } from '../../ui/layout.tsx';
@@ -14,7 +14,7 @@ import { TokenStep, type Tokens } from './test-run/token-step.tsx';
 export function TestRunPage() {
   const [returned] = useState(readReturn);
   const [tokens, setTokens] = useState<Tokens | null>(null);
-  const apps = useApps(1);
+  const apps = useAllApps();
   useEffect(forgetReturn, []);
   return (
     <Narrow>
@@ -23,8 +23,8 @@ export function TestRunPage() {
         lead="You play both parts: your app asks, and you decide with your own session about your own data."
       />
       <Resource query={apps} what="your apps">
-        {({ data }) => {
-          const active = data.filter(({ status }) => status === 'active');
+        {(found) => {
+          const active = found.filter(({ status }) => status === 'active');
           if (active.length === 0) {
             return (
               <Empty title="You have no active app">

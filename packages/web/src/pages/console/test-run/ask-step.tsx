@@ -14,15 +14,9 @@ import { startRun, testRunUri } from './test-run.ts';
 export function AskStep({ apps }: { readonly apps: readonly DeveloperApp[] }) {
   const [clientId, setClientId] = useState(apps[0]?.clientId ?? '');
   const app = apps.find((candidate) => candidate.clientId === clientId);
-  const allowing = useSettingsChange(clientId);
   const [chosen, setChosen] = useState('');
   const scope = app?.scopes.includes(chosen) === true ? chosen : (app?.scopes[0] ?? '');
-  const asking = useMutation({
-    mutationFn: ask,
-    onSuccess: ({ approval_uri }) => location.assign(approval_uri),
-  });
   if (app === undefined) return null;
-  const isRegistered = app.redirectUris.includes(testRunUri());
   return (
     <Card label="Step 1: ask">
       <h2>1. Ask</h2>
@@ -41,26 +35,44 @@ export function AskStep({ apps }: { readonly apps: readonly DeveloperApp[] }) {
       <Soft>
         Sends <code>POST /oauth/authorize</code> with state and PKCE, then opens <code>approval_uri</code>.
       </Soft>
-      {asking.error === null ? null : <ErrorNotice error={asking.error} title="The request was refused." />}
-      {isRegistered ? (
-        <Row>
-          <Button
-            kind="primary"
-            autoFocus={!allowing.isIdle}
-            isBusy={asking.isPending}
-            onPress={() => asking.mutate({ clientId, scope })}
-          >
-            Ask and go to the approval screen
-          </Button>
-        </Row>
-      ) : (
-        <AllowThisPage
-          error={allowing.error}
-          isPending={allowing.isPending}
-          onAllow={() => allowing.mutate({ redirectUris: [...app.redirectUris, testRunUri()] })}
-        />
-      )}
+      <Asking key={clientId} app={app} scope={scope} />
     </Card>
+  );
+}
+
+/** The way to the approval screen, as one app. */
+function Asking({ app, scope }: { readonly app: DeveloperApp; readonly scope: string }) {
+  const { clientId, redirectUris } = app;
+  const allowing = useSettingsChange(clientId);
+  const asking = useMutation({
+    mutationFn: ask,
+    onSuccess: ({ approval_uri }) => location.assign(approval_uri),
+  });
+  if (!redirectUris.includes(testRunUri())) {
+    return (
+      <AllowThisPage
+        error={allowing.error}
+        isPending={allowing.isPending}
+        onAllow={() => allowing.mutate({ redirectUris: [...redirectUris, testRunUri()] })}
+      />
+    );
+  }
+  return (
+    <>
+      {asking.error === null ? null : (
+        <ErrorNotice error={asking.error} title="The request was refused." isOwn={false} />
+      )}
+      <Row>
+        <Button
+          kind="primary"
+          autoFocus={!allowing.isIdle}
+          isBusy={asking.isPending}
+          onPress={() => asking.mutate({ clientId, scope })}
+        >
+          Ask and go to the approval screen
+        </Button>
+      </Row>
+    </>
   );
 }
 

@@ -1,0 +1,45 @@
+import type { DeveloperApp } from '../../api/resources.ts';
+
+const VERIFIER = `# 0: PKCE. A secret for this one request, and its digest
+CODE_VERIFIER=$(openssl rand -hex 32)
+CODE_CHALLENGE=$(printf %s "$CODE_VERIFIER" | openssl dgst -sha256 -binary | openssl base64 | tr '+/' '-_' | tr -d '=')
+
+`;
+const CHALLENGE = ' \\\n  -d code_challenge="$CODE_CHALLENGE" -d code_challenge_method=S256';
+
+/** Commands for a POSIX shell, from asking to reading. The secret stays a variable, so that it is in no shell history. */
+export function toFirstCall(app: DeveloperApp, origin: string): string {
+  const redirectUri = app.redirectUris[0] ?? '';
+  const scope = app.scopes.find((name) => name.startsWith('read:health-data:')) ?? app.scopes[0] ?? '';
+  const credentials = `-d client_id=${app.clientId} -d client_secret="$CLIENT_SECRET"`;
+  const redirection = `--data-urlencode ${quote(`redirect_uri=${redirectUri}`)}`;
+  const [verifier, challenge, proof] = app.requirePkce
+    ? [VERIFIER, CHALLENGE, ' -d code_verifier="$CODE_VERIFIER"']
+    : ['', '', ''];
+  return `# CLIENT_SECRET is in the environment
+${verifier}# 1: ask, and send the person to approval_uri
+curl -s ${origin}/oauth/authorize ${credentials} \\
+  ${redirection} -d scope=${scope} -d state=xyz${challenge}
+
+# 2: the browser comes back to ${toCallback(redirectUri)}
+curl -s ${origin}/oauth/token -d grant_type=authorization_code -d code="$CODE"${proof} \\
+  ${credentials} ${redirection}
+
+# 3: read
+curl -s ${origin}${toPath(scope)} -H "Authorization: Bearer $ACCESS_TOKEN"`;
+}
+
+function toPath(scope: string): string {
+  const [, kind, category] = scope.split(':');
+  return category === undefined ? `/api/v1/${kind}` : `/api/v1/health-data/${category}`;
+}
+
+/** Where the code arrives; the query that the address has stays. */
+function toCallback(redirectUri: string): string {
+  return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}code=…&state=xyz`;
+}
+
+/** A text as one word of a shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
