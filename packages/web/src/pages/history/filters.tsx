@@ -40,6 +40,7 @@ export function toDayFilter(selection: Selection): AccessFilter & { from: string
   const to = findDay(selection.to) ?? latest;
   const earliest = addDays(to, 1 - LONGEST_DAYS);
   const first = from ?? addDays(to, 1 - USUAL_DAYS);
+  // biome-ignore lint/complexity/useMathMinMax: days are texts
   return { ...toParts(selection), from: first < earliest ? earliest : first, to };
 }
 
