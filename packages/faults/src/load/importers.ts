@@ -3,7 +3,7 @@ import type { Stack } from '@phds/dev-stack/stack';
 import { callInternally } from '@phds/e2e/ingestion';
 import type { Answer } from '@phds/e2e/request';
 import pg from 'pg';
-import { Turnstile } from './turnstile.ts';
+import { END_LIMIT_MS, Turnstile } from './turnstile.ts';
 
 type Site = Pick<Stack, 'internalUrls' | 'serviceTokens' | 'databases'>;
 
@@ -23,7 +23,6 @@ interface Importer {
 
 const BATCH = 20;
 const PAUSE_MS = 30;
-const END_LIMIT_MS = 30_000;
 const FIRST = Date.parse('2020-01-01T00:00:00Z');
 
 // What is counted beside the readings is counted in the same transaction.
@@ -53,10 +52,7 @@ export class Importers implements Disposable {
   /** Lets everybody finish the batch at hand, and compares what was acknowledged with what is stored. */
   async end(): Promise<ImportReport> {
     this.#turnstile.close();
-    const deadline = Date.now() + END_LIMIT_MS;
-    while (!this.#importers.every((each) => this.#turnstile.isWaiting(each)) && Date.now() < deadline) {
-      await delay(20);
-    }
+    await this.#turnstile.untilWaiting(this.#importers);
     const violations = this.#refusals.splice(0).map((text) => `import: refused: ${text}`);
     for (const importer of this.#importers) violations.push(...(await this.#judge(importer)));
     return {

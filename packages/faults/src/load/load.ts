@@ -9,7 +9,7 @@ import { PATIENCE_MS, Reads } from './reads.ts';
 import { Storm } from './storm.ts';
 import { accuse, newTally, type Tally } from './tally.ts';
 import { TokenPool } from './token-pool.ts';
-import { Turnstile } from './turnstile.ts';
+import { END_LIMIT_MS, Turnstile } from './turnstile.ts';
 import { openWire, type WireAnswer } from './wire.ts';
 
 export interface LoadOptions {
@@ -30,8 +30,6 @@ export interface LoadReport {
   readonly oracle: Omit<Judgement, 'violations'>;
 }
 
-// A lane asks for as long as it takes; what takes longer than this after a fault has not recovered.
-const END_LIMIT_MS = 30_000;
 const STORM_PARALLEL = 8;
 const IDLE_MS = 30;
 /** An app whose token is over does not notice at once: so many requests of it arrive together, and may share one look-up. */
@@ -91,11 +89,7 @@ export class Load {
   /** Lets everybody finish and judges what was seen since `begin`. */
   async end(): Promise<LoadReport> {
     this.#turnstile.close();
-    const everybody = [...this.#lanes, ...this.#readers];
-    const deadline = Date.now() + END_LIMIT_MS;
-    while (!everybody.every((each) => this.#turnstile.isWaiting(each)) && Date.now() < deadline) {
-      await delay(20);
-    }
+    await this.#turnstile.untilWaiting([...this.#lanes, ...this.#readers]);
     for (const lane of this.#lanes) {
       if (this.#turnstile.isWaiting(lane)) continue;
       accuse(this.tally, 'no recovery', `${END_LIMIT_MS} ms after the end still at "${lane.doing}"`);

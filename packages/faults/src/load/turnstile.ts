@@ -1,3 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** What takes longer than this after a fault has not recovered. */
+export const END_LIMIT_MS = 30_000;
+const LOOK_MS = 20;
+
 /** Lets everybody pass or makes everybody wait, and knows who does. */
 export class Turnstile {
   #opened = Promise.withResolvers<void>();
@@ -15,6 +21,12 @@ export class Turnstile {
 
   isWaiting(who: object): boolean {
     return this.#waiting.has(who);
+  }
+
+  /** Waits until all of these do, or the limit is over. */
+  async untilWaiting(everybody: readonly object[]): Promise<void> {
+    const deadline = Date.now() + END_LIMIT_MS;
+    while (!everybody.every((each) => this.isWaiting(each)) && Date.now() < deadline) await delay(LOOK_MS);
   }
 
   open(): void {
