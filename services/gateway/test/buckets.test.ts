@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createLogger } from '@phds/service-kit/log';
-import { openRedis } from '@phds/service-kit/redis';
+import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
 import { type Bucket, createBucket, createLeasingBucket } from '../src/limits/bucket.ts';
@@ -10,6 +10,10 @@ const silent = createLogger({ service: 'gateway', level: 'silent' });
 async function countAllowed(bucket: Bucket, attempts: number, key = 'k'): Promise<number> {
   const quotas = await Promise.all(Array.from({ length: attempts }, () => bucket.take(key)));
   return quotas.filter(({ allowed }) => allowed).length;
+}
+
+async function countCommands(client: RedisConnection['client']): Promise<number> {
+  return Number(/total_commands_processed:(\d+)/.exec(await client.info('stats'))?.[1]);
 }
 
 describe.each([
@@ -43,6 +47,23 @@ describeWithRedis('buckets of several gateways', () => {
     const together = allowed.reduce((sum, count) => sum + count, 0);
     expect(together).toBeLessThanOrEqual(1_000);
     expect(together).toBeGreaterThanOrEqual(980);
+  });
+
+  test.each([
+    ['one by one', createBucket, 3],
+    ['by shares', createLeasingBucket, 1_000],
+  ])('refuse a caller over the limit without a call to Redis (%s)', async (_, create, perMinute) => {
+    await using server = await createTestRedis();
+    await using redis = openRedis(server.url, silent);
+    await eventually(() => redis.isReady());
+    const bucket = create({ name: 'b', perMinute, redis });
+    expect(await countAllowed(bucket, perMinute + 1)).toBe(perMinute);
+    const before = await countCommands(redis.client);
+    expect(await countAllowed(bucket, 50)).toBe(0);
+    // INFO is a command itself.
+    expect(await countCommands(redis.client)).toBe(before + 1);
+    // Other keys are asked about.
+    expect((await bucket.take('other')).allowed).toBe(true);
   });
 
   test('go on by themselves when Redis is away', async () => {

@@ -2,7 +2,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { describe, expect, test } from '@jest/globals';
 import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
 import { unauthorized } from '@phds/service-kit/errors';
-import { newSecret } from '@phds/service-kit/secrets';
+import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
 import { Redis } from 'ioredis';
@@ -64,6 +64,17 @@ describe('requests of an app', () => {
     const { headers } = await gateway.fetch(HEART, { headers: bearer(token) });
     expect(headers.get('ratelimit-policy')).toBe('"app";q=2;w=60');
   });
+
+  test('of a user over its limit take nothing from what the app has for other users', async () => {
+    await using gateway = await startTestGateway({
+      LIMIT_APP_USER_PER_MINUTE: '2',
+      LIMIT_APP_PER_MINUTE: '4',
+    });
+    const ofGrace = newSecret('access_token');
+    answer(gateway, { [sha256(ofGrace).toString('hex')]: 'grace' });
+    expect(await statuses(gateway, 20)).toEqual([200, 200, ...Array(18).fill(429)]);
+    expect(await statuses(gateway, 2, { headers: bearer(ofGrace) })).toEqual([200, 200]);
+  });
 });
 
 describe('failed authentications', () => {
@@ -118,7 +129,14 @@ describeWithRedis('with Redis', () => {
       return (await admin.dbsize()) > 0;
     });
     await admin.flushdb();
-    expect([...(await statuses(one, 2)), ...(await statuses(two, 3))]).toEqual([200, 200, 200, 200, 429]);
+    // A user who was not counted before the gateways were connected.
+    const ofGrace = newSecret('access_token');
+    const users = { [sha256(ofGrace).toString('hex')]: 'grace' };
+    answer(one, users);
+    answer(two, users);
+    const init = { headers: bearer(ofGrace) };
+    const seen = [...(await statuses(one, 2, init)), ...(await statuses(two, 3, init))];
+    expect(seen).toEqual([200, 200, 200, 200, 429]);
     admin.disconnect();
     await redis.stop();
     await eventually(async () => expect(await statuses(two, 1)).toEqual([200]));

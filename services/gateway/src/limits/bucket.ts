@@ -4,7 +4,8 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 
 const WINDOW_SECONDS = 60;
 const SHARES = 100;
-const MAX_LEASES = 100_000;
+/** Keys remembered in each bucket. */
+const MAX_KEYS = 100_000;
 
 /** How a bucket stands after something was taken from it. */
 export interface Quota {
@@ -37,9 +38,10 @@ interface Lease {
 }
 
 /** A bucket that counts one by one. */
-export function createBucket({ name, perMinute, redis }: BucketOptions): Bucket {
-  const limiter = createLimiter(name, perMinute, redis);
-  return { perMinute, take: async (key) => toQuota(await consume(limiter, key, 1), perMinute) };
+export function createBucket(options: BucketOptions): Bucket {
+  const { perMinute } = options;
+  const meter = new Meter(options);
+  return { perMinute, take: async (key) => toQuota(await meter.consume(key, 1)) };
 }
 
 /**
@@ -50,16 +52,15 @@ export function createLeasingBucket(options: BucketOptions): Bucket {
   const { perMinute } = options;
   const share = Math.floor(perMinute / SHARES);
   if (share < 2) return createBucket(options);
-  const limiter = createLimiter(options.name, perMinute, options.redis);
-  const leases = new LRUCache<string, Lease>({ max: MAX_LEASES });
+  const meter = new Meter(options);
+  const leases = new LRUCache<string, Lease>({ max: MAX_KEYS });
   // Whoever comes while Redis is being asked about a key waits for that one answer.
   const asking = new Map<string, Promise<Quota | null>>();
   /** Null: there is a lease now. */
   const ask = async (key: string): Promise<Quota | null> => {
-    const state = await consume(limiter, key, share);
-    const left = Math.min(share, perMinute - (state.consumedPoints - share));
-    if (left <= 0) return toQuota(state, perMinute);
-    leases.set(key, { left, beyond: state.remainingPoints, endsAt: performance.now() + state.msBeforeNext });
+    const taken = await meter.consume(key, share);
+    if (taken.granted === 0) return toQuota(taken);
+    leases.set(key, { left: taken.granted, beyond: taken.remaining, endsAt: taken.endsAt });
     return null;
   };
   const take = async (key: string): Promise<Quota> => {
@@ -83,9 +84,54 @@ function takeFrom(lease: Lease | undefined): Quota | null {
   return { allowed: true, remaining: left + beyond, resetSeconds: toSeconds(endsAt - now) };
 }
 
-type Limiter = RateLimiterMemory | RateLimiterRedis;
+/** What was got of the points that were asked for. */
+interface Taken {
+  readonly granted: number;
+  readonly remaining: number;
+  /** `performance.now()` at the end of the window. */
+  readonly endsAt: number;
+}
 
-function createLimiter(name: string, points: number, redis: RedisConnection | null): Limiter {
+/**
+ * Counts points for each key. Remembers which keys have no points left until their window ends: a caller over the limit is refused
+ * from memory and costs no call to Redis.
+ */
+class Meter {
+  readonly #limiter: RateLimiterMemory | RateLimiterRedis;
+  readonly #perMinute: number;
+  /** Key to `performance.now()` at the end of its window. */
+  readonly #exhausted = new LRUCache<string, number>({ max: MAX_KEYS });
+
+  constructor({ name, perMinute, redis }: BucketOptions) {
+    this.#limiter = createLimiter(name, perMinute, redis);
+    this.#perMinute = perMinute;
+  }
+
+  async consume(key: string, points: number): Promise<Taken> {
+    const exhaustedUntil = this.#exhausted.get(key);
+    if (exhaustedUntil !== undefined && performance.now() < exhaustedUntil) {
+      return { granted: 0, remaining: 0, endsAt: exhaustedUntil };
+    }
+    const { consumedPoints, remainingPoints, msBeforeNext } = await this.#ask(key, points);
+    const endsAt = performance.now() + msBeforeNext;
+    if (consumedPoints >= this.#perMinute) this.#exhausted.set(key, endsAt);
+    const before = consumedPoints - points;
+    const granted = Math.max(0, Math.min(points, this.#perMinute - before));
+    return { granted, remaining: remainingPoints, endsAt };
+  }
+
+  /** The state after taking, whether or not that was more than there was. */
+  async #ask(key: string, points: number): Promise<RateLimiterRes> {
+    try {
+      return await this.#limiter.consume(key, points);
+    } catch (state) {
+      if (state instanceof RateLimiterRes) return state;
+      throw state;
+    }
+  }
+}
+
+function createLimiter(name: string, points: number, redis: RedisConnection | null) {
   const local = new RateLimiterMemory({ keyPrefix: name, points, duration: WINDOW_SECONDS });
   if (redis === null) return local;
   return new RateLimiterRedis({
@@ -98,22 +144,8 @@ function createLimiter(name: string, points: number, redis: RedisConnection | nu
   });
 }
 
-/** The state after taking, whether or not that was more than there was. */
-async function consume(limiter: Limiter, key: string, points: number): Promise<RateLimiterRes> {
-  try {
-    return await limiter.consume(key, points);
-  } catch (state) {
-    if (state instanceof RateLimiterRes) return state;
-    throw state;
-  }
-}
-
-function toQuota(state: RateLimiterRes, perMinute: number): Quota {
-  return {
-    allowed: state.consumedPoints <= perMinute,
-    remaining: state.remainingPoints,
-    resetSeconds: toSeconds(state.msBeforeNext),
-  };
+function toQuota({ granted, remaining, endsAt }: Taken): Quota {
+  return { allowed: granted > 0, remaining, resetSeconds: toSeconds(endsAt - performance.now()) };
 }
 
 function toSeconds(milliseconds: number): number {

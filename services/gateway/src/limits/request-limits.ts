@@ -31,13 +31,17 @@ export class RequestLimits {
     this.#appPolicy = `"app";q=${appPerMinute};w=60`;
   }
 
-  /** Takes one request from both buckets. The answer speaks of the app's bucket only when that is the empty one. */
+  /**
+   * Takes one request from the bucket of the app and user, and then from the app's. A request that the first refuses takes nothing from
+   * the second, so that one user, or one leaked token, cannot use up what the app has for all of its users. The answer names the app's
+   * bucket only when that is the empty one.
+   */
   async take(clientId: string, userId: string): Promise<Allowance> {
-    const [app, appUser] = await Promise.all([
-      this.#app.take(clientId),
-      this.#appUser.take(`${clientId}:${userId}`),
-    ]);
-    if (appUser.allowed && !app.allowed) return toAllowance('app', this.#appPolicy, app);
+    const appUser = await this.#appUser.take(`${clientId}:${userId}`);
+    if (appUser.allowed) {
+      const app = await this.#app.take(clientId);
+      if (!app.allowed) return toAllowance('app', this.#appPolicy, app);
+    }
     return toAllowance('app-user', this.#appUserPolicy, appUser);
   }
 }
