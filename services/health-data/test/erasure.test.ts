@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import pg from 'pg';
 import { createPgImports } from '../src/store/pg-imports.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgUserEraser, USER_TABLES } from '../src/store/pg-user-eraser.ts';
+import { type Interrupter, openInterrupter } from './interrupted-deletions.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
 import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
 import { computeKept, type ReadingRow } from './rollup-reference.ts';
@@ -10,30 +10,15 @@ import { computeKept, type ReadingRow } from './rollup-reference.ts';
 const PIECE = 10;
 
 let harness: RollupHarness;
-let admin: pg.Client;
+let deletions: Interrupter;
 beforeAll(async () => {
   harness = await startRollupHarness();
-  admin = new pg.Client({ connectionString: harness.database.adminUrl });
-  await admin.connect();
-  await admin.query(`SET search_path = ${harness.database.schema}`);
+  deletions = await openInterrupter(harness.database);
 });
 afterAll(async () => {
-  await admin.end();
+  await deletions[Symbol.asyncDispose]();
   await harness[Symbol.asyncDispose]();
 });
-
-/** As the server does with a statement that takes too long, for those that delete readings, `gone`, while the condition is true. */
-async function breakOff(condition: string): Promise<void> {
-  await admin.query(`
-    CREATE OR REPLACE FUNCTION break_off() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      IF ${condition} THEN RAISE EXCEPTION 'too long' USING ERRCODE = 'query_canceled'; END IF;
-      RETURN NULL;
-    END $$;
-    CREATE OR REPLACE TRIGGER break_off AFTER DELETE ON reading
-      REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION break_off()`);
-}
-
-const breakOffNothing = () => breakOff('false');
 
 const heart = (minute: number) =>
   row('heart-rate', new Date(Date.UTC(2025, 5, 1, 0, minute * 7)).toISOString(), 60);
@@ -71,7 +56,7 @@ async function expectAgreement(userId: string): Promise<number> {
 test('a person with more readings than a statement could delete is erased', async () => {
   await harness.put('much', times(5 * PIECE + 1, heart));
   await harness.put('other', times(PIECE, heart));
-  await breakOff(`(SELECT count(*) FROM gone) > ${PIECE}`);
+  await deletions.cancelWhen(`(SELECT count(*) FROM gone) > ${PIECE}`);
   await erase('much');
   expect(await listLeft('much')).toEqual([]);
   expect(await expectAgreement('other')).toBe(PIECE);
@@ -81,7 +66,7 @@ test('an erasure that was broken off leaves what agrees, and a repeat goes on wi
   const name = { userId: 'broken-off', format: 'fhir', digest: 'a1'.repeat(32) };
   await createPgImports(harness.pool).start(name, 1, false, new Date());
   await harness.put('broken-off', [...times(3 * PIECE, heart), ...times(2 * PIECE, weight)]);
-  await breakOff(`(SELECT count(*) FROM reading WHERE user_id = 'broken-off') < ${2 * PIECE}`);
+  await deletions.cancelWhen(`(SELECT count(*) FROM reading WHERE user_id = 'broken-off') < ${2 * PIECE}`);
   await expect(erase('broken-off')).rejects.toMatchObject({ reason: 'unavailable' });
   const left = await expectAgreement('broken-off');
   expect(left).toBeGreaterThanOrEqual(2 * PIECE);
@@ -94,7 +79,7 @@ test('an erasure that was broken off leaves what agrees, and a repeat goes on wi
   await expect(erase('broken-off')).rejects.toMatchObject({ reason: 'unavailable' });
   expect(await expectAgreement('broken-off')).toBeLessThan(3 * PIECE);
 
-  await breakOffNothing();
+  await deletions.cancelNothing();
   await erase('broken-off');
   expect(await listLeft('broken-off')).toEqual([]);
 });

@@ -191,6 +191,14 @@ describe('DeleteReadings', () => {
     expect(refusal.violations).toEqual([{ parameter: 'windows[1]', message: 'window is no time' }]);
     expect((await heartOf('kept')).pagination.total).toBe(1);
   });
+
+  test('more windows than a call may name are refused with the bound, and nothing is deleted', async () => {
+    await harness.putReadings('bounded', [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)]);
+    const windows = Array.from({ length: 101 }, () => ({ type: 'Heart Rate' }));
+    const refusal = await refusalOf(harness.ingestion.deleteReadings({ userId: 'bounded', windows }));
+    expect(refusal.violations).toEqual([{ parameter: 'windows', message: 'must hold at most 100 items' }]);
+    expect((await heartOf('bounded')).pagination.total).toBe(1);
+  });
 });
 
 describe('PutProfile', () => {

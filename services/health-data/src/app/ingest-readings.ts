@@ -14,6 +14,7 @@ import { toReadingId } from './row-ids.ts';
 import { checkUserId } from './user-id.ts';
 
 const MAX_READINGS = 5_000;
+const MAX_WINDOWS = 100;
 
 /** Every reading of a type and source whose start lies in a window, as it arrives. */
 export interface ReadingWindowDraft {
@@ -44,7 +45,10 @@ export async function putReadings(
   return { ...counts, unchanged: counts.unchanged + superseded, refusals };
 }
 
-/** Deletes readings by natural key and by window; answers how many there were. Throws INVALID_REQUEST. */
+/**
+ * Deletes readings by natural key and by window, in several transactions; answers how many there were. After an error some may
+ * be left; a repeat deletes them. Throws INVALID_REQUEST before anything is deleted.
+ */
 export async function deleteReadings(
   ports: IngestionPorts,
   userId: string,
@@ -52,12 +56,18 @@ export async function deleteReadings(
   windows: readonly ReadingWindowDraft[],
 ): Promise<number> {
   checkUserId(userId);
-  if (keys.length > MAX_READINGS) throw invalidRequest('keys', `must hold at most ${MAX_READINGS} items`);
+  checkLength('keys', keys, MAX_READINGS);
+  checkLength('windows', windows, MAX_WINDOWS);
   const rows = parseAll('keys', keys, (draft) => {
     const key = parseReadingKey(draft);
     return { ...key, id: toReadingId(userId, key) };
   });
   return ports.readingWriter.delete(userId, rows, parseAll('windows', windows, parseWindowDraft));
+}
+
+function checkLength(parameter: string, items: readonly unknown[], max: number): void {
+  if (items.length <= max) return;
+  throw invalidRequest(parameter, `must hold at most ${max.toLocaleString('en')} items`);
 }
 
 function parseWindowDraft({ type, source, range }: ReadingWindowDraft) {

@@ -135,15 +135,18 @@ export interface ReadingWindow {
   readonly range: Range;
 }
 
-/** Writes of one user happen one after another, however many importers there are. Each call is one transaction. */
+/** Writes of one user happen one after another, however many importers there are. */
 export interface ReadingWriter {
-  /** Ids are distinct. A row that exists gets the new value. */
+  /** Ids are distinct. A row that exists gets the new value. One transaction. */
   put(
     userId: string,
     readings: readonly Identified<NewReading>[],
     during?: ImportKey | null,
   ): Promise<WriteCounts>;
-  /** Deletes by key and by window; answers how many there were. */
+  /**
+   * Deletes by key and by window; answers how many there were. A window takes as many transactions as its readings need. After an
+   * error some readings may be left, with counts and summaries that agree with them, and a repeat deletes them.
+   */
   delete(
     userId: string,
     keys: readonly Identified<ReadingKey>[],

@@ -42,9 +42,27 @@ function toDeletion(condition: string): string {
 const DELETE_BY_KEY = toDeletion(
   '(type, start_at, id) IN (SELECT * FROM unnest($3::text[], $4::timestamptz[], $5::uuid[]))',
 );
-const DELETE_WINDOW = toDeletion(
-  'type = $3 AND ($4::text IS NULL OR source = $4) AND start_at >= $5::timestamptz AND start_at < $6::timestamptz',
-);
+
+// Deletions by window go through the readings of a type in the order of their key, in pieces of so many, each a transaction of
+// its own. A piece takes a fraction of a second, where a statement may take ten.
+const PIECE_READINGS = 5_000;
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
+/** Where the piece that begins at ($3, $4) ends: at the first reading of the next one, or there is none. */
+const FIND_NEXT_PIECE = `
+  SELECT start_at::text AS "startAt", id FROM reading
+  WHERE user_id = $1 AND type = $2 AND (start_at, id) >= ($3::timestamptz, $4::uuid) AND start_at < $5::timestamptz
+  ORDER BY start_at, id OFFSET $6 LIMIT 1`;
+
+const DELETE_PIECE = toDeletion(`type = $3 AND ($4::text IS NULL OR source = $4)
+  AND (start_at, id) >= ($5::timestamptz, $6::uuid) AND (start_at, id) < ($7::timestamptz, $8::uuid)`);
+
+/** A reading's place in the order of the primary key, within its type. */
+interface Place {
+  readonly startAt: string;
+  readonly id: string;
+}
 
 /** Readings that a statement changed, of types that are gathered alike, and the hours in which they count. */
 interface Written extends TouchedHours {
@@ -52,58 +70,113 @@ interface Written extends TouchedHours {
   readonly inserted: number;
 }
 
-type Write = (name: string, text: string, values: readonly unknown[]) => Promise<readonly Written[]>;
+interface ReadingWrite {
+  readonly client: pg.ClientBase;
+  /** Runs a statement that answers `WRITTEN`, and refreshes the rollups of what it touched. */
+  run(name: string, text: string, values: readonly unknown[]): Promise<readonly Written[]>;
+}
 
 /**
  * Writes readings, and in the same transaction keeps the counts and rollups beside them. `onDeferred` is told of a user
  * whose rollups have to be rebuilt and who has too many readings to wait for that.
  */
-export function createPgReadingWriter(pool: pg.Pool, onDeferred: (userId: string) => void): ReadingWriter {
-  const writeReadings = async <T>(
-    userId: string,
-    change: (write: Write) => Promise<T>,
-    during: ImportKey | null = null,
-  ): Promise<T> => {
-    const write = async (client: pg.PoolClient) => {
-      const { timeZone, valid } = await findRollupState(client, userId);
-      const result = await change(async (name, text, values) => {
-        const { rows } = await client.query<Written>({ name, text, values: [userId, timeZone, ...values] });
-        if (valid) await refreshRollups(client, userId, timeZone, rows);
-        return rows;
-      });
-      return { result, deferred: !valid && !(await rebuildSmall(client, userId, timeZone)) };
-    };
-    const { result, deferred } = await writeForUser(pool, userId, write, { during });
-    if (deferred) onDeferred(userId);
-    return result;
-  };
+export function createPgReadingWriter(
+  pool: pg.Pool,
+  onDeferred: (userId: string) => void,
+  pieceReadings = PIECE_READINGS,
+): ReadingWriter {
   return {
     put: (userId, readings, during) =>
       translated(async () => {
         if (readings.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
-        const rows = await writeReadings(
-          userId,
-          (write) => write('put-readings', PUT, toColumns(readings)),
-          during,
-        );
+        const put = ({ run }: ReadingWrite) => run('put-readings', PUT, toColumns(readings));
+        const { result: rows, deferred } = await writeReadings(pool, userId, put, during);
+        if (deferred) onDeferred(userId);
         const written = total(rows, 'number');
         const inserted = total(rows, 'inserted');
         return { inserted, updated: written - inserted, unchanged: readings.length - written };
       }),
     delete: (userId, keys, windows) =>
-      translated(() =>
-        writeReadings(userId, async (write) => {
-          let deleted = 0;
-          if (keys.length > 0) {
-            deleted += total(await write('delete-readings', DELETE_BY_KEY, toKeyColumns(keys)), 'number');
+      translated(async () => {
+        let deleted = 0;
+        let rebuildDue = false;
+        try {
+          for await (const { rows, deferred } of deletePieces(pool, userId, keys, windows, pieceReadings)) {
+            deleted += total(rows, 'number');
+            rebuildDue = deferred;
           }
-          for (const window of windows) {
-            deleted += total(await write('delete-window', DELETE_WINDOW, toWindowValues(window)), 'number');
-          }
-          return deleted;
-        }),
-      ),
+        } finally {
+          // Not before: a rebuild would hold up the next piece.
+          if (rebuildDue) onDeferred(userId);
+        }
+        return deleted;
+      }),
   };
+}
+
+/** Deletes in transactions that can be interrupted between each other; yields what each of them wrote. */
+async function* deletePieces(
+  pool: pg.Pool,
+  userId: string,
+  keys: readonly Identified<ReadingKey>[],
+  windows: readonly ReadingWindow[],
+  limit: number,
+): AsyncGenerator<{ rows: readonly Written[]; deferred: boolean }> {
+  if (keys.length > 0) {
+    const deleteKeys = ({ run }: ReadingWrite) => run('delete-readings', DELETE_BY_KEY, toKeyColumns(keys));
+    const { result, deferred } = await writeReadings(pool, userId, deleteKeys);
+    yield { rows: result, deferred };
+  }
+  for (const window of windows) {
+    let from: Place | null = { startAt: lowerBound(window.range.from), id: FIRST_ID };
+    while (from !== null) {
+      const place: Place = from;
+      const deletePiece = (write: ReadingWrite) => deletePieceFrom(place, write, userId, window, limit);
+      const { result, deferred } = await writeReadings(pool, userId, deletePiece);
+      yield { rows: result.rows, deferred };
+      from = result.next;
+    }
+  }
+}
+
+/** Deletes the readings of a window among so many, and answers where the next piece begins; null at the end. */
+async function deletePieceFrom(
+  from: Place,
+  { client, run }: ReadingWrite,
+  userId: string,
+  { metric, source, range }: ReadingWindow,
+  limit: number,
+): Promise<{ rows: readonly Written[]; next: Place | null }> {
+  const end = upperBound(range.to);
+  const found = await client.query<Place>({
+    name: 'find-next-piece',
+    text: FIND_NEXT_PIECE,
+    values: [userId, metric, from.startAt, from.id, end, limit],
+  });
+  const next = found.rows[0] ?? null;
+  const to = next ?? { startAt: end, id: FIRST_ID };
+  const values = [metric, source, from.startAt, from.id, to.startAt, to.id];
+  return { rows: await run('delete-window', DELETE_PIECE, values), next };
+}
+
+/** Runs a write in a transaction; `deferred` says that the rollups of the user have to be rebuilt in the background. */
+async function writeReadings<T>(
+  pool: pg.Pool,
+  userId: string,
+  change: (write: ReadingWrite) => Promise<T>,
+  during: ImportKey | null = null,
+): Promise<{ result: T; deferred: boolean }> {
+  const write = async (client: pg.PoolClient) => {
+    const { timeZone, valid } = await findRollupState(client, userId);
+    const run: ReadingWrite['run'] = async (name, text, values) => {
+      const { rows } = await client.query<Written>({ name, text, values: [userId, timeZone, ...values] });
+      if (valid) await refreshRollups(client, userId, timeZone, rows);
+      return rows;
+    };
+    const result = await change({ client, run });
+    return { result, deferred: !valid && !(await rebuildSmall(client, userId, timeZone)) };
+  };
+  return writeForUser(pool, userId, write, { during });
 }
 
 function toColumns(readings: readonly Identified<NewReading>[]): unknown[] {
@@ -132,10 +205,6 @@ function toKeyColumns(keys: readonly Identified<ReadingKey>[]): unknown[] {
     keys.map(({ startAt }) => startAt.toISOString()),
     keys.map(({ id }) => id),
   ];
-}
-
-function toWindowValues({ metric, source, range }: ReadingWindow): unknown[] {
-  return [metric, source, lowerBound(range.from), upperBound(range.to)];
 }
 
 function total(rows: readonly Written[], column: 'number' | 'inserted'): number {

@@ -692,11 +692,15 @@ export declare type DeleteReadingsRequest = Message<"phds.healthdata.v1.DeleteRe
   userId: string;
 
   /**
+   * At most 5,000.
+   *
    * @generated from field: repeated phds.healthdata.v1.ReadingKey keys = 2;
    */
   keys: ReadingKey[];
 
   /**
+   * At most 100.
+   *
    * @generated from field: repeated phds.healthdata.v1.ReadingWindow windows = 3;
    */
   windows: ReadingWindow[];
@@ -1147,7 +1151,8 @@ export declare const IngestionService: GenService<{
     output: typeof PutRecordsResponseSchema;
   },
   /**
-   * Deletes readings by natural key, or all of a type in a window.
+   * Deletes readings by natural key, or all of a type in a window. Large windows are deleted in pieces: after an error, a
+   * deadline included, some readings may be left, and a repeat deletes them.
    *
    * @generated from rpc phds.healthdata.v1.IngestionService.DeleteReadings
    */
