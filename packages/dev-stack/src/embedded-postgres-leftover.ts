@@ -3,8 +3,9 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { isRunning } from './process-identity.ts';
 
-/** Names the process of ours that started the server of a data directory. */
+/** Names the process of ours that started the server of a data directory, as `identifyProcess` does. */
 export const OWNER_FILE = 'owner.pid';
 
 const STOP_TIMEOUT_MS = 15_000;
@@ -19,9 +20,9 @@ export async function stopLeftover(directory: string): Promise<void> {
   const postmaster = await readPid(pidFile);
   if (postmaster === null) return;
   if (isAlive(postmaster) && (await isServerOf(postmaster, directory))) {
-    const owner = await readPid(join(directory, OWNER_FILE));
-    if (owner !== null && isAlive(owner)) {
-      throw new Error(`the database in ${directory} is in use by process ${owner}`);
+    const owner = (await readFile(join(directory, OWNER_FILE), 'utf8').catch(() => '')).trim();
+    if (isRunning(owner)) {
+      throw new Error(`the database in ${directory} is in use by process ${owner.split(' ')[0]}`);
     }
     await stop(postmaster);
   }

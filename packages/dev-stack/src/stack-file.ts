@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { defaultDataDirectory, toDataDirectory } from './data-directory.ts';
+import { isRunning } from './process-identity.ts';
 
 /** What others need to know about a running stack: addresses and where the keys are, no secret. */
 export interface StackDescription {
-  /** The process that runs the stack. */
-  readonly pid: number;
+  /** The process that runs the stack, as `identifyProcess` names it: a process id alone may belong to another process by now. */
+  readonly process: string;
   readonly startedAt: string;
   readonly gatewayUrls: readonly string[];
   readonly identityProviderUrl: string;
@@ -23,7 +24,7 @@ export interface StackDescription {
   readonly logs: string;
 }
 
-/** Writes the description; it stands for as long as the process runs. */
+/** Writes the description; it is valid while the process runs. */
 export async function writeStackFile(dataDirectory: string, description: StackDescription): Promise<void> {
   const { stackFile } = toDataDirectory(dataDirectory);
   await writeFile(stackFile, `${JSON.stringify(description, null, 2)}\n`);
@@ -43,7 +44,7 @@ export function findStackFile(dataDirectory: string = defaultDataDirectory): Sta
     return null;
   }
   const description = parseDescription(text);
-  return description !== null && isAlive(description.pid) ? description : null;
+  return description !== null && isRunning(description.process) ? description : null;
 }
 
 /** The stack that runs on this data directory. Throws with a sentence for the person at the terminal when none does. */
@@ -56,19 +57,10 @@ export function readStackFile(dataDirectory: string = defaultDataDirectory): Sta
 function parseDescription(text: string): StackDescription | null {
   try {
     const parsed = JSON.parse(text) as Partial<StackDescription> | null;
-    return typeof parsed?.pid === 'number' && parsed.gatewayUrls !== undefined
+    return typeof parsed?.process === 'string' && parsed.gatewayUrls !== undefined
       ? (parsed as StackDescription)
       : null;
   } catch {
     return null;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -17,6 +17,7 @@ import { openLogWriter } from './log-writer.ts';
 import type { ManagedProcess } from './managed-process.ts';
 import type { StackPorts } from './ports.ts';
 import { findRandomPorts, requireFreePorts, toNamedPorts } from './ports.ts';
+import { identifyProcess } from './process-identity.ts';
 import { createSteps } from './progress.ts';
 import type { RedisControl } from './redis-control.ts';
 import { startRedisControl } from './redis-control.ts';
@@ -115,8 +116,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 function refuseSecondStack(directory: DataDirectory): void {
   const other = findStackFile(directory.root);
-  if (other === null || other.pid === process.pid) return;
-  throw new Error(`A local stack is running already: ${other.gatewayUrls[0]} (process ${other.pid}).`);
+  if (other === null || other.process === identifyProcess(process.pid)) return;
+  const pid = other.process.split(' ')[0];
+  throw new Error(`A local stack is running already: ${other.gatewayUrls[0]} (process ${pid}).`);
 }
 
 async function choosePorts({ ports, redis, redisUrl }: StackOptions): Promise<StackPorts> {
@@ -145,7 +147,8 @@ async function startServers(
   await using cleanup = new AsyncDisposableStack();
   const log = cleanup.use(openLogWriter(await prepareLogFile(directory, 'postgres')));
   const wanted = options.redis ?? true;
-  const notice = options.say ?? (() => undefined);
+  // A notice announces an installation of a system package, so it is never dropped.
+  const notice = options.say ?? console.warn;
   const redis = await startRedisControl({ wanted, givenUrl: options.redisUrl, port: ports.redis, notice });
   cleanup.use(redis);
   const redisPort = redis.owned ? ports.redis : null;
@@ -189,7 +192,7 @@ function describe(parts: {
 function toDescription(stack: Omit<Stack, typeof Symbol.asyncDispose>) {
   const { gatewayUrls, identityProviderUrl, rpcAddresses, internalUrls, keys, logs } = stack;
   return {
-    pid: process.pid,
+    process: identifyProcess(process.pid) ?? String(process.pid),
     startedAt: new Date().toISOString(),
     gatewayUrls,
     identityProviderUrl,

@@ -57,6 +57,14 @@ test('the server of a killed process is stopped and its data used', async () => 
   expect(await query(server.adminUrl, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
 });
 
+test('the server of a killed process is stopped although another process has the id of that process by now', async () => {
+  const first = await start();
+  await writeFile(join(directory, 'owner.pid'), `${process.pid} an-earlier-boot 1\n`);
+  await using second = await start();
+  expect(await query(second.adminUrl, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+  await first.stop();
+});
+
 test('a postmaster.pid whose number now belongs to another program is no obstacle', async () => {
   await (await start()).stop();
   await writeFile(join(directory, 'postmaster.pid'), `${process.pid}\n`);

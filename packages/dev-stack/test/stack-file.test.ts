@@ -2,10 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { identifyProcess } from '../src/process-identity.ts';
 import { findStackFile, readStackFile, removeStackFile, writeStackFile } from '../src/stack-file.ts';
 
 const DESCRIPTION = {
-  pid: process.pid,
+  process: identifyProcess(process.pid) ?? '',
   startedAt: '2026-03-01T12:00:00.000Z',
   gatewayUrls: ['http://localhost:8080'],
   identityProviderUrl: 'http://localhost:8090',
@@ -52,14 +53,22 @@ describe('the description of a running stack', () => {
   });
 
   test('counts as none when its process is gone', async () => {
-    await writeStackFile(directory, { ...DESCRIPTION, pid: NOBODY });
+    await writeStackFile(directory, { ...DESCRIPTION, process: `${NOBODY} 1` });
     expect(findStackFile(directory)).toBeNull();
   });
 
-  test.each(['', '{', 'null', '[]', '{"pid":1}'])('counts as none when it holds %j', async (content) => {
-    await writeFile(join(directory, 'stack.json'), content);
+  test('counts as none when another process has its id by now', async () => {
+    await writeStackFile(directory, { ...DESCRIPTION, process: `${process.pid} an-earlier-boot 1` });
     expect(findStackFile(directory)).toBeNull();
   });
+
+  test.each(['', '{', 'null', '[]', '{"process":"1"}'])(
+    'counts as none when it holds %j',
+    async (content) => {
+      await writeFile(join(directory, 'stack.json'), content);
+      expect(findStackFile(directory)).toBeNull();
+    },
+  );
 
   test('holds no secret', async () => {
     await writeStackFile(directory, DESCRIPTION);
