@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { toDatabaseUrl } from '@phds/service-kit/postgres-names';
 import { createServiceTokenSource } from '@phds/service-kit/service-token';
 import { toComposeSecrets } from './compose-secrets.ts';
-import { ensureReader, ensureServiceDatabase } from './database-roles.ts';
+import { ensureServiceDatabase } from './database-roles.ts';
 import { DATABASE_SERVICES, ensureKeyFiles, readDatabasePassword, toKeyFiles } from './key-files.ts';
 import { seedOnce } from './seed/seed-once.ts';
 
@@ -44,16 +44,16 @@ async function prepareDatabases(): Promise<void> {
   const password = (await readFile(keys.postgresPassword, 'utf8')).trim();
   const adminUrl = toDatabaseUrl(POSTGRES, { database: 'postgres', password });
   for (const service of DATABASE_SERVICES) {
-    const [owner, runtime] = await Promise.all([
+    const [owner, runtime, reader] = await Promise.all([
       readDatabasePassword(keys, service, 'owner'),
       readDatabasePassword(keys, service, 'runtime'),
+      readDatabasePassword(keys, service, 'reader'),
     ]);
-    await ensureServiceDatabase({ adminUrl, service, passwords: { owner, runtime } });
+    // Only consent has a reader: `phds records` connects as it.
+    const passwords = service === 'consent' ? { owner, runtime, reader } : { owner, runtime };
+    await ensureServiceDatabase({ adminUrl, service, passwords });
     console.log(`${service}: schema and roles are in place`);
   }
-  const reader = await readDatabasePassword(keys, 'consent', 'reader');
-  await ensureReader({ adminUrl, service: 'consent', password: reader });
-  console.log('consent: the role that reads the access records is in place');
 }
 
 async function seed(): Promise<void> {

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ensureReader, ensureServiceDatabase, type ServiceDatabase } from '@phds/dev-stack/database-roles';
+import { repositoryRoot } from '@phds/dev-stack/data-directory';
+import { ensureServiceDatabase, type ServiceDatabase } from '@phds/dev-stack/database-roles';
 import type { EmbeddedPostgres } from '@phds/dev-stack/embedded-postgres';
 import { startThrowawayPostgres } from '@phds/dev-stack/scratch-database';
 import { toDatabaseUrl } from '@phds/service-kit/postgres-names';
@@ -51,8 +54,13 @@ test('neither role of a service sees the schema of another', async () => {
 });
 
 test('a reader role reads what is there and what comes later, of its service alone, and changes nothing', async () => {
-  const options = { adminUrl: server.adminUrl, service: 'consent', password: 'read@only' };
-  const reader = await ensureReader(options);
+  const options = {
+    adminUrl: server.adminUrl,
+    service: 'consent',
+    passwords: { ...passwords, reader: 'read@only' },
+  };
+  const { readerUrl } = await ensureServiceDatabase(options);
+  const reader = readerUrl ?? '';
   await query(consent.ownerUrl, 'CREATE TABLE later (id int); CREATE TABLE consent_audit.later (id int)');
   for (const table of ['consent.item', 'consent.later', 'consent_audit.later']) {
     await expect(query(reader, `SELECT id FROM ${table}`)).resolves.toBeDefined();
@@ -62,7 +70,17 @@ test('a reader role reads what is there and what comes later, of its service alo
     /permission denied for schema/,
   );
   // Again, as every start of the containers does.
-  expect(await ensureReader(options)).toBe(reader);
+  expect((await ensureServiceDatabase(options)).readerUrl).toBe(reader);
+});
+
+test('deploy/roles.sql names the parameters that are missing, and changes nothing', async () => {
+  const sql = await readFile(join(repositoryRoot, 'deploy/roles.sql'), 'utf8');
+  await expect(query(server.adminUrl, `SET phds.schema = 'health_data'; ${sql}`)).rejects.toThrow(
+    'phds.schema, phds.owner_password and phds.runtime_password must be set',
+  );
+  expect(
+    await query(server.adminUrl, "SELECT 1 FROM pg_roles WHERE rolname LIKE 'phds_health_data%'"),
+  ).toEqual([]);
 });
 
 test.each([

@@ -30,6 +30,16 @@ describe('project text', () => {
     expect(findLines(readable(files), registry)).toEqual([]);
   });
 
+  test('names in its documents only files that exist', () => {
+    const documents = files.filter((file) => file.endsWith('.md'));
+    const missing = documents.flatMap((document) =>
+      namedFiles(document)
+        .filter((name) => !files.some((file) => file === name || file.endsWith(`/${name}`)))
+        .map((name) => `${document}: ${name}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
   test('leaves nothing for later', () => {
     expect(findLines(readable(files), /\b(TODO|FIXME|XXX|HACK)\b/)).toEqual([]);
   });
@@ -66,6 +76,13 @@ describe('services', () => {
 /** Biome asks a suppressed rule for its reason, so the suppression is the statement. */
 function saysWhyItIsLong(file: string): boolean {
   return /biome-ignore-all lint\/style\/noExcessiveLinesPerFile: \S/.test(findText(file) ?? '');
+}
+
+/** The scripts, sources and settings that a document names, with a directory or without. */
+function namedFiles(document: string): string[] {
+  const name =
+    /(?<![\w/.$*<>{}-])(?:[\w-]+\/)*[\w.-]+\.(?:sql|sh|mjs|cjs|ts|tsx|proto|prisma|yaml|yml)\b(?!\/)/g;
+  return [...(findText(document) ?? '').matchAll(name)].map(([text]) => text);
 }
 
 /** Files people wrote; this suite spells out what it looks for, and the lockfile is the package manager's. */
