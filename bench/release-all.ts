@@ -22,7 +22,8 @@ const server = await startRpcServer({
   log: createLogger({ service: 'stand-in', level: 'error' }),
   host: '127.0.0.1',
   rpcPort: 0,
-  httpPort: null,
+  probePort: null,
+  connectPort: null,
   health: async () => true,
 });
 process.send?.({ port: server.rpcPort });

@@ -1,8 +1,8 @@
 /** What the images ask themselves: exits with 0 when the service says that it can do its work. */
 const defaultPorts = { gateway: 8080, authorization: 7101, consent: 7102, 'health-data': 7103 };
-const { SERVICE, PORT, INTERNAL_HTTP_PORT } = process.env;
+const { SERVICE, PORT, PROBE_PORT } = process.env;
 
-const port = (SERVICE === 'gateway' ? PORT : INTERNAL_HTTP_PORT) || defaultPorts[SERVICE];
+const port = (SERVICE === 'gateway' ? PORT : PROBE_PORT) || defaultPorts[SERVICE];
 const ready = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(4_000) }).then(
   (response) => response.ok,
   () => false,

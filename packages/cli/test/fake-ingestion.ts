@@ -99,7 +99,8 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
     log: createLogger({ service: 'health-data', level: 'silent' }),
     host: '127.0.0.1',
     rpcPort: 0,
-    httpPort: null,
+    probePort: null,
+    connectPort: null,
     health: async () => true,
   });
   const fake: FakeIngestion = {

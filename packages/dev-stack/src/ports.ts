@@ -1,15 +1,18 @@
 import { createServer, type Server } from 'node:net';
 
-/** TCP ports of a stack. Postgres, Redis, rpc and internal HTTP listen on the loopback interface only, like the rest. */
+/** TCP ports of a stack. Postgres, Redis, rpc, probes and the Connect protocol listen on the loopback interface only, like the rest. */
 export interface StackPorts {
   readonly gateways: readonly number[];
   readonly identityProvider: number;
   readonly authorizationRpc: number;
   readonly consentRpc: number;
   readonly healthDataRpc: number;
-  readonly authorizationHttp: number;
-  readonly consentHttp: number;
-  readonly healthDataHttp: number;
+  readonly authorizationProbe: number;
+  readonly consentProbe: number;
+  readonly healthDataProbe: number;
+  readonly authorizationConnect: number;
+  readonly consentConnect: number;
+  readonly healthDataConnect: number;
   readonly postgres: number;
   readonly redis: number;
 }
@@ -23,9 +26,16 @@ const SINGLE: Readonly<Record<SinglePort, { variable: string; fallback: number; 
   authorizationRpc: { variable: 'AUTHORIZATION_RPC_PORT', fallback: 7001, what: 'authorization rpc' },
   consentRpc: { variable: 'CONSENT_RPC_PORT', fallback: 7002, what: 'consent rpc' },
   healthDataRpc: { variable: 'HEALTH_DATA_RPC_PORT', fallback: 7003, what: 'health-data rpc' },
-  authorizationHttp: { variable: 'AUTHORIZATION_HTTP_PORT', fallback: 7101, what: 'authorization HTTP' },
-  consentHttp: { variable: 'CONSENT_HTTP_PORT', fallback: 7102, what: 'consent HTTP' },
-  healthDataHttp: { variable: 'HEALTH_DATA_HTTP_PORT', fallback: 7103, what: 'health-data HTTP' },
+  authorizationProbe: { variable: 'AUTHORIZATION_PROBE_PORT', fallback: 7101, what: 'authorization probes' },
+  consentProbe: { variable: 'CONSENT_PROBE_PORT', fallback: 7102, what: 'consent probes' },
+  healthDataProbe: { variable: 'HEALTH_DATA_PROBE_PORT', fallback: 7103, what: 'health-data probes' },
+  authorizationConnect: {
+    variable: 'AUTHORIZATION_CONNECT_PORT',
+    fallback: 7201,
+    what: 'authorization Connect',
+  },
+  consentConnect: { variable: 'CONSENT_CONNECT_PORT', fallback: 7202, what: 'consent Connect' },
+  healthDataConnect: { variable: 'HEALTH_DATA_CONNECT_PORT', fallback: 7203, what: 'health-data Connect' },
   postgres: { variable: 'POSTGRES_PORT', fallback: 7432, what: 'Postgres' },
   redis: { variable: 'REDIS_PORT', fallback: 6380, what: 'Redis' },
 };

@@ -53,12 +53,21 @@ export function toRpcAddresses(ports: StackPorts) {
   } as const;
 }
 
-/** Base URL of each service's internal HTTP port. */
+/** Base URL of each service's rpcs in the Connect protocol. */
 export function toInternalUrls(ports: StackPorts) {
   return {
-    authorization: `http://${HOST}:${ports.authorizationHttp}`,
-    consent: `http://${HOST}:${ports.consentHttp}`,
-    'health-data': `http://${HOST}:${ports.healthDataHttp}`,
+    authorization: `http://${HOST}:${ports.authorizationConnect}`,
+    consent: `http://${HOST}:${ports.consentConnect}`,
+    'health-data': `http://${HOST}:${ports.healthDataConnect}`,
+  } as const;
+}
+
+/** Base URL of each service's /livez and /readyz. */
+export function toProbeUrls(ports: StackPorts) {
+  return {
+    authorization: `http://${HOST}:${ports.authorizationProbe}`,
+    consent: `http://${HOST}:${ports.consentProbe}`,
+    'health-data': `http://${HOST}:${ports.healthDataProbe}`,
   } as const;
 }
 
@@ -69,7 +78,8 @@ export function toAuthorizationEnvironment(context: EnvironmentContext): Environ
     ...toCommon(context, 'authorization'),
     ...toSessionSettings(ports),
     RPC_PORT: String(ports.authorizationRpc),
-    INTERNAL_HTTP_PORT: String(ports.authorizationHttp),
+    PROBE_PORT: String(ports.authorizationProbe),
+    CONNECT_PORT: String(ports.authorizationConnect),
     DATABASE_URL_FILE: keys.databaseUrls.authorization,
     CONSENT_ADDRESS: toRpcAddresses(ports).consent,
     ISSUER: toPublicUrl(ports),
@@ -86,7 +96,8 @@ export function toConsentEnvironment(context: EnvironmentContext): Environment {
     ...toCommon(context, 'consent'),
     ...toSessionSettings(ports),
     RPC_PORT: String(ports.consentRpc),
-    INTERNAL_HTTP_PORT: String(ports.consentHttp),
+    PROBE_PORT: String(ports.consentProbe),
+    CONNECT_PORT: String(ports.consentConnect),
     DATABASE_URL_FILE: keys.databaseUrls.consent,
     RECEIPT_PRIVATE_KEY_FILE: keys.receiptPrivateKey,
     ...RAISED_LIMITS.consent,
@@ -100,7 +111,8 @@ export function toHealthDataEnvironment(context: EnvironmentContext): Environmen
     ...toCommon(context, 'health-data'),
     ...toSessionSettings(ports),
     RPC_PORT: String(ports.healthDataRpc),
-    INTERNAL_HTTP_PORT: String(ports.healthDataHttp),
+    PROBE_PORT: String(ports.healthDataProbe),
+    CONNECT_PORT: String(ports.healthDataConnect),
     DATABASE_URL_FILE: keys.databaseUrls['health-data'],
     CONSENT_ADDRESS: toRpcAddresses(ports).consent,
     ASSERTION_PUBLIC_KEYS_FILE: keys.assertionPublicKeys,

@@ -12,7 +12,7 @@ export interface StackDescription {
   readonly identityProviderUrl: string;
   /** `host:port` of each service's rpc. */
   readonly rpcAddresses: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
-  /** Base URL of each service's internal HTTP port. */
+  /** Base URL of each service's rpcs in the Connect protocol. */
   readonly internalUrls: Readonly<Record<'authorization' | 'consent' | 'health-data', string>>;
   readonly keys: {
     readonly directory: string;

@@ -8,7 +8,7 @@ import {
   toGatewayEnvironment,
   toHealthDataEnvironment,
   toIdentityProviderEnvironment,
-  toInternalUrls,
+  toProbeUrls,
 } from './service-environments.ts';
 
 /** Settings that a stack changes for one service: by service, as environment variables. */
@@ -34,7 +34,7 @@ export async function createStackProcesses(options: {
 }): Promise<StackProcesses> {
   const { context, directory, overrides, notice } = options;
   const { ports } = context;
-  const internal = toInternalUrls(ports);
+  const probes = toProbeUrls(ports);
   const create = async (name: string, program: string, env: Environment, readyUrl: string) =>
     new ManagedProcess({
       name,
@@ -45,7 +45,7 @@ export async function createStackProcesses(options: {
       logFile: await prepareLogFile(directory, name),
     });
   const service = (name: 'authorization' | 'consent' | 'health-data', env: Environment) =>
-    create(name, `services/${name}/src/main.ts`, { ...env, ...overrides[name] }, `${internal[name]}/readyz`);
+    create(name, `services/${name}/src/main.ts`, { ...env, ...overrides[name] }, `${probes[name]}/readyz`);
   return {
     identityProvider: await create(
       'identity-provider',

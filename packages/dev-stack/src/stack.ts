@@ -22,7 +22,12 @@ import { createSteps } from './progress.ts';
 import type { RedisControl } from './redis-control.ts';
 import { startRedisControl } from './redis-control.ts';
 import { seedOnce } from './seed/seed-once.ts';
-import { toIdentityProviderUrl, toInternalUrls, toRpcAddresses } from './service-environments.ts';
+import {
+  toIdentityProviderUrl,
+  toInternalUrls,
+  toProbeUrls,
+  toRpcAddresses,
+} from './service-environments.ts';
 import { findStackFile, removeStackFile, writeStackFile } from './stack-file.ts';
 import type { EnvironmentOverrides, StackProcesses } from './stack-processes.ts';
 import { createStackProcesses, listProcesses, startProcesses, stopProcesses } from './stack-processes.ts';
@@ -62,8 +67,10 @@ export interface Stack extends AsyncDisposable {
   readonly keys: KeyFiles;
   /** `host:port` of each service's rpc. */
   readonly rpcAddresses: Readonly<Record<DatabaseService, string>>;
-  /** Base URL of each service's internal HTTP port. */
+  /** Base URL of each service's rpcs in the Connect protocol. */
   readonly internalUrls: Readonly<Record<DatabaseService, string>>;
+  /** Base URL of each service's /livez and /readyz. */
+  readonly probeUrls: Readonly<Record<DatabaseService, string>>;
   readonly logs: string;
   /** Service tokens in the name of a caller, to call the internal rpcs with. */
   serviceTokens(caller: Caller): Promise<ServiceTokenSource>;
@@ -180,6 +187,7 @@ function describe(parts: {
     keys,
     rpcAddresses: toRpcAddresses(ports),
     internalUrls: toInternalUrls(ports),
+    probeUrls: toProbeUrls(ports),
     logs: parts.directory.logs,
     serviceTokens: async (caller) =>
       createServiceTokenSource({

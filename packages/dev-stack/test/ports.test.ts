@@ -10,9 +10,12 @@ describe('the ports of a stack', () => {
       authorizationRpc: 7001,
       consentRpc: 7002,
       healthDataRpc: 7003,
-      authorizationHttp: 7101,
-      consentHttp: 7102,
-      healthDataHttp: 7103,
+      authorizationProbe: 7101,
+      consentProbe: 7102,
+      healthDataProbe: 7103,
+      authorizationConnect: 7201,
+      consentConnect: 7202,
+      healthDataConnect: 7203,
       postgres: 7432,
       redis: 6380,
     });
@@ -37,7 +40,7 @@ describe('the ports of a stack', () => {
 
   test('picked at random are all different', async () => {
     const ports = toNamedPorts(await findRandomPorts(3)).map(({ port }) => port);
-    expect(new Set(ports).size).toBe(12);
+    expect(new Set(ports).size).toBe(15);
   });
 
   test.each(['127.0.0.1', '0.0.0.0', '::1'])(

@@ -25,7 +25,14 @@ describe('the arguments of npm start', () => {
   );
 
   test('the help names every flag and every port', () => {
-    for (const word of ['--fresh', '--gateways', 'GATEWAY_PORT', 'CONSENT_HTTP_PORT', '7432', 'REDIS_URL']) {
+    for (const word of [
+      '--fresh',
+      '--gateways',
+      'GATEWAY_PORT',
+      'CONSENT_CONNECT_PORT',
+      '7432',
+      'REDIS_URL',
+    ]) {
       expect(HELP).toContain(word);
     }
   });

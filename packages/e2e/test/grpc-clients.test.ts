@@ -204,8 +204,8 @@ describe('health-data', () => {
 
 describe('probes', () => {
   test.each(SERVICES)('%s says that it lives and is ready, to whoever asks', async (service) => {
-    const { status: ready } = await send(`${stack.internalUrls[service]}/readyz`);
-    const { status: live } = await send(`${stack.internalUrls[service]}/livez`);
+    const { status: ready } = await send(`${stack.probeUrls[service]}/readyz`);
+    const { status: live } = await send(`${stack.probeUrls[service]}/livez`);
     expect([ready, live]).toEqual([200, 200]);
   });
 });

@@ -27,7 +27,7 @@ function processOf(name: string): ManagedProcess {
 /** Starts a service and waits until it says that it lives; it may need others before it can work. */
 async function startUntilAlive(name: Name): Promise<{ readonly ready: Promise<void> }> {
   const ready = processOf(name).start();
-  const base = name === 'gateway-1' ? stack.gateway : stack.internalUrls[name];
+  const base = name === 'gateway-1' ? stack.gateway : stack.probeUrls[name];
   const alive = eventually(async () => (await fetch(`${base}/livez`)).ok, { timeoutMs: 30_000 });
   await Promise.race([ready, alive]);
   return { ready };

@@ -21,7 +21,7 @@ const everywhere = [
 ];
 
 test('the page for deployments lists the settings that all services share', () => {
-  const ports = ['RPC_PORT', 'INTERNAL_HTTP_PORT'];
+  const ports = ['RPC_PORT', 'PROBE_PORT', 'CONNECT_PORT'];
   expect(everywhere.toSorted()).toEqual([...listDeclared(shared), ...ports].toSorted());
 });
 

@@ -56,6 +56,18 @@ export function port(fallback: number) {
   return integer(fallback, { max: 65_535 });
 }
 
+/** The settings of a service that serves rpcs; `probes` is the default port of /livez and /readyz. */
+export function rpcSettings(defaults: { readonly rpc: number; readonly probes: number }) {
+  return {
+    /** gRPC. */
+    RPC_PORT: port(defaults.rpc),
+    /** /livez and /readyz in plain HTTP, and nothing else. */
+    PROBE_PORT: port(defaults.probes),
+    /** The rpcs in the Connect protocol (HTTP and JSON, for curl); absent means that it is not served. */
+    CONNECT_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
+  } as const;
+}
+
 /** Longest that a timer takes: beyond it Node fires at once. Postgres' timeouts end there too. */
 const LONGEST_MS = 2_147_483_647;
 

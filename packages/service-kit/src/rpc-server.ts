@@ -1,16 +1,6 @@
-import { createServer, type Server as HttpServer } from 'node:http';
+import type { Server as HttpServer } from 'node:http';
 import type { ServerOptions } from 'node:http2';
-import type { AddressInfo } from 'node:net';
-import {
-  create,
-  type DescMessage,
-  type DescMethodUnary,
-  type DescService,
-  fromBinary,
-  toBinary,
-} from '@bufbuild/protobuf';
-import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
-import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { create, type DescMessage, type DescMethodUnary, fromBinary, toBinary } from '@bufbuild/protobuf';
 import {
   type handleUnaryCall,
   type MethodDefinition,
@@ -21,13 +11,15 @@ import { HealthImplementation } from 'grpc-health-check';
 import { toAppError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { GrpcHandlerContext } from './rpc-context.ts';
-import { toConnectError, toGrpcError } from './rpc-errors.ts';
+import { toGrpcError } from './rpc-errors.ts';
+import { closeHttp, createConnectServer, createProbeServer, listenHttp } from './rpc-http.ts';
 import type { RpcGuard, RpcService, UnaryHandler } from './rpc-service.ts';
 import { serverCredentials, type TlsFiles } from './rpc-tls.ts';
 import type { ServiceTokenVerifier } from './service-token.ts';
 
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
 const MAX_DEADLINE_MS = 30_000;
+const HTTP_LIMITS = { maxMessageBytes: MAX_MESSAGE_BYTES, maxDeadlineMs: MAX_DEADLINE_MS };
 const HEALTH_INTERVAL_MS = 2_000;
 const DRAIN_LIMIT_MS = 5_000;
 
@@ -50,19 +42,26 @@ export interface RpcServerOptions {
   readonly host: string;
   /** gRPC; 0 picks a free port. */
   readonly rpcPort: number;
-  /** Connect protocol over HTTP/1.1 (curl and JSON); null opens none. */
-  readonly httpPort: number | null;
+  /** /livez and /readyz in plain HTTP, and nothing else; null opens none. */
+  readonly probePort: number | null;
+  /** The rpcs in the Connect protocol over HTTP/1.1 (curl and JSON); null opens none. */
+  readonly connectPort: number | null;
   /** Whether the service can do its work now; grpc.health.v1 and /readyz answer it. */
   readonly health: () => Promise<boolean>;
+  /** For every port that serves an rpc. */
   readonly tls?: TlsFiles;
 }
 
-export interface RpcServer extends AsyncDisposable {
+/** The ports that are open; null where none was asked for. */
+export interface RpcPorts {
   readonly rpcPort: number;
-  readonly httpPort: number | null;
+  readonly probePort: number | null;
+  readonly connectPort: number | null;
 }
 
-/** Serves the rpcs on both wires, with the health service; disposing lets calls in flight finish. */
+export interface RpcServer extends RpcPorts, AsyncDisposable {}
+
+/** Serves the rpcs over gRPC, and in the Connect protocol where asked for, with probes; disposing lets calls in flight finish. */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const services = options.services.map((build) => build(options));
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
@@ -71,18 +70,26 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
   for (const service of services) mountGrpc(grpc, service);
   health.addToServer(grpc);
   const rpcPort = await bindGrpc(grpc, options);
-  const http = options.httpPort === null ? null : await listenHttp(services, options, options.httpPort);
+  const probes = createProbeServer(options.health, HTTP_LIMITS);
+  const connect = createConnectServer(services, options.tls, HTTP_LIMITS);
+  const probePort = await listenIf(options.probePort, probes, options.host);
+  const connectPort = await listenIf(options.connectPort, connect, options.host);
   const watch = watchHealth(health, options.health);
   await watch.first;
   return {
     rpcPort,
-    httpPort: http === null ? null : (http.address() as AddressInfo).port,
+    probePort,
+    connectPort,
     async [Symbol.asyncDispose]() {
       watch.stop();
       health.setStatus('', 'NOT_SERVING');
-      await Promise.all([closeGrpc(grpc), http === null ? undefined : closeHttp(http)]);
+      await Promise.all([closeGrpc(grpc), closeHttp(probes), closeHttp(connect)]);
     },
   };
+}
+
+async function listenIf(port: number | null, server: HttpServer, host: string): Promise<number | null> {
+  return port === null ? null : listenHttp(server, host, port);
 }
 
 function mountGrpc(server: Server, { descriptor, handlers }: RpcService): void {
@@ -140,56 +147,6 @@ function bindGrpc(server: Server, { host, rpcPort, tls }: RpcServerOptions): Pro
   });
 }
 
-async function listenHttp(
-  services: readonly RpcService[],
-  options: RpcServerOptions,
-  port: number,
-): Promise<HttpServer> {
-  const routes = (router: ConnectRouter) => {
-    for (const { descriptor, handlers } of services) {
-      router.service(descriptor, connectHandlers(handlers));
-    }
-  };
-  const adapter = connectNodeAdapter({
-    routes,
-    grpc: false,
-    grpcWeb: false,
-    readMaxBytes: MAX_MESSAGE_BYTES,
-    writeMaxBytes: MAX_MESSAGE_BYTES,
-    maxTimeoutMs: MAX_DEADLINE_MS,
-    fallback: (request, response) => void answerProbe(request.url, options.health, response),
-  });
-  const server = createServer({ requestTimeout: MAX_DEADLINE_MS }, adapter);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, options.host, resolve);
-  });
-  return server;
-}
-
-/** /livez says the process runs, /readyz that it can do its work. */
-async function answerProbe(url: string | undefined, health: () => Promise<boolean>, response: ProbeResponse) {
-  if (url === '/livez') response.writeHead(200).end();
-  else if (url === '/readyz') response.writeHead((await health().catch(() => false)) ? 200 : 503).end();
-  else response.writeHead(404).end();
-}
-
-function connectHandlers(handlers: ReadonlyMap<string, UnaryHandler>): Partial<ServiceImpl<DescService>> {
-  const implementation: Record<string, UnaryHandler> = {};
-  for (const [name, handler] of handlers) {
-    implementation[name] = (request, context) =>
-      handler(request, context).catch((error: unknown) => {
-        throw toConnectError(toAppError(error));
-      });
-  }
-  return implementation as unknown as Partial<ServiceImpl<DescService>>;
-}
-
-interface ProbeResponse {
-  writeHead(status: number): ProbeResponse;
-  end(): unknown;
-}
-
 /** Asks the service at an interval, since grpc.health.v1 is told rather than asked. */
 function watchHealth(health: HealthImplementation, check: () => Promise<boolean>) {
   const update = async () => {
@@ -208,16 +165,5 @@ function closeGrpc(server: Server): Promise<void> {
       clearTimeout(limit);
       resolve();
     });
-  });
-}
-
-function closeHttp(server: HttpServer): Promise<void> {
-  return new Promise((resolve) => {
-    const limit = setTimeout(() => server.closeAllConnections(), DRAIN_LIMIT_MS);
-    server.close(() => {
-      clearTimeout(limit);
-      resolve();
-    });
-    server.closeIdleConnections();
   });
 }

@@ -53,7 +53,8 @@ beforeAll(async () => {
     log,
     host: '127.0.0.1',
     rpcPort: 0,
-    httpPort: 0,
+    probePort: null,
+    connectPort: 0,
     health: async () => true,
   });
 });
@@ -215,15 +216,15 @@ describe('a typed call over gRPC', () => {
   });
 });
 
-describe('the internal HTTP port', () => {
+describe('a call in the Connect protocol', () => {
   const call = async (rpc: string, headers: Record<string, string>, body = '{}') =>
-    fetch(`http://127.0.0.1:${server.httpPort}/phds.consent.v1.AccessService/${rpc}`, {
+    fetch(`http://127.0.0.1:${server.connectPort}/phds.consent.v1.AccessService/${rpc}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body,
     });
 
-  test('speaks the Connect protocol with an admitted caller', async () => {
+  test('answers an admitted caller', async () => {
     const token = await createServiceTokenSource({ service: 'health-data', privateKeyPem: healthData.pem })(
       'consent',
     );
@@ -236,13 +237,5 @@ describe('the internal HTTP port', () => {
     const response = await call('RecordAccess', {});
     expect(response.status).toBe(403);
     expect(await response.json()).toMatchObject({ code: 'permission_denied' });
-  });
-
-  test.each([
-    ['/livez', 200],
-    ['/readyz', 200],
-    ['/nothing', 404],
-  ])('%s answers %i', async (path, status) => {
-    expect((await fetch(`http://127.0.0.1:${server.httpPort}${path}`)).status).toBe(status);
   });
 });

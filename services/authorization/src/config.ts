@@ -5,8 +5,8 @@ import {
   databaseSettings,
   durationMs,
   integer,
-  port,
   readConfig,
+  rpcSettings,
   sessionSettings,
 } from '@phds/service-kit/config';
 import { z } from 'zod';
@@ -18,10 +18,7 @@ export const configSchema = z.object({
   ...commonSettings,
   ...databaseSettings,
   ...sessionSettings,
-  /** gRPC. */
-  RPC_PORT: port(7001),
-  /** Connect protocol over HTTP, with /livez and /readyz. */
-  INTERNAL_HTTP_PORT: port(7101),
+  ...rpcSettings({ rpc: 7001, probes: 7101 }),
   /** `host:port` of the consent service's rpc. */
   CONSENT_ADDRESS: address('127.0.0.1:7002'),
   /** Longest wait for an answer of the consent service, in milliseconds. */

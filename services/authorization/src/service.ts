@@ -10,7 +10,7 @@ import { openPostgres } from '@phds/service-kit/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres-names';
 import { startPruning } from '@phds/service-kit/pruning';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
-import type { RpcServer } from '@phds/service-kit/rpc-server';
+import type { RpcPorts } from '@phds/service-kit/rpc-server';
 import { startRpcServer } from '@phds/service-kit/rpc-server';
 import { toTlsFiles } from '@phds/service-kit/rpc-tls';
 import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
@@ -60,7 +60,7 @@ export interface Overrides {
 }
 
 /** The running service; disposing lets calls in flight finish and closes everything. */
-export type Service = Pick<RpcServer, 'rpcPort' | 'httpPort'> & AsyncDisposable;
+export type Service = RpcPorts & AsyncDisposable;
 
 /** Builds and starts the whole service. */
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
@@ -90,15 +90,16 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       log,
       host: config.HOST,
       rpcPort: config.RPC_PORT,
-      httpPort: config.INTERNAL_HTTP_PORT,
+      probePort: config.PROBE_PORT,
+      connectPort: config.CONNECT_PORT ?? null,
       health: () => postgres.ping().then(() => true),
       ...(tls === undefined ? {} : { tls }),
     }),
   );
-  const { rpcPort, httpPort } = server;
-  log.info({ rpcPort, httpPort }, 'authorization is up');
+  const { rpcPort, probePort, connectPort } = server;
+  log.info({ rpcPort, probePort, connectPort }, 'authorization is up');
   const running = stack.move();
-  return { rpcPort, httpPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { rpcPort, probePort, connectPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 interface Stores {

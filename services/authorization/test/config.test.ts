@@ -17,11 +17,18 @@ const required = {
 test('the defaults are those of the contract', () => {
   expect(readEnvironment(required)).toMatchObject({
     RPC_PORT: 7001,
-    INTERNAL_HTTP_PORT: 7101,
+    PROBE_PORT: 7101,
     AUTHORIZATION_CODE_SECONDS: 300,
     MAX_APPS_PER_DEVELOPER: 200,
     CONSENT_DEADLINE_MS: 1500,
   });
+});
+
+test('the Connect protocol is served only where its port is set, 0 being any free one', () => {
+  expect(readEnvironment(required).CONNECT_PORT).toBeUndefined();
+  expect(readEnvironment({ ...required, CONNECT_PORT: '' }).CONNECT_PORT).toBeUndefined();
+  expect(readEnvironment({ ...required, CONNECT_PORT: '0' }).CONNECT_PORT).toBe(0);
+  expect(() => readEnvironment({ ...required, CONNECT_PORT: 'on' })).toThrow(/CONNECT_PORT/);
 });
 
 test('a code never lives longer than the specification allows', () => {

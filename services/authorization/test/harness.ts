@@ -93,7 +93,8 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
       log: createLogger({ service: 'consent', level: 'silent' }),
       host: '127.0.0.1',
       rpcPort: 0,
-      httpPort: null,
+      probePort: null,
+      connectPort: null,
       health: async () => true,
     }),
   );
@@ -101,7 +102,8 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
   const config = readEnvironment({
     DATABASE_URL: database.url,
     RPC_PORT: '0',
-    INTERNAL_HTTP_PORT: '0',
+    PROBE_PORT: '0',
+    CONNECT_PORT: '0',
     SERVICE_PRIVATE_KEY: keys.pem('authorization'),
     SERVICE_PUBLIC_KEYS: keys.jwks,
     SESSION_ISSUER: issuer,

@@ -3,8 +3,8 @@ import {
   databaseSettings,
   durationMs,
   integer,
-  port,
   readConfig,
+  rpcSettings,
   sessionSettings,
 } from '@phds/service-kit/config';
 import { z } from 'zod';
@@ -18,10 +18,7 @@ const schema = z.object({
   ACCESS_POOL_SIZE: integer(8, { min: 1, max: 200 }),
   /** Carries evictions to the gateways; absent means without. */
   REDIS_URL: z.string().optional(),
-  /** gRPC. */
-  RPC_PORT: port(7002),
-  /** Connect protocol: the same rpcs for curl. */
-  INTERNAL_HTTP_PORT: port(7102),
+  ...rpcSettings({ rpc: 7002, probes: 7102 }),
   /** Signs consent receipts and the checkpoints of the access records (Ed25519, PKCS #8 PEM). */
   RECEIPT_PRIVATE_KEY: z.string(),
   /** Undecided, unexpired pending approvals that an app may have (contract section 1). */

@@ -102,13 +102,10 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     restoreService(createRestores(restores)),
   ];
   const server = resources.use(await listen(base, services, database));
-  log.info({ rpcPort: server.rpcPort, httpPort: server.httpPort }, 'ready');
+  const { rpcPort, probePort, connectPort } = server;
+  log.info({ rpcPort, probePort, connectPort }, 'ready');
   const running = resources.move();
-  return {
-    rpcPort: server.rpcPort,
-    httpPort: server.httpPort,
-    [Symbol.asyncDispose]: () => running.disposeAsync(),
-  };
+  return { rpcPort, probePort, connectPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 function openDatabase(config: Config, applicationName: string, poolSize: number, log: Logger): Postgres {
@@ -237,7 +234,8 @@ function listen(
     log,
     host: config.HOST,
     rpcPort: config.RPC_PORT,
-    httpPort: config.INTERNAL_HTTP_PORT,
+    probePort: config.PROBE_PORT,
+    connectPort: config.CONNECT_PORT ?? null,
     health: () =>
       database.ping().then(
         () => true,

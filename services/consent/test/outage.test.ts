@@ -28,7 +28,7 @@ afterAll(async () => {
   await proxy[Symbol.asyncDispose]();
 });
 
-const readiness = async () => (await fetch(`http://127.0.0.1:${consent.service.httpPort}/readyz`)).status;
+const readiness = async () => (await fetch(`http://127.0.0.1:${consent.service.probePort}/readyz`)).status;
 
 describe('without its database', () => {
   test('nothing is released, everything says so, and it recovers by itself', async () => {

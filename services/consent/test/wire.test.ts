@@ -108,9 +108,9 @@ describe('an independent gRPC client', () => {
   });
 });
 
-describe('the internal HTTP port', () => {
+describe('the Connect protocol', () => {
   const post = async (rpc: string, body: object, headers: Record<string, string>) =>
-    fetch(`http://127.0.0.1:${consent.service.httpPort}/phds.consent.v1.${rpc}`, {
+    fetch(`http://127.0.0.1:${consent.service.connectPort}/phds.consent.v1.${rpc}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),

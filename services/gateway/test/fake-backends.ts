@@ -70,7 +70,8 @@ export async function startFakeBackends(): Promise<FakeBackends> {
       log: createLogger({ service: name, level: 'silent' }),
       host: '127.0.0.1',
       rpcPort: 0,
-      httpPort: null,
+      probePort: null,
+      connectPort: null,
       health: async () => true,
     });
   const [authorization, consent, healthData] = await Promise.all([

@@ -4,8 +4,8 @@ import {
   databaseSettings,
   durationMs,
   integer,
-  port,
   readConfig,
+  rpcSettings,
   sessionSettings,
 } from '@phds/service-kit/config';
 import { z } from 'zod';
@@ -15,10 +15,7 @@ export const configSchema = z.object({
   ...commonSettings,
   ...databaseSettings,
   ...sessionSettings,
-  /** gRPC. */
-  RPC_PORT: port(7003),
-  /** Connect protocol over HTTP, with /livez and /readyz. */
-  INTERNAL_HTTP_PORT: port(7103),
+  ...rpcSettings({ rpc: 7003, probes: 7103 }),
   /** Public keys that access assertions are verified with (JWKS). */
   ASSERTION_PUBLIC_KEYS: z.string(),
   /** `host:port` of the consent service's rpc. */

@@ -5,7 +5,7 @@ import { createLogger, type Logger } from '@phds/service-kit/log';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres-names';
 import { openRpcChannel, type RpcChannel } from '@phds/service-kit/rpc-client';
-import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
+import { type RpcPorts, startRpcServer } from '@phds/service-kit/rpc-server';
 import { toTlsFiles } from '@phds/service-kit/rpc-tls';
 import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
 import { createSessionVerifier } from '@phds/service-kit/session';
@@ -40,7 +40,7 @@ export interface Overrides {
 }
 
 /** The running service; disposing lets calls in flight finish and closes everything. */
-export type Service = Pick<RpcServer, 'rpcPort' | 'httpPort'> & AsyncDisposable;
+export type Service = RpcPorts & AsyncDisposable;
 
 /** Builds and starts the whole service. */
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
@@ -68,16 +68,17 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       log,
       host: config.HOST,
       rpcPort: config.RPC_PORT,
-      httpPort: config.INTERNAL_HTTP_PORT,
+      probePort: config.PROBE_PORT,
+      connectPort: config.CONNECT_PORT ?? null,
       // Consent is not asked: without it this service still takes data in, and refuses reads by itself.
       health: () => postgres.ping().then(() => true),
       ...(tls === undefined ? {} : { tls }),
     }),
   );
-  const { rpcPort, httpPort } = server;
-  log.info({ rpcPort, httpPort }, 'health-data is up');
+  const { rpcPort, probePort, connectPort } = server;
+  log.info({ rpcPort, probePort, connectPort }, 'health-data is up');
   const running = stack.move();
-  return { rpcPort, httpPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { rpcPort, probePort, connectPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 function openDatabase(config: Config, log: Logger): Postgres {

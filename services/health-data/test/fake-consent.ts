@@ -40,7 +40,8 @@ export class FakeConsent implements AsyncDisposable {
       ...this.#options,
       host: '127.0.0.1',
       rpcPort: this.#port,
-      httpPort: null,
+      probePort: null,
+      connectPort: null,
       health: async () => true,
       services: [
         implement(

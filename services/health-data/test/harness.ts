@@ -36,7 +36,7 @@ export interface Harness extends AsyncDisposable {
   readonly database: TestDatabase;
   readonly sessions: SessionIssuer;
   readonly rpcPort: number;
-  readonly httpPort: number | null;
+  readonly connectPort: number | null;
   /** The token that proves which service calls. */
   serviceToken(service: string): Promise<string>;
   /** As the gateway calls. */
@@ -70,7 +70,8 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     LOG_LEVEL: 'silent',
     DATABASE_URL: database.url,
     RPC_PORT: '0',
-    INTERNAL_HTTP_PORT: '0',
+    PROBE_PORT: '0',
+    CONNECT_PORT: '0',
     SERVICE_PRIVATE_KEY: keys.pem('health-data'),
     SERVICE_PUBLIC_KEYS: keys.publicKeys,
     ASSERTION_PUBLIC_KEYS: keys.assertionKeys,
@@ -106,7 +107,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     database,
     sessions,
     rpcPort: service.rpcPort,
-    httpPort: service.httpPort,
+    connectPort: service.connectPort,
     serviceToken: (name) => tokensOf(name)('health-data'),
     reads: gateway.client(HealthDataService),
     previews: gateway.client(PreviewService),

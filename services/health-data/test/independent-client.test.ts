@@ -103,7 +103,7 @@ describe('a client of the .proto files alone', () => {
   test('may as well speak JSON over HTTP', async () => {
     const { headers } = await harness.about('ada');
     const response = await fetch(
-      `http://127.0.0.1:${harness.httpPort}/phds.healthdata.v1.HealthDataService/ListReadings`,
+      `http://127.0.0.1:${harness.connectPort}/phds.healthdata.v1.HealthDataService/ListReadings`,
       {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers, ...(await bearer('gateway')) },

@@ -1,0 +1,84 @@
+import { createServer, type Server as HttpServer, type RequestListener } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { DescService } from '@bufbuild/protobuf';
+import type { ConnectRouter, ServiceImpl } from '@connectrpc/connect';
+import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { toAppError } from './errors.ts';
+import { toConnectError } from './rpc-errors.ts';
+import type { RpcService, UnaryHandler } from './rpc-service.ts';
+import type { TlsFiles } from './rpc-tls.ts';
+
+const DRAIN_LIMIT_MS = 5_000;
+
+/** Limits of every request. */
+export interface HttpLimits {
+  readonly maxMessageBytes: number;
+  readonly maxDeadlineMs: number;
+}
+
+/** A port for orchestrators, which have no certificate: /livez says that the process runs, /readyz that it can do its work. */
+export function createProbeServer(health: () => Promise<boolean>, { maxDeadlineMs }: HttpLimits): HttpServer {
+  return createServer({ requestTimeout: maxDeadlineMs }, async ({ url }, response) => {
+    if (url === '/livez') response.writeHead(200).end();
+    else if (url === '/readyz') response.writeHead((await health().catch(() => false)) ? 200 : 503).end();
+    else response.writeHead(404).end();
+  });
+}
+
+/** Serves the rpcs in the Connect protocol over HTTP/1.1 (curl and JSON); with `tls` as gRPC does, to callers with a certificate alone. */
+export function createConnectServer(
+  services: readonly RpcService[],
+  tls: TlsFiles | undefined,
+  { maxMessageBytes, maxDeadlineMs }: HttpLimits,
+): HttpServer {
+  const routes = (router: ConnectRouter) => {
+    for (const { descriptor, handlers } of services) {
+      router.service(descriptor, connectHandlers(handlers));
+    }
+  };
+  const adapter: RequestListener = connectNodeAdapter({
+    routes,
+    grpc: false,
+    grpcWeb: false,
+    readMaxBytes: maxMessageBytes,
+    writeMaxBytes: maxMessageBytes,
+    maxTimeoutMs: maxDeadlineMs,
+  });
+  const options = { requestTimeout: maxDeadlineMs };
+  if (tls === undefined) return createServer(options, adapter);
+  return createSecureServer({ ...options, ...tls, requestCert: true, rejectUnauthorized: true }, adapter);
+}
+
+function connectHandlers(handlers: ReadonlyMap<string, UnaryHandler>): Partial<ServiceImpl<DescService>> {
+  const implementation: Record<string, UnaryHandler> = {};
+  for (const [name, handler] of handlers) {
+    implementation[name] = (request, context) =>
+      handler(request, context).catch((error: unknown) => {
+        throw toConnectError(toAppError(error));
+      });
+  }
+  return implementation as unknown as Partial<ServiceImpl<DescService>>;
+}
+
+/** Opens the port and answers its number; 0 picks a free one. */
+export function listenHttp(server: HttpServer, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+/** Lets requests in flight finish, for a limited time. */
+export function closeHttp(server: HttpServer): Promise<void> {
+  return new Promise((resolve) => {
+    const limit = setTimeout(() => server.closeAllConnections(), DRAIN_LIMIT_MS);
+    server.close(() => {
+      clearTimeout(limit);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

@@ -1,0 +1,113 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { ConnectionOptions } from 'node:tls';
+import { expect, test } from '@jest/globals';
+import { AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { createLogger } from '@phds/service-kit/log';
+import { type RpcServerOptions, startRpcServer } from '@phds/service-kit/rpc-server';
+import { implement } from '@phds/service-kit/rpc-service';
+import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'health-data', alg: 'EdDSA' };
+const tokens = createServiceTokenSource({
+  service: 'health-data',
+  privateKeyPem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+});
+
+// A certificate for 127.0.0.1 and its authority, valid from 2000 to 2099; made for this test alone.
+const readPem = (name: string) => readFileSync(new URL(`fixtures/tls/${name}`, import.meta.url), 'utf8');
+const tls = { ca: readPem('ca.pem'), cert: readPem('service.pem'), key: readPem('service.key') };
+
+function start(options: Partial<RpcServerOptions>) {
+  return startRpcServer({
+    services: [
+      implement(
+        AccessService,
+        {
+          recordAccess: () => ({ verdicts: [Verdict.RELEASED] }),
+          listAccesses: () => ({}),
+          listAccessDays: () => ({}),
+          getAppUsage: () => ({}),
+        },
+        { recordAccess: ['health-data'], listAccesses: [], listAccessDays: [], getAppUsage: [] },
+      ),
+    ],
+    verifyCaller: createServiceTokenVerifier({
+      service: 'consent',
+      publicKeys: JSON.stringify({ keys: [jwk] }),
+    }),
+    log: createLogger({ service: 'consent', level: 'silent' }),
+    host: '127.0.0.1',
+    rpcPort: 0,
+    probePort: 0,
+    connectPort: null,
+    health: async () => true,
+    ...options,
+  });
+}
+
+interface Sent {
+  readonly port: number | null;
+  readonly path: string;
+  /** Null: plain HTTP. */
+  readonly tls?: ConnectionOptions;
+  readonly method?: string;
+}
+
+/** The status of the answer, and its body; rejects when there is none. */
+async function send({ port, path, tls, method = 'POST' }: Sent) {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status?: number; body: string }>();
+  const headers = {
+    'content-type': 'application/json',
+    authorization: `Bearer ${await tokens('consent')}`,
+  };
+  const options = { host: '127.0.0.1', port, path, method, headers, ...tls };
+  const request = tls === undefined ? requestHttp(options) : requestHttps(options);
+  request.on('error', reject).on('response', (response) => {
+    let body = '';
+    response.setEncoding('utf8').on('data', (text: string) => {
+      body += text;
+    });
+    response.on('end', () => resolve({ ...(response.statusCode && { status: response.statusCode }), body }));
+  });
+  request.end(method === 'GET' ? undefined : '{"accesses":[{}]}');
+  return promise;
+}
+
+const RPC = '/phds.consent.v1.AccessService/RecordAccess';
+
+test('the port of probes answers probes in plain text and serves no rpc, with TLS or without', async () => {
+  for (const secured of [{}, { tls }]) {
+    await using server = await start(secured);
+    const port = server.probePort;
+    expect(await send({ port, path: '/readyz', method: 'GET' })).toMatchObject({ status: 200 });
+    expect(await send({ port, path: '/livez', method: 'GET' })).toMatchObject({ status: 200 });
+    expect(await send({ port, path: RPC })).toMatchObject({ status: 404 });
+  }
+});
+
+test('the Connect protocol is served on no port unless one is asked for', async () => {
+  await using server = await start({});
+  expect(server.connectPort).toBeNull();
+});
+
+test('with TLS the Connect protocol answers nobody without a certificate of the authority', async () => {
+  await using server = await start({ tls, connectPort: 0 });
+  const port = server.connectPort;
+  await expect(send({ port, path: RPC })).rejects.toMatchObject({ code: 'ECONNRESET' });
+  await expect(send({ port, path: RPC, tls: { ca: tls.ca } })).rejects.toThrow();
+  expect(await send({ port, path: RPC, tls })).toEqual({
+    status: 200,
+    body: '{"verdicts":["VERDICT_RELEASED"]}',
+  });
+});
+
+test('without TLS the Connect protocol answers an admitted caller, and no probe', async () => {
+  await using server = await start({ connectPort: 0 });
+  const port = server.connectPort;
+  expect(await send({ port, path: RPC })).toMatchObject({ status: 200 });
+  expect(await send({ port, path: '/readyz', method: 'GET' })).toMatchObject({ status: 404 });
+});
