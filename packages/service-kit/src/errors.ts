@@ -58,13 +58,23 @@ export function unauthorized(cause?: unknown): AppError {
   return new AppError('unauthorized', '', { cause });
 }
 
-/** Malformed input, named parameter by parameter. */
+/** Parameters named in one refusal at most; a request may have thousands at fault. */
+export const MAX_VIOLATIONS = 20;
+/** Characters of a parameter's name at most: it may be the caller's own text. */
+const MAX_NAME_LENGTH = 100;
+
+/** Malformed input, named parameter by parameter, the first `MAX_VIOLATIONS` of them. */
 export function invalidRequest(parameter: string, message: string): AppError;
 export function invalidRequest(violations: readonly Violation[]): AppError;
 export function invalidRequest(what: string | readonly Violation[], message = ''): AppError {
-  const violations = typeof what === 'string' ? [{ parameter: what, message }] : what;
+  const named = typeof what === 'string' ? [{ parameter: what, message }] : what.slice(0, MAX_VIOLATIONS);
+  const violations = named.map(({ parameter, message }) => ({ parameter: shorten(parameter), message }));
   const text = violations.map((violation) => `${violation.parameter}: ${violation.message}`).join('; ');
   return new AppError('invalid_request', text, { violations });
+}
+
+function shorten(name: string): string {
+  return name.length <= MAX_NAME_LENGTH ? name : `${name.slice(0, MAX_NAME_LENGTH).toWellFormed()}…`;
 }
 
 export function notFound(message = 'Not found.'): AppError {

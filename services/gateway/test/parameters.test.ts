@@ -28,6 +28,69 @@ async function get(path: string) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
+describe('an answer about many faults is short', () => {
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `a${index.toString(36)}`);
+  const session = async () => ({ authorization: `Bearer ${await gateway.sessions.issueSession('ada')}` });
+  const json = (value: unknown) => ({
+    method: 'POST',
+    body: JSON.stringify(value),
+    headers: { 'content-type': 'application/json' },
+  });
+  const fields = (count: number, value: unknown) =>
+    Object.fromEntries(names(count).map((name) => [name, value]));
+
+  test.each<[string, string, () => Promise<RequestInit>]>([
+    ['unknown parameters without credentials', `/oauth/scopes?${names(1_500).join('&')}`, async () => ({})],
+    [
+      'unknown parameters of a data request',
+      `/api/v1/profile?${names(1_500).join('&')}`,
+      async () => ({ headers: bearer() }),
+    ],
+    [
+      'parameters given twice',
+      `/oauth/authorize`,
+      async () => ({
+        method: 'POST',
+        body: new URLSearchParams([...names(1_500), ...names(1_500)].map((name) => `${name}=x`).join('&')),
+      }),
+    ],
+    ['values that are no texts', '/oauth/token', async () => json(fields(5_000, 1))],
+    [
+      'unknown fields of a registration',
+      '/developer/apps',
+      async () => {
+        const init = json(fields(5_000, ''));
+        return { ...init, headers: { ...init.headers, ...(await session()) } };
+      },
+    ],
+    [
+      'entries of a list',
+      '/developer/apps',
+      async () => {
+        const init = json({ name: 'App', redirectUris: Array(20_000).fill(1) });
+        return { ...init, headers: { ...init.headers, ...(await session()) } };
+      },
+    ],
+    ['one long name', `/oauth/scopes?${'n'.repeat(8_000)}`, async () => ({})],
+  ])('%s', async (_, path, toInit) => {
+    const response = await gateway.fetch(path, await toInit());
+    expect(response.status).toBe(400);
+    const text = await response.text();
+    expect(text.length).toBeLessThan(6_000);
+    const { errors = [] } = JSON.parse(text);
+    expect(errors.length).toBeLessThanOrEqual(20);
+  });
+
+  test('suggestions are made for the first few names only', async () => {
+    const wrong = Array.from({ length: 12 }, (_, index) => `pag${index.toString(36)}`);
+    const { body } = await get(`/profile?${wrong.map((name) => `${name}=1`).join('&')}`);
+    expect(body['errors']).toHaveLength(12);
+    const list = await get(`/health-data/heart?${wrong.map((name) => `${name}=1`).join('&')}`);
+    const messages = (list.body['errors'] as { message: string }[]).map(({ message }) => message);
+    expect(messages.filter((message) => message.includes('did you mean "page"?'))).toHaveLength(5);
+  });
+});
+
 describe('a parameter at fault is named', () => {
   test.each([
     ['/health-data/heart?page=0', 'page'],

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { invalidRequest, type Violation } from '@phds/service-kit/errors';
+import { type AppError, invalidRequest } from '@phds/service-kit/errors';
 import type { z } from 'zod';
-import { findSuggestion } from '../domain/suggestion.ts';
 import { FORM_TYPE, parseJsonObject, readBody } from './body.ts';
 import { unsupportedMediaType } from './http-error.ts';
 import { parsePairs } from './query.ts';
+import { Violations } from './violations.ts';
 
 export interface JsonBodyOptions {
   readonly maxBytes: number;
@@ -34,17 +34,15 @@ export async function readJsonBody<S extends z.ZodObject>(
 function parseBySchema<S extends z.ZodObject>(schema: S, value: Record<string, unknown>): z.infer<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const fields = Object.keys(schema.shape);
-  throw invalidRequest(result.error.issues.flatMap((issue) => toViolations(issue, fields)));
+  throw toInvalidRequest(result.error.issues, Object.keys(schema.shape));
 }
 
-function toViolations(issue: z.core.$ZodIssue, fields: readonly string[]): Violation[] {
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((parameter) => {
-      const suggestion = findSuggestion(parameter, fields);
-      const hint = suggestion === null ? '' : `; did you mean "${suggestion}"?`;
-      return { parameter, message: `unknown field${hint}` };
-    });
+function toInvalidRequest(issues: readonly z.core.$ZodIssue[], fields: readonly string[]): AppError {
+  const violations = new Violations();
+  for (const issue of issues) {
+    if (issue.code === 'unrecognized_keys') {
+      for (const name of issue.keys) violations.addUnknown(name, fields, 'field');
+    } else violations.add(issue.path.join('.') || 'body', issue.message);
   }
-  return [{ parameter: issue.path.join('.') || 'body', message: issue.message }];
+  return violations.toError();
 }

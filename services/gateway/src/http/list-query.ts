@@ -1,7 +1,7 @@
 import { toPagination } from '@phds/catalog/pagination';
-import { findSuggestion } from '../domain/suggestion.ts';
 import { readPage } from './page-parameters.ts';
-import { parseQuery, splitUrl, Violations } from './query.ts';
+import { parseQuery, splitUrl } from './query.ts';
+import { Violations } from './violations.ts';
 
 /** One page of a list as it was asked for. */
 export interface Page {
@@ -29,7 +29,7 @@ export function readQuery(url: string, known: readonly string[]): ListQuery {
   const query = parseQuery(splitUrl(url).rawQuery);
   const violations = new Violations();
   for (const name of query.values.keys()) {
-    if (!known.includes(name)) violations.add(name, toStrangerText(name, known));
+    if (!known.includes(name)) violations.addUnknown(name, known);
     else if (query.repeated.has(name)) violations.add(name, 'must be given once');
   }
   return {
@@ -38,14 +38,6 @@ export function readQuery(url: string, known: readonly string[]): ListQuery {
     fault: (name, message) => violations.add(name, message),
     check: () => violations.throwIfAny(),
   };
-}
-
-/** What to say about a parameter that an endpoint does not know. */
-export function toStrangerText(name: string, known: readonly string[]): string {
-  const suggestion = findSuggestion(name, known);
-  if (suggestion !== null) return `unknown parameter; did you mean "${suggestion}"?`;
-  const takes = known.length === 0 ? 'takes none' : `takes ${known.join(', ')}`;
-  return `unknown parameter; this endpoint ${takes}`;
 }
 
 /** A filter that is one of a closed set; undefined where it is not given. */

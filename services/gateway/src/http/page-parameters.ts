@@ -1,5 +1,6 @@
 import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '@phds/catalog/pagination';
-import type { Query, Violations } from './query.ts';
+import type { Query } from './query.ts';
+import type { Violations } from './violations.ts';
 
 const DIGITS = /^\d{1,10}$/;
 const LARGEST = 2_147_483_647;

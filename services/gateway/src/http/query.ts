@@ -1,4 +1,4 @@
-import { AppError, invalidRequest, type Violation } from '@phds/service-kit/errors';
+import { AppError, invalidRequest } from '@phds/service-kit/errors';
 
 /** A query string as it was sent, nothing guessed. */
 export interface Query {
@@ -53,20 +53,6 @@ export function decode(text: string, parameter: string): string {
     // Reported below.
   }
   throw invalidRequest(parameter, 'has a bad percent escape');
-}
-
-/** Collects what is wrong with the parameters of one request, so that all of it is told at once. */
-export class Violations {
-  readonly #found: Violation[] = [];
-
-  add(parameter: string, message: string): void {
-    this.#found.push({ parameter, message });
-  }
-
-  /** Throws `invalid_request` if anything was added. */
-  throwIfAny(): void {
-    if (this.#found.length > 0) throw invalidRequest(this.#found);
-  }
 }
 
 /** Whether an error is about malformed input. */

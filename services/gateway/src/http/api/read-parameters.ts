@@ -4,9 +4,9 @@ import { findMetricByName, METRICS, metricsOfCategory } from '@phds/catalog/metr
 import { isTimeZone } from '@phds/catalog/time-zones';
 import { TREND_BUCKETS } from '@phds/catalog/wire-names';
 import { findTimeBound, type TimeBound } from '../../domain/instant.ts';
-import { toStrangerText } from '../list-query.ts';
 import { readPage } from '../page-parameters.ts';
-import { parseQuery, type Query, Violations } from '../query.ts';
+import { parseQuery, type Query } from '../query.ts';
+import { Violations } from '../violations.ts';
 
 /** The parameters of a data request, checked (contract section 6). */
 export interface ReadParameters {
@@ -44,7 +44,7 @@ function takeKnown(query: Query, known: readonly QueryParameter[], violations: V
   if (query.values.size === 0) return query;
   const values = new Map<string, string>();
   for (const [name, value] of query.values) {
-    if (!(known as readonly string[]).includes(name)) violations.add(name, toStrangerText(name, known));
+    if (!(known as readonly string[]).includes(name)) violations.addUnknown(name, known);
     else if (query.repeated.has(name)) violations.add(name, 'must be given once');
     else values.set(name, value);
   }
