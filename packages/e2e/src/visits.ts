@@ -1,25 +1,37 @@
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
-import type { Browser } from 'playwright-core';
+import { describeWith } from '@phds/test-kit/requirements';
+import { findChromium } from './chromium.ts';
 import { type RunningStack, type RunningStackOptions, startRunningStack } from './running-stack.ts';
-import { type Screen, Visitor } from './visitor.ts';
+import { openRealBrowser, type RealBrowser, type Screen, Visitor } from './visitor.ts';
+
+/** `describe` for what needs a real browser, where there is one or one could be installed. */
+export const describeWithChromium = describeWith('Chromium', (await findChromium()) !== null);
 
 /** A running service and people in front of browsers, for the tests of one file. */
 export interface Visits {
   /** There once the tests run. */
   readonly stack: RunningStack;
+  /** There once the tests run. */
+  readonly browser: RealBrowser;
   /** A new window on a page. Without a session nobody is signed in. */
   open(path: string, options: { session?: string; screen?: Screen }): Promise<Visitor>;
 }
 
-/** Starts a service for the tests of this file; after each test no browser may have complained of anything. */
-export function prepareVisits(browser: Browser, options: RunningStackOptions = {}): Visits {
+/** Starts a service and a browser for the tests of this file; after each test no page may have complained of anything. */
+export function prepareVisits(options: RunningStackOptions = {}): Visits {
   let stack: RunningStack | undefined;
+  let browser: RealBrowser | null = null;
   const visitors: Visitor[] = [];
   const running = () => {
     if (stack === undefined) throw new Error('The service is not running yet.');
     return stack;
   };
+  const opened = () => {
+    if (browser === null) throw new Error('The browser is not open yet.');
+    return browser;
+  };
   beforeAll(async () => {
+    browser = await openRealBrowser();
     stack = await startRunningStack(options);
   });
   afterEach(async () => {
@@ -28,16 +40,19 @@ export function prepareVisits(browser: Browser, options: RunningStackOptions = {
     expect(complaints).toEqual([]);
   });
   afterAll(async () => {
-    await browser.close();
+    await browser?.close();
     await stack?.[Symbol.asyncDispose]();
   });
   return {
     get stack() {
       return running();
     },
+    get browser() {
+      return opened();
+    },
     async open(path, { session, screen = 'desktop' }) {
       const { gateway } = running();
-      const visitor = await Visitor.open(browser, {
+      const visitor = await Visitor.open(opened(), {
         gateway,
         screen,
         ...(session === undefined ? {} : { session }),

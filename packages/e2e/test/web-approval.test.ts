@@ -1,20 +1,18 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { expireApproval } from '@phds/e2e/approval-expiry';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/e2e/partner-app';
 import { signIn } from '@phds/e2e/people';
 import { send } from '@phds/e2e/request';
-import { openRealBrowser, type Screen, Visitor } from '@phds/e2e/visitor';
-import { prepareVisits } from '@phds/e2e/visits';
+import { type Screen, Visitor } from '@phds/e2e/visitor';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import * as client from 'openid-client';
 
 const HEART = 'read:health-data:heart';
-const browser = await openRealBrowser();
-if (browser === null) test('the approval screen is tried where there is a Chromium', () => undefined);
-else describe('the approval screen', () => approvalScreen(browser));
+describeWithChromium('the approval screen', approvalScreen);
 
-function approvalScreen(realBrowser: NonNullable<typeof browser>): void {
-  const visits = prepareVisits(realBrowser);
+function approvalScreen(): void {
+  const visits = prepareVisits();
   let app: PartnerApp;
   let session: string;
   let developer: string;
@@ -231,7 +229,7 @@ function approvalScreen(realBrowser: NonNullable<typeof browser>): void {
 
   test('cannot be framed, and a foreign page achieves nothing', async () => {
     const { approval_uri, pending_id } = await ask([HEART]);
-    const foreign = await Visitor.open(realBrowser, { gateway: visits.stack.gateway, session });
+    const foreign = await Visitor.open(visits.browser, { gateway: visits.stack.gateway, session });
     const attack = `<iframe src="${approval_uri}"></iframe>
 <form method="post" action="${visits.stack.gateway}/partner/consent/pending/${pending_id}/approve"><button>win</button></form>`;
     await foreign.page.route('http://evil.example/**', (route) =>

@@ -1,19 +1,17 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { expectStatus, PartnerApp, registerApp } from '@phds/e2e/partner-app';
 import { signIn } from '@phds/e2e/people';
 import { send } from '@phds/e2e/request';
-import { openRealBrowser, type Visitor } from '@phds/e2e/visitor';
-import { prepareVisits } from '@phds/e2e/visits';
+import type { Visitor } from '@phds/e2e/visitor';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 
 const HEART = 'read:health-data:heart';
-const browser = await openRealBrowser();
-if (browser === null) test('the developer console is tried where there is a Chromium', () => undefined);
-else describe('the developer console', () => developerConsole(browser));
+describeWithChromium('the developer console', developerConsole);
 
-function developerConsole(realBrowser: NonNullable<typeof browser>): void {
-  const visits = prepareVisits(realBrowser);
+function developerConsole(): void {
+  const visits = prepareVisits();
 
   /** Registers an app as a developer does. Answers its credentials as the page shows them. */
   const register = async ({ page }: Visitor, name: string) => {

@@ -1,21 +1,18 @@
 import { readFile } from 'node:fs/promises';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { Keyboard } from '@phds/e2e/keyboard';
 import { expectStatus, PartnerApp, REDIRECT_URI, registerApp } from '@phds/e2e/partner-app';
 import { signIn } from '@phds/e2e/people';
 import { send } from '@phds/e2e/request';
-import { openRealBrowser } from '@phds/e2e/visitor';
-import { prepareVisits } from '@phds/e2e/visits';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 
 const DAY_MS = 86_400_000;
 const HEART = 'read:health-data:heart';
 
-const browser = await openRealBrowser();
-if (browser === null) test('the keyboard is tried where there is a Chromium', () => undefined);
-else describe('with the keyboard alone', () => keyboardAlone(browser));
+describeWithChromium('with the keyboard alone', keyboardAlone);
 
-function keyboardAlone(realBrowser: NonNullable<typeof browser>): void {
-  const visits = prepareVisits(realBrowser);
+function keyboardAlone(): void {
+  const visits = prepareVisits();
   let app: PartnerApp;
 
   beforeAll(async () => {

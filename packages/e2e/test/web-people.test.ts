@@ -1,22 +1,19 @@
 import { readFile } from 'node:fs/promises';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { ingestReadings, setTimeZone } from '@phds/e2e/ingestion';
 import { type PartnerApp, registerApp, type Tokens } from '@phds/e2e/partner-app';
 import { signIn } from '@phds/e2e/people';
 import { send } from '@phds/e2e/request';
-import { openRealBrowser } from '@phds/e2e/visitor';
-import { prepareVisits } from '@phds/e2e/visits';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 
 const HEART = 'read:health-data:heart';
 const DAY_MS = 86_400_000;
 const PAGES = ['/', '/apps', '/history', '/data', '/console', '/console/new', '/console/test-run'];
 
-const browser = await openRealBrowser();
-if (browser === null) test('the pages of people are tried where there is a Chromium', () => undefined);
-else describe('the pages of people', () => pagesOfPeople(browser));
+describeWithChromium('the pages of people', pagesOfPeople);
 
-function pagesOfPeople(realBrowser: NonNullable<typeof browser>): void {
-  const visits = prepareVisits(realBrowser);
+function pagesOfPeople(): void {
+  const visits = prepareVisits();
   let app: PartnerApp;
   let session: string;
 

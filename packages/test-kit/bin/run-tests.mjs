@@ -1,6 +1,7 @@
 /**
  * Runs the tests: `node packages/test-kit/bin/run-tests.mjs [path fragments and other arguments of jest]`.
- * The last line is `jest: N passed, N failed, N skipped`; the exit code is Jest's, and 1 when no test ran.
+ * The last line is `jest: N passed, N failed, N skipped`; the exit code is Jest's, and 1 when no test ran. Where CI runs (CI=true) it is
+ * also 1 when a test was skipped, unless tests were chosen by name.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -57,13 +58,19 @@ requireNode24();
 for (const script of builds) runOrExit(script);
 const directory = mkdtempSync(join(tmpdir(), 'phds-tests-'));
 const countsFile = join(directory, 'counts.json');
-const code = await runJest(
-  process.argv.slice(2).filter((arg) => arg !== '--'),
-  countsFile,
-);
+const args = process.argv.slice(2).filter((arg) => arg !== '--');
+const code = await runJest(args, countsFile);
 const { passed, failed, skipped } = readCounts(countsFile);
 rmSync(directory, { recursive: true });
-const nothingRan = passed + failed === 0;
-if (nothingRan && code === 0) console.error('No test ran.');
+const fault = code === 0 ? findFault() : null;
+if (fault !== null) console.error(fault);
 console.log(`jest: ${passed} passed, ${failed} failed, ${skipped} skipped`);
-process.exit(nothingRan && code === 0 ? 1 : code);
+process.exit(fault === null ? code : 1);
+
+/** Why a run without a failed test is a failure all the same, or null. */
+function findFault() {
+  if (passed + failed === 0) return 'No test ran.';
+  const chosenByName = args.some((arg) => /^(-t|--testNamePattern)(=|$)/.test(arg));
+  if (process.env.CI !== 'true' || chosenByName || skipped === 0) return null;
+  return `${skipped} tests were skipped. Where CI=true every test has to run.`;
+}

@@ -1,4 +1,3 @@
-import { describe } from '@jest/globals';
 import { findFreePort } from '@phds/dev-stack/embedded-postgres';
 import {
   findRedisProgram,
@@ -7,6 +6,7 @@ import {
   startRedisServer,
 } from '@phds/dev-stack/redis-server';
 import { Redis } from 'ioredis';
+import { describeWith } from './requirements.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { REDIS_VARIABLE, type RedisSource } from './test-servers.ts';
 
@@ -19,8 +19,8 @@ export interface TestRedis extends AsyncDisposable {
   start(): Promise<void>;
 }
 
-/** `describe` for what needs a Redis; skipped on a machine where there is none and none can be installed. */
-export const describeWithRedis = redisSource() === 'none' ? describe.skip : describe;
+/** `describe` for what needs a Redis, where there is one or one could be installed. */
+export const describeWithRedis = describeWith('Redis', redisSource() !== 'none');
 
 /** A Redis of the test's own: a process, a container, or a database of the one that TEST_REDIS_URL names. */
 export async function createTestRedis(): Promise<TestRedis> {
