@@ -49,8 +49,8 @@ import { createPrismaRecordPartitions } from './store/prisma-record-partitions.t
 import { createPrismaRestores } from './store/prisma-restores.ts';
 import { translatingErrors } from './store/translated-errors.ts';
 
-/** People whose references are kept in memory: some 10 MB. */
-const KNOWN_PEOPLE = 50_000;
+/** Grants whose references are kept in memory: some 10 MB. */
+const KNOWN_GRANTS = 50_000;
 
 /** Parts that tests replace. */
 export interface Overrides {
@@ -135,19 +135,15 @@ function openSessions(config: Config, clock: Clock): UserOf {
   return createUserOf(createSessionVerifier({ issuer, audience, jwks, clock }));
 }
 
-function openWriter({ config, clock, prisma, access }: Base, overrides: Overrides): AccessWriter {
+function openWriter({ config, clock, access }: Base, overrides: Overrides): AccessWriter {
   const recorder = translatingErrors(createPgAccessRecorder(access.pool));
   return createAccessWriter(
-    {
-      recorder: overrides.recorder?.(recorder) ?? recorder,
-      people: translatingErrors(createPrismaPeople(prisma)),
-      clock,
-    },
+    { recorder: overrides.recorder?.(recorder) ?? recorder, clock },
     {
       maxBatch: LARGEST_BATCH,
       maxQueued: config.ACCESS_QUEUE_LIMIT,
       maxWaitMs: config.ACCESS_QUEUE_WAIT_MS,
-      maxPeople: KNOWN_PEOPLE,
+      maxGrants: KNOWN_GRANTS,
     },
   );
 }

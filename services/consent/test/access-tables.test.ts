@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { ACCESS_POOL_SETTINGS, JUDGE } from '../src/store/pg-access-recorder.ts';
+import { ACCESS_POOL_SETTINGS, FIND_REFS, JUDGE } from '../src/store/pg-access-recorder.ts';
 import { accessOf, approve, type RunningService, registerApp, startConsent } from './running-service.ts';
 
 let consent: RunningService;
@@ -54,18 +54,22 @@ describe('records', () => {
   });
 });
 
-test('the judgement finds everything by its key, whatever the planner knew when it planned', async () => {
-  const client = await consent.owner.connect();
-  try {
-    for (const [name, value] of Object.entries(ACCESS_POOL_SETTINGS))
-      await client.query(`SET ${name} = ${value}`);
-    const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN) ${JUDGE}`);
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-    expect(plan).not.toMatch(/Seq Scan|Hash Join|Merge Join/);
-    for (const table of ['app', 'consent_grant', 'revoked_family', 'revoked_token']) {
-      expect(plan).toContain(`${table}_pkey`);
+test.each([
+  ['the judgement', JUDGE, ['app', 'consent_grant', 'revoked_family', 'revoked_token']],
+  ['the look-up of references', FIND_REFS, ['consent_grant']],
+])(
+  '%s finds everything by its key, whatever the planner knew when it planned',
+  async (_name, text, tables) => {
+    const client = await consent.owner.connect();
+    try {
+      for (const [name, value] of Object.entries(ACCESS_POOL_SETTINGS))
+        await client.query(`SET ${name} = ${value}`);
+      const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN) ${text}`);
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).not.toMatch(/Seq Scan|Hash Join|Merge Join/);
+      for (const table of tables) expect(plan).toContain(`${table}_pkey`);
+    } finally {
+      client.release(true);
     }
-  } finally {
-    client.release(true);
-  }
-});
+  },
+);

@@ -13,11 +13,18 @@ const GRANT = { grantId: 'grt_1', clientId: 'app_1', userId: 'ada' };
 
 /** A recorder that a test holds up, fails and asks. */
 class FakeRecorder implements AccessRecorder {
+  readonly refs = new Map<string, Uint8Array>([['grt_1', randomBytes(16)]]);
+  readonly askedFor: string[][] = [];
   readonly batches: RecordBatch[] = [];
   readonly told: string[] = [];
   judgement: (access: Access) => Judgement = () => 'released';
   recordGate: Promise<unknown> = Promise.resolve();
   judgeGate: Promise<unknown> = Promise.resolve();
+
+  async findRefs(grantIds: readonly string[]): Promise<Map<string, Uint8Array>> {
+    this.askedFor.push([...grantIds]);
+    return new Map([...this.refs].filter(([grantId]) => grantIds.includes(grantId)));
+  }
 
   async record(batch: RecordBatch): Promise<void> {
     this.told.push(`record ${batch.recordCount}`);
@@ -33,21 +40,12 @@ class FakeRecorder implements AccessRecorder {
   }
 }
 
-const people = {
-  asked: 0,
-  refs: new Map<string, Uint8Array>([['ada', randomBytes(16)]]),
-  async findRefs(userIds: readonly string[]) {
-    people.asked += 1;
-    return new Map([...people.refs].filter(([userId]) => userIds.includes(userId)));
-  },
-};
-
 function start(
   limits: { maxQueued?: number; maxWaitMs?: number } = {},
 ): [AccessWriter, FakeRecorder, FakeClock] {
   const [recorder, clock] = [new FakeRecorder(), new FakeClock()];
-  const options = { maxBatch: 10, maxQueued: 100, maxWaitMs: 60_000, maxPeople: 2, ...limits };
-  return [createAccessWriter({ recorder, people, clock }, options), recorder, clock];
+  const options = { maxBatch: 10, maxQueued: 100, maxWaitMs: 60_000, maxGrants: 4, ...limits };
+  return [createAccessWriter({ recorder, clock }, options), recorder, clock];
 }
 
 const some = (count: number, change: object = {}) =>
@@ -211,22 +209,20 @@ describe('the writer', () => {
     await expect(writer.record(some(2))).rejects.toMatchObject({ reason: 'access_not_recorded' });
   });
 
-  test('asks for each person once, and again only for nobody or after an erasure', async () => {
+  test('names the person of each record by the reference of its grant, asked for once, whoever the access says it is', async () => {
     const [writer, recorder] = start();
-    people.asked = 0;
-    await writer.record(some(2));
-    await writer.record(some(1));
-    expect(people.asked).toBe(1);
-    await writer.record(some(1, { userId: 'nobody' }));
-    await writer.record(some(1, { userId: 'nobody' }));
-    expect(people.asked).toBe(3);
-    expect(recorder.batches.at(-1)?.records[0]?.userRef).toEqual(new Uint8Array(16));
-    recorder.judgement = () => 'person_replaced';
+    recorder.refs.set('grt_2', randomBytes(16));
+    await writer.record([...some(2), ...some(1, { grantId: 'grt_2' })]);
+    await writer.record(some(1, { userId: 'somebody-else' }));
+    expect(recorder.askedFor).toEqual([['grt_1', 'grt_2']]);
+    const refs = recorder.batches.flatMap((batch) => batch.records.map(({ userRef }) => userRef));
+    expect(refs).toEqual(['grt_1', 'grt_1', 'grt_2', 'grt_1'].map((id) => recorder.refs.get(id)));
+  });
+
+  test('releases nothing whose record does not carry the reference of its grant', async () => {
+    const [writer, recorder] = start();
+    recorder.judgement = () => 'reference_differs';
     await expect(writer.record(some(1))).rejects.toMatchObject({ reason: 'access_not_recorded' });
-    recorder.judgement = () => 'released';
-    people.refs.set('ada', randomBytes(16));
-    await writer.record(some(1));
-    expect(recorder.batches.at(-1)?.records[0]?.userRef).toEqual(people.refs.get('ada'));
   });
 
   test('finishes what it began when it is disposed', async () => {

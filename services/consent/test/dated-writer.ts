@@ -1,4 +1,3 @@
-import { parseUuid } from '@phds/record-chain/uuid';
 import type { Clock } from '@phds/service-kit/clock';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { type AccessWriter, createAccessWriter } from '../src/app/access-writer.ts';
@@ -24,18 +23,9 @@ export function startDatedWriter(databaseUrl: string, clock: Clock): DatedWriter
     settings: ACCESS_POOL_SETTINGS,
   });
   const { pool } = database;
-  const people = {
-    async findRefs(userIds: readonly string[]) {
-      const { rows } = await pool.query<{ user_id: string; user_ref: string }>(
-        'SELECT user_id, user_ref FROM person WHERE user_id = ANY($1)',
-        [userIds],
-      );
-      return new Map(rows.map((row) => [row.user_id, parseUuid(row.user_ref)]));
-    },
-  };
   const writer = createAccessWriter(
-    { recorder: createPgAccessRecorder(pool), people, clock },
-    { maxBatch: 500, maxQueued: 10_000, maxWaitMs: 30_000, maxPeople: 100 },
+    { recorder: createPgAccessRecorder(pool), clock },
+    { maxBatch: 500, maxQueued: 10_000, maxWaitMs: 30_000, maxGrants: 100 },
   );
   const counter = createPgAccessCounter(pool);
   return {

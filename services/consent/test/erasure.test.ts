@@ -37,6 +37,21 @@ async function everything(): Promise<string> {
   return texts.join('\n');
 }
 
+async function refOfPerson(userId: string): Promise<string> {
+  const { rows } = await consent.owner.query('SELECT user_ref FROM person WHERE user_id = $1', [userId]);
+  return rows[0].user_ref;
+}
+
+/** The references that records of each of these grants name a person by, without repetition. */
+async function refsOfRecords(grantIds: readonly string[]): Promise<Map<string, string[]>> {
+  const { rows } = await consent.owner.query<{ id: string; refs: string[] }>(
+    `SELECT grant_id AS id, array_agg(DISTINCT user_ref::text) AS refs FROM access_record
+     WHERE grant_id = ANY($1) GROUP BY 1`,
+    [grantIds],
+  );
+  return new Map(rows.map(({ id, refs }) => [id, refs]));
+}
+
 describe('erasing a person', () => {
   test('removes grants, decisions and every link from the records, which stay and verify', async () => {
     const other = await approve(consent, app, 'bystander');
@@ -76,16 +91,20 @@ describe('erasing a person', () => {
     expect((await consent.ledger.checkLiveness(liveness)).grant).toBeUndefined();
   });
 
-  test('begins a new life: what is recorded afterwards is shown, what was before is not', async () => {
-    await record(consent, accessOf(await approve(consent, app, 'returning')));
+  test('holds when the person consents again: the first read is released, and no record joins the two lives', async () => {
+    const before = await approve(consent, app, 'returning');
+    expect(await record(consent, accessOf(before))).toBe(Verdict.RELEASED);
     await erase('returning');
-    const grant = await approve(consent, app, 'returning');
-    // The writer remembers the reference of before; the judgement finds it out, and the next record has the new one.
-    await expect(record(consent, accessOf(grant))).rejects.toMatchObject({ reason: 'access_not_recorded' });
-    expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
+    const after = await approve(consent, app, 'returning');
+    expect(await record(consent, accessOf(after))).toBe(Verdict.RELEASED);
+    // A token of before the erasure, still remembered somewhere.
+    expect(await record(consent, accessOf(before))).toBe(Verdict.GRANT_REVOKED);
+    const refs = await refsOfRecords([before.grantId, after.grantId]);
+    expect(refs.get(after.grantId)).toEqual([await refOfPerson('returning')]);
+    expect(refs.get(before.grantId)).not.toContain(await refOfPerson('returning'));
     const { accesses, total } = await consent.history.listAccesses({}, await consent.session('returning'));
     expect(total).toBe(1);
-    expect(accesses).toMatchObject([{ grantId: grant.grantId, verdict: Verdict.RELEASED }]);
+    expect(accesses).toMatchObject([{ grantId: after.grantId, verdict: Verdict.RELEASED }]);
   });
 
   test('again, or of somebody unknown, removes nothing; only the operator may', async () => {

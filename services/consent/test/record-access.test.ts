@@ -121,11 +121,6 @@ describe('an access is recorded and refused', () => {
         consent.asGateway.revokeGrant({ id: grantId }, await consent.session(userId)),
     },
     {
-      name: 'grant_revoked',
-      verdict: Verdict.GRANT_REVOKED,
-      break: (access) => Object.assign(access, { grantId: 'grt_unknown' }),
-    },
-    {
       name: 'grant_expired',
       verdict: Verdict.GRANT_EXPIRED,
       break: ({ grantId }) =>
@@ -174,6 +169,15 @@ describe('an access is recorded and refused', () => {
       expect(await lastRecord(userId)).toMatchObject({ verdict: name, request_id: access.requestId });
     },
   );
+
+  test('as grant_revoked for a grant that does not exist, in the name of nobody', async () => {
+    const access = { ...accessOf(await approve(consent, app, 'known')), grantId: 'grt_unknown' };
+    expect(await record(consent, access)).toBe(Verdict.GRANT_REVOKED);
+    const { rows } = await consent.owner.query('SELECT user_ref FROM access_record WHERE request_id = $1', [
+      access.requestId,
+    ]);
+    expect(rows.map((row) => row.user_ref)).toEqual(Array(2).fill('00000000-0000-0000-0000-000000000000'));
+  });
 
   test('when one window is told and the grant has another', async () => {
     const grant = await approve(consent, app, 'window', { dataFrom: '2026-02-01' });

@@ -3,17 +3,17 @@ import type { Clock } from '@phds/service-kit/clock';
 import type { Access, Verdict } from '../domain/access.ts';
 import { type Refusal, toRecord, toRefusalRecord } from './access-records.ts';
 import { type Call, CallQueue, notRecorded, type QueueLimits, takeWhileFits } from './call-queue.ts';
-import { createPersonRefs } from './person-refs.ts';
+import { createGrantRefs, type GrantRefs } from './grant-refs.ts';
 import { createRecordChainEnd } from './record-chain-end.ts';
-import type { AccessRecorder, People, RecordBatch } from './record-ports.ts';
+import type { AccessRecorder, RecordBatch } from './record-ports.ts';
 import { createRecordStamps, type RecordStamps } from './record-stamps.ts';
 
 /** Limits of the wait for a batch; its statements have limits of their own. */
 export interface AccessWriterOptions extends QueueLimits {
   /** Accesses in one batch, at most; a single call brings no more. */
   readonly maxBatch: number;
-  /** People whose references are kept. */
-  readonly maxPeople: number;
+  /** Grants whose references are kept. */
+  readonly maxGrants: number;
 }
 
 /** The writer of this process. Disposing waits for what was begun. */
@@ -48,7 +48,6 @@ interface Written {
 export function createAccessWriter(
   ports: {
     readonly recorder: AccessRecorder;
-    readonly people: Pick<People, 'findRefs'>;
     readonly clock: Clock;
   },
   options: AccessWriterOptions,
@@ -60,7 +59,7 @@ class BatchWriter implements AccessWriter {
   readonly #recorder: AccessRecorder;
   readonly #maxBatch: number;
   readonly #stamps: RecordStamps;
-  readonly #people: ReturnType<typeof createPersonRefs>;
+  readonly #refs: GrantRefs;
   readonly #chain = createRecordChainEnd();
   readonly #calls: CallQueue;
   #refused: Refused[] = [];
@@ -68,15 +67,12 @@ class BatchWriter implements AccessWriter {
   #judging: Promise<void> = Promise.resolve();
   #arrival: PromiseWithResolvers<void> | null = null;
 
-  constructor(
-    { recorder, people, clock }: Parameters<typeof createAccessWriter>[0],
-    options: AccessWriterOptions,
-  ) {
+  constructor({ recorder, clock }: Parameters<typeof createAccessWriter>[0], options: AccessWriterOptions) {
     this.#recorder = recorder;
     this.#maxBatch = options.maxBatch;
     this.#calls = new CallQueue(options);
     this.#stamps = createRecordStamps(clock);
-    this.#people = createPersonRefs(people, options.maxPeople);
+    this.#refs = createGrantRefs(recorder, options.maxGrants);
   }
 
   record(accesses: readonly Access[]): Promise<Verdict[]> {
@@ -143,7 +139,7 @@ class BatchWriter implements AccessWriter {
 
   async #insert(calls: readonly Call[], refusals: readonly Refusal[]): Promise<Written> {
     const accesses = calls.flatMap((call) => call.accesses);
-    const userRefs = await this.#people.resolve(accesses.map((access) => access.userId));
+    const userRefs = await this.#refs.resolve(accesses.map((access) => access.grantId));
     const { at, ids } = this.#stamps.next(refusals.length + accesses.length);
     const next = ids.values();
     const nextId = () => next.next().value ?? new Uint8Array();
@@ -185,9 +181,9 @@ class BatchWriter implements AccessWriter {
     for (const [index, judgement] of judgements.entries()) {
       const [access, record] = [call.accesses[index], records[index]];
       if (access === undefined || record === undefined) throw new Error('a record for each access');
-      if (judgement === 'person_replaced') {
-        this.#people.forget(access.userId);
-        call.reject(notRecorded(new Error('the record names a person of before an erasure')));
+      if (judgement === 'reference_differs') {
+        // The grant was made after its reference was asked for; the next read finds it.
+        call.reject(notRecorded(new Error('the record does not carry the reference of its grant')));
         return;
       }
       verdicts.push(judgement);

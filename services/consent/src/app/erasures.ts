@@ -8,7 +8,7 @@ export interface Erasures {
 }
 
 export function createErasures(ports: {
-  readonly people: Pick<People, 'erase'>;
+  readonly people: People;
   readonly evictions: EvictionPublisher;
 }): Erasures {
   return {

@@ -13,16 +13,16 @@ export interface RecordBatch extends ChainedBatch {
 
 /** The hot path of every data request (contract section 8). The steps are separate on purpose. */
 export interface AccessRecorder {
+  /** By what reference the records of each grant name its person, fixed when the grant is made; unknown grants are left out. */
+  findRefs(grantIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
   /** Durable, and committed, when it answers. All or none. */
   record(batch: RecordBatch): Promise<void>;
   /** Judges in a snapshot taken after the call began; one judgement each, in order. References are those of the records. */
   judge(accesses: readonly Access[], userRefs: readonly Uint8Array[]): Promise<Judgement[]>;
 }
 
-/** How records name people: 16 random bytes for as long as a person is not erased. */
+/** People who ever gave a consent. Records name them by 16 random bytes for as long as they are not erased. */
 export interface People {
-  /** References of those who ever gave a consent; others are left out. */
-  findRefs(userIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
   /**
    * Removes everything that tells of a person: grants, decisions and the link to the records. A person who was erased before
    * is nobody, as one who never was.

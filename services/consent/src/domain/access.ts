@@ -11,8 +11,8 @@ export type Verdict =
   | 'window_changed'
   | 'restore_unconfirmed';
 
-/** What comes of a judgement: a verdict, or that the person was erased while the record named them by their former reference. */
-export type Judgement = Verdict | 'person_replaced';
+/** What comes of a judgement: a verdict, or that the record does not carry the reference of its grant, so that nothing may be released. */
+export type Judgement = Verdict | 'reference_differs';
 
 /** One answer about to be released: never values, never tokens. */
 export interface Access {

@@ -1,3 +1,4 @@
+import { parseUuid } from '@phds/record-chain/uuid';
 import type pg from 'pg';
 import type { AccessRecorder, RecordBatch } from '../app/record-ports.ts';
 import type { Access, Judgement } from '../domain/access.ts';
@@ -15,6 +16,8 @@ export const ACCESS_POOL_SETTINGS = {
   enable_seqscan: 'off',
   jit: 'off',
 } as const;
+
+export const FIND_REFS = 'SELECT id, user_ref::text FROM consent_grant WHERE id = ANY($1::text[])';
 
 // One statement: a batch is there with all of its records or not at all, and is uncounted from then on.
 const RECORD = `
@@ -45,7 +48,7 @@ export const JUDGE = `
     WHEN g.expires_at <= statement_timestamp() THEN 'grant_expired'
     WHEN i.scope <> ALL (g.scopes) THEN 'scope_withdrawn'
     WHEN coalesce(to_char(g.data_from, 'YYYY-MM-DD'), '') <> i.data_from THEN 'window_changed'
-    WHEN g.user_ref <> i.user_ref THEN 'person_replaced'
+    WHEN g.user_ref <> i.user_ref THEN 'reference_differs'
     ELSE 'released' END
   FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bigint[], $7::text[], $8::text[],
     $9::uuid[]) WITH ORDINALITY
@@ -62,6 +65,15 @@ export const JUDGE = `
  */
 export function createPgAccessRecorder(pool: pg.Pool): AccessRecorder {
   return {
+    async findRefs(grantIds) {
+      const { rows } = await pool.query<[string, string]>({
+        name: 'find-refs',
+        text: FIND_REFS,
+        values: [grantIds],
+        rowMode: 'array',
+      });
+      return new Map(rows.map(([grantId, userRef]) => [grantId, parseUuid(userRef)]));
+    },
     async record(batch) {
       await pool.query({ name: 'record', text: RECORD, values: toRecordValues(batch) });
     },

@@ -1,18 +1,10 @@
-import { parseUuid } from '@phds/record-chain/uuid';
 import type { Erasure, People } from '../app/record-ports.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 import { lockPerson } from './person-locks.ts';
 
 /** People in table `person`; a row is made with a person's first grant and goes with the person. */
 export function createPrismaPeople(prisma: PrismaClient): People {
-  return {
-    async findRefs(userIds) {
-      const rows = await prisma.$queryRaw<{ userId: string; userRef: string }[]>`
-        SELECT user_id AS "userId", user_ref::text AS "userRef" FROM person WHERE user_id = ANY(${userIds}::text[])`;
-      return new Map(rows.map(({ userId, userRef }) => [userId, parseUuid(userRef)]));
-    },
-    erase: (userId) => prisma.$transaction((tx) => erase(tx, userId)),
-  };
+  return { erase: (userId) => prisma.$transaction((tx) => erase(tx, userId)) };
 }
 
 /** What judges an access needs the grant; without it every access of the person's data is refused from the commit on. */
