@@ -29,7 +29,7 @@ export const configSchema = z.object({
   /** Longest wait of an answer before its record is sent. */
   ACCESS_WAIT_MS: durationMs(1_500),
   /**
-   * Longest statement of a summary that is computed from all readings; it waits a quarter of that at most. The sum stays below
+   * Longest statement of a summary that is computed from all readings; it waits for its turn a quarter of that at most. The sum stays below
    * the gateway's HEALTH_DATA_DEADLINE_MS: a later answer reaches nobody.
    */
   SUMMARY_SCAN_TIMEOUT_MS: durationMs(2_000),

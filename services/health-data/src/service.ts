@@ -116,7 +116,7 @@ function createRecorder(config: Config, channel: RpcChannel): AccessRecorder {
   });
 }
 
-/** More than wait could not be answered in time. */
+/** Of one app. More could not be answered in time. */
 const SCANS_WAITING = 20;
 
 function toScanLimits({ SUMMARY_SCAN_TIMEOUT_MS: statementTimeoutMs }: Config): ScanLimits {

@@ -43,6 +43,7 @@ async function expectAgreement(userId: string): Promise<number> {
   const ofCounts = (rows: readonly string[]) => rows.filter((text) => text.startsWith('reading_count'));
   expect(ofCounts(await harness.keptOf(userId))).toEqual(ofCounts(computeKept(stored, 'UTC')));
   const summaries = await createPgSummaries(harness.pool, PATIENT_SCANS).summarise({
+    askedBy: 'app_erasure',
     userId,
     metrics: ['heart-rate', 'weight'],
     timeZone: 'UTC',

@@ -99,6 +99,7 @@ const aggregate =
   (changes: object): Read =>
   ({ summaries }) =>
     summaries.summarise({
+      askedBy: 'app_plans',
       userId: USER,
       metrics: ALL,
       timeZone: ZONE,
@@ -111,7 +112,15 @@ const trend =
   (bucket: 'day' | 'hour', changes: object): Read =>
   ({ summaries }) =>
     summaries.trend({
-      ...{ userId: USER, metrics: ALL, timeZone: ZONE, range: ALWAYS, since: null, bucket },
+      ...{
+        askedBy: 'app_plans',
+        userId: USER,
+        metrics: ALL,
+        timeZone: ZONE,
+        range: ALWAYS,
+        since: null,
+        bucket,
+      },
       ...PAGE,
       ...changes,
     });

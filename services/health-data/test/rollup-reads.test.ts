@@ -71,7 +71,14 @@ async function answer(timeZone: string): Promise<string[]> {
   const answers: unknown[] = [];
   for (const range of listWindows()) {
     for (const since of [null, new Date('2025-03-28T23:00:00Z')]) {
-      const query = { userId: USER, timeZone, metrics: METRICS.map(({ key }) => key), range, since };
+      const query = {
+        askedBy: 'app_reads',
+        userId: USER,
+        timeZone,
+        metrics: METRICS.map(({ key }) => key),
+        range,
+        since,
+      };
       answers.push(query, await summaries.summarise(query));
       for (const bucket of ['day', 'hour'] as const) {
         answers.push(await summaries.trend({ ...query, bucket, limit: 9, offset: 0 }));
@@ -80,7 +87,15 @@ async function answer(timeZone: string): Promise<string[]> {
     }
   }
   for (const offset of [0, 2, 5, 50]) {
-    const query = { userId: USER, timeZone, dates: { from: null, to: null }, since: null, limit: 3, offset };
+    const query = {
+      askedBy: 'app_reads',
+      userId: USER,
+      timeZone,
+      dates: { from: null, to: null },
+      since: null,
+      limit: 3,
+      offset,
+    };
     answers.push(await weights.list(query));
   }
   return answers.map((one) => JSON.stringify(one));
@@ -101,6 +116,7 @@ test.each(['Europe/Berlin', 'America/New_York', 'Asia/Kolkata'])(
 test('a summary from the readings ends at its own time limit, one from rollups has that of the pool', async () => {
   const summaries = createPgSummaries(postgres.pool, { ...PATIENT_SCANS, statementTimeoutMs: 1 });
   const query = {
+    askedBy: 'app_reads',
     userId: USER,
     metrics: METRICS.map(({ key }) => key),
     range: { from: null, to: null },

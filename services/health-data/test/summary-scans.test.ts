@@ -1,20 +1,25 @@
 import { describe, expect, test } from '@jest/globals';
+import { DATA_PATHS } from '@phds/catalog/endpoints';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { FakeClock } from '@phds/test-kit/fake-clock';
 import type pg from 'pg';
+import type { Caller } from '../src/app/caller.ts';
+import { type DataPorts, getRead } from '../src/app/data-reads.ts';
+import type { SummaryQuery } from '../src/app/ports.ts';
+import { preview } from '../src/app/preview.ts';
+import { readReleased } from '../src/app/released-read.ts';
 import { createPgSummaries, type ScanLimits } from '../src/store/pg-summaries.ts';
+import { NOW } from './harness.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
 
 // Asia/Kolkata's hours begin when those of no rollup do, so its summaries are made from the readings.
 
 /** A pool whose scans of readings end when the test says so. */
-function createSlowPool() {
+function createSlowPool(max: number) {
   const scans: { readonly userId: string; readonly end: () => void }[] = [];
-  const begun: string[] = [];
   const client = {
     query: (asked: string | pg.QueryConfig) => {
-      if (typeof asked === 'string') {
-        begun.push(asked);
-        return Promise.resolve();
-      }
+      if (typeof asked === 'string') return Promise.resolve();
       const { promise, resolve } = Promise.withResolvers<unknown>();
       scans.push({ userId: String(asked.values?.[0]), end: () => resolve({ rows: [] }) });
       return promise;
@@ -24,15 +29,17 @@ function createSlowPool() {
   const pool = {
     query: () => Promise.resolve({ rows: [{ usable: false, time_zone: 'Europe/Berlin' }] }),
     connect: () => Promise.resolve(client),
+    options: { max },
   };
-  return { pool: pool as unknown as pg.Pool, scans, begun };
+  return { pool: pool as unknown as pg.Pool, scans };
 }
 
-function open(limits: Partial<ScanLimits> = {}) {
-  const { pool, scans, begun } = createSlowPool();
+function open(limits: Partial<ScanLimits> = {}, poolSize = 10) {
+  const { pool, scans } = createSlowPool(poolSize);
   const summaries = createPgSummaries(pool, { ...PATIENT_SCANS, ...limits });
-  const ask = (userId: string) => {
+  const ask = (askedBy: string, userId: string) => {
     const query = {
+      askedBy,
       userId,
       metrics: ['steps' as const],
       timeZone: 'Asia/Kolkata',
@@ -41,41 +48,101 @@ function open(limits: Partial<ScanLimits> = {}) {
     };
     return summaries.summarise(query);
   };
-  return { ask, scans, begun };
+  return { ask, scans };
 }
 
 /** Everything that needs no answer of the database has happened. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
+const namesOf = (scans: readonly { readonly userId: string }[]) => scans.map(({ userId }) => userId);
+
 describe('summaries from the readings themselves', () => {
-  test('are made for two people at a time, and for one person one after the other', async () => {
-    const { ask, scans } = open();
-    const answers = ['ada', 'ada', 'ada', 'bob', 'cyd'].map(ask);
-    const seen: string[][] = [];
-    for (let ended = 0; ended < answers.length; ended += 1) {
-      await settled();
-      seen.push(scans.slice(ended).map(({ userId }) => userId));
-      scans[ended]?.end();
-    }
-    await Promise.all(answers);
-    expect(seen.map(({ length }) => length)).toEqual([2, 2, 2, 1, 1]);
-    for (const users of seen) expect(new Set(users).size).toBe(users.length);
+  test('two scans of one app that do not end hold up no other app', async () => {
+    const { ask, scans } = open({ maxWaitMs: 50 });
+    const held = ['ada', 'bob'].map((user) => ask('heavy', user));
+    await settled();
+    const refused = ask('heavy', 'cyd');
+    const other = ask('light', 'dan');
+    await settled();
+    expect(namesOf(scans)).toEqual(['ada', 'bob', 'dan']);
+    await expect(refused).rejects.toMatchObject({ reason: 'unavailable' });
+    for (const { end } of scans) end();
+    await Promise.all([...held, other]);
   });
 
-  test('are refused when many wait already, or it takes long, and go on afterwards', async () => {
+  test('run four at a time, two of one app, and a free place goes to the app with the fewest', async () => {
+    const { ask, scans } = open();
+    const heavy = ['a', 'b', 'c', 'd'].map((name) => ask('heavy', name));
+    const busy = ['e', 'f', 'g'].map((name) => ask('busy', name));
+    const late = ['h', 'i'].map((name) => ask('late', name));
+    await settled();
+    expect(namesOf(scans)).toEqual(['a', 'b', 'e', 'f']);
+    const begun: string[] = [];
+    for (let ended = 0; ended < 5; ended += 1) {
+      scans[ended]?.end();
+      await settled();
+      begun.push(...namesOf(scans.slice(4 + ended)));
+    }
+    // heavy's `a` ends: heavy has one, late none; then heavy has none; then busy and late have one each, busy waited longer.
+    expect(begun).toEqual(['h', 'c', 'g', 'i', 'd']);
+    for (const { end } of scans) end();
+    await Promise.all([...heavy, ...busy, ...late]);
+  });
+
+  test('leave half of a small pool to everybody else', async () => {
+    const { ask, scans } = open({}, 4);
+    const answers = ['one', 'two', 'three'].map((app) => ask(app, app));
+    await settled();
+    expect(namesOf(scans)).toEqual(['one', 'two']);
+    scans[0]?.end();
+    await settled();
+    expect(namesOf(scans)).toEqual(['one', 'two', 'three']);
+    for (const { end } of scans) end();
+    await Promise.all(answers);
+  });
+
+  test('are refused when many of the app wait already, or it takes long, and go on afterwards', async () => {
     const { ask, scans } = open({ maxWaiting: 1, maxWaitMs: 50 });
-    const first = ['ada', 'bob'].map(ask);
+    const first = ['ada', 'bob'].map((user) => ask('app', user));
     await settled();
-    const late = ask('cyd');
+    const late = ask('app', 'cyd');
     await settled();
-    await expect(ask('dan')).rejects.toMatchObject({ reason: 'unavailable' });
+    await expect(ask('app', 'dan')).rejects.toMatchObject({ reason: 'unavailable' });
     await expect(late).rejects.toMatchObject({ reason: 'unavailable' });
     for (const { end } of scans) end();
     await Promise.all(first);
-    const next = ask('dan');
+    const next = ask('app', 'dan');
     await settled();
-    expect(scans.map(({ userId }) => userId)).toEqual(['ada', 'bob', 'dan']);
+    expect(namesOf(scans)).toEqual(['ada', 'bob', 'dan']);
     scans.at(-1)?.end();
     await next;
   });
+});
+
+test('a summary is asked for by the app of the token, and a preview by the person', async () => {
+  const askers: string[] = [];
+  const ports = {
+    profiles: { findTimeZone: () => Promise.resolve(null) },
+    summaries: {
+      summarise: ({ askedBy }: SummaryQuery) => Promise.resolve(askers.push(askedBy)).then(() => []),
+      trend: ({ askedBy }: SummaryQuery) =>
+        Promise.resolve(askers.push(askedBy)).then(() => ({ items: [], total: 0 })),
+    },
+    clock: new FakeClock(NOW),
+  } as unknown as DataPorts;
+  const caller = {
+    clientId: 'app_one',
+    userId: 'ada',
+    scopes: SCOPE_NAMES,
+    dataFrom: null,
+  } as unknown as Caller;
+  const recorder = { record: () => Promise.resolve('released' as const) };
+  const raw = { page: 1, pageSize: 5, from: '', to: '', type: '', bucket: '', timeZone: '', requestId: 'r' };
+  for (const path of DATA_PATHS.filter(
+    ({ endpoint }) => endpoint === 'aggregations' || endpoint === 'trends',
+  )) {
+    await readReleased({ recorder }, caller, path, raw, getRead(ports, path));
+  }
+  await preview(ports, 'ada', 'read:trends');
+  expect(askers).toEqual(['app_one', 'app_one', 'person ada', 'person ada']);
 });

@@ -39,6 +39,8 @@ export interface ReadingReader {
 }
 
 export interface SummaryQuery {
+  /** The app that asks, or the person themselves: what is scarce is shared fairly between those who ask. */
+  readonly askedBy: string;
   readonly userId: string;
   readonly metrics: readonly MetricKey[];
   readonly timeZone: string;

@@ -36,6 +36,7 @@ async function readNewest(
     ports,
     path,
   )({
+    askedBy: toAsker(userId),
     userId,
     dataFrom: null,
     query: { page: 1, pageSize: NEWEST, window: EVERYTHING, metric: null, bucket: 'day', timeZone: null },
@@ -46,6 +47,11 @@ async function readNewest(
   if (path.endpoint !== 'aggregations') return { total: answer.recordCount, newest: [data] };
   const { metrics } = data as { metrics: unknown[] };
   return { total: metrics.length, newest: metrics.slice(0, NEWEST) };
+}
+
+/** The person who looks at their own data; no app's id has a space. */
+function toAsker(userId: string): string {
+  return `person ${userId}`;
 }
 
 function metricsOf({ endpoint, category }: DataPath): MetricKey[] {
@@ -60,6 +66,7 @@ async function readRecentTrend(ports: DataPorts, userId: string, metrics: readon
   const timeZone = await getTimeZone(ports.profiles, userId);
   const firstDay = addDays(localDate(ports.clock.now(), timeZone), 1 - TREND_DAYS);
   const page = await ports.summaries.trend({
+    askedBy: toAsker(userId),
     userId,
     metrics,
     timeZone,

@@ -11,6 +11,8 @@ export interface ReleaseDependencies {
 
 /** What a resource is asked to read. */
 export interface ReadScope {
+  /** The app, or the person themselves. */
+  readonly askedBy: string;
   readonly userId: string;
   readonly query: ReadQuery;
   /** How far back the app sees (YYYY-MM-DD); null is everything. */
@@ -37,7 +39,7 @@ export async function readReleased(
   checkAdmission(caller, path.scope);
   const query = parseReadQuery(raw, path);
   const { userId, dataFrom } = caller;
-  const answer = await read({ userId, query, dataFrom });
+  const answer = await read({ askedBy: caller.clientId, userId, query, dataFrom });
   const verdict = await recorder.record({
     clientId: caller.clientId,
     userId,

@@ -49,10 +49,11 @@ export function readTrends(ports: SummaryPorts): Read {
 }
 
 async function toSummaryQuery(profiles: ProfileStore, scope: ReadScope): Promise<SummaryQuery | AppError> {
-  const { userId, query } = scope;
+  const { askedBy, userId, query } = scope;
   const { timeZone, since } = await findZoneAndSince(profiles, scope);
   if (isInvertedIn(query.window, timeZone)) return invalidRequest([INVERTED]);
   return {
+    askedBy,
     userId,
     metrics: query.metric === null ? METRICS.map((metric) => metric.key) : [query.metric.key],
     timeZone,

@@ -8,8 +8,9 @@ import { coverByHours, coverByReadings, coverByRollups, type SummaryCover } from
 import { haveSameHours } from '../domain/time-zone.ts';
 import { toAggregation } from './aggregation-sql.ts';
 import { readWithin, translated } from './database.ts';
+import { FairTurns, type TurnLimits } from './fair-turns.ts';
 import { toTrend } from './trend-sql.ts';
-import { UserTurns, type WaitLimits } from './user-turns.ts';
+import { toHalf } from './write-turns.ts';
 
 interface AnyRow {
   /** Whether the rollups that the statement asked for are there. */
@@ -19,21 +20,22 @@ interface AnyRow {
 }
 
 /** Limits of the summaries that are made from the readings themselves. */
-export interface ScanLimits extends WaitLimits {
+export interface ScanLimits extends Pick<TurnLimits, 'maxWaiting' | 'maxWaitMs'> {
   /** Milliseconds. */
   readonly statementTimeoutMs: number;
 }
 
-/** How many of them run at once. */
-const SCANS = 2;
+/** How many of them run at once, where the pool has twice as many connections; one app has at most half of the places. */
+const SCANS = 4;
 
 /**
  * Summaries out of the rollups, and where a window cuts an hour out of the readings. In another zone than that of the
  * rollups they come out of hours, if those are the same, else and without rollups out of the readings: since that takes the
- * longer the more there are, few do it at a time, of different users, and the others find connections.
+ * longer the more there are, few do it at a time, shared fairly between apps, and the others find connections.
  */
 export function createPgSummaries(pool: pg.Pool, limits: ScanLimits): SummaryReader {
-  const turns = new UserTurns(SCANS, limits);
+  const atOnce = Math.min(SCANS, toHalf(pool));
+  const turns = new FairTurns({ ...limits, atOnce, perKey: Math.ceil(atOnce / 2) });
   const ask = async <Row extends AnyRow>(
     query: SummaryQuery,
     toStatement: (cover: SummaryCover) => { name: string; text: string; values: unknown[] },
@@ -50,7 +52,7 @@ export function createPgSummaries(pool: pg.Pool, limits: ScanLimits): SummaryRea
     }
     const statement = toStatement(coverByReadings(query, ways));
     const scan = (client: pg.ClientBase) => asked(client.query<Row>(statement));
-    const result = await turns.take(query.userId, () => readWithin(pool, limits.statementTimeoutMs, scan));
+    const result = await turns.take(query.askedBy, () => readWithin(pool, limits.statementTimeoutMs, scan));
     return result.rows;
   };
   return {

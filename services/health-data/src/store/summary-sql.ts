@@ -18,7 +18,7 @@ interface RollupRun extends Range {
 
 /** Values $1 to $20: the user, the zone, the rollups' version; the metric types; the cover; the rollups' zone. */
 export function toSummaryValues(
-  { userId, timeZone, metrics, since }: Omit<SummaryQuery, 'range'>,
+  { userId, timeZone, metrics, since }: Omit<SummaryQuery, 'askedBy' | 'range'>,
   {
     readings,
     hours,

@@ -121,7 +121,10 @@ export class Witness {
       path,
     );
     const { userId } = this.person;
-    return getRead(this.#next().data, path)({ userId, query, dataFrom: request.dataFrom });
+    return getRead(
+      this.#next().data,
+      path,
+    )({ askedBy: 'app_witness', userId, query, dataFrom: request.dataFrom });
   }
 
   /** What the reference answers. */

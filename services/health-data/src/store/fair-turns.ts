@@ -1,0 +1,102 @@
+import { unavailable } from '@phds/service-kit/errors';
+
+export interface TurnLimits {
+  /** How many run at once, of all keys. */
+  readonly atOnce: number;
+  /** How many run at once of one key. */
+  readonly perKey: number;
+  /** How many of one key may wait. */
+  readonly maxWaiting: number;
+  /** How long each may wait, in milliseconds. */
+  readonly maxWaitMs: number;
+}
+
+/** What runs and waits of one key. */
+interface Line {
+  running: number;
+  readonly waiting: Set<() => void>;
+}
+
+/**
+ * Turns of work, shared fairly between keys: a free place goes to the waiting key that has the fewest running, and among
+ * equals to the one whose last turn is longest ago. Within a key the first to come is the first to run.
+ */
+export class FairTurns {
+  readonly #limits: TurnLimits;
+  #running = 0;
+  /** In the order of their last turns; only keys of which something runs or waits. */
+  readonly #lines = new Map<string, Line>();
+
+  constructor(limits: TurnLimits) {
+    this.#limits = limits;
+  }
+
+  /** Runs the work when it is its turn. Throws UNAVAILABLE when too many of the key wait, or it waited too long. */
+  async take<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const line = this.#lines.get(key) ?? { running: 0, waiting: new Set() };
+    this.#lines.set(key, line);
+    // Where a place is free, nobody who waits may take it: `#leave` has asked.
+    if (this.#hasPlace(line)) this.#begin(key, line);
+    else await this.#wait(key, line);
+    try {
+      return await work();
+    } finally {
+      this.#leave(key, line);
+    }
+  }
+
+  #hasPlace(line: Line): boolean {
+    return this.#running < this.#limits.atOnce && line.running < this.#limits.perKey;
+  }
+
+  #begin(key: string, line: Line): void {
+    this.#running += 1;
+    line.running += 1;
+    this.#lines.delete(key);
+    this.#lines.set(key, line);
+  }
+
+  #wait(key: string, line: Line): Promise<void> {
+    const { maxWaiting, maxWaitMs } = this.#limits;
+    if (line.waiting.size >= maxWaiting) throw unavailable(new Error('too many wait for their turn'));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    let timer: NodeJS.Timeout | undefined;
+    const enter = () => {
+      clearTimeout(timer);
+      this.#begin(key, line);
+      resolve();
+    };
+    const giveUp = () => {
+      line.waiting.delete(enter);
+      this.#forgetIdle(key, line);
+      reject(unavailable(new Error('waited too long for a turn')));
+    };
+    line.waiting.add(enter);
+    if (Number.isFinite(maxWaitMs)) timer = setTimeout(giveUp, maxWaitMs);
+    return promise;
+  }
+
+  #leave(key: string, line: Line): void {
+    this.#running -= 1;
+    line.running -= 1;
+    this.#forgetIdle(key, line);
+    const next = this.#findNext();
+    const [enter] = next?.waiting ?? [];
+    if (next === undefined || enter === undefined) return;
+    next.waiting.delete(enter);
+    enter();
+  }
+
+  #findNext(): Line | undefined {
+    let next: Line | undefined;
+    for (const line of this.#lines.values()) {
+      if (line.waiting.size === 0 || !this.#hasPlace(line)) continue;
+      if (next === undefined || line.running < next.running) next = line;
+    }
+    return next;
+  }
+
+  #forgetIdle(key: string, line: Line): void {
+    if (line.running === 0 && line.waiting.size === 0) this.#lines.delete(key);
+  }
+}
