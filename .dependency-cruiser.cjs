@@ -110,6 +110,14 @@ module.exports = {
       to: { path: '^(packages/(dev-stack|synthetic|cli|house-rules)|bench)/' },
     },
     {
+      name: 'no-development-code-in-commands',
+      comment:
+        'Operators run the commands in production: their image holds no local stack and no synthetic people.',
+      severity: 'error',
+      from: { path: '^packages/cli/src/' },
+      to: { path: '^(packages/(dev-stack|synthetic|house-rules)|bench)/' },
+    },
+    {
       name: 'catalog-stands-alone',
       comment: 'The one table everything derives from depends on nothing.',
       severity: 'error',

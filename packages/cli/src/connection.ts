@@ -1,9 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Client } from '@connectrpc/connect';
 import { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { findStackFile } from '@phds/dev-stack/stack-file';
-import { address, durationMs, readConfig } from '@phds/service-kit/config';
+import { durationMs, readConfig, requiredAddress } from '@phds/service-kit/config';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { toTlsFiles } from '@phds/service-kit/rpc-tls';
 import { createServiceTokenSource } from '@phds/service-kit/service-token';
@@ -16,7 +14,7 @@ export interface IngestionConnection extends Disposable {
   readonly address: string;
 }
 
-/** Thrown when it is not known where to import to; the message says what to do. */
+/** Thrown for a setting that cannot be used; the message names it. */
 export class NotConfigured extends Error {
   constructor(message: string) {
     super(message);
@@ -26,9 +24,9 @@ export class NotConfigured extends Error {
 
 const SETTINGS = z.object({
   /** health-data's rpc. */
-  HEALTH_DATA_ADDRESS: address(''),
+  HEALTH_DATA_ADDRESS: requiredAddress(),
   /** Private key of the caller `importer` (Ed25519, PKCS #8 PEM); also as SERVICE_PRIVATE_KEY_FILE. */
-  SERVICE_PRIVATE_KEY: z.string(),
+  SERVICE_PRIVATE_KEY: z.string('must be set'),
   /** Deadline of one batch. */
   IMPORT_BATCH_DEADLINE_MS: durationMs(30_000),
   /** Files that switch TLS on, as for the services. */
@@ -37,9 +35,9 @@ const SETTINGS = z.object({
   TLS_KEY: z.string().optional(),
 });
 
-/** Connects to the service that the environment names, else to the local stack that runs in this checkout. */
+/** Connects to the service that the environment names. Throws ConfigError with the names of the settings that are missing. */
 export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
-  const config = readConfig(SETTINGS, env['HEALTH_DATA_ADDRESS'] === undefined ? withLocalStack(env) : env);
+  const config = readConfig(SETTINGS, env);
   checkPrivateKey(config.SERVICE_PRIVATE_KEY);
   const tls = toTlsFiles(config);
   const channel = openRpcChannel({
@@ -64,21 +62,4 @@ export function checkPrivateKey(pem: string): void {
     // Not a private key at all: the same message.
   }
   throw new NotConfigured('SERVICE_PRIVATE_KEY is not an Ed25519 private key (PKCS #8 PEM).');
-}
-
-/** The settings that the running local stack wrote down. */
-function withLocalStack(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const stack = findStackFile();
-  if (stack === null) {
-    throw new NotConfigured(
-      'No local stack is running. Start it with: npm start\n' +
-        'To import elsewhere, set HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY_FILE.',
-    );
-  }
-  return {
-    ...env,
-    HEALTH_DATA_ADDRESS: stack.rpcAddresses['health-data'],
-    SERVICE_PRIVATE_KEY: readFileSync(stack.keys.importerPrivateKey, 'utf8'),
-    SERVICE_PRIVATE_KEY_FILE: '',
-  };
 }

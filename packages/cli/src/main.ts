@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { callerDirectory } from './caller-directory.ts';
 import { erasePerson } from './commands/erase.ts';
 import { EXIT_DONE, EXIT_USAGE } from './commands/exit-codes.ts';
-import { generate, parseGenerate } from './commands/generate.ts';
 import { importFiles } from './commands/import.ts';
 import { listImports } from './commands/imports.ts';
 import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
@@ -18,8 +18,6 @@ const HELP = `Usage: pnpm phds import FORMAT FILE… --user ID [--patient REF] [
        pnpm phds records verify [--json]
        pnpm phds records export --user ID --format csv|fhir [--out FILE]
        pnpm phds erase --user ID --confirm ID [--revoke-apps] [--json]
-       pnpm phds generate --person NAME [--seed N] [--days N | --records N] [--until DATE]
-                          (--format apple|fhir|ndjson|csv --out FILE | --user ID)
        pnpm phds restore status|declare|confirm [--json]
 
 import           imports a file for a user; importing the same file again changes nothing, and an import
@@ -53,15 +51,6 @@ erase            removes a person from every service; the access records stay, a
   --revoke-apps    also when the person registered apps: they end for everybody who uses them
   --json           print what was removed as one JSON document
 
-generate         makes the data of a synthetic person, the same for the same arguments (docs/synthetic-people.md)
-  --person NAME    ada, grace, sparse, empty, traveller or heavy
-  --seed N         another life of the same person; 1 unless given
-  --days N         how many days, or with --records how many readings
-  --until DATE     the last day; yesterday unless given
-  --format         apple: export.xml; fhir: bundle; ndjson: FHIR, one resource a line; csv
-  --out FILE       the file to write
-  --user ID        send it to this user instead of writing a file
-
 restore          what to believe after consent's database was restored (docs/restoring.md)
   status           whether it was, and what is suspended because of it
   declare          suspends everything that is there, after a restore that cannot be noticed
@@ -70,11 +59,11 @@ restore          what to believe after consent's database was restored (docs/res
 
   --help           print this
 
-All of them look for the local stack that runs in this checkout. Elsewhere, import, imports and generate take HEALTH_DATA_ADDRESS
-(host:port) and SERVICE_PRIVATE_KEY_FILE (PEM of the caller \`importer\`); records takes RECORDS_DATABASE_URL
-(consent's database, a role that reads) and RECORDS_PUBLIC_KEYS_FILE (JWKS of consent's receipt key); restore takes
-CONSENT_ADDRESS, erase AUTHORIZATION_ADDRESS and HEALTH_DATA_ADDRESS beside it, and both SERVICE_PRIVATE_KEY_FILE (PEM of the
-caller \`operator\`).
+Settings are environment variables; each KEY may be KEY_FILE, the name of a file with the value. import and imports need
+HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`importer\`). records needs RECORDS_DATABASE_URL
+(consent's database, a role that reads) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key). restore needs CONSENT_ADDRESS,
+erase AUTHORIZATION_ADDRESS and HEALTH_DATA_ADDRESS besides, and both SERVICE_PRIVATE_KEY (PEM of the caller \`operator\`).
+In a checkout, \`pnpm phds\` takes what is not set from the local stack that runs there.
 
 Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
 1 it could not be done (verify: something was changed); 2 wrong arguments; 3 the records could not be verified.
@@ -105,7 +94,6 @@ type Command = (rest: readonly string[], values: Values) => Promise<number> | nu
 const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['import', runImport],
   ['imports', alone(runImports)],
-  ['generate', alone(runGenerate)],
   ['records verify', alone(runVerify)],
   ['records export', alone(runExport)],
   ['erase', alone(runErase)],
@@ -146,17 +134,6 @@ function runImports(values: Values): Promise<number> | number {
     { userId: values.user, json: values.json === true },
     { output: process.stdout, errors: process.stderr, connect: () => openIngestion(process.env) },
   );
-}
-
-function runGenerate(values: Values): Promise<number> | number {
-  const out = values.out === undefined ? undefined : resolve(callerDirectory(), values.out);
-  const args = parseGenerate({ ...values, out }, Date.now());
-  if (typeof args === 'string') return fail(args);
-  return generate(args, {
-    output: process.stdout,
-    errors: process.stderr,
-    connect: () => openIngestion(process.env),
-  });
 }
 
 function runVerify(values: Values): Promise<number> {
@@ -208,11 +185,6 @@ function readArguments(args: readonly string[]) {
         json: { type: 'boolean' },
         confirm: { type: 'string' },
         'revoke-apps': { type: 'boolean' },
-        person: { type: 'string' },
-        seed: { type: 'string' },
-        days: { type: 'string' },
-        records: { type: 'string' },
-        until: { type: 'string' },
         format: { type: 'string' },
         out: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
@@ -221,12 +193,6 @@ function readArguments(args: readonly string[]) {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
-}
-
-/** pnpm runs scripts in the root of the checkout; a relative FILE means the directory the person stands in. */
-function callerDirectory(): string {
-  const isScript = process.env['npm_lifecycle_event'] === 'phds';
-  return (isScript ? process.env['INIT_CWD'] : undefined) ?? process.cwd();
 }
 
 function fail(message: string): number {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,18 +98,36 @@ test.each(ours)('%s runs confined', (name, { user, read_only, cap_drop, security
   });
 });
 
-test('the image of tools has every program that its containers run', async () => {
-  const dockerfile = await readFile(join(repositoryRoot, 'deploy/Dockerfile'), 'utf8');
-  const collected =
-    /collect\.sh \/out ((?:packages\/[\w-]+ ?)+)/.exec(dockerfile)?.[1]?.trim().split(' ') ?? [];
-  const tools = ours.filter(([, { image }]) => image === 'phds/tools');
-  const words = tools.flatMap(([, { entrypoint = [], command = [] }]) => [...entrypoint, ...command]);
-  const programs = words.flatMap((word) => word.match(/packages\/[\w-]+\/src\/\S+\.ts/g) ?? []);
-  expect(programs.length).toBeGreaterThan(4);
-  for (const program of programs) {
-    expect(collected).toContain(program.split('/').slice(0, 2).join('/'));
-    expect([program, existsSync(join(repositoryRoot, program))]).toEqual([program, true]);
-  }
+describe.each(['operator', 'evaluation'])('the image of %s', (name) => {
+  const used = ours.filter(([, { image }]) => image === `phds/${name}`);
+
+  test('has every program that its containers run', async () => {
+    const dockerfile = await readFile(join(repositoryRoot, 'deploy/Dockerfile'), 'utf8');
+    const recipe = dockerfile.split(`FROM workspace AS ${name}-files`)[1]?.split('\nFROM ')[0] ?? '';
+    const collected =
+      /collect\.sh \/out ((?:packages\/[\w-]+ ?)+)/.exec(recipe)?.[1]?.trim().split(' ') ?? [];
+    const words = used.flatMap(([, { entrypoint = [], command = [] }]) => [...entrypoint, ...command]);
+    const programs = words.flatMap((word) => word.match(/packages\/[\w-]+\/(?:src|bin)\/\S+\.ts/g) ?? []);
+    expect(programs.length).toBeGreaterThan(1);
+    for (const program of programs) {
+      expect(collected).toContain(program.split('/').slice(0, 2).join('/'));
+      expect([program, existsSync(join(repositoryRoot, program))]).toEqual([program, true]);
+    }
+  });
+});
+
+test('the image of operators holds nothing that only development needs', () => {
+  const packages = new Set<string>();
+  const collect = (name: string) => {
+    if (packages.has(name)) return;
+    packages.add(name);
+    const manifest = JSON.parse(readFileSync(join(repositoryRoot, 'packages', name, 'package.json'), 'utf8'));
+    for (const dependency of Object.keys(manifest.dependencies ?? {})) {
+      if (dependency.startsWith('@phds/')) collect(dependency.slice('@phds/'.length));
+    }
+  };
+  for (const name of ['cli', 'service-kit']) collect(name);
+  expect([...packages].toSorted()).toEqual(['catalog', 'cli', 'contracts', 'record-chain', 'service-kit']);
 });
 
 describe('the commands that are run by hand', () => {

@@ -150,6 +150,18 @@ const plants: readonly Plant[] = [
     'packages/synthetic/src/people.ts',
   ],
   [
+    'no-development-code-in-commands',
+    'packages/cli/src/stack.ts',
+    "import { ada } from '@phds/dev-stack/users';",
+    'packages/dev-stack/src/users.ts',
+  ],
+  [
+    'no-development-code-in-commands',
+    'packages/cli/src/people.ts',
+    "import { ada } from '@phds/synthetic/people';",
+    'packages/synthetic/src/people.ts',
+  ],
+  [
     'catalog-stands-alone',
     'packages/catalog/src/error.ts',
     "import '@phds/service-kit/errors';",

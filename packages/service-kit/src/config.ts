@@ -77,12 +77,14 @@ export function durationMs(fallback: number) {
   return z.coerce.number(message).int(message).min(1, message).max(LONGEST_MS, message).default(fallback);
 }
 
+/** `host:port` of another service's rpc, or a gRPC name such as `dns:///consent:7002`; it must be set. */
+export function requiredAddress() {
+  return z.string('must be set, as host:port').regex(/^\S+:\d+$/, 'must be host:port');
+}
+
 /** `host:port` of another service's rpc, or a gRPC name such as `dns:///consent:7002`. */
 export function address(fallback: string) {
-  return z
-    .string()
-    .regex(/^\S+:\d+$/, 'must be host:port')
-    .default(fallback);
+  return requiredAddress().default(fallback);
 }
 
 /** The settings that each service has. */

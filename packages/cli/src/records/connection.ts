@@ -1,7 +1,4 @@
 import type { KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { toKeyFiles } from '@phds/dev-stack/key-files';
-import { findStackFile } from '@phds/dev-stack/stack-file';
 import { parseCheckpointKeys } from '@phds/record-chain/checkpoint';
 import { integer, readConfig } from '@phds/service-kit/config';
 import { openPostgres } from '@phds/service-kit/postgres';
@@ -11,9 +8,9 @@ import { RecordsSnapshot } from './snapshot.ts';
 
 const SETTINGS = z.object({
   /** Connects to consent's database with a role that reads its schemas; also as RECORDS_DATABASE_URL_FILE. */
-  RECORDS_DATABASE_URL: z.string(),
+  RECORDS_DATABASE_URL: z.string('must be set'),
   /** Public keys (JWKS) of whoever signs checkpoints: consent's receipt key; also as RECORDS_PUBLIC_KEYS_FILE. */
-  RECORDS_PUBLIC_KEYS: z.string(),
+  RECORDS_PUBLIC_KEYS: z.string('must be set'),
   /** A single statement may take this long. */
   RECORDS_STATEMENT_TIMEOUT_MS: integer(600_000),
 });
@@ -24,10 +21,9 @@ export interface RecordsConnection extends AsyncDisposable {
   readonly keys: readonly KeyObject[];
 }
 
-/** Opens the database that the environment names, else that of the local stack that runs in this checkout. Only reads. */
+/** Opens the database that the environment names and reads it. */
 export async function openRecords(env: NodeJS.ProcessEnv): Promise<RecordsConnection> {
-  const isNamed = env['RECORDS_DATABASE_URL'] !== undefined || env['RECORDS_DATABASE_URL_FILE'] !== undefined;
-  const config = readConfig(SETTINGS, isNamed ? env : withLocalStack(env));
+  const config = readConfig(SETTINGS, env);
   const keys = parseKeys(config.RECORDS_PUBLIC_KEYS);
   await using resources = new AsyncDisposableStack();
   const database = resources.use(
@@ -52,22 +48,4 @@ function parseKeys(jwks: string): KeyObject[] {
   } catch {
     throw new NotConfigured('RECORDS_PUBLIC_KEYS is not a JWKS.');
   }
-}
-
-/** The settings that the running local stack wrote down. */
-function withLocalStack(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const stack = findStackFile();
-  if (stack === null) {
-    throw new NotConfigured(
-      'No local stack is running. Start it with: npm start\n' +
-        'To look at records elsewhere, set RECORDS_DATABASE_URL and RECORDS_PUBLIC_KEYS_FILE.',
-    );
-  }
-  const { databaseUrls, receiptPublicKeys } = toKeyFiles(stack.keys.directory);
-  return {
-    ...env,
-    RECORDS_DATABASE_URL: readFileSync(databaseUrls.consent, 'utf8').trim(),
-    RECORDS_PUBLIC_KEYS: readFileSync(receiptPublicKeys, 'utf8'),
-    RECORDS_PUBLIC_KEYS_FILE: '',
-  };
 }

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type GenerateValues, generate, parseGenerate } from '../src/commands/generate.ts';
-import { openIngestion } from '../src/connection.ts';
-import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
-import { type FilesOfTest, openFilesOfTest } from './files-of-test.ts';
+import { openIngestion } from '@phds/cli/connection';
+import { type FakeIngestion, startFakeIngestion } from '../../cli/test/fake-ingestion.ts';
+import { type FilesOfTest, openFilesOfTest } from '../../cli/test/files-of-test.ts';
+import { type GenerateValues, generate, parseGenerate } from '../src/phds/generate.ts';
 
 const NOW = Date.parse('2026-03-31T10:00:00Z');
 

@@ -1,16 +1,29 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type SentCounts, sendTimeline } from '@phds/dev-stack/seed/send-timeline';
+import { EXIT_DONE, EXIT_FAILED } from '@phds/cli/commands/exit-codes';
+import { explain } from '@phds/cli/commands/explain';
+import type { CommandSurroundings } from '@phds/cli/commands/import';
 import { AppError } from '@phds/service-kit/errors';
 import { dayOf, formatDay, parseDay } from '@phds/synthetic/calendar';
 import { findPerson, PEOPLE } from '@phds/synthetic/people/people';
 import type { Person } from '@phds/synthetic/person';
 import { endOfDay, openTimeline, type Timeline, type TimelineOptions } from '@phds/synthetic/timeline';
 import { FORMATS, type Format, topicsOf, writeTimeline } from '@phds/synthetic/write/formats';
-import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
-import { explain } from './explain.ts';
-import type { CommandSurroundings } from './import.ts';
+import { type SentCounts, sendTimeline } from '../seed/send-timeline.ts';
+
+export const GENERATE_HELP = `Usage: pnpm phds generate --person NAME [--seed N] [--days N | --records N] [--until DATE]
+                          (--format apple|fhir|ndjson|csv --out FILE | --user ID)
+
+generate         makes the data of a synthetic person, the same for the same arguments (docs/synthetic-people.md)
+  --person NAME    ada, grace, sparse, empty, traveller or heavy
+  --seed N         another life of the same person; 1 unless given
+  --days N         how many days, or with --records how many readings
+  --until DATE     the last day; yesterday unless given
+  --format         apple: export.xml; fhir: bundle; ndjson: FHIR, one resource a line; csv
+  --out FILE       the file to write
+  --user ID        send it to this user instead of writing a file
+`;
 
 /** What the person at the terminal asked for, as written. */
 export interface GenerateValues {

@@ -1,0 +1,57 @@
+import { toKeyFiles } from '../key-files.ts';
+import type { StackDescription } from '../stack-file.ts';
+
+type Settings = Readonly<Record<string, string>>;
+
+/** A kind of command: the settings that say which service it works with, and their values for the local stack. */
+interface Target {
+  readonly commands: readonly string[];
+  readonly required: readonly string[];
+  toSettings(stack: StackDescription): Settings;
+}
+
+const TARGETS: readonly Target[] = [
+  {
+    commands: ['import', 'imports', 'generate'],
+    required: ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY'],
+    toSettings: ({ rpcAddresses, keys }) => ({
+      HEALTH_DATA_ADDRESS: rpcAddresses['health-data'],
+      SERVICE_PRIVATE_KEY_FILE: keys.importerPrivateKey,
+    }),
+  },
+  {
+    commands: ['erase', 'restore'],
+    required: ['AUTHORIZATION_ADDRESS', 'CONSENT_ADDRESS', 'HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY'],
+    toSettings: ({ rpcAddresses, keys }) => ({
+      AUTHORIZATION_ADDRESS: rpcAddresses.authorization,
+      CONSENT_ADDRESS: rpcAddresses.consent,
+      HEALTH_DATA_ADDRESS: rpcAddresses['health-data'],
+      SERVICE_PRIVATE_KEY_FILE: toKeyFiles(keys.directory).servicePrivateKeys.operator,
+    }),
+  },
+  {
+    commands: ['records'],
+    required: ['RECORDS_DATABASE_URL', 'RECORDS_PUBLIC_KEYS'],
+    toSettings: ({ keys }) => ({
+      RECORDS_DATABASE_URL_FILE: toKeyFiles(keys.directory).databaseUrls.consent,
+      RECORDS_PUBLIC_KEYS_FILE: toKeyFiles(keys.directory).receiptPublicKeys,
+    }),
+  },
+];
+
+/**
+ * The settings of a command for the local stack. None when the environment sets one of them: then all come from there, so that a
+ * command never works with half of each. Null when the local stack is needed and does not run.
+ */
+export function findLocalSettings(
+  command: string,
+  env: NodeJS.ProcessEnv,
+  findStack: () => StackDescription | null,
+): Settings | null {
+  const target = TARGETS.find(({ commands }) => commands.includes(command));
+  if (target === undefined) return {};
+  const isSet = (name: string) => env[name] !== undefined || env[`${name}_FILE`] !== undefined;
+  if (target.required.some(isSet)) return {};
+  const stack = findStack();
+  return stack === null ? null : target.toSettings(stack);
+}
