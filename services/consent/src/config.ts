@@ -12,10 +12,12 @@ import { z } from 'zod';
 const schema = z.object({
   ...commonSettings,
   ...sessionSettings,
-  /** `DATABASE_POOL_SIZE` counts for everything but the recording of accesses. */
+  /** `DATABASE_POOL_SIZE` counts for everything but what has a pool of its own below. */
   ...databaseSettings,
-  /** Connections for recording accesses and checking liveness, so that nothing else can hold them up. */
-  ACCESS_POOL_SIZE: integer(8, { min: 1, max: 200 }),
+  /** Connections for recording accesses and checking liveness. Of the least number, insert, judgement and count take one each. */
+  ACCESS_POOL_SIZE: integer(8, { min: 4, max: 200 }),
+  /** Connections for taking back: what narrows and revokes grants, revokes tokens and families, and sets the status of apps. */
+  REVOCATION_POOL_SIZE: integer(4, { min: 1, max: 200 }),
   /** Carries evictions to the gateways; absent means without. */
   REDIS_URL: z.string().optional(),
   ...rpcSettings({ rpc: 7002, probes: 7102 }),

@@ -2,7 +2,7 @@ import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPeriodic } from '@phds/service-kit/periodic';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import type { Postgres } from '@phds/service-kit/postgres';
 import { startPruning } from '@phds/service-kit/pruning';
 import { openRedis } from '@phds/service-kit/redis';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
@@ -31,9 +31,10 @@ import { consentService } from './rpc/consent-service.ts';
 import { ledgerService } from './rpc/ledger-service.ts';
 import { restoreService } from './rpc/restore-service.ts';
 import { createUserOf, type UserOf } from './rpc/user.ts';
-import { PrismaClient } from './store/generated/client.ts';
+import { openConnectionPools } from './store/connection-pools.ts';
+import type { PrismaClient } from './store/generated/client.ts';
 import { createPgAccessCounter } from './store/pg-access-counter.ts';
-import { ACCESS_POOL_SETTINGS, createPgAccessRecorder } from './store/pg-access-recorder.ts';
+import { createPgAccessRecorder } from './store/pg-access-recorder.ts';
 import { createPgLiveness } from './store/pg-liveness.ts';
 import { createPrismaAccessHistory } from './store/prisma-access-history.ts';
 import { createPrismaApps } from './store/prisma-apps.ts';
@@ -69,6 +70,7 @@ interface Base {
   readonly clock: Clock;
   readonly log: Logger;
   readonly prisma: PrismaClient;
+  readonly revocations: PrismaClient;
   /** The pool of the hot path. */
   readonly access: Postgres;
   readonly evictions: EvictionPublisher;
@@ -80,13 +82,10 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { clock = systemClock } = overrides;
   const log = overrides.log ?? createLogger({ service: 'consent', level: config.LOG_LEVEL });
   await using resources = new AsyncDisposableStack();
-  const database = resources.use(openDatabase(config, 'phds-consent', config.DATABASE_POOL_SIZE, log));
-  const access = resources.use(openDatabase(config, 'phds-consent-access', config.ACCESS_POOL_SIZE, log));
-  const prisma = resources.adopt(new PrismaClient({ adapter: database.adapter }), (client) =>
-    client.$disconnect(),
-  );
+  const { access, revocations, ordinary: prisma } = resources.use(await openConnectionPools(config, log));
   const evictions = overrides.evictions ?? openEvictions(config, clock, log, resources);
-  const base: Base = { config, clock, log, prisma, access, evictions, userOf: openSessions(config, clock) };
+  const userOf = openSessions(config, clock);
+  const base: Base = { config, clock, log, prisma, revocations, access, evictions, userOf };
   const restores = translatingErrors(createPrismaRestores(prisma));
   resources.use(await startRestoreWatch(restores, { intervalMs: config.RESTORE_CHECK_INTERVAL_MS, log }));
   await keepRecords(base, resources);
@@ -101,23 +100,11 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     }),
     restoreService(createRestores(restores)),
   ];
-  const server = resources.use(await listen(base, services, database));
+  const server = resources.use(await listen(base, services));
   const { rpcPort, probePort, connectPort } = server;
   log.info({ rpcPort, probePort, connectPort }, 'ready');
   const running = resources.move();
   return { rpcPort, probePort, connectPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-function openDatabase(config: Config, applicationName: string, poolSize: number, log: Logger): Postgres {
-  return openPostgres({
-    connectionString: config.DATABASE_URL,
-    schema: 'consent',
-    poolSize,
-    statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
-    applicationName,
-    log,
-    ...(applicationName === 'phds-consent-access' && { settings: ACCESS_POOL_SETTINGS }),
-  });
 }
 
 function openEvictions(
@@ -186,24 +173,29 @@ async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise
   resources.use(startPruning(translatingErrors(pruned), { intervalMs: config.PRUNE_INTERVAL_MS, log }));
 }
 
-function buildLedgerService({ prisma, access, evictions }: Base) {
+function buildLedgerService({ prisma, revocations, access, evictions }: Base) {
   return ledgerService(
     createLedger({
       apps: translatingErrors(createPrismaApps(prisma)),
-      credentials: translatingErrors(createPrismaCredentials(prisma)),
+      statuses: translatingErrors(createPrismaApps(revocations)),
+      credentials: translatingErrors(createPrismaCredentials(revocations)),
       liveness: translatingErrors(createPgLiveness(access.pool)),
       evictions,
     }),
   );
 }
 
-async function buildConsentService({ config, prisma, evictions, clock, userOf }: Base) {
+async function buildConsentService({ config, prisma, revocations, evictions, clock, userOf }: Base) {
   return consentService({
     inbox: createApprovalInbox(translatingErrors(createPrismaPendingApprovals(prisma)), {
       maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP,
     }),
     screen: createApprovalScreen({ decisions: translatingErrors(createPrismaDecisions(prisma)), evictions }),
-    grants: createGrantDesk({ grants: translatingErrors(createPrismaGrants(prisma)), evictions }),
+    grants: createGrantDesk({
+      grants: translatingErrors(createPrismaGrants(prisma)),
+      withdrawals: translatingErrors(createPrismaGrants(revocations)),
+      evictions,
+    }),
     receipts: createReceipts({
       source: translatingErrors(createPrismaReceipts(prisma)),
       signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE),
@@ -215,9 +207,8 @@ async function buildConsentService({ config, prisma, evictions, clock, userOf }:
 }
 
 function listen(
-  { config, log, clock }: Base,
+  { config, log, clock, access }: Base,
   services: Parameters<typeof startRpcServer>[0]['services'],
-  database: Postgres,
 ): Promise<RpcServer> {
   const tls = toTlsFiles(config);
   return startRpcServer({
@@ -232,8 +223,9 @@ function listen(
     rpcPort: config.RPC_PORT,
     probePort: config.PROBE_PORT,
     connectPort: config.CONNECT_PORT ?? null,
+    // On the pool of the hot path: a replica that can record stays in service while other work waits.
     health: () =>
-      database.ping().then(
+      access.ping().then(
         () => true,
         () => false,
       ),

@@ -23,33 +23,35 @@ export interface GrantDesk {
 }
 
 export function createGrantDesk(ports: {
-  readonly grants: Grants;
+  readonly grants: Pick<Grants, 'list' | 'find' | 'listOfApp'>;
+  /** The same grants, apart so that taking back can have connections of its own. */
+  readonly withdrawals: Pick<Grants, 'find' | 'change' | 'revoke' | 'revokeAll'>;
   readonly evictions: EvictionPublisher;
 }): GrantDesk {
-  const { grants, evictions } = ports;
+  const { grants, withdrawals, evictions } = ports;
   const evict = (grantId: string) => evictions.publish({ case: 'grantId', value: grantId });
-  const get = async (id: string, userId: string) => {
-    const grant = await grants.find(id, userId);
+  const getFrom = async (source: Pick<Grants, 'find'>, id: string, userId: string) => {
+    const grant = await source.find(id, userId);
     if (grant === null) throw notFound();
     return grant;
   };
   return {
-    get,
+    get: (id, userId) => getFrom(grants, id, userId),
     list: (userId, status, page) => grants.list(userId, status, page),
     async narrow(id, userId, narrowing) {
-      const known = await grants.change(id, userId, (grant, now) => narrow(grant, narrowing, now));
+      const known = await withdrawals.change(id, userId, (grant, now) => narrow(grant, narrowing, now));
       if (!known) throw notFound();
       evict(id);
-      return get(id, userId);
+      return getFrom(withdrawals, id, userId);
     },
     async revoke(id, userId) {
-      const revokedAt = await grants.revoke(id, userId);
+      const revokedAt = await withdrawals.revoke(id, userId);
       if (revokedAt === null) throw notFound();
       evict(id);
       return revokedAt;
     },
     async revokeAll(userId) {
-      const revoked = await grants.revokeAll(userId);
+      const revoked = await withdrawals.revokeAll(userId);
       for (const id of revoked) evict(id);
       return revoked.length;
     },

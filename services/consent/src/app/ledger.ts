@@ -20,16 +20,18 @@ export interface Ledger {
 }
 
 export function createLedger(ports: {
-  readonly apps: AppLedger;
+  readonly apps: Pick<AppLedger, 'put'>;
+  /** Apart from `apps`, so that it can have connections of its own. */
+  readonly statuses: Pick<AppLedger, 'setStatus'>;
   readonly credentials: CredentialLedger;
   readonly liveness: LivenessReader;
   readonly evictions: EvictionPublisher;
 }): Ledger {
-  const { apps, credentials, liveness, evictions } = ports;
+  const { apps, statuses, credentials, liveness, evictions } = ports;
   return {
     putApp: (profile) => apps.put(profile),
     async setAppStatus(command) {
-      const standing = await apps.setStatus(command);
+      const standing = await statuses.setStatus(command);
       if (standing === null) throw notFound();
       // Also when nothing changed: a repeat finishes what a crash interrupted.
       evictions.publish({ case: 'clientId', value: command.clientId });

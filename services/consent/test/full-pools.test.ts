@@ -1,0 +1,128 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { newId } from '@phds/service-kit/ids';
+import { eventually } from '@phds/test-kit/conditions';
+import pg from 'pg';
+import {
+  accessOf,
+  approve,
+  HEART,
+  type RunningService,
+  record,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+
+const POOL_SIZE = 3;
+
+let consent: RunningService;
+let admin: pg.Pool;
+
+beforeAll(async () => {
+  consent = await startConsent({
+    settings: { DATABASE_POOL_SIZE: `${POOL_SIZE}`, REVOCATION_POOL_SIZE: `${POOL_SIZE}` },
+  });
+  admin = new pg.Pool({ connectionString: consent.database.adminUrl, max: 2 });
+});
+afterAll(async () => {
+  await admin.end();
+  await consent[Symbol.asyncDispose]();
+});
+
+/** Holds a lock until it is disposed, while calls that wait for it have taken every connection of a pool. */
+async function holdPool(lock: string, call: () => Promise<unknown>) {
+  await using held = new AsyncDisposableStack();
+  const holder = await consent.owner.connect();
+  held.defer(() => holder.release());
+  await holder.query(`BEGIN; ${lock}`);
+  const settled = Promise.allSettled(Array.from({ length: POOL_SIZE }, call));
+  held.defer(async () => {
+    await holder.query('ROLLBACK');
+    await settled;
+  });
+  await eventually(async () => {
+    const { rows } = await admin.query(
+      `SELECT count(*)::int AS waiting FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    expect(rows).toEqual([{ waiting: POOL_SIZE }]);
+  });
+  return held.move();
+}
+
+/** No table that recording and revocation need is locked. */
+async function holdOrdinaryPool() {
+  const session = await consent.session('waiting');
+  return holdPool('LOCK TABLE pending_approval IN ACCESS EXCLUSIVE MODE', () =>
+    consent.asGateway.listPendingApprovals({}, session),
+  );
+}
+
+test('a read of a grant that was never read before is recorded and judged while every ordinary connection is taken', async () => {
+  const grant = await approve(consent, await registerApp(consent), 'reader');
+  await using _held = await holdOrdinaryPool();
+  const access = accessOf(grant);
+  expect(await record(consent, access)).toBe(Verdict.RELEASED);
+  expect(await record(consent, { ...accessOf(grant), scope: 'read:mood' })).toBe(Verdict.SCOPE_WITHDRAWN);
+  const { rows } = await consent.owner.query('SELECT 1 FROM access_record WHERE request_id = $1', [
+    access.requestId,
+  ]);
+  expect(rows).toHaveLength(1);
+});
+
+test('the service stays ready to record while every ordinary connection is taken', async () => {
+  await using _held = await holdOrdinaryPool();
+  expect((await fetch(`http://127.0.0.1:${consent.service.probePort}/readyz`)).status).toBe(200);
+});
+
+test('grants are narrowed and revoked, one or all, while every ordinary connection is taken', async () => {
+  const apps = await Promise.all(Array.from({ length: 4 }, () => registerApp(consent)));
+  const [narrowed, one, other, another] = await Promise.all(
+    apps.map((app) => approve(consent, app, 'withdrawing')),
+  );
+  const session = await consent.session('withdrawing');
+  await using _held = await holdOrdinaryPool();
+  const change = { id: narrowed!.grantId, setScopes: true, scopes: [HEART] };
+  expect((await consent.asGateway.narrowGrant(change, session)).grant).toMatchObject({
+    scopes: [HEART],
+    status: GrantStatus.ACTIVE,
+  });
+  for (let time = 0; time < 2; time += 1) {
+    await consent.asGateway.revokeGrant({ id: one!.grantId }, session);
+  }
+  expect(await record(consent, accessOf(one!))).toBe(Verdict.GRANT_REVOKED);
+  expect((await consent.asGateway.revokeAllGrants({}, session)).revoked).toBe(3);
+  for (const grant of [narrowed, other, another]) {
+    expect(await record(consent, accessOf(grant!))).toBe(Verdict.GRANT_REVOKED);
+  }
+});
+
+test('tokens, families and apps are revoked while every ordinary connection is taken', async () => {
+  const app = await registerApp(consent);
+  const grant = await approve(consent, app, 'holder');
+  const expiresAt = timestampFromMs(Date.now() + 3_600_000);
+  const [ofToken, ofFamily, ofApp] = [accessOf(grant), accessOf(grant), accessOf(grant)];
+  await using _held = await holdOrdinaryPool();
+  await consent.ledger.revokeToken({ tokenHash: ofToken.tokenHash, expiresAt });
+  await consent.ledger.revokeFamily({ familyId: ofFamily.familyId, expiresAt });
+  expect(await record(consent, ofToken)).toBe(Verdict.TOKEN_REVOKED);
+  expect(await record(consent, ofFamily)).toBe(Verdict.FAMILY_REVOKED);
+  expect(await record(consent, ofApp)).toBe(Verdict.RELEASED);
+  const status = { clientId: app.clientId, status: AppStatus.REVOKED };
+  expect(await consent.ledger.setAppStatus(status)).toMatchObject({ status: AppStatus.REVOKED });
+  expect(await record(consent, ofApp)).toBe(Verdict.APP_NOT_ALIVE);
+});
+
+test('a read is recorded and judged while revocations that wait for a lock have taken every connection of theirs', async () => {
+  const app = await registerApp(consent);
+  const grant = await approve(consent, await registerApp(consent), 'undisturbed');
+  const familyId = newId('fam');
+  await using _held = await holdPool(`SELECT FROM app WHERE client_id = '${app.clientId}' FOR UPDATE`, () =>
+    consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.SUSPENDED }),
+  );
+  expect(await record(consent, { ...accessOf(grant), familyId })).toBe(Verdict.RELEASED);
+  const alive = { clientId: app.clientId, appEpoch: 1, grantId: '', familyId, tokenHash: new Uint8Array() };
+  expect(await consent.ledger.checkLiveness(alive)).toMatchObject({ appAlive: true, familyAlive: true });
+});
