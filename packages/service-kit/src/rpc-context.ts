@@ -6,7 +6,7 @@ import {
   type HandlerContext,
 } from '@connectrpc/connect';
 import type { Metadata } from '@grpc/grpc-js';
-import { unauthorized } from './errors.ts';
+import { AppError, unauthorized } from './errors.ts';
 import { ASSERTION_METADATA, SESSION_METADATA } from './metadata-keys.ts';
 
 const CALLER = createContextKey<string>('', { description: 'the admitted calling service' });
@@ -22,23 +22,21 @@ export function setCaller(context: HandlerContext, caller: string): void {
 
 /** The person's session JWT that came along; throws `unauthorized` without one. */
 export function sessionOf(context: HandlerContext): string {
-  return requiredHeader(context, SESSION_METADATA);
+  const session = findHeader(context, SESSION_METADATA);
+  if (session === null || session === '') throw unauthorized(`${SESSION_METADATA} is missing`);
+  return session;
 }
 
-/** The access assertion that came along; throws `unauthorized` without one. */
+/** The access assertion that came along; throws `internal` without one: the calling service must send it. */
 export function assertionOf(context: HandlerContext): string {
-  return requiredHeader(context, ASSERTION_METADATA);
+  const assertion = findHeader(context, ASSERTION_METADATA);
+  if (assertion !== null && assertion !== '') return assertion;
+  throw new AppError('internal', '', { cause: new Error(`${ASSERTION_METADATA} is missing`) });
 }
 
 /** A request header; null when it was not sent. Over gRPC it is read where it is, without making a Headers object. */
 export function findHeader(context: HandlerContext, name: string): string | null {
   return context instanceof GrpcHandlerContext ? context.findMetadata(name) : context.requestHeader.get(name);
-}
-
-function requiredHeader(context: HandlerContext, name: string): string {
-  const value = findHeader(context, name);
-  if (value === null || value === '') throw unauthorized(`${name} is missing`);
-  return value;
 }
 
 /** Connect's handler context over a grpc-js call; made lazily, since most calls need two headers and nothing else. */

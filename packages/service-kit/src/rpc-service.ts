@@ -47,26 +47,53 @@ export interface RpcGuard {
 function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGuard): UnaryHandler {
   return async (request, context) => {
     try {
-      const header = findHeader(context, 'authorization');
-      if (!header?.startsWith('Bearer ')) throw new AppError('caller_not_admitted');
-      const caller = await guard.verifyCaller(header.slice('Bearer '.length));
-      if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
-      setCaller(context, caller);
+      setCaller(context, await admit(context, callers, guard));
+    } catch (error) {
+      throw report(toAppError(error), context, guard.log);
+    }
+    try {
       return await handler(request, context);
     } catch (error) {
-      throw report(error, context, guard.log);
+      throw report(toOwnError(error), context, guard.log);
     }
   };
 }
 
-/** Faults are logged here and nowhere else; refusals are the caller's business and only leave a trace at debug. */
-function report(error: unknown, context: HandlerContext, log: Logger): AppError {
+async function admit(context: HandlerContext, callers: readonly string[], guard: RpcGuard): Promise<string> {
+  const header = findHeader(context, 'authorization');
+  if (!header?.startsWith('Bearer ')) throw new AppError('caller_not_admitted');
+  const caller = await guard.verifyCaller(header.slice('Bearer '.length));
+  if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
+  return caller;
+}
+
+/** When a service behind does not admit this one, the keys of the two do not fit: nothing that our own caller can mend. */
+function toOwnError(error: unknown): AppError {
   const appError = toAppError(error);
+  return appError.reason === 'caller_not_admitted'
+    ? new AppError('internal', '', { cause: appError })
+    : appError;
+}
+
+/** Faults are logged here and nowhere else; refusals are the caller's business and only leave a trace at debug. */
+function report(appError: AppError, context: HandlerContext, log: Logger): AppError {
   const rpc = `${context.service.typeName}/${context.method.name}`;
   const { reason } = appError;
-  if (reason === 'internal') log.error({ rpc, err: appError }, 'rpc failed');
+  if (isFault(appError)) log.error({ rpc, err: appError }, 'rpc failed');
   else if (reason === 'unavailable' || reason === 'access_not_recorded' || reason === 'caller_not_admitted') {
     log.warn({ rpc, err: appError }, 'rpc refused');
   } else log.debug({ rpc, reason }, 'rpc refused');
   return appError;
+}
+
+/** Whether somebody has to mend something: code, or keys that do not fit each other. What is away comes back by itself. */
+function isFault({ reason, cause }: AppError): boolean {
+  if (reason === 'internal') return true;
+  // A token that does not verify is signed with a wrong key, or clocks are apart; without one, the caller is a stranger.
+  if (reason === 'caller_not_admitted') return cause !== undefined;
+  return (
+    reason === 'access_not_recorded' &&
+    cause instanceof AppError &&
+    (cause.reason === 'caller_not_admitted' || cause.reason === 'internal')
+  );
 }

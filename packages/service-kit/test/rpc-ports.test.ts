@@ -108,6 +108,6 @@ test('with TLS the Connect protocol answers nobody without a certificate of the 
 test('without TLS the Connect protocol answers an admitted caller, and no probe', async () => {
   await using server = await start({ connectPort: 0 });
   const port = server.connectPort;
-  expect(await send({ port, path: RPC })).toMatchObject({ status: 200 });
+  expect(await send({ port, path: RPC })).toEqual({ status: 200, body: '{"verdicts":["VERDICT_RELEASED"]}' });
   expect(await send({ port, path: '/readyz', method: 'GET' })).toMatchObject({ status: 404 });
 });

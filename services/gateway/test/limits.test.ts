@@ -1,7 +1,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { describe, expect, test } from '@jest/globals';
 import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
-import { unauthorized } from '@phds/service-kit/errors';
+import { AppError, unauthorized } from '@phds/service-kit/errors';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
@@ -103,6 +103,21 @@ describe('failed authentications', () => {
     expect(await refused.json()).toMatchObject({ error: 'temporarily_unavailable', code: 'RATE_LIMITED' });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await from('192.0.2.4', 'app_2')).status).toBe(401);
+  });
+
+  test('are not counted where services do not trust each other: that answers 500', async () => {
+    await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '1' });
+    for (const reason of ['internal', 'caller_not_admitted'] as const) {
+      gateway.backends.answer({
+        introspect: () => liveToken(),
+        listReadings: () => {
+          throw new AppError(reason);
+        },
+      });
+      expect(await statuses(gateway, 3)).toEqual([500, 500, 500]);
+    }
+    expect(await statuses(gateway, 2, {})).toEqual([401, 429]);
+    expect(gateway.log.filter((line) => JSON.parse(line).level === 'error')).toHaveLength(6);
   });
 
   test('do not believe a forwarded address unless a proxy is trusted', async () => {

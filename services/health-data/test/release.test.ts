@@ -74,7 +74,7 @@ describe('who may ask', () => {
     },
   );
 
-  test('an assertion that is missing, garbled or signed by another key is unauthorized', async () => {
+  test('an assertion that is missing, garbled or signed by another key is an internal error, not a refusal of the partner', async () => {
     const { headers } = await harness.about('ada');
     const [name = '', jwt = ''] = Object.entries(headers)[0] ?? [];
     const [head, payload, signature = ''] = jwt.split('.');
@@ -82,7 +82,7 @@ describe('who may ask', () => {
     const session = await harness.sessions.issueSession('ada');
     for (const value of ['', 'garbage', forged, session]) {
       const options = value === '' ? {} : { headers: { [name]: value } };
-      expect(await reasonOf(harness.reads.listReadings({ category: 'heart' }, options))).toBe('unauthorized');
+      expect(await reasonOf(harness.reads.listReadings({ category: 'heart' }, options))).toBe('internal');
     }
     expect(harness.consent.accesses).toHaveLength(0);
   });

@@ -1,0 +1,13 @@
+import { Metadata } from '@grpc/grpc-js';
+import { expect, test } from '@jest/globals';
+import { fromGrpcError } from '@phds/service-kit/rpc-errors';
+
+test.each([
+  [13, 'Received RST_STREAM with code 2 triggered by internal client error: Session closed', 'unavailable'],
+  [13, 'Response message parsing error: index out of range', 'internal'],
+  [8, 'Bandwidth exhausted or memory limit exceeded', 'unavailable'],
+  [8, 'Received message larger than max (5242971 vs 4194304)', 'internal'],
+])('without details tells a lost connection from a fault: %d %s', (code, details, reason) => {
+  const error = Object.assign(new Error(details), { code, details, metadata: new Metadata() });
+  expect(fromGrpcError(error).reason).toBe(reason);
+});
