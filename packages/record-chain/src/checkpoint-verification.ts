@@ -1,5 +1,10 @@
 import type { KeyObject } from 'node:crypto';
-import { type ChainHead, findCheckpointContent, hashCheckpoint } from './checkpoint.ts';
+import {
+  type ChainHead,
+  type CheckpointContent,
+  findCheckpointContent,
+  hashCheckpoint,
+} from './checkpoint.ts';
 import { batchFault, checkpointFault, type Fault } from './fault.ts';
 import type { ChainLink, DroppedPart } from './verification.ts';
 
@@ -28,14 +33,15 @@ export async function findCheckpointFault(
   source: CheckpointSource,
   progress: { checkpoints: number } = { checkpoints: 0 },
 ): Promise<Fault | null> {
-  const seen: Seen = { number: 0, previous: null, keptFrom: Number.NEGATIVE_INFINITY };
+  const seen: Seen = { last: null, first: 1, firstKept: 1, keptFrom: Number.NEGATIVE_INFINITY };
+  const findHeadFault = createHeadCheck(source);
   for await (const page of source.checkpoints) {
-    for (const checkpoint of page) {
-      const fault = await findFaultOf(checkpoint, seen, source);
-      if (fault !== null) return fault;
-      progress.checkpoints = seen.number;
-    }
+    const { contents, fault: pageFault } = readPage(page, seen, source.keys);
+    const fault = (await findHeadFault(contents)) ?? pageFault;
+    if (fault !== null) return fault;
+    progress.checkpoints += contents.length;
   }
+  if (seen.first > seen.firstKept) return checkpointFault('removed', `checkpoint ${seen.firstKept} is gone`);
   const unsigned = source.dropped.find((part) => part.at >= seen.keptFrom);
   if (unsigned === undefined) return null;
   return batchFault(
@@ -48,55 +54,83 @@ export async function findCheckpointFault(
 
 /** What the checkpoints so far have said. */
 interface Seen {
-  number: number;
-  /** Hash of the last one. */
-  previous: string | null;
+  last: { readonly number: number; readonly hash: string } | null;
+  /** Number of the first checkpoint that is there. */
+  first: number;
+  /** Number that the checkpoints which are kept begin with, as signed. */
+  firstKept: number;
   keptFrom: number;
 }
 
-async function findFaultOf(
-  { number, jws }: StoredCheckpoint,
-  seen: Seen,
-  source: CheckpointSource,
-): Promise<Fault | null> {
-  const content = findCheckpointContent(jws, source.keys);
-  if (content === null)
-    return checkpointFault('changed', `checkpoint ${number} is not signed by a known key`);
-  const expected = seen.number + 1;
-  if (number !== expected) return checkpointFault('removed', `checkpoint ${expected} is gone`);
-  if (content.number !== number || content.previous !== seen.previous) {
-    return checkpointFault('moved', `checkpoint ${number} does not continue the one before it`);
+/** The contents of a page up to its first fault. */
+function readPage(page: readonly StoredCheckpoint[], seen: Seen, keys: readonly KeyObject[]) {
+  const contents: CheckpointContent[] = [];
+  for (const { number, jws } of page) {
+    const content = findCheckpointContent(jws, keys);
+    const fault = findOrderFault(number, content, seen);
+    if (fault !== null || content === null) return { contents, fault };
+    seen.first = seen.last === null ? number : seen.first;
+    seen.last = { number, hash: hashCheckpoint(jws) };
+    seen.firstKept = Math.max(seen.firstKept, content.firstKept ?? 1);
+    if (content.keptFrom !== null) seen.keptFrom = Date.parse(content.keptFrom);
+    contents.push(content);
   }
-  const fault = await findHeadFault(source, number, content.heads);
-  if (fault !== null) return fault;
-  seen.number = number;
-  seen.previous = hashCheckpoint(jws);
-  if (content.keptFrom !== null) seen.keptFrom = Date.parse(content.keptFrom);
-  return null;
+  return { contents, fault: null };
 }
 
-async function findHeadFault(
-  { dropped, ends, findHashes }: CheckpointSource,
-  number: number,
-  heads: readonly ChainHead[],
-): Promise<Fault | null> {
-  const kept = heads.filter(
-    (head) => !dropped.some((part) => part.writer === head.writer && part.seq >= head.seq),
-  );
-  const hashes = await findHashes(kept);
-  for (const [index, { writer, seq, hash }] of kept.entries()) {
-    const last = ends.get(writer)?.seq ?? -1;
-    if (seq > last) {
-      return batchFault(
-        'removed',
-        writer,
-        last + 1,
-        `checkpoint ${number} signed the chain up to batch ${seq}`,
-      );
+/** Nothing is left to compare the first checkpoint with when the ones before it were dropped. */
+function findOrderFault(number: number, content: CheckpointContent | null, { last }: Seen): Fault | null {
+  if (content === null)
+    return checkpointFault('changed', `checkpoint ${number} is not signed by a known key`);
+  if (last !== null && number !== last.number + 1)
+    return checkpointFault('removed', `checkpoint ${last.number + 1} is gone`);
+  const previous = last === null ? null : last.hash;
+  const continues = last === null && number > 1 ? content.previous !== null : content.previous === previous;
+  if (content.number === number && continues) return null;
+  return checkpointFault('moved', `checkpoint ${number} does not continue the one before it`);
+}
+
+interface SignedHead extends ChainHead {
+  /** Of the checkpoint that signed it. */
+  readonly number: number;
+}
+
+/** Compares what checkpoints signed with what is stored, all heads of a page in one look-up. */
+function createHeadCheck({ dropped, ends, findHashes }: CheckpointSource) {
+  const droppedSeqs = new Map(dropped.map((part) => [part.writer, part.seq]));
+  // Heads that are listed again, as those of chains that ended are, need no further look-up.
+  const verified = new Map<string, ChainHead>();
+  const isOpen = ({ writer, seq, hash }: ChainHead) => {
+    const same = verified.get(writer);
+    return seq > (droppedSeqs.get(writer) ?? -1) && (same?.seq !== seq || same.hash !== hash);
+  };
+  return async (contents: readonly CheckpointContent[]): Promise<Fault | null> => {
+    const heads: SignedHead[] = contents.flatMap(({ number, heads }) =>
+      heads.filter(isOpen).map((head) => ({ ...head, number })),
+    );
+    if (heads.length === 0) return null;
+    const hashes = await findHashes(heads);
+    for (const [index, head] of heads.entries()) {
+      const fault = findHeadFault(head, hashes[index] ?? null, ends.get(head.writer)?.seq ?? -1);
+      if (fault !== null) return fault;
+      verified.set(head.writer, head);
     }
-    if (hashes[index] !== hash) {
-      return batchFault('changed', writer, seq, `checkpoint ${number} signed another one`);
-    }
-  }
-  return null;
+    return null;
+  };
+}
+
+function findHeadFault(
+  { writer, seq, hash, number }: SignedHead,
+  stored: string | null,
+  last: number,
+): Fault | null {
+  if (seq > last)
+    return batchFault(
+      'removed',
+      writer,
+      last + 1,
+      `checkpoint ${number} signed the chain up to batch ${seq}`,
+    );
+  if (stored === hash) return null;
+  return batchFault('changed', writer, seq, `checkpoint ${number} signed another one`);
 }

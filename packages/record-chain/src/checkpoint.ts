@@ -8,10 +8,17 @@ export interface ChainHead {
   readonly hash: string;
 }
 
-/** The signed content of a checkpoint. */
+/**
+ * The signed content of a checkpoint. Each lists the chains that moved since the one before; what it leaves out stays signed by the
+ * last checkpoint that lists it. Those of earlier releases list every chain, and have neither `base` nor `firstKept`.
+ */
 export interface CheckpointContent {
   /** Counts from 1 without gaps. */
   readonly number: number;
+  /** Number of the last checkpoint that lists every recent chain: its own if it does. */
+  readonly base?: number;
+  /** Checkpoints with lower numbers have been dropped by policy; absent or 1 when none were. */
+  readonly firstKept?: number;
   /** SHA-256 (base64url) of the checkpoint before, as the compact JWS that it is; null for the first. */
   readonly previous: string | null;
   /** Records before this RFC 3339 instant have been dropped by policy; null when none were. */
@@ -49,9 +56,12 @@ export function findCheckpointContent(jws: string, keys: readonly KeyObject[]): 
   }
 }
 
+/** A checkpoint's content and when it was signed, in Unix seconds. */
+export type IssuedCheckpoint = CheckpointContent & { readonly iat: number };
+
 /** The content of one's own checkpoint, unverified. */
-export function readCheckpointContent(jws: string): CheckpointContent {
-  return decode(jws.split('.')[1] ?? '') as CheckpointContent;
+export function readCheckpointContent(jws: string): IssuedCheckpoint {
+  return decode(jws.split('.')[1] ?? '') as IssuedCheckpoint;
 }
 
 function decode(part: string): unknown {

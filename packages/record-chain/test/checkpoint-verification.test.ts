@@ -92,6 +92,55 @@ describe('verification by checkpoints', () => {
     expect(await check(twoCheckpoints(history), rest, dropped)).toMatchObject({ kind: 'removed', seq: 0 });
   });
 
+  test('names what was cut off a chain that later checkpoints leave out because it did not move', async () => {
+    const history = makeHistory();
+    const [first] = twoCheckpoints(history) as [StoredCheckpoint, StoredCheckpoint];
+    const heads = history.batches.slice(4, 5).map(headOf);
+    const second = signCheckpoint({
+      number: 2,
+      base: 1,
+      previous: hashCheckpoint(first.jws),
+      keptFrom: null,
+      heads,
+    });
+    expect(await check([first, second], history)).toBeNull();
+    const cut = {
+      batches: history.batches.filter((batch) => batch.writer !== WRITERS[1] || batch.seq < 1),
+      records: history.records.filter((record) => record.writer !== WRITERS[1] || record.seq < 1),
+    };
+    expect(await check([first, second], cut)).toMatchObject({
+      kind: 'removed',
+      writer: WRITERS[1],
+      seq: 1,
+      detail: 'checkpoint 1 signed the chain up to batch 1',
+    });
+  });
+
+  test('begins where a checkpoint says that earlier ones were dropped, and names any other that is gone', async () => {
+    const history = makeHistory();
+    const checkpoints = twoCheckpoints(history);
+    for (const number of [3, 4, 5]) {
+      const previous = hashCheckpoint(checkpoints.at(-1)!.jws);
+      const heads = number === 4 ? [] : history.batches.slice(6, 8).map(headOf);
+      checkpoints.push(signCheckpoint({ number, previous, keptFrom: null, heads, firstKept: number - 2 }));
+    }
+    for (const first of [0, 1, 2]) expect(await check(checkpoints.slice(first), history)).toBeNull();
+    const gone = { subject: 'checkpoint', kind: 'removed' };
+    expect(await check(checkpoints.slice(3), history)).toMatchObject({
+      ...gone,
+      detail: 'checkpoint 3 is gone',
+    });
+    expect(await check(checkpoints.slice(1, 4), history)).toBeNull();
+    expect(await check(checkpoints.slice(2, 4), history)).toMatchObject({
+      ...gone,
+      detail: 'checkpoint 2 is gone',
+    });
+    expect(await check(checkpoints.toSpliced(2, 1), history)).toMatchObject({
+      ...gone,
+      detail: 'checkpoint 3 is gone',
+    });
+  });
+
   test('names a checkpoint that was changed, removed or exchanged', async () => {
     const history = makeHistory();
     const [one, two] = twoCheckpoints(history) as [StoredCheckpoint, StoredCheckpoint];

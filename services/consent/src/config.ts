@@ -35,7 +35,7 @@ const schema = z.object({
   COUNT_INTERVAL_MS: durationMs(2_000),
   /** How often the service looks whether its database is still the same one; what a restore suspends does not wait for it. */
   RESTORE_CHECK_INTERVAL_MS: durationMs(5_000),
-  /** How often the ends of the record chains are signed. */
+  /** How often the ends of the record chains are signed, by one instance for all. */
   CHECKPOINT_INTERVAL_MS: durationMs(60_000),
   /** Days that access records are kept at least, in whole months; 0 is for ever, and 90 the least otherwise. */
   RECORD_RETENTION_DAYS: integer(730).refine((days) => days === 0 || days >= 90, 'must be 0 or at least 90'),

@@ -11,6 +11,7 @@ import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
 import { createSessionVerifier } from '@phds/service-kit/session';
 import { type AccessWriter, createAccessWriter } from './app/access-writer.ts';
 import { createAccesses } from './app/accesses.ts';
+import { createCheckpoints } from './app/checkpoints.ts';
 import { countAll } from './app/counting.ts';
 import { createApprovalScreen } from './app/decisions.ts';
 import { createErasures } from './app/erasures.ts';
@@ -138,33 +139,36 @@ function openWriter({ config, clock, access }: Base, overrides: Overrides): Acce
 /** Everything about records that goes on in the background, and the checkpoint that ends it. */
 async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise<void> {
   const { config, clock, log, prisma, access } = base;
-  const keeping = createRecordKeeping(
+  const retentionDays = config.RECORD_RETENTION_DAYS;
+  const checkpoints = createCheckpoints(
     {
-      partitions: translatingErrors(createPrismaRecordPartitions(prisma)),
       checkpoints: translatingErrors(createPrismaCheckpoints(prisma)),
       signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, CHECKPOINT_TYPE),
       clock,
     },
-    { retentionDays: config.RECORD_RETENTION_DAYS },
+    { retentionDays, intervalMs: config.CHECKPOINT_INTERVAL_MS },
   );
+  const partitions = translatingErrors(createPrismaRecordPartitions(prisma));
+  const keeping = createRecordKeeping(partitions, { retentionDays });
   const counter = translatingErrors(createPgAccessCounter(access.pool));
   const failed = (what: string) => (err: unknown) => log.warn({ err }, `${what} failed`);
   const checkpoint = failed('the checkpoint of the records');
-  resources.defer(() => keeping.takeCheckpoint().then(() => undefined, checkpoint));
+  resources.defer(() => checkpoints.take().then(() => undefined, checkpoint));
   type Turn = Parameters<typeof startPeriodic>[0];
   const every = (intervalMs: number, onFailure: (err: unknown) => void, turn: Turn) =>
     resources.use(
       startPeriodic(turn, { intervalMs, onFailure, atOnce: intervalMs === config.PRUNE_INTERVAL_MS }),
     );
   every(config.COUNT_INTERVAL_MS, failed('counting'), (signal) => countAll(counter, signal));
-  every(config.CHECKPOINT_INTERVAL_MS, checkpoint, () => keeping.takeCheckpoint());
+  every(config.CHECKPOINT_INTERVAL_MS, checkpoint, () => checkpoints.takeDue());
   every(config.PRUNE_INTERVAL_MS, failed('moving the months of records'), async (signal) => {
     const dropped = await keeping.movePartitions(signal);
     if (dropped.length > 0) {
       log.info({ months: dropped }, 'months of records dropped');
-      await keeping.takeCheckpoint();
+      await checkpoints.take();
     }
     await keeping.deleteCounts(signal);
+    await checkpoints.dropOld(signal);
   });
   const pruned = createPrismaPruner(prisma, {
     revocationDays: config.PRUNE_REVOCATIONS_AFTER_DAYS,

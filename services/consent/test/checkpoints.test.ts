@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import { findCheckpointContent, hashCheckpoint } from '@phds/record-chain/checkpoint';
+import { systemClock } from '@phds/service-kit/clock';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
+import { startDatedWriter } from './dated-writer.ts';
 import {
   accessOf,
   approve,
@@ -24,7 +26,7 @@ async function checkpointsOf({ owner, receiptPublicKey }: RunningService) {
 }
 
 describe('checkpoints', () => {
-  test('sign where every chain stands, each continuing the one before, and only when there is something new', async () => {
+  test('sign where a chain stands, each continuing the one before, and only when there is something new', async () => {
     await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '20' } });
     const grant = await approve(consent, await registerApp(consent), 'ada');
     const heads = async () =>
@@ -45,6 +47,40 @@ describe('checkpoints', () => {
     expect(first?.content).toMatchObject({ number: 1, previous: null, keptFrom: null });
     expect(second?.content).toMatchObject({ number: 2, previous: hashCheckpoint(first!.jws) });
     expect(await verifyRecords(consent)).toMatchObject({ ok: true, checkpoints: 2 });
+  });
+
+  test('list only the chains that moved since the one before', async () => {
+    await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '20' } });
+    await using other = startDatedWriter(consent.database.url, systemClock);
+    const grant = await approve(consent, await registerApp(consent), 'ada');
+    const lastHeads = async () => (await checkpointsOf(consent)).at(-1)?.content?.heads;
+    await other.writer.record([accessOf(grant)]);
+    await eventually(async () => expect(await lastHeads()).toHaveLength(1));
+    const [first] = (await lastHeads()) ?? [];
+    await record(consent, accessOf(grant));
+    await eventually(async () => expect(await checkpointsOf(consent)).toHaveLength(2));
+    const second = (await lastHeads()) ?? [];
+    expect(second).toHaveLength(1);
+    expect(second[0]?.writer).not.toBe(first?.writer);
+    expect(await verifyRecords(consent)).toMatchObject({ ok: true, checkpoints: 2, writers: 2 });
+  });
+
+  test('of several instances come once in an interval, from whichever is first', async () => {
+    await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '200' } });
+    await using _second = await consent.startAnother();
+    await using _third = await consent.startAnother();
+    const count = async () => {
+      const { rows } = await consent.owner.query(
+        `SELECT count(*)::int AS taken, count(DISTINCT floor(extract(epoch FROM at) * 5))::int AS intervals
+         FROM consent_audit.access_checkpoint`,
+      );
+      return rows[0] as { taken: number; intervals: number };
+    };
+    const grant = { clientId: 'app_1', userId: 'ada', grantId: 'grt_1' };
+    for (let now = await count(); now.taken < 6; now = await count()) {
+      await record(consent, accessOf(grant));
+      expect(now.taken).toBe(now.intervals);
+    }
   });
 
   test('of several instances at once form one sequence over the chains of all', async () => {

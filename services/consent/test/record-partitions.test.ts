@@ -4,6 +4,7 @@ import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
 import { startDatedWriter } from './dated-writer.ts';
+import { makeMonth } from './months.ts';
 import {
   accessOf,
   approve,
@@ -30,26 +31,6 @@ async function monthAway({ owner }: RunningService, months: number): Promise<str
     [months],
   );
   return rows[0].month;
-}
-
-/** A month of the past, as if the service had run then. */
-async function makeMonth({ owner }: RunningService, month: string): Promise<void> {
-  const start = `${month.replace('_', '-')}-01 00:00:00Z`;
-  const { rows } = await owner.query(`SELECT ($1::timestamptz + interval '1 month')::text AS end`, [start]);
-  const { end } = rows[0];
-  await owner.query(
-    `CREATE TABLE access_batch_${month} PARTITION OF access_batch FOR VALUES FROM ('${start}') TO ('${end}')`,
-  );
-  const ids = await owner.query(
-    'SELECT first_id_of($1::timestamptz) AS a, first_id_of($2::timestamptz) AS b',
-    [start, end],
-  );
-  await owner.query(
-    `CREATE TABLE access_record_${month} PARTITION OF access_record FOR VALUES FROM ('${ids.rows[0].a}') TO ('${ids.rows[0].b}')`,
-  );
-  for (const table of ['access_batch', 'access_record']) {
-    await owner.query(`SELECT make_append_only('${table}_${month}', '')`);
-  }
 }
 
 /** Accesses of a month long ago and of now, by one grant. */
@@ -109,8 +90,8 @@ test('a month is as closed to changes as the whole table, for the service and fo
 test('months are dropped one at a time, the oldest first, and never what is younger than 90 days', async () => {
   await using consent = await startConsent({ settings: { RECORD_RETENTION_DAYS: '0' } });
   const [oldest, old] = ['2024_02', '2024_03'];
-  await makeMonth(consent, old);
-  await makeMonth(consent, oldest);
+  await makeMonth(consent.owner, old);
+  await makeMonth(consent.owner, oldest);
   const kept = await Promise.all([0, 1, 2, 3].map((months) => monthAway(consent, months)));
   const runtime = await connect(consent.database.url);
   const drop = async (keepDays: number | null) =>
@@ -128,7 +109,7 @@ test('months are dropped one at a time, the oldest first, and never what is youn
 test('months past their time are dropped with their counts; what stays verifies and says what is gone', async () => {
   await using consent = await startConsent();
   const old = '2024_02';
-  await makeMonth(consent, old);
+  await makeMonth(consent.owner, old);
   const { grantId } = await recordInMonth(consent, old);
   const session = await consent.session('old-reader');
   const history = () => consent.history.listAccesses({}, session);
@@ -156,7 +137,7 @@ test('months past their time are dropped with their counts; what stays verifies 
 
 test('counts of a dropped month are told no more at once; their removal holds nobody up and is made up for', async () => {
   await using consent = await startConsent({ settings: { COUNT_INTERVAL_MS: '20' } });
-  await makeMonth(consent, '2024_02');
+  await makeMonth(consent.owner, '2024_02');
   const grant = await recordInMonth(consent, '2024_02');
   await eventually(async () => expect(await countedDays(consent)).toHaveLength(2));
   const [, today] = await countedDays(consent);

@@ -86,10 +86,16 @@ export interface CountsPlace {
   readonly day: string;
 }
 
+/** A checkpoint as it is stored. */
+export interface StoredCheckpoint {
+  readonly number: number;
+  readonly jws: string;
+}
+
 /** The chains as a checkpoint sees them. */
 export interface ChainState {
-  /** The last checkpoint; null before the first. */
-  readonly last: { readonly number: number; readonly jws: string } | null;
+  /** The checkpoints from the last base on, in order: the last at least; empty before the first. */
+  readonly recent: readonly StoredCheckpoint[];
   /** Heads of every chain that was written to since a while before the last checkpoint. */
   readonly heads: readonly ChainHead[];
   /** Since when records have been kept; null when none were dropped. */
@@ -97,7 +103,15 @@ export interface ChainState {
 }
 
 export interface CheckpointStore {
-  read(): Promise<ChainState>;
+  /** null when the present interval, by the database's clock, has a checkpoint already. An interval of null never has. */
+  read(intervalMs: number | null): Promise<ChainState | null>;
   /** false when there is one of that number already. */
   add(number: number, jws: string): Promise<boolean>;
+  findLast(): Promise<StoredCheckpoint | null>;
+  /** Some checkpoints from that number on, in order; empty at the end. */
+  readFrom(number: number): Promise<StoredCheckpoint[]>;
+  /** The last dropped batch of each chain that has any. */
+  findDropped(): Promise<ReadonlyMap<string, number>>;
+  /** Deletes some checkpoints of lower numbers, none from after the records that are kept; answers how many. */
+  drop(firstKept: number): Promise<number>;
 }

@@ -1,5 +1,5 @@
-import type { ChainHead } from '@phds/record-chain/checkpoint';
-import type { CheckpointStore } from '../app/record-ports.ts';
+import { type ChainHead, readCheckpointContent } from '@phds/record-chain/checkpoint';
+import type { CheckpointStore, StoredCheckpoint } from '../app/record-ports.ts';
 import type { PrismaClient } from './generated/client.ts';
 
 interface HeadRow {
@@ -8,23 +8,62 @@ interface HeadRow {
   readonly hash: Uint8Array;
 }
 
+/** Checkpoints read at once: more than there are from one base to the next. */
+const CHECKPOINTS_A_PAGE = 600;
+
 /** Checkpoints in the schema that the service may only add to. */
 export function createPrismaCheckpoints(prisma: PrismaClient): CheckpointStore {
+  const readFrom = (number: number) => prisma.$queryRaw<StoredCheckpoint[]>`
+    SELECT number, jws FROM consent_audit.access_checkpoint WHERE number >= ${number}
+    ORDER BY number LIMIT ${CHECKPOINTS_A_PAGE}::int`;
+  /** Those before the last one, from its base on. */
+  async function readFromBase({ number, jws }: StoredCheckpoint): Promise<StoredCheckpoint[]> {
+    const base = readCheckpointContent(jws).base ?? number;
+    const known = base < number ? await readFrom(base) : [];
+    return known.filter((checkpoint) => checkpoint.number < number);
+  }
   return {
-    async read() {
-      const [last] = await prisma.$queryRaw<{ number: number; jws: string; at: Date }[]>`
-        SELECT number, jws, at FROM consent_audit.access_checkpoint ORDER BY number DESC LIMIT 1`;
+    readFrom,
+    async read(intervalMs) {
+      const last = await selectLast(prisma, intervalMs);
+      if (last?.isTaken === true) return null;
       const [dropped] = await prisma.$queryRaw<{ keptFrom: Date | null }[]>`
         SELECT max(kept_from) AS "keptFrom" FROM consent_audit.access_dropped`;
       const heads = await selectHeads(prisma, last?.at ?? null);
-      return { last: last ?? null, heads, keptFrom: dropped?.keptFrom ?? null };
+      const recent = last === null ? [] : [...(await readFromBase(last)), last];
+      return { recent, heads, keptFrom: dropped?.keptFrom ?? null };
     },
     async add(number, jws) {
       const added = await prisma.$executeRaw`
         INSERT INTO consent_audit.access_checkpoint (number, jws) VALUES (${number}, ${jws}) ON CONFLICT DO NOTHING`;
       return added === 1;
     },
+    findLast: () => selectLast(prisma, null),
+    async findDropped() {
+      const rows = await prisma.$queryRaw<{ writer: string; seq: number }[]>`
+        SELECT writer::text AS writer, max(seq)::float8 AS seq FROM consent_audit.access_dropped GROUP BY writer`;
+      return new Map(rows.map(({ writer, seq }) => [writer, seq]));
+    },
+    async drop(firstKept) {
+      const [row] = await prisma.$queryRaw<{ dropped: number }[]>`
+        SELECT drop_access_checkpoints(${firstKept}::int) AS dropped`;
+      return row?.dropped ?? 0;
+    },
   };
+}
+
+interface LastRow extends StoredCheckpoint {
+  readonly at: Date;
+  /** Of the interval that the database's clock is in. */
+  readonly isTaken: boolean;
+}
+
+async function selectLast(prisma: PrismaClient, intervalMs: number | null): Promise<LastRow | null> {
+  const [last] = await prisma.$queryRaw<LastRow[]>`
+    SELECT number, jws, at, coalesce(floor(extract(epoch FROM at) * 1000 / ${intervalMs}::numeric)
+      = floor(extract(epoch FROM statement_timestamp()) * 1000 / ${intervalMs}::numeric), false) AS "isTaken"
+    FROM consent_audit.access_checkpoint ORDER BY number DESC LIMIT 1`;
+  return last ?? null;
 }
 
 /**

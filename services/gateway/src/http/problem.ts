@@ -27,15 +27,6 @@ export function sendProblem(
   requestId: string,
   extra: Headers = {},
 ): void {
-  const { status, headers, body } = toProblem(error, requestId);
-  send(response, status, { ...headers, ...extra }, body);
-}
-
-/** An error as RFC 9457 `application/problem+json`. */
-export function toProblem(
-  error: AppError,
-  requestId: string,
-): { readonly status: number; readonly headers: Headers; readonly body: string } {
   const { status, code, title } = meaningOf(error);
   const { requiredScope, violations } = error;
   const body = {
@@ -54,8 +45,9 @@ export function toProblem(
     'X-Request-Id': requestId,
     ...challenge(error),
     ...errorHeaders(error),
+    ...extra,
   };
-  return { status, headers, body: JSON.stringify(body) };
+  send(response, status, headers, JSON.stringify(body));
 }
 
 /** Tells a client with a real token what is wrong with it (RFC 6750 section 3.1). */

@@ -2,8 +2,6 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import type { GatewayConfig } from '../config.ts';
-import { answerMalformedRequests, refuseWithoutHost } from './malformed-requests.ts';
-import { transportHeaders } from './respond.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 20_000;
@@ -23,14 +21,8 @@ export async function startHttpServer(app: Express, config: GatewayConfig): Prom
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Refused here, with a body.
-    requireHostHeader: false,
   };
-  const transport = transportHeaders(config);
-  const server = createServer(limits, (request, response) => {
-    if (!refuseWithoutHost(request, response, transport)) app(request, response);
-  });
-  answerMalformedRequests(server, transport);
+  const server = createServer(limits, app);
   // Whoever does not take the answer holds it in our memory.
   server.timeout = config.STALLED_CONNECTION_MS;
   const listening = Promise.withResolvers<void>();

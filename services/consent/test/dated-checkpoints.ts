@@ -1,0 +1,119 @@
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import {
+  CHECKPOINT_TYPE,
+  type CheckpointContent,
+  readCheckpointContent,
+} from '@phds/record-chain/checkpoint';
+import { openPostgres } from '@phds/service-kit/postgres';
+import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import pg from 'pg';
+import { type Checkpoints, createCheckpoints } from '../src/app/checkpoints.ts';
+import type { Signer } from '../src/app/ports.ts';
+import type { CheckpointStore } from '../src/app/record-ports.ts';
+import { createJoseSigner } from '../src/clients/jose-signer.ts';
+import { PrismaClient } from '../src/store/generated/client.ts';
+import { createPrismaCheckpoints } from '../src/store/prisma-checkpoints.ts';
+import { startDatedWriter } from './dated-writer.ts';
+import { accessOf } from './running-service.ts';
+
+/** One interval that holds every moment since 1970: no test depends on when it runs. */
+const INTERVAL_MS = 1e15;
+
+/** Records and checkpoints without the service around them, so that a test may set the time. */
+export interface DatedRecords extends AsyncDisposable {
+  readonly database: TestDatabase;
+  readonly receiptPublicKey: ReturnType<typeof createPublicKey>;
+  readonly clock: FakeClock;
+  readonly signer: Signer;
+  readonly store: CheckpointStore;
+  /** Whom no trigger and no right stops. */
+  readonly admin: pg.Client;
+  readonly owner: pg.Pool;
+  readonly checkpoints: Checkpoints;
+  /** Another instance, with parts of its own. */
+  createInstance(parts?: { signer?: Signer; store?: CheckpointStore }): Checkpoints;
+  /** Records an access by a chain of its own, or by the given one. */
+  record(chain?: string): Promise<void>;
+  /** As if the interval of the last checkpoint were over. */
+  endInterval(): Promise<void>;
+  stored(): Promise<CheckpointContent[]>;
+}
+
+export async function startDatedRecords(start: string, retentionDays = 90): Promise<DatedRecords> {
+  await using resources = new AsyncDisposableStack();
+  const database = resources.use(await createTestDatabase('consent'));
+  const opened = resources.use(
+    openPostgres({
+      connectionString: database.url,
+      schema: 'consent',
+      poolSize: 4,
+      statementTimeoutMs: 20_000,
+      applicationName: 'phds-test-checkpoints',
+    }),
+  );
+  const prisma = resources.adopt(new PrismaClient({ adapter: opened.adapter }), (it) => it.$disconnect());
+  const owner = resources.adopt(
+    new pg.Pool({ connectionString: database.ownerUrl, max: 2, options: '-c search_path=consent' }),
+    (pool) => pool.end(),
+  );
+  const admin = resources.adopt(
+    new pg.Client({ connectionString: database.adminUrl, options: '-c search_path=consent' }),
+    (client) => client.end(),
+  );
+  await admin.connect();
+  await admin.query('SET session_replication_role = replica');
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const clock = new FakeClock(start);
+  const signer = await createJoseSigner(
+    privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    CHECKPOINT_TYPE,
+  );
+  const stored = createPrismaCheckpoints(prisma);
+  const store: CheckpointStore = {
+    ...stored,
+    async add(number, jws) {
+      const isAdded = await stored.add(number, jws);
+      const date = 'UPDATE consent_audit.access_checkpoint SET at = $1 WHERE number = $2';
+      if (isAdded) await admin.query(date, [clock.now(), number]);
+      return isAdded;
+    },
+  };
+  const createInstance = (parts: { signer?: Signer; store?: CheckpointStore } = {}) =>
+    createCheckpoints(
+      { checkpoints: parts.store ?? store, signer: parts.signer ?? signer, clock },
+      { retentionDays, intervalMs: INTERVAL_MS },
+    );
+  const running = resources.move();
+  const writers = new Map<string, ReturnType<typeof startDatedWriter>>();
+  const openChain = (name: string) => {
+    const writer = writers.get(name) ?? running.use(startDatedWriter(database.url, clock));
+    writers.set(name, writer);
+    return writer;
+  };
+  return {
+    database,
+    receiptPublicKey: createPublicKey(privateKey),
+    clock,
+    signer,
+    store,
+    admin,
+    owner,
+    checkpoints: createInstance(),
+    createInstance,
+    async record(chain = 'one') {
+      const access = accessOf({ grantId: 'grt_1', clientId: 'app_1', userId: 'ada' });
+      await openChain(chain).writer.record([access]);
+    },
+    async endInterval() {
+      await admin.query(`UPDATE consent_audit.access_checkpoint SET at = '1969-06-01'`);
+    },
+    async stored() {
+      const { rows } = await admin.query<{ jws: string }>(
+        'SELECT jws FROM consent_audit.access_checkpoint ORDER BY number',
+      );
+      return rows.map(({ jws }) => readCheckpointContent(jws));
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
