@@ -18,13 +18,15 @@ export interface Plan {
   readonly touched: number;
 }
 
+const CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SET TRANSACTION)\b/;
+
 /** The statements with values that `read` asks the database for, by whatever way it does. */
 export async function capture(read: () => Promise<unknown>): Promise<Asked[]> {
   const asked: Asked[] = [];
   const { query } = pg.Client.prototype;
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
     const [config, values = []] = args as [string | pg.QueryConfig, unknown[]?];
-    if (typeof config !== 'string') asked.push({ values, ...config });
+    if (typeof config !== 'string' && !CONTROL.test(config.text)) asked.push({ values, ...config });
     return Reflect.apply(query, this, args);
   } as typeof query;
   try {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
 import { at, type Harness, refusalOf, startHarness } from './harness.ts';
 import { read as readFrom } from './record-reader.ts';
 
@@ -14,6 +15,39 @@ const key = () => ({ key: `key-${keys++}`, source });
 
 const read = (...args: Parameters<typeof readFrom> extends [unknown, ...infer Rest] ? Rest : never) =>
   readFrom(harness, ...args);
+
+/** Lets the change happen when the page of symptoms has been read and they have not been counted yet. */
+async function betweenPageAndCount<T>(change: () => Promise<unknown>, list: () => Promise<T>): Promise<T> {
+  const { promise: pageRead, resolve: onPageRead } = Promise.withResolvers<void>();
+  let changes = 0;
+  const { query } = pg.Client.prototype;
+  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    const [asked] = args as [string | pg.QueryConfig];
+    const text = typeof asked === 'string' ? asked : asked.text;
+    const run = () => Reflect.apply(query, this, args);
+    if (!text.startsWith('SELECT') || !text.includes('symptom')) return run();
+    if (text.includes('COUNT(')) {
+      changes += 1;
+      const late = pageRead.then(change).then(run);
+      return typeof args.at(-1) === 'function' ? undefined : late;
+    }
+    // The pool hands in a callback, a transaction takes a promise.
+    const onAnswer = args.at(-1);
+    if (typeof onAnswer !== 'function') return run().finally(onPageRead);
+    args[args.length - 1] = (...answer: unknown[]) => {
+      onPageRead();
+      onAnswer(...answer);
+    };
+    return run();
+  } as typeof query;
+  try {
+    const result = await list();
+    expect(changes).toBe(1);
+    return result;
+  } finally {
+    pg.Client.prototype.query = query;
+  }
+}
 
 describe('lists of records', () => {
   test('pages cover every item once, ties ordered by id, and keep the true total', async () => {
@@ -34,6 +68,24 @@ describe('lists of records', () => {
     expect(ids).toEqual([...new Set(ids)].sort().reverse());
     expect(ids).toHaveLength(25);
     expect(pages[3]).toEqual({ data: [], pagination: { page: 4, pageSize: 10, total: 25, totalPages: 3 } });
+  });
+
+  test('page and total come from one snapshot: a record stored between the two statements is in neither', async () => {
+    const put = (description: string) =>
+      harness.putRecords('snapshot', [
+        {
+          ...key(),
+          record: { case: 'symptom', value: { description, timestamp: at('2026-01-02T10:00:00Z') } },
+        },
+      ]);
+    await put('first');
+    const body = await betweenPageAndCount(
+      () => put('second'),
+      () => read('listSymptoms', 'snapshot'),
+    );
+    expect(body.data).toHaveLength(1);
+    expect(body.pagination.total).toBe(1);
+    expect((await read('listSymptoms', 'snapshot')).pagination.total).toBe(2);
   });
 
   test.each(['listSymptoms', 'listWeight', 'listMedications'] as const)(

@@ -51,6 +51,18 @@ describe('GetAggregations', () => {
     expect(Object.keys(heart)).toEqual(['from', 'to', 'timeZone', 'generatedAt', 'metrics']);
   });
 
+  test('a window that ends before the data window of the grant begins is answered as empty, never with from after to', async () => {
+    await harness.putReadings('later', [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)]);
+    for (const query of [{ from: '2026-01-01', to: '2026-01-10' }, { to: '2026-01-10' }]) {
+      const { from, to, metrics } = await aggregate('later', query, '2026-02-01');
+      expect({ from, to, metrics }).toEqual({
+        from: '2026-01-10T00:00:00.000Z',
+        to: '2026-01-10T00:00:00.000Z',
+        metrics: [],
+      });
+    }
+  });
+
   test('additive types work on daily totals of the zone, and have no range to be out of', async () => {
     await harness.ingestion.putProfile({ userId: 'additive', timeZone: 'Europe/Berlin' });
     await harness.putReadings('additive', [

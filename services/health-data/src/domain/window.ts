@@ -21,10 +21,10 @@ export interface Range {
   readonly to: Date | null;
 }
 
-/** The part of a range that does not lie before `since`. */
+/** The part of a range that does not lie before `since`; of one that lies before it altogether its empty end. */
 export function notBefore(range: Range, since: Date | null): Range {
   if (since === null || (range.from !== null && range.from >= since)) return range;
-  return { from: since, to: range.to };
+  return { from: range.to !== null && range.to < since ? range.to : since, to: range.to };
 }
 
 export const EVERYTHING: Window = { from: null, to: null };

@@ -72,7 +72,8 @@ export function aggregate(person: Person, request: Request, now: Date) {
   const since = beginningOf(person, request);
   const from = toBound(request.from, zone);
   const to = toBound(request.to, zone);
-  const begin = from === null || since === null ? (from ?? since) : Math.max(from, since);
+  const later = from === null || since === null ? (from ?? since) : Math.max(from, since);
+  const begin = later === null || to === null ? later : Math.min(later, to);
   const metrics = typesOf(request).flatMap((metric) => {
     const readings = readingsOf(person, request, metric, zone).sort(byNewest);
     return readings.length === 0 ? [] : [toSummary(metric, readings, zone)];
