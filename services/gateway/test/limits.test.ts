@@ -6,6 +6,7 @@ import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
 import { Redis } from 'ioredis';
+import { toCacheKey } from '../src/cache/authenticator.ts';
 import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 const HEART = '/api/v1/health-data/heart';
@@ -162,16 +163,17 @@ describeWithRedis('with Redis', () => {
     await using gateway = await startTestGateway({ REDIS_URL: redis.url });
     answer(gateway);
     const admin = new Redis(redis.url);
+    const isCached = () => gateway.service.cache.find(toCacheKey(sha256(token))) !== null;
     const eviction = create(EvictionSchema, { subject: { case: 'grantId', value: 'grt_one' } });
     await eventually(async () => {
       await statuses(gateway, 1);
       await admin.publish('phds.events.v1', Buffer.from(toBinary(EvictionSchema, eviction)));
-      return eventually(() => gateway.service.cache.size === 0, { timeoutMs: 100 });
+      return eventually(() => !isCached(), { timeoutMs: 100 });
     });
     // An eviction of an earlier round may still be on its way.
     await eventually(async () => {
       await statuses(gateway, 1);
-      return gateway.service.cache.size === 1;
+      return isCached();
     });
     admin.disconnect();
     await redis.stop();

@@ -2,6 +2,9 @@ import type { Clock } from '@phds/service-kit/clock';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../domain/principal.ts';
 
+/** Families, grants and apps, of each so many, whose latest eviction is known. */
+const MAX_EVICTIONS = 10_000;
+
 /** What an eviction is about: everything that was remembered of it goes. */
 export interface EvictionSubject {
   readonly kind: 'token' | 'family' | 'grant' | 'client';
@@ -19,15 +22,24 @@ export interface PrincipalCacheOptions {
 interface Entry {
   readonly principal: Principal;
   readonly until: number;
+  /** Up to this generation no eviction is about it. */
+  generation: number;
 }
+
+type Group = Exclude<EvictionSubject['kind'], 'token'>;
 
 /**
  * Facts about live access tokens, by the hash of the token, for less than a minute. Facts only: scope and consent are judged
- * for each request. Finds what belongs to a family, grant or app without looking at the rest.
+ * for each request. Evicting a family, grant or app costs the same however many tokens it has: its latest eviction is written down, and a
+ * token that was remembered before is dropped when it is looked up.
  */
 export class PrincipalCache {
   readonly #entries: LRUCache<string, Entry>;
-  readonly #keysOf = new Map<string, Set<string>>();
+  readonly #evictions: Readonly<Record<Group, Evictions>> = {
+    family: new Evictions(),
+    grant: new Evictions(),
+    client: new Evictions(),
+  };
   readonly #clock: Clock;
   readonly #ttlMs: number;
   #generation = 0;
@@ -35,12 +47,7 @@ export class PrincipalCache {
   constructor({ maxTokens, ttlMs, clock }: PrincipalCacheOptions) {
     this.#clock = clock;
     this.#ttlMs = ttlMs;
-    this.#entries = new LRUCache({
-      max: maxTokens,
-      dispose: ({ principal }, key) => {
-        for (const subject of subjectsOf(principal)) this.#unlink(subject, key);
-      },
-    });
+    this.#entries = new LRUCache({ max: maxTokens });
   }
 
   /** Grows with every eviction. An answer asked for in an older generation may be what the eviction is about. */
@@ -48,6 +55,7 @@ export class PrincipalCache {
     return this.#generation;
   }
 
+  /** Tokens held, those among them that an eviction is about and nobody has asked for since. */
   get size(): number {
     return this.#entries.size;
   }
@@ -55,7 +63,7 @@ export class PrincipalCache {
   find(key: string): Principal | null {
     const entry = this.#entries.get(key);
     if (entry === undefined) return null;
-    if (this.#clock.now().getTime() < entry.until) return entry.principal;
+    if (this.#clock.now().getTime() < entry.until && !this.#isEvicted(entry)) return entry.principal;
     this.#entries.delete(key);
     return null;
   }
@@ -64,12 +72,7 @@ export class PrincipalCache {
   put(key: string, principal: Principal, askedAt: number, generation: number): void {
     if (generation !== this.#generation) return;
     const until = Math.min(askedAt + this.#ttlMs * shareOfLifetime(key), principal.expiresAt);
-    this.#entries.set(key, { principal, until });
-    for (const subject of subjectsOf(principal)) {
-      const keys = this.#keysOf.get(subject);
-      if (keys === undefined) this.#keysOf.set(subject, new Set([key]));
-      else keys.add(key);
-    }
+    this.#entries.set(key, { principal, until, generation });
   }
 
   /** Forgets one token because of what was learnt about it; says nothing about answers under way. */
@@ -80,7 +83,7 @@ export class PrincipalCache {
   evict({ kind, value }: EvictionSubject): void {
     this.#generation += 1;
     if (kind === 'token') this.#entries.delete(value);
-    else for (const key of [...(this.#keysOf.get(`${kind}:${value}`) ?? [])]) this.#entries.delete(key);
+    else this.#evictions[kind].add(value, this.#generation);
   }
 
   clear(): void {
@@ -88,11 +91,37 @@ export class PrincipalCache {
     this.#entries.clear();
   }
 
-  #unlink(subject: string, key: string): void {
-    const keys = this.#keysOf.get(subject);
-    if (keys === undefined) return;
-    keys.delete(key);
-    if (keys.size === 0) this.#keysOf.delete(subject);
+  #isEvicted(entry: Entry): boolean {
+    const { principal, generation } = entry;
+    if (generation === this.#generation) return false;
+    const { family, grant, client } = this.#evictions;
+    const evicted =
+      family.isAfter(generation, principal.familyId) ||
+      grant.isAfter(generation, principal.grantId) ||
+      client.isAfter(generation, principal.clientId);
+    if (!evicted) entry.generation = this.#generation;
+    return evicted;
+  }
+}
+
+/** The latest eviction of each id, as its generation. Of ids whose eviction was let go, all that was remembered before it is dropped. */
+class Evictions {
+  /** In the order of generations. */
+  readonly #latest = new Map<string, number>();
+  #letGo = 0;
+
+  add(id: string, generation: number): void {
+    this.#latest.delete(id);
+    this.#latest.set(id, generation);
+    if (this.#latest.size <= MAX_EVICTIONS) return;
+    const [oldest] = this.#latest;
+    if (oldest === undefined) return;
+    this.#latest.delete(oldest[0]);
+    this.#letGo = oldest[1];
+  }
+
+  isAfter(generation: number, id: string): boolean {
+    return generation < this.#letGo || generation < (this.#latest.get(id) ?? 0);
   }
 }
 
@@ -102,11 +131,4 @@ export class PrincipalCache {
  */
 function shareOfLifetime(key: string): number {
   return 1 - (key.charCodeAt(0) & 0xff) / 512;
-}
-
-function subjectsOf({ clientId, familyId, grantId }: Principal): string[] {
-  const subjects = [`client:${clientId}`];
-  if (familyId !== '') subjects.push(`family:${familyId}`);
-  if (grantId !== '') subjects.push(`grant:${grantId}`);
-  return subjects;
 }
