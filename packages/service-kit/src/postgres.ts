@@ -4,7 +4,7 @@ import type { Logger } from './log.ts';
 import { WatchedClient } from './postgres-client.ts';
 
 export interface PostgresOptions {
-  /** Connects as the service's runtime role. */
+  /** Connects as the service's runtime role. Must not have the parameter `options`, which would replace the settings of each connection. */
   readonly connectionString: string;
   /** The service's own Postgres schema; unqualified names in SQL mean it. */
   readonly schema: string;
@@ -42,6 +42,9 @@ const ANSWER_GRACE_MS = 1_000;
  * queries fail fast, not the start. Disposing waits for the queries in flight and closes every connection.
  */
 export function openPostgres(options: PostgresOptions): Postgres {
+  if (/[?&]options=/i.test(options.connectionString)) {
+    throw new Error('the connection string of the database must not have the parameter options');
+  }
   const pool = new pg.Pool({
     Client: WatchedClient,
     connectionString: options.connectionString,
@@ -58,6 +61,8 @@ export function openPostgres(options: PostgresOptions): Postgres {
       idle_in_transaction_session_timeout: options.statementTimeoutMs,
       // What was answered as done has to survive a crash, whatever the server's default says.
       synchronous_commit: 'on',
+      // Stores read in a fresh snapshot after a lock, whatever the default of the role, the database or the server says.
+      default_transaction_isolation: 'read committed',
       ...options.settings,
     }),
   });
@@ -92,8 +97,9 @@ function toWatched(client: pg.ClientBase): WatchedClient {
   throw new TypeError('not a client of openPostgres');
 }
 
+/** Where options are separated by spaces, a backslash keeps one that is part of a value. */
 function toServerOptions(settings: Record<string, string | number>): string {
   return Object.entries(settings)
-    .map(([name, value]) => `-c ${name}=${value}`)
+    .map(([name, value]) => `-c ${name}=${`${value}`.replaceAll(/[\\\s]/g, '\\$&')}`)
     .join(' ');
 }

@@ -69,6 +69,32 @@ describe('one pool', () => {
   });
 });
 
+describe('transactions read what others have committed meanwhile', () => {
+  const SHOW = 'SHOW transaction_isolation';
+
+  test('whatever isolation the database and the role default to, by pg and by Prisma', async () => {
+    await using admin = open(database.adminUrl, 1);
+    const name = (await admin.pool.query('SELECT current_database() AS name')).rows[0].name;
+    const role = new URL(database.url).username;
+    const level = 'SET default_transaction_isolation';
+    await admin.pool.query(`ALTER DATABASE ${name} ${level} = 'serializable'`);
+    await admin.pool.query(`ALTER ROLE ${role} IN DATABASE ${name} ${level} = 'repeatable read'`);
+    await using own = open(database.url);
+    const client = new PrismaClient({ adapter: own.adapter });
+    const committed = [{ transaction_isolation: 'read committed' }];
+    expect((await own.pool.query(SHOW)).rows).toEqual(committed);
+    expect(await client.$queryRawUnsafe(SHOW)).toEqual(committed);
+    expect(await client.$transaction((tx) => tx.$queryRawUnsafe(SHOW))).toEqual(committed);
+    await client.$disconnect();
+  });
+
+  test('no connection string can replace that or the other settings of a connection', () => {
+    const url = new URL(database.url);
+    url.searchParams.set('options', '-c default_transaction_isolation=serializable');
+    expect(() => open(url.href)).toThrow(/must not have the parameter options/);
+  });
+});
+
 describe('the runtime role', () => {
   test('changes no table', async () => {
     await expect(postgres.pool.query('CREATE TABLE extra ()')).rejects.toThrow(/permission denied/);

@@ -5,6 +5,7 @@ import { APP_COLUMNS, type AppRow, toAppProfile } from './app-rows.ts';
 import { addEvent } from './consent-events.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_COLUMNS, GRANT_FROM, GRANT_STATUS, type GrantRow, toGrant } from './grant-rows.ts';
+import { lockGrants } from './person-locks.ts';
 
 type Transaction = Prisma.TransactionClient;
 
@@ -160,9 +161,7 @@ async function findRevocation(prisma: PrismaClient, id: string, userId: string):
 }
 
 async function revokeAll(tx: Transaction, userId: string): Promise<string[]> {
-  // In the order of ids, so that two of these never wait for each other.
-  await tx.$executeRaw`
-    SELECT 1 FROM consent_grant WHERE user_id = ${userId} AND closed_at IS NULL ORDER BY id FOR UPDATE`;
+  await lockGrants(tx, userId);
   const ended = await tx.$queryRaw<{ id: string }[]>`
     WITH ended AS (
       UPDATE consent_grant g SET revoked_at = statement_timestamp(), closed_at = statement_timestamp()

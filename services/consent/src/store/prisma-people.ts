@@ -1,6 +1,6 @@
 import type { Erasure, People } from '../app/record-ports.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
-import { lockPerson } from './person-locks.ts';
+import { lockGrants, lockPerson } from './person-locks.ts';
 
 /** People in table `person`; a row is made with a person's first grant and goes with the person. */
 export function createPrismaPeople(prisma: PrismaClient): People {
@@ -10,6 +10,7 @@ export function createPrismaPeople(prisma: PrismaClient): People {
 /** What judges an access needs the grant; without it every access of the person's data is refused from the commit on. */
 async function erase(tx: Prisma.TransactionClient, userId: string): Promise<Erasure> {
   await lockPerson(tx, userId);
+  await lockGrants(tx, userId);
   const grants = await tx.$queryRaw<
     { id: string }[]
   >`DELETE FROM consent_grant WHERE user_id = ${userId} RETURNING id`;
