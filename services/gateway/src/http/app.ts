@@ -9,6 +9,7 @@ import { createOauthRouter } from './oauth/router.ts';
 import { createPartnerRouter } from './partner/router.ts';
 import { createPublicRouter } from './public/router.ts';
 import { refuse } from './refusal.ts';
+import { transportHeaders } from './respond.ts';
 import type { Surface } from './uniform-401.ts';
 import { createWebRouter } from './web/router.ts';
 
@@ -18,7 +19,9 @@ export function createApp(gateway: Gateway): Express {
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   app.set('query parser', false).set('trust proxy', gateway.config.TRUST_PROXY);
   const api = createApiHandler(gateway);
+  const transport = Object.entries(transportHeaders(gateway.config));
   app.use((request, response, next) => {
+    for (const [name, value] of transport) response.setHeader(name, value);
     if (isUnder('/api', request.url)) api(request, response);
     else next();
   });

@@ -111,8 +111,11 @@ export function meaningOf(error: AppError): Meaning {
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Invalid request',
   405: 'Method not allowed',
+  408: 'Request timeout',
   413: 'Body too large',
   415: 'Unsupported media type',
+  417: 'Expectation failed',
+  431: 'Headers too large',
 };
 
 const DEFAULT_RETRY_SECONDS = 1;

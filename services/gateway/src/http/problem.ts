@@ -27,6 +27,15 @@ export function sendProblem(
   requestId: string,
   extra: Headers = {},
 ): void {
+  const { status, headers, body } = toProblem(error, requestId);
+  send(response, status, { ...headers, ...extra }, body);
+}
+
+/** An error as RFC 9457 `application/problem+json`. */
+export function toProblem(
+  error: AppError,
+  requestId: string,
+): { readonly status: number; readonly headers: Headers; readonly body: string } {
   const { status, code, title } = meaningOf(error);
   const { requiredScope, violations } = error;
   const body = {
@@ -45,9 +54,8 @@ export function sendProblem(
     'X-Request-Id': requestId,
     ...challenge(error),
     ...errorHeaders(error),
-    ...extra,
   };
-  send(response, status, headers, JSON.stringify(body));
+  return { status, headers, body: JSON.stringify(body) };
 }
 
 /** Tells a client with a real token what is wrong with it (RFC 6750 section 3.1). */

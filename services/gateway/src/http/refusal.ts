@@ -4,7 +4,7 @@ import type { Gateway } from './gateway.ts';
 import { meaningOf } from './http-error.ts';
 import { sendOauthError } from './oauth-error.ts';
 import { sendProblem } from './problem.ts';
-import type { Headers } from './respond.ts';
+import { type Headers, transportHeaders } from './respond.ts';
 import { type Surface, sendUniform401 } from './uniform-401.ts';
 
 /** What a refusal needs to know of the request. */
@@ -40,7 +40,9 @@ async function refuseAuthentication(gateway: Gateway, response: ServerResponse, 
   const retryAfterSeconds = await gateway.failures.count(address, presentedClientId);
   const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
   if (early > 0) await gateway.pause(early);
-  if (retryAfterSeconds === null) return sendUniform401(response, surface);
+  if (retryAfterSeconds === null) {
+    return sendUniform401(response, surface, transportHeaders(gateway.config));
+  }
   const limited = new AppError('rate_limited', '', { retryAfterSeconds });
   const { LIMIT_AUTH_FAILURES_PER_MINUTE: quota } = gateway.config;
   const headers = {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { GatewayConfig } from '../config.ts';
 
 /** What every answer carries besides the frozen 401. */
 export const GUARDS = {
@@ -18,9 +19,15 @@ export function send(
   body: string | Buffer,
 ): void {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const all = { 'Cache-Control': 'no-store', ...GUARDS, ...headers, 'Content-Length': String(bytes.length) };
-  response.writeHead(status, all);
+  // A 204 has no content and must not state a length (RFC 9110 8.6).
+  const length = status === 204 ? {} : { 'Content-Length': String(bytes.length) };
+  response.writeHead(status, { 'Cache-Control': 'no-store', ...GUARDS, ...headers, ...length });
   response.end(bytes);
+}
+
+/** On every answer of a service whose public address is https (RFC 6797); other hosts of the same domain are not ours to bind. */
+export function transportHeaders({ PUBLIC_URL }: Pick<GatewayConfig, 'PUBLIC_URL'>): Headers {
+  return PUBLIC_URL.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=31536000' } : {};
 }
 
 export function sendJson(

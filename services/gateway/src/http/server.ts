@@ -2,6 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import type { GatewayConfig } from '../config.ts';
+import { answerMalformedRequests, refuseWithoutHost } from './malformed-requests.ts';
+import { transportHeaders } from './respond.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 20_000;
@@ -21,8 +23,14 @@ export async function startHttpServer(app: Express, config: GatewayConfig): Prom
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // Refused here, with a body.
+    requireHostHeader: false,
   };
-  const server = createServer(limits, app);
+  const transport = transportHeaders(config);
+  const server = createServer(limits, (request, response) => {
+    if (!refuseWithoutHost(request, response, transport)) app(request, response);
+  });
+  answerMalformedRequests(server, transport);
   // Whoever does not take the answer holds it in our memory.
   server.timeout = config.STALLED_CONNECTION_MS;
   const listening = Promise.withResolvers<void>();

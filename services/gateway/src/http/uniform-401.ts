@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Headers } from './respond.ts';
 
 /** `/oauth` has to speak RFC 6749; everything else speaks RFC 9457. */
 export type Surface = 'oauth' | 'problem';
@@ -49,11 +50,11 @@ const RESPONSES: Readonly<Record<Surface, Frozen>> = {
 
 /**
  * Sends the one refusal of authentication of a surface: the same bytes, header names, values and order whatever the cause; only
- * `Date` differs (contract section 2). Written raw, past everything that could add to it.
+ * `Date` differs (contract section 2). Written raw, past everything that could add to it. `transport` follows from the configuration alone.
  */
-export function sendUniform401(response: ServerResponse, surface: Surface): void {
+export function sendUniform401(response: ServerResponse, surface: Surface, transport: Headers): void {
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   const { headers, body } = RESPONSES[surface];
-  response.writeHead(401, [...headers]);
+  response.writeHead(401, [...Object.entries(transport).flat(), ...headers]);
   response.end(body);
 }

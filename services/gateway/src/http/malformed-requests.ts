@@ -1,0 +1,71 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { newId } from '@phds/service-kit/ids';
+import { HttpError } from './http-error.ts';
+import { sendProblem, toProblem } from './problem.ts';
+import { GUARDS, type Headers } from './respond.ts';
+
+/** How long a client may go on sending before its connection is cut: cut at once, it might not get to see the answer. */
+const LINGER_MS = 1_000;
+
+const MALFORMED = new HttpError(400, 'INVALID_REQUEST', 'The request is not well-formed HTTP.');
+const REFUSALS: Readonly<Record<string, HttpError>> = {
+  HPE_HEADER_OVERFLOW: new HttpError(431, 'INVALID_REQUEST', 'The header fields are too large.'),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: new HttpError(413, 'INVALID_REQUEST', 'The chunk extensions are too large.'),
+  ERR_HTTP_REQUEST_TIMEOUT: new HttpError(408, 'INVALID_REQUEST', 'The request did not arrive in time.'),
+};
+const NO_HOST = new HttpError(400, 'INVALID_REQUEST', 'The Host field is missing.');
+const EXPECTATION = new HttpError(417, 'INVALID_REQUEST', 'No expectation but 100-continue is met.');
+
+/** Answers what Node itself would refuse without a body: these refusals have a `code` like every other. */
+export function answerMalformedRequests(server: Server, transport: Headers): void {
+  server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
+    sendProblem(response, EXPECTATION, newId('req', 96), transport),
+  );
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // What arrives after the answer is malformed as well.
+    if (socket.writableEnded) return;
+    const refusal = error.code === 'ECONNRESET' || isAnswering(socket) ? null : findRefusal(error);
+    if (refusal === null || !socket.writable) return void socket.destroy();
+    socket.end(toMessage(refusal, transport));
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  });
+}
+
+/** Refuses an HTTP/1.1 request without `Host` (RFC 9112 3.2); answers whether it did. */
+export function refuseWithoutHost(
+  { httpVersion, rawHeaders }: IncomingMessage,
+  response: ServerResponse,
+  transport: Headers,
+): boolean {
+  if (httpVersion !== '1.1') return false;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.length === 4 && rawHeaders[i]?.toLowerCase() === 'host') return false;
+  }
+  sendProblem(response, NO_HOST, newId('req', 96), { ...transport, Connection: 'close' });
+  return true;
+}
+
+function findRefusal({ code = '' }: NodeJS.ErrnoException): HttpError | null {
+  return REFUSALS[code] ?? (code.startsWith('HPE_') ? MALFORMED : null);
+}
+
+/** Part of an answer to an earlier request is out, and another one would be taken for the rest of it. Node's own handler asks the same. */
+function isAnswering(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean {
+  return socket._httpMessage?.headersSent === true;
+}
+
+function toMessage(error: HttpError, transport: Headers): string {
+  const { status, headers, body } = toProblem(error, newId('req', 96));
+  const fields = {
+    ...transport,
+    'Cache-Control': 'no-store',
+    ...GUARDS,
+    ...headers,
+    'Content-Length': String(Buffer.byteLength(body)),
+    Date: new Date().toUTCString(),
+    Connection: 'close',
+  };
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`;
+}

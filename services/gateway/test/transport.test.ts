@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newSecret } from '@phds/service-kit/secrets';
+import { eventually } from '@phds/test-kit/conditions';
+import { answerMalformedRequests } from '../src/http/malformed-requests.ts';
+import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway({ PUBLIC_URL: 'https://health.test' });
+  gateway.backends.answer({ introspect: () => liveToken(), getProfile: () => documentOf({ data: {} }) });
+});
+afterAll(async () => gateway[Symbol.asyncDispose]());
+
+// The server may cut a connection while something is still being sent.
+const ignore = () => undefined;
+
+/** Everything that comes back until the connection is closed. */
+async function exchange(text: string, port = gateway.port): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  socket.on('data', (chunk) => chunks.push(chunk)).on('error', ignore);
+  socket.on('close', () => resolve());
+  socket.write(text);
+  await promise;
+  return Buffer.concat(chunks).toString('latin1');
+}
+
+const HSTS = 'max-age=31536000';
+
+describe('Strict-Transport-Security', () => {
+  test.each<[string, RequestInit, number]>([
+    ['/livez', {}, 200],
+    ['/oauth/scopes', { method: 'OPTIONS' }, 204],
+    ['/api/versions', {}, 200],
+    ['/api/v1/profile', {}, 401],
+    ['/api/v1/profile', { headers: bearer() }, 200],
+    ['/api/v1/nothing', { headers: bearer() }, 404],
+    ['/oauth/token', { method: 'POST', body: new URLSearchParams({ client_id: 'x' }) }, 200],
+    ['/oauth/grants', {}, 401],
+    ['/developer/apps', {}, 401],
+    ['/oauth/authorize?a=%zz', {}, 400],
+    ['/sign-in', {}, 303],
+    ['/nothing', {}, 404],
+  ])('is on the answer of %s (case %#)', async (path, init, status) => {
+    const response = await gateway.fetch(path, init);
+    expect([response.status, response.headers.get('strict-transport-security')]).toEqual([status, HSTS]);
+  });
+
+  test('keeps the uniform 401 the same bytes in every case', async () => {
+    const request = (path: string, token: string) =>
+      exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\n${token}Connection: close\r\n\r\n`);
+    const answers = await Promise.all([
+      request('/api/v1/profile', ''),
+      request('/api/v1/nothing', `Authorization: Bearer ${newSecret('refresh_token')}\r\n`),
+      request('/partner/consent/grants', ''),
+    ]);
+    const same = new Set(answers.map((answer) => answer.replace(/Date: [^\r]*/, 'Date: now')));
+    expect([...same]).toEqual([
+      expect.stringContaining(`401 Unauthorized\r\nStrict-Transport-Security: ${HSTS}\r\n`),
+    ]);
+  });
+
+  test('is absent where the public address is plain http', async () => {
+    await using plain = await startTestGateway();
+    for (const path of ['/livez', '/api/v1/profile']) {
+      expect((await plain.fetch(path)).headers.get('strict-transport-security')).toBeNull();
+    }
+  });
+});
+
+test('a 204 states no length', async () => {
+  const answer = await exchange('OPTIONS /oauth/scopes HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1.1 204 /);
+  expect(answer).not.toMatch(/content-length/i);
+});
+
+describe('what the HTTP parser refuses has a body with a code', () => {
+  test.each([
+    ['header fields beyond the cap', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['what is no HTTP', 'hello\r\n\r\n', 400],
+    ['a bad field name', 'GET / HTTP/1.1\r\nHo st: x\r\n\r\n', 400],
+    [
+      'two lengths',
+      'POST /oauth/token HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+      400,
+    ],
+    ['no Host', 'GET /livez HTTP/1.1\r\n\r\n', 400],
+    [
+      'an expectation',
+      'POST /oauth/token HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
+      417,
+    ],
+  ])('%s', async (_, text, status) => {
+    const [head = '', body = ''] = (await exchange(text)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toContain(`Strict-Transport-Security: ${HSTS}`);
+    expect(head).toContain('Content-Type: application/problem+json');
+    expect(head).toContain(`Content-Length: ${Buffer.byteLength(body)}`);
+    expect(JSON.parse(body)).toEqual({
+      type: '/problems/invalid-request',
+      title: expect.any(String),
+      status,
+      code: 'INVALID_REQUEST',
+      detail: expect.any(String),
+      requestId: expect.stringMatching(/^req_/),
+      errors: [],
+    });
+  });
+
+  test('a request that does not arrive in time', async () => {
+    const server = createServer({ headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 10 });
+    answerMalformedRequests(server, {});
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const answer = await exchange('GET / HTTP/1.1\r\nHost: x\r\n', (server.address() as AddressInfo).port);
+    expect(answer).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n[\s\S]*"code":"INVALID_REQUEST"/);
+    server.close();
+  });
+
+  test('a client that never stops sending is cut off', async () => {
+    const socket = connect(gateway.port, '127.0.0.1').on('error', ignore);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    await eventually(() => {
+      if (!socket.destroyed) socket.write('x'.repeat(1_000));
+      return socket.destroyed;
+    });
+    expect(received).toContain('INVALID_REQUEST');
+  });
+
+  test('a malformed request adds nothing to the answer before it', async () => {
+    const answers = await exchange('GET /livez HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n');
+    expect(answers).toMatch(/^HTTP\/1.1 200 OK\r\n[^{}]*\r\n\r\nok\n$/);
+  });
+
+  test('a malformed request on a connection that was used before is answered', async () => {
+    const socket = connect(gateway.port, '127.0.0.1').on('error', ignore);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
+    await eventually(() => received.endsWith('ok\n'));
+    socket.write('nonsense\r\n\r\n');
+    await eventually(
+      () => received.includes('HTTP/1.1 400 Bad Request') && received.includes('INVALID_REQUEST'),
+    );
+    socket.destroy();
+  });
+});
