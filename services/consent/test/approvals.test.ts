@@ -185,6 +185,19 @@ describe('a pending approval', () => {
     await expect(deny(id, 'ada')).rejects.toMatchObject({ reason: 'already_decided' });
   });
 
+  test('shows its claimant the terms that repeat an approval, and no terms before that', async () => {
+    const id = await openPending(consent, await registerApp(consent));
+    expect((await get(id, 'ada'))?.approved).toBeUndefined();
+    const terms = { scopes: [GLUCOSE], expiresInDays: 30, dataFrom: '2026-01-01' };
+    const session = await consent.session('ada');
+    await consent.asAuthorization.approve({ id, ...terms }, session);
+    const approved = (await get(id, 'ada'))?.approved;
+    expect(approved).toMatchObject(terms);
+    const { scopes, expiresInDays, dataFrom } = approved ?? terms;
+    const repeated = { id, scopes, expiresInDays, dataFrom };
+    expect((await consent.asAuthorization.approve(repeated, session)).repeatedDecision).toBe(true);
+  });
+
   test('waits while its app is suspended', async () => {
     const paused = await registerApp(consent);
     const id = await openPending(consent, paused);

@@ -26,6 +26,8 @@ export interface PendingApprovalView extends ConsentRequest {
   readonly expiresAt: Date;
   /** Scopes that the person's live grant of this app has already. */
   readonly alreadyShared: readonly string[];
+  /** Present exactly when approved. */
+  readonly approval: Approval | null;
 }
 
 /** What was approved, kept to recognise the same decision made again. */

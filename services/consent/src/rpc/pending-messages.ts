@@ -1,6 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
+  type ApprovedTermsSchema,
   type OpenPendingApprovalRequest,
   type PendingApprovalSchema,
   PendingStatus as PendingStatusMessage,
@@ -8,7 +9,7 @@ import {
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import type { OpeningRequest } from '../app/ports.ts';
-import type { PendingApprovalView, PendingStatus } from '../domain/pending-approval.ts';
+import type { Approval, PendingApprovalView, PendingStatus } from '../domain/pending-approval.ts';
 import { parseAppProfile, toAppProfileMessage } from './app-messages.ts';
 import { parseName, parseScopes, parseText } from './parameters.ts';
 
@@ -45,7 +46,12 @@ export function toPendingMessage(
     clientAuthenticated: pending.clientAuthenticated,
     createdAt: timestampFromDate(pending.createdAt),
     expiresAt: timestampFromDate(pending.expiresAt),
+    ...(pending.approval === null ? {} : { approved: toTermsMessage(pending.approval) }),
   };
+}
+
+function toTermsMessage({ scopes, days, dataFrom }: Approval): MessageInitShape<typeof ApprovedTermsSchema> {
+  return { scopes: [...scopes], expiresInDays: days, dataFrom: dataFrom ?? '' };
 }
 
 export function parseOpening(request: OpenPendingApprovalRequest): OpeningRequest {

@@ -59,7 +59,8 @@ export function toPendingApproval(row: PendingRow): PendingApproval {
   };
 }
 
-function toApproval(row: PendingRow): PendingApproval['approval'] {
+/** What was approved; null unless it was. */
+export function toApproval(row: PendingRow): PendingApproval['approval'] {
   const { approvedScopes, approvedDays, approvedDataFrom, grantId, grantExpiresAt } = row;
   if (row.status !== 'approved') return null;
   if (approvedScopes === null || approvedDays === null || grantId === null || grantExpiresAt === null) {

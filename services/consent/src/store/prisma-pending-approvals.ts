@@ -4,7 +4,13 @@ import type { PendingApprovalView } from '../domain/pending-approval.ts';
 import { APP_COLUMNS, type AppRow, toAppProfile } from './app-rows.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { SUSPENDED } from './grant-rows.ts';
-import { PENDING_COLUMNS, PENDING_FROM, PENDING_STATUS, type PendingRow } from './pending-rows.ts';
+import {
+  PENDING_COLUMNS,
+  PENDING_FROM,
+  PENDING_STATUS,
+  type PendingRow,
+  toApproval,
+} from './pending-rows.ts';
 
 interface ViewRow extends PendingRow, AppRow {
   readonly alreadyShared: string[] | null;
@@ -108,5 +114,6 @@ async function selectViews(
     createdAt: row.createdAt,
     expiresAt: row.expiresAt,
     alreadyShared: row.alreadyShared ?? [],
+    approval: toApproval(row),
   }));
 }

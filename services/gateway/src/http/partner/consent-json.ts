@@ -1,6 +1,7 @@
 import { findScope } from '@phds/catalog/scopes';
 import { type AccessDay, type AccessRecord, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import type {
+  ApprovedTerms,
   ConsentGrant,
   PendingApproval,
   RequestedScope,
@@ -21,7 +22,13 @@ export function toPendingJson(pending: PendingApproval) {
     clientAuthenticated: pending.clientAuthenticated,
     createdAt: toInstant(pending.createdAt),
     expiresAt: toInstant(pending.expiresAt),
+    ...(pending.approved === undefined ? {} : { approved: toApprovedJson(pending.approved) }),
   };
+}
+
+/** The body of `…/approve` that repeats the decision: a page that lost the answer asks for the code with it. */
+function toApprovedJson({ scopes, expiresInDays, dataFrom }: ApprovedTerms) {
+  return { scopes, expiresInDays, dataFrom: toNullable(dataFrom) };
 }
 
 function toRequestedScopeJson({ scope, alreadyShared }: RequestedScope) {

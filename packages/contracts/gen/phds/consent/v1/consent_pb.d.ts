@@ -67,6 +67,13 @@ export declare type PendingApproval = Message<"phds.consent.v1.PendingApproval">
    * @generated from field: google.protobuf.Timestamp expires_at = 9;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * What the user approved; present exactly when approved. Approve with the same terms repeats the decision.
+   *
+   * @generated from field: phds.consent.v1.ApprovedTerms approved = 10;
+   */
+  approved?: ApprovedTerms | undefined;
 };
 
 /**
@@ -74,6 +81,36 @@ export declare type PendingApproval = Message<"phds.consent.v1.PendingApproval">
  * Use `create(PendingApprovalSchema)` to create a new message.
  */
 export declare const PendingApprovalSchema: GenMessage<PendingApproval>;
+
+/**
+ * @generated from message phds.consent.v1.ApprovedTerms
+ */
+export declare type ApprovedTerms = Message<"phds.consent.v1.ApprovedTerms"> & {
+  /**
+   * In catalog order.
+   *
+   * @generated from field: repeated string scopes = 1;
+   */
+  scopes: string[];
+
+  /**
+   * @generated from field: uint32 expires_in_days = 2;
+   */
+  expiresInDays: number;
+
+  /**
+   * YYYY-MM-DD; empty is everything.
+   *
+   * @generated from field: string data_from = 3;
+   */
+  dataFrom: string;
+};
+
+/**
+ * Describes the message phds.consent.v1.ApprovedTerms.
+ * Use `create(ApprovedTermsSchema)` to create a new message.
+ */
+export declare const ApprovedTermsSchema: GenMessage<ApprovedTerms>;
 
 /**
  * @generated from message phds.consent.v1.RequestedScope

@@ -11,7 +11,7 @@ import { file_phds_consent_v1_ledger } from "./ledger_pb.js";
  * Describes the file phds/consent/v1/consent.proto.
  */
 export const file_phds_consent_v1_consent = /*@__PURE__*/
-  fileDesc("Ch1waGRzL2NvbnNlbnQvdjEvY29uc2VudC5wcm90bxIPcGhkcy5jb25zZW50LnYxItgCCg9QZW5kaW5nQXBwcm92YWwSCgoCaWQYASABKAkSLgoGc3RhdHVzGAIgASgOMh4ucGhkcy5jb25zZW50LnYxLlBlbmRpbmdTdGF0dXMSKAoDYXBwGAMgASgLMhsucGhkcy5jb25zZW50LnYxLkFwcFByb2ZpbGUSFQoNcmVkaXJlY3RfaG9zdBgEIAEoCRI5ChByZXF1ZXN0ZWRfc2NvcGVzGAUgAygLMh8ucGhkcy5jb25zZW50LnYxLlJlcXVlc3RlZFNjb3BlEg8KB3B1cnBvc2UYBiABKAkSHAoUY2xpZW50X2F1dGhlbnRpY2F0ZWQYByABKAgSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiNwoOUmVxdWVzdGVkU2NvcGUSDQoFc2NvcGUYASABKAkSFgoOYWxyZWFkeV9zaGFyZWQYAiABKAgiuwEKGk9wZW5QZW5kaW5nQXBwcm92YWxSZXF1ZXN0EgoKAmlkGAEgASgJEigKA2FwcBgCIAEoCzIbLnBoZHMuY29uc2VudC52MS5BcHBQcm9maWxlEhEKCWFwcF9lcG9jaBgDIAEoDRIVCg1yZWRpcmVjdF9ob3N0GAQgASgJEg4KBnNjb3BlcxgFIAMoCRIPCgdwdXJwb3NlGAYgASgJEhwKFGNsaWVudF9hdXRoZW50aWNhdGVkGAcgASgIIk0KG09wZW5QZW5kaW5nQXBwcm92YWxSZXNwb25zZRIuCgpleHBpcmVzX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCInChlHZXRQZW5kaW5nQXBwcm92YWxSZXF1ZXN0EgoKAmlkGAEgASgJIlgKGkdldFBlbmRpbmdBcHByb3ZhbFJlc3BvbnNlEjoKEHBlbmRpbmdfYXBwcm92YWwYASABKAsyIC5waGRzLmNvbnNlbnQudjEuUGVuZGluZ0FwcHJvdmFsIngKG0xpc3RQZW5kaW5nQXBwcm92YWxzUmVxdWVzdBIpCgRwYWdlGAEgASgLMhsucGhkcy5jb21tb24udjEuUGFnZVJlcXVlc3QSLgoGc3RhdHVzGAIgASgOMh4ucGhkcy5jb25zZW50LnYxLlBlbmRpbmdTdGF0dXMiagocTGlzdFBlbmRpbmdBcHByb3ZhbHNSZXNwb25zZRI7ChFwZW5kaW5nX2FwcHJvdmFscxgBIAMoCzIgLnBoZHMuY29uc2VudC52MS5QZW5kaW5nQXBwcm92YWwSDQoFdG90YWwYAiABKA0igQEKDkFwcHJvdmVSZXF1ZXN0EgoKAmlkGAEgASgJEg4KBnNjb3BlcxgCIAMoCRIVCg1hbGxfcmVxdWVzdGVkGAMgASgIEhcKD2V4cGlyZXNfaW5fZGF5cxgEIAEoDRIRCglkYXRhX2Zyb20YBSABKAkSEAoIbGFuZ3VhZ2UYBiABKAki6wEKD0FwcHJvdmVSZXNwb25zZRIQCghncmFudF9pZBgBIAEoCRIRCgljbGllbnRfaWQYAiABKAkSDwoHdXNlcl9pZBgDIAEoCRIOCgZzY29wZXMYBCADKAkSNAoQZ3JhbnRfZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZGVjaWRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJYXBwX2Vwb2NoGAcgASgNEhkKEXJlcGVhdGVkX2RlY2lzaW9uGAggASgIIhkKC0RlbnlSZXF1ZXN0EgoKAmlkGAEgASgJIj4KDERlbnlSZXNwb25zZRIuCgpkZWNpZGVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKDAwoMQ29uc2VudEdyYW50EgoKAmlkGAEgASgJEigKA2FwcBgCIAEoCzIbLnBoZHMuY29uc2VudC52MS5BcHBQcm9maWxlEg4KBnNjb3BlcxgDIAMoCRIsCgZzdGF0dXMYBCABKA4yHC5waGRzLmNvbnNlbnQudjEuR3JhbnRTdGF0dXMSLgoKZ3JhbnRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKcmV2b2tlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKcmV2b2tlZF9ieRgIIAEoCRIyCg5sYXN0X2FjY2Vzc19hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMYWNjZXNzX2NvdW50GAogASgNEhEKCWRhdGFfZnJvbRgLIAEoCSJsChFMaXN0R3JhbnRzUmVxdWVzdBIpCgRwYWdlGAEgASgLMhsucGhkcy5jb21tb24udjEuUGFnZVJlcXVlc3QSLAoGc3RhdHVzGAIgASgOMhwucGhkcy5jb25zZW50LnYxLkdyYW50U3RhdHVzIlIKEkxpc3RHcmFudHNSZXNwb25zZRItCgZncmFudHMYASADKAsyHS5waGRzLmNvbnNlbnQudjEuQ29uc2VudEdyYW50Eg0KBXRvdGFsGAIgASgNIh0KD0dldEdyYW50UmVxdWVzdBIKCgJpZBgBIAEoCSJAChBHZXRHcmFudFJlc3BvbnNlEiwKBWdyYW50GAEgASgLMh0ucGhkcy5jb25zZW50LnYxLkNvbnNlbnRHcmFudCKHAQoSTmFycm93R3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJEg4KBnNjb3BlcxgCIAMoCRISCgpzZXRfc2NvcGVzGAMgASgIEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWRhdGFfZnJvbRgFIAEoCSJDChNOYXJyb3dHcmFudFJlc3BvbnNlEiwKBWdyYW50GAEgASgLMh0ucGhkcy5jb25zZW50LnYxLkNvbnNlbnRHcmFudCIgChJSZXZva2VHcmFudFJlcXVlc3QSCgoCaWQYASABKAkiRQoTUmV2b2tlR3JhbnRSZXNwb25zZRIuCgpyZXZva2VkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIYChZSZXZva2VBbGxHcmFudHNSZXF1ZXN0IioKF1Jldm9rZUFsbEdyYW50c1Jlc3BvbnNlEg8KB3Jldm9rZWQYASABKA0iJQoRR2V0UmVjZWlwdFJlcXVlc3QSEAoIZ3JhbnRfaWQYASABKAkiJQoSR2V0UmVjZWlwdFJlc3BvbnNlEg8KB3JlY2VpcHQYASABKAkiVAoUTGlzdEFwcEdyYW50c1JlcXVlc3QSEQoJY2xpZW50X2lkGAEgASgJEikKBHBhZ2UYAiABKAsyGy5waGRzLmNvbW1vbi52MS5QYWdlUmVxdWVzdCK0AQoIQXBwR3JhbnQSCgoCaWQYASABKAkSDgoGc2NvcGVzGAIgAygJEiwKBnN0YXR1cxgDIAEoDjIcLnBoZHMuY29uc2VudC52MS5HcmFudFN0YXR1cxIuCgpncmFudGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJRChVMaXN0QXBwR3JhbnRzUmVzcG9uc2USKQoGZ3JhbnRzGAEgAygLMhkucGhkcy5jb25zZW50LnYxLkFwcEdyYW50Eg0KBXRvdGFsGAIgASgNIiMKEEVyYXNlVXNlclJlcXVlc3QSDwoHdXNlcl9pZBgBIAEoCSI+ChFFcmFzZVVzZXJSZXNwb25zZRIOCgZncmFudHMYASABKA0SGQoRcGVuZGluZ19hcHByb3ZhbHMYAiABKA0qvQEKDVBlbmRpbmdTdGF0dXMSHgoaUEVORElOR19TVEFUVVNfVU5TUEVDSUZJRUQQABIaChZQRU5ESU5HX1NUQVRVU19QRU5ESU5HEAESGwoXUEVORElOR19TVEFUVVNfQVBQUk9WRUQQAhIZChVQRU5ESU5HX1NUQVRVU19ERU5JRUQQAxIaChZQRU5ESU5HX1NUQVRVU19FWFBJUkVEEAQSHAoYUEVORElOR19TVEFUVVNfQ0FOQ0VMTEVEEAUyxgkKDkNvbnNlbnRTZXJ2aWNlEnAKE09wZW5QZW5kaW5nQXBwcm92YWwSKy5waGRzLmNvbnNlbnQudjEuT3BlblBlbmRpbmdBcHByb3ZhbFJlcXVlc3QaLC5waGRzLmNvbnNlbnQudjEuT3BlblBlbmRpbmdBcHByb3ZhbFJlc3BvbnNlEm0KEkdldFBlbmRpbmdBcHByb3ZhbBIqLnBoZHMuY29uc2VudC52MS5HZXRQZW5kaW5nQXBwcm92YWxSZXF1ZXN0GisucGhkcy5jb25zZW50LnYxLkdldFBlbmRpbmdBcHByb3ZhbFJlc3BvbnNlEnMKFExpc3RQZW5kaW5nQXBwcm92YWxzEiwucGhkcy5jb25zZW50LnYxLkxpc3RQZW5kaW5nQXBwcm92YWxzUmVxdWVzdBotLnBoZHMuY29uc2VudC52MS5MaXN0UGVuZGluZ0FwcHJvdmFsc1Jlc3BvbnNlEkwKB0FwcHJvdmUSHy5waGRzLmNvbnNlbnQudjEuQXBwcm92ZVJlcXVlc3QaIC5waGRzLmNvbnNlbnQudjEuQXBwcm92ZVJlc3BvbnNlEkMKBERlbnkSHC5waGRzLmNvbnNlbnQudjEuRGVueVJlcXVlc3QaHS5waGRzLmNvbnNlbnQudjEuRGVueVJlc3BvbnNlElUKCkxpc3RHcmFudHMSIi5waGRzLmNvbnNlbnQudjEuTGlzdEdyYW50c1JlcXVlc3QaIy5waGRzLmNvbnNlbnQudjEuTGlzdEdyYW50c1Jlc3BvbnNlEk8KCEdldEdyYW50EiAucGhkcy5jb25zZW50LnYxLkdldEdyYW50UmVxdWVzdBohLnBoZHMuY29uc2VudC52MS5HZXRHcmFudFJlc3BvbnNlElgKC05hcnJvd0dyYW50EiMucGhkcy5jb25zZW50LnYxLk5hcnJvd0dyYW50UmVxdWVzdBokLnBoZHMuY29uc2VudC52MS5OYXJyb3dHcmFudFJlc3BvbnNlElgKC1Jldm9rZUdyYW50EiMucGhkcy5jb25zZW50LnYxLlJldm9rZUdyYW50UmVxdWVzdBokLnBoZHMuY29uc2VudC52MS5SZXZva2VHcmFudFJlc3BvbnNlEmQKD1Jldm9rZUFsbEdyYW50cxInLnBoZHMuY29uc2VudC52MS5SZXZva2VBbGxHcmFudHNSZXF1ZXN0GigucGhkcy5jb25zZW50LnYxLlJldm9rZUFsbEdyYW50c1Jlc3BvbnNlElUKCkdldFJlY2VpcHQSIi5waGRzLmNvbnNlbnQudjEuR2V0UmVjZWlwdFJlcXVlc3QaIy5waGRzLmNvbnNlbnQudjEuR2V0UmVjZWlwdFJlc3BvbnNlEl4KDUxpc3RBcHBHcmFudHMSJS5waGRzLmNvbnNlbnQudjEuTGlzdEFwcEdyYW50c1JlcXVlc3QaJi5waGRzLmNvbnNlbnQudjEuTGlzdEFwcEdyYW50c1Jlc3BvbnNlElIKCUVyYXNlVXNlchIhLnBoZHMuY29uc2VudC52MS5FcmFzZVVzZXJSZXF1ZXN0GiIucGhkcy5jb25zZW50LnYxLkVyYXNlVXNlclJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_phds_common_v1_page, file_phds_consent_v1_ledger]);
+  fileDesc("Ch1waGRzL2NvbnNlbnQvdjEvY29uc2VudC5wcm90bxIPcGhkcy5jb25zZW50LnYxIooDCg9QZW5kaW5nQXBwcm92YWwSCgoCaWQYASABKAkSLgoGc3RhdHVzGAIgASgOMh4ucGhkcy5jb25zZW50LnYxLlBlbmRpbmdTdGF0dXMSKAoDYXBwGAMgASgLMhsucGhkcy5jb25zZW50LnYxLkFwcFByb2ZpbGUSFQoNcmVkaXJlY3RfaG9zdBgEIAEoCRI5ChByZXF1ZXN0ZWRfc2NvcGVzGAUgAygLMh8ucGhkcy5jb25zZW50LnYxLlJlcXVlc3RlZFNjb3BlEg8KB3B1cnBvc2UYBiABKAkSHAoUY2xpZW50X2F1dGhlbnRpY2F0ZWQYByABKAgSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoIYXBwcm92ZWQYCiABKAsyHi5waGRzLmNvbnNlbnQudjEuQXBwcm92ZWRUZXJtcyJLCg1BcHByb3ZlZFRlcm1zEg4KBnNjb3BlcxgBIAMoCRIXCg9leHBpcmVzX2luX2RheXMYAiABKA0SEQoJZGF0YV9mcm9tGAMgASgJIjcKDlJlcXVlc3RlZFNjb3BlEg0KBXNjb3BlGAEgASgJEhYKDmFscmVhZHlfc2hhcmVkGAIgASgIIrsBChpPcGVuUGVuZGluZ0FwcHJvdmFsUmVxdWVzdBIKCgJpZBgBIAEoCRIoCgNhcHAYAiABKAsyGy5waGRzLmNvbnNlbnQudjEuQXBwUHJvZmlsZRIRCglhcHBfZXBvY2gYAyABKA0SFQoNcmVkaXJlY3RfaG9zdBgEIAEoCRIOCgZzY29wZXMYBSADKAkSDwoHcHVycG9zZRgGIAEoCRIcChRjbGllbnRfYXV0aGVudGljYXRlZBgHIAEoCCJNChtPcGVuUGVuZGluZ0FwcHJvdmFsUmVzcG9uc2USLgoKZXhwaXJlc19hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiJwoZR2V0UGVuZGluZ0FwcHJvdmFsUmVxdWVzdBIKCgJpZBgBIAEoCSJYChpHZXRQZW5kaW5nQXBwcm92YWxSZXNwb25zZRI6ChBwZW5kaW5nX2FwcHJvdmFsGAEgASgLMiAucGhkcy5jb25zZW50LnYxLlBlbmRpbmdBcHByb3ZhbCJ4ChtMaXN0UGVuZGluZ0FwcHJvdmFsc1JlcXVlc3QSKQoEcGFnZRgBIAEoCzIbLnBoZHMuY29tbW9uLnYxLlBhZ2VSZXF1ZXN0Ei4KBnN0YXR1cxgCIAEoDjIeLnBoZHMuY29uc2VudC52MS5QZW5kaW5nU3RhdHVzImoKHExpc3RQZW5kaW5nQXBwcm92YWxzUmVzcG9uc2USOwoRcGVuZGluZ19hcHByb3ZhbHMYASADKAsyIC5waGRzLmNvbnNlbnQudjEuUGVuZGluZ0FwcHJvdmFsEg0KBXRvdGFsGAIgASgNIoEBCg5BcHByb3ZlUmVxdWVzdBIKCgJpZBgBIAEoCRIOCgZzY29wZXMYAiADKAkSFQoNYWxsX3JlcXVlc3RlZBgDIAEoCBIXCg9leHBpcmVzX2luX2RheXMYBCABKA0SEQoJZGF0YV9mcm9tGAUgASgJEhAKCGxhbmd1YWdlGAYgASgJIusBCg9BcHByb3ZlUmVzcG9uc2USEAoIZ3JhbnRfaWQYASABKAkSEQoJY2xpZW50X2lkGAIgASgJEg8KB3VzZXJfaWQYAyABKAkSDgoGc2NvcGVzGAQgAygJEjQKEGdyYW50X2V4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmRlY2lkZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWFwcF9lcG9jaBgHIAEoDRIZChFyZXBlYXRlZF9kZWNpc2lvbhgIIAEoCCIZCgtEZW55UmVxdWVzdBIKCgJpZBgBIAEoCSI+CgxEZW55UmVzcG9uc2USLgoKZGVjaWRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAigwMKDENvbnNlbnRHcmFudBIKCgJpZBgBIAEoCRIoCgNhcHAYAiABKAsyGy5waGRzLmNvbnNlbnQudjEuQXBwUHJvZmlsZRIOCgZzY29wZXMYAyADKAkSLAoGc3RhdHVzGAQgASgOMhwucGhkcy5jb25zZW50LnYxLkdyYW50U3RhdHVzEi4KCmdyYW50ZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnJldm9rZWRfYnkYCCABKAkSMgoObGFzdF9hY2Nlc3NfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDGFjY2Vzc19jb3VudBgKIAEoDRIRCglkYXRhX2Zyb20YCyABKAkibAoRTGlzdEdyYW50c1JlcXVlc3QSKQoEcGFnZRgBIAEoCzIbLnBoZHMuY29tbW9uLnYxLlBhZ2VSZXF1ZXN0EiwKBnN0YXR1cxgCIAEoDjIcLnBoZHMuY29uc2VudC52MS5HcmFudFN0YXR1cyJSChJMaXN0R3JhbnRzUmVzcG9uc2USLQoGZ3JhbnRzGAEgAygLMh0ucGhkcy5jb25zZW50LnYxLkNvbnNlbnRHcmFudBINCgV0b3RhbBgCIAEoDSIdCg9HZXRHcmFudFJlcXVlc3QSCgoCaWQYASABKAkiQAoQR2V0R3JhbnRSZXNwb25zZRIsCgVncmFudBgBIAEoCzIdLnBoZHMuY29uc2VudC52MS5Db25zZW50R3JhbnQihwEKEk5hcnJvd0dyYW50UmVxdWVzdBIKCgJpZBgBIAEoCRIOCgZzY29wZXMYAiADKAkSEgoKc2V0X3Njb3BlcxgDIAEoCBIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglkYXRhX2Zyb20YBSABKAkiQwoTTmFycm93R3JhbnRSZXNwb25zZRIsCgVncmFudBgBIAEoCzIdLnBoZHMuY29uc2VudC52MS5Db25zZW50R3JhbnQiIAoSUmV2b2tlR3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJIkUKE1Jldm9rZUdyYW50UmVzcG9uc2USLgoKcmV2b2tlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiGAoWUmV2b2tlQWxsR3JhbnRzUmVxdWVzdCIqChdSZXZva2VBbGxHcmFudHNSZXNwb25zZRIPCgdyZXZva2VkGAEgASgNIiUKEUdldFJlY2VpcHRSZXF1ZXN0EhAKCGdyYW50X2lkGAEgASgJIiUKEkdldFJlY2VpcHRSZXNwb25zZRIPCgdyZWNlaXB0GAEgASgJIlQKFExpc3RBcHBHcmFudHNSZXF1ZXN0EhEKCWNsaWVudF9pZBgBIAEoCRIpCgRwYWdlGAIgASgLMhsucGhkcy5jb21tb24udjEuUGFnZVJlcXVlc3QitAEKCEFwcEdyYW50EgoKAmlkGAEgASgJEg4KBnNjb3BlcxgCIAMoCRIsCgZzdGF0dXMYAyABKA4yHC5waGRzLmNvbnNlbnQudjEuR3JhbnRTdGF0dXMSLgoKZ3JhbnRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiUQoVTGlzdEFwcEdyYW50c1Jlc3BvbnNlEikKBmdyYW50cxgBIAMoCzIZLnBoZHMuY29uc2VudC52MS5BcHBHcmFudBINCgV0b3RhbBgCIAEoDSIjChBFcmFzZVVzZXJSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkiPgoRRXJhc2VVc2VyUmVzcG9uc2USDgoGZ3JhbnRzGAEgASgNEhkKEXBlbmRpbmdfYXBwcm92YWxzGAIgASgNKr0BCg1QZW5kaW5nU3RhdHVzEh4KGlBFTkRJTkdfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGgoWUEVORElOR19TVEFUVVNfUEVORElORxABEhsKF1BFTkRJTkdfU1RBVFVTX0FQUFJPVkVEEAISGQoVUEVORElOR19TVEFUVVNfREVOSUVEEAMSGgoWUEVORElOR19TVEFUVVNfRVhQSVJFRBAEEhwKGFBFTkRJTkdfU1RBVFVTX0NBTkNFTExFRBAFMsYJCg5Db25zZW50U2VydmljZRJwChNPcGVuUGVuZGluZ0FwcHJvdmFsEisucGhkcy5jb25zZW50LnYxLk9wZW5QZW5kaW5nQXBwcm92YWxSZXF1ZXN0GiwucGhkcy5jb25zZW50LnYxLk9wZW5QZW5kaW5nQXBwcm92YWxSZXNwb25zZRJtChJHZXRQZW5kaW5nQXBwcm92YWwSKi5waGRzLmNvbnNlbnQudjEuR2V0UGVuZGluZ0FwcHJvdmFsUmVxdWVzdBorLnBoZHMuY29uc2VudC52MS5HZXRQZW5kaW5nQXBwcm92YWxSZXNwb25zZRJzChRMaXN0UGVuZGluZ0FwcHJvdmFscxIsLnBoZHMuY29uc2VudC52MS5MaXN0UGVuZGluZ0FwcHJvdmFsc1JlcXVlc3QaLS5waGRzLmNvbnNlbnQudjEuTGlzdFBlbmRpbmdBcHByb3ZhbHNSZXNwb25zZRJMCgdBcHByb3ZlEh8ucGhkcy5jb25zZW50LnYxLkFwcHJvdmVSZXF1ZXN0GiAucGhkcy5jb25zZW50LnYxLkFwcHJvdmVSZXNwb25zZRJDCgREZW55EhwucGhkcy5jb25zZW50LnYxLkRlbnlSZXF1ZXN0Gh0ucGhkcy5jb25zZW50LnYxLkRlbnlSZXNwb25zZRJVCgpMaXN0R3JhbnRzEiIucGhkcy5jb25zZW50LnYxLkxpc3RHcmFudHNSZXF1ZXN0GiMucGhkcy5jb25zZW50LnYxLkxpc3RHcmFudHNSZXNwb25zZRJPCghHZXRHcmFudBIgLnBoZHMuY29uc2VudC52MS5HZXRHcmFudFJlcXVlc3QaIS5waGRzLmNvbnNlbnQudjEuR2V0R3JhbnRSZXNwb25zZRJYCgtOYXJyb3dHcmFudBIjLnBoZHMuY29uc2VudC52MS5OYXJyb3dHcmFudFJlcXVlc3QaJC5waGRzLmNvbnNlbnQudjEuTmFycm93R3JhbnRSZXNwb25zZRJYCgtSZXZva2VHcmFudBIjLnBoZHMuY29uc2VudC52MS5SZXZva2VHcmFudFJlcXVlc3QaJC5waGRzLmNvbnNlbnQudjEuUmV2b2tlR3JhbnRSZXNwb25zZRJkCg9SZXZva2VBbGxHcmFudHMSJy5waGRzLmNvbnNlbnQudjEuUmV2b2tlQWxsR3JhbnRzUmVxdWVzdBooLnBoZHMuY29uc2VudC52MS5SZXZva2VBbGxHcmFudHNSZXNwb25zZRJVCgpHZXRSZWNlaXB0EiIucGhkcy5jb25zZW50LnYxLkdldFJlY2VpcHRSZXF1ZXN0GiMucGhkcy5jb25zZW50LnYxLkdldFJlY2VpcHRSZXNwb25zZRJeCg1MaXN0QXBwR3JhbnRzEiUucGhkcy5jb25zZW50LnYxLkxpc3RBcHBHcmFudHNSZXF1ZXN0GiYucGhkcy5jb25zZW50LnYxLkxpc3RBcHBHcmFudHNSZXNwb25zZRJSCglFcmFzZVVzZXISIS5waGRzLmNvbnNlbnQudjEuRXJhc2VVc2VyUmVxdWVzdBoiLnBoZHMuY29uc2VudC52MS5FcmFzZVVzZXJSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_phds_common_v1_page, file_phds_consent_v1_ledger]);
 
 /**
  * Describes the message phds.consent.v1.PendingApproval.
@@ -21,207 +21,214 @@ export const PendingApprovalSchema = /*@__PURE__*/
   messageDesc(file_phds_consent_v1_consent, 0);
 
 /**
+ * Describes the message phds.consent.v1.ApprovedTerms.
+ * Use `create(ApprovedTermsSchema)` to create a new message.
+ */
+export const ApprovedTermsSchema = /*@__PURE__*/
+  messageDesc(file_phds_consent_v1_consent, 1);
+
+/**
  * Describes the message phds.consent.v1.RequestedScope.
  * Use `create(RequestedScopeSchema)` to create a new message.
  */
 export const RequestedScopeSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 1);
+  messageDesc(file_phds_consent_v1_consent, 2);
 
 /**
  * Describes the message phds.consent.v1.OpenPendingApprovalRequest.
  * Use `create(OpenPendingApprovalRequestSchema)` to create a new message.
  */
 export const OpenPendingApprovalRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 2);
+  messageDesc(file_phds_consent_v1_consent, 3);
 
 /**
  * Describes the message phds.consent.v1.OpenPendingApprovalResponse.
  * Use `create(OpenPendingApprovalResponseSchema)` to create a new message.
  */
 export const OpenPendingApprovalResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 3);
+  messageDesc(file_phds_consent_v1_consent, 4);
 
 /**
  * Describes the message phds.consent.v1.GetPendingApprovalRequest.
  * Use `create(GetPendingApprovalRequestSchema)` to create a new message.
  */
 export const GetPendingApprovalRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 4);
+  messageDesc(file_phds_consent_v1_consent, 5);
 
 /**
  * Describes the message phds.consent.v1.GetPendingApprovalResponse.
  * Use `create(GetPendingApprovalResponseSchema)` to create a new message.
  */
 export const GetPendingApprovalResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 5);
+  messageDesc(file_phds_consent_v1_consent, 6);
 
 /**
  * Describes the message phds.consent.v1.ListPendingApprovalsRequest.
  * Use `create(ListPendingApprovalsRequestSchema)` to create a new message.
  */
 export const ListPendingApprovalsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 6);
+  messageDesc(file_phds_consent_v1_consent, 7);
 
 /**
  * Describes the message phds.consent.v1.ListPendingApprovalsResponse.
  * Use `create(ListPendingApprovalsResponseSchema)` to create a new message.
  */
 export const ListPendingApprovalsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 7);
+  messageDesc(file_phds_consent_v1_consent, 8);
 
 /**
  * Describes the message phds.consent.v1.ApproveRequest.
  * Use `create(ApproveRequestSchema)` to create a new message.
  */
 export const ApproveRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 8);
+  messageDesc(file_phds_consent_v1_consent, 9);
 
 /**
  * Describes the message phds.consent.v1.ApproveResponse.
  * Use `create(ApproveResponseSchema)` to create a new message.
  */
 export const ApproveResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 9);
+  messageDesc(file_phds_consent_v1_consent, 10);
 
 /**
  * Describes the message phds.consent.v1.DenyRequest.
  * Use `create(DenyRequestSchema)` to create a new message.
  */
 export const DenyRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 10);
+  messageDesc(file_phds_consent_v1_consent, 11);
 
 /**
  * Describes the message phds.consent.v1.DenyResponse.
  * Use `create(DenyResponseSchema)` to create a new message.
  */
 export const DenyResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 11);
+  messageDesc(file_phds_consent_v1_consent, 12);
 
 /**
  * Describes the message phds.consent.v1.ConsentGrant.
  * Use `create(ConsentGrantSchema)` to create a new message.
  */
 export const ConsentGrantSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 12);
+  messageDesc(file_phds_consent_v1_consent, 13);
 
 /**
  * Describes the message phds.consent.v1.ListGrantsRequest.
  * Use `create(ListGrantsRequestSchema)` to create a new message.
  */
 export const ListGrantsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 13);
+  messageDesc(file_phds_consent_v1_consent, 14);
 
 /**
  * Describes the message phds.consent.v1.ListGrantsResponse.
  * Use `create(ListGrantsResponseSchema)` to create a new message.
  */
 export const ListGrantsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 14);
+  messageDesc(file_phds_consent_v1_consent, 15);
 
 /**
  * Describes the message phds.consent.v1.GetGrantRequest.
  * Use `create(GetGrantRequestSchema)` to create a new message.
  */
 export const GetGrantRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 15);
+  messageDesc(file_phds_consent_v1_consent, 16);
 
 /**
  * Describes the message phds.consent.v1.GetGrantResponse.
  * Use `create(GetGrantResponseSchema)` to create a new message.
  */
 export const GetGrantResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 16);
+  messageDesc(file_phds_consent_v1_consent, 17);
 
 /**
  * Describes the message phds.consent.v1.NarrowGrantRequest.
  * Use `create(NarrowGrantRequestSchema)` to create a new message.
  */
 export const NarrowGrantRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 17);
+  messageDesc(file_phds_consent_v1_consent, 18);
 
 /**
  * Describes the message phds.consent.v1.NarrowGrantResponse.
  * Use `create(NarrowGrantResponseSchema)` to create a new message.
  */
 export const NarrowGrantResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 18);
+  messageDesc(file_phds_consent_v1_consent, 19);
 
 /**
  * Describes the message phds.consent.v1.RevokeGrantRequest.
  * Use `create(RevokeGrantRequestSchema)` to create a new message.
  */
 export const RevokeGrantRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 19);
+  messageDesc(file_phds_consent_v1_consent, 20);
 
 /**
  * Describes the message phds.consent.v1.RevokeGrantResponse.
  * Use `create(RevokeGrantResponseSchema)` to create a new message.
  */
 export const RevokeGrantResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 20);
+  messageDesc(file_phds_consent_v1_consent, 21);
 
 /**
  * Describes the message phds.consent.v1.RevokeAllGrantsRequest.
  * Use `create(RevokeAllGrantsRequestSchema)` to create a new message.
  */
 export const RevokeAllGrantsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 21);
+  messageDesc(file_phds_consent_v1_consent, 22);
 
 /**
  * Describes the message phds.consent.v1.RevokeAllGrantsResponse.
  * Use `create(RevokeAllGrantsResponseSchema)` to create a new message.
  */
 export const RevokeAllGrantsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 22);
+  messageDesc(file_phds_consent_v1_consent, 23);
 
 /**
  * Describes the message phds.consent.v1.GetReceiptRequest.
  * Use `create(GetReceiptRequestSchema)` to create a new message.
  */
 export const GetReceiptRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 23);
+  messageDesc(file_phds_consent_v1_consent, 24);
 
 /**
  * Describes the message phds.consent.v1.GetReceiptResponse.
  * Use `create(GetReceiptResponseSchema)` to create a new message.
  */
 export const GetReceiptResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 24);
+  messageDesc(file_phds_consent_v1_consent, 25);
 
 /**
  * Describes the message phds.consent.v1.ListAppGrantsRequest.
  * Use `create(ListAppGrantsRequestSchema)` to create a new message.
  */
 export const ListAppGrantsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 25);
+  messageDesc(file_phds_consent_v1_consent, 26);
 
 /**
  * Describes the message phds.consent.v1.AppGrant.
  * Use `create(AppGrantSchema)` to create a new message.
  */
 export const AppGrantSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 26);
+  messageDesc(file_phds_consent_v1_consent, 27);
 
 /**
  * Describes the message phds.consent.v1.ListAppGrantsResponse.
  * Use `create(ListAppGrantsResponseSchema)` to create a new message.
  */
 export const ListAppGrantsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 27);
+  messageDesc(file_phds_consent_v1_consent, 28);
 
 /**
  * Describes the message phds.consent.v1.EraseUserRequest.
  * Use `create(EraseUserRequestSchema)` to create a new message.
  */
 export const EraseUserRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 28);
+  messageDesc(file_phds_consent_v1_consent, 29);
 
 /**
  * Describes the message phds.consent.v1.EraseUserResponse.
  * Use `create(EraseUserResponseSchema)` to create a new message.
  */
 export const EraseUserResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 29);
+  messageDesc(file_phds_consent_v1_consent, 30);
 
 /**
  * Describes the enum phds.consent.v1.PendingStatus.
