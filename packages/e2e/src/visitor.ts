@@ -56,10 +56,11 @@ export class Visitor implements AsyncDisposable {
     this.#gateway = gateway;
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
-      // The browser itself reports each request that is refused or finds no network; what a page makes of it is seen in the page.
-      const isRefusal = /the server responded with a status of|ERR_INTERNET_DISCONNECTED/.test(
-        message.text(),
-      );
+      // The browser itself reports each request that is refused or gets no answer; what a page makes of it is seen in the page.
+      const isRefusal =
+        /the server responded with a status of|ERR_(INTERNET_DISCONNECTED|CONNECTION_RESET)/.test(
+          message.text(),
+        );
       if (message.type() === 'error' && !isRefusal) this.complaints.push(message.text());
     });
     page.on('request', (request) => {

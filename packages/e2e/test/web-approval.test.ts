@@ -127,7 +127,7 @@ function approvalScreen(): void {
     await visitor.takePictures('approval-shared-already');
     await press(visitor, /^Share 2 of 2$/);
     const later = await visit(body.approval_uri);
-    await later.page.getByRole('heading', { name: 'You have approved this request' }).waitFor();
+    await later.page.getByRole('heading', { name: 'You approved this request' }).waitFor();
     expect(await later.findBarriers()).toEqual([]);
     await later.takePictures('approval-approved-before');
   });
@@ -141,8 +141,7 @@ function approvalScreen(): void {
     await page.getByLabel('Only data from this day on').fill('2026-01-01');
     await page.context().setOffline(true);
     await page.getByRole('button', { name: 'Share 3 of 3' }).click();
-    const alert = await page.getByRole('alert').textContent();
-    expect(alert).toMatch(/^Nothing was shared yet\..*cannot be reached/);
+    await page.getByRole('alert').getByText('We could not find out whether your choice was saved.').waitFor();
     await visitor.takePictures('approval-service-away');
     await page.context().setOffline(false);
     const pending = `${visits.stack.gateway}/partner/consent/pending/${pending_id}`;
@@ -191,7 +190,7 @@ function approvalScreen(): void {
     const { approval_uri } = await ask([HEART]);
     await visit(approval_uri);
     const other = await visit(approval_uri, { session: await signIn(visits.stack, 'mallory') });
-    await other.page.getByRole('heading', { name: 'There is no such request' }).waitFor();
+    await other.page.getByRole('heading', { name: 'This request is not available' }).waitFor();
     expect(await other.page.content()).not.toContain('Morning Run');
     expect(await other.findBarriers()).toEqual([]);
     await other.takePictures('approval-claimed-by-somebody-else');

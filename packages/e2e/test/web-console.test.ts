@@ -70,7 +70,7 @@ function developerConsole(): void {
     await page.getByLabel('Name').fill('Hasty');
     await page.getByLabel('Redirect URIs').fill('http://not-loopback.example/cb');
     await page.getByRole('button', { name: 'Register' }).click();
-    expect(await page.getByRole('alert').textContent()).toContain('Nothing was saved.');
+    expect(await page.getByRole('alert').textContent()).toContain('Nothing was saved yet.');
     expect(await page.getByLabel('Redirect URIs').inputValue()).toBe('http://not-loopback.example/cb');
     expect(await page.getByLabel('Redirect URIs').getAttribute('aria-invalid')).toBe('true');
     expect(await visitor.findBarriers()).toEqual([]);

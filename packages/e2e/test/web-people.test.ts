@@ -135,7 +135,7 @@ function pagesOfPeople(): void {
     };
     await page.context().setOffline(true);
     await stop();
-    await page.getByRole('alert').getByText('Sharing has not ended.').waitFor();
+    await page.getByRole('alert').getByText('We could not find out whether sharing has ended.').waitFor();
     await page.context().setOffline(false);
     expect((await readHeart(tokens)).status).toBe(200);
     const { promise: looked, resolve: goOn } = Promise.withResolvers<void>();

@@ -1,6 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useChange } from './change.ts';
 import { type Data, get, type Page, send } from './client.ts';
-import type { Decision, PendingApproval } from './resources.ts';
+import type { ApprovedTerms, Decision, PendingApproval } from './resources.ts';
 
 const pathOf = (id: string) => `/partner/consent/pending/${encodeURIComponent(id)}`;
 
@@ -8,10 +9,14 @@ const pathOf = (id: string) => `/partner/consent/pending/${encodeURIComponent(id
 export function usePendingApproval(id: string) {
   return useQuery({
     queryKey: ['pending', id],
-    queryFn: async () => (await get<Data<PendingApproval>>(pathOf(id))).data,
+    queryFn: () => fetchApproval(id),
     // What is shared already may have become less in another window.
     refetchOnWindowFocus: 'always',
   });
+}
+
+async function fetchApproval(id: string): Promise<PendingApproval> {
+  return (await get<Data<PendingApproval>>(pathOf(id))).data;
 }
 
 /** Requests that wait for this person's decision. */
@@ -22,24 +27,24 @@ export function useWaitingApprovals() {
   });
 }
 
-export interface Choice {
-  readonly scopes: readonly string[];
-  readonly expiresInDays: number;
-  /** YYYY-MM-DD; empty is everything. */
-  readonly dataFrom: string;
+/** Decides: terms approve, null denies. Repeating the same decision answers the same while the app has not used the code. */
+export function useDecision(id: string) {
+  return useChange({
+    queryKey: ['pending', id],
+    read: () => fetchApproval(id),
+    send: (terms: ApprovedTerms | null) => sendDecision(id, terms),
+    isMade: ({ status }, terms) => status === (terms === null ? 'denied' : 'approved'),
+    affected: [['pending', id], ['grants']],
+    leadsAway: true,
+  });
 }
 
-/** Decides: a choice approves, null denies. Repeating the same decision after a lost answer is safe. */
-export function useDecision(id: string) {
-  const client = useQueryClient();
-  return useMutation({
-    mutationFn: async (choice: Choice | null) => {
-      if (choice === null) return (await send<Data<Decision>>('POST', `${pathOf(id)}/deny`)).data;
-      const { dataFrom, ...rest } = choice;
-      const body = dataFrom === '' ? rest : { ...rest, dataFrom };
-      return (await send<Data<Decision>>('POST', `${pathOf(id)}/approve`, { ...body, language: 'en' })).data;
-    },
-    // Looked up beside: the refusal itself is said at once.
-    onError: () => void client.invalidateQueries({ queryKey: ['pending', id] }),
-  });
+/** Makes the same decision once more. Answers the way back to the app, with its code. Throws Problem. */
+export function useRepeatedDecision(id: string) {
+  return useMutation({ mutationFn: (terms: ApprovedTerms | null) => sendDecision(id, terms) });
+}
+
+async function sendDecision(id: string, terms: ApprovedTerms | null): Promise<Decision> {
+  if (terms === null) return (await send<Data<Decision>>('POST', `${pathOf(id)}/deny`)).data;
+  return (await send<Data<Decision>>('POST', `${pathOf(id)}/approve`, { ...terms, language: 'en' })).data;
 }

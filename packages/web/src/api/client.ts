@@ -58,16 +58,58 @@ export function send<Answer>(
   });
 }
 
+/** How long a request may take; the service itself answers or gives up much earlier. */
+const TIME_LIMIT_MS = 20_000;
+
 async function exchange<Answer>(path: string, init: RequestInit): Promise<Answer> {
   const headers = { Accept: 'application/json', ...init.headers };
-  const response = await fetch(path, { ...init, headers, credentials: 'same-origin' }).catch(() => {
-    throw new Problem(
-      'UNREACHABLE',
-      0,
-      'The service cannot be reached. Check your connection and try again.',
-    );
-  });
-  const body: unknown = await response.json().catch(() => null);
-  if (!response.ok) throw toProblem(response.status, body);
-  return body as Answer;
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(), TIME_LIMIT_MS);
+  try {
+    const response = await fetch(path, {
+      ...init,
+      headers,
+      credentials: 'same-origin',
+      signal: limit.signal,
+    });
+    const body = parseObject(await response.text());
+    if (!response.ok) throw toProblem(response.status, body);
+    if (body === null) throw unreadable(response.status);
+    return body as Answer;
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw limit.signal.aborted ? tooSlow() : unreachable();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The object that a JSON text holds; null for any other text. */
+function parseObject(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function unreachable(): Problem {
+  return new Problem('UNREACHABLE', 0, 'The service cannot be reached. Check your connection and try again.');
+}
+
+function tooSlow(): Problem {
+  const seconds = TIME_LIMIT_MS / 1000;
+  return new Problem(
+    'TIMED_OUT',
+    0,
+    `The service did not answer within ${seconds} seconds. Try again later.`,
+  );
+}
+
+/** Such as the sign-in page of a hotel's network. */
+function unreadable(status: number): Problem {
+  const text =
+    'Something between you and the service answered in its place. Check your connection and try again.';
+  return new Problem('UNREADABLE', status, text);
 }

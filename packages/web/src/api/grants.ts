@@ -1,17 +1,29 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useChange } from './change.ts';
 import { type Data, get, getAll, type Page, send } from './client.ts';
 import type { Grant } from './resources.ts';
 
 const GRANTS = '/partner/consent/grants';
+const PAGE_SIZE = 20;
 const pathOf = (id: string) => `${GRANTS}/${encodeURIComponent(id)}`;
 
+type Status = Grant['status'] | undefined;
+
 /** Consent grants, newest first; an absent status is all. */
-export function useGrants(status: Grant['status'] | undefined, page = 1, pageSize = 20) {
+export function useGrants(status: Status, page = 1, pageSize = PAGE_SIZE) {
   return useQuery({
-    queryKey: ['grants', status, page, pageSize],
-    queryFn: () => get<Page<Grant>>(GRANTS, { status, page, pageSize }),
+    queryKey: listKey(status, page, pageSize),
+    queryFn: () => fetchGrants(status, page, pageSize),
     placeholderData: keepPreviousData,
   });
+}
+
+function listKey(status: Status, page: number, pageSize = PAGE_SIZE) {
+  return ['grants', status, page, pageSize];
+}
+
+function fetchGrants(status: Status, page: number, pageSize = PAGE_SIZE): Promise<Page<Grant>> {
+  return get<Page<Grant>>(GRANTS, { status, page, pageSize });
 }
 
 /** Every living grant, at most one an app. */
@@ -26,8 +38,14 @@ export function useLivingGrants() {
 export function useGrant(id: string) {
   return useQuery({
     queryKey: ['grants', id],
-    queryFn: async () => (await get<Data<Grant>>(pathOf(id))).data,
+    queryFn: () => fetchGrant(id),
+    // It may have been ended in another window.
+    refetchOnWindowFocus: 'always',
   });
+}
+
+async function fetchGrant(id: string): Promise<Grant> {
+  return (await get<Data<Grant>>(pathOf(id))).data;
 }
 
 /** What may become less: scopes withdrawn, an earlier end, a later first day. */
@@ -37,31 +55,47 @@ export interface Narrowing {
   readonly dataFrom?: string;
 }
 
+// The accesses too, so that what the page says of them belongs together.
+const AFFECTED = [['grants'], ['accesses']];
+
 /** Narrows a grant; effective when it answers. */
 export function useNarrowing(id: string) {
-  return useGrantChange((change: Narrowing) => send<Data<Grant>>('PATCH', pathOf(id), change));
+  return useChange({
+    queryKey: ['grants', id],
+    read: () => fetchGrant(id),
+    send: (change: Narrowing) => send<Data<Grant>>('PATCH', pathOf(id), change),
+    isMade: isNarrowed,
+    affected: AFFECTED,
+  });
+}
+
+function isNarrowed(grant: Grant, { scopes, expiresAt, dataFrom }: Narrowing): boolean {
+  return (
+    (scopes === undefined || grant.scopes.every((scope) => scopes.includes(scope))) &&
+    (expiresAt === undefined || Date.parse(grant.expiresAt) === Date.parse(expiresAt)) &&
+    (dataFrom === undefined || grant.dataFrom === dataFrom)
+  );
 }
 
 /** Ends a grant; no request that starts after the answer gets data. */
 export function useRevocation(id: string) {
-  return useGrantChange(() => send('DELETE', pathOf(id)));
+  return useChange({
+    queryKey: ['grants', id],
+    read: () => fetchGrant(id),
+    send: () => send<unknown>('DELETE', pathOf(id)),
+    isMade: ({ status }) => status !== 'active',
+    affected: AFFECTED,
+  });
 }
 
-/** Ends every grant at once. */
-export function useRevocationOfAll() {
-  return useGrantChange(() => send<Data<{ revoked: number }>>('POST', `${GRANTS}/revoke-all`));
-}
-
-function useGrantChange<Change, Answer>(change: (change: Change) => Promise<Answer>) {
-  const client = useQueryClient();
-  // The accesses too, so that what the page says of them belongs together.
-  const lookAgain = () =>
-    Promise.all(['grants', 'accesses'].map((of) => client.invalidateQueries({ queryKey: [of] })));
-  return useMutation({
-    mutationFn: change,
-    onSuccess: lookAgain,
-    // Beside: the refusal itself is said at once.
-    onError: () => void lookAgain(),
+/** Ends every grant at once; shown is the list whose page this is. */
+export function useRevocationOfAll(page: number) {
+  return useChange({
+    queryKey: listKey('active', page),
+    read: () => fetchGrants('active', page),
+    send: () => send<unknown>('POST', `${GRANTS}/revoke-all`),
+    isMade: ({ pagination }) => pagination.total === 0,
+    affected: AFFECTED,
   });
 }
 

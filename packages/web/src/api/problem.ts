@@ -6,7 +6,7 @@ export interface Violation {
 
 /** A refusal of the service (RFC 9457), or that it could not be reached. */
 export class Problem extends Error {
-  /** Code of the service, such as `PENDING_EXPIRED`; `UNREACHABLE` when no answer came. */
+  /** Code of the service, such as `PENDING_EXPIRED`; `UNREACHABLE`, `TIMED_OUT` or `UNREADABLE` when it gave no answer. */
   readonly code: string;
   readonly status: number;
   readonly violations: readonly Violation[];
@@ -18,6 +18,11 @@ export class Problem extends Error {
     this.status = status;
     this.violations = violations;
   }
+}
+
+/** Whether the service itself refused a request, so that it changed nothing. Without an answer, and after an error of the service, that is unknown. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Problem && error.status >= 400 && error.status < 500;
 }
 
 /** What a refusal says of one parameter, of a list also what it says of its members; undefined when it says nothing. */

@@ -21,6 +21,8 @@ export function createQueryClient(): QueryClient {
   });
 }
 
+/** Whether the next try may succeed soon. One that took all its time is not repeated unasked. */
 function isPassing(error: unknown): boolean {
-  return error instanceof Problem && (error.status === 0 || error.status >= 500);
+  if (!(error instanceof Problem) || error.code === 'TIMED_OUT') return false;
+  return error.status === 0 || error.status >= 500;
 }

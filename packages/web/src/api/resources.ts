@@ -27,6 +27,16 @@ export interface PendingApproval {
   readonly clientAuthenticated: boolean;
   readonly createdAt: string;
   readonly expiresAt: string;
+  /** Present exactly when approved. */
+  readonly approved?: ApprovedTerms;
+}
+
+/** What a person approves; the same terms again repeat the decision. */
+export interface ApprovedTerms {
+  readonly scopes: readonly string[];
+  readonly expiresInDays: number;
+  /** YYYY-MM-DD; null is everything. */
+  readonly dataFrom: string | null;
 }
 
 export interface Decision {

@@ -12,6 +12,7 @@ export function Confirmation({
   confirm,
   onConfirm,
   isBusy = false,
+  isBlocked = false,
 }: {
   readonly trigger: string;
   readonly triggerKind?: ButtonKind;
@@ -22,11 +23,13 @@ export function Confirmation({
   readonly onConfirm: () => void;
   /** Whether what was confirmed is being done. */
   readonly isBusy?: boolean;
+  /** Whether something else has to be done first. */
+  readonly isBlocked?: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <DialogTrigger isOpen={isOpen} onOpenChange={(open) => setOpen(open && !isBusy)}>
-      <Button kind={triggerKind} isBusy={isBusy}>
+    <DialogTrigger isOpen={isOpen} onOpenChange={(open) => setOpen(open && !isBusy && !isBlocked)}>
+      <Button kind={triggerKind} isBusy={isBusy || isBlocked}>
         {isBusy ? 'One moment…' : trigger}
       </Button>
       <ModalOverlay className={style['overlay'] ?? ''} isDismissable>

@@ -33,7 +33,7 @@ export function ErrorNotice({
   isOwn = true,
 }: {
   readonly error: unknown;
-  readonly title?: string;
+  readonly title: string;
   /** Whether the person asked, with their session, rather than an app with credentials of its own. */
   readonly isOwn?: boolean;
 }) {
@@ -44,7 +44,7 @@ export function ErrorNotice({
   return (
     <div role="alert">
       <Notice tone="bad">
-        <strong>{title ?? 'That did not work.'}</strong>
+        <strong>{title}</strong>
         {violations.length === 0 ? (
           <span>{message}</span>
         ) : (

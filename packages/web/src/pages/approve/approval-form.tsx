@@ -5,6 +5,7 @@ import { Problem, violationOf } from '../../api/problem.ts';
 import type { Grant, PendingApproval } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Soft, Stack } from '../../ui/card.tsx';
+import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
@@ -38,13 +39,18 @@ export function ApprovalForm({
   const [firstDay, setFirstDay] = useState<string | null>(null);
   const dataFrom = firstDay ?? grant?.dataFrom ?? '';
   const decision = useDecision(approval.id);
-  const error = decision.error ?? (decision.isIdle ? arrivedProblem() : null);
+  const arrived = decision.isIdle ? arrivedProblem() : null;
   const isBusy = decision.isPending || decision.isSuccess;
 
   const decide = (share: boolean) => {
     const scopes = requestedScopes.map(({ scope }) => scope).filter((scope) => chosen.has(scope));
-    const choice = share ? { scopes, expiresInDays: Number(days), dataFrom } : null;
-    decision.mutate(choice, { onSuccess: ({ redirectUri }) => location.assign(redirectUri) });
+    const day = dataFrom === '' ? null : dataFrom;
+    const terms = share ? { scopes, expiresInDays: Number(days), dataFrom: day } : null;
+    decision.mutate(terms, {
+      onSuccess: (decided) => {
+        if (decided !== null) location.assign(decided.redirectUri);
+      },
+    });
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -80,7 +86,7 @@ export function ApprovalForm({
               value={dataFrom}
               onChange={setFirstDay}
               hint="Empty: everything you have."
-              error={violationOf(decision.error, 'dataFrom')}
+              error={violationOf(decision.failure?.error, 'dataFrom')}
             />
           </div>
           {grant === null ? null : <SharedAnyway grant={grant} approval={approval} />}
@@ -91,7 +97,17 @@ export function ApprovalForm({
           the app answers for what it does with it, and we cannot take back what it has read.
         </Soft>
         <div className={style['decision']}>
-          {error === null ? null : <ErrorNotice error={error} title="Nothing was shared yet." />}
+          {arrived === null ? null : <ErrorNotice error={arrived} title="Nothing was shared yet." />}
+          <ChangeNotice
+            failure={decision.failure}
+            undone={
+              decision.variables === null
+                ? 'Your answer did not reach the app yet.'
+                : 'Nothing was shared yet.'
+            }
+            unknown="We could not find out whether your choice was saved."
+            advice="Check your connection, then choose again. The same choice twice counts once."
+          />
           <div className={style['buttons']}>
             <Button isBusy={isBusy} onPress={() => decide(false)}>
               Do not share

@@ -6,6 +6,7 @@ import { Narrow } from '../../ui/layout.tsx';
 import { EmptyPage } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { ApprovalForm } from './approval-form.tsx';
+import { EndedRequest } from './ended-request.tsx';
 
 const WHAT = 'what the app asks for';
 
@@ -22,7 +23,7 @@ export function ApprovalPage({ id }: { readonly id: string }) {
               {(grants) => <ApprovalForm approval={approval} grant={findGrant(grants, approval)} />}
             </Resource>
           ) : (
-            <Ended approval={approval} />
+            <EndedRequest approval={approval} />
           )
         }
       </Resource>
@@ -36,39 +37,8 @@ function findGrant(grants: readonly Grant[], { app }: PendingApproval): Grant | 
 
 function NoRequest() {
   return (
-    <EmptyPage title="There is no such request">
-      <p>
-        It may be over, or somebody else is deciding about it. Nothing was shared. Start again in the app.
-      </p>
-      <ButtonLink to="/apps">Connected apps</ButtonLink>
-    </EmptyPage>
-  );
-}
-
-const ENDINGS = {
-  approved: {
-    title: 'You have approved this request',
-    text: 'You can go back to the app. What you share with it, and when it looked, is on your pages.',
-  },
-  denied: { title: 'You did not share anything', text: 'You have refused this request. Nothing was shared.' },
-  expired: {
-    title: 'The time to decide is over',
-    text: 'A request waits for ten minutes. Nothing was shared; start again in the app.',
-  },
-  cancelled: {
-    title: 'The app is no longer active',
-    text: 'Its maker or this service has ended it. Nothing was shared.',
-  },
-} as const;
-
-function Ended({ approval: { status, app } }: { readonly approval: PendingApproval }) {
-  if (status === 'pending') return null;
-  const { title, text } = ENDINGS[status];
-  return (
-    <EmptyPage title={title}>
-      <p>
-        {app.name} asked. {text}
-      </p>
+    <EmptyPage title="This request is not available">
+      <p>It may have expired, or it belongs to another account. Start again in the app.</p>
       <ButtonLink to="/apps">Connected apps</ButtonLink>
     </EmptyPage>
   );

@@ -3,6 +3,7 @@ import { downloadReceipt, useGrant, useRevocation } from '../../api/grants.ts';
 import type { Grant } from '../../api/resources.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, Facts, Row, Stack } from '../../ui/card.tsx';
+import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
 import { PageHeading } from '../../ui/layout.tsx';
@@ -55,9 +56,12 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
         }
       />
       <Stack>
-        {revocation.error === null ? null : (
-          <ErrorNotice error={revocation.error} title="Sharing has not ended." />
-        )}
+        <ChangeNotice
+          failure={revocation.failure}
+          undone="Sharing has not ended yet."
+          unknown="We could not find out whether sharing has ended."
+          advice="Check your connection, then press “Stop sharing” again. Stopping twice does no harm."
+        />
         <About grant={grant} />
         {isActive ? null : <Shared scopes={grant.scopes} />}
         {isActive ? <NarrowingForm grant={grant} /> : null}

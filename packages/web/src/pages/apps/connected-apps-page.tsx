@@ -4,10 +4,11 @@ import { useGrants, useRevocationOfAll } from '../../api/grants.ts';
 import type { Grant } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Card, Grid, Soft, Stack, Titled } from '../../ui/card.tsx';
+import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
 import { PageHeading } from '../../ui/layout.tsx';
-import { Empty, ErrorNotice } from '../../ui/notice.tsx';
+import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { Pages } from '../../ui/table.tsx';
@@ -21,7 +22,7 @@ const SHOWN_SCOPES = 4;
 export function ConnectedAppsPage() {
   const [page, setPage] = useState(1);
   const active = useGrants('active', page);
-  const revocation = useRevocationOfAll();
+  const revocation = useRevocationOfAll(page);
   return (
     <>
       <PageHeading
@@ -45,9 +46,12 @@ export function ConnectedAppsPage() {
         }
       />
       <Stack>
-        {revocation.error === null ? null : (
-          <ErrorNotice error={revocation.error} title="Sharing has not ended." />
-        )}
+        <ChangeNotice
+          failure={revocation.failure}
+          undone="Sharing has not ended yet."
+          unknown="We could not find out whether sharing has ended."
+          advice="Check your connection, then press “Stop sharing with all” again. Stopping twice does no harm."
+        />
         <Resource query={active} what="your connected apps">
           {({ data, pagination }) =>
             data.length === 0 ? (

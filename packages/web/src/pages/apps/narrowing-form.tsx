@@ -4,9 +4,9 @@ import { violationOf } from '../../api/problem.ts';
 import type { Grant } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Fields, Row, Soft, Stack } from '../../ui/card.tsx';
+import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { addDays, localDay } from '../../ui/days.ts';
 import { Checkbox, TextField } from '../../ui/field.tsx';
-import { ErrorNotice } from '../../ui/notice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { toggled } from '../../ui/toggled.ts';
 
@@ -63,19 +63,22 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
             value={draft.lastDay}
             onChange={(lastDay) => set({ lastDay })}
             max={addDays(localDay(grant.expiresAt), -1)}
-            error={violationOf(narrowing.error, 'expiresAt')}
+            error={violationOf(narrowing.failure?.error, 'expiresAt')}
           />
           <TextField
             label="Hide data before"
             type="date"
             value={draft.dataFrom}
             onChange={(dataFrom) => set({ dataFrom })}
-            error={violationOf(narrowing.error, 'dataFrom')}
+            error={violationOf(narrowing.failure?.error, 'dataFrom')}
           />
         </Fields>
-        {narrowing.error === null ? null : (
-          <ErrorNotice error={narrowing.error} title="Nothing was changed." />
-        )}
+        <ChangeNotice
+          failure={narrowing.failure}
+          undone="Nothing was changed yet."
+          unknown="We could not find out whether this was changed."
+          advice="Check your connection, then press “Share less” again. The same change twice does no harm."
+        />
         <Row>
           <Button type="submit" kind="primary" isBusy={narrowing.isPending}>
             Share less

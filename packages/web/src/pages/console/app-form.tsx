@@ -1,12 +1,13 @@
 import { SCOPE_NAMES, SCOPES } from '@phds/catalog/scopes';
 import { type FormEvent, useState } from 'react';
+import type { Failure } from '../../api/change.ts';
 import type { AppSettings } from '../../api/developer-apps.ts';
 import { violationOf } from '../../api/problem.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Row, Soft, Stack, Tag } from '../../ui/card.tsx';
+import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Checkbox, CheckboxGroup, TextField } from '../../ui/field.tsx';
-import { ErrorNotice } from '../../ui/notice.tsx';
 import { groupByCategory } from '../../ui/scopes.ts';
 import { toggled } from '../../ui/toggled.ts';
 import style from './app-form.module.css';
@@ -33,7 +34,8 @@ export function AppForm({
   onSubmit,
   isPending,
   isSaved = false,
-  error,
+  failure,
+  doubt,
 }: {
   /** Absent for a new one. */
   readonly app?: DeveloperApp;
@@ -42,7 +44,10 @@ export function AppForm({
   readonly onSubmit: (settings: AppSettings, onSaved: () => void) => void;
   readonly isPending: boolean;
   readonly isSaved?: boolean;
-  readonly error: unknown;
+  /** Of the last submit. */
+  readonly failure: Failure | null;
+  /** What is said when nobody can tell whether it was saved, and what to do then. */
+  readonly doubt: { readonly unknown: string; readonly advice: string };
 }) {
   const [edits, setEdits] = useState<Partial<Draft>>(NOTHING);
   const draft = { ...toDraft(app), ...edits };
@@ -50,7 +55,7 @@ export function AppForm({
   const field = (name: 'name' | 'description' | 'homepageUrl' | 'privacyPolicyUrl' | 'redirectUris') => ({
     value: draft[name],
     onChange: (value: string) => set({ [name]: value }),
-    error: violationOf(error, name),
+    error: violationOf(failure?.error, name),
   });
   const send = (event: FormEvent) => {
     event.preventDefault();
@@ -74,7 +79,7 @@ export function AppForm({
           Every request must use PKCE
         </Checkbox>
         <ScopeBoxes chosen={draft.scopes} onChange={(scopes) => set({ scopes })} />
-        {error === null ? null : <ErrorNotice error={error} title="Nothing was saved." />}
+        <ChangeNotice failure={failure} undone="Nothing was saved yet." {...doubt} />
         <Row>
           <Button kind="primary" type="submit" isBusy={isPending}>
             {submit}

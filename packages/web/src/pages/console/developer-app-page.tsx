@@ -99,6 +99,11 @@ function Usage({ clientId }: { readonly clientId: string }) {
   );
 }
 
+const DOUBT = {
+  unknown: 'We could not find out whether the settings were saved.',
+  advice: 'Check your connection, then save again. The same settings twice do no harm.',
+};
+
 function Settings({ app }: { readonly app: DeveloperApp }) {
   const change = useSettingsChange(app.clientId);
   return (
@@ -112,7 +117,8 @@ function Settings({ app }: { readonly app: DeveloperApp }) {
         }
         isPending={change.isPending}
         isSaved={change.isSuccess}
-        error={change.error}
+        failure={change.failure}
+        doubt={DOUBT}
       />
     </Stack>
   );

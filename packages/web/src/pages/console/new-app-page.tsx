@@ -1,28 +1,45 @@
-import { useRegistration } from '../../api/developer-apps.ts';
+import { useState } from 'react';
+import { findNew, useAllApps, useRegistration } from '../../api/developer-apps.ts';
+import type { DeveloperApp, NewApp } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Row, Stack } from '../../ui/card.tsx';
 import { Narrow, PageHeading } from '../../ui/layout.tsx';
+import { EmptyPage } from '../../ui/notice.tsx';
 import { AppForm } from './app-form.tsx';
 import { FirstCall } from './first-call.tsx';
 import { SecretOnce } from './secret-once.tsx';
 
+const DOUBT = {
+  unknown: 'We could not find out whether the app was registered.',
+  advice: 'Check your connection, and look for it in “Developers” before you register it again.',
+};
+
 /** Registers an app; its secret is shown on this page and never again. */
 export function NewAppPage() {
+  const { data: apps } = useAllApps();
   const registration = useRegistration();
-  const { data: app } = registration;
-  if (app === undefined) {
-    return (
-      <Narrow>
-        <PageHeading title="Register an app" />
-        <AppForm
-          submit="Register"
-          onSubmit={(settings) => registration.mutate(settings)}
-          isPending={registration.isPending}
-          error={registration.error}
-        />
-      </Narrow>
-    );
-  }
+  const [sent, setSent] = useState<{ name: string; before: readonly DeveloperApp[] } | null>(null);
+  if (registration.data) return <Registered app={registration.data} />;
+  const isMade = registration.data === null || registration.failure?.standing === 'made';
+  if (isMade && sent !== null) return <AnswerLost app={findNew(apps ?? [], sent.before, sent.name)} />;
+  return (
+    <Narrow>
+      <PageHeading title="Register an app" />
+      <AppForm
+        submit="Register"
+        onSubmit={(settings) => {
+          if (!registration.isPending) setSent({ name: settings.name, before: apps ?? [] });
+          registration.mutate(settings);
+        }}
+        isPending={registration.isPending}
+        failure={registration.failure}
+        doubt={DOUBT}
+      />
+    </Narrow>
+  );
+}
+
+function Registered({ app }: { readonly app: NewApp }) {
   return (
     <Narrow>
       <PageHeading title={`${app.name} is registered`} />
@@ -36,5 +53,17 @@ export function NewAppPage() {
         </Row>
       </Stack>
     </Narrow>
+  );
+}
+
+/** The app is there, and its secret went with the answer. */
+function AnswerLost({ app }: { readonly app: DeveloperApp | null }) {
+  return (
+    <EmptyPage title="The app is registered">
+      <p>Its secret did not reach this page. Open the app and rotate the secret to get another one.</p>
+      <ButtonLink to={app === null ? '/console' : `/console/${app.clientId}`} kind="primary">
+        {app === null ? 'Your apps' : `Open ${app.name}`}
+      </ButtonLink>
+    </EmptyPage>
   );
 }

@@ -1,10 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import type { Failure } from '../../../api/change.ts';
 import { send } from '../../../api/client.ts';
 import { useSettingsChange } from '../../../api/developer-apps.ts';
+import { isRefusal } from '../../../api/problem.ts';
 import type { DeveloperApp } from '../../../api/resources.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Card, Row, Soft } from '../../../ui/card.tsx';
+import { ChangeNotice } from '../../../ui/change-notice.tsx';
 import { Select } from '../../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
 import { scopeTitle } from '../../../ui/scopes.ts';
@@ -51,7 +54,7 @@ function Asking({ app, scope }: { readonly app: DeveloperApp; readonly scope: st
   if (!redirectUris.includes(testRunUri())) {
     return (
       <AllowThisPage
-        error={allowing.error}
+        failure={allowing.failure}
         isPending={allowing.isPending}
         onAllow={() => allowing.mutate({ redirectUris: [...redirectUris, testRunUri()] })}
       />
@@ -60,7 +63,15 @@ function Asking({ app, scope }: { readonly app: DeveloperApp; readonly scope: st
   return (
     <>
       {asking.error === null ? null : (
-        <ErrorNotice error={asking.error} title="The request was refused." isOwn={false} />
+        <ErrorNotice
+          error={asking.error}
+          title={
+            isRefusal(asking.error)
+              ? 'The request was refused.'
+              : 'No answer came. Asking again does no harm.'
+          }
+          isOwn={false}
+        />
       )}
       <Row>
         <Button
@@ -98,11 +109,11 @@ async function ask({
 
 /** The approval screen leads back to registered addresses only. */
 function AllowThisPage({
-  error,
+  failure,
   isPending,
   onAllow,
 }: {
-  readonly error: unknown;
+  readonly failure: Failure | null;
   readonly isPending: boolean;
   readonly onAllow: () => void;
 }) {
@@ -112,7 +123,12 @@ function AllowThisPage({
         The approval screen leads back to registered addresses only. <code>{testRunUri()}</code> is not yet
         one of this app.
       </span>
-      {error === null ? null : <ErrorNotice error={error} />}
+      <ChangeNotice
+        failure={failure}
+        undone="The address was not added yet."
+        unknown="We could not find out whether the address was added."
+        advice="Check your connection, then add it again. Adding it twice does no harm."
+      />
       <Row>
         <Button onPress={onAllow} isBusy={isPending}>
           Add this page to its redirect URIs

@@ -30,7 +30,9 @@ export function ReadStep({ tokens }: { readonly tokens: Tokens }) {
           Read
         </Button>
       </Row>
-      {reading.error === null ? null : <ErrorNotice error={reading.error} title="No data." isOwn={false} />}
+      {reading.error === null ? null : (
+        <ErrorNotice error={reading.error} title="The read did not work." isOwn={false} />
+      )}
       {reading.data === undefined ? null : (
         <>
           <Code label="The answer" text={JSON.stringify(reading.data, null, 2)} />

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { send } from '../../../api/client.ts';
+import { isRefusal } from '../../../api/problem.ts';
 import { Button, ButtonAnchor } from '../../../ui/button.tsx';
 import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { TextField } from '../../../ui/field.tsx';
@@ -55,9 +56,7 @@ export function TokenStep({
               <code>POST /oauth/token</code> and is kept nowhere.
             </Soft>
             <TextField label="Client secret" type="password" value={secret} onChange={setSecret} isRequired />
-            {exchange.error === null ? null : (
-              <ErrorNotice error={exchange.error} title="No tokens." isOwn={false} />
-            )}
+            {exchange.error === null ? null : <NoTokens error={exchange.error} />}
             <Row>
               <Button kind="primary" type="submit" isBusy={exchange.isPending} isDisabled={secret === ''}>
                 Get tokens
@@ -71,6 +70,19 @@ export function TokenStep({
         )}
       </Card>
     </form>
+  );
+}
+
+/** A code that is used twice ends what came of it, so it is not sent again when its fate is unknown. */
+function NoTokens({ error }: { readonly error: unknown }) {
+  if (isRefusal(error)) return <ErrorNotice error={error} title="No tokens." isOwn={false} />;
+  return (
+    <>
+      <ErrorNotice error={error} title="No answer came. The code may be used up." isOwn={false} />
+      <Row>
+        <ButtonAnchor href="/console/test-run">Begin again</ButtonAnchor>
+      </Row>
+    </>
   );
 }
 
