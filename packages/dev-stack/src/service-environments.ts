@@ -17,8 +17,17 @@ export interface EnvironmentContext {
 
 const HOST = '127.0.0.1';
 
+// What libfaketime reads (`pnpm prove:hours`). Services, their callers and Postgres have to agree on the time.
+const FAKE_CLOCK = [
+  'LD_PRELOAD',
+  'FAKETIME',
+  'FAKETIME_DISABLE_SHM',
+  'FAKETIME_DONT_FAKE_MONOTONIC',
+  'NO_FAKE_STAT',
+] as const;
+
 // Nothing else of the caller's environment reaches a service: a PORT or HOST set for something else must not.
-const INHERITED = ['PATH', 'HOME', 'TZ', 'LANG', 'LOG_LEVEL'] as const;
+const INHERITED = ['PATH', 'HOME', 'TZ', 'LANG', 'LOG_LEVEL', ...FAKE_CLOCK] as const;
 
 // A hundred times the defaults, so that nobody trips over a limit while developing (contract sections 1 and 6).
 const RAISED_LIMITS = {

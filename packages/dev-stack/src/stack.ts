@@ -43,6 +43,8 @@ export interface StackOptions {
   readonly redisUrl?: string | undefined;
   /** Whether to fill in the synthetic users. Default true. */
   readonly seed?: boolean;
+  /** When the data of the synthetic users ends. Default: now. */
+  readonly seedUntil?: Date | undefined;
   readonly environment?: EnvironmentOverrides;
   /** Postgres settings, such as `THROWAWAY_SETTINGS` for tests. */
   readonly postgresSettings?: Readonly<Record<string, string>>;
@@ -112,7 +114,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   if (options.seed !== false) {
     const tokens = await stack.serviceTokens('importer');
     await step('synthetic users', () =>
-      seedOnce(directory.seedFile, stack.rpcAddresses['health-data'], tokens),
+      seedOnce(directory.seedFile, stack.rpcAddresses['health-data'], tokens, options.seedUntil),
     );
   }
   cleanup.defer(() => removeStackFile(directory.root));

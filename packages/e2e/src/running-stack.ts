@@ -18,6 +18,8 @@ export interface RunningStack extends Stack {
   readonly gateway: string;
 }
 
+const DAY_MS = 86_400_000;
+
 type Environment = NonNullable<StackOptions['environment']>;
 
 // Five times the usual patience: a machine that runs other tests beside may take a second for what takes a millisecond.
@@ -42,6 +44,15 @@ function withPatience(given: Environment = {}): Environment {
 }
 
 /**
+ * The latest noon (UTC). The data of the synthetic users ends there, so that it does not depend on the hour: at night, for
+ * example, the report of the day before is not made yet.
+ */
+function latestNoon(): Date {
+  const now = Date.now();
+  return new Date(now - ((now - DAY_MS / 2) % DAY_MS));
+}
+
+/**
  * Starts the whole service on free ports and a data directory of its own, which is removed at the end. Postgres does not wait for
  * the disk; a killed server process loses nothing by that, only a killed machine would.
  */
@@ -52,7 +63,15 @@ export async function startRunningStack(options: RunningStackOptions = {}): Prom
   cleanup.defer(() => rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 }));
   const ports = { random: true, gateways } as const;
   const environment = withPatience(options.environment);
-  const stack = await startStack({ ...rest, dataDirectory, ports, seed, postgresSettings, environment });
+  const stack = await startStack({
+    ...rest,
+    dataDirectory,
+    ports,
+    seed,
+    seedUntil: latestNoon(),
+    postgresSettings,
+    environment,
+  });
   cleanup.use(stack);
   const running = cleanup.move();
   return {

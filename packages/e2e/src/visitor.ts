@@ -28,6 +28,20 @@ const PICTURES = [
   { as: 'desktop-dark', size: SCREENS.desktop.viewport, colorScheme: 'dark' },
 ] as const;
 
+/** By how many seconds libfaketime shifts the clock of the tests and of the service (`pnpm prove:hours`). */
+const SKEW_S = Number(process.env['FAKETIME'] ?? 0);
+
+/** A script that shifts the wall clock of a page by some milliseconds. Timers keep their pace. */
+const toSkewScript = (skewMs: number) => `{
+  const RealDate = Date;
+  const now = () => RealDate.now() + ${skewMs};
+  globalThis.Date = new Proxy(RealDate, {
+    construct: (target, args, newTarget) => Reflect.construct(target, args.length === 0 ? [now()] : args, newTarget),
+    apply: () => new RealDate(now()).toString(),
+    get: (target, name, receiver) => (name === 'now' ? now : Reflect.get(target, name, receiver)),
+  });
+}`;
+
 export type Screen = keyof typeof SCREENS;
 
 type ScreenSettings = Pick<BrowserContextOptions, 'colorScheme'> & {
@@ -39,7 +53,10 @@ export async function openRealBrowser(): Promise<RealBrowser | null> {
   const executablePath = await findChromium();
   if (executablePath === null) return null;
   const args = ['--no-sandbox', '--disable-background-networking', '--disable-dev-shm-usage'];
-  return chromium.launch({ executablePath, args });
+  // Without libfaketime, which hangs Chromium: its pages get the time of the tests from `toSkewScript`.
+  const { LD_PRELOAD: _, ...environment } = process.env;
+  const env = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value ?? '']));
+  return chromium.launch({ executablePath, args, env });
 }
 
 /** A person in front of a real browser. Whatever the browser complains about is kept in `complaints`. */
@@ -81,6 +98,7 @@ export class Visitor implements AsyncDisposable {
       timezoneId: 'Europe/Berlin',
       reducedMotion: 'reduce',
     });
+    if (SKEW_S !== 0) await context.addInitScript({ content: toSkewScript(SKEW_S * 1_000) });
     if (session !== undefined) {
       await context.addCookies([
         { name: 'session', value: session, url: gateway, httpOnly: true, sameSite: 'Lax' },

@@ -118,6 +118,7 @@ describe('windows', () => {
       const all = await readAll(app, token, pathOf(path), filter);
       const whole = all.filter((item) => item[timeField] !== null);
       const times = [...new Set<string>(whole.map((item) => item[timeField]))];
+      expect(times.length).toBeGreaterThan(1);
       const [to, from] = [times[0], times[Math.min(times.length - 1, 40)]] as [string, string];
       const isInside = (time: string) =>
         toFullTime(time) >= toFullTime(from) && toFullTime(time) < toFullTime(to);

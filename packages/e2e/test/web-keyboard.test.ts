@@ -11,6 +11,10 @@ const HEART = 'read:health-data:heart';
 
 describeWithChromium('with the keyboard alone', keyboardAlone);
 
+/** The day (YYYY-MM-DD) of an instant in the zone of the visitors' browsers. */
+const dayOfBrowser = (instant: number): string =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Berlin' }).format(instant);
+
 function keyboardAlone(): void {
   const visits = prepareVisits();
   let app: PartnerApp;
@@ -105,17 +109,17 @@ function keyboardAlone(): void {
 
     await keyboard.activate(button('Share less'));
     await page.getByText('Take a tick away or choose a day first.').waitFor();
-    const today = new Date();
-    const day = [today.getMonth() + 1, today.getDate()].map((part) => String(part).padStart(2, '0')).join('');
+    // Not today: it may be over before the form is sent.
+    const [year, month, day] = dayOfBrowser(Date.now() + DAY_MS).split('-');
     await keyboard.tabTo(page.getByRole('checkbox', { name: 'Heart' }), 'Shift+Tab');
     await keyboard.press('Space');
-    await keyboard.fill(page.getByLabel('End after'), `${day}${today.getFullYear()}`);
+    await keyboard.fill(page.getByLabel('End after'), `${month}${day}${year}`);
     await keyboard.activate(button('Share less'));
     await page.getByText('Done. It is effective.').waitFor();
     expect(await keyboard.holds(button('Share less'))).toBe(true);
     expect(await read()).toBe(403);
     const { expiresAt } = expectStatus(200, await send(grantUrl, { bearer: session })).body.data;
-    expect(Date.parse(expiresAt)).toBeLessThan(Date.now() + 2 * DAY_MS);
+    expect(Date.parse(expiresAt)).toBeLessThan(Date.now() + 3 * DAY_MS);
 
     await keyboard.activate(button('Stop sharing'), 'Shift+Tab');
     const dialog = page.getByRole('alertdialog');
@@ -157,9 +161,9 @@ function keyboardAlone(): void {
     await keyboard.activate(button('Show everything'));
     await page.getByText('Page 1 of 2').waitFor();
 
-    // Somewhere the sun has risen on a day that UTC does not have yet.
+    // A day that UTC does not have yet. A single day later could be today in the zone of the browser.
     const days = page.waitForResponse(/\/accesses\/summary/);
-    await page.getByLabel('From').fill(new Date(Date.now() + DAY_MS).toISOString().slice(0, 10));
+    await page.getByLabel('From').fill(dayOfBrowser(Date.now() + 2 * DAY_MS));
     expect((await days).status()).toBe(200);
     await keyboard.activate(button('Show everything'));
     await page.getByText('Page 1 of 2').waitFor();

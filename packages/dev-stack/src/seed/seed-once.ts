@@ -5,11 +5,15 @@ import { seedUsers } from './seed-users.ts';
 
 /**
  * Fills in the synthetic users unless `file` says that it was done. Interrupted, it is done again; the data already
- * there stays as it is.
+ * there stays as it is. Their data ends at `until`.
  */
-export async function seedOnce(file: string, address: string, tokens: ServiceTokenSource): Promise<void> {
+export async function seedOnce(
+  file: string,
+  address: string,
+  tokens: ServiceTokenSource,
+  until = new Date(),
+): Promise<void> {
   if (existsSync(file)) return;
-  const now = new Date();
-  await seedUsers(address, tokens, now);
-  await writeFile(file, `${JSON.stringify({ seededAt: now.toISOString() })}\n`);
+  await seedUsers(address, tokens, until);
+  await writeFile(file, `${JSON.stringify({ seededAt: until.toISOString() })}\n`);
 }

@@ -1,21 +1,14 @@
 import { type FormEvent, useState } from 'react';
-import { type Narrowing, useNarrowing } from '../../api/grants.ts';
+import { useNarrowing } from '../../api/grants.ts';
 import { violationOf } from '../../api/problem.ts';
 import type { Grant } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Fields, Row, Soft, Stack } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
-import { addDays, localDay } from '../../ui/days.ts';
 import { Checkbox, TextField } from '../../ui/field.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { toggled } from '../../ui/toggled.ts';
-
-/** What a person has chosen; dates are YYYY-MM-DD or empty. */
-interface Draft {
-  readonly withdrawn: ReadonlySet<string>;
-  readonly lastDay: string;
-  readonly dataFrom: string;
-}
+import { type Draft, findFault, findLastDays, toNarrowing } from './narrowing-draft.ts';
 
 const NOTHING: Draft = { withdrawn: new Set(), lastDay: '', dataFrom: '' };
 
@@ -31,7 +24,7 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const found = findFault(grant, draft);
+    const found = findFault(grant, draft, Date.now());
     setFault(found);
     if (found === null) narrowing.mutate(toNarrowing(grant, draft), { onSuccess: () => setDraft(NOTHING) });
   };
@@ -56,14 +49,17 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
           ))}
         </Stack>
         <Fields>
-          {/* A day that is whole: it ends at the next midnight, which comes before the present end. */}
           <TextField
             label="End after"
             type="date"
             value={draft.lastDay}
             onChange={(lastDay) => set({ lastDay })}
-            max={addDays(localDay(grant.expiresAt), -1)}
-            error={violationOf(narrowing.failure?.error, 'expiresAt')}
+            {...findLastDays(grant, Date.now())}
+            error={
+              violationOf(narrowing.failure?.error, 'expiresAt') === undefined
+                ? undefined
+                : 'This day is over, or sharing ends before it is over.'
+            }
           />
           <TextField
             label="Hide data before"
@@ -88,22 +84,4 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
       </Card>
     </form>
   );
-}
-
-/** Why the form cannot be sent as it is, or null. */
-function findFault({ scopes }: Grant, draft: Draft): string | null {
-  if (scopes.every((scope) => draft.withdrawn.has(scope)))
-    return 'To take away everything, stop sharing above.';
-  const isUnchanged = draft.withdrawn.size === 0 && draft.lastDay === '' && draft.dataFrom === '';
-  return isUnchanged ? 'Take a tick away or choose a day first.' : null;
-}
-
-/** What the form changes. The last day ends at midnight of this browser's zone. */
-function toNarrowing({ scopes }: Grant, { withdrawn, lastDay, dataFrom }: Draft): Narrowing {
-  const [year = 0, month = 1, day = 1] = lastDay.split('-').map(Number);
-  return {
-    ...(withdrawn.size === 0 ? {} : { scopes: scopes.filter((scope) => !withdrawn.has(scope)) }),
-    ...(lastDay === '' ? {} : { expiresAt: new Date(year, month - 1, day + 1).toISOString() }),
-    ...(dataFrom === '' ? {} : { dataFrom }),
-  };
 }
