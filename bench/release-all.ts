@@ -11,10 +11,17 @@ const server = await startRpcServer({
       {
         recordAccess: ({ accesses }) => ({ verdicts: accesses.map(() => Verdict.RELEASED) }),
         listAccesses: () => ({}),
+        exportAccesses: () => ({}),
         listAccessDays: () => ({}),
         getAppUsage: () => ({}),
       },
-      { recordAccess: ['health-data'], listAccesses: [], listAccessDays: [], getAppUsage: [] },
+      {
+        recordAccess: ['health-data'],
+        listAccesses: [],
+        exportAccesses: [],
+        listAccessDays: [],
+        getAppUsage: [],
+      },
     ),
   ],
   // Tokens are not checked here: nothing but this benchmark's own health-data reaches the port.

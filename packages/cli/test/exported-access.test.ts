@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import type { ExportedAccess } from '@phds/catalog/access-csv';
 import { toAuditEvent } from '@phds/cli/records/audit-event';
-import { toCsvLine } from '@phds/cli/records/csv';
-import type { ExportedAccess } from '@phds/cli/records/exported-access';
 
 const ACCESS: ExportedAccess = {
   id: 'acc_017f22e279b070008123456789abcdef',
@@ -19,26 +18,6 @@ const ACCESS: ExportedAccess = {
   outcome: 'refused',
   reason: 'GRANT_REVOKED',
 };
-
-test('a line of CSV quotes what it has to (RFC 4180)', () => {
-  expect(toCsvLine(ACCESS)).toBe(
-    'acc_017f22e279b070008123456789abcdef,2026-03-01T12:00:00.000Z,app_1,"Pulse, ""the"" Diary",grt_1,read:mood,' +
-      '/api/v1/mood,,2026-03-01,1,20,req_1,refused,GRANT_REVOKED\r\n',
-  );
-});
-
-test.each([
-  ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
-  ['+1', "'+1"],
-  ['-1', "'-1"],
-  ['@SUM(A1)', "'@SUM(A1)"],
-  ['\t=1', "'\t=1"],
-  ['\r=1', `"'\r=1"`],
-  ['＝1', "'＝1"],
-  ['a=1-2', 'a=1-2'],
-])('an app whose name begins like a formula does not calculate in a spreadsheet: %j', (appName, field) => {
-  expect(toCsvLine({ ...ACCESS, appName })).toContain(`,app_1,${field},grt_1,`);
-});
 
 describe('an AuditEvent', () => {
   test('has what FHIR R4 asks of one: type, recorded, an agent who is the requestor, a source with an observer', () => {

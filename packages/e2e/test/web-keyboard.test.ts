@@ -146,7 +146,7 @@ function keyboardAlone(): void {
       await app.read(tokens.accessToken, '/api/v1/health-data/heart');
     }
     await app.read(tokens.accessToken, '/api/v1/mood');
-    const { page, visitor, keyboard, button } = await open('/history', { session });
+    const { page, visitor, keyboard, button, link } = await open('/history', { session });
     await keyboard.activate(button('Older'));
     await page.getByText('Page 2 of 2').waitFor();
     await page.locator('button:focus', { hasText: 'Newer' }).waitFor();
@@ -169,7 +169,7 @@ function keyboardAlone(): void {
     await page.getByText('Page 1 of 2').waitFor();
 
     const download = page.waitForEvent('download');
-    await keyboard.activate(button('Export as CSV'), 'Shift+Tab');
+    await keyboard.activate(link('Export as CSV'), 'Shift+Tab');
     expect((await readFile(await (await download).path(), 'utf8')).split('\r\n')).toHaveLength(24);
   });
 

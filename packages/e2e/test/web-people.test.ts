@@ -192,7 +192,7 @@ function pagesOfPeople(): void {
     await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
     expect(await visitor.findBarriers()).toEqual([]);
     const download = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Export as CSV' }).click();
+    await page.getByRole('link', { name: 'Export as CSV' }).click();
     const text = await readFile(await (await download).path(), 'utf8');
     expect(text.split('\r\n')).toHaveLength(3);
     expect(text).toContain('/api/v1/mood');

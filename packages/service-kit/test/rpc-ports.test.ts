@@ -29,10 +29,17 @@ function start(options: Partial<RpcServerOptions>) {
         {
           recordAccess: () => ({ verdicts: [Verdict.RELEASED] }),
           listAccesses: () => ({}),
+          exportAccesses: () => ({}),
           listAccessDays: () => ({}),
           getAppUsage: () => ({}),
         },
-        { recordAccess: ['health-data'], listAccesses: [], listAccessDays: [], getAppUsage: [] },
+        {
+          recordAccess: ['health-data'],
+          listAccesses: [],
+          exportAccesses: [],
+          listAccessDays: [],
+          getAppUsage: [],
+        },
       ),
     ],
     verifyCaller: createServiceTokenVerifier({

@@ -42,10 +42,17 @@ beforeAll(async () => {
             return { verdicts: request.accesses.map(() => Verdict.RELEASED) };
           },
           listAccesses: () => ({}),
+          exportAccesses: () => ({}),
           listAccessDays: () => ({}),
           getAppUsage: () => ({}),
         },
-        { recordAccess: ['health-data'], listAccesses: [], listAccessDays: [], getAppUsage: ['gateway'] },
+        {
+          recordAccess: ['health-data'],
+          listAccesses: [],
+          exportAccesses: [],
+          listAccessDays: [],
+          getAppUsage: ['gateway'],
+        },
       ),
     ],
     verifyCaller: createServiceTokenVerifier({ service: 'consent', publicKeys }),

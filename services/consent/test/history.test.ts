@@ -84,6 +84,53 @@ describe('the access history', () => {
   });
 });
 
+describe('the export of the access history', () => {
+  test('gives every access once, newest first, in pieces that begin after the last of the piece before', async () => {
+    const grant = await approve(consent, await registerApp(consent), 'exporter');
+    const count = 501;
+    for (let first = 0; first < count; first += 500) {
+      const accesses = Array.from({ length: Math.min(500, count - first) }, (_, index) => ({
+        ...accessOf(grant),
+        requestId: `req_${first + index}`,
+      }));
+      await consent.records.recordAccess({ accesses });
+    }
+    const session = await consent.session('exporter');
+    const pieces: string[][] = [];
+    for (let afterId = ''; ; ) {
+      const { accesses } = await consent.history.exportAccesses({ afterId }, session);
+      const last = accesses.at(-1);
+      if (last === undefined) break;
+      pieces.push(accesses.map(({ requestId }) => requestId));
+      // Made meanwhile, it is newer than what is still to come.
+      if (afterId === '') await record(consent, { ...accessOf(grant), requestId: 'late' });
+      afterId = last.id;
+    }
+    expect(pieces.map(({ length }) => length)).toEqual([500, 1]);
+    expect(pieces.flat()).toEqual(Array.from({ length: count }, (_, index) => `req_${count - 1 - index}`));
+  });
+
+  test('takes the filters of the list, refuses a place that is none, and does not find a foreign grant', async () => {
+    const app = await registerApp(consent);
+    const grant = await approve(consent, app, 'picky');
+    await record(consent, accessOf(grant));
+    await record(consent, { ...accessOf(grant), scope: GLUCOSE });
+    const session = await consent.session('picky');
+    const { accesses } = await consent.history.exportAccesses(
+      { scope: GLUCOSE, grantId: grant.grantId },
+      session,
+    );
+    expect(accesses).toMatchObject([{ scope: GLUCOSE, page: 1 }]);
+    await expect(consent.history.exportAccesses({ afterId: 'acc_1' }, session)).rejects.toMatchObject({
+      reason: 'invalid_request',
+    });
+    const other = await approve(consent, app, 'other-exporter');
+    await expect(consent.history.exportAccesses({ grantId: other.grantId }, session)).rejects.toMatchObject({
+      reason: 'not_found',
+    });
+  });
+});
+
 describe('days of accesses', () => {
   test('are counted for each app, what was released and what was refused; a foreign grant is not found', async () => {
     const [one, two] = [await registerApp(consent), await registerApp(consent)];

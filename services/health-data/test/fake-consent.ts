@@ -53,10 +53,17 @@ export class FakeConsent implements AsyncDisposable {
               return { verdicts: accesses.map((access) => this.judge(access)) };
             },
             listAccesses: () => ({}),
+            exportAccesses: () => ({}),
             listAccessDays: () => ({}),
             getAppUsage: () => ({}),
           },
-          { recordAccess: ['health-data'], listAccesses: [], listAccessDays: [], getAppUsage: [] },
+          {
+            recordAccess: ['health-data'],
+            listAccesses: [],
+            exportAccesses: [],
+            listAccessDays: [],
+            getAppUsage: [],
+          },
         ),
       ],
     });

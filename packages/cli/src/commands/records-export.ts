@@ -1,10 +1,10 @@
 import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { ACCESS_CSV_HEADER, type ExportedAccess, toAccessCsvLine } from '@phds/catalog/access-csv';
 import { toAuditEvent } from '../records/audit-event.ts';
-import { CSV_HEADER, toCsvLine } from '../records/csv.ts';
 import { explainRecords } from '../records/explanation.ts';
-import { type ExportedAccess, findAccesses } from '../records/exported-access.ts';
+import { findAccesses } from '../records/exported-access.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 import type { RecordsSurroundings } from './records-verify.ts';
 
@@ -48,8 +48,8 @@ export async function exportRecords(
 }
 
 async function* csv(pages: AsyncIterable<readonly ExportedAccess[]>): AsyncGenerator<string> {
-  yield CSV_HEADER;
-  for await (const page of pages) yield page.map(toCsvLine).join('');
+  yield ACCESS_CSV_HEADER;
+  for await (const page of pages) yield page.map(toAccessCsvLine).join('');
 }
 
 async function* ndjson(

@@ -1,4 +1,4 @@
-import type { ExportedAccess } from './exported-access.ts';
+import type { ExportedAccess } from '@phds/catalog/access-csv';
 
 const HL7 = 'http://terminology.hl7.org/CodeSystem';
 

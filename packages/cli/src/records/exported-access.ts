@@ -1,25 +1,5 @@
+import type { ExportedAccess } from '@phds/catalog/access-csv';
 import type { RecordsSnapshot } from './snapshot.ts';
-
-/** An access of a person's data, as it is handed out. */
-export interface ExportedAccess {
-  readonly id: string;
-  /** RFC 3339, UTC, milliseconds. */
-  readonly at: string;
-  readonly app: string;
-  /** Empty when the app is not known any more. */
-  readonly appName: string;
-  readonly grantId: string;
-  readonly scope: string;
-  readonly endpoint: string;
-  readonly from: string;
-  readonly to: string;
-  readonly page: number;
-  readonly recordCount: number;
-  readonly requestId: string;
-  readonly outcome: 'released' | 'refused';
-  /** As the public interface tells it; empty when released. */
-  readonly reason: string;
-}
 
 const ACCESSES_A_PAGE = 1_000;
 

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { get, getAll, type Page } from './client.ts';
+import { get, getAll, type Page, toPath } from './client.ts';
 import type { Access, AccessDay } from './resources.ts';
 
 /** Which accesses; an absent filter is all. Of the list `from` and `to` are instants, `to` exclusive; of days both or none are days (YYYY-MM-DD), inclusive. */
@@ -17,14 +17,14 @@ const ACCESSES = '/partner/consent/accesses';
 export function useAccesses(filter: AccessFilter, page: number, pageSize = 20) {
   return useQuery({
     queryKey: ['accesses', filter, page, pageSize],
-    queryFn: () => fetchAccesses(filter, page, pageSize),
+    queryFn: () => get<Page<Access>>(ACCESSES, { ...filter, page, pageSize }),
     placeholderData: keepPreviousData,
   });
 }
 
-/** One page of accesses. Throws Problem. */
-export function fetchAccesses(filter: AccessFilter, page: number, pageSize: number): Promise<Page<Access>> {
-  return get<Page<Access>>(ACCESSES, { ...filter, page, pageSize });
+/** Where the file with all of them is (CSV). */
+export function toExportPath(filter: AccessFilter): string {
+  return toPath(`${ACCESSES}.csv`, { ...filter });
 }
 
 /** Accesses by app and UTC day, of the last 30 days unless the filter says otherwise. */

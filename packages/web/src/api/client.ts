@@ -23,12 +23,16 @@ export function get<Answer>(
   parameters: Parameters = {},
   headers?: HeadersInit,
 ): Promise<Answer> {
+  return exchange(toPath(path, parameters), headers === undefined ? {} : { headers });
+}
+
+/** A path with a query of the parameters that have a value. */
+export function toPath(path: string, parameters: Parameters): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined && value !== '') query.set(name, String(value));
   }
-  const suffix = query.size === 0 ? '' : `?${query}`;
-  return exchange(path + suffix, headers === undefined ? {} : { headers });
+  return query.size === 0 ? path : `${path}?${query}`;
 }
 
 const LARGEST_PAGE = 100;

@@ -33,18 +33,20 @@ export function ButtonLink({
   );
 }
 
-/** A link that leaves these pages and looks like a button. */
+/** A link that leaves these pages, or saves a file of the name given, and looks like a button. */
 export function ButtonAnchor({
   href,
   kind = 'plain',
   children,
+  ...rest
 }: {
   readonly href: string;
+  readonly download?: string;
   readonly kind?: ButtonKind;
   readonly children: React.ReactNode;
 }) {
   return (
-    <AriaLink href={href} className={classOf(kind)}>
+    <AriaLink {...rest} href={href} className={classOf(kind)}>
       {children}
     </AriaLink>
   );

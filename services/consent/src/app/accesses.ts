@@ -4,12 +4,17 @@ import type { AccessWriter } from './access-writer.ts';
 import type { Listed, Page } from './ports.ts';
 import type { AccessFilter, AccessHistory, DayFilter, DayRange } from './record-ports.ts';
 
+/** Accesses in a piece of an export; with the longest texts they fit into a message. */
+const EXPORT_PIECE = 500;
+
 /** No data without a record, no data after a revocation (contract section 8). */
 export interface Accesses {
   /** As AccessWriter. */
   record(accesses: readonly Access[]): Promise<Verdict[]>;
   /** Throws `not_found` for a foreign grant. */
   list(userId: string, filter: AccessFilter, page: Page): Promise<Listed<AccessEntry>>;
+  /** A piece of the history for an export, older than the access of that UUID; empty at the end. Throws as `list`. */
+  exportPiece(userId: string, filter: AccessFilter, afterUuid: string | null): Promise<AccessEntry[]>;
   /** Throws `not_found` for a foreign grant. */
   days(userId: string, filter: DayFilter, range: DayRange | null): Promise<AccessDay[]>;
   /** Throws `not_found` unless the user owns the app. */
@@ -27,6 +32,11 @@ export function createAccesses(ports: {
       const listed = await history.list(userId, filter, page);
       if (listed === null) throw notFound();
       return listed;
+    },
+    async exportPiece(userId, filter, afterUuid) {
+      const entries = await history.listBefore(userId, filter, afterUuid, EXPORT_PIECE);
+      if (entries === null) throw notFound();
+      return entries;
     },
     async days(userId, filter, range) {
       const days = await history.days(userId, filter, range);

@@ -57,6 +57,13 @@ export interface DayRange {
 export interface AccessHistory {
   /** null when the filter names a grant that is not the user's. */
   list(userId: string, filter: AccessFilter, page: Page): Promise<Listed<AccessEntry> | null>;
+  /** Up to so many, newest first, older than the record of that UUID; null as above. */
+  listBefore(
+    userId: string,
+    filter: AccessFilter,
+    uuid: string | null,
+    limit: number,
+  ): Promise<AccessEntry[] | null>;
   /** Newest day first, then by app; a range of null is the last 30 days. null as above. */
   days(userId: string, filter: DayFilter, range: DayRange | null): Promise<AccessDay[] | null>;
   /** A range of null is the last 30 days. Answers null when the user does not own the app. */

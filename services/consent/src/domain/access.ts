@@ -47,7 +47,9 @@ export interface AccessEntry {
   readonly endpoint: string;
   readonly from: string;
   readonly to: string;
+  readonly page: number;
   readonly recordCount: number;
+  readonly requestId: string;
   readonly verdict: Verdict;
 }
 
@@ -74,4 +76,9 @@ export interface AppUsage {
 /** Public form of a record's id. */
 export function toAccessId(uuid: string): string {
   return `acc_${uuid.replaceAll('-', '')}`;
+}
+
+/** The UUID of the record, without hyphens; null when the text is no such id. */
+export function findAccessUuid(id: string): string | null {
+  return /^acc_([0-9a-f]{32})$/.exec(id)?.[1] ?? null;
 }

@@ -9,7 +9,12 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { Accesses } from '../app/accesses.ts';
 import type { DayFilter, DayRange } from '../app/record-ports.ts';
-import type { Access, Verdict as VerdictName } from '../domain/access.ts';
+import {
+  type Access,
+  type AccessEntry,
+  findAccessUuid,
+  type Verdict as VerdictName,
+} from '../domain/access.ts';
 import { findDate, findMoment, parseHash, parseName, parseText, toPage } from './parameters.ts';
 import type { UserOf } from './user.ts';
 
@@ -49,12 +54,13 @@ export function accessService({ accesses, userOf }: { accesses: Accesses; userOf
         const userId = await userOf(context);
         const filter = { ...findFilter(request), ...findPeriod(request) };
         const { items, total } = await accesses.list(userId, filter, toPage(request.page));
-        const entries = items.map((entry) => ({
-          ...entry,
-          at: timestampFromDate(entry.at),
-          verdict: VERDICTS[entry.verdict],
-        }));
-        return { accesses: entries, total };
+        return { accesses: items.map(toMessage), total };
+      },
+      async exportAccesses(request, context) {
+        const userId = await userOf(context);
+        const filter = { ...findFilter(request), ...findPeriod(request) };
+        const piece = await accesses.exportPiece(userId, filter, findPlace(request.afterId));
+        return { accesses: piece.map(toMessage) };
       },
       async listAccessDays(request, context) {
         const userId = await userOf(context);
@@ -70,10 +76,22 @@ export function accessService({ accesses, userOf }: { accesses: Accesses; userOf
     {
       recordAccess: ['health-data'],
       listAccesses: ['gateway'],
+      exportAccesses: ['gateway'],
       listAccessDays: ['gateway'],
       getAppUsage: ['gateway'],
     },
   );
+}
+
+function toMessage(entry: AccessEntry) {
+  return { ...entry, at: timestampFromDate(entry.at), verdict: VERDICTS[entry.verdict] };
+}
+
+function findPlace(afterId: string): string | null {
+  if (afterId === '') return null;
+  const uuid = findAccessUuid(afterId);
+  if (uuid === null) throw invalidRequest('afterId', 'is not the id of an access');
+  return uuid;
 }
 
 function parseAccess(message: AccessMessage): Access {

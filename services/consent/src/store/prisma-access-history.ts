@@ -13,10 +13,16 @@ export function createPrismaAccessHistory(prisma: PrismaClient): AccessHistory {
     async list(userId, filter, page) {
       if (await isForeign(prisma, filter.grantId, userId)) return null;
       const [items, total] = await Promise.all([
-        selectEntries(prisma, userId, filter, page),
+        selectEntries(prisma, toCondition(userId, filter), page),
         countEntries(prisma, userId, filter),
       ]);
-      return { items: items.map((entry) => ({ ...entry, id: toAccessId(entry.id) })), total };
+      return { items, total };
+    },
+    async listBefore(userId, filter, uuid, limit) {
+      if (await isForeign(prisma, filter.grantId, userId)) return null;
+      const where = toCondition(userId, filter);
+      const older = uuid === null ? where : Prisma.sql`${where} AND r.id < ${uuid}::uuid`;
+      return selectEntries(prisma, older, { limit, offset: 0 });
     },
     async days(userId, filter, range) {
       if (await isForeign(prisma, filter.grantId, userId)) return null;
@@ -45,22 +51,21 @@ async function isForeign(prisma: PrismaClient, grantId: string | null, userId: s
 }
 
 /** The page first, so that refusals are looked up for its records alone; each comes after what it refers to. */
-function selectEntries(
-  prisma: PrismaClient,
-  userId: string,
-  filter: AccessFilter,
-  page: Page,
-): Promise<AccessEntry[]> {
-  const where = Prisma.sql`${ofUser(userId, filter)} AND ${between(filter.from, filter.to)}`;
-  return prisma.$queryRaw`
+async function selectEntries(prisma: PrismaClient, where: Prisma.Sql, page: Page): Promise<AccessEntry[]> {
+  const entries = await prisma.$queryRaw<AccessEntry[]>`
     SELECT p.id::text AS id, p.at, p.client_id AS "clientId", coalesce(a.name, '') AS "appName", p.grant_id AS "grantId",
-      p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.record_count AS "recordCount",
-      coalesce(f.verdict, 'released') AS verdict
+      p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page, p.record_count AS "recordCount",
+      p.request_id AS "requestId", coalesce(f.verdict, 'released') AS verdict
     FROM (SELECT * FROM access_record r WHERE ${where} AND r.refers_to IS NULL
       ORDER BY r.id DESC LIMIT ${page.limit} OFFSET ${page.offset}) p
     LEFT JOIN LATERAL (SELECT verdict FROM access_record f WHERE f.refers_to = p.id AND f.id > p.id LIMIT 1) f ON true
     LEFT JOIN app a ON a.client_id = p.client_id
     ORDER BY p.id DESC`;
+  return entries.map((entry) => ({ ...entry, id: toAccessId(entry.id) }));
+}
+
+function toCondition(userId: string, filter: AccessFilter): Prisma.Sql {
+  return Prisma.sql`${ofUser(userId, filter)} AND ${between(filter.from, filter.to)}`;
 }
 
 /** Whole days as they are counted; of the days that the filter cuts, at most two, the records themselves. */

@@ -9,28 +9,33 @@ import { send, sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
 import { toAccessDayJson, toAccessJson } from './consent-json.ts';
 
-const FILTERS = ['clientId', 'scope', 'from', 'to'] as const;
+/** What accesses are filtered by, besides the grant. */
+export const FILTERS = ['clientId', 'scope', 'from', 'to'] as const;
 
 /** `GET /partner/consent/accesses`, and that of one grant: who read what, newest first (contract section 8). */
 export async function listAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
   const ofGrant = pathParameter(exchange, 'id');
   const filters = ofGrant === '' ? [...FILTERS, 'grantId'] : FILTERS;
   const query = readListQuery(exchange.request.originalUrl, filters);
-  const { from, to } = readPeriod(query);
-  const scope = readScope(query);
+  const filter = readAccessFilter(query);
   query.check();
   const { accesses, total } = await gateway.backends.accesses.listAccesses(
-    {
-      page: query.page,
-      grantId: ofGrant === '' ? (query.find('grantId') ?? '') : ofGrant,
-      clientId: query.find('clientId') ?? '',
-      scope,
-      ...(from === null ? {} : { from: timestampFromMs(from) }),
-      ...(to === null ? {} : { to: timestampFromMs(to) }),
-    },
+    { page: query.page, ...filter, ...(ofGrant === '' ? {} : { grantId: ofGrant }) },
     onBehalf(exchange),
   );
   sendJson(exchange.response, 200, toList(accesses.map(toAccessJson), query.page, total));
+}
+
+/** The filters of a request for accesses; reports what is wrong with them to the query. */
+export function readAccessFilter(query: ListQuery) {
+  const { from, to } = readPeriod(query);
+  return {
+    grantId: query.find('grantId') ?? '',
+    clientId: query.find('clientId') ?? '',
+    scope: readScope(query),
+    ...(from === null ? {} : { from: timestampFromMs(from) }),
+    ...(to === null ? {} : { to: timestampFromMs(to) }),
+  };
 }
 
 /** `GET /partner/consent/accesses/summary`: accesses by UTC day and app, newest day first; the last 30 days by default. */

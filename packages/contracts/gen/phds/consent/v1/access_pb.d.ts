@@ -201,6 +201,16 @@ export declare type AccessRecord = Message<"phds.consent.v1.AccessRecord"> & {
    * @generated from field: phds.consent.v1.Verdict verdict = 11;
    */
   verdict: Verdict;
+
+  /**
+   * @generated from field: uint32 page = 12;
+   */
+  page: number;
+
+  /**
+   * @generated from field: string request_id = 13;
+   */
+  requestId: string;
 };
 
 /**
@@ -274,6 +284,71 @@ export declare type ListAccessesResponse = Message<"phds.consent.v1.ListAccesses
  * Use `create(ListAccessesResponseSchema)` to create a new message.
  */
 export declare const ListAccessesResponseSchema: GenMessage<ListAccessesResponse>;
+
+/**
+ * @generated from message phds.consent.v1.ExportAccessesRequest
+ */
+export declare type ExportAccessesRequest = Message<"phds.consent.v1.ExportAccessesRequest"> & {
+  /**
+   * Empty is every grant, app and scope.
+   *
+   * @generated from field: string grant_id = 1;
+   */
+  grantId: string;
+
+  /**
+   * @generated from field: string client_id = 2;
+   */
+  clientId: string;
+
+  /**
+   * @generated from field: string scope = 3;
+   */
+  scope: string;
+
+  /**
+   * Inclusive and exclusive; absent is unbounded.
+   *
+   * @generated from field: google.protobuf.Timestamp from = 4;
+   */
+  from?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp to = 5;
+   */
+  to?: Timestamp | undefined;
+
+  /**
+   * The last access of the piece before; empty begins with the newest.
+   *
+   * @generated from field: string after_id = 6;
+   */
+  afterId: string;
+};
+
+/**
+ * Describes the message phds.consent.v1.ExportAccessesRequest.
+ * Use `create(ExportAccessesRequestSchema)` to create a new message.
+ */
+export declare const ExportAccessesRequestSchema: GenMessage<ExportAccessesRequest>;
+
+/**
+ * @generated from message phds.consent.v1.ExportAccessesResponse
+ */
+export declare type ExportAccessesResponse = Message<"phds.consent.v1.ExportAccessesResponse"> & {
+  /**
+   * Empty at the end.
+   *
+   * @generated from field: repeated phds.consent.v1.AccessRecord accesses = 1;
+   */
+  accesses: AccessRecord[];
+};
+
+/**
+ * Describes the message phds.consent.v1.ExportAccessesResponse.
+ * Use `create(ExportAccessesResponseSchema)` to create a new message.
+ */
+export declare const ExportAccessesResponseSchema: GenMessage<ExportAccessesResponse>;
 
 /**
  * @generated from message phds.consent.v1.ListAccessDaysRequest
@@ -553,6 +628,17 @@ export declare const AccessService: GenService<{
     methodKind: "unary";
     input: typeof ListAccessesRequestSchema;
     output: typeof ListAccessesResponseSchema;
+  },
+  /**
+   * The access history of the session's user in pieces for an export, newest first: up to 500 accesses older than a given one.
+   * Errors: UNAUTHORIZED (session), NOT_FOUND (foreign grant), INVALID_REQUEST.
+   *
+   * @generated from rpc phds.consent.v1.AccessService.ExportAccesses
+   */
+  exportAccesses: {
+    methodKind: "unary";
+    input: typeof ExportAccessesRequestSchema;
+    output: typeof ExportAccessesResponseSchema;
   },
   /**
    * Accesses of the session's user's data by UTC day and app. Errors: UNAUTHORIZED (session), NOT_FOUND (foreign grant).

@@ -1,0 +1,54 @@
+/** An access of a person's data as it is exported. */
+export interface ExportedAccess {
+  readonly id: string;
+  /** RFC 3339, UTC, milliseconds. */
+  readonly at: string;
+  /** Client id. */
+  readonly app: string;
+  /** Empty when the app is not known any more. */
+  readonly appName: string;
+  readonly grantId: string;
+  readonly scope: string;
+  readonly endpoint: string;
+  readonly from: string;
+  readonly to: string;
+  readonly page: number;
+  readonly recordCount: number;
+  readonly requestId: string;
+  readonly outcome: 'released' | 'refused';
+  /** As the public interface tells it; empty when released. */
+  readonly reason: string;
+}
+
+const COLUMNS = [
+  'id',
+  'at',
+  'app',
+  'appName',
+  'grantId',
+  'scope',
+  'endpoint',
+  'from',
+  'to',
+  'page',
+  'recordCount',
+  'requestId',
+  'outcome',
+  'reason',
+] as const satisfies readonly (keyof ExportedAccess)[];
+
+/** The header line (RFC 4180). */
+export const ACCESS_CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
+
+/** One access as a line of CSV (RFC 4180). Values that a spreadsheet would take for a formula are prefixed with `'`. */
+export function toAccessCsvLine(access: ExportedAccess): string {
+  return `${COLUMNS.map((column) => toField(String(access[column]))).join(',')}\r\n`;
+}
+
+// What begins a formula in a spreadsheet (OWASP, "CSV Injection"). Apps choose their own names.
+const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
+
+function toField(value: string): string {
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

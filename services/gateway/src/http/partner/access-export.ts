@@ -1,0 +1,75 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ACCESS_CSV_HEADER, toAccessCsvLine } from '@phds/catalog/access-csv';
+import type { AccessRecord } from '@phds/contracts/phds/consent/v1/access_pb';
+import { type Exchange, onBehalf } from '../exchange.ts';
+import type { Gateway } from '../gateway.ts';
+import { readQuery } from '../list-query.ts';
+import { GUARDS } from '../respond.ts';
+import { FILTERS, readAccessFilter } from './accesses.ts';
+import { toAccessJson } from './consent-json.ts';
+
+/** A client that takes nothing for so long has gone. */
+const IDLE_MS = 60_000;
+
+const HEAD = {
+  'Content-Type': 'text/csv; charset=utf-8; header=present',
+  'Content-Disposition': 'attachment; filename="access-history.csv"',
+  'Cache-Control': 'no-store',
+  ...GUARDS,
+};
+
+type ReadPiece = (afterId: string) => Promise<readonly AccessRecord[]>;
+
+/**
+ * `GET /partner/consent/accesses.csv`: all accesses that the filters of the list let through, newest first. Streamed: two pieces
+ * are in memory at most, and the next is read when the client has taken the one before. When a piece cannot be read the connection
+ * ends without the last chunk, so that no client takes the file for whole.
+ */
+export async function exportAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const { request, response, requestId } = exchange;
+  const query = readQuery(request.originalUrl, [...FILTERS, 'grantId']);
+  const filter = readAccessFilter(query);
+  query.check();
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const options = { ...onBehalf(exchange), signal: gone.signal };
+  const readPiece: ReadPiece = async (afterId) =>
+    (await gateway.backends.accesses.exportAccesses({ ...filter, afterId }, options)).accesses;
+  // Before the head, so that a refusal has a status.
+  const first = await readPiece('');
+  response.writeHead(200, HEAD);
+  response.setTimeout(IDLE_MS, () => response.destroy());
+  try {
+    await pipeline(Readable.from(toCsv(first, readPiece)), response);
+  } catch (err) {
+    if (!gone.signal.aborted) gateway.log.warn({ err, requestId }, 'an export of accesses broke off');
+    response.destroy();
+  }
+}
+
+async function* toCsv(first: readonly AccessRecord[], readPiece: ReadPiece): AsyncGenerator<string> {
+  yield ACCESS_CSV_HEADER;
+  for (let piece = first; ; ) {
+    const last = piece.at(-1);
+    if (last === undefined) return;
+    yield piece.map(toLine).join('');
+    piece = await readPiece(last.id);
+  }
+}
+
+function toLine(record: AccessRecord): string {
+  const { at, app, from, to, outcome, reason, ...access } = toAccessJson(record);
+  return toAccessCsvLine({
+    ...access,
+    at: at ?? '',
+    outcome: outcome === 'released' ? outcome : 'refused',
+    app: app.clientId,
+    appName: app.name,
+    from: from ?? '',
+    to: to ?? '',
+    page: record.page,
+    requestId: record.requestId,
+    reason: reason ?? '',
+  });
+}
