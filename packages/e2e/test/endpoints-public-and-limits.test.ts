@@ -196,6 +196,29 @@ describe('caps', () => {
     expectStatus(201, await ask());
   });
 
+  test('on live pending approvals do not let strangers who know the client id keep the app out', async () => {
+    const owner = await signIn(stack, 'owner');
+    const app = await registerApp(stack.gateway, owner);
+    const query = new URLSearchParams({
+      client_id: app.clientId,
+      redirect_uri: app.redirectUri,
+      scope: 'read:profile',
+      response_type: 'code',
+    });
+    const places: string[] = [];
+    for (let i = 0; i < PENDING_LIMIT + 2; i += 1) {
+      const { status, headers } = await open(`/oauth/authorize?${query}`);
+      expect(status).toBe(303);
+      places.push(headers.get('location') ?? '');
+    }
+    expectStatus(201, await app.authorize(['read:profile']));
+    // The oldest of the strangers' requests gave way.
+    const bearer = await signIn(stack, 'ada');
+    const toUrl = (place: string) => `${stack.gateway}/partner/consent/pending/${place.split('/').at(-1)}`;
+    const show = async (place: string) => (await send(toUrl(place), { bearer })).status;
+    expect(await Promise.all(places.map(show))).toEqual([404, 404, 200, 200, 200]);
+  });
+
   test('on the apps of a developer are a conflict', async () => {
     const owner = await signIn(stack, 'owner-of-many');
     for (let i = 0; i < APPS_LIMIT; i += 1) await registerApp(stack.gateway, owner);

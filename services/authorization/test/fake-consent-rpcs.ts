@@ -102,7 +102,7 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
       const decidedAt = fake.clock.now();
       fake.pending.set(request.id, { request, decision: null, grantId: '', decidedAt, scopes: [] });
       const expiresAt = timestampFromDate(new Date(decidedAt.getTime() + 600_000));
-      return fake.leave('openPendingApproval', { expiresAt });
+      return fake.leave('openPendingApproval', { expiresAt, removedIds: [...fake.removed] });
     },
     approve: async (request, context) => {
       fake.enter('approve');

@@ -51,6 +51,8 @@ export class FakeConsent {
   readonly lost = new Set<string>();
   /** Rpcs that are refused, and why. */
   readonly refused = new Map<string, Reason>();
+  /** Ids that the next opening says were removed for it. */
+  removed: readonly string[] = [];
   readonly calls: string[] = [];
   /** Runs after each CheckLiveness has judged and before its answer leaves. */
   onCheckLiveness: () => Promise<void> = () => Promise.resolve();

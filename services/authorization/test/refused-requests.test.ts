@@ -49,3 +49,12 @@ test('a request is kept while nobody knows whether its approval was opened', asy
   harness.consent.lost.clear();
   expect(await countRequests()).toBe(1);
 });
+
+test('a request whose approval consent removed for another one is removed too', async () => {
+  const { pendingId } = await open();
+  const before = await countRequests();
+  harness.consent.removed = [pendingId];
+  await open();
+  harness.consent.removed = [];
+  expect(await countRequests()).toBe(before);
+});

@@ -23,7 +23,10 @@ const schema = z.object({
   ...rpcSettings({ rpc: 7002, probes: 7102 }),
   /** Signs consent receipts and the checkpoints of the access records (Ed25519, PKCS #8 PEM). */
   RECEIPT_PRIVATE_KEY: z.string(),
-  /** Undecided, unexpired pending approvals that an app may have (contract section 1). */
+  /**
+   * Undecided, unexpired pending approvals that an app may have with its secret (contract section 1); beyond them it is refused. As many
+   * without its secret that nobody has claimed; beyond them the oldest gives way.
+   */
   MAX_LIVE_PENDING_PER_APP: integer(50, { min: 1 }),
   /** How often rows that no longer matter are removed. */
   PRUNE_INTERVAL_MS: durationMs(3_600_000),

@@ -155,6 +155,7 @@ export async function openPending(
   consent: RunningService,
   app: RegisteredApp,
   scopes: string[] = [HEART, GLUCOSE],
+  clientAuthenticated = true,
 ): Promise<string> {
   const id = newId('apr');
   await consent.asAuthorization.openPendingApproval({
@@ -164,7 +165,7 @@ export async function openPending(
     redirectHost: 'pulse.test',
     scopes,
     purpose: 'Draw your pulse.',
-    clientAuthenticated: true,
+    clientAuthenticated,
   });
   return id;
 }

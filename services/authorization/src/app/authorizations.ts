@@ -98,7 +98,7 @@ async function openPending(
     expiresAt: addSeconds(createdAt, PENDING_APPROVAL_SECONDS),
   });
   try {
-    await approvals.open({
+    const removedIds = await approvals.open({
       id: pendingId,
       app,
       appEpoch: app.epoch,
@@ -107,9 +107,10 @@ async function openPending(
       purpose,
       clientAuthenticated: client.authenticated,
     });
+    if (removedIds.length > 0) await authorizations.deleteRequests(removedIds);
   } catch (error) {
     // Whoever knows a client id can be refused without end; no row must stay of it.
-    if (isRefusal(error)) await authorizations.deleteRequest(pendingId);
+    if (isRefusal(error)) await authorizations.deleteRequests([pendingId]);
     throw error;
   }
   const requestUri = REQUEST_URI_PREFIX + pendingId;

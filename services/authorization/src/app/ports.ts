@@ -54,7 +54,7 @@ export interface AppStore {
 /** Authorization requests and the codes that come of them. */
 export interface AuthorizationStore {
   insertRequest(request: AuthorizationRequest): Promise<void>;
-  deleteRequest(pendingId: string): Promise<void>;
+  deleteRequests(pendingIds: readonly string[]): Promise<void>;
   findRequest(pendingId: string): Promise<AuthorizationRequest | null>;
   /** Stores a code unless its approval has one already; answers the one that stands. */
   putCode(code: AuthorizationCode): Promise<AuthorizationCode>;
@@ -206,8 +206,8 @@ export interface OwnGrant {
 
 /** The consent service's pending approvals and grants. It verifies the session itself. */
 export interface ConsentApprovals {
-  /** Idempotent by id. Throws `app_not_active`, `rate_limited`. */
-  open(pending: PendingApproval): Promise<void>;
+  /** Idempotent by id. Answers the ids of those that consent removed for it. Throws `app_not_active`, `rate_limited`. */
+  open(pending: PendingApproval): Promise<readonly string[]>;
   /** The same decision by the same user again answers the same. */
   approve(session: string, decision: Decision): Promise<Approval>;
   deny(session: string, pendingId: string): Promise<void>;

@@ -10,7 +10,7 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
   return {
     async open({ id, app, appEpoch, redirectHost, scopes, purpose, clientAuthenticated }) {
       const { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl } = app;
-      await client.openPendingApproval({
+      const { removedIds } = await client.openPendingApproval({
         id,
         app: { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl },
         appEpoch,
@@ -19,6 +19,7 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
         purpose,
         clientAuthenticated,
       });
+      return removedIds;
     },
 
     async approve(session, { pendingId, scopes, allRequested, expiresInDays, dataFrom, language }) {

@@ -12,9 +12,9 @@ export function createPrismaAuthorizations(prisma: PrismaClient): AuthorizationS
         await prisma.authorizationRequest.create({ data: { ...request, scopes: [...request.scopes] } });
       }),
 
-    deleteRequest: (pendingId) =>
+    deleteRequests: (pendingIds) =>
       translated(async () => {
-        await prisma.authorizationRequest.deleteMany({ where: { pendingId } });
+        await prisma.authorizationRequest.deleteMany({ where: { pendingId: { in: [...pendingIds] } } });
       }),
 
     findRequest: (pendingId) =>

@@ -1,12 +1,12 @@
 import { PENDING_APPROVAL_SECONDS } from '@phds/catalog/lifetimes';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import type { PendingApprovalView, PendingStatus } from '../domain/pending-approval.ts';
-import type { Listed, OpeningRequest, Page, PendingApprovals } from './ports.ts';
+import type { Listed, OpenedApproval, OpeningRequest, Page, PendingApprovals } from './ports.ts';
 
 /** What people are asked for. */
 export interface ApprovalInbox {
-  /** Answers when it will expire. Throws `app_not_active`, `rate_limited`; `conflict` when another app's request has the id. */
-  open(request: OpeningRequest): Promise<Date>;
+  /** Throws `app_not_active`, `rate_limited`; `conflict` when another app's request has the id. */
+  open(request: OpeningRequest): Promise<OpenedApproval>;
   /** Reads and claims. Throws `not_found`. */
   get(id: string, userId: string): Promise<PendingApprovalView>;
   list(userId: string, status: PendingStatus | null, page: Page): Promise<Listed<PendingApprovalView>>;
@@ -24,7 +24,7 @@ export function createApprovalInbox(
       });
       switch (opening.kind) {
         case 'opened':
-          return opening.expiresAt;
+          return opening;
         case 'app_not_active':
           throw new AppError('app_not_active', 'The app is not active.');
         case 'id_taken':

@@ -61,15 +61,25 @@ export interface OpeningRequest extends ConsentRequest {
   readonly appEpoch: number;
 }
 
+/** An opened pending approval, and the ids of those that were removed for it. */
+export interface OpenedApproval {
+  readonly kind: 'opened';
+  readonly expiresAt: Date;
+  readonly removedIds: readonly string[];
+}
+
 /** How opening a pending approval went. `id_taken`: another app's request has that id. */
 export type Opening =
-  | { readonly kind: 'opened'; readonly expiresAt: Date }
+  | OpenedApproval
   | { readonly kind: 'app_not_active' }
   | { readonly kind: 'too_many'; readonly retryAfterSeconds: number }
   | { readonly kind: 'id_taken' };
 
 export interface PendingApprovals {
-  /** Parallel calls never exceed `maxLive` undecided, unexpired ones of an app. The same id again answers the same. */
+  /**
+   * Parallel calls never exceed `maxLive` undecided, unexpired ones that an app authenticated; only those count. Of those that it did not
+   * authenticate and nobody has claimed, the `maxLive` newest stay and older ones are removed. The same id again answers the same.
+   */
   open(request: OpeningRequest, limits: { lifetimeSeconds: number; maxLive: number }): Promise<Opening>;
   /** Reads for a user, claiming it when nobody has; null when unknown or claimed by somebody else. */
   claim(id: string, userId: string): Promise<PendingApprovalView | null>;

@@ -56,7 +56,8 @@ export function consentService(parts: ConsentServiceParts) {
 function approvalRpcs({ inbox, screen, userOf }: ConsentServiceParts) {
   return {
     async openPendingApproval(request) {
-      return { expiresAt: timestampFromDate(await inbox.open(parseOpening(request))) };
+      const { expiresAt, removedIds } = await inbox.open(parseOpening(request));
+      return { expiresAt: timestampFromDate(expiresAt), removedIds: [...removedIds] };
     },
     async getPendingApproval(request, context) {
       const userId = await userOf(context);

@@ -46,11 +46,19 @@ export function createPrismaPendingApprovals(prisma: PrismaClient): PendingAppro
   };
 }
 
+/** Removed for one opening at most; there are more only after the limit was lowered. */
+const MAX_REMOVED = 100;
+
+interface OpeningLimits {
+  readonly lifetimeSeconds: number;
+  readonly maxLive: number;
+}
+
 /** The app's row is locked: parallel openings of one app, and changes of its status, go one after the other. */
 async function open(
   tx: Prisma.TransactionClient,
   request: OpeningRequest,
-  limits: { lifetimeSeconds: number; maxLive: number },
+  limits: OpeningLimits,
 ): Promise<Opening> {
   const { clientId } = request.app;
   const [app] = await tx.$queryRaw<{ status: string; epoch: number }[]>`
@@ -58,28 +66,79 @@ async function open(
   if (app?.status !== 'active' || app.epoch !== request.appEpoch) return { kind: 'app_not_active' };
   const known = await tx.pendingApproval.findUnique({ where: { id: request.id } });
   if (known !== null) return toOpening(known, clientId);
+  if (request.clientAuthenticated) {
+    const retryAfterSeconds = await findWait(tx, request, limits.maxLive);
+    if (retryAfterSeconds !== null) return { kind: 'too_many', retryAfterSeconds };
+  }
+  await refreshProfile(tx, request.app);
+  const number = request.clientAuthenticated ? null : await countAnonymous(tx, clientId);
+  const expiresAt = await insert(tx, request, number, limits.lifetimeSeconds);
+  if (expiresAt === null) return { kind: 'id_taken' };
+  const removedIds =
+    number === null ? [] : await removeAnonymous(tx, clientId, number - BigInt(limits.maxLive));
+  return { kind: 'opened', expiresAt, removedIds };
+}
+
+/** Seconds until the app may open one more with its secret; null when it may now. */
+async function findWait(
+  tx: Prisma.TransactionClient,
+  { app: { clientId }, appEpoch }: OpeningRequest,
+  maxLive: number,
+): Promise<number | null> {
   const [live] = await tx.$queryRaw<{ count: number; wait: number | null }[]>`
     SELECT count(*)::int AS count, ceil(extract(epoch FROM min(expires_at) - statement_timestamp()))::int AS wait
     FROM pending_approval
     WHERE client_id = ${clientId} AND expires_at > statement_timestamp() AND decision IS NULL
-      AND app_epoch = ${app.epoch}`;
-  if (live !== undefined && live.count >= limits.maxLive) {
-    return { kind: 'too_many', retryAfterSeconds: Math.max(1, live.wait ?? 1) };
-  }
-  await refreshProfile(tx, request.app);
+      AND client_authenticated AND app_epoch = ${appEpoch}`;
+  return live !== undefined && live.count >= maxLive ? Math.max(1, live.wait ?? 1) : null;
+}
+
+async function countAnonymous(tx: Prisma.TransactionClient, clientId: string): Promise<bigint> {
+  const [app] = await tx.$queryRaw<{ number: bigint }[]>`
+    UPDATE app SET anonymous_openings = anonymous_openings + 1 WHERE client_id = ${clientId}
+    RETURNING anonymous_openings AS number`;
+  if (app === undefined) throw new Error(`app ${clientId} is gone although its row is locked`);
+  return app.number;
+}
+
+async function insert(
+  tx: Prisma.TransactionClient,
+  request: OpeningRequest,
+  anonymousNumber: bigint | null,
+  lifetimeSeconds: number,
+): Promise<Date | null> {
   const [opened] = await tx.$queryRaw<{ expiresAt: Date }[]>`
     INSERT INTO pending_approval (id, client_id, app_epoch, redirect_host, scopes, purpose, client_authenticated,
-      created_at, expires_at)
-    VALUES (${request.id}, ${clientId}, ${app.epoch}, ${request.redirectHost}, ${request.scopes}::text[],
-      ${request.purpose}, ${request.clientAuthenticated}, statement_timestamp(),
-      statement_timestamp() + make_interval(secs => ${limits.lifetimeSeconds}::int))
+      anonymous_number, created_at, expires_at)
+    VALUES (${request.id}, ${request.app.clientId}, ${request.appEpoch}, ${request.redirectHost},
+      ${request.scopes}::text[], ${request.purpose}, ${request.clientAuthenticated}, ${anonymousNumber}::bigint,
+      statement_timestamp(), statement_timestamp() + make_interval(secs => ${lifetimeSeconds}::int))
     ON CONFLICT (id) DO NOTHING
     RETURNING expires_at AS "expiresAt"`;
-  return opened === undefined ? { kind: 'id_taken' } : { kind: 'opened', expiresAt: opened.expiresAt };
+  return opened?.expiresAt ?? null;
+}
+
+/**
+ * Removes unclaimed anonymous ones up to a number, the oldest first. One that is being claimed or decided at this moment is locked and
+ * stays. The keys are an array: Postgres collects them once.
+ */
+async function removeAnonymous(
+  tx: Prisma.TransactionClient,
+  clientId: string,
+  upTo: bigint,
+): Promise<string[]> {
+  const removed = await tx.$queryRaw<{ id: string }[]>`
+    DELETE FROM pending_approval WHERE id = ANY(ARRAY(
+      SELECT id FROM pending_approval
+      WHERE client_id = ${clientId} AND anonymous_number <= ${upTo} AND claimed_by IS NULL
+      ORDER BY anonymous_number LIMIT ${MAX_REMOVED} FOR UPDATE SKIP LOCKED))
+    RETURNING id`;
+  return removed.map(({ id }) => id);
 }
 
 function toOpening(known: { clientId: string; expiresAt: Date }, clientId: string): Opening {
-  return known.clientId === clientId ? { kind: 'opened', expiresAt: known.expiresAt } : { kind: 'id_taken' };
+  if (known.clientId !== clientId) return { kind: 'id_taken' };
+  return { kind: 'opened', expiresAt: known.expiresAt, removedIds: [] };
 }
 
 /** What authorization hands over is newer than a display whose update got lost. */

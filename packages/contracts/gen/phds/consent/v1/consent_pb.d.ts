@@ -191,6 +191,13 @@ export declare type OpenPendingApprovalResponse = Message<"phds.consent.v1.OpenP
    * @generated from field: google.protobuf.Timestamp expires_at = 1;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * Ids of the ones that were removed for this one.
+   *
+   * @generated from field: repeated string removed_ids = 2;
+   */
+  removedIds: string[];
 };
 
 /**
@@ -879,8 +886,9 @@ export declare const PendingStatusSchema: GenEnum<PendingStatus>;
  */
 export declare const ConsentService: GenService<{
   /**
-   * Stores what the approval screen shows of a request; without a session, called by authorization. Idempotent by id.
-   * Errors: APP_NOT_ACTIVE, RATE_LIMITED (too many live ones of this app).
+   * Stores what the approval screen shows of a request; without a session, called by authorization. Idempotent by id. A request of an
+   * app that did not authenticate is always stored and removes the oldest one of its kind that nobody has claimed, when there are too many.
+   * Errors: APP_NOT_ACTIVE, RATE_LIMITED (too many live ones that this app authenticated).
    *
    * @generated from rpc phds.consent.v1.ConsentService.OpenPendingApproval
    */

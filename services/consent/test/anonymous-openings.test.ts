@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { newId } from '@phds/service-kit/ids';
+import {
+  HEART,
+  openPending,
+  type RegisteredApp,
+  type RunningService,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+
+let consent: RunningService;
+
+beforeAll(async () => {
+  consent = await startConsent({ settings: { MAX_LIVE_PENDING_PER_APP: '5' } });
+});
+afterAll(() => consent[Symbol.asyncDispose]());
+
+const get = async (id: string, userId: string) =>
+  (await consent.asGateway.getPendingApproval({ id }, await consent.session(userId))).pendingApproval;
+const approveAll = async (id: string, userId: string) =>
+  consent.asAuthorization.approve({ id, allRequested: true }, await consent.session(userId));
+const openAnonymously = (of: RegisteredApp) => openPending(consent, of, [HEART], false);
+/** Looks without claiming. */
+const isThere = async (id: string) =>
+  (await consent.owner.query('SELECT FROM pending_approval WHERE id = $1', [id])).rowCount === 1;
+
+describe('a pending approval that was opened without the secret', () => {
+  test('keeps nobody else out: the oldest that nobody has claimed gives way', async () => {
+    const known = await registerApp(consent);
+    const claimed = await openAnonymously(known);
+    await get(claimed, 'ada');
+    const own = await openPending(consent, known);
+    const opened: string[] = [];
+    for (let index = 0; index < 12; index += 1) opened.push(await openAnonymously(known));
+    const isLeft = await Promise.all(opened.map((id) => isThere(id)));
+    expect(isLeft).toEqual([...Array(7).fill(false), ...Array(5).fill(true)]);
+    // What the app opened itself is untouched and has its own limit.
+    for (let index = 1; index < 5; index += 1) await openPending(consent, known);
+    await expect(openPending(consent, known)).rejects.toMatchObject({ reason: 'rate_limited' });
+    for (const id of [claimed, own]) expect((await get(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
+    expect((await approveAll(claimed, 'ada')).userId).toBe('ada');
+  });
+
+  test('does not count for the limit of the app, however many are claimed', async () => {
+    const known = await registerApp(consent);
+    for (let index = 0; index < 12; index += 1) await get(await openAnonymously(known), 'mallory');
+    await openPending(consent, known);
+  });
+
+  test('comes with the ids of those that were removed for it', async () => {
+    const known = await registerApp(consent);
+    const ids: string[] = [];
+    const removed: string[][] = [];
+    for (let index = 0; index < 7; index += 1) {
+      const id = newId('apr');
+      const request = { id, app: known, appEpoch: known.epoch, redirectHost: 'pulse.test', scopes: [HEART] };
+      removed.push((await consent.asAuthorization.openPendingApproval(request)).removedIds);
+      ids.push(id);
+    }
+    expect(removed).toEqual([[], [], [], [], [], [ids[0]], [ids[1]]]);
+  });
+
+  test('stays within its limit when many are opened at once', async () => {
+    const known = await registerApp(consent);
+    await Promise.all(Array.from({ length: 30 }, () => openAnonymously(known)));
+    const { rows } = await consent.owner.query(
+      'SELECT count(*)::int AS left FROM pending_approval WHERE client_id = $1',
+      [known.clientId],
+    );
+    expect(rows).toEqual([{ left: 5 }]);
+  });
+
+  test('claimed while it would give way, is either claimed for good or not found', async () => {
+    const known = await registerApp(consent);
+    for (let round = 0; round < 20; round += 1) {
+      const id = await openAnonymously(known);
+      const openings = Array.from({ length: 5 }, () => openAnonymously(known));
+      const [claim] = await Promise.allSettled([get(id, 'ada'), ...openings]);
+      for (let index = 0; index < 5; index += 1) await openAnonymously(known);
+      const later = await get(id, 'ada').catch(({ reason }) => reason);
+      if (claim.status === 'fulfilled') expect(later).toMatchObject({ id });
+      else expect([claim.reason.reason, later]).toEqual(['not_found', 'not_found']);
+    }
+  });
+});
