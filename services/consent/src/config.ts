@@ -34,6 +34,11 @@ const schema = z.object({
   ACCESS_QUEUE_LIMIT: integer(10_000, { min: 500 }),
   /** Longest that an access waits for its batch. */
   ACCESS_QUEUE_WAIT_MS: durationMs(900),
+  /**
+   * Milliseconds that the clocks of this process and of the database may differ; beyond it nothing is recorded or released. At least
+   * 10 s, since a record may be dated up to 5 s ahead, and at most a day, which no record may be dated wrongly by.
+   */
+  ACCESS_CLOCK_TOLERANCE_MS: integer(30_000, { min: 10_000, max: 86_400_000 }),
   /** How often recorded accesses are added to the counts by day; until then whoever reads adds them up. */
   COUNT_INTERVAL_MS: durationMs(2_000),
   /** How often the service looks whether its database is still the same one; what a restore suspends does not wait for it. */

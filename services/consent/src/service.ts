@@ -12,6 +12,7 @@ import { createSessionVerifier } from '@phds/service-kit/session';
 import { type AccessWriter, createAccessWriter } from './app/access-writer.ts';
 import { createAccesses } from './app/accesses.ts';
 import { createCheckpoints } from './app/checkpoints.ts';
+import { loggingClockDifference } from './app/clock-difference.ts';
 import { countAll } from './app/counting.ts';
 import { createApprovalScreen } from './app/decisions.ts';
 import { createErasures } from './app/erasures.ts';
@@ -72,6 +73,7 @@ interface Base {
   readonly log: Logger;
   readonly prisma: PrismaClient;
   readonly revocations: PrismaClient;
+  readonly months: PrismaClient;
   /** The pool of the hot path. */
   readonly access: Postgres;
   readonly evictions: EvictionPublisher;
@@ -83,10 +85,15 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { clock = systemClock } = overrides;
   const log = overrides.log ?? createLogger({ service: 'consent', level: config.LOG_LEVEL });
   await using resources = new AsyncDisposableStack();
-  const { access, revocations, ordinary: prisma } = resources.use(await openConnectionPools(config, log));
+  const {
+    access,
+    revocations,
+    months,
+    ordinary: prisma,
+  } = resources.use(await openConnectionPools(config, log));
   const evictions = overrides.evictions ?? openEvictions(config, clock, log, resources);
   const userOf = openSessions(config, clock);
-  const base: Base = { config, clock, log, prisma, revocations, access, evictions, userOf };
+  const base: Base = { config, clock, log, prisma, revocations, months, access, evictions, userOf };
   const restores = translatingErrors(createPrismaRestores(prisma));
   resources.use(await startRestoreWatch(restores, { intervalMs: config.RESTORE_CHECK_INTERVAL_MS, log }));
   await keepRecords(base, resources);
@@ -123,8 +130,10 @@ function openSessions(config: Config, clock: Clock): UserOf {
   return createUserOf(createSessionVerifier({ issuer, audience, jwks, clock }));
 }
 
-function openWriter({ config, clock, access }: Base, overrides: Overrides): AccessWriter {
-  const recorder = translatingErrors(createPgAccessRecorder(access.pool));
+function openWriter({ config, clock, access, log }: Base, overrides: Overrides): AccessWriter {
+  const clockToleranceMs = config.ACCESS_CLOCK_TOLERANCE_MS;
+  const stored = translatingErrors(createPgAccessRecorder(access.pool, { clockToleranceMs }));
+  const recorder = loggingClockDifference(stored, log);
   return createAccessWriter(
     { recorder: overrides.recorder?.(recorder) ?? recorder, clock },
     {
@@ -138,7 +147,7 @@ function openWriter({ config, clock, access }: Base, overrides: Overrides): Acce
 
 /** Everything about records that goes on in the background, and the checkpoint that ends it. */
 async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise<void> {
-  const { config, clock, log, prisma, access } = base;
+  const { config, clock, log, prisma, months, access } = base;
   const retentionDays = config.RECORD_RETENTION_DAYS;
   const checkpoints = createCheckpoints(
     {
@@ -148,7 +157,7 @@ async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise
     },
     { retentionDays, intervalMs: config.CHECKPOINT_INTERVAL_MS },
   );
-  const partitions = translatingErrors(createPrismaRecordPartitions(prisma));
+  const partitions = translatingErrors(createPrismaRecordPartitions(months));
   const keeping = createRecordKeeping(partitions, { retentionDays });
   const counter = translatingErrors(createPgAccessCounter(access.pool));
   const failed = (what: string) => (err: unknown) => log.warn({ err }, `${what} failed`);

@@ -12,8 +12,12 @@ export interface DatedWriter extends AsyncDisposable {
   count(): Promise<number>;
 }
 
-/** A writer with a chain of its own on that database. */
-export function startDatedWriter(databaseUrl: string, clock: Clock): DatedWriter {
+/** A writer with a chain of its own on that database, which may date records as it likes unless told otherwise. */
+export function startDatedWriter(
+  databaseUrl: string,
+  clock: Clock,
+  clockToleranceMs = Number.POSITIVE_INFINITY,
+): DatedWriter {
   const database = openPostgres({
     connectionString: databaseUrl,
     schema: 'consent',
@@ -24,7 +28,7 @@ export function startDatedWriter(databaseUrl: string, clock: Clock): DatedWriter
   });
   const { pool } = database;
   const writer = createAccessWriter(
-    { recorder: createPgAccessRecorder(pool), clock },
+    { recorder: createPgAccessRecorder(pool, { clockToleranceMs }), clock },
     { maxBatch: 500, maxQueued: 10_000, maxWaitMs: 30_000, maxGrants: 100 },
   );
   const counter = createPgAccessCounter(pool);

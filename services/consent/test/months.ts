@@ -19,3 +19,21 @@ export async function makeMonth(owner: pg.Pool, month: string): Promise<void> {
     await owner.query(`SELECT make_append_only('${table}_${month}', '')`);
   }
 }
+
+/** Names of the partitions of a table, without its own. */
+export async function partitionsOf(owner: pg.Pool, table: string): Promise<string[]> {
+  const { rows } = await owner.query(
+    `SELECT replace(inhrelid::regclass::text, $1 || '_', '') AS name FROM pg_inherits WHERE inhparent = $1::regclass`,
+    [table],
+  );
+  return rows.map((row) => row.name).sort();
+}
+
+/** `2026_03` of the month that is so many months away. */
+export async function monthAway(owner: pg.Pool, months: number): Promise<string> {
+  const { rows } = await owner.query(
+    `SELECT to_char(date_trunc('month', now() AT TIME ZONE 'UTC') + make_interval(months => $1), 'YYYY_MM') AS month`,
+    [months],
+  );
+  return rows[0].month;
+}

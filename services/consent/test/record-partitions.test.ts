@@ -4,7 +4,7 @@ import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
 import { startDatedWriter } from './dated-writer.ts';
-import { makeMonth } from './months.ts';
+import { makeMonth, monthAway, partitionsOf } from './months.ts';
 import {
   accessOf,
   approve,
@@ -14,24 +14,6 @@ import {
   startConsent,
 } from './running-service.ts';
 import { verifyRecords } from './verify-command.ts';
-
-/** Names of the partitions of a table, without its own. */
-async function partitionsOf({ owner }: RunningService, table: string): Promise<string[]> {
-  const { rows } = await owner.query(
-    `SELECT replace(inhrelid::regclass::text, $1 || '_', '') AS name FROM pg_inherits WHERE inhparent = $1::regclass`,
-    [table],
-  );
-  return rows.map((row) => row.name).sort();
-}
-
-/** `2026_03` of the month that is so many months away. */
-async function monthAway({ owner }: RunningService, months: number): Promise<string> {
-  const { rows } = await owner.query(
-    `SELECT to_char(date_trunc('month', now() AT TIME ZONE 'UTC') + make_interval(months => $1), 'YYYY_MM') AS month`,
-    [months],
-  );
-  return rows[0].month;
-}
 
 /** Accesses of a month long ago and of now, by one grant. */
 async function recordInMonth(consent: RunningService, month: string) {
@@ -46,15 +28,15 @@ async function recordInMonth(consent: RunningService, month: string) {
 
 test('the months to come are there at the start, and a month that is missing is made again', async () => {
   await using consent = await startConsent();
-  const months = await Promise.all([0, 1, 2, 3].map((months) => monthAway(consent, months)));
+  const months = await Promise.all([0, 1, 2, 3].map((months) => monthAway(consent.owner, months)));
   for (const table of ['access_batch', 'access_record']) {
-    expect(await partitionsOf(consent, table)).toEqual([...months, 'default']);
+    expect(await partitionsOf(consent.owner, table)).toEqual([...months, 'default']);
     await consent.owner.query(`DROP TABLE ${table}_${months[3]}`);
   }
   await using _second = await consent.startAnother();
   await eventually(async () => {
-    expect(await partitionsOf(consent, 'access_batch')).toEqual([...months, 'default']);
-    expect(await partitionsOf(consent, 'access_record')).toEqual([...months, 'default']);
+    expect(await partitionsOf(consent.owner, 'access_batch')).toEqual([...months, 'default']);
+    expect(await partitionsOf(consent.owner, 'access_record')).toEqual([...months, 'default']);
   });
 });
 
@@ -74,7 +56,7 @@ async function countedDays({ owner }: RunningService): Promise<string[]> {
 
 test('a month is as closed to changes as the whole table, for the service and for the owner', async () => {
   await using consent = await startConsent();
-  const month = await monthAway(consent, 0);
+  const month = await monthAway(consent.owner, 0);
   const runtime = await connect(consent.database.url);
   for (const table of [`access_record_${month}`, `access_batch_${month}`]) {
     for (const statement of [`UPDATE ${table} SET seq = 0`, `DELETE FROM ${table}`, `TRUNCATE ${table}`]) {
@@ -92,17 +74,17 @@ test('months are dropped one at a time, the oldest first, and never what is youn
   const [oldest, old] = ['2024_02', '2024_03'];
   await makeMonth(consent.owner, old);
   await makeMonth(consent.owner, oldest);
-  const kept = await Promise.all([0, 1, 2, 3].map((months) => monthAway(consent, months)));
+  const kept = await Promise.all([0, 1, 2, 3].map((months) => monthAway(consent.owner, months)));
   const runtime = await connect(consent.database.url);
   const drop = async (keepDays: number | null) =>
     (await runtime.query('SELECT drop_access_partitions($1) AS month', [keepDays])).rows;
   for (const keepDays of [89, 0, -1, null]) await expect(drop(keepDays)).rejects.toThrow(/90 days/);
   expect(await drop(90)).toEqual([{ month: oldest }]);
-  expect(await partitionsOf(consent, 'access_batch')).toEqual([old, ...kept, 'default']);
+  expect(await partitionsOf(consent.owner, 'access_batch')).toEqual([old, ...kept, 'default']);
   expect(await drop(90)).toEqual([{ month: old }]);
   expect(await drop(90)).toEqual([]);
   for (const table of ['access_batch', 'access_record'])
-    expect(await partitionsOf(consent, table)).toEqual([...kept, 'default']);
+    expect(await partitionsOf(consent.owner, table)).toEqual([...kept, 'default']);
   await runtime.end();
 });
 
@@ -120,14 +102,14 @@ test('months past their time are dropped with their counts; what stays verifies 
       PRUNE_INTERVAL_MS: '20',
     });
     await eventually(async () => expect((await verifyRecords(consent)).records).toBe(3));
-    expect(await partitionsOf(consent, 'access_record')).toContain(old);
+    expect(await partitionsOf(consent.owner, 'access_record')).toContain(old);
   }
   await using _second = await consent.startAnother({ RECORD_RETENTION_DAYS: '90' });
   await eventually(async () => {
-    expect(await partitionsOf(consent, 'access_record')).not.toContain(old);
+    expect(await partitionsOf(consent.owner, 'access_record')).not.toContain(old);
     expect(await verifyRecords(consent)).toMatchObject({ ok: true, records: 1 });
   });
-  expect(await partitionsOf(consent, 'access_batch')).not.toContain(old);
+  expect(await partitionsOf(consent.owner, 'access_batch')).not.toContain(old);
   const { accesses, total } = await history();
   expect(total).toBe(1);
   expect(accesses).toMatchObject([{ grantId, verdict: Verdict.RELEASED }]);
@@ -145,7 +127,9 @@ test('counts of a dropped month are told no more at once; their removal holds no
   await holder.query('BEGIN');
   await holder.query(`SELECT FROM access_day WHERE day = '2024-02-15' FOR UPDATE`);
   await using _second = await consent.startAnother({ RECORD_RETENTION_DAYS: '90', PRUNE_INTERVAL_MS: '20' });
-  await eventually(async () => expect(await partitionsOf(consent, 'access_record')).not.toContain('2024_02'));
+  await eventually(async () =>
+    expect(await partitionsOf(consent.owner, 'access_record')).not.toContain('2024_02'),
+  );
   expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
   expect(await countedDays(consent)).toEqual(expect.arrayContaining(['2024-02-15']));
   const session = await consent.session('old-reader');

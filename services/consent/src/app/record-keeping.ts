@@ -18,7 +18,7 @@ export function createRecordKeeping(
 ): RecordKeeping {
   return {
     async movePartitions(signal) {
-      await partitions.ensure(MONTHS_AHEAD);
+      while (!signal.aborted && (await partitions.ensureNext(MONTHS_AHEAD)));
       const dropped: string[] = [];
       while (policy.retentionDays !== 0 && !signal.aborted) {
         const month = await partitions.dropNext(policy.retentionDays);

@@ -78,8 +78,11 @@ export interface AccessCounter {
 
 /** The months that records are kept in. */
 export interface RecordPartitions {
-  /** Prepares this month and those ahead; answers how many are new. */
-  ensure(monthsAhead: number): Promise<number>;
+  /**
+   * Prepares one of the months that are missing: this one, those ahead, or an older one whose records have no partition of their own.
+   * Answers false when none is missing.
+   */
+  ensureNext(monthsAhead: number): Promise<boolean>;
   /** Drops the oldest month if it ended before the days to keep; answers its name, or null. Its counts are told no more. */
   dropNext(keepDays: number): Promise<string | null>;
   /** Deletes some of the counts that are told no more; answers where to go on, null at the end. Begins where null is given. */

@@ -1,5 +1,6 @@
 import { parseUuid } from '@phds/record-chain/uuid';
 import type pg from 'pg';
+import { ClocksDiffer } from '../app/clock-difference.ts';
 import type { AccessRecorder, RecordBatch } from '../app/record-ports.ts';
 import type { Access, Judgement } from '../domain/access.ts';
 import { byteaArray, int4Array, int8Array, textArray, uuidArray } from './binary-arrays.ts';
@@ -19,21 +20,28 @@ export const ACCESS_POOL_SETTINGS = {
 
 export const FIND_REFS = 'SELECT id, user_ref::text FROM consent_grant WHERE id = ANY($1::text[])';
 
-// One statement: a batch is there with all of its records or not at all, and is uncounted from then on.
+/** Whether the record's time, by the clock of this process, is that of the database, give or take $21 milliseconds. */
+const IS_IN_TIME = 'abs(extract(epoch FROM $3::timestamptz - statement_timestamp())) * 1000 <= $21::float8';
+
+// One statement: a batch is there with all of its records or not at all, and is uncounted from then on. Answers nothing, or the
+// database's clock where it differs too much and nothing was written.
 const RECORD = `
   WITH batch AS (
     INSERT INTO access_batch (writer, seq, at, record_count, digests, previous_hash, hash)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)
+    SELECT $1::uuid, $2::bigint, $3, $4::int, $5::bytea, $6::bytea, $7::bytea WHERE ${IS_IN_TIME}
   ), uncounted AS (
-    INSERT INTO access_uncounted (writer, seq, at) VALUES ($1, $2, $3)
+    INSERT INTO access_uncounted (writer, seq, at) SELECT $1, $2, $3 WHERE ${IS_IN_TIME}
+  ), records AS (
+    INSERT INTO access_record (id, writer, seq, ordinal, at, user_ref, client_id, grant_id, scope, endpoint, window_from,
+      window_to, page, record_count, request_id, refers_to, verdict)
+    SELECT i.id, $1, $2, i.ord - 1, $3, i.user_ref, i.client_id, i.grant_id, i.scope, i.endpoint, i.window_from, i.window_to,
+      i.page, i.record_count, i.request_id, i.refers_to, i.verdict
+    FROM unnest($8::uuid[], $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
+      $16::int[], $17::int[], $18::text[], $19::uuid[], $20::text[]) WITH ORDINALITY AS i(id, user_ref, client_id, grant_id,
+      scope, endpoint, window_from, window_to, page, record_count, request_id, refers_to, verdict, ord)
+    WHERE ${IS_IN_TIME}
   )
-  INSERT INTO access_record (id, writer, seq, ordinal, at, user_ref, client_id, grant_id, scope, endpoint, window_from,
-    window_to, page, record_count, request_id, refers_to, verdict)
-  SELECT i.id, $1, $2, i.ord - 1, $3, i.user_ref, i.client_id, i.grant_id, i.scope, i.endpoint, i.window_from, i.window_to,
-    i.page, i.record_count, i.request_id, i.refers_to, i.verdict
-  FROM unnest($8::uuid[], $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
-    $16::int[], $17::int[], $18::text[], $19::uuid[], $20::text[]) WITH ORDINALITY AS i(id, user_ref, client_id, grant_id,
-    scope, endpoint, window_from, window_to, page, record_count, request_id, refers_to, verdict, ord)`;
+  SELECT statement_timestamp() WHERE NOT ${IS_IN_TIME}`;
 
 // Exported for the test of its plan. The first cause that applies is told. Any cause but the last three hides that there ever was a consent.
 export const JUDGE = `
@@ -63,7 +71,11 @@ export const JUDGE = `
  * The hot path of every data request, on statements prepared once for each connection. Each method is one statement and so
  * one transaction: what `record` wrote is committed when it answers, and `judge` sees whatever committed before it began.
  */
-export function createPgAccessRecorder(pool: pg.Pool): AccessRecorder {
+export function createPgAccessRecorder(
+  pool: pg.Pool,
+  /** How far the clocks of this process and of the database may differ. */
+  { clockToleranceMs }: { readonly clockToleranceMs: number },
+): AccessRecorder {
   return {
     async findRefs(grantIds) {
       const { rows } = await pool.query<[string, string]>({
@@ -75,7 +87,14 @@ export function createPgAccessRecorder(pool: pg.Pool): AccessRecorder {
       return new Map(rows.map(([grantId, userRef]) => [grantId, parseUuid(userRef)]));
     },
     async record(batch) {
-      await pool.query({ name: 'record', text: RECORD, values: toRecordValues(batch) });
+      const { rows } = await pool.query<[Date]>({
+        name: 'record',
+        text: RECORD,
+        values: [...toRecordValues(batch), clockToleranceMs],
+        rowMode: 'array',
+      });
+      const [differing] = rows;
+      if (differing !== undefined) throw new ClocksDiffer(new Date(batch.at), differing[0]);
     },
     async judge(accesses, userRefs) {
       const { rows } = await pool.query<[Judgement]>({

@@ -4,10 +4,10 @@ import type { PrismaClient } from './generated/client.ts';
 /** By functions of the schema's owner: the service itself may change no table. */
 export function createPrismaRecordPartitions(prisma: PrismaClient): RecordPartitions {
   return {
-    async ensure(monthsAhead) {
+    async ensureNext(monthsAhead) {
       const [row] = await prisma.$queryRaw<{ made: number }[]>`
         SELECT ensure_access_partitions(${monthsAhead}::int) AS made`;
-      return row?.made ?? 0;
+      return row !== undefined && row.made > 0;
     },
     async dropNext(keepDays) {
       const [row] = await prisma.$queryRaw<{ name: string }[]>`
