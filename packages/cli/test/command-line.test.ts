@@ -44,10 +44,40 @@ describe('the command line', () => {
     ['two files', ['import', 'csv', 'a.csv', 'b.csv', '--user', 'ada']],
     ['no user', ['import', 'fhir', 'x.json']],
     ['an unknown option', ['import', 'fhir', 'x.json', '--users', 'ada']],
+    ['an option of another command', ['imports', '--user', 'ada', '--format', 'csv']],
+    ['more than the command takes', ['imports', 'all', '--user', 'ada']],
+    ['an empty user', ['imports', '--user', '']],
+    ['a group of commands alone', ['records']],
+    ['an erasure that is not confirmed', ['erase', '--user', 'ada']],
+    ['an erasure that is confirmed for somebody else', ['erase', '--user', 'ada', '--confirm', 'bob']],
+    ['a restore that is declared without confirmation', ['restore', 'declare']],
+    ['a restore that is believed without confirmation', ['restore', 'confirm']],
+    ['a confirmation that belongs to the other action', ['restore', 'declare', '--confirm', 'believe']],
   ])('wrong arguments end with 2 and the usage: %s', async (_, args) => {
     const { code, stdout, stderr } = await phds(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain('Usage: pnpm phds import FORMAT FILE… --user ID');
+    expect(stderr).toContain('Usage: pnpm phds');
+  });
+
+  test('wrong arguments are named, with the usage of that command alone', async () => {
+    const { stderr } = await phds(['imports', '--user', 'ada', '--patient', 'x']);
+    expect(stderr).toContain("unknown option '--patient'");
+    expect(stderr).toContain('Usage: pnpm phds imports');
+    expect(stderr).not.toContain('--revoke-apps');
+  });
+
+  test.each([
+    ['import', '--patient <ref>'],
+    ['imports', '--json'],
+    ['records export', '--out <file>'],
+    ['records verify', '--json'],
+    ['erase', '--revoke-apps'],
+    ['restore declare', '--confirm <word>'],
+  ])('%s --help prints what this command takes', async (command, option) => {
+    const { code, stdout, stderr } = await phds([...command.split(' '), '--help']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`Usage: pnpm phds ${command}`);
+    expect(stdout).toContain(option);
   });
 
   test('--help prints the usage and ends with 0', async () => {

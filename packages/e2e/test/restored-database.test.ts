@@ -40,8 +40,10 @@ async function recover(directory: string): Promise<void> {
   await writeFile(join(directory, 'recovery.signal'), '');
 }
 
-async function phdsRestore(action: string): Promise<Record<string, unknown>> {
-  return (await runAsOperator(stack, ['restore', action])).document;
+const CONFIRMATIONS = { status: [], declare: ['--confirm', 'suspend'], confirm: ['--confirm', 'believe'] };
+
+async function phdsRestore(action: keyof typeof CONFIRMATIONS): Promise<Record<string, unknown>> {
+  return (await runAsOperator(stack, ['restore', action, ...CONFIRMATIONS[action]])).document;
 }
 
 async function readEverywhere({ app, tokens }: Resident): Promise<number[]> {

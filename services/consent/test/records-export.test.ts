@@ -69,6 +69,14 @@ test('a person’s records as FHIR AuditEvents in a file that only its owner may
   expect(events[0].entity[0].what.identifier.value).toBe('ada');
 });
 
+test('an export whose reader has seen enough ends quietly', async () => {
+  // As `head` does: the pipe is closed before anything is written to it.
+  const result = await phdsRecords(consent, ['export', '--user', 'ada', '--format', 'csv'], (child) =>
+    child.stdout?.destroy(),
+  );
+  expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
+});
+
 test('nobody’s records are not an empty file', async () => {
   const { code, stdout, stderr } = await exported('--user', 'nobody', '--format', 'csv');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

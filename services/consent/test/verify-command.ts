@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Fault } from '@phds/record-chain/fault';
@@ -16,6 +16,7 @@ export interface CommandResult {
 export function phdsRecords(
   consent: Pick<RunningService, 'database' | 'receiptPublicKey'>,
   args: readonly string[],
+  onStart: (child: ChildProcess) => void = () => undefined,
 ): Promise<CommandResult> {
   const jwk = {
     ...createPublicKey(consent.receiptPublicKey.export({ type: 'spki', format: 'pem' })).export({
@@ -28,9 +29,10 @@ export function phdsRecords(
     RECORDS_PUBLIC_KEYS: JSON.stringify({ keys: [jwk] }),
   };
   return new Promise((done) => {
-    execFile(process.execPath, [MAIN, 'records', ...args], { env }, (error, stdout, stderr) =>
+    const child = execFile(process.execPath, [MAIN, 'records', ...args], { env }, (error, stdout, stderr) =>
       done({ code: error === null ? 0 : error.code, stdout, stderr }),
     );
+    onStart(child);
   });
 }
 

@@ -1,10 +1,10 @@
-import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ACCESS_CSV_HEADER, type ExportedAccess, toAccessCsvLine } from '@phds/catalog/access-csv';
 import { toAuditEvent } from '../records/audit-event.ts';
 import { explainRecords } from '../records/explanation.ts';
 import { findAccesses } from '../records/exported-access.ts';
+import { writeWholeFile } from '../whole-file.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 import type { RecordsSurroundings } from './records-verify.ts';
 
@@ -37,8 +37,8 @@ export async function exportRecords(
       return EXIT_FAILED;
     }
     const text = format === 'csv' ? csv(pages) : ndjson(pages, userId);
-    // Only for its owner's eyes; the output stays open for whoever comes after.
-    if (file !== null) await pipeline(text, createWriteStream(file, { mode: 0o600 }));
+    if (file !== null) await writeWholeFile(file, text);
+    // The output stays open for whoever comes after.
     else await pipeline(text, output, { end: false });
     return EXIT_DONE;
   } catch (error) {

@@ -1,9 +1,7 @@
-import { createWriteStream } from 'node:fs';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { EXIT_DONE, EXIT_FAILED } from '@phds/cli/commands/exit-codes';
 import { explain } from '@phds/cli/commands/explain';
 import type { CommandSurroundings } from '@phds/cli/commands/import';
+import { writeWholeFile } from '@phds/cli/whole-file';
 import { AppError } from '@phds/service-kit/errors';
 import { dayOf, formatDay, parseDay } from '@phds/synthetic/calendar';
 import { findPerson, PEOPLE } from '@phds/synthetic/people/people';
@@ -132,7 +130,7 @@ export async function generate(
 }
 
 async function writeFile(timeline: Timeline, { format, file }: Target & { kind: 'file' }): Promise<void> {
-  await pipeline(Readable.from(writeTimeline(timeline, format)), createWriteStream(file));
+  await writeWholeFile(file, writeTimeline(timeline, format));
 }
 
 async function send(

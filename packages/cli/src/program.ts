@@ -1,0 +1,204 @@
+import { resolve } from 'node:path';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { callerDirectory } from './caller-directory.ts';
+import { erasePerson } from './commands/erase.ts';
+import { importFiles } from './commands/import.ts';
+import { listImports } from './commands/imports.ts';
+import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
+import { verifyRecords } from './commands/records-verify.ts';
+import { type RestoreAction, runRestore } from './commands/restore.ts';
+import { openIngestion } from './connection.ts';
+import { IMPORTERS } from './importers.ts';
+import { openOperator } from './operator/connection.ts';
+import { openRecords } from './records/connection.ts';
+
+const EPILOGUE = `
+Settings are environment variables; each KEY may be KEY_FILE, the name of a file with the value. import and imports need
+HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`importer\`). records needs RECORDS_DATABASE_URL
+(consent's database, a role that reads) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key). restore needs CONSENT_ADDRESS,
+erase AUTHORIZATION_ADDRESS and HEALTH_DATA_ADDRESS besides, and both SERVICE_PRIVATE_KEY (PEM of the caller \`operator\`).
+In a checkout, \`pnpm phds\` takes what is not set from the local stack that runs there.
+
+Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
+1 it could not be done (verify: something was changed); 2 wrong arguments; 3 the records could not be verified.`;
+
+const FORMATS = `apple: export.zip or export.xml of Apple Health; csv: readings or records with a header (docs/importing.md);
+fhir: a FHIR R4 bundle (.json), or a bulk data export (.ndjson files or their directory);
+smart: the directory or zip archive of SMART's sample tables`;
+
+const streams = { output: process.stdout, errors: process.stderr };
+
+/** Takes the exit code of a command. */
+type Finish = (code: number) => void;
+
+/** `pnpm phds`: its commands, their options and their help. Parsing throws CommanderError for wrong arguments. */
+export function createProgram(finish: Finish): Command {
+  const program = new Command('pnpm phds')
+    .exitOverride()
+    .showHelpAfterError()
+    .helpOption('-h, --help', 'print this')
+    .addHelpText('after', EPILOGUE);
+  addImports(program, finish);
+  addRecords(program, finish);
+  addErase(program, finish);
+  addRestore(program, finish);
+  return program;
+}
+
+function addImports(program: Command, finish: Finish): void {
+  const connect = () => openIngestion(process.env);
+  program
+    .command('import')
+    .summary('import a file for a user')
+    .description(
+      'Imports a file for a user. Importing the same file again changes nothing; an import that was interrupted goes on where it stopped.',
+    )
+    .addArgument(new Argument('<format>', FORMATS).choices(IMPORTERS.map(({ format }) => format)))
+    .argument('<files...>', 'what to import; it may be larger than memory')
+    .addOption(userOption('the user whose data it is'))
+    .option('--patient <ref>', 'which patient, when the file is about several')
+    .option('--again', 'from the start, even when an earlier run was interrupted', false)
+    .addOption(jsonOption('the report'))
+    .action(async (format: string, files: string[], options: ImportOptions, command: Command) => {
+      const importer = IMPORTERS.find((known) => known.format === format);
+      if (importer === undefined) throw new RangeError(`no importer of ${format}`);
+      if (files.length > 1 && !importer.takesSeveral) {
+        command.error(`error: one file at a time; also given: ${files.slice(1).join(' ')}`);
+      }
+      const { user: userId, patient = null, again, json } = options;
+      const paths = files.map((file) => resolve(callerDirectory(), file));
+      finish(await importFiles({ importer, paths, userId, patient, again, json }, { ...streams, connect }));
+    });
+  program
+    .command('imports')
+    .description('Lists the imports of a user.')
+    .addOption(userOption('the user whose data it is'))
+    .addOption(jsonOption('the list'))
+    .action(async ({ user: userId, json }: { user: string; json: boolean }) =>
+      finish(await listImports({ userId, json }, { ...streams, connect })),
+    );
+}
+
+interface ImportOptions {
+  readonly user: string;
+  readonly patient?: string;
+  readonly again: boolean;
+  readonly json: boolean;
+}
+
+function addRecords(program: Command, finish: Finish): void {
+  const connect = () => openRecords(process.env);
+  const records = program.command('records').description('Verifies and exports the access records.');
+  records
+    .command('verify')
+    .description(
+      'Computes the chains of the access records anew and names the first record that was changed, removed, moved or added.',
+    )
+    .addOption(jsonOption('the result'))
+    .action(async ({ json }: { json: boolean }) =>
+      finish(await verifyRecords({ json }, { ...streams, connect })),
+    );
+  records
+    .command('export')
+    .description("Writes a user's access records, oldest first.")
+    .addOption(userOption('the user whose data was accessed'))
+    .addOption(
+      new Option('--format <format>', 'csv: RFC 4180; fhir: FHIR R4 AuditEvents, one a line')
+        .choices(EXPORT_FORMATS)
+        .makeOptionMandatory(),
+    )
+    .option(
+      '--out <file>',
+      'write to a file, which appears when it is complete, instead of the output',
+      parsePath,
+    )
+    .action(async ({ user: userId, format, out }: ExportOptions) =>
+      finish(await exportRecords({ userId, format, file: out ?? null }, { ...streams, connect })),
+    );
+}
+
+interface ExportOptions {
+  readonly user: string;
+  readonly format: (typeof EXPORT_FORMATS)[number];
+  readonly out?: string;
+}
+
+function addErase(program: Command, finish: Finish): void {
+  program
+    .command('erase')
+    .summary('remove a person from every service')
+    .description(
+      'Removes a person from every service. The access records stay and name nobody (docs/erasing.md).',
+    )
+    .addOption(userOption('the person'))
+    .requiredOption('--confirm <id>', 'the same id again')
+    .option(
+      '--revoke-apps',
+      'also when the person registered apps: they end for everybody who uses them',
+      false,
+    )
+    .addOption(jsonOption('what was removed'))
+    .action(async ({ user: userId, confirm, revokeApps, json }: EraseOptions, command: Command) => {
+      if (confirm !== userId) command.error('error: --confirm must repeat the id of --user');
+      const connect = () => openOperator(process.env, ['authorization', 'consent', 'health-data']);
+      finish(await erasePerson({ userId, revokeApps, json }, { ...streams, connect }));
+    });
+}
+
+interface EraseOptions {
+  readonly user: string;
+  readonly confirm: string;
+  readonly revokeApps: boolean;
+  readonly json: boolean;
+}
+
+/** What each action does, and the word that confirms it. */
+const RESTORE_COMMANDS: Readonly<
+  Record<RestoreAction, { description: string; confirmation: string | null }>
+> = {
+  status: {
+    description: 'Prints whether it was restored, and what is suspended because of it.',
+    confirmation: null,
+  },
+  declare: {
+    description: 'Suspends everything that is there, after a restore that cannot be noticed.',
+    confirmation: 'suspend',
+  },
+  confirm: { description: 'Believes the database: what was suspended works again.', confirmation: 'believe' },
+};
+
+function addRestore(program: Command, finish: Finish): void {
+  const restore = program
+    .command('restore')
+    .description('Says what to believe after a database was restored (docs/restoring.md).');
+  const connect = () => openOperator(process.env, ['consent']);
+  for (const [name, { description, confirmation }] of Object.entries(RESTORE_COMMANDS)) {
+    const action = name as RestoreAction;
+    const command = restore.command(action).description(description).addOption(jsonOption('the status'));
+    if (confirmation !== null) {
+      const option = new Option('--confirm <word>', `"${confirmation}", to show that this is meant`);
+      command.addOption(option.choices([confirmation]).makeOptionMandatory());
+    }
+    command.action(async ({ json }: { json: boolean }) =>
+      finish(await runRestore({ action, json }, { ...streams, connect })),
+    );
+  }
+}
+
+function userOption(description: string): Option {
+  return new Option('--user <id>', description).argParser(parseNotEmpty).makeOptionMandatory();
+}
+
+function jsonOption(what: string): Option {
+  return new Option('--json', `print ${what} as one JSON document`).default(false);
+}
+
+function parseNotEmpty(value: string): string {
+  if (value === '') throw new InvalidArgumentError('It is empty.');
+  return value;
+}
+
+/** pnpm changes the directory: relative paths begin where the person is. */
+function parsePath(value: string): string {
+  return resolve(callerDirectory(), parseNotEmpty(value));
+}

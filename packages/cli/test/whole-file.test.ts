@@ -1,0 +1,56 @@
+import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { writeWholeFile } from '@phds/cli/whole-file';
+
+let directory: string;
+let file: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'phds-whole-'));
+  file = join(directory, 'out.csv');
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+async function* breakingOff(onPart: () => Promise<void>): AsyncGenerator<string> {
+  yield 'half\n';
+  await onPart();
+  throw new Error('broken off');
+}
+
+test('a file appears under its name when it is complete, for its owner alone', async () => {
+  const seen: string[][] = [];
+  async function* parts() {
+    yield 'one\n';
+    seen.push(await readdir(directory));
+    yield 'two\n';
+  }
+  await writeWholeFile(file, parts());
+  expect(seen.flat()).not.toContain('out.csv');
+  expect(await readFile(file, 'utf8')).toBe('one\ntwo\n');
+  expect(await readdir(directory)).toEqual(['out.csv']);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test('a file that breaks off leaves what was there, and nothing beside it', async () => {
+  const atHalf: string[] = [];
+  const lookAtHalf = async () => void atHalf.push(...(await readdir(directory)));
+  await expect(writeWholeFile(file, breakingOff(lookAtHalf))).rejects.toThrow('broken off');
+  expect(atHalf).not.toContain('out.csv');
+  expect(await readdir(directory)).toEqual([]);
+  await writeFile(file, 'of yesterday');
+  await expect(writeWholeFile(file, breakingOff(lookAtHalf))).rejects.toThrow('broken off');
+  expect(await readFile(file, 'utf8')).toBe('of yesterday');
+  expect(await readdir(directory)).toEqual(['out.csv']);
+});
+
+test('a link stays a link, and a device is written to as it is', async () => {
+  const link = join(directory, 'link.csv');
+  await writeFile(file, 'before');
+  await symlink(file, link);
+  await writeWholeFile(link, ['after']);
+  expect(await readFile(file, 'utf8')).toBe('after');
+  expect((await readdir(directory)).sort()).toEqual(['link.csv', 'out.csv']);
+  await writeWholeFile('/dev/null', ['gone']);
+  expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
+});
