@@ -172,6 +172,9 @@ describe('approve', () => {
       [{ expiresInDays: 2 }, 'expiresInDays'],
       [{ expiresInDays: '30' }, 'expiresInDays'],
       [{ dataFrom: '2026-02-30' }, 'dataFrom'],
+      [{ dataFrom: '9999-12-31' }, 'dataFrom'],
+      [{ keepExpiry: true }, 'keepExpiry'],
+      [{ keepExpiry: true, expiresInDays: 30 }, 'keepExpiry'],
       [{ scope: [HEART] }, 'scope'],
     ];
     for (const [choice, parameter] of choices) {

@@ -7,8 +7,8 @@ import {
   decideDenial,
   joinScopes,
 } from '../src/domain/decision.ts';
-import { type GrantTerms, narrowTerms, sameScopes } from '../src/domain/grant.ts';
-import type { PendingApproval, PendingStatus } from '../src/domain/pending-approval.ts';
+import { type Grant, type GrantTerms, narrowTerms, sameScopes } from '../src/domain/grant.ts';
+import type { Approval, PendingApproval, PendingStatus } from '../src/domain/pending-approval.ts';
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const HEART: Scope = 'read:health-data:heart';
@@ -37,10 +37,26 @@ function factsOf(pending: PendingApproval, changes: Partial<DecisionFacts> = {})
   return { pending, appStatus: 'active', liveGrant: null, now: NOW, ...changes };
 }
 
-const approved = pendingIn('approved', {
-  decidedAt: NOW,
-  approval: { scopes: [HEART], days: 30, dataFrom: null, grantId: 'grt_1', grantExpiresAt: NOW },
-});
+const LIVE: Grant = {
+  id: 'grt_1',
+  userId: 'ada',
+  clientId: 'app_1',
+  scopes: [MOOD],
+  status: 'active',
+  grantedAt: NOW,
+  expiresAt: NOW,
+  dataFrom: null,
+  revokedAt: null,
+  revokedBy: null,
+};
+const APPROVAL: Approval = {
+  scopes: [HEART],
+  days: 30,
+  dataFrom: null,
+  grantId: 'grt_1',
+  grantExpiresAt: NOW,
+};
+const approved = pendingIn('approved', { decidedAt: NOW, approval: APPROVAL });
 
 describe('approving', () => {
   test('without a choice shares everything requested for 90 days', () => {
@@ -69,6 +85,34 @@ describe('approving', () => {
       );
     },
   );
+
+  test('keeps the end of the live grant where that is chosen, and only there', () => {
+    const expiresAt = new Date('2027-02-01T00:00:00.000Z');
+    const choice: ApprovalChoice = { ...ALL, days: 'kept' };
+    const facts = factsOf(pendingIn('pending'), { liveGrant: { ...LIVE, expiresAt } });
+    expect(decideApproval(facts, choice)).toMatchObject({
+      days: 'kept',
+      terms: { expiresAt },
+      joins: 'grt_1',
+    });
+    expect(() => decideApproval(factsOf(pendingIn('pending')), choice)).toThrow(
+      expect.objectContaining({ violations: [expect.objectContaining({ parameter: 'keepExpiry' })] }),
+    );
+    const repeated = pendingIn('approved', { decidedAt: NOW, approval: { ...APPROVAL, days: 'kept' } });
+    expect(decideApproval(factsOf(repeated), { ...choice, scopes: [HEART] }).kind).toBe('repeated');
+  });
+
+  test('from a day that has begun nowhere yet is refused, unless the live grant begins with it', () => {
+    const decide = (dataFrom: string, changes: Partial<DecisionFacts> = {}) =>
+      decideApproval(factsOf(pendingIn('pending'), changes), { ...ALL, dataFrom });
+    // It is noon in UTC: the next day has begun at UTC+14.
+    expect(decide('2026-03-02')).toMatchObject({ kind: 'approved', terms: { dataFrom: '2026-03-02' } });
+    expect(() => decide('2026-03-03')).toThrow(
+      expect.objectContaining({ violations: [expect.objectContaining({ parameter: 'dataFrom' })] }),
+    );
+    const liveGrant = { ...LIVE, dataFrom: '2026-03-03' };
+    expect(decide('2026-03-03', { liveGrant }).kind).toBe('approved');
+  });
 
   test.each([
     { why: 'no scope', reason: 'no_scopes_approved', choice: { ...ALL, scopes: [] } },
@@ -146,6 +190,7 @@ describe('narrowing', () => {
     ['expiresAt', { ...nothing, expiresAt: new Date('2026-04-02T00:00:00.000Z') }],
     ['expiresAt', { ...nothing, expiresAt: NOW }],
     ['dataFrom', { ...nothing, dataFrom: '2025-12-31' }],
+    ['dataFrom', { ...nothing, dataFrom: '2026-03-03' }],
   ])('never widens: %s is refused by name', (parameter, narrowing) => {
     expect(() => narrowTerms(terms, narrowing, NOW)).toThrow(
       expect.objectContaining({

@@ -180,6 +180,8 @@ export interface Decision {
   readonly scopes: readonly string[];
   readonly allRequested: boolean;
   readonly expiresInDays: number;
+  /** The live grant keeps its end. */
+  readonly keepExpiry: boolean;
   readonly dataFrom: string;
   readonly language: string;
 }

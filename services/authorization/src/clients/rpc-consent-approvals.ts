@@ -22,12 +22,16 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
       return removedIds;
     },
 
-    async approve(session, { pendingId, scopes, allRequested, expiresInDays, dataFrom, language }) {
+    async approve(
+      session,
+      { pendingId, scopes, allRequested, expiresInDays, keepExpiry, dataFrom, language },
+    ) {
       const request = {
         id: pendingId,
         scopes: [...scopes],
         allRequested,
         expiresInDays,
+        keepExpiry,
         dataFrom,
         language,
       };

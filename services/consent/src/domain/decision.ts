@@ -2,8 +2,8 @@ import { GRANT_DAYS_CHOICES, GRANT_DAYS_DEFAULT, isGrantDays } from '@phds/catal
 import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import type { AppStatus } from './app.ts';
-import { type Grant, type GrantTerms, sameScopes } from './grant.ts';
-import type { Approval, PendingApproval } from './pending-approval.ts';
+import { type Grant, type GrantTerms, refuseFutureDay, sameScopes } from './grant.ts';
+import type { Approval, GrantLife, PendingApproval } from './pending-approval.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -12,7 +12,7 @@ export interface ApprovalChoice {
   /** null is everything that was asked for. */
   readonly scopes: readonly string[] | null;
   /** null is the default. */
-  readonly days: number | null;
+  readonly days: GrantLife | null;
   readonly dataFrom: string | null;
 }
 
@@ -31,7 +31,7 @@ export type ApprovalOutcome =
   | {
       readonly kind: 'approved';
       readonly scopes: readonly Scope[];
-      readonly days: number;
+      readonly days: GrantLife;
       /** The grant's terms from now on. */
       readonly terms: GrantTerms;
       /** The live grant that is joined; null makes a new one. */
@@ -50,15 +50,22 @@ export function decideApproval(facts: DecisionFacts, choice: ApprovalChoice): Ap
   if (facts.appStatus !== 'active') throw new AppError('app_not_active', 'The app is not active.');
   refuseOver(pending);
   const scopes = approvedScopes(pending, choice.scopes);
-  if (!isGrantDays(days)) {
-    throw invalidRequest('expiresInDays', `must be one of ${GRANT_DAYS_CHOICES.join(', ')}`);
-  }
+  if (choice.dataFrom !== liveGrant?.dataFrom) refuseFutureDay(choice.dataFrom, now);
   const terms: GrantTerms = {
     scopes: joinScopes(liveGrant?.scopes ?? [], pending.scopes, scopes),
-    expiresAt: new Date(now.getTime() + days * DAY_MS),
+    expiresAt: toEnd(days, liveGrant, now),
     dataFrom: choice.dataFrom,
   };
   return { kind: 'approved', scopes, days, terms, joins: liveGrant?.id ?? null };
+}
+
+function toEnd(days: GrantLife, liveGrant: Grant | null, now: Date): Date {
+  if (days === 'kept') {
+    if (liveGrant !== null) return liveGrant.expiresAt;
+    throw invalidRequest('keepExpiry', 'nothing is shared with this app now, so there is no end to keep');
+  }
+  if (isGrantDays(days)) return new Date(now.getTime() + days * DAY_MS);
+  throw invalidRequest('expiresInDays', `must be one of ${GRANT_DAYS_CHOICES.join(', ')}`);
 }
 
 /** Decides a denial by its claimant: the moment it was denied before, or null to deny now. Throws as Deny documents. */
@@ -84,7 +91,7 @@ function isSameChoice(
   approval: Approval,
   choice: ApprovalChoice,
   pending: PendingApproval,
-  days: number,
+  days: GrantLife,
 ): boolean {
   return (
     sameScopes(approval.scopes, choice.scopes ?? pending.scopes) &&

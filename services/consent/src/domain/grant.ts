@@ -48,7 +48,7 @@ export function narrowTerms(terms: GrantTerms, narrowing: Narrowing, now: Date):
   return {
     scopes: narrowScopes(terms.scopes, narrowing.scopes),
     expiresAt: shorten(terms.expiresAt, narrowing.expiresAt, now),
-    dataFrom: moveLater(terms.dataFrom, narrowing.dataFrom),
+    dataFrom: moveLater(terms.dataFrom, narrowing.dataFrom, now),
   };
 }
 
@@ -84,8 +84,18 @@ function shorten(present: Date, wanted: Date | null, now: Date): Date {
   return wanted;
 }
 
-function moveLater(present: string | null, wanted: string | null): string | null {
-  if (wanted === null) return present;
+// Where the day begins first, UTC+14. A person's own zone is not known here.
+const EARLIEST_ZONE_MS = 14 * 3_600_000;
+
+/** Refuses a first day that has begun nowhere yet: nothing would be shared until then. */
+export function refuseFutureDay(day: string | null, now: Date): void {
+  const latest = new Date(now.getTime() + EARLIEST_ZONE_MS).toISOString().slice(0, 10);
+  if (day !== null && day > latest) throw invalidRequest('dataFrom', 'must not be in the future');
+}
+
+function moveLater(present: string | null, wanted: string | null, now: Date): string | null {
+  if (wanted === null || wanted === present) return present;
+  refuseFutureDay(wanted, now);
   if (present !== null && wanted < present) {
     throw invalidRequest('dataFrom', 'must not be earlier than the present one');
   }

@@ -30,10 +30,13 @@ export interface PendingApprovalView extends ConsentRequest {
   readonly approval: Approval | null;
 }
 
+/** How long a grant lives: a number of days from the decision, or until the end that the live grant has. */
+export type GrantLife = number | 'kept';
+
 /** What was approved, kept to recognise the same decision made again. */
 export interface Approval {
   readonly scopes: readonly Scope[];
-  readonly days: number;
+  readonly days: GrantLife;
   readonly dataFrom: string | null;
   readonly grantId: string;
   readonly grantExpiresAt: Date;

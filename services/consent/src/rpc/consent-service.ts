@@ -9,7 +9,7 @@ import type { ApprovalInbox } from '../app/pending-approvals.ts';
 import type { Receipts } from '../app/receipts.ts';
 import { findGrantStatus, toAppGrantMessage, toGrantMessage } from './grant-messages.ts';
 import { findDate, findMoment, parseKnownId, parseLanguage, parseName, toPage } from './parameters.ts';
-import { findPendingStatus, parseOpening, toPendingMessage } from './pending-messages.ts';
+import { findLife, findPendingStatus, parseOpening, toPendingMessage } from './pending-messages.ts';
 import type { UserOf } from './user.ts';
 
 const AUTHORIZATION = ['authorization'];
@@ -78,7 +78,7 @@ function approvalRpcs({ inbox, screen, userOf }: ConsentServiceParts) {
       const id = parseKnownId('apr', request.id);
       const choice = {
         scopes: request.allRequested ? null : request.scopes,
-        days: request.expiresInDays === 0 ? null : request.expiresInDays,
+        days: findLife(request),
         dataFrom: findDate('dataFrom', request.dataFrom),
       };
       const approved = await screen.approve(id, userId, choice, parseLanguage('language', request.language));

@@ -2,6 +2,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
   type ApprovedTermsSchema,
+  type ApproveRequest,
   type OpenPendingApprovalRequest,
   type PendingApprovalSchema,
   PendingStatus as PendingStatusMessage,
@@ -9,7 +10,7 @@ import {
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import type { OpeningRequest } from '../app/ports.ts';
-import type { Approval, PendingApprovalView, PendingStatus } from '../domain/pending-approval.ts';
+import type { Approval, GrantLife, PendingApprovalView, PendingStatus } from '../domain/pending-approval.ts';
 import { parseAppProfile, toAppProfileMessage } from './app-messages.ts';
 import { parseName, parseScopes, parseText } from './parameters.ts';
 
@@ -51,7 +52,14 @@ export function toPendingMessage(
 }
 
 function toTermsMessage({ scopes, days, dataFrom }: Approval): MessageInitShape<typeof ApprovedTermsSchema> {
-  return { scopes: [...scopes], expiresInDays: days, dataFrom: dataFrom ?? '' };
+  const end = days === 'kept' ? { keepExpiry: true } : { expiresInDays: days };
+  return { scopes: [...scopes], dataFrom: dataFrom ?? '', ...end };
+}
+
+/** null is the default. */
+export function findLife({ keepExpiry, expiresInDays }: ApproveRequest): GrantLife | null {
+  if (keepExpiry) return 'kept';
+  return expiresInDays === 0 ? null : expiresInDays;
 }
 
 export function parseOpening(request: OpenPendingApprovalRequest): OpeningRequest {

@@ -36,6 +36,7 @@ export interface PendingRow {
   readonly status: PendingStatus;
   readonly decidedAt: Date | null;
   readonly approvedScopes: Scope[] | null;
+  /** null when not approved, and when the approval kept the end of the live grant. */
   readonly approvedDays: number | null;
   readonly approvedDataFrom: string | null;
   readonly grantId: string | null;
@@ -63,12 +64,12 @@ export function toPendingApproval(row: PendingRow): PendingApproval {
 export function toApproval(row: PendingRow): PendingApproval['approval'] {
   const { approvedScopes, approvedDays, approvedDataFrom, grantId, grantExpiresAt } = row;
   if (row.status !== 'approved') return null;
-  if (approvedScopes === null || approvedDays === null || grantId === null || grantExpiresAt === null) {
+  if (approvedScopes === null || grantId === null || grantExpiresAt === null) {
     throw new Error(`pending approval ${row.id} is approved without its terms`);
   }
   return {
     scopes: approvedScopes,
-    days: approvedDays,
+    days: approvedDays ?? 'kept',
     dataFrom: approvedDataFrom,
     grantId,
     grantExpiresAt,

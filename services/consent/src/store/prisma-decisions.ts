@@ -167,7 +167,7 @@ async function markApproved(
 ): Promise<void> {
   await tx.$executeRaw`
     UPDATE pending_approval SET decision = 'approved', decided_at = ${now}, claimed_by = ${userId},
-      approved_scopes = ${scopes}::text[], approved_days = ${days}, approved_data_from = ${terms.dataFrom}::date,
+      approved_scopes = ${scopes}::text[], approved_days = ${days === 'kept' ? null : days}, approved_data_from = ${terms.dataFrom}::date,
       grant_id = ${grantId}, grant_expires_at = ${terms.expiresAt}
     WHERE id = ${pendingId}`;
 }

@@ -27,8 +27,8 @@ export function toPendingJson(pending: PendingApproval) {
 }
 
 /** The body of `…/approve` that repeats the decision: a page that lost the answer asks for the code with it. */
-function toApprovedJson({ scopes, expiresInDays, dataFrom }: ApprovedTerms) {
-  return { scopes, expiresInDays, dataFrom: toNullable(dataFrom) };
+function toApprovedJson({ scopes, expiresInDays, keepExpiry, dataFrom }: ApprovedTerms) {
+  return { scopes, ...(keepExpiry ? { keepExpiry } : { expiresInDays }), dataFrom: toNullable(dataFrom) };
 }
 
 function toRequestedScopeJson({ scope, alreadyShared }: RequestedScope) {

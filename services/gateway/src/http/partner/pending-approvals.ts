@@ -18,15 +18,21 @@ import { required, toPendingJson } from './consent-json.ts';
 
 const text = z.string('must be a text');
 
-const approvalBody = z.strictObject({
+const approvalTerms = z.strictObject({
   scopes: z.array(text, 'must be a list of scopes').optional(),
   expiresInDays: z
     .number('must be a number')
     .refine(isGrantDays, `must be one of ${GRANT_DAYS_CHOICES.join(', ')}`)
     .optional(),
+  keepExpiry: z.boolean('must be true or false').optional(),
   dataFrom: text.refine(isCalendarDate, 'must be a date (2026-03-01)').nullable().optional(),
   language: text.regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag').optional(),
 });
+
+const approvalBody = approvalTerms.refine(
+  ({ keepExpiry, expiresInDays }) => keepExpiry !== true || expiresInDays === undefined,
+  { path: ['keepExpiry'], error: 'must not come with expiresInDays' },
+);
 
 /** `GET /partner/consent/pending` */
 export async function listPending(gateway: Gateway, exchange: Exchange): Promise<void> {
@@ -65,6 +71,7 @@ export async function approve(gateway: Gateway, exchange: Exchange): Promise<voi
         scopes: body.scopes ?? [],
         allRequested: body.scopes === undefined,
         expiresInDays: body.expiresInDays ?? 0,
+        keepExpiry: body.keepExpiry ?? false,
         dataFrom: body.dataFrom ?? '',
         language: body.language ?? '',
       },

@@ -206,6 +206,13 @@ export declare type CompleteAuthorizationRequest = Message<"phds.authorization.v
    * @generated from field: string language = 6;
    */
   language: string;
+
+  /**
+   * The live grant keeps its end; expires_in_days is ignored.
+   *
+   * @generated from field: bool keep_expiry = 7;
+   */
+  keepExpiry: boolean;
 };
 
 /**

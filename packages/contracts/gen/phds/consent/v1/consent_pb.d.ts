@@ -94,6 +94,8 @@ export declare type ApprovedTerms = Message<"phds.consent.v1.ApprovedTerms"> & {
   scopes: string[];
 
   /**
+   * 0 when the end of the live grant was kept.
+   *
    * @generated from field: uint32 expires_in_days = 2;
    */
   expiresInDays: number;
@@ -104,6 +106,11 @@ export declare type ApprovedTerms = Message<"phds.consent.v1.ApprovedTerms"> & {
    * @generated from field: string data_from = 3;
    */
   dataFrom: string;
+
+  /**
+   * @generated from field: bool keep_expiry = 4;
+   */
+  keepExpiry: boolean;
 };
 
 /**
@@ -323,6 +330,13 @@ export declare type ApproveRequest = Message<"phds.consent.v1.ApproveRequest"> &
    * @generated from field: string language = 6;
    */
   language: string;
+
+  /**
+   * The live grant keeps its end; expires_in_days is ignored. INVALID_REQUEST when no grant is live.
+   *
+   * @generated from field: bool keep_expiry = 7;
+   */
+  keepExpiry: boolean;
 };
 
 /**
