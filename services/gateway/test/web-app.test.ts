@@ -134,6 +134,29 @@ describe('signing in', () => {
   });
 });
 
+describe('signing out', () => {
+  const post = (headers: Record<string, string>) => gateway.fetch('/sign-out', { method: 'POST', headers });
+
+  test('removes the session cookie, also one that is no session', async () => {
+    const response = await post({ 'sec-fetch-site': 'same-origin', cookie: 'session=expired' });
+    expect([response.status, await response.json()]).toEqual([200, { data: { signedOut: true } }]);
+    expect(response.headers.get('set-cookie')).toBe('session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax');
+  });
+
+  test.each([{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.test' }])(
+    'is refused to pages of others: %j',
+    async (headers) => {
+      const response = await post(headers);
+      expect([response.status, response.headers.get('set-cookie')]).toEqual([401, null]);
+    },
+  );
+
+  test('takes a POST, so that no link signs anybody out', async () => {
+    const { status, headers } = await get('/sign-out');
+    expect([status, headers.get('allow'), headers.get('set-cookie')]).toEqual([405, 'POST', null]);
+  });
+});
+
 test('a page learns who is signed in, and nothing else', async () => {
   const cookie = `session=${await gateway.sessions.issueSession('ada', { expiresInSeconds: 3_600 })}`;
   const { status, text } = await get('/partner/session', { cookie });

@@ -55,7 +55,8 @@ export function sessionCookieName(publicUrl: string): string {
   return protocol === 'http:' && LOOPBACK.test(hostname) ? 'session' : '__Host-session';
 }
 
-function isSameOrigin(request: IncomingMessage, origin: string): boolean {
+/** Whether a page of ours sent the request, as the browser tells. */
+export function isSameOrigin(request: IncomingMessage, origin: string): boolean {
   const site = request.headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   return request.headers.origin === origin;

@@ -3,6 +3,7 @@ import type { Gateway } from '../gateway.ts';
 import { redirect } from '../respond.ts';
 import { mount } from '../routing.ts';
 import { toSignInUrl } from './sign-in.ts';
+import { signOut } from './sign-out.ts';
 import { mountWebFiles } from './web-files.ts';
 import { loadWebPage } from './web-page.ts';
 
@@ -27,6 +28,7 @@ export function createWebRouter(gateway: Gateway): Router {
   mount(router, '/sign-in', {
     GET: ({ request, response }) => redirect(response, toSignInUrl(config, request.originalUrl)),
   });
+  mount(router, '/sign-out', { POST: (exchange) => signOut(gateway, exchange) });
   mountWebFiles(router, config.WEB_DIRECTORY);
   return router;
 }
