@@ -16,7 +16,10 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ['/api', '/oauth', '/developer', '/partner', '/sign-in'].map((path) => [path, 'http://localhost:8080']),
+      ['/api', '/oauth', '/developer', '/partner', '/sign-in', '/sign-out'].map((path) => [
+        path,
+        'http://localhost:8080',
+      ]),
     ),
   },
 });

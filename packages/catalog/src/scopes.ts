@@ -191,6 +191,14 @@ export const SCOPES: readonly ScopeEntry[] = [...pathsByScope].map(([scope, path
 /** The names of the 22 scopes in catalog order. */
 export const SCOPE_NAMES: readonly Scope[] = SCOPES.map((entry) => entry.scope);
 
+/** Scopes of facts that hold today and have no time, so that the first day of a grant does not limit them (decision 0009). */
+export const STANDING_SCOPES: readonly Scope[] = [
+  'read:medications',
+  'read:conditions',
+  'read:allergies',
+  'read:profile',
+];
+
 const byName: ReadonlyMap<string, ScopeEntry> = new Map(SCOPES.map((entry) => [entry.scope, entry]));
 
 /** Whether a text is exactly one known scope; scopes are case-sensitive and there are no wildcards. */

@@ -119,7 +119,7 @@ function approvalScreen(): void {
     const { body } = expectStatus(201, await sleeper.authorize(['read:mood', HEART]));
     const visitor = await visit(body.approval_uri);
     await visitor.page.getByText('Take the tick away to stop sharing it.').waitFor();
-    await visitor.page.getByText('You share more with it already: Weight by day.').waitFor();
+    await visitor.page.getByText('Not asked for this time, so it goes on: Weight by day.').waitFor();
     // An approval sets the first day of all that is shared, so it begins with the one that was chosen before.
     expect(await visitor.page.getByLabel('Only data from this day on').inputValue()).toBe('2026-01-01');
     // Mood is sensitive, but leaving it out would end it.

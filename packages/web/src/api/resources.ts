@@ -34,7 +34,9 @@ export interface PendingApproval {
 /** What a person approves; the same terms again repeat the decision. */
 export interface ApprovedTerms {
   readonly scopes: readonly string[];
-  readonly expiresInDays: number;
+  /** Absent when the end of the connection is kept. */
+  readonly expiresInDays?: number;
+  readonly keepExpiry?: true;
   /** YYYY-MM-DD; null is everything. */
   readonly dataFrom: string | null;
 }

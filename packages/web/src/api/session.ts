@@ -1,5 +1,6 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { type Data, get } from './client.ts';
+import { useChange } from './change.ts';
+import { type Data, get, send } from './client.ts';
 import { Problem } from './problem.ts';
 import type { Session } from './resources.ts';
 
@@ -17,7 +18,19 @@ async function findSession(): Promise<Session | null> {
   }
 }
 
-/** Where to sign in, coming back to the page that is open. */
-export function signInUrl(): string {
-  return `/sign-in?return_to=${encodeURIComponent(location.pathname + location.search)}`;
+/** Ends the session in this browser. */
+export function useSignOut() {
+  return useChange({
+    queryKey: ['session'],
+    read: findSession,
+    send: (_: undefined) => send<unknown>('POST', '/sign-out'),
+    isMade: (session) => session === null,
+    affected: [['session']],
+    leadsAway: true,
+  });
+}
+
+/** Where to sign in, coming back to this path, or to the page that is open. */
+export function signInUrl(path = location.pathname + location.search): string {
+  return `/sign-in?return_to=${encodeURIComponent(path)}`;
 }

@@ -1,7 +1,9 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { signInUrl, useSession } from '../api/session.ts';
+import { signInUrl, useSession, useSignOut } from '../api/session.ts';
 import icon from '../icon.svg';
+import { Button } from './button.tsx';
+import { ChangeNotice } from './change-notice.tsx';
 import style from './layout.module.css';
 import { useTitle } from './title.ts';
 
@@ -70,20 +72,40 @@ function Navigation() {
 
 function Account() {
   const session = useSession();
+  const signOut = useSignOut();
   if (session.data === undefined) return null;
-  return (
-    <div className={style['account']}>
-      {session.data === null ? (
+  if (session.data === null) {
+    return (
+      <div className={style['account']}>
         <a href={signInUrl()}>Sign in</a>
-      ) : (
-        <>
-          <span className={style['name']}>{session.data.userId}</span>
-          <a href={signInUrl()}>
-            Switch<span className={style['wide']}> person</span>
-          </a>
-        </>
+      </div>
+    );
+  }
+  const leave = () => signOut.mutate(undefined, { onSuccess: () => location.assign(signInUrl('/')) });
+  const isBusy = signOut.isPending || signOut.isSuccess;
+  return (
+    <>
+      <div className={style['account']}>
+        <span className={style['name']}>{session.data.userId}</span>
+        {/* On a phone there is no room for it; signing out leads to the same page. */}
+        <a href={signInUrl()} className={style['wide']}>
+          Switch account
+        </a>
+        <Button kind="quiet" isBusy={isBusy} onPress={leave}>
+          Sign out
+        </Button>
+      </div>
+      {signOut.failure === null ? null : (
+        <div className={style['failure']}>
+          <ChangeNotice
+            failure={signOut.failure}
+            undone="You are still signed in."
+            unknown="We could not find out whether you are signed out."
+            advice="Check your connection, then press “Sign out” again."
+          />
+        </div>
       )}
-    </div>
+    </>
   );
 }
 

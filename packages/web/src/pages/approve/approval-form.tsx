@@ -1,28 +1,22 @@
-import { GRANT_DAYS_CHOICES, GRANT_DAYS_DEFAULT } from '@phds/catalog/lifetimes';
-import { type FormEvent, useState } from 'react';
+import { GRANT_DAYS_DEFAULT } from '@phds/catalog/lifetimes';
+import { useRef, useState } from 'react';
 import { useDecision } from '../../api/approvals.ts';
 import { Problem, violationOf } from '../../api/problem.ts';
-import type { Grant, PendingApproval } from '../../api/resources.ts';
+import type { ApprovedTerms, Grant, PendingApproval } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Soft, Stack } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
-import { Select, TextField } from '../../ui/field.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
-import { scopeTitle } from '../../ui/scopes.ts';
-import { Clock, dayFormat } from '../../ui/time.tsx';
+import { Clock } from '../../ui/time.tsx';
 import style from './approval-form.module.css';
+import { findDayFault, KEPT, type Limits, LimitsChoice } from './limits-choice.tsx';
 import { ScopeChoice } from './scope-choice.tsx';
 import { WhoAsks } from './who-asks.tsx';
 
-const DAY_MS = 86_400_000;
 const SUMMARIES = ['read:aggregations', 'read:trends'];
-const DAYS = GRANT_DAYS_CHOICES.map((days) => ({
-  id: String(days),
-  text: days === 1 ? '1 day' : `${days} days`,
-}));
 
-/** The decision about an app's request. What was chosen stays when a submit fails. */
+/** The decision about an app's request. What was chosen stays when it cannot be sent. Only its buttons decide: Enter in a field does not. */
 export function ApprovalForm({
   approval,
   grant,
@@ -35,30 +29,30 @@ export function ApprovalForm({
   const [seen] = useState(approval);
   const [ticks, setTicks] = useState<ReadonlyMap<string, boolean>>(new Map());
   const chosen = findChosen(approval, seen, ticks);
-  const [days, setDays] = useState(String(GRANT_DAYS_DEFAULT));
-  const [firstDay, setFirstDay] = useState<string | null>(null);
-  const dataFrom = firstDay ?? grant?.dataFrom ?? '';
+  const [changes, setChanges] = useState<Partial<Limits>>({});
+  const [isIncomplete, setIncomplete] = useState(false);
+  const limits = toLimits(grant, changes);
   const decision = useDecision(approval.id);
-  const arrived = decision.isIdle ? arrivedProblem() : null;
-  const isBusy = decision.isPending || decision.isSuccess;
+  const fields = useRef<HTMLDivElement>(null);
 
   const decide = (share: boolean) => {
-    const scopes = requestedScopes.map(({ scope }) => scope).filter((scope) => chosen.has(scope));
-    const day = dataFrom === '' ? null : dataFrom;
-    const terms = share ? { scopes, expiresInDays: Number(days), dataFrom: day } : null;
+    const terms = share ? toTerms(approval, chosen, limits) : null;
     decision.mutate(terms, {
       onSuccess: (decided) => {
         if (decided !== null) location.assign(decided.redirectUri);
       },
     });
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    decide(true);
+  const share = () => {
+    // A date that is typed in part has no value, which otherwise means everything.
+    const wrong = fields.current?.querySelector<HTMLInputElement>('input:invalid') ?? null;
+    setIncomplete(wrong !== null);
+    if (wrong === null) decide(true);
+    else wrong.focus();
   };
 
   return (
-    <form onSubmit={submit}>
+    <>
       <PageHeading title={`Share your health data with ${app.name}?`} />
       <Stack>
         <WhoAsks approval={approval} />
@@ -71,55 +65,96 @@ export function ApprovalForm({
           />
           {requestedScopes.some(({ scope }) => SUMMARIES.includes(scope)) ? <SummaryNotice /> : null}
         </Card>
-        <Card label="How much and how long">
-          <div className={style['choices']}>
-            <Select
-              label="For how long"
-              options={DAYS}
-              value={days}
-              onChange={setDays}
-              hint={`Until ${dayFormat.format(Date.now() + Number(days) * DAY_MS)}; then it ends by itself.`}
-            />
-            <TextField
-              label="Only data from this day on"
-              type="date"
-              value={dataFrom}
-              onChange={setFirstDay}
-              hint="Empty: everything you have."
-              error={violationOf(decision.failure?.error, 'dataFrom')}
-            />
-          </div>
-          {grant === null ? null : <SharedAnyway grant={grant} approval={approval} />}
-          <p>You can stop sharing at any time, with effect at once, and see every time the app looked.</p>
-        </Card>
+        <div ref={fields}>
+          <LimitsChoice
+            approval={approval}
+            grant={grant}
+            chosen={chosen}
+            limits={limits}
+            onChange={(change) => {
+              setChanges({ ...changes, ...change });
+              setIncomplete(false);
+            }}
+            dayFault={
+              findDayFault(limits.dataFrom, grant) ??
+              (isIncomplete ? 'Complete the date, or clear it to share everything.' : undefined) ??
+              violationOf(decision.failure?.error, 'dataFrom')
+            }
+          />
+        </div>
         <Soft>
           The request waits for you until <Clock at={approval.expiresAt} />. What you share is health data:
           the app answers for what it does with it, and we cannot take back what it has read.
         </Soft>
-        <div className={style['decision']}>
-          {arrived === null ? null : <ErrorNotice error={arrived} title="Nothing was shared yet." />}
-          <ChangeNotice
-            failure={decision.failure}
-            undone={
-              decision.variables === null
-                ? 'Your answer did not reach the app yet.'
-                : 'Nothing was shared yet.'
-            }
-            unknown="We could not find out whether your choice was saved."
-            advice="Check your connection, then choose again. The same choice twice counts once."
-          />
-          <div className={style['buttons']}>
-            <Button isBusy={isBusy} onPress={() => decide(false)}>
-              Do not share
-            </Button>
-            <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={chosen.size === 0}>
-              {isBusy ? 'One moment…' : `Share ${chosen.size} of ${requestedScopes.length}`}
-            </Button>
-          </div>
-        </div>
+        <DecisionBar
+          decision={decision}
+          share={`Share ${chosen.size} of ${requestedScopes.length}`}
+          onShare={chosen.size === 0 ? null : share}
+          onDeny={() => decide(false)}
+        />
       </Stack>
-    </form>
+    </>
   );
+}
+
+/** The two buttons, and what became of a decision that failed. */
+function DecisionBar({
+  decision,
+  share,
+  onShare,
+  onDeny,
+}: {
+  readonly decision: ReturnType<typeof useDecision>;
+  /** Text of the button that shares. */
+  readonly share: string;
+  /** null while nothing is chosen. */
+  readonly onShare: (() => void) | null;
+  readonly onDeny: () => void;
+}) {
+  const arrived = decision.isIdle ? arrivedProblem() : null;
+  const isBusy = decision.isPending || decision.isSuccess;
+  const isDenial = decision.variables === null;
+  return (
+    <div className={style['decision']}>
+      {arrived === null ? null : <ErrorNotice error={arrived} title="Nothing was shared yet." />}
+      <ChangeNotice
+        failure={decision.failure}
+        undone={isDenial ? 'Your answer did not reach the app yet.' : 'Nothing was shared yet.'}
+        unknown="We could not find out whether your choice was saved."
+        advice="Check your connection, then choose again. The same choice twice counts once."
+      />
+      <div className={style['buttons']}>
+        <Button isBusy={isBusy} onPress={onDeny}>
+          Do not share
+        </Button>
+        <Button kind="primary" isBusy={isBusy} isDisabled={onShare === null} onPress={() => onShare?.()}>
+          {isBusy ? 'One moment…' : share}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+const DEFAULT_LIFE = String(GRANT_DAYS_DEFAULT);
+
+/** An approval sets end and first day of all that is shared, so those of the connection stay unless they are changed. */
+function toLimits(grant: Grant | null, changes: Partial<Limits>): Limits {
+  if (grant !== null) return { life: KEPT, dataFrom: grant.dataFrom ?? '', ...changes };
+  const limits = { life: DEFAULT_LIFE, dataFrom: '', ...changes };
+  // The end of a connection that is over meanwhile cannot be kept.
+  return limits.life === KEPT ? { ...limits, life: DEFAULT_LIFE } : limits;
+}
+
+function toTerms(
+  { requestedScopes }: PendingApproval,
+  chosen: ReadonlySet<string>,
+  { life, dataFrom }: Limits,
+): ApprovedTerms {
+  return {
+    scopes: requestedScopes.map(({ scope }) => scope).filter((scope) => chosen.has(scope)),
+    ...(life === KEPT ? { keepExpiry: true } : { expiresInDays: Number(life) }),
+    dataFrom: dataFrom === '' ? null : dataFrom,
+  };
 }
 
 /**
@@ -152,25 +187,6 @@ function arrivedProblem(): Problem | null {
   const code = new URLSearchParams(location.search).get('problem') ?? '';
   const text = PROBLEMS[code];
   return text === undefined ? null : new Problem(code.toUpperCase(), 400, text);
-}
-
-/** What is shared already and not asked for again: it goes on, under the terms that are chosen here. */
-function SharedAnyway({ grant, approval }: { readonly grant: Grant; readonly approval: PendingApproval }) {
-  const asked = new Set(approval.requestedScopes.map(({ scope }) => scope));
-  const others = grant.scopes.filter((scope) => !asked.has(scope));
-  if (others.length === 0) return null;
-  return (
-    <Notice>
-      <strong>You share more with it already: {others.map(scopeTitle).join(', ')}.</strong>
-      <span>
-        If you share, that goes on too, until the end and from the day chosen here. You can take it away on{' '}
-        <a href={`/apps/${grant.id}`} target="_blank" rel="noopener">
-          the page of this connection
-        </a>
-        .
-      </span>
-    </Notice>
-  );
 }
 
 function SummaryNotice() {

@@ -1,0 +1,119 @@
+import { GRANT_DAYS_CHOICES } from '@phds/catalog/lifetimes';
+import { STANDING_SCOPES } from '@phds/catalog/scopes';
+import type { Grant, PendingApproval } from '../../api/resources.ts';
+import { Card } from '../../ui/card.tsx';
+import { localDay } from '../../ui/days.ts';
+import { Select, TextField } from '../../ui/field.tsx';
+import { scopeTitle } from '../../ui/scopes.ts';
+import { dayFormat } from '../../ui/time.tsx';
+import style from './approval-form.module.css';
+import { PresentSharing } from './present-sharing.tsx';
+
+const DAY_MS = 86_400_000;
+
+/** The life of a connection that keeps its present end. */
+export const KEPT = 'kept';
+
+/** How long and how far back an app may read. */
+export interface Limits {
+  /** A number of days, or KEPT. */
+  readonly life: string;
+  /** YYYY-MM-DD; empty is everything. */
+  readonly dataFrom: string;
+}
+
+const DAYS = GRANT_DAYS_CHOICES.map((days) => ({
+  id: String(days),
+  text: days === 1 ? '1 day' : `${days} days`,
+}));
+
+/** The choice of the end and of the first day, beside those of what is shared already. */
+export function LimitsChoice({
+  approval,
+  grant,
+  chosen,
+  limits: { life, dataFrom },
+  onChange,
+  dayFault,
+}: {
+  readonly approval: PendingApproval;
+  readonly grant: Grant | null;
+  readonly chosen: ReadonlySet<string>;
+  readonly limits: Limits;
+  readonly onChange: (change: Partial<Limits>) => void;
+  readonly dayFault: string | undefined;
+}) {
+  const end =
+    life === KEPT && grant !== null ? Date.parse(grant.expiresAt) : Date.now() + Number(life) * DAY_MS;
+  const kept =
+    grant === null
+      ? []
+      : [{ id: KEPT, text: `As now, until ${dayFormat.format(Date.parse(grant.expiresAt))}` }];
+  return (
+    <Card label="How much and how long">
+      <div className={style['choices']}>
+        <Select
+          label="For how long"
+          options={[...kept, ...DAYS]}
+          value={life}
+          onChange={(value) => onChange({ life: value })}
+          hint={`Until ${dayFormat.format(end)}; then it ends by itself.`}
+        />
+        <TextField
+          label="Only data from this day on"
+          type="date"
+          value={dataFrom}
+          onChange={(value) => onChange({ dataFrom: value })}
+          max={latestDay(grant)}
+          hint="Empty: everything you have."
+          error={dayFault}
+        />
+      </div>
+      {dataFrom === '' ? null : <StandingFacts approval={approval} grant={grant} />}
+      {grant === null ? null : (
+        <PresentSharing
+          approval={approval}
+          grant={grant}
+          chosen={chosen}
+          end={life === KEPT ? null : end}
+          dataFrom={dataFrom}
+        />
+      )}
+      <p>You can stop sharing at any time, with effect at once, and see every time the app looked.</p>
+    </Card>
+  );
+}
+
+/** Today, or the first day of what is shared already, should that be later. */
+function latestDay(grant: Grant | null): string {
+  const today = localDay(new Date().toISOString());
+  return grant?.dataFrom != null && grant.dataFrom > today ? grant.dataFrom : today;
+}
+
+/** What is wrong with a first day. */
+export function findDayFault(dataFrom: string, grant: Grant | null): string | undefined {
+  return dataFrom > latestDay(grant)
+    ? 'This day is in the future. Choose today or an earlier day.'
+    : undefined;
+}
+
+const listFormat = new Intl.ListFormat('en', { type: 'disjunction' });
+
+/** Which parts of what the app asks for, or has already, have no day that a first day could be compared with. */
+function StandingFacts({
+  approval,
+  grant,
+}: {
+  readonly approval: PendingApproval;
+  readonly grant: Grant | null;
+}) {
+  const all = new Set([...approval.requestedScopes.map(({ scope }) => scope), ...(grant?.scopes ?? [])]);
+  const standing = STANDING_SCOPES.filter((scope) => all.has(scope)).map(scopeTitle);
+  if (standing.length === 0) return null;
+  return (
+    <p>
+      If you share {listFormat.format(standing)}, {approval.app.name} sees all of it, whatever first day you
+      choose.
+    </p>
+  );
+}
