@@ -8,7 +8,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { HealthImplementation } from 'grpc-health-check';
-import { toAppError } from './errors.ts';
+import { invalidRequest, toAppError } from './errors.ts';
 import type { Logger } from './log.ts';
 import { GrpcHandlerContext } from './rpc-context.ts';
 import { toGrpcError } from './rpc-errors.ts';
@@ -103,7 +103,7 @@ function mountGrpc(server: Server, { descriptor, handlers }: RpcService): void {
       requestStream: false,
       responseStream: false,
       requestSerialize: (message) => encode(method.input, message),
-      requestDeserialize: (bytes: Buffer) => fromBinary(method.input, bytes),
+      requestDeserialize: (bytes: Buffer) => decode(method.input, bytes),
       responseSerialize: (message) => encode(method.output, message),
       responseDeserialize: (bytes: Buffer) => fromBinary(method.output, bytes),
     };
@@ -114,6 +114,8 @@ function mountGrpc(server: Server, { descriptor, handlers }: RpcService): void {
 
 function unaryCall(method: DescMethodUnary, handler: UnaryHandler): handleUnaryCall<object, object> {
   return (call, callback) => {
+    if (call.request === UNREADABLE)
+      return callback(toGrpcError(invalidRequest('request', 'is no such message')));
     const context = new GrpcHandlerContext(method, call.metadata, call.getDeadline());
     call.on('cancelled', () => context.cancel());
     handler(call.request as never, context).then(
@@ -121,6 +123,17 @@ function unaryCall(method: DescMethodUnary, handler: UnaryHandler): handleUnaryC
       (error: unknown) => callback(toGrpcError(toAppError(error))),
     );
   };
+}
+
+/** Stands for bytes that are no message. grpc-js would answer them with INTERNAL, as if the service had failed. */
+const UNREADABLE = Object.freeze({});
+
+function decode(schema: DescMessage, bytes: Buffer): object {
+  try {
+    return fromBinary(schema, bytes);
+  } catch {
+    return UNREADABLE;
+  }
 }
 
 /** grpc-js insists on a Buffer; this is a view, not a copy. */

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { credentials, Client as GrpcClient, Metadata } from '@grpc/grpc-js';
+import { credentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppError, type Reason, unauthorized } from '@phds/service-kit/errors';
@@ -81,12 +81,19 @@ function open(service: string, pem: string, audience = 'consent') {
 }
 
 async function reasonOf(call: Promise<unknown>): Promise<Reason> {
-  const error = await call.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error = await call.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(AppError);
   return (error as AppError).reason;
+}
+
+function callWithBytes(path: string, request: Buffer): Promise<Buffer> {
+  const grpc = new GrpcClient(`127.0.0.1:${server.rpcPort}`, credentials.createInsecure());
+  const same = (bytes: Buffer) => bytes;
+  return new Promise<Buffer>((resolve, reject) =>
+    grpc.makeUnaryRequest(path, same, same, request, new Metadata(), (error, response) =>
+      error === null ? resolve(response as Buffer) : reject(error),
+    ),
+  ).finally(() => grpc.close());
 }
 
 describe('a typed call over gRPC', () => {
@@ -229,20 +236,13 @@ describe('a typed call over gRPC', () => {
     expect(await reasonOf(channel.client(AccessService).recordAccess({}))).toBe('unavailable');
   });
 
+  test('bytes that are no message are refused as an invalid request, not as a fault of the service', async () => {
+    const answer = callWithBytes('/phds.consent.v1.AccessService/RecordAccess', Buffer.from([0x0a, 0xff]));
+    await expect(answer).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
+  });
+
   test('answers the standard health service', async () => {
-    const grpc = new GrpcClient(`127.0.0.1:${server.rpcPort}`, credentials.createInsecure());
-    const answer = await new Promise<Buffer>((resolve, reject) =>
-      grpc.makeUnaryRequest(
-        '/grpc.health.v1.Health/Check',
-        (bytes: Buffer) => bytes,
-        (bytes: Buffer) => bytes,
-        Buffer.alloc(0),
-        new Metadata(),
-        (error, response) => (error === null ? resolve(response as Buffer) : reject(error)),
-      ),
-    );
-    grpc.close();
     // HealthCheckResponse { status: SERVING = 1 }
-    expect([...answer]).toEqual([0x08, 0x01]);
+    expect([...(await callWithBytes('/grpc.health.v1.Health/Check', Buffer.alloc(0)))]).toEqual([0x08, 0x01]);
   });
 });
