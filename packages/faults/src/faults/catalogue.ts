@@ -2,10 +2,12 @@ import { CLOCK_FAULTS } from './clocks.ts';
 import { CRASHES } from './crashes.ts';
 import { EDGE_FAULTS } from './edges.ts';
 import type { Fault } from './fault.ts';
+import { HOSTILE_FAULTS } from './hostile.ts';
 import { PAUSES } from './pauses.ts';
 import { POSTGRES_FAULTS } from './postgres.ts';
 import { REDIS_FAULTS } from './redis.ts';
 import { SERVICE_FAULTS } from './services.ts';
+import { SLOW_FAULTS } from './slow.ts';
 
 /** Every fault, in the order of a full run. */
 export const FAULTS: readonly Fault[] = [
@@ -16,6 +18,8 @@ export const FAULTS: readonly Fault[] = [
   ...SERVICE_FAULTS,
   ...CLOCK_FAULTS,
   ...EDGE_FAULTS,
+  ...SLOW_FAULTS,
+  ...HOSTILE_FAULTS,
 ];
 
 /** Those of the short run: one of each kind, and those that need the record step most. */

@@ -16,6 +16,8 @@ export interface WireAnswer {
 /** A gateway, asked over connections that are kept, one request at a time on each. */
 export interface Wire extends Disposable {
   get(path: string, bearer: string, headers?: Readonly<Record<string, string>>): Promise<WireAnswer>;
+  /** Sends a request as it stands, a byte for each character (latin1). */
+  ask(request: string): Promise<WireAnswer>;
 }
 
 const NOTHING: WireAnswer = { status: 0, head: '', body: '', whole: false, late: false };
@@ -26,20 +28,24 @@ export function openWire(gatewayUrl: string, patienceMs: number): Wire {
   const port = Number(new URL(gatewayUrl).port);
   const idle: Connection[] = [];
   const open = new Set<Connection>();
+  const ask = async (request: string) => {
+    const connection = idle.pop() ?? new Connection(port);
+    open.add(connection);
+    const answer = await connection.ask(request, patienceMs);
+    if (connection.usable) idle.push(connection);
+    else {
+      connection.close();
+      open.delete(connection);
+    }
+    return answer;
+  };
   return {
-    async get(path, bearer, headers = {}) {
-      const connection = idle.pop() ?? new Connection(port);
-      open.add(connection);
+    get(path, bearer, headers = {}) {
       const fields = Object.entries({ Host: 'localhost', Authorization: `Bearer ${bearer}`, ...headers });
       const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-      const answer = await connection.ask(`GET ${path} HTTP/1.1\r\n${lines}\r\n`, patienceMs);
-      if (connection.usable) idle.push(connection);
-      else {
-        connection.close();
-        open.delete(connection);
-      }
-      return answer;
+      return ask(`GET ${path} HTTP/1.1\r\n${lines}\r\n`);
     },
+    ask,
     [Symbol.dispose]: () => {
       for (const connection of open) connection.close();
     },
@@ -50,6 +56,7 @@ class Connection {
   usable = true;
   readonly #socket: Socket;
   #received = '';
+  #isHead = false;
   #settle: ((answer: WireAnswer) => void) | null = null;
 
   constructor(port: number) {
@@ -70,7 +77,8 @@ class Connection {
       resolve(answer);
     };
     this.#received = '';
-    this.#socket.write(request);
+    this.#isHead = request.startsWith('HEAD ');
+    this.#socket.write(request, 'latin1');
     return promise;
   }
 
@@ -91,8 +99,11 @@ class Connection {
     this.#received += text;
     const { head, body } = split(this.#received);
     if (!this.#received.includes(END_OF_HEAD)) return;
-    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? '0';
-    if (body.length < Number(length)) return;
+    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
+    // HEAD announces a length and sends nothing.
+    if (!this.#isHead && body.length < Number(length ?? 0)) return;
+    // Where the answer ends is not known: what may still come must not be taken for the next one.
+    if (length === undefined && !/^HTTP\/1\.1 (204|304)/.test(head)) this.usable = false;
     if (/\r\nconnection: *close/i.test(head)) this.usable = false;
     this.#settle?.({ status: statusOf(head), head, body, whole: true, late: false });
   }

@@ -1,0 +1,46 @@
+import type { Edge, ServiceName } from '../proxied-stack.ts';
+import { again, type Fault } from './fault.ts';
+
+/** Longer than every deadline of a caller (HEALTH_DATA_DEADLINE_MS, 3 s, is the longest), so no answer arrives in time. */
+const DELAY_MS = 3_500;
+const EVERY_MS = 8_000;
+
+/**
+ * A service that works, and too slowly for whoever calls it: first what travels to it and back is late, then what travels to its
+ * database and back, so that it is in the middle of its work when its caller gives up.
+ */
+function slow(service: Exclude<ServiceName, 'gateway'>, callers: readonly Edge[]): Fault {
+  const edges: readonly (readonly Edge[])[] = [callers, [`${service}→postgres`]];
+  return {
+    name: `slow-${service}`,
+    what: `${service}, and then its database, answers only after its callers have given up`,
+    play: async (site) => {
+      const set = (names: readonly Edge[], milliseconds: number | null) => {
+        const manner =
+          milliseconds === null ? ({ kind: 'pass' } as const) : ({ kind: 'delay', milliseconds } as const);
+        for (const name of names) site.stack.proxies[name].set(manner);
+      };
+      await again(
+        { ...site, milliseconds: Math.max(site.milliseconds, 2 * EVERY_MS) },
+        EVERY_MS,
+        async (turn, length) => {
+          const names = edges[turn % edges.length] as readonly Edge[];
+          site.say(`${names.join(', ')}: ${DELAY_MS / 1_000} s late`);
+          set(names, DELAY_MS);
+          try {
+            await site.sleep(length * 0.75);
+          } finally {
+            set(names, null);
+          }
+          await site.sleep(length * 0.25);
+        },
+      );
+    },
+  };
+}
+
+export const SLOW_FAULTS: readonly Fault[] = [
+  slow('authorization', ['gateway→authorization']),
+  slow('consent', ['gateway→consent', 'authorization→consent', 'health-data→consent']),
+  slow('health-data', ['gateway→health-data']),
+];

@@ -1,0 +1,68 @@
+import { openWire, type Wire } from '../load/wire.ts';
+import { findFault } from './judge-answer.ts';
+import { type Credentials, makeMalformedRequest, type Surface } from './malformed-requests.ts';
+import { createRandom } from './random.ts';
+
+export interface HostileRun {
+  readonly surface: Surface;
+  readonly gatewayUrls: readonly string[];
+  readonly credentials: Credentials;
+  /** How many requests. */
+  readonly requests: number;
+  /** The same seed makes the same requests. */
+  readonly seed: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What came of a run. */
+export interface HostileReport {
+  /** How many answers had each status; `0` is a closed connection. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** A sentence for each kind of fault, with the request that showed it. */
+  readonly violations: readonly string[];
+}
+
+const CLIENTS = 64;
+const PATIENCE_MS = 10_000;
+const SHOWN = 300;
+
+/** Sends malformed requests to the gateways in turn, over 64 connections at most, and judges each answer. */
+export async function sendMalformedRequests(run: HostileRun): Promise<HostileReport> {
+  const { surface, gatewayUrls, credentials, requests, signal } = run;
+  const random = createRandom(run.seed);
+  const statuses: Record<string, number> = {};
+  const violations = new Map<string, { count: number; readonly request: string }>();
+  const wires = gatewayUrls.map((url) => openWire(url, PATIENCE_MS));
+  let sent = 0;
+  const send = async () => {
+    while (sent < requests && signal?.aborted !== true) {
+      const wire = wires[sent % wires.length] as Wire;
+      sent += 1;
+      const request = makeMalformedRequest(surface, random, credentials);
+      const answer = await wire.ask(request);
+      statuses[answer.status] = (statuses[answer.status] ?? 0) + 1;
+      const fault = findFault(answer);
+      if (fault === null) continue;
+      const known = violations.get(fault);
+      if (known === undefined) violations.set(fault, { count: 1, request });
+      else known.count += 1;
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: CLIENTS }, send));
+  } finally {
+    for (const wire of wires) wire[Symbol.dispose]();
+  }
+  const shown = [...violations].map(
+    ([fault, { count, request }]) =>
+      `${surface}: ${count} times ${fault}, first for ${mask(request, credentials)}`,
+  );
+  return { statuses, violations: shown };
+}
+
+/** The request without the secrets in it. */
+function mask(request: string, { clientSecret, session, accessToken }: Credentials): string {
+  const secrets = [clientSecret, session, accessToken];
+  const text = secrets.reduce((masked, secret) => masked.replaceAll(secret, '…'), request);
+  return JSON.stringify(text.slice(0, SHOWN));
+}
