@@ -139,3 +139,20 @@ test('a client that does not read holds up the export instead of filling the mem
   expect(before).toBeLessThan(300);
   request.destroy();
 });
+
+test('a person exports two files at once; a third waits until one has ended, and others are not held up', async () => {
+  const next = Promise.withResolvers<{ accesses: object[] }>();
+  gateway.backends.answer({
+    exportAccesses: ({ afterId }) => (afterId === '' ? { accesses: [access('acc_1')] } : next.promise),
+  });
+  const begun = await Promise.all([gateway.fetch(PATH, { headers }), gateway.fetch(PATH, { headers })]);
+  expect(begun.map(({ status }) => status)).toEqual([200, 200]);
+  const third = await gateway.fetch(PATH, { headers });
+  expect([third.status, third.headers.get('retry-after')]).toEqual([429, '5']);
+  const bob = await gateway.sessions.issueSession('bob', { expiresInSeconds: 86_400 });
+  const other = await gateway.fetch(PATH, { headers: { authorization: `Bearer ${bob}` } });
+  expect(other.status).toBe(200);
+  next.resolve({ accesses: [] });
+  await Promise.all([...begun, other].map((response) => response.text()));
+  expect((await gateway.fetch(PATH, { headers })).status).toBe(200);
+});

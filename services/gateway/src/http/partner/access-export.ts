@@ -2,12 +2,17 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ACCESS_CSV_HEADER, toAccessCsvLine } from '@phds/catalog/access-csv';
 import type { AccessRecord } from '@phds/contracts/phds/consent/v1/access_pb';
+import { AppError } from '@phds/service-kit/errors';
 import { type Exchange, onBehalf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { readQuery } from '../list-query.ts';
 import { GUARDS } from '../respond.ts';
 import { FILTERS, readAccessFilter } from './accesses.ts';
 import { toAccessJson } from './consent-json.ts';
+
+/** Exports of one person that run at once; each holds a connection and memory. */
+const AT_ONCE = 2;
+const RETRY_AFTER_SECONDS = 5;
 
 /** A client that takes nothing for so long has gone. */
 const IDLE_MS = 60_000;
@@ -26,7 +31,24 @@ type ReadPiece = (afterId: string) => Promise<readonly AccessRecord[]>;
  * are in memory at most, and the next is read when the client has taken the one before. When a piece cannot be read the connection
  * ends without the last chunk, so that no client takes the file for whole.
  */
-export async function exportAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
+export function createAccessExport(gateway: Gateway): (exchange: Exchange) => Promise<void> {
+  const running = new Map<string, number>();
+  return async (exchange) => {
+    const userId = exchange.session?.userId ?? '';
+    const others = running.get(userId) ?? 0;
+    if (others >= AT_ONCE) throw new AppError('rate_limited', '', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    running.set(userId, others + 1);
+    try {
+      await exportAccesses(gateway, exchange);
+    } finally {
+      const left = (running.get(userId) ?? 1) - 1;
+      if (left > 0) running.set(userId, left);
+      else running.delete(userId);
+    }
+  };
+}
+
+async function exportAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
   const { request, response, requestId } = exchange;
   const query = readQuery(request.originalUrl, [...FILTERS, 'grantId']);
   const filter = readAccessFilter(query);

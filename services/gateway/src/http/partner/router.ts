@@ -2,7 +2,7 @@ import type { Router } from 'express';
 import type { Gateway } from '../gateway.ts';
 import { mount, mountNotFound } from '../routing.ts';
 import { createSessionRouter } from '../session-router.ts';
-import { exportAccesses } from './access-export.ts';
+import { createAccessExport } from './access-export.ts';
 import { listAccesses, showPreview, summarizeAccesses } from './accesses.ts';
 import { getGrant, getReceipt, listGrants, narrowGrant, revokeAllGrants, revokeGrant } from './grants.ts';
 import { approve, deny, getPending, listPending } from './pending-approvals.ts';
@@ -27,7 +27,7 @@ export function createPartnerRouter(gateway: Gateway): Router {
   mount(router, '/consent/grants/:id/receipt', { GET: (exchange) => getReceipt(gateway, exchange) });
   mount(router, '/consent/grants/:id/accesses', { GET: (exchange) => listAccesses(gateway, exchange) });
   mount(router, '/consent/accesses/summary', { GET: (exchange) => summarizeAccesses(gateway, exchange) });
-  mount(router, '/consent/accesses.csv', { GET: (exchange) => exportAccesses(gateway, exchange) });
+  mount(router, '/consent/accesses.csv', { GET: createAccessExport(gateway) });
   mount(router, '/consent/accesses', { GET: (exchange) => listAccesses(gateway, exchange) });
   mount(router, '/consent/preview', { GET: (exchange) => showPreview(gateway, exchange) });
   mountNotFound(router);
