@@ -1,8 +1,10 @@
-// pnpm bench [heart|record|revocation|import|flat|web] [--users 3000] [--readings 1000] [--seconds 8] [--fresh]
+// pnpm bench [heart|record|revocation|import|flat|web|checkpoints] [--users 3000] [--readings 1000] [--seconds 8] [--fresh]
 //   heart, record: [--connections 32] [--rounds 5]    revocation: [--rate 500] [--revocations 16]
 //   import: [--rate 500] [--records 1000000]
 //   web: [--rounds 5]
+//   checkpoints: [--days 90] [--replicas 10] [--earlier]
 //   flat, which has users of its own: [--largest 10000000]
+import { benchCheckpoints } from './checkpoints.ts';
 import { benchFlat } from './flat.ts';
 import { benchHeart } from './heart.ts';
 import { benchImport } from './import.ts';
@@ -18,6 +20,7 @@ const BENCHMARKS = {
   import: benchImport,
   flat: benchFlat,
   web: benchWeb,
+  checkpoints: benchCheckpoints,
 };
 
 const { name, options } = parseOptions(process.argv.slice(2));

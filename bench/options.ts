@@ -17,6 +17,11 @@ export interface Options {
   readonly largest: number;
   /** Of the export that `import` reads. */
   readonly records: number;
+  /** Simulated days and replicas of `checkpoints`. */
+  readonly days: number;
+  readonly replicas: number;
+  /** `checkpoints` as earlier releases signed them. */
+  readonly earlier: boolean;
   /** Fill the database anew. */
   readonly fresh: boolean;
 }
@@ -37,10 +42,13 @@ export function parseOptions(args: readonly string[]): { name: string; options: 
       revocations: text('16'),
       records: text('1000000'),
       largest: text('10000000'),
+      days: text('90'),
+      replicas: text('10'),
+      earlier: { type: 'boolean', default: false },
       fresh: { type: 'boolean', default: false },
     },
   });
-  const { fresh, ...numbers } = values;
+  const { fresh, earlier, ...numbers } = values;
   const options = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, Number(value)]));
-  return { name: positionals[0] ?? 'heart', options: { ...(options as unknown as Options), fresh } };
+  return { name: positionals[0] ?? 'heart', options: { ...(options as unknown as Options), fresh, earlier } };
 }
