@@ -1,7 +1,8 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
+import { currentDeadline, keepDeadline } from './deadline.ts';
 import type { Logger } from './log.ts';
-import { WatchedClient } from './postgres-client.ts';
+import { givenUp, WatchedClient } from './postgres-client.ts';
 
 export interface PostgresOptions {
   /** Connects as the service's runtime role. Must not have the parameter `options`, which would replace the settings of each connection. */
@@ -32,10 +33,26 @@ export interface Postgres extends AsyncDisposable {
 }
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 2_000;
+const CONNECTION_CHECK_MS = 250;
 const IDLE_TIMEOUT_MS = 30_000;
 
 // How much longer than the server's own limit we wait for an answer: only a dead network needs it.
 const ANSWER_GRACE_MS = 1_000;
+
+/** A pool that calls back in the context of whoever asked for a connection, not of whoever gave it back. */
+class DeadlinePool extends pg.Pool {
+  override connect(): Promise<pg.PoolClient>;
+  override connect(callback: ConnectCallback): void;
+  override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
+    const isLate = currentDeadline()?.remainingMs() === 0;
+    if (callback === undefined) return isLate ? Promise.reject(givenUp()) : super.connect();
+    if (isLate) process.nextTick(callback, givenUp(), undefined, () => undefined);
+    else super.connect(keepDeadline(callback));
+    return undefined;
+  }
+}
+
+type ConnectCallback = Parameters<pg.Pool['connect']>[0];
 
 /**
  * Opens a service's database. Nothing is connected yet: the first query does, and a database that is away makes
@@ -45,7 +62,7 @@ export function openPostgres(options: PostgresOptions): Postgres {
   if (/[?&]options=/i.test(options.connectionString)) {
     throw new Error('the connection string of the database must not have the parameter options');
   }
-  const pool = new pg.Pool({
+  const pool = new DeadlinePool({
     Client: WatchedClient,
     connectionString: options.connectionString,
     application_name: options.applicationName,
@@ -58,6 +75,8 @@ export function openPostgres(options: PostgresOptions): Postgres {
       // Prisma's adapter takes the offset of a timestamptz for UTC, whatever it says.
       timezone: 'UTC',
       statement_timeout: options.statementTimeoutMs,
+      // A statement whose caller has given up loses its connection; this is how soon the server notices, also behind a lock.
+      client_connection_check_interval: CONNECTION_CHECK_MS,
       idle_in_transaction_session_timeout: options.statementTimeoutMs,
       // What was answered as done has to survive a crash, whatever the server's default says.
       synchronous_commit: 'on',
@@ -69,7 +88,11 @@ export function openPostgres(options: PostgresOptions): Postgres {
   // The pool replaces a connection that dies idle; unhandled, its error would end the process.
   pool.on('error', (error) => options.log?.warn({ err: error }, 'idle database connection lost'));
   pool.on('acquire', (client) => expectAnswers(client, options.statementTimeoutMs));
-  pool.on('release', (_error, client) => toWatched(client).watch(0));
+  pool.on('release', (_error, client) => {
+    const watched = toWatched(client);
+    watched.watch(0);
+    watched.leaveDeadline();
+  });
   let closing: Promise<void> | undefined;
   return {
     pool,

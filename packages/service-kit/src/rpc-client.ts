@@ -10,6 +10,8 @@ import {
 } from '@bufbuild/protobuf';
 import { type Client, createClient, type Transport, type UnaryResponse } from '@connectrpc/connect';
 import { Client as GrpcClient, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { currentDeadline } from './deadline.ts';
+import { unavailable } from './errors.ts';
 import { fromGrpcError } from './rpc-errors.ts';
 import { channelCredentials, type TlsFiles } from './rpc-tls.ts';
 import type { ServiceTokenSource } from './service-token.ts';
@@ -20,7 +22,10 @@ export interface RpcChannelOptions {
   /** Name of the service that is called: the audience of the service token. */
   readonly audience: string;
   readonly tokens: ServiceTokenSource;
-  /** For calls that say nothing else, in milliseconds. Every call has a deadline. */
+  /**
+   * For calls that say nothing else, in milliseconds. Every call has a deadline, which is never later than that of the call
+   * it is made for.
+   */
   readonly deadlineMs: number;
   readonly tls?: TlsFiles;
 }
@@ -30,6 +35,9 @@ export interface RpcChannel extends Disposable {
   /** A typed client; its calls reject with AppError alone, the callee's reason restored. */
   client<Service extends DescService>(service: Service): Client<Service>;
 }
+
+/** What the callee's answer, or its refusal, takes on the way back. */
+const HOP_MARGIN_MS = 20;
 
 const CHANNEL_OPTIONS = {
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
@@ -64,12 +72,21 @@ function createGrpcTransport(grpc: GrpcClient, options: RpcChannelOptions): Tran
       const metadata = new Metadata();
       for (const [name, value] of toPairs(header)) metadata.set(name, value);
       metadata.set('authorization', `Bearer ${await options.tokens(options.audience)}`);
-      return call(grpc, method, metadata, timeoutMs ?? options.deadlineMs, signal, input);
+      return call(grpc, method, metadata, toTimeLeft(timeoutMs ?? options.deadlineMs), signal, input);
     },
     stream() {
       throw new TypeError('only unary rpcs are called');
     },
   };
+}
+
+/** The limit, or what the own caller's deadline leaves of it. Throws `unavailable` when that is nothing. */
+function toTimeLeft(limitMs: number): number {
+  const deadline = currentDeadline();
+  if (deadline === undefined) return limitMs;
+  const leftMs = Math.min(limitMs, deadline.remainingMs() - HOP_MARGIN_MS);
+  if (leftMs > 0) return leftMs;
+  throw unavailable(new Error('the caller waits no more: nothing is asked of another service'));
 }
 
 /** Plain objects are what hot paths pass; a Headers object made for each of them would cost more than the rest. */
@@ -87,6 +104,7 @@ function call<I extends DescMessage, O extends DescMessage>(
   signal: AbortSignal | undefined,
   input: MessageInitShape<I>,
 ): Promise<UnaryResponse<I, O>> {
+  const deadline = currentDeadline();
   return new Promise((resolve, reject) => {
     const running = grpc.makeUnaryRequest(
       `/${method.parent.typeName}/${method.name}`,
@@ -99,10 +117,13 @@ function call<I extends DescMessage, O extends DescMessage>(
       metadata,
       { deadline: Date.now() + timeoutMs },
       (error: ServiceError | null, message?: MessageShape<O>) => {
+        deadline?.release(ongoing);
         if (error !== null) reject(fromGrpcError(error));
         else resolve(new GrpcResponse(method, message as MessageShape<O>));
       },
     );
+    const ongoing = { abandon: () => running.cancel() };
+    deadline?.hold(ongoing);
     signal?.addEventListener('abort', () => running.cancel(), { once: true });
   });
 }

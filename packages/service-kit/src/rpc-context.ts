@@ -6,6 +6,7 @@ import {
   type HandlerContext,
 } from '@connectrpc/connect';
 import type { Metadata } from '@grpc/grpc-js';
+import { Deadline } from './deadline.ts';
 import { AppError, unauthorized } from './errors.ts';
 import { ASSERTION_METADATA, SESSION_METADATA } from './metadata-keys.ts';
 
@@ -39,6 +40,17 @@ export function findHeader(context: HandlerContext, name: string): string | null
   return context instanceof GrpcHandlerContext ? context.findMetadata(name) : context.requestHeader.get(name);
 }
 
+/** Longest that a call without a deadline is worked for. */
+const DEFAULT_DEADLINE_MS = 30_000;
+
+/** How long the caller waits. */
+export function deadlineOf(context: HandlerContext): Deadline {
+  if (context instanceof GrpcHandlerContext) return context.deadline;
+  const deadline = new Deadline(context.timeoutMs() ?? DEFAULT_DEADLINE_MS);
+  context.signal.addEventListener('abort', () => deadline.end(), { once: true });
+  return deadline;
+}
+
 /** Connect's handler context over a grpc-js call; made lazily, since most calls need two headers and nothing else. */
 export class GrpcHandlerContext implements HandlerContext {
   readonly service: DescService;
@@ -46,21 +58,22 @@ export class GrpcHandlerContext implements HandlerContext {
   readonly requestMethod = 'POST';
   readonly protocolName = 'grpc';
   readonly url: string;
+  readonly deadline: Deadline;
   readonly #metadata: Metadata;
-  readonly #deadline: number | undefined;
   #requestHeader: Headers | undefined;
   #responseHeader: Headers | undefined;
   #responseTrailer: Headers | undefined;
   #values: ContextValues | undefined;
   #abort: AbortController | undefined;
+  #isCancelled = false;
 
   constructor(method: DescMethod, metadata: Metadata, deadline: Date | number | undefined) {
     this.service = method.parent;
     this.method = method;
     this.url = `/${method.parent.typeName}/${method.name}`;
     this.#metadata = metadata;
-    const time = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline);
-    this.#deadline = Number.isFinite(time) ? time : undefined;
+    const timeoutMs = deadline === undefined ? Number.POSITIVE_INFINITY : Number(deadline) - Date.now();
+    this.deadline = new Deadline(Number.isFinite(timeoutMs) ? timeoutMs : DEFAULT_DEADLINE_MS);
   }
 
   findMetadata(name: string): string | null {
@@ -94,15 +107,21 @@ export class GrpcHandlerContext implements HandlerContext {
   }
 
   get signal(): AbortSignal {
-    this.#abort ??= new AbortController();
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#isCancelled) this.#abort.abort();
+    }
     return this.#abort.signal;
   }
 
-  timeoutMs(): number | undefined {
-    return this.#deadline === undefined ? undefined : Math.max(0, this.#deadline - Date.now());
+  timeoutMs(): number {
+    return this.deadline.remainingMs();
   }
 
+  /** The caller has given up, its deadline has passed, or the call is over. */
   cancel(): void {
+    this.#isCancelled = true;
+    this.deadline.end();
     this.#abort?.abort();
   }
 }

@@ -1,8 +1,9 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
+import { withinDeadline } from './deadline.ts';
 import { AppError, toAppError } from './errors.ts';
 import type { Logger } from './log.ts';
-import { findHeader, setCaller } from './rpc-context.ts';
+import { deadlineOf, findHeader, setCaller } from './rpc-context.ts';
 import type { ServiceTokenVerifier } from './service-token.ts';
 
 /** The callers each rpc admits; every rpc is listed, and an empty list admits nobody. */
@@ -52,7 +53,7 @@ function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGu
       throw report(toAppError(error), context, guard.log);
     }
     try {
-      return await handler(request, context);
+      return await withinDeadline(deadlineOf(context), () => handler(request, context));
     } catch (error) {
       throw report(toOwnError(error), context, guard.log);
     }

@@ -103,7 +103,10 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     buildLedgerService(base),
     await buildConsentService(base),
     accessService({
-      accesses: createAccesses({ writer, history: translatingErrors(createPrismaAccessHistory(prisma)) }),
+      accesses: createAccesses({
+        writer,
+        history: translatingErrors(createPrismaAccessHistory(prisma)),
+      }),
       userOf: base.userOf,
     }),
     restoreService(createRestores(restores)),

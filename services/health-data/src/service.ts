@@ -1,6 +1,7 @@
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { createAssertionVerifier } from '@phds/service-kit/access-assertion';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
+import { withoutDeadline } from '@phds/service-kit/deadline';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres-names';
@@ -109,11 +110,13 @@ function connectConsent(config: Config, clock: Clock): RpcChannel {
 }
 
 function createRecorder(config: Config, channel: RpcChannel): AccessRecorder {
-  return createBatchingAccessRecorder(createRpcAccessLog(channel.client(AccessService)), {
+  const recorder = createBatchingAccessRecorder(createRpcAccessLog(channel.client(AccessService)), {
     maxBatch: config.ACCESS_BATCH_MAX,
     maxQueue: config.ACCESS_QUEUE_MAX,
     maxWaitMs: config.ACCESS_WAIT_MS,
   });
+  // A batch holds the accesses of many calls, and no single one of them ends it.
+  return { record: (access) => withoutDeadline(() => recorder.record(access)) };
 }
 
 /** Of one app. More could not be answered in time. */
@@ -147,13 +150,15 @@ function createRpcServices(
     jwks: config.SESSION_JWKS,
     clock,
   });
+  // Goes on after the call that asked for it.
+  const rebuild = (userId: string) => withoutDeadline(() => rebuilds.request(userId));
   return [
     healthDataService({ verifyAssertion, data, recorder }),
     previewService(verifySession, data),
     ingestionService({
-      readingWriter: createPgReadingWriter(pool, rebuilds.request),
+      readingWriter: createPgReadingWriter(pool, rebuild),
       recordWriter: createPgRecordWriter(pool),
-      profiles: createPgProfileWriter(pool, rebuilds.request),
+      profiles: createPgProfileWriter(pool, rebuild),
       eraser: createPgUserEraser(pool),
       imports: createPgImports(pool),
       clock,

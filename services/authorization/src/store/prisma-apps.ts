@@ -78,10 +78,13 @@ function createChanges(
 
     replaceSecret: (clientId, secret, now) =>
       translated(async () => {
-        const changed = await prisma.$executeRaw`
-          UPDATE app SET secret_hash = ${toBytes(secret.hash)}, secret_last4 = ${secret.last4},
-                         secret_rotated_at = ${now}, updated_at = ${now}
-          WHERE client_id = ${clientId} AND status <> 'revoked'`;
+        // In a transaction, since only a commit is left out when the developer, who alone would get the new secret, waits no more.
+        const [changed] = await prisma.$transaction([
+          prisma.$executeRaw`
+            UPDATE app SET secret_hash = ${toBytes(secret.hash)}, secret_last4 = ${secret.last4},
+                           secret_rotated_at = ${now}, updated_at = ${now}
+            WHERE client_id = ${clientId} AND status <> 'revoked'`,
+        ]);
         return changed === 1;
       }),
 

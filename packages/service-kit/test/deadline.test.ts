@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Deadline, withinDeadline, withoutDeadline } from '@phds/service-kit/deadline';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { eventually } from '@phds/test-kit/conditions';
+import type { TestDatabase } from '@phds/test-kit/databases';
+import pg from 'pg';
+import { PrismaClient } from './fixtures/library/generated/client.ts';
+import { createLibraryDatabase } from './library-database.ts';
+
+let database: TestDatabase;
+let postgres: Postgres;
+let prisma: PrismaClient;
+let admin: pg.Client;
+
+beforeAll(async () => {
+  database = await createLibraryDatabase();
+  postgres = openPostgres({
+    connectionString: database.url,
+    schema: database.schema,
+    applicationName: 'deadline-test',
+    poolSize: 1,
+    statementTimeoutMs: 60_000,
+    connectTimeoutMs: 60_000,
+  });
+  prisma = new PrismaClient({ adapter: postgres.adapter });
+  admin = new pg.Client({ connectionString: database.adminUrl });
+  await admin.connect();
+});
+afterAll(async () => {
+  await prisma?.$disconnect();
+  await postgres?.[Symbol.asyncDispose]();
+  await admin?.end();
+  await database?.[Symbol.asyncDispose]();
+});
+
+const GIVEN_UP = { code: 'ETIMEDOUT' };
+const LONG_MS = 60_000;
+
+function ended(): Deadline {
+  const deadline = new Deadline(LONG_MS);
+  deadline.end();
+  return deadline;
+}
+
+/** How many statements of the pool the server is working on. */
+async function countRunning(): Promise<number> {
+  const { rows } = await admin.query<{ count: number }>(`
+    SELECT count(*)::int FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'deadline-test' AND state = 'active'`);
+  return rows[0]?.count ?? 0;
+}
+
+test('the time that is left goes down to nothing, at once when the caller gives up', () => {
+  expect(new Deadline(0).remainingMs()).toBe(0);
+  const deadline = new Deadline(LONG_MS);
+  expect(deadline.remainingMs()).toBeGreaterThan(LONG_MS / 2);
+  deadline.end();
+  expect(deadline.remainingMs()).toBe(0);
+});
+
+test('no statement begins for a caller that waits no more, and others go on', async () => {
+  await withinDeadline(ended(), async () => {
+    await expect(postgres.pool.query('SELECT 1')).rejects.toMatchObject(GIVEN_UP);
+    await expect(postgres.pool.connect()).rejects.toMatchObject(GIVEN_UP);
+    await expect(withoutDeadline(() => postgres.pool.query('SELECT 1'))).resolves.toMatchObject({
+      rowCount: 1,
+    });
+  });
+  await expect(withinDeadline(new Deadline(LONG_MS), () => postgres.ping())).resolves.toBeUndefined();
+});
+
+test('a statement under way ends on the server when its caller gives up', async () => {
+  const deadline = new Deadline(LONG_MS);
+  const running = withinDeadline(deadline, () => postgres.pool.query('SELECT pg_sleep(60)'));
+  const refused = expect(running).rejects.toMatchObject(GIVEN_UP);
+  await eventually(async () => (await countRunning()) === 1);
+  deadline.end();
+  await refused;
+  await eventually(async () => (await countRunning()) === 0);
+  await postgres.ping();
+});
+
+test('a call that waits for a connection keeps its own deadline, not that of the call before it', async () => {
+  const patient = new Deadline(LONG_MS);
+  const client = await withinDeadline(patient, () => postgres.pool.connect());
+  const waiting = withinDeadline(new Deadline(LONG_MS), () => postgres.pool.query('SELECT 1'));
+  patient.end();
+  withinDeadline(patient, () => client.release());
+  await expect(waiting).resolves.toMatchObject({ rowCount: 1 });
+});
+
+test('a transaction of which the caller would not hear in time is rolled back, and its connection is used again', async () => {
+  const client = await postgres.pool.connect();
+  await client.query('BEGIN');
+  await client.query("INSERT INTO author (id, name) VALUES ('late', 'Late')");
+  // Not over yet, and too little for the commit and the answer's way back.
+  const commit = withinDeadline(new Deadline(99), () => client.query('COMMIT'));
+  await expect(commit).rejects.toMatchObject(GIVEN_UP);
+  client.release();
+  const { rows } = await postgres.pool.query("SELECT FROM author WHERE id = 'late'");
+  expect(rows).toEqual([]);
+});
+
+test('a transaction of Prisma whose caller gives up changes nothing and leaves no connection behind', async () => {
+  const deadline = new Deadline(LONG_MS);
+  const late = withinDeadline(deadline, () =>
+    prisma.$transaction(async (tx) => {
+      await tx.author.create({ data: { id: 'late', name: 'Late' } });
+      deadline.end();
+    }),
+  );
+  await expect(late).rejects.toThrow();
+  expect(await prisma.author.count({ where: { id: 'late' } })).toBe(0);
+  await withinDeadline(new Deadline(LONG_MS), () =>
+    prisma.$transaction((tx) => tx.author.create({ data: { id: 'in-time', name: 'In time' } })),
+  );
+  expect(await prisma.author.count({ where: { id: 'in-time' } })).toBe(1);
+});

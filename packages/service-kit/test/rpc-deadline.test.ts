@@ -1,0 +1,128 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { HandlerContext } from '@connectrpc/connect';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
+import { currentDeadline, Deadline, withinDeadline } from '@phds/service-kit/deadline';
+import { createLogger } from '@phds/service-kit/log';
+import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
+import { implement } from '@phds/service-kit/rpc-service';
+import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'health-data', alg: 'EdDSA' };
+const tokens = createServiceTokenSource({
+  service: 'health-data',
+  privateKeyPem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+});
+
+let server: RpcServer;
+let handle: (context: HandlerContext) => Promise<void> = async () => undefined;
+let calls = 0;
+
+beforeAll(async () => {
+  server = await startRpcServer({
+    services: [
+      implement(
+        AccessService,
+        {
+          recordAccess: async (_request, context) => {
+            calls += 1;
+            await handle(context);
+            return {};
+          },
+          listAccesses: () => ({}),
+          exportAccesses: () => ({}),
+          listAccessDays: () => ({}),
+          getAppUsage: () => ({}),
+        },
+        {
+          recordAccess: ['health-data'],
+          listAccesses: [],
+          exportAccesses: [],
+          listAccessDays: [],
+          getAppUsage: [],
+        },
+      ),
+    ],
+    verifyCaller: createServiceTokenVerifier({
+      service: 'consent',
+      publicKeys: JSON.stringify({ keys: [jwk] }),
+    }),
+    log: createLogger({ service: 'consent', level: 'silent' }),
+    host: '127.0.0.1',
+    rpcPort: 0,
+    probePort: null,
+    connectPort: 0,
+    health: async () => true,
+  });
+});
+afterAll(async () => server[Symbol.asyncDispose]());
+
+function open() {
+  const address = `127.0.0.1:${server.rpcPort}`;
+  const channel = openRpcChannel({ address, audience: 'consent', tokens, deadlineMs: 60_000 });
+  return { client: channel.client(AccessService), [Symbol.dispose]: () => channel[Symbol.dispose]() };
+}
+
+test('a call gets what is left of the deadline of the call that it is made for', async () => {
+  using consent = open();
+  const seen: (number | undefined)[] = [];
+  handle = async () => void seen.push(currentDeadline()?.remainingMs());
+  await withinDeadline(new Deadline(20_000), () => consent.client.recordAccess({}));
+  await withinDeadline(new Deadline(20_000), () => consent.client.recordAccess({}, { timeoutMs: 10_000 }));
+  await consent.client.recordAccess({});
+  const [shortened, own, alone] = seen;
+  expect(shortened).toBeGreaterThan(10_000);
+  expect(shortened).toBeLessThan(20_000);
+  expect(own).toBeLessThanOrEqual(10_000);
+  expect(alone).toBeGreaterThan(20_000);
+});
+
+test('nothing is asked of another service for a caller that waits no more', async () => {
+  using consent = open();
+  calls = 0;
+  const call = withinDeadline(new Deadline(0), () => consent.client.recordAccess({}));
+  await expect(call).rejects.toMatchObject({ reason: 'unavailable' });
+  expect(calls).toBe(0);
+});
+
+test('when a caller gives up, so does what was called for it', async () => {
+  using consent = open();
+  const ended = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  handle = async ({ signal }) => {
+    begun.resolve();
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    expect(currentDeadline()?.remainingMs()).toBe(0);
+    ended.resolve();
+  };
+  const deadline = new Deadline(60_000);
+  const call = withinDeadline(deadline, () => consent.client.recordAccess({}));
+  const refused = expect(call).rejects.toMatchObject({ reason: 'unavailable' });
+  await begun.promise;
+  deadline.end();
+  await Promise.all([refused, ended.promise]);
+});
+
+test('a call in the Connect protocol has its deadline too', async () => {
+  let seen: number | undefined;
+  handle = async () => {
+    seen = currentDeadline()?.remainingMs();
+  };
+  const response = await fetch(
+    `http://127.0.0.1:${server.connectPort}/phds.consent.v1.AccessService/RecordAccess`,
+    {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'connect-timeout-ms': '20000',
+        authorization: `Bearer ${await tokens('consent')}`,
+      },
+      body: '{}',
+    },
+  );
+  expect(response.status).toBe(200);
+  expect(seen).toBeGreaterThan(10_000);
+  expect(seen).toBeLessThanOrEqual(20_000);
+});

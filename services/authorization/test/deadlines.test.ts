@@ -1,0 +1,93 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@phds/test-kit/conditions';
+import pg from 'pg';
+import { type Harness, REDIRECT_URI, reasonOf, startHarness, type TestApp } from './harness.ts';
+
+let harness: Harness;
+let app: TestApp;
+let admin: pg.Client;
+let release: () => void = () => undefined;
+
+// Enough for what comes before the dependency that is slow, on a busy machine too.
+const PATIENCE_MS = 1_000;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  app = await harness.registerApp();
+  admin = new pg.Client({ connectionString: harness.database.adminUrl });
+  await admin.connect();
+});
+afterEach(() => {
+  release();
+  harness.consent.onCheckLiveness = () => Promise.resolve();
+});
+afterAll(async () => {
+  await admin?.end();
+  await harness?.[Symbol.asyncDispose]();
+});
+
+/** Consent judges, and its answer does not come before `release`. */
+function slowConsent(): void {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  harness.consent.onCheckLiveness = () => promise;
+  release = resolve;
+}
+
+/** Asks with little patience and answers the reason of the refusal, once the service has ended its work for the call. */
+async function giveUpOn(parameters: Record<string, string>, isDone: () => Promise<boolean>): Promise<string> {
+  const refused = () => harness.logged().split('rpc refused').length;
+  const before = refused();
+  const request = { client: app, ...parameters };
+  const reason = await reasonOf(harness.tokens.issueToken(request, { timeoutMs: PATIENCE_MS }));
+  release();
+  await eventually(async () => refused() > before || (await isDone()));
+  return reason;
+}
+
+const isSet = (statement: string) => async () => {
+  const { rows } = await admin.query<{ done: boolean }>(statement);
+  return rows.every(({ done }) => done);
+};
+
+test('an exchange whose caller gave up while consent was slow consumes nothing: the retry gets tokens, and no family is revoked', async () => {
+  const code = await harness.obtainCode(app);
+  slowConsent();
+  const parameters = { grantType: 'authorization_code', code, redirectUri: REDIRECT_URI };
+  const isConsumed = isSet('SELECT consumed_at IS NOT NULL AS done FROM "authorization".authorization_code');
+  expect(await giveUpOn(parameters, isConsumed)).toBe('unavailable');
+  harness.consent.onCheckLiveness = () => Promise.resolve();
+  const tokens = await harness.exchange(app, code);
+  expect(await harness.introspect(tokens.accessToken)).toMatchObject({ ledgerChecked: true });
+  expect(harness.consent.revokedFamilies.size).toBe(0);
+});
+
+test('a refresh whose caller gave up while consent was slow does not rotate, and the retry gets tokens', async () => {
+  const first = await harness.exchange(app, await harness.obtainCode(app));
+  slowConsent();
+  const isRotated = isSet(
+    'SELECT bool_or(rotated_at IS NOT NULL) AS done FROM "authorization".refresh_token',
+  );
+  const parameters = { grantType: 'refresh_token', refreshToken: first.refreshToken };
+  expect(await giveUpOn(parameters, isRotated)).toBe('unavailable');
+  expect(await isRotated()).toBe(false);
+  harness.consent.onCheckLiveness = () => Promise.resolve();
+  const next = await harness.refresh(app, first.refreshToken);
+  expect(await harness.refresh(app, next.refreshToken)).toMatchObject({ grantId: first.grantId });
+  expect(harness.consent.revokedFamilies.size).toBe(0);
+});
+
+test('a statement whose caller gave up while the database was slow ends, and consumes nothing once it could go on', async () => {
+  const code = await harness.obtainCode(app);
+  await admin.query('BEGIN');
+  await admin.query('SELECT FROM "authorization".authorization_code FOR UPDATE');
+  const exchange = { client: app, grantType: 'authorization_code', code, redirectUri: REDIRECT_URI };
+  const call = harness.tokens.issueToken(exchange, { timeoutMs: PATIENCE_MS });
+  expect(await reasonOf(call)).toBe('unavailable');
+  const isNobodyWaiting = isSet(`
+    SELECT count(*) = 0 AS done FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+  await eventually(isNobodyWaiting, { timeoutMs: 5_000 });
+  await admin.query('ROLLBACK');
+  expect(await harness.exchange(app, code)).toMatchObject({ accessToken: expect.any(String) });
+  expect(harness.consent.revokedFamilies.size).toBe(0);
+});
