@@ -45,7 +45,7 @@ test('a skewed clock shifts what asks for the time, and nothing else', async () 
   const preload = join(import.meta.dirname, '../src/skewed-clock.ts');
   const before = Date.now();
   const { stdout } = spawnSync(process.execPath, ['--import', preload, '-e', program], {
-    env: { FAULTS_CLOCK_FILE: clock },
+    env: { ...process.env, FAULTS_CLOCK_FILE: clock },
     encoding: 'utf8',
   });
   const [now, made, ...rest] = JSON.parse(stdout) as [number, number, ...unknown[]];
