@@ -169,6 +169,7 @@ function createRpcServices(parts: Parts) {
   return [
     createAppService({ apps, sessions }),
     createAuthorizationService({
+      clients,
       authorizations,
       decisions,
       eraseUser: createEraseUser({ people: parts.people, apps }),

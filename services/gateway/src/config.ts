@@ -81,6 +81,14 @@ export const gatewaySettings = z.object({
   LIMIT_APP_USER_PER_MINUTE: integer(300, { min: 1 }),
   /** Requests a minute of one app. */
   LIMIT_APP_PER_MINUTE: integer(6_000, { min: 1 }),
+  /** Requests a minute of one app under `/oauth`. */
+  LIMIT_CLIENT_PER_MINUTE: integer(6_000, { min: 1 }),
+  /** Requests a minute of one person's session that change nothing. */
+  LIMIT_USER_PER_MINUTE: integer(600, { min: 1 }),
+  /** Requests a minute of one person's session that change something. */
+  LIMIT_USER_CHANGES_PER_MINUTE: integer(120, { min: 1 }),
+  /** Authorization requests a minute from one address that are opened without an app's secret. */
+  LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: integer(60, { min: 1 }),
   /** Failed authentications a minute from one address, and for one presented client id. */
   LIMIT_AUTH_FAILURES_PER_MINUTE: integer(60, { min: 1 }),
   /** No refused authentication is answered sooner than this. Milliseconds. */

@@ -14,6 +14,7 @@ import { startHttpServer } from './http/server.ts';
 import { createSessionReader } from './http/session.ts';
 import { FailedAuthentications } from './limits/failed-authentications.ts';
 import { RequestLimits } from './limits/request-limits.ts';
+import { SurfaceLimits } from './limits/surface-limits.ts';
 
 export interface Overrides {
   readonly clock?: Clock;
@@ -50,6 +51,13 @@ export async function createService(config: GatewayConfig, overrides: Overrides 
       redis,
       appUserPerMinute: config.LIMIT_APP_USER_PER_MINUTE,
       appPerMinute: config.LIMIT_APP_PER_MINUTE,
+    }),
+    surfaceLimits: new SurfaceLimits({
+      redis,
+      clientPerMinute: config.LIMIT_CLIENT_PER_MINUTE,
+      userPerMinute: config.LIMIT_USER_PER_MINUTE,
+      userChangesPerMinute: config.LIMIT_USER_CHANGES_PER_MINUTE,
+      anonymousAuthorizationsPerMinute: config.LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE,
     }),
     failures: new FailedAuthentications({ redis, perMinute: config.LIMIT_AUTH_FAILURES_PER_MINUTE }),
     readSession: createSessionReader({

@@ -2,7 +2,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, type Reason, unauthorized } from '@phds/service-kit/errors';
-import { bearer, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { bearer, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 let gateway: TestGateway;
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -206,6 +206,7 @@ describe('revocation and introspection', () => {
 
   test('an app lists its own grants', async () => {
     gateway.backends.answer({
+      introspect: () => liveToken({ principal: { userId: '' } }),
       listOwnGrants: () => ({
         grants: [{ id: 'grt_1', scopes: ['read:mood'], status: GrantStatus.ACTIVE }],
         total: 1,

@@ -41,6 +41,7 @@ export async function startTestGateway(env: Readonly<Record<string, string>> = {
   const config = readGatewayConfig({
     PORT: '0',
     LIMIT_AUTH_FAILURES_PER_MINUTE: '100000',
+    LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '100000',
     SESSION_ISSUER: sessions.issuer,
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,

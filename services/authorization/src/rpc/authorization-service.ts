@@ -5,18 +5,20 @@ import { sessionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { SessionVerifier } from '@phds/service-kit/session';
 import type { Authorizations } from '../app/authorizations.ts';
+import type { ClientAuthentication } from '../app/client-authentication.ts';
 import type { Decisions } from '../app/decisions.ts';
 import type { EraseUser } from '../app/erasures.ts';
 import { fromWireCredentials } from './request-conversion.ts';
 
 /** The authorization-code flow up to the code, and the end of a person. */
 export function createAuthorizationService(dependencies: {
+  readonly clients: ClientAuthentication;
   readonly authorizations: Authorizations;
   readonly decisions: Decisions;
   readonly eraseUser: EraseUser;
   readonly sessions: SessionVerifier;
 }) {
-  const { authorizations, decisions, eraseUser, sessions } = dependencies;
+  const { clients, authorizations, decisions, eraseUser, sessions } = dependencies;
 
   /** Verified here too, so that an unknown pending approval is not told to somebody without a session. */
   const verifiedSession = async (context: HandlerContext) => {
@@ -28,6 +30,10 @@ export function createAuthorizationService(dependencies: {
   const implementation: ServiceImpl<typeof AuthorizationService> = {
     async openAuthorization({ client, ...request }) {
       return authorizations.open({ ...request, client: fromWireCredentials(client) });
+    },
+    async authenticateClient({ client }) {
+      const { clientId } = await clients.authenticate(fromWireCredentials(client));
+      return { clientId };
     },
     async resolveRequestUri({ clientId, requestUri }) {
       return { pendingId: await authorizations.resolve(clientId, requestUri) };
@@ -48,6 +54,7 @@ export function createAuthorizationService(dependencies: {
 
   return implement(AuthorizationService, implementation, {
     openAuthorization: ['gateway'],
+    authenticateClient: ['gateway'],
     resolveRequestUri: ['gateway'],
     completeAuthorization: ['gateway'],
     denyAuthorization: ['gateway'],

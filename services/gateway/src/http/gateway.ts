@@ -5,6 +5,7 @@ import type { Backends } from '../clients/backends.ts';
 import type { GatewayConfig } from '../config.ts';
 import type { FailedAuthentications } from '../limits/failed-authentications.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
+import type { SurfaceLimits } from '../limits/surface-limits.ts';
 import type { SessionReader } from './session.ts';
 
 /** Waits so many milliseconds; injected so that tests need not. */
@@ -19,6 +20,7 @@ export interface Gateway {
   readonly backends: Backends;
   readonly authenticator: Authenticator;
   readonly limits: RequestLimits;
+  readonly surfaceLimits: SurfaceLimits;
   readonly failures: FailedAuthentications;
   readonly readSession: SessionReader;
 }

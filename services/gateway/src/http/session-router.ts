@@ -1,4 +1,5 @@
 import { Router } from 'express';
+import { applyAllowance } from './allowance.ts';
 import { exchangeOf } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 
@@ -6,7 +7,9 @@ import type { Gateway } from './gateway.ts';
 export function createSessionRouter(gateway: Gateway): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use(async (request, response, next) => {
-    exchangeOf(request, response).session = await gateway.readSession(request);
+    const session = await gateway.readSession(request);
+    exchangeOf(request, response).session = session;
+    applyAllowance(response, await gateway.surfaceLimits.takeForUser(session.userId, request.method));
     next();
   });
   return router;

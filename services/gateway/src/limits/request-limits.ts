@@ -1,15 +1,5 @@
 import type { RedisConnection } from '@phds/service-kit/redis';
-import { type Bucket, createLeasingBucket, type Quota } from './bucket.ts';
-
-/** What an authenticated request finds in its buckets, as the fields of the IETF draft say it. */
-export interface Allowance {
-  readonly allowed: boolean;
-  /** Value of `RateLimit-Policy`. */
-  readonly policy: string;
-  /** Value of `RateLimit`. */
-  readonly state: string;
-  readonly retryAfterSeconds: number;
-}
+import { type Allowance, Limit } from './limit.ts';
 
 export interface RequestLimitsOptions {
   readonly redis: RedisConnection | null;
@@ -19,16 +9,12 @@ export interface RequestLimitsOptions {
 
 /** Limits of authenticated requests: per app and user, and per app (contract section 6). Never by address. */
 export class RequestLimits {
-  readonly #appUser: Bucket;
-  readonly #app: Bucket;
-  readonly #appUserPolicy: string;
-  readonly #appPolicy: string;
+  readonly #appUser: Limit;
+  readonly #app: Limit;
 
   constructor({ redis, appUserPerMinute, appPerMinute }: RequestLimitsOptions) {
-    this.#appUser = createLeasingBucket({ name: 'app-user', perMinute: appUserPerMinute, redis });
-    this.#app = createLeasingBucket({ name: 'app', perMinute: appPerMinute, redis });
-    this.#appUserPolicy = `"app-user";q=${appUserPerMinute};w=60`;
-    this.#appPolicy = `"app";q=${appPerMinute};w=60`;
+    this.#appUser = new Limit({ name: 'app-user', perMinute: appUserPerMinute, redis });
+    this.#app = new Limit({ name: 'app', perMinute: appPerMinute, redis });
   }
 
   /**
@@ -38,19 +24,8 @@ export class RequestLimits {
    */
   async take(clientId: string, userId: string): Promise<Allowance> {
     const appUser = await this.#appUser.take(`${clientId}:${userId}`);
-    if (appUser.allowed) {
-      const app = await this.#app.take(clientId);
-      if (!app.allowed) return toAllowance('app', this.#appPolicy, app);
-    }
-    return toAllowance('app-user', this.#appUserPolicy, appUser);
+    if (!appUser.allowed) return appUser;
+    const app = await this.#app.take(clientId);
+    return app.allowed ? appUser : app;
   }
-}
-
-function toAllowance(name: string, policy: string, quota: Quota): Allowance {
-  return {
-    allowed: quota.allowed,
-    policy,
-    state: `"${name}";r=${quota.remaining};t=${quota.resetSeconds}`,
-    retryAfterSeconds: quota.resetSeconds,
-  };
 }

@@ -3,7 +3,7 @@ import { AppError, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { ASSERTION_METADATA } from '@phds/service-kit/metadata-keys';
 import type { Authenticated } from '../../cache/authenticator.ts';
-import type { Allowance } from '../../limits/request-limits.ts';
+import type { Allowance } from '../../limits/limit.ts';
 import { findBearerToken } from '../bearer.ts';
 import type { Gateway } from '../gateway.ts';
 import { refuse } from '../refusal.ts';

@@ -1,4 +1,5 @@
 import { toAppError } from '@phds/service-kit/errors';
+import { applyAllowance } from '../allowance.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { OAUTH_HEADERS } from '../oauth-error.ts';
@@ -6,7 +7,7 @@ import { sendErrorPage } from '../pages/error-page.ts';
 import { splitUrl } from '../query.ts';
 import { redirect, sendJson } from '../respond.ts';
 import { wantsHtml } from '../wants-html.ts';
-import { readCredentials } from './client-credentials.ts';
+import { limitClient, readCredentials } from './client-credentials.ts';
 import { type OauthParameters, parseFormParameters, pick, readOauthParameters } from './parameters.ts';
 
 /** Address of the approval screen of a pending approval. */
@@ -23,6 +24,9 @@ export async function pushAuthorization(
   const { request, response } = exchange;
   const parameters = await readOauthParameters(request, gateway.config.MAX_BODY_BYTES);
   const client = readCredentials(exchange, parameters);
+  if (requireAuthentication || client.clientSecret !== undefined)
+    await limitClient(gateway, exchange, client);
+  else await limitAddress(gateway, exchange);
   const { pendingId, requestUri, expiresInSeconds } = await gateway.backends.authorization.openAuthorization({
     ...toOpenRequest(parameters),
     client,
@@ -67,12 +71,17 @@ async function openFromBrowser(
     const { pendingId } = await authorization.resolveRequestUri({ clientId: clientId ?? '', requestUri });
     return approvalUri(gateway, pendingId);
   }
+  await limitAddress(gateway, exchange);
   const answer = await authorization.openAuthorization({
     ...toOpenRequest(parameters),
     client: clientId === undefined ? {} : { clientId },
     frontChannel: true,
   });
   return answer.errorRedirect === '' ? approvalUri(gateway, answer.pendingId) : answer.errorRedirect;
+}
+
+async function limitAddress(gateway: Gateway, { request, response }: Exchange): Promise<void> {
+  applyAllowance(response, await gateway.surfaceLimits.takeForAddress(request.ip ?? ''));
 }
 
 function toOpenRequest(parameters: OauthParameters) {

@@ -1,12 +1,24 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { ClientCredentialsSchema } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { invalidRequest, unauthorized } from '@phds/service-kit/errors';
+import { applyAllowance } from '../allowance.ts';
 import type { Exchange } from '../exchange.ts';
+import type { Gateway } from '../gateway.ts';
 import { decode } from '../query.ts';
 import type { OauthParameters } from './parameters.ts';
 
 /** How an app presents itself; handed on to authorization, which judges it. */
 export type Credentials = MessageInitShape<typeof ClientCredentialsSchema>;
+
+/** Authenticates an app and takes one request from its bucket. Throws `unauthorized` before anything is taken, then `rate_limited`. */
+export async function limitClient(
+  gateway: Gateway,
+  { response }: Exchange,
+  client: Credentials,
+): Promise<void> {
+  const { clientId } = await gateway.backends.authorization.authenticateClient({ client });
+  applyAllowance(response, await gateway.surfaceLimits.takeForClient(clientId));
+}
 
 const BASIC = /^Basic +([A-Za-z0-9+/]+=*)$/i;
 

@@ -1,6 +1,7 @@
 import type { OwnGrant } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { unauthorized } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
+import { applyAllowance } from '../allowance.ts';
 import { findBearerToken } from '../bearer.ts';
 import { grantStatusName } from '../consent-names.ts';
 import type { Exchange } from '../exchange.ts';
@@ -14,6 +15,9 @@ import { toInstant } from '../timestamps.ts';
 export async function listOwnGrants(gateway: Gateway, { request, response }: Exchange): Promise<void> {
   const token = findBearerToken(request.headersDistinct['authorization'] ?? []);
   if (token === null || !isSecret('access_token', token)) throw unauthorized('not one access token');
+  const { principal } = await gateway.authenticator.authenticate(token);
+  if (principal.userId !== '') throw unauthorized('token of a user');
+  applyAllowance(response, await gateway.surfaceLimits.takeForClient(principal.clientId));
   const tokenHash = sha256(token);
   const query = readListQuery(request.originalUrl);
   try {

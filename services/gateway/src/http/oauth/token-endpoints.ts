@@ -7,7 +7,7 @@ import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { OAUTH_HEADERS } from '../oauth-error.ts';
 import { sendJson } from '../respond.ts';
-import { type Credentials, readCredentials } from './client-credentials.ts';
+import { type Credentials, limitClient, readCredentials } from './client-credentials.ts';
 import { type OauthParameters, pick, readOauthParameters } from './parameters.ts';
 
 interface ClientRequest {
@@ -49,7 +49,9 @@ export async function introspectToken(gateway: Gateway, exchange: Exchange): Pro
 
 async function readClientRequest(gateway: Gateway, exchange: Exchange): Promise<ClientRequest> {
   const parameters = await readOauthParameters(exchange.request, gateway.config.MAX_BODY_BYTES);
-  return { client: readCredentials(exchange, parameters), parameters };
+  const client = readCredentials(exchange, parameters);
+  await limitClient(gateway, exchange, client);
+  return { client, parameters };
 }
 
 function toTokenAnswer({ accessToken, expiresInSeconds, refreshToken, scope, grantId }: IssueTokenResponse) {

@@ -1,4 +1,5 @@
 import type { AppError } from '@phds/service-kit/errors';
+import { withdrawAllowance } from '../allowance.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { errorHeaders, meaningOf } from '../http-error.ts';
@@ -16,6 +17,11 @@ export async function sendErrorPage(gateway: Gateway, exchange: Exchange, error:
     gateway.log.warn({ requestId, route: exchange.route, err: error }, 'request refused for now');
     return sendPage(response, 'Please try again', TRY_AGAIN, status, errorHeaders(error));
   }
+  if (error.reason === 'rate_limited') {
+    return sendPage(response, 'Please try again', TRY_AGAIN, status, errorHeaders(error));
+  }
+  // A page of a malformed request never had them, and these pages are identical.
+  withdrawAllowance(response);
   if (error.reason === 'unauthorized') {
     const address = request.ip ?? '';
     const retryAfter = await gateway.failures.count(address, exchange.presentedClientId);

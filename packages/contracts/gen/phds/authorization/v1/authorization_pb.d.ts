@@ -35,6 +35,38 @@ export declare type ClientCredentials = Message<"phds.authorization.v1.ClientCre
 export declare const ClientCredentialsSchema: GenMessage<ClientCredentials>;
 
 /**
+ * @generated from message phds.authorization.v1.AuthenticateClientRequest
+ */
+export declare type AuthenticateClientRequest = Message<"phds.authorization.v1.AuthenticateClientRequest"> & {
+  /**
+   * @generated from field: phds.authorization.v1.ClientCredentials client = 1;
+   */
+  client?: ClientCredentials | undefined;
+};
+
+/**
+ * Describes the message phds.authorization.v1.AuthenticateClientRequest.
+ * Use `create(AuthenticateClientRequestSchema)` to create a new message.
+ */
+export declare const AuthenticateClientRequestSchema: GenMessage<AuthenticateClientRequest>;
+
+/**
+ * @generated from message phds.authorization.v1.AuthenticateClientResponse
+ */
+export declare type AuthenticateClientResponse = Message<"phds.authorization.v1.AuthenticateClientResponse"> & {
+  /**
+   * @generated from field: string client_id = 1;
+   */
+  clientId: string;
+};
+
+/**
+ * Describes the message phds.authorization.v1.AuthenticateClientResponse.
+ * Use `create(AuthenticateClientResponseSchema)` to create a new message.
+ */
+export declare const AuthenticateClientResponseSchema: GenMessage<AuthenticateClientResponse>;
+
+/**
  * @generated from message phds.authorization.v1.OpenAuthorizationRequest
  */
 export declare type OpenAuthorizationRequest = Message<"phds.authorization.v1.OpenAuthorizationRequest"> & {
@@ -358,6 +390,16 @@ export declare const AuthorizationService: GenService<{
     methodKind: "unary";
     input: typeof OpenAuthorizationRequestSchema;
     output: typeof OpenAuthorizationResponseSchema;
+  },
+  /**
+   * Tells whether credentials are those of an active app, before limits of that app are counted. Reads only. Errors: UNAUTHORIZED.
+   *
+   * @generated from rpc phds.authorization.v1.AuthorizationService.AuthenticateClient
+   */
+  authenticateClient: {
+    methodKind: "unary";
+    input: typeof AuthenticateClientRequestSchema;
+    output: typeof AuthenticateClientResponseSchema;
   },
   /**
    * Finds the pending approval behind a `request_uri` (RFC 9126 section 4). Reads only. Errors: UNAUTHORIZED (unknown,

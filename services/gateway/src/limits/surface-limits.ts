@@ -1,0 +1,50 @@
+import type { RedisConnection } from '@phds/service-kit/redis';
+import { toAddressKey } from '../domain/client-address.ts';
+import { type Allowance, Limit } from './limit.ts';
+
+export interface SurfaceLimitsOptions {
+  readonly redis: RedisConnection | null;
+  readonly clientPerMinute: number;
+  readonly userPerMinute: number;
+  readonly userChangesPerMinute: number;
+  readonly anonymousAuthorizationsPerMinute: number;
+}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Limits of `/oauth`, `/developer` and `/partner`. Those of an app and of a person are taken from only after they have authenticated, so
+ * that nobody else can use them up.
+ */
+export class SurfaceLimits {
+  readonly #client: Limit;
+  readonly #user: Limit;
+  readonly #userChanges: Limit;
+  readonly #anonymousAuthorizations: Limit;
+
+  constructor(options: SurfaceLimitsOptions) {
+    const { redis } = options;
+    this.#client = new Limit({ name: 'client', perMinute: options.clientPerMinute, redis });
+    this.#user = new Limit({ name: 'user', perMinute: options.userPerMinute, redis });
+    this.#userChanges = new Limit({ name: 'user-changes', perMinute: options.userChangesPerMinute, redis });
+    this.#anonymousAuthorizations = new Limit({
+      name: 'anonymous-authorizations',
+      perMinute: options.anonymousAuthorizationsPerMinute,
+      redis,
+    });
+  }
+
+  takeForClient(clientId: string): Promise<Allowance> {
+    return this.#client.take(clientId);
+  }
+
+  /** Requests that change something have a bucket of their own: reading lists keeps nobody from revoking. */
+  takeForUser(userId: string, method: string): Promise<Allowance> {
+    return (SAFE_METHODS.has(method) ? this.#user : this.#userChanges).take(userId);
+  }
+
+  /** Of an authorization request without the app's secret: it may name any app, so only the address can be limited. */
+  takeForAddress(address: string): Promise<Allowance> {
+    return this.#anonymousAuthorizations.take(toAddressKey(address));
+  }
+}
