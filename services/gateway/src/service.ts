@@ -70,7 +70,7 @@ export async function createService(config: GatewayConfig, overrides: Overrides 
       publicUrl: config.PUBLIC_URL,
     }),
   });
-  const http = starting.use(await startHttpServer(app, config));
+  const http = starting.use(await startHttpServer(app, config, clock));
   log.info({ port: http.port }, 'gateway is listening');
   const running = starting.move();
   return { port: http.port, cache, [Symbol.asyncDispose]: () => running.disposeAsync() };

@@ -113,7 +113,7 @@ describe('what the HTTP parser refuses has a body with a code', () => {
 
   test('a request that does not arrive in time', async () => {
     const server = createServer({ headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 10 });
-    answerMalformedRequests(server, {});
+    answerMalformedRequests(server, {}, gateway.clock);
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const answer = await exchange('GET / HTTP/1.1\r\nHost: x\r\n', (server.address() as AddressInfo).port);
     expect(answer).toMatch(/^HTTP\/1.1 408 Request Timeout\r\n[\s\S]*"code":"INVALID_REQUEST"/);

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Clock } from '@phds/service-kit/clock';
 import { newId } from '@phds/service-kit/ids';
 import { HttpError } from './http-error.ts';
 import { sendProblem, toProblem } from './problem.ts';
@@ -18,7 +19,7 @@ const NO_HOST = new HttpError(400, 'INVALID_REQUEST', 'The Host field is missing
 const EXPECTATION = new HttpError(417, 'INVALID_REQUEST', 'No expectation but 100-continue is met.');
 
 /** Answers what Node itself would refuse without a body: these refusals have a `code` like every other. */
-export function answerMalformedRequests(server: Server, transport: Headers): void {
+export function answerMalformedRequests(server: Server, transport: Headers, clock: Clock): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
     sendProblem(response, EXPECTATION, newId('req', 96), transport),
   );
@@ -27,7 +28,7 @@ export function answerMalformedRequests(server: Server, transport: Headers): voi
     if (socket.writableEnded) return;
     const refusal = error.code === 'ECONNRESET' || isAnswering(socket) ? null : findRefusal(error);
     if (refusal === null || !socket.writable) return void socket.destroy();
-    socket.end(toMessage(refusal, transport));
+    socket.end(toMessage(refusal, transport, clock.now()));
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   });
 }
@@ -55,7 +56,7 @@ function isAnswering(socket: Socket & { readonly _httpMessage?: ServerResponse |
   return socket._httpMessage?.headersSent === true;
 }
 
-function toMessage(error: HttpError, transport: Headers): string {
+function toMessage(error: HttpError, transport: Headers, now: Date): string {
   const { status, headers, body } = toProblem(error, newId('req', 96));
   const fields = {
     ...transport,
@@ -63,7 +64,7 @@ function toMessage(error: HttpError, transport: Headers): string {
     ...GUARDS,
     ...headers,
     'Content-Length': String(Buffer.byteLength(body)),
-    Date: new Date().toUTCString(),
+    Date: now.toUTCString(),
     Connection: 'close',
   };
   const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Clock } from '@phds/service-kit/clock';
 import type { Express } from 'express';
 import type { GatewayConfig } from '../config.ts';
 import { answerMalformedRequests, refuseWithoutHost } from './malformed-requests.ts';
@@ -17,7 +18,11 @@ export interface HttpServer extends AsyncDisposable {
 }
 
 /** Opens the public port, with limits on slow clients; disposing lets requests in flight finish, at most five seconds long. */
-export async function startHttpServer(app: Express, config: GatewayConfig): Promise<HttpServer> {
+export async function startHttpServer(
+  app: Express,
+  config: GatewayConfig,
+  clock: Clock,
+): Promise<HttpServer> {
   const limits = {
     maxHeaderSize: config.MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -30,7 +35,7 @@ export async function startHttpServer(app: Express, config: GatewayConfig): Prom
   const server = createServer(limits, (request, response) => {
     if (!refuseWithoutHost(request, response, transport)) app(request, response);
   });
-  answerMalformedRequests(server, transport);
+  answerMalformedRequests(server, transport, clock);
   // Whoever does not take the answer holds it in our memory.
   server.timeout = config.STALLED_CONNECTION_MS;
   const listening = Promise.withResolvers<void>();
