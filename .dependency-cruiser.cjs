@@ -73,13 +73,13 @@ module.exports = {
     {
       name: 'database-only-in-store',
       comment:
-        'Prisma and pg live in store and service.ts, and in the postgres and migrations parts of service-kit.',
+        'Prisma and pg live in store and service.ts, and in the postgres, migrations and restore parts of service-kit.',
       severity: 'error',
       from: {
         path: '^(services|packages)/[^/]+/(src|bin)/',
         pathNot: [
           '^services/[^/]+/src/(store/|service\\.ts$)',
-          '^packages/service-kit/src/(postgres|migrations?)[^/]*(\\.ts$|/)',
+          '^packages/service-kit/src/(postgres|migrations?|restore)[^/]*(\\.ts$|/)',
           '^packages/service-kit/bin/',
           '^packages/(dev-stack|test-kit|e2e|faults)/',
         ],

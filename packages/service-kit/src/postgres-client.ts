@@ -29,6 +29,25 @@ export async function withConnection<T>(
   }
 }
 
+/** Runs `use` in a transaction on a connection of the pool: commits what it did unless it throws. */
+export async function inTransaction<T>(
+  pool: pg.Pool,
+  use: (client: pg.ClientBase) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect();
+  let isOver = false;
+  try {
+    await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+    const result = await use(client);
+    await client.query('COMMIT');
+    isOver = true;
+    return result;
+  } finally {
+    // A transaction that is not over ends with its connection.
+    client.release(!isOver);
+  }
+}
+
 /**
  * A connection that is given up when the server is silent for too long while somebody waits for it. In place of the driver's own
  * `query_timeout`, which makes a function for each query that keeps the query with its rows alive through minor collections

@@ -41,8 +41,10 @@ const schema = z.object({
   ACCESS_CLOCK_TOLERANCE_MS: integer(30_000, { min: 10_000, max: 86_400_000 }),
   /** How often recorded accesses are added to the counts by day; until then whoever reads adds them up. */
   COUNT_INTERVAL_MS: durationMs(2_000),
-  /** How often the service looks whether its database is still the same one; what a restore suspends does not wait for it. */
-  RESTORE_CHECK_INTERVAL_MS: durationMs(5_000),
+  /** How often the service looks whether its database went back; what a restore suspends does not wait for it. */
+  RESTORE_CHECK_INTERVAL_MS: durationMs(2_000),
+  /** How long all instances have to vouch for a database that took another's place, before it is taken for a restored one. */
+  FAILOVER_GRACE_MS: durationMs(15_000),
   /** How often the ends of the record chains are signed, by one instance for all. */
   CHECKPOINT_INTERVAL_MS: durationMs(60_000),
   /** Days that access records are kept at least, in whole months; 0 is for ever, and 90 the least otherwise. */

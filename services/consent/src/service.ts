@@ -1,4 +1,5 @@
 import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
+import { acknowledging } from '@phds/service-kit/acknowledged-changes';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPeriodic } from '@phds/service-kit/periodic';
@@ -8,7 +9,6 @@ import { openRedis } from '@phds/service-kit/redis';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
 import { toTlsFiles } from '@phds/service-kit/rpc-tls';
 import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
-import { createSessionVerifier } from '@phds/service-kit/session';
 import { type AccessWriter, createAccessWriter } from './app/access-writer.ts';
 import { createAccesses } from './app/accesses.ts';
 import { createCheckpoints } from './app/checkpoints.ts';
@@ -23,7 +23,6 @@ import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
 import { createRecordKeeping } from './app/record-keeping.ts';
 import type { AccessRecorder } from './app/record-ports.ts';
-import { startRestoreWatch } from './app/restore-watch.ts';
 import { createRestores } from './app/restores.ts';
 import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
@@ -32,7 +31,7 @@ import { accessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { consentService } from './rpc/consent-service.ts';
 import { ledgerService } from './rpc/ledger-service.ts';
 import { restoreService } from './rpc/restore-service.ts';
-import { createUserOf, type UserOf } from './rpc/user.ts';
+import { openSessions, type UserOf } from './rpc/user.ts';
 import { openConnectionPools } from './store/connection-pools.ts';
 import type { PrismaClient } from './store/generated/client.ts';
 import { createPgAccessCounter } from './store/pg-access-counter.ts';
@@ -50,6 +49,7 @@ import { createPrismaPruner } from './store/prisma-pruner.ts';
 import { createPrismaReceipts } from './store/prisma-receipts.ts';
 import { createPrismaRecordPartitions } from './store/prisma-record-partitions.ts';
 import { createPrismaRestores } from './store/prisma-restores.ts';
+import { openRestoreGuard } from './store/restore-guard.ts';
 import { translatingErrors } from './store/translated-errors.ts';
 
 /** Grants whose references are kept in memory: some 10 MB. */
@@ -74,10 +74,10 @@ interface Base {
   readonly prisma: PrismaClient;
   readonly revocations: PrismaClient;
   readonly months: PrismaClient;
-  /** The pool of the hot path. */
   readonly access: Postgres;
   readonly evictions: EvictionPublisher;
   readonly userOf: UserOf;
+  readonly guard: Awaited<ReturnType<typeof openRestoreGuard>>;
 }
 
 /** Builds and starts the consent service. Starts also while the database is away: it then reports itself as not ready. */
@@ -92,10 +92,9 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     ordinary: prisma,
   } = resources.use(await openConnectionPools(config, log));
   const evictions = overrides.evictions ?? openEvictions(config, clock, log, resources);
+  const guard = resources.use(await openRestoreGuard(access.pool, config, log));
   const userOf = openSessions(config, clock);
-  const base: Base = { config, clock, log, prisma, revocations, months, access, evictions, userOf };
-  const restores = translatingErrors(createPrismaRestores(prisma));
-  resources.use(await startRestoreWatch(restores, { intervalMs: config.RESTORE_CHECK_INTERVAL_MS, log }));
+  const base: Base = { config, clock, log, prisma, revocations, months, access, evictions, userOf, guard };
   await keepRecords(base, resources);
   // Whatever is disposed before the record keeping may still write records.
   const writer = resources.use(openWriter(base, overrides));
@@ -109,7 +108,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       }),
       userOf: base.userOf,
     }),
-    restoreService(createRestores(restores)),
+    restoreService(createRestores(translatingErrors(createPrismaRestores(prisma, guard)))),
   ];
   const server = resources.use(await listen(base, services));
   const { rpcPort, probePort, connectPort } = server;
@@ -128,14 +127,9 @@ function openEvictions(
   return createRedisEvictions({ redis: resources.use(openRedis(config.REDIS_URL, log)), clock, log });
 }
 
-function openSessions(config: Config, clock: Clock): UserOf {
-  const { SESSION_ISSUER: issuer, SESSION_AUDIENCE: audience, SESSION_JWKS: jwks } = config;
-  return createUserOf(createSessionVerifier({ issuer, audience, jwks, clock }));
-}
-
-function openWriter({ config, clock, access, log }: Base, overrides: Overrides): AccessWriter {
+function openWriter({ config, clock, access, log, guard }: Base, overrides: Overrides): AccessWriter {
   const clockToleranceMs = config.ACCESS_CLOCK_TOLERANCE_MS;
-  const stored = translatingErrors(createPgAccessRecorder(access.pool, { clockToleranceMs }));
+  const stored = translatingErrors(createPgAccessRecorder(access.pool, { clockToleranceMs, guard }));
   const recorder = loggingClockDifference(stored, log);
   return createAccessWriter(
     { recorder: overrides.recorder?.(recorder) ?? recorder, clock },
@@ -189,35 +183,41 @@ async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise
   resources.use(startPruning(translatingErrors(pruned), { intervalMs: config.PRUNE_INTERVAL_MS, log }));
 }
 
-function buildLedgerService({ prisma, revocations, access, evictions }: Base) {
+function buildLedgerService({ prisma, revocations, access, evictions, guard }: Base) {
+  const ledger = createLedger({
+    apps: translatingErrors(createPrismaApps(prisma)),
+    statuses: translatingErrors(createPrismaApps(revocations)),
+    credentials: translatingErrors(createPrismaCredentials(revocations)),
+    liveness: translatingErrors(createPgLiveness(access.pool, guard)),
+    evictions,
+  });
   return ledgerService(
-    createLedger({
-      apps: translatingErrors(createPrismaApps(prisma)),
-      statuses: translatingErrors(createPrismaApps(revocations)),
-      credentials: translatingErrors(createPrismaCredentials(revocations)),
-      liveness: translatingErrors(createPgLiveness(access.pool)),
-      evictions,
-    }),
+    acknowledging(guard, ledger, ['putApp', 'setAppStatus', 'revokeFamily', 'revokeToken']),
   );
 }
 
-async function buildConsentService({ config, prisma, revocations, evictions, clock, userOf }: Base) {
+async function buildConsentService(base: Base) {
+  const { config, prisma, revocations, evictions, clock, userOf, guard } = base;
+  const decisions = translatingErrors(createPrismaDecisions(prisma, guard));
+  const screen = createApprovalScreen({ decisions, evictions });
+  const grants = createGrantDesk({
+    grants: translatingErrors(createPrismaGrants(prisma)),
+    withdrawals: translatingErrors(createPrismaGrants(revocations)),
+    evictions,
+  });
+  const erasures = createErasures({ people: translatingErrors(createPrismaPeople(prisma)), evictions });
   return consentService({
     inbox: createApprovalInbox(translatingErrors(createPrismaPendingApprovals(prisma)), {
       maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP,
     }),
-    screen: createApprovalScreen({ decisions: translatingErrors(createPrismaDecisions(prisma)), evictions }),
-    grants: createGrantDesk({
-      grants: translatingErrors(createPrismaGrants(prisma)),
-      withdrawals: translatingErrors(createPrismaGrants(revocations)),
-      evictions,
-    }),
+    screen: acknowledging(guard, screen, ['approve', 'deny']),
+    grants: acknowledging(guard, grants, ['narrow', 'revoke', 'revokeAll']),
     receipts: createReceipts({
       source: translatingErrors(createPrismaReceipts(prisma)),
       signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE),
       clock,
     }),
-    erasures: createErasures({ people: translatingErrors(createPrismaPeople(prisma)), evictions }),
+    erasures: acknowledging(guard, erasures, ['erase']),
     userOf,
   });
 }

@@ -12,6 +12,12 @@ export interface DatedWriter extends AsyncDisposable {
   count(): Promise<number>;
 }
 
+// No service has started on the database, so nothing is remembered of it.
+const guard = {
+  witness: [null, 0] as const,
+  verified: <T>(operation: () => Promise<T>) => operation(),
+};
+
 /** A writer with a chain of its own on that database, which may date records as it likes unless told otherwise. */
 export function startDatedWriter(
   databaseUrl: string,
@@ -28,7 +34,7 @@ export function startDatedWriter(
   });
   const { pool } = database;
   const writer = createAccessWriter(
-    { recorder: createPgAccessRecorder(pool, { clockToleranceMs }), clock },
+    { recorder: createPgAccessRecorder(pool, { clockToleranceMs, guard }), clock },
     { maxBatch: 500, maxQueued: 10_000, maxWaitMs: 30_000, maxGrants: 100 },
   );
   const counter = createPgAccessCounter(pool);

@@ -77,6 +77,8 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
     RECEIPT_PRIVATE_KEY: pem,
+    // A copied database is another one at the second look; nobody who could vouch for it is waited for.
+    FAILOVER_GRACE_MS: '1',
     ...options.settings,
   };
   const log = createLogger({ service: 'consent', level: 'silent' });

@@ -3,7 +3,7 @@ import type { Restore } from '../domain/restore.ts';
 
 /** Restores of the ledger's database; what they suspend is judged where grants and tokens are (docs/decisions/0011). */
 export interface RestoreLog {
-  /** Writes down a database that is not the one of the last entry. */
+  /** Compares the database with what was acknowledged, and writes down what follows. */
   notice(): Promise<void>;
   /** The latest; null when there never was one. */
   findLatest(): Promise<Restore | null>;

@@ -1,4 +1,4 @@
-/** How it was learnt that the ledger's database is not as it was: it is another one, or an operator said so. */
+/** How a restore of the ledger's database was learnt of: something acknowledged may be missing, or an operator said so. */
 export type RestoreKind = 'detected' | 'declared';
 
 /** One return of the ledger to an earlier state. Grants and tokens from before are suspended until it is confirmed. */

@@ -1,10 +1,12 @@
 import { parseUuid } from '@phds/record-chain/uuid';
+import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import { Unverified } from '@phds/service-kit/restore-witness';
 import type pg from 'pg';
 import { ClocksDiffer } from '../app/clock-difference.ts';
 import type { AccessRecorder, RecordBatch } from '../app/record-ports.ts';
 import type { Access, Judgement } from '../domain/access.ts';
 import { byteaArray, int4Array, int8Array, textArray, uuidArray } from './binary-arrays.ts';
-import { SUSPENDED } from './grant-rows.ts';
+import { unverifiedBy } from './restore-guard.ts';
 
 /**
  * Planner settings for the pool of this file. Every statement here joins a handful of items to tables by their keys, so one
@@ -45,6 +47,9 @@ const RECORD = `
 
 // Exported for the test of its plan. The first cause that applies is told. Any cause but the last three hides that there ever was a consent.
 export const JUDGE = `
+  WITH restores AS MATERIALIZED (
+    SELECT s.below, ${unverifiedBy('$10', '$11')} AS unverified FROM consent_audit.suspension s
+  )
   SELECT CASE
     WHEN to_timestamp(i.token_expires_at) <= statement_timestamp() THEN 'token_expired'
     WHEN a.status IS DISTINCT FROM 'active' THEN 'app_not_alive'
@@ -52,7 +57,8 @@ export const JUDGE = `
     WHEN t.token_hash IS NOT NULL THEN 'token_revoked'
     WHEN g.id IS NULL OR g.revoked_at IS NOT NULL OR g.user_id <> i.user_id OR g.client_id <> i.client_id
       OR g.app_epoch <> a.epoch THEN 'grant_revoked'
-    WHEN ${SUSPENDED} THEN 'restore_unconfirmed'
+    WHEN r.unverified THEN 'unverified'
+    WHEN g.restore_number < r.below THEN 'restore_unconfirmed'
     WHEN g.expires_at <= statement_timestamp() THEN 'grant_expired'
     WHEN i.scope <> ALL (g.scopes) THEN 'scope_withdrawn'
     WHEN coalesce(to_char(g.data_from, 'YYYY-MM-DD'), '') <> i.data_from THEN 'window_changed'
@@ -65,7 +71,14 @@ export const JUDGE = `
   LEFT JOIN consent_grant g ON g.id = i.grant_id
   LEFT JOIN revoked_family f ON f.family_id = i.family_id
   LEFT JOIN revoked_token t ON t.token_hash = i.token_hash
+  LEFT JOIN restores r ON true
   ORDER BY i.ord`;
+
+interface RecorderOptions {
+  /** How far the clocks of this process and of the database may differ. */
+  readonly clockToleranceMs: number;
+  readonly guard: Pick<RestoreGuard, 'witness' | 'verified'>;
+}
 
 /**
  * The hot path of every data request, on statements prepared once for each connection. Each method is one statement and so
@@ -73,8 +86,7 @@ export const JUDGE = `
  */
 export function createPgAccessRecorder(
   pool: pg.Pool,
-  /** How far the clocks of this process and of the database may differ. */
-  { clockToleranceMs }: { readonly clockToleranceMs: number },
+  { clockToleranceMs, guard }: RecorderOptions,
 ): AccessRecorder {
   return {
     async findRefs(grantIds) {
@@ -96,16 +108,26 @@ export function createPgAccessRecorder(
       const [differing] = rows;
       if (differing !== undefined) throw new ClocksDiffer(new Date(batch.at), differing[0]);
     },
-    async judge(accesses, userRefs) {
-      const { rows } = await pool.query<[Judgement]>({
-        name: 'judge',
-        text: JUDGE,
-        values: toJudgeColumns(accesses, userRefs),
-        rowMode: 'array',
-      });
-      return rows.map(([judgement]) => judgement);
-    },
+    judge: (accesses, userRefs) => guard.verified(() => judge(pool, guard, accesses, userRefs)),
   };
+}
+
+async function judge(
+  pool: pg.Pool,
+  { witness }: Pick<RestoreGuard, 'witness'>,
+  accesses: readonly Access[],
+  userRefs: readonly Uint8Array[],
+): Promise<Judgement[]> {
+  const { rows } = await pool.query<[Judgement | 'unverified']>({
+    name: 'judge',
+    text: JUDGE,
+    values: [...toJudgeColumns(accesses, userRefs), ...witness],
+    rowMode: 'array',
+  });
+  return rows.map(([judgement]) => {
+    if (judgement === 'unverified') throw new Unverified();
+    return judgement;
+  });
 }
 
 function toRecordValues({ records, ...batch }: RecordBatch): unknown[] {

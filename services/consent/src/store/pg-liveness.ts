@@ -1,6 +1,10 @@
+import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import { Unverified } from '@phds/service-kit/restore-witness';
 import type pg from 'pg';
 import type { LivenessReader } from '../app/ports.ts';
+import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
 import { GRANT_COLUMNS, type GrantRow } from './grant-rows.ts';
+import { unverifiedBy } from './restore-guard.ts';
 
 const CHECK = `
   SELECT coalesce(a.status = 'active' AND a.epoch = $2, false) AS "appAlive",
@@ -8,6 +12,7 @@ const CHECK = `
     NOT EXISTS (SELECT FROM revoked_token WHERE token_hash = $5)
       AND ($6::timestamptz > s.until) IS NOT FALSE AS "tokenAlive",
     coalesce(g.restore_number < s.below, false) AS suspended,
+    coalesce(${unverifiedBy('$7', '$8')}, false) AS unverified,
     ${GRANT_COLUMNS}
   FROM (VALUES ($1::text, $3::text)) AS asked(client_id, grant_id)
   LEFT JOIN consent_audit.suspension s ON true
@@ -20,21 +25,27 @@ interface LivenessRow extends Omit<GrantRow, 'id'> {
   readonly familyAlive: boolean;
   readonly tokenAlive: boolean;
   readonly suspended: boolean;
+  readonly unverified: boolean;
   readonly id: string | null;
 }
 
 /** Asked at every introspection, exchange and refresh: one prepared statement, one snapshot. */
-export function createPgLiveness(pool: pg.Pool): LivenessReader {
-  return {
-    async check({ clientId, appEpoch, grantId, familyId, tokenHash, issuedAt }) {
-      const values = [clientId, appEpoch, grantId, familyId, Buffer.from(tokenHash), issuedAt];
-      const { rows } = await pool.query<LivenessRow>({ name: 'liveness', text: CHECK, values });
-      const [row] = rows;
-      if (row === undefined) throw new Error('the ledger always answers a row');
-      const { appAlive, familyAlive, tokenAlive, scopes, expiresAt, userId, dataFrom } = row;
-      const status = row.suspended ? 'revoked' : row.status;
-      const grant = row.id === null ? null : { status, scopes, expiresAt, userId, dataFrom };
-      return { appAlive, familyAlive, tokenAlive, grant };
-    },
-  };
+export function createPgLiveness(pool: pg.Pool, guard: RestoreGuard): LivenessReader {
+  return { check: (query) => guard.verified(() => check(pool, guard, query)) };
+}
+
+async function check(
+  pool: pg.Pool,
+  { witness }: RestoreGuard,
+  { clientId, appEpoch, grantId, familyId, tokenHash, issuedAt }: LivenessQuery,
+): Promise<Liveness> {
+  const values = [clientId, appEpoch, grantId, familyId, Buffer.from(tokenHash), issuedAt, ...witness];
+  const { rows } = await pool.query<LivenessRow>({ name: 'liveness', text: CHECK, values });
+  const [row] = rows;
+  if (row === undefined) throw new Error('the ledger always answers a row');
+  if (row.unverified) throw new Unverified();
+  const { appAlive, familyAlive, tokenAlive, scopes, expiresAt, userId, dataFrom } = row;
+  const status = row.suspended ? 'revoked' : row.status;
+  const grant = row.id === null ? null : { status, scopes, expiresAt, userId, dataFrom };
+  return { appAlive, familyAlive, tokenAlive, grant };
 }

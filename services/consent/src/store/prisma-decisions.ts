@@ -1,3 +1,4 @@
+import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import type { ApprovalCommand, Approved, Decisions } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
@@ -8,7 +9,7 @@ import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, SUSPENDED, toGrant } from './grant-rows.ts';
 import { PENDING_COLUMNS, PENDING_FROM, type PendingRow, toPendingApproval } from './pending-rows.ts';
 import { keepPerson } from './person-locks.ts';
-import { noticeRestore } from './prisma-restores.ts';
+import { requireVerified } from './prisma-restores.ts';
 
 type Transaction = Prisma.TransactionClient;
 
@@ -17,10 +18,17 @@ interface LockedFacts extends DecisionFacts {
   readonly openGrant: Grant | null;
 }
 
-/** Decisions, each one transaction. Locks are taken in the order restore, person, pending approval, user and app, app, grant. */
-export function createPrismaDecisions(prisma: PrismaClient): Decisions {
+/** Decisions, each one transaction. Locks are taken in the order person, pending approval, user and app, app, grant. */
+export function createPrismaDecisions(prisma: PrismaClient, guard: RestoreGuard): Decisions {
   return {
-    approve: (command, decide) => prisma.$transaction((tx) => approve(tx, command, decide)),
+    approve: (command, decide) =>
+      guard.verified(() =>
+        prisma.$transaction(async (tx) => {
+          // Else the grant that an approval joins could not be told from one that a restore brought back.
+          await requireVerified(tx, guard);
+          return approve(tx, command, decide);
+        }),
+      ),
     deny: (pendingId, userId, decide) => prisma.$transaction((tx) => deny(tx, pendingId, userId, decide)),
   };
 }
@@ -30,7 +38,6 @@ async function approve(
   command: ApprovalCommand,
   decide: (facts: DecisionFacts) => ApprovalOutcome,
 ): Promise<Approved | null> {
-  await noticeRestore(tx);
   await keepPerson(tx, command.userId);
   const clientId = await lockPending(tx, command.pendingId, command.userId);
   if (clientId === null) return null;

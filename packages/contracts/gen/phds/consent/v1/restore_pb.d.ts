@@ -159,7 +159,7 @@ export enum RestoreKind {
   UNSPECIFIED = 0,
 
   /**
-   * The database is not the one of before.
+   * Something that was acknowledged is missing, or nobody could tell whether it is.
    *
    * @generated from enum value: RESTORE_KIND_DETECTED = 1;
    */
@@ -194,8 +194,8 @@ export declare const RestoreService: GenService<{
     output: typeof GetRestoreStatusResponseSchema;
   },
   /**
-   * Says that the database was put back to an earlier state in a way that leaves no trace in it, such as a snapshot of its disk. Every
-   * grant and token from before is suspended when it answers. Not idempotent: each call is a restore.
+   * Says that the database was put back to an earlier state in a way that the service cannot notice. Every grant and token from before is
+   * suspended when it answers. Not idempotent: each call is a restore.
    *
    * @generated from rpc phds.consent.v1.RestoreService.DeclareRestore
    */

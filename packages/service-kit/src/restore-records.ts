@@ -1,0 +1,187 @@
+import type pg from 'pg';
+
+/** What kind of entry the table of restores has. `first` and `failover` suspend nothing. */
+export type EntryKind = 'first' | 'failover' | 'detected' | 'declared';
+
+/** A restore of the database: it was found to lack something acknowledged, or an operator said so. */
+export interface Restore {
+  /** Counts up. */
+  readonly number: number;
+  /** By the database's clock. */
+  readonly at: Date;
+  readonly kind: 'detected' | 'declared';
+  readonly confirmedAt: Date | null;
+}
+
+/** What an instance remembers of the database. */
+export interface Memory {
+  /** The latest entry that it believed. */
+  readonly number: number;
+  /** The position of its own row, at least. */
+  readonly position: number;
+}
+
+/** What the database says about itself. */
+export interface Facts {
+  /** Of the latest entry; null before the first. */
+  readonly number: number | null;
+  /** The database that the latest entry names is the one that answers. */
+  readonly identified: boolean;
+  /** Of this instance's row; null when there is none. */
+  readonly position: number | null;
+  /** After the remembered entry, a restore was written down. */
+  readonly superseded: boolean;
+}
+
+/** What an instance makes of the facts. */
+export type Finding =
+  /** Nobody has worked on this database yet. */
+  | 'first'
+  /** The database that is believed already. */
+  | 'same'
+  /** Something that was acknowledged is missing. */
+  | 'lost'
+  /** Another database, which has everything that this instance acknowledged. */
+  | 'moved'
+  /** Another database, and this instance remembers nothing that could tell. */
+  | 'unknown';
+
+/** Compares facts with what was remembered before they were read. */
+export function compareWithMemory(facts: Facts, memory: Memory | null): Finding {
+  const { number, position, identified } = facts;
+  if (number === null) return memory === null ? 'first' : 'lost';
+  if (memory !== null && !facts.superseded) {
+    if (number < memory.number || position === null || position < memory.position) return 'lost';
+  }
+  if (identified) return 'same';
+  return number === memory?.number ? 'moved' : 'unknown';
+}
+
+const IS_RESTORE = "r.kind IN ('detected', 'declared')";
+
+/** Tables and views of restores in one schema, in the transaction of a client. */
+export class RestoreRecords {
+  readonly #client: pg.ClientBase | pg.Pool;
+  readonly #schema: string;
+
+  constructor(client: pg.ClientBase | pg.Pool, schema: string) {
+    this.#client = client;
+    this.#schema = schema;
+  }
+
+  /** Until the transaction ends nobody else writes an entry. */
+  async lock(): Promise<void> {
+    await this.#run('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', `restores of ${this.#schema}`);
+  }
+
+  async readFacts(id: string, memory: Memory | null): Promise<Facts> {
+    const facts = await this.#run<Omit<Facts, 'position'> & { position: string | null }>(
+      `SELECT last.number, coalesce(last.identity = present.identity, false) AS identified, i.position,
+         EXISTS (SELECT FROM ${this.#table('restore')} r WHERE r.number > $2 AND ${IS_RESTORE}) AS superseded
+       FROM ${this.#table('present_database')} present
+       LEFT JOIN (SELECT number, identity FROM ${this.#table('restore')} ORDER BY number DESC LIMIT 1) last ON true
+       LEFT JOIN ${this.#table('instance')} i ON i.id = $1`,
+      id,
+      memory?.number ?? 0,
+    );
+    if (facts === undefined) throw new Error('the database always says what it is');
+    return { ...facts, position: facts.position === null ? null : Number(facts.position) };
+  }
+
+  async addEntry(kind: EntryKind): Promise<number> {
+    const entry = await this.#run<{ number: number }>(
+      `INSERT INTO ${this.#table('restore')} (number, kind, identity)
+       SELECT coalesce(max(number), 0) + 1, $1, (SELECT identity FROM ${this.#table('present_database')})
+       FROM ${this.#table('restore')} RETURNING number`,
+      kind,
+    );
+    if (entry === undefined) throw new Error('an insert answers its row');
+    return entry.number;
+  }
+
+  /**
+   * Says that the instance is there, making its row when it is missing. Takes other instances that were silent for a minute for ended: to
+   * acknowledge anything they have to register again, and what they acknowledged is older than the position, which is then counted up.
+   * Answers the position.
+   */
+  async register(id: string, atLeast: number): Promise<number> {
+    const ended = await this.#run(
+      `WITH ended AS (
+         UPDATE ${this.#table('instance')} SET ended = true
+         WHERE id <> $1 AND NOT ended AND seen_at < statement_timestamp() - interval '1 minute' RETURNING 1
+       ) SELECT 1 AS any FROM ended LIMIT 1`,
+      id,
+    );
+    const row = await this.#run<{ position: string }>(
+      `INSERT INTO ${this.#table('instance')} AS i (id, position) VALUES ($1, $2::bigint + $3)
+       ON CONFLICT (id) DO UPDATE SET position = greatest(i.position, $2::bigint) + $3, seen_at = statement_timestamp(),
+         ended = false, vouched_for = NULL
+       RETURNING position`,
+      id,
+      atLeast,
+      ended === undefined ? 0 : 1,
+    );
+    await this.#run(
+      `DELETE FROM ${this.#table('instance')} WHERE ended AND seen_at < statement_timestamp() - interval '1 day'`,
+    );
+    return Number(row?.position);
+  }
+
+  /** Says that everything the instance acknowledged is here. Answers whether every instance that is here has said so. */
+  async vouch(id: string): Promise<boolean> {
+    const identity = `(SELECT identity FROM ${this.#table('present_database')})`;
+    await this.#run(`UPDATE ${this.#table('instance')} SET vouched_for = ${identity} WHERE id = $1`, id);
+    const row = await this.#run<{ all: boolean }>(
+      `SELECT bool_and(ended OR vouched_for IS NOT DISTINCT FROM ${identity}) AS all FROM ${this.#table('instance')}`,
+    );
+    return row?.all === true;
+  }
+
+  /** Whether any other instance could still vouch. */
+  async hasOthers(id: string): Promise<boolean> {
+    const text = `SELECT 1 AS found FROM ${this.#table('instance')} WHERE id <> $1 AND NOT ended LIMIT 1`;
+    return (await this.#run(text, id)) !== undefined;
+  }
+
+  /** Counts the own row up; null when it is missing or ended. */
+  async countUp(id: string): Promise<number | null> {
+    const row = await this.#run<{ position: string }>(
+      `UPDATE ${this.#table('instance')} SET position = position + 1, seen_at = statement_timestamp()
+       WHERE id = $1 AND NOT ended RETURNING position`,
+      id,
+    );
+    return row === undefined ? null : Number(row.position);
+  }
+
+  async end(id: string): Promise<void> {
+    await this.#run(`UPDATE ${this.#table('instance')} SET ended = true WHERE id = $1`, id);
+  }
+
+  /** The latest, or the one of that number. */
+  async findRestore(number: number | null = null): Promise<Restore | null> {
+    const restore = await this.#run<Restore>(
+      `SELECT r.number, r.at, r.kind,
+         (SELECT min(c.at) FROM ${this.#table('restore_confirmation')} c WHERE c.number >= r.number) AS "confirmedAt"
+       FROM ${this.#table('restore')} r
+       WHERE ${IS_RESTORE} AND r.number = coalesce($1, r.number) ORDER BY r.number DESC LIMIT 1`,
+      number,
+    );
+    return restore ?? null;
+  }
+
+  async confirm(number: number): Promise<void> {
+    await this.#run(
+      `INSERT INTO ${this.#table('restore_confirmation')} (number)
+       SELECT r.number FROM ${this.#table('restore')} r WHERE r.number = $1 AND ${IS_RESTORE} ON CONFLICT DO NOTHING`,
+      number,
+    );
+  }
+
+  #table(name: string): string {
+    return `"${this.#schema}".${name}`;
+  }
+
+  async #run<Row extends object>(text: string, ...values: readonly unknown[]): Promise<Row | undefined> {
+    return (await this.#client.query<Row>(text, [...values])).rows[0];
+  }
+}

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { RestoreKind } from '@phds/contracts/phds/consent/v1/restore_pb';
+import pg from 'pg';
+import {
+  accessOf,
+  approve,
+  MOOD,
+  type RegisteredApp,
+  type RunningService,
+  record,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+
+type Grant = Awaited<ReturnType<typeof approve>>;
+
+let consent: RunningService;
+let app: RegisteredApp;
+
+beforeEach(async () => {
+  // Long: what is suspended must not wait for the look.
+  consent = await startConsent({ settings: { RESTORE_CHECK_INTERVAL_MS: '3600000' } });
+  app = await registerApp(consent);
+});
+afterEach(() => consent[Symbol.asyncDispose]());
+
+const checkLiveness = ({ grantId }: Grant) =>
+  consent.ledger.checkLiveness({ clientId: app.clientId, appEpoch: app.epoch, grantId });
+
+describe('a database that went back under a running service', () => {
+  let before: Grant;
+
+  beforeEach(async () => {
+    before = await approve(consent, app, 'before');
+    // As in a snapshot of the disk from before the approval: the same cluster, timeline and tables.
+    await consent.owner.query('UPDATE consent_audit.instance SET position = 0');
+  });
+
+  test('releases nothing from before, and is written down as a restore', async () => {
+    expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
+    expect((await checkLiveness(before)).grant?.status).toBe(GrantStatus.REVOKED);
+    expect(await consent.restores.getRestoreStatus({})).toMatchObject({
+      latest: { number: 2, kind: RestoreKind.DETECTED },
+      suspendedGrants: 1,
+    });
+  });
+
+  test('acknowledges a change only once it is written down', async () => {
+    const anew = await approve(consent, app, 'after');
+    expect(await record(consent, accessOf(anew))).toBe(Verdict.RELEASED);
+    expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
+  });
+
+  test('is noticed when a revocation that it lacks the row of is the first to ask', async () => {
+    await consent.owner.query('DELETE FROM consent_audit.instance');
+    await consent.asGateway.revokeGrant({ id: before.grantId }, await consent.session('before'));
+    expect(await consent.restores.getRestoreStatus({})).toMatchObject({ latest: { number: 2 } });
+  });
+});
+
+describe('a database that took another’s place with everything acknowledged in it', () => {
+  let before: Grant;
+  let revoked: Grant;
+
+  beforeEach(async () => {
+    before = await approve(consent, app, 'before');
+    revoked = await approve(consent, app, 'revoked');
+    await consent.asGateway.revokeGrant({ id: revoked.grantId }, await consent.session('revoked'));
+  });
+
+  test('serves at once without an operator, and what was revoked stays so', async () => {
+    await renameDatabase();
+    expect(await record(consent, accessOf(before))).toBe(Verdict.RELEASED);
+    expect(await record(consent, accessOf(revoked))).toBe(Verdict.GRANT_REVOKED);
+    expect((await checkLiveness(before)).grant?.status).toBe(GrantStatus.ACTIVE);
+    expect(await consent.restores.getRestoreStatus({})).toEqual(
+      expect.objectContaining({ suspendedGrants: 0 }),
+    );
+    const { rows } = await consent.owner.query('SELECT kind FROM consent_audit.restore ORDER BY number');
+    expect(rows).toEqual([{ kind: 'first' }, { kind: 'failover' }]);
+  });
+
+  test('is joined by a new approval, as before', async () => {
+    await renameDatabase();
+    const again = await approve(consent, app, 'before', { requested: [MOOD] });
+    expect(again.grantId).toBe(before.grantId);
+  });
+
+  test('releases nothing while another instance has not vouched, and everything once it has', async () => {
+    const settings = { RESTORE_CHECK_INTERVAL_MS: '3600000', FAILOVER_GRACE_MS: '3600000' };
+    await using patient = await startConsent({ settings });
+    const other = await patient.startAnother(settings);
+    const patientApp = await registerApp(patient);
+    const grant = await approve(patient, patientApp, 'patient');
+    await renameDatabase(patient);
+    await expect(record(patient, accessOf(grant))).rejects.toMatchObject({ reason: 'access_not_recorded' });
+    // In order: it says that it acknowledges nothing any more. Its word is in the database that took the place.
+    await other[Symbol.asyncDispose]();
+    expect(await record(patient, accessOf(grant))).toBe(Verdict.RELEASED);
+  });
+
+  test('is taken for a restored one when an instance that could tell does not come back', async () => {
+    await consent.owner.query(
+      'INSERT INTO consent_audit.instance (id, position) VALUES (gen_random_uuid(), 1)',
+    );
+    await renameDatabase();
+    await expect(record(consent, accessOf(before))).rejects.toMatchObject({ reason: 'access_not_recorded' });
+    expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
+  });
+
+  test('is taken for a restored one by an instance that lacks its own row in it', async () => {
+    await renameDatabase();
+    await consent.owner.query('UPDATE consent_audit.instance SET position = 0');
+    expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
+  });
+});
+
+/** As after a promotion: what is written down is about a database of another identity. */
+async function renameDatabase({ database } = consent): Promise<void> {
+  const admin = new pg.Client({ connectionString: database.adminUrl });
+  await admin.connect();
+  await admin.query('SET session_replication_role = replica');
+  await admin.query(`UPDATE consent_audit.restore SET identity = 'another'`);
+  await admin.end();
+}
