@@ -39,6 +39,10 @@ export const configSchema = z.object({
   }),
   /** How many apps a developer may have. */
   MAX_APPS_PER_DEVELOPER: integer(200, { min: 1 }),
+  /** How often the service looks whether its database went back, in milliseconds; what a restore suspends does not wait for it. */
+  RESTORE_CHECK_INTERVAL_MS: durationMs(2_000),
+  /** How long all instances have to vouch for a database that took another's place, before it is taken for a restored one. */
+  FAILOVER_GRACE_MS: durationMs(15_000),
   /** Pause between two deletions of rows that nobody can ask about any more, in milliseconds. */
   PRUNE_INTERVAL_MS: durationMs(60 * 60 * 1000),
 });

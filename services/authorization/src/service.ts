@@ -1,6 +1,7 @@
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { createAssertionSigner } from '@phds/service-kit/access-assertion';
+import { acknowledged, acknowledging } from '@phds/service-kit/acknowledged-changes';
 import type { Clock } from '@phds/service-kit/clock';
 import { systemClock } from '@phds/service-kit/clock';
 import type { Logger } from '@phds/service-kit/log';
@@ -9,6 +10,7 @@ import type { Postgres } from '@phds/service-kit/postgres';
 import { openPostgres } from '@phds/service-kit/postgres';
 import { toSchemaName } from '@phds/service-kit/postgres-names';
 import { startPruning } from '@phds/service-kit/pruning';
+import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import type { RpcPorts } from '@phds/service-kit/rpc-server';
 import { startRpcServer } from '@phds/service-kit/rpc-server';
@@ -34,6 +36,7 @@ import type {
   TokenStore,
 } from './app/ports.ts';
 import { createRefresh } from './app/refresh.ts';
+import { createRestores, type RestoreLog } from './app/restores.ts';
 import { createTokenEndpoint } from './app/token-endpoint.ts';
 import { createTokenRevocation } from './app/token-revocation.ts';
 import { createRpcConsentApprovals } from './clients/rpc-consent-approvals.ts';
@@ -41,15 +44,19 @@ import { createRpcConsentLedger } from './clients/rpc-consent-ledger.ts';
 import type { Config } from './config.ts';
 import { createAppService } from './rpc/app-service.ts';
 import { createAuthorizationService } from './rpc/authorization-service.ts';
+import { restoreService } from './rpc/restore-service.ts';
 import type { TokenUseCases } from './rpc/token-service.ts';
 import { createTokenService } from './rpc/token-service.ts';
 import { PrismaClient } from './store/generated/client.ts';
 import { createPgAccessTokens } from './store/pg-access-tokens.ts';
+import { createPgCredentials } from './store/pg-credentials.ts';
 import { createPrismaApps } from './store/prisma-apps.ts';
 import { createPrismaAuthorizations } from './store/prisma-authorizations.ts';
 import { createPrismaPeople } from './store/prisma-people.ts';
 import { createPrismaPruner } from './store/prisma-pruner.ts';
+import { createPrismaRestores } from './store/prisma-restores.ts';
 import { createPrismaTokens } from './store/prisma-tokens.ts';
+import { openRestoreGuard } from './store/restore-guard.ts';
 
 const SERVICE = 'authorization';
 
@@ -71,17 +78,13 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const prisma = new PrismaClient({ adapter: postgres.adapter });
   stack.defer(() => prisma.$disconnect());
   const consent = connectConsent(config, clock, stack);
-  const stores: Stores = {
-    apps: createPrismaApps(prisma),
-    authorizations: createPrismaAuthorizations(prisma),
-    tokens: { ...createPrismaTokens(prisma), ...createPgAccessTokens(postgres.pool) },
-    people: createPrismaPeople(prisma),
-  };
+  const guard = stack.use(await openRestoreGuard(postgres.pool, config, log));
+  const stores = createStores(postgres, prisma, guard);
   stack.use(startPruning(createPrismaPruner(prisma, clock), { intervalMs: config.PRUNE_INTERVAL_MS, log }));
   const tls = toTlsFiles(config);
   const server = stack.use(
     await startRpcServer({
-      services: createRpcServices({ ...stores, ...consent, clock, config }),
+      services: createRpcServices({ ...stores, ...consent, clock, config, guard }),
       verifyCaller: createServiceTokenVerifier({
         service: SERVICE,
         publicKeys: config.SERVICE_PUBLIC_KEYS,
@@ -107,6 +110,17 @@ interface Stores {
   readonly authorizations: AuthorizationStore;
   readonly tokens: TokenStore;
   readonly people: PersonStore;
+  readonly restores: RestoreLog;
+}
+
+function createStores({ pool }: Postgres, prisma: PrismaClient, guard: RestoreGuard): Stores {
+  return {
+    apps: { ...createPrismaApps(prisma, guard), ...createPgCredentials(pool, guard) },
+    authorizations: createPrismaAuthorizations(prisma, guard),
+    tokens: { ...createPrismaTokens(prisma, guard), ...createPgAccessTokens(pool, guard) },
+    people: createPrismaPeople(prisma),
+    restores: createPrismaRestores(prisma, guard),
+  };
 }
 
 interface Consent {
@@ -146,10 +160,11 @@ function connectConsent(config: Config, clock: Clock, stack: AsyncDisposableStac
   };
 }
 
-type Parts = Stores & Consent & { readonly clock: Clock; readonly config: Config };
+type Parts = Stores &
+  Consent & { readonly clock: Clock; readonly config: Config; readonly guard: RestoreGuard };
 
 function createRpcServices(parts: Parts) {
-  const { config, clock } = parts;
+  const { config, clock, guard } = parts;
   const clients = createClientAuthentication(parts);
   const sessions = createSessionVerifier({
     issuer: config.SESSION_ISSUER,
@@ -167,15 +182,19 @@ function createRpcServices(parts: Parts) {
   });
   const useCases = createTokenUseCases({ ...parts, clients });
   return [
-    createAppService({ apps, sessions }),
+    createAppService({
+      apps: acknowledging(guard, apps, ['register', 'update', 'rotateSecret', 'setStatus']),
+      sessions,
+    }),
     createAuthorizationService({
       clients,
       authorizations,
-      decisions,
-      eraseUser: createEraseUser({ people: parts.people, apps }),
+      decisions: acknowledging(guard, decisions, ['approve', 'deny']),
+      eraseUser: acknowledged(guard, createEraseUser({ people: parts.people, apps })),
       sessions,
     }),
-    createTokenService(useCases),
+    createTokenService(acknowledging(guard, useCases, ['issue', 'revoke'])),
+    restoreService(createRestores(parts.restores)),
   ];
 }
 

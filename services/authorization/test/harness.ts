@@ -2,6 +2,7 @@ import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Client } from '@connectrpc/connect';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import { RestoreService } from '@phds/contracts/phds/authorization/v1/restore_pb';
 import { type IssueTokenResponse, TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppError, type Reason } from '@phds/service-kit/errors';
 import { createLogger } from '@phds/service-kit/log';
@@ -37,8 +38,9 @@ export interface Harness extends AsyncDisposable {
   readonly apps: Client<typeof AppService>;
   readonly authorizations: Client<typeof AuthorizationService>;
   readonly tokens: Client<typeof TokenService>;
-  /** As operator. */
+  /** As operator, like `restores`. */
   readonly operated: Client<typeof AuthorizationService>;
+  readonly restores: Client<typeof RestoreService>;
   /** Address of the service's rpc. */
   readonly address: string;
   /** A token that admits the caller as this service. */
@@ -114,6 +116,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     DERIVATION_KEY: randomBytes(32).toString('base64'),
     ASSERTION_PRIVATE_KEY: keys.pem('authorization'),
     CONSENT_DEADLINE_MS: '10000',
+    RESTORE_CHECK_INTERVAL_MS: '3600000',
     ...settings,
   });
   const service = stack.use(await createService(config, { clock, log }));
@@ -129,6 +132,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
       }),
     );
   const channel = open('gateway');
+  const operator = open('operator');
   const base = {
     clock,
     consent,
@@ -136,7 +140,8 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     apps: channel.client(AppService),
     authorizations: channel.client(AuthorizationService),
     tokens: channel.client(TokenService),
-    operated: open('operator').client(AuthorizationService),
+    operated: operator.client(AuthorizationService),
+    restores: operator.client(RestoreService),
     address: `127.0.0.1:${service.rpcPort}`,
     callAs: (name: string) => tokenSourceOf(name)('authorization'),
     logged: () => lines.join(''),

@@ -61,6 +61,7 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
       consumedAt: null,
       familyId: null,
       failedAttempts: 0,
+      suspended: false,
     };
   }
 

@@ -53,7 +53,7 @@ export function createOwnIntrospection(dependencies: {
     const token = await tokens.findRefreshToken(hash);
     if (token === null || token.family.clientId !== app.clientId) return null;
     const { family, scopes, issuedAt, expiresAt } = token;
-    const current = token.rotatedAt === null && expiresAt > clock.now();
+    const current = token.rotatedAt === null && expiresAt > clock.now() && !token.suspended;
     if (!current || family.revokedAt !== null || family.appEpoch !== app.epoch) return null;
     const { clientId, appEpoch, grantId, id: familyId } = family;
     const query = { clientId, appEpoch, grantId, familyId, tokenHash: null };

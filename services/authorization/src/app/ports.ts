@@ -36,6 +36,7 @@ export interface Credential {
 /** The registered apps. */
 export interface AppStore {
   /** By client id: one indexed look-up, whether it exists or not. */
+  /** Of an app whose secret a restore suspends, as of a suspended app. */
   findCredential(clientId: string): Promise<Credential | null>;
   findApp(clientId: string): Promise<App | null>;
   /** Newest first. */

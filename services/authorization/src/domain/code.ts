@@ -20,11 +20,14 @@ export interface AuthorizationCode {
   /** The family its exchange made; null while unused. */
   readonly familyId: string | null;
   readonly failedAttempts: number;
+  /** Older than a restore of the database that no operator has confirmed. */
+  readonly suspended: boolean;
 }
 
 /** Whether a code could still be exchanged at this time. */
 export function isUsable(code: AuthorizationCode, now: Date): boolean {
-  return code.consumedAt === null && code.expiresAt > now && code.failedAttempts < CODE_MAX_FAILED_ATTEMPTS;
+  const isUnused = code.consumedAt === null && code.failedAttempts < CODE_MAX_FAILED_ATTEMPTS;
+  return isUnused && !code.suspended && code.expiresAt > now;
 }
 
 /** A verifier as RFC 7636 section 4.1 wants it. */

@@ -31,6 +31,8 @@ export interface RefreshToken {
   readonly rotatedScope: string | null;
   /** Whether the refresh token that its use made was used too. */
   readonly successorUsed: boolean;
+  /** Older than a restore of the database that no operator has confirmed. */
+  readonly suspended: boolean;
 }
 
 /** An access token as it is kept, with what decides about it in its family and its app. */
@@ -47,6 +49,8 @@ export interface AccessToken {
   readonly expiresAt: Date;
   readonly revokedAt: Date | null;
   readonly familyRevokedAt: Date | null;
+  /** Older than a restore of the database that no operator has confirmed. */
+  readonly suspended: boolean;
   readonly app: { readonly status: AppStatus; readonly epoch: number };
 }
 
@@ -60,7 +64,7 @@ export type TokenStanding = 'live' | 'expired' | 'dead';
 export function judgeAccessToken(token: AccessToken, now: Date): TokenStanding {
   const overdueMs = now.getTime() - token.expiresAt.getTime();
   if (overdueMs >= 0) return overdueMs <= EXPIRED_TOKEN_MEMORY_SECONDS * 1000 ? 'expired' : 'dead';
-  if (token.revokedAt !== null || token.familyRevokedAt !== null) return 'dead';
+  if (token.revokedAt !== null || token.familyRevokedAt !== null || token.suspended) return 'dead';
   return token.app.status === 'active' && token.app.epoch === token.appEpoch ? 'live' : 'dead';
 }
 
@@ -74,12 +78,12 @@ export type RefreshMove =
   | 'other_scope'
   /** Used before, and the window for repeating is closed: revoke the family. */
   | 'reuse'
-  /** Expired, or of a dead family: refused, without effect. */
+  /** Expired, suspended, or of a dead family: refused, without effect. */
   | 'dead';
 
 /** Judges a refresh token. `scope` is what the access token is to have. */
 export function judgeRefresh(token: RefreshToken, scope: string, now: Date): RefreshMove {
-  if (token.family.revokedAt !== null) return 'dead';
+  if (token.family.revokedAt !== null || token.suspended) return 'dead';
   if (token.rotatedAt === null) return token.expiresAt > now ? 'rotate' : 'dead';
   const windowEnds = token.rotatedAt.getTime() + RETRY_WINDOW_SECONDS * 1000;
   if (token.successorUsed || now.getTime() > windowEnds) return 'reuse';

@@ -1,22 +1,21 @@
 import { isScope } from '@phds/catalog/scopes';
+import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import type { AppStore } from '../app/ports.ts';
 import type { App, AppSettings } from '../domain/app.ts';
-import { TRANSACTION_LIMITS, toBytes, translated } from './database.ts';
+import { toBytes, translated } from './database.ts';
 import type { App as AppRow, PrismaClient } from './generated/client.ts';
+import { inVerified } from './restore-guard.ts';
 
-/** Apps in Postgres. */
-export function createPrismaApps(prisma: PrismaClient): AppStore {
+/** Apps in Postgres, but for the hot look-up of a credential. */
+export function createPrismaApps(
+  prisma: PrismaClient,
+  guard: RestoreGuard,
+): Omit<AppStore, 'findCredential'> {
   return {
-    findCredential: (clientId) =>
-      translated(async () => {
-        const row = await prisma.app.findUnique({ where: { clientId } });
-        return row === null ? null : { app: fromRow(row), secretHash: row.secretHash };
-      }),
-
     findApp: (clientId) =>
       translated(async () => {
         const row = await prisma.app.findUnique({ where: { clientId } });
-        return row === null ? null : fromRow(row);
+        return row === null ? null : fromAppRow(row);
       }),
 
     listApps: (ownerId, { page, pageSize }) =>
@@ -30,61 +29,58 @@ export function createPrismaApps(prisma: PrismaClient): AppStore {
           }),
           prisma.app.count({ where: { ownerId } }),
         ]);
-        return { items: rows.map(fromRow), total };
+        return { items: rows.map(fromAppRow), total };
       }),
 
     countApps: (ownerId) => translated(() => prisma.app.count({ where: { ownerId } })),
 
     insertApp: (app, secret, limit) =>
-      translated(() =>
-        prisma.$transaction(async (tx) => {
-          // Registrations of one developer go one after the other, so that the count is exact.
-          await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`apps of ${app.ownerId}`}, 0))`;
-          if ((await tx.app.count({ where: { ownerId: app.ownerId } })) >= limit) return false;
-          await tx.app.create({
-            data: {
-              ...toColumns(app),
-              clientId: app.clientId,
-              ownerId: app.ownerId,
-              status: app.status,
-              epoch: app.epoch,
-              ledgerRevision: app.ledgerRevision,
-              statusChangedAt: app.statusChangedAt,
-              secretHash: toBytes(secret.hash),
-              secretLast4: secret.last4,
-              secretRotatedAt: app.createdAt,
-              createdAt: app.createdAt,
-              updatedAt: app.updatedAt,
-            },
-          });
-          return true;
-        }, TRANSACTION_LIMITS),
-      ),
+      inVerified(prisma, guard, async (tx) => {
+        // Registrations of one developer go one after the other, so that the count is exact.
+        await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`apps of ${app.ownerId}`}, 0))`;
+        if ((await tx.app.count({ where: { ownerId: app.ownerId } })) >= limit) return false;
+        await tx.app.create({
+          data: {
+            ...toColumns(app),
+            clientId: app.clientId,
+            ownerId: app.ownerId,
+            status: app.status,
+            epoch: app.epoch,
+            ledgerRevision: app.ledgerRevision,
+            statusChangedAt: app.statusChangedAt,
+            secretHash: toBytes(secret.hash),
+            secretLast4: secret.last4,
+            secretRotatedAt: app.createdAt,
+            createdAt: app.createdAt,
+            updatedAt: app.updatedAt,
+          },
+        });
+        return true;
+      }),
 
-    ...createChanges(prisma),
+    ...createChanges(prisma, guard),
   };
 }
 
 function createChanges(
   prisma: PrismaClient,
+  guard: RestoreGuard,
 ): Pick<AppStore, 'updateSettings' | 'replaceSecret' | 'applyLedgerState'> {
   return {
     updateSettings: (clientId, ownerId, change, now) =>
       translated(async () => {
         const data = { ...toColumns(change), updatedAt: now };
         const [row] = await prisma.app.updateManyAndReturn({ where: { clientId, ownerId }, data });
-        return row === undefined ? null : fromRow(row);
+        return row === undefined ? null : fromAppRow(row);
       }),
 
     replaceSecret: (clientId, secret, now) =>
-      translated(async () => {
-        // In a transaction, since only a commit is left out when the developer, who alone would get the new secret, waits no more.
-        const [changed] = await prisma.$transaction([
-          prisma.$executeRaw`
-            UPDATE app SET secret_hash = ${toBytes(secret.hash)}, secret_last4 = ${secret.last4},
-                           secret_rotated_at = ${now}, updated_at = ${now}
-            WHERE client_id = ${clientId} AND status <> 'revoked'`,
-        ]);
+      // In a transaction, since only a commit is left out when the developer, who alone would get the new secret, waits no more.
+      inVerified(prisma, guard, async (tx) => {
+        const changed = await tx.$executeRaw`
+          UPDATE app SET secret_hash = ${toBytes(secret.hash)}, secret_last4 = ${secret.last4},
+                         secret_rotated_at = ${now}, updated_at = ${now}
+          WHERE client_id = ${clientId} AND status <> 'revoked'`;
         return changed === 1;
       }),
 
@@ -129,7 +125,7 @@ const SETTINGS: readonly (keyof AppSettings)[] = [
   'requirePkce',
 ];
 
-function fromRow(row: AppRow): App {
-  const { secretHash: _hash, secretRotatedAt: _rotatedAt, ...app } = row;
+export function fromAppRow(row: AppRow): App {
+  const { secretHash: _hash, secretRotatedAt: _rotatedAt, secretRestoreNumber: _number, ...app } = row;
   return { ...app, scopes: row.scopes.filter(isScope) };
 }

@@ -1,11 +1,13 @@
 import { isScope } from '@phds/catalog/scopes';
+import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import type { AuthorizationStore } from '../app/ports.ts';
 import type { AuthorizationCode } from '../domain/code.ts';
-import { toBytes, translated } from './database.ts';
+import { type Database, toBytes, translated } from './database.ts';
 import type { AuthorizationCode as CodeRow, PrismaClient } from './generated/client.ts';
+import { inVerified, isSuspended } from './restore-guard.ts';
 
 /** Authorization requests and codes in Postgres. */
-export function createPrismaAuthorizations(prisma: PrismaClient): AuthorizationStore {
+export function createPrismaAuthorizations(prisma: PrismaClient, guard: RestoreGuard): AuthorizationStore {
   return {
     insertRequest: (request) =>
       translated(async () => {
@@ -24,18 +26,19 @@ export function createPrismaAuthorizations(prisma: PrismaClient): AuthorizationS
       }),
 
     putCode: (code) =>
-      translated(async () => {
+      inVerified(prisma, guard, async (tx) => {
         const hash = toBytes(code.hash);
-        const data = { ...code, hash, scopes: [...code.scopes] };
+        const { suspended: _suspended, ...columns } = code;
+        const data = { ...columns, hash, scopes: [...code.scopes] };
         // ON CONFLICT DO NOTHING: a repeated decision finds the code of the first one.
-        await prisma.authorizationCode.createMany({ data: [data], skipDuplicates: true });
-        return fromRow(await prisma.authorizationCode.findUniqueOrThrow({ where: { hash } }));
+        await tx.authorizationCode.createMany({ data: [data], skipDuplicates: true });
+        return fromRow(tx, await tx.authorizationCode.findUniqueOrThrow({ where: { hash } }));
       }),
 
     findCode: (hash) =>
       translated(async () => {
         const row = await prisma.authorizationCode.findUnique({ where: { hash: toBytes(hash) } });
-        return row === null ? null : fromRow(row);
+        return row === null ? null : fromRow(prisma, row);
       }),
 
     countFailedAttempt: (hash) =>
@@ -47,6 +50,8 @@ export function createPrismaAuthorizations(prisma: PrismaClient): AuthorizationS
   };
 }
 
-function fromRow(row: CodeRow): AuthorizationCode {
-  return { ...row, scopes: row.scopes.filter(isScope) };
+async function fromRow(database: Database, row: CodeRow): Promise<AuthorizationCode> {
+  const { restoreNumber, ...code } = row;
+  const suspended = await isSuspended(database, restoreNumber);
+  return { ...code, scopes: row.scopes.filter(isScope), suspended };
 }

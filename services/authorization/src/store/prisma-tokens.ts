@@ -1,39 +1,46 @@
 import { isScope } from '@phds/catalog/scopes';
+import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import type { Exchange, LockedRefreshToken, NewAccessToken, Rotation, TokenStore } from '../app/ports.ts';
 import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/code.ts';
 import type { RefreshToken } from '../domain/token.ts';
 import type { Database } from './database.ts';
-import { TRANSACTION_LIMITS, toBytes, translated } from './database.ts';
+import { toBytes, translated } from './database.ts';
 import type { PrismaClient } from './generated/client.ts';
+import { inVerified, isSuspended, requireVerified } from './restore-guard.ts';
 
 /** Tokens and families in Postgres, but for the hot look-up of an access token. */
-export function createPrismaTokens(prisma: PrismaClient): Omit<TokenStore, 'findAccessToken'> {
+export function createPrismaTokens(
+  prisma: PrismaClient,
+  guard: RestoreGuard,
+): Omit<TokenStore, 'findAccessToken'> {
   return {
     exchange: (exchange) =>
+      inVerified(prisma, guard, async (tx) => {
+        if (!(await consumeCode(tx, exchange))) return false;
+        await insertFamily(tx, exchange);
+        return true;
+      }),
+
+    insertOwnToken: (token) => inVerified(prisma, guard, (tx) => insertOwnToken(tx, token)),
+
+    findRefreshToken: (hash) =>
       translated(() =>
-        prisma.$transaction(async (tx) => {
-          if (!(await consumeCode(tx, exchange))) return false;
-          await insertFamily(tx, exchange);
-          return true;
-        }, TRANSACTION_LIMITS),
+        guard.verified(async () => {
+          await requireVerified(prisma, guard);
+          return findRefreshToken(prisma, hash);
+        }),
       ),
-
-    insertOwnToken: (token) => translated(() => insertOwnToken(prisma, token)),
-
-    findRefreshToken: (hash) => translated(() => findRefreshToken(prisma, hash)),
 
     withLockedRefreshToken: (hash, use) =>
-      translated(() =>
-        prisma.$transaction(async (tx) => {
-          await tx.$executeRaw`
-            SELECT id FROM token_family
-            WHERE id = (SELECT family_id FROM refresh_token WHERE hash = ${toBytes(hash)})
-            FOR UPDATE`;
-          // A statement of its own: it sees what the one that held the lock before has committed.
-          const token = await findRefreshToken(tx, hash);
-          return use(token === null ? null : toLocked(tx, token));
-        }, TRANSACTION_LIMITS),
-      ),
+      inVerified(prisma, guard, async (tx) => {
+        await tx.$executeRaw`
+          SELECT id FROM token_family
+          WHERE id = (SELECT family_id FROM refresh_token WHERE hash = ${toBytes(hash)})
+          FOR UPDATE`;
+        // A statement of its own: it sees what the one that held the lock before has committed.
+        const token = await findRefreshToken(tx, hash);
+        return use(token === null ? null : toLocked(tx, token));
+      }),
 
     markFamilyRevoked: (id, now) =>
       translated(async () => {
@@ -55,6 +62,7 @@ async function consumeCode(tx: Database, { codeHash, family, now }: Exchange): P
     FROM app
     WHERE code.hash = ${toBytes(codeHash)} AND code.consumed_at IS NULL AND code.expires_at > ${now}
       AND code.failed_attempts < ${CODE_MAX_FAILED_ATTEMPTS}
+      AND code.restore_number >= coalesce((SELECT below FROM suspension), 0)
       AND app.client_id = code.client_id AND app.status = 'active' AND app.epoch = code.app_epoch`;
   return consumed === 1;
 }
@@ -71,9 +79,9 @@ async function insertFamily(tx: Database, { family, access, refreshHash, now }: 
   });
 }
 
-async function insertOwnToken(prisma: PrismaClient, token: NewAccessToken): Promise<boolean> {
+async function insertOwnToken(tx: Database, token: NewAccessToken): Promise<boolean> {
   const { hash, clientId, scopes, appEpoch, issuedAt, expiresAt } = token;
-  const inserted = await prisma.$executeRaw`
+  const inserted = await tx.$executeRaw`
     INSERT INTO access_token (hash, client_id, scopes, app_epoch, issued_at, expires_at)
     SELECT ${toBytes(hash)}, client_id, ${[...scopes]}, epoch, ${issuedAt}, ${expiresAt}
     FROM app WHERE client_id = ${clientId} AND status = 'active' AND epoch = ${appEpoch}`;
@@ -86,10 +94,11 @@ async function findRefreshToken(database: Database, hash: Uint8Array): Promise<R
     include: { family: true },
   });
   if (row === null) return null;
-  const { successorHash, familyId: _familyId, ...token } = row;
+  const { successorHash, familyId: _familyId, restoreNumber, ...token } = row;
   return {
     ...token,
     scopes: row.scopes.filter(isScope),
+    suspended: await isSuspended(database, restoreNumber),
     successorUsed: successorHash !== null && (await isUsed(database, successorHash)),
   };
 }

@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { RestoreKind, RestoreService } from '@phds/contracts/phds/authorization/v1/restore_pb';
+import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import pg from 'pg';
+import { type Harness, reasonOf, startHarness, type TestApp } from './harness.ts';
+
+const TABLES = ['app', 'authorization_code', 'token_family', 'refresh_token', 'access_token', 'instance'];
+
+let harness: Harness;
+let app: TestApp;
+
+beforeEach(async () => {
+  // It looks once an hour: what is suspended must not wait for that.
+  harness = await startHarness();
+  app = await harness.registerApp();
+});
+afterEach(async () => {
+  await harness[Symbol.asyncDispose]();
+});
+
+/** As administrator, past the triggers: a restore does not ask them. */
+async function inDatabase<Row extends object>(...statements: string[]): Promise<Row[]> {
+  const admin = new pg.Client({
+    connectionString: harness.database.adminUrl,
+    options: '-c search_path=authorization -c session_replication_role=replica',
+  });
+  await admin.connect();
+  try {
+    const [answer] = [await admin.query<Row>(statements.join('; '))].flat().slice(-1);
+    return answer?.rows ?? [];
+  } finally {
+    await admin.end();
+  }
+}
+
+const takeSnapshot = () => inDatabase(...TABLES.map((name) => `CREATE TABLE kept_${name} AS TABLE ${name}`));
+const putBack = () =>
+  inDatabase(
+    'BEGIN',
+    ...TABLES.toReversed().map((name) => `DELETE FROM ${name}`),
+    ...TABLES.map((name) => `INSERT INTO ${name} TABLE kept_${name}`),
+    'COMMIT',
+  );
+
+async function rotateSecret(): Promise<TestApp> {
+  const { clientSecret } = await harness.apps.rotateSecret(app, await harness.as('dev'));
+  return { ...app, clientSecret };
+}
+
+const client = (of: TestApp) => harness.tokens.issueToken({ client: of, grantType: 'client_credentials' });
+
+async function confirm(): Promise<void> {
+  const { latest } = await harness.restores.getRestoreStatus({});
+  await harness.restores.confirmRestore({ number: latest?.number ?? 0 });
+}
+
+describe('a database that went back behind acknowledged changes', () => {
+  test('admits no rotated secret until an operator confirms', async () => {
+    await takeSnapshot();
+    await rotateSecret();
+    await putBack();
+    expect(await reasonOf(client(app))).toBe('unauthorized');
+    expect(await harness.restores.getRestoreStatus({})).toMatchObject({
+      latest: { kind: RestoreKind.DETECTED },
+      suspendedApps: 1,
+    });
+    await confirm();
+    expect((await client(app)).accessToken).not.toBe('');
+  });
+
+  test('admits no pending approval of an app without its secret', async () => {
+    await takeSnapshot();
+    await rotateSecret();
+    await putBack();
+    const opening = harness.authorizations.openAuthorization({
+      client: { clientId: app.clientId },
+      redirectUri: 'https://app.test/callback?tenant=7',
+      scope: 'read:mood',
+    });
+    expect(await reasonOf(opening)).toBe('unauthorized');
+  });
+
+  test('takes no used refresh token and no used code, and revives no access token', async () => {
+    const code = await harness.obtainCode(app);
+    const issued = await harness.exchange(app, await harness.obtainCode(app));
+    await takeSnapshot();
+    await harness.exchange(app, code);
+    const renewed = await harness.refresh(app, issued.refreshToken);
+    await harness.refresh(app, renewed.refreshToken);
+    await putBack();
+    expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.DEAD);
+    // The secret of today is known to nobody but its owner: with it the app works, and nothing from before does.
+    const current = await rotateSecret();
+    expect(await reasonOf(harness.refresh(current, issued.refreshToken))).toBe('invalid_grant');
+    expect(await reasonOf(harness.exchange(current, code))).toBe('invalid_grant');
+    const own = await harness.tokens.introspectOwnToken({ client: current, token: issued.refreshToken });
+    expect(own.active).toBe(false);
+
+    await confirm();
+    expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.LIVE);
+    expect((await harness.refresh(current, issued.refreshToken)).refreshToken).toBe(renewed.refreshToken);
+  });
+
+  test('leaves alone what is made afterwards', async () => {
+    await takeSnapshot();
+    await rotateSecret();
+    await putBack();
+    const newcomer = await harness.registerApp();
+    const issued = await harness.exchange(newcomer, await harness.obtainCode(newcomer));
+    const renewed = await harness.refresh(newcomer, issued.refreshToken);
+    expect((await harness.introspect(renewed.accessToken)).status).toBe(TokenStatus.LIVE);
+  });
+});
+
+test('a database that took another’s place with everything acknowledged in it needs no operator', async () => {
+  const issued = await harness.exchange(app, await harness.obtainCode(app));
+  const current = await rotateSecret();
+  await inDatabase(`UPDATE restore SET identity = 'another'`);
+  expect((await harness.refresh(current, issued.refreshToken)).accessToken).not.toBe('');
+  expect(await reasonOf(client(app))).toBe('unauthorized');
+  expect(await harness.restores.getRestoreStatus({})).toMatchObject({ suspendedApps: 0 });
+  expect(await inDatabase('SELECT kind FROM restore ORDER BY number')).toEqual([
+    { kind: 'first' },
+    { kind: 'failover' },
+  ]);
+});
+
+test('every change of a secret, code or refresh token is proven in the database before it is acknowledged', async () => {
+  const position = async () => {
+    const [row] = await inDatabase<{ position: string }>('SELECT position FROM instance');
+    return Number(row?.position);
+  };
+  const code = await harness.obtainCode(app);
+  const positions = [await position()];
+  const { refreshToken } = await harness.exchange(app, code);
+  positions.push(await position());
+  await harness.refresh(app, refreshToken);
+  positions.push(await position());
+  await rotateSecret();
+  positions.push(await position());
+  expect(positions).toEqual([...positions].sort((a, b) => a - b));
+  expect(new Set(positions).size).toBe(positions.length);
+});
+
+describe('a declared restore', () => {
+  test('suspends what is there until it is confirmed', async () => {
+    const issued = await harness.exchange(app, await harness.obtainCode(app));
+    const { restore } = await harness.restores.declareRestore({});
+    expect(await reasonOf(client(app))).toBe('unauthorized');
+    expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.DEAD);
+    await harness.restores.confirmRestore({ number: restore?.number ?? 0 });
+    expect((await harness.refresh(app, issued.refreshToken)).accessToken).not.toBe('');
+  });
+
+  test('is the operator’s affair alone, and one that never was cannot be confirmed', async () => {
+    // The entry of the first start is no restore.
+    expect(await reasonOf(harness.restores.confirmRestore({ number: 1 }))).toBe('not_found');
+    using channel = openRpcChannel({
+      address: harness.address,
+      audience: 'authorization',
+      tokens: () => harness.callAs('gateway'),
+      deadlineMs: 15_000,
+    });
+    expect(await reasonOf(channel.client(RestoreService).declareRestore({}))).toBe('caller_not_admitted');
+  });
+
+  test.each(["UPDATE restore SET kind = 'first'", 'DELETE FROM restore', 'DELETE FROM restore_confirmation'])(
+    'is append-only, for the service and for the owner: %s',
+    async (statement) => {
+      const run = async (connectionString: string) => {
+        const connection = new pg.Client({ connectionString, options: '-c search_path=authorization' });
+        await connection.connect();
+        await connection.query(statement).finally(() => connection.end());
+      };
+      await expect(run(harness.database.url)).rejects.toThrow(/permission denied/);
+      await expect(run(harness.database.ownerUrl)).rejects.toThrow(/append-only/);
+    },
+  );
+});
