@@ -6,7 +6,7 @@ import { importFiles } from './commands/import.ts';
 import { listImports } from './commands/imports.ts';
 import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
 import { verifyRecords } from './commands/records-verify.ts';
-import { type RestoreAction, runRestore } from './commands/restore.ts';
+import { RESTORED_SERVICES, type RestoreAction, runRestore } from './commands/restore.ts';
 import { openIngestion } from './connection.ts';
 import { IMPORTERS } from './importers.ts';
 import { openOperator } from './operator/connection.ts';
@@ -15,8 +15,8 @@ import { openRecords } from './records/connection.ts';
 const EPILOGUE = `
 Settings are environment variables; each KEY may be KEY_FILE, the name of a file with the value. import and imports need
 HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`importer\`). records needs RECORDS_DATABASE_URL
-(consent's database, a role that reads) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key). restore needs CONSENT_ADDRESS,
-erase AUTHORIZATION_ADDRESS and HEALTH_DATA_ADDRESS besides, and both SERVICE_PRIVATE_KEY (PEM of the caller \`operator\`).
+(consent's database, a role that reads) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key). restore needs CONSENT_ADDRESS
+and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, and both SERVICE_PRIVATE_KEY (PEM of the caller \`operator\`).
 In a checkout, \`pnpm phds\` takes what is not set from the local stack that runs there.
 
 Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
@@ -157,21 +157,25 @@ const RESTORE_COMMANDS: Readonly<
   Record<RestoreAction, { description: string; confirmation: string | null }>
 > = {
   status: {
-    description: 'Prints whether it was restored, and what is suspended because of it.',
+    description:
+      'Prints of consent and authorization whether the database was restored, and what is suspended.',
     confirmation: null,
   },
   declare: {
-    description: 'Suspends everything that is there, after a restore that cannot be noticed.',
+    description: 'Suspends everything that is there, after a restore that no service could notice.',
     confirmation: 'suspend',
   },
-  confirm: { description: 'Believes the database: what was suspended works again.', confirmation: 'believe' },
+  confirm: {
+    description: 'Believes the databases: what was suspended works again.',
+    confirmation: 'believe',
+  },
 };
 
 function addRestore(program: Command, finish: Finish): void {
   const restore = program
     .command('restore')
     .description('Says what to believe after a database was restored (docs/restoring.md).');
-  const connect = () => openOperator(process.env, ['consent']);
+  const connect = () => openOperator(process.env, RESTORED_SERVICES);
   for (const [name, { description, confirmation }] of Object.entries(RESTORE_COMMANDS)) {
     const action = name as RestoreAction;
     const command = restore.command(action).description(description).addOption(jsonOption('the status'));

@@ -21,6 +21,8 @@ export interface EmbeddedPostgresOptions {
   readonly password?: string;
   /** Server settings by name, such as `{ shared_buffers: '256MB' }`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The directory follows another server: ready is when it answers reads. */
+  readonly standby?: boolean;
   /** Receives the server's own log, a line at a time. Nothing is printed without it. */
   readonly onLog?: (line: string) => void;
 }
@@ -150,11 +152,15 @@ async function launch(
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   await writeFile(join(directory, OWNER_FILE), `${identifyProcess(process.pid)}\n`);
-  await untilReady(child, options.onLog);
+  await untilReady(child, options);
   return child;
 }
 
-async function untilReady(child: ChildProcess, onLog: ((line: string) => void) | undefined): Promise<void> {
+async function untilReady(
+  child: ChildProcess,
+  { onLog, standby = false }: EmbeddedPostgresOptions,
+): Promise<void> {
+  const sign = `database system is ready to accept ${standby ? 'read-only ' : ''}connections`;
   const { promise, resolve: ready, reject } = Promise.withResolvers<void>();
   const recent: string[] = [];
   const fail = (why: string) => reject(new Error(`Postgres did not start: ${why}\n${recent.join('\n')}`));
@@ -164,7 +170,7 @@ async function untilReady(child: ChildProcess, onLog: ((line: string) => void) |
       recent.push(line);
       if (recent.length > 20) recent.shift();
       onLog?.(line);
-      if (line.includes('database system is ready to accept connections')) ready();
+      if (line.includes(sign)) ready();
     }
   });
   child.once('error', (error) => fail(error.message));

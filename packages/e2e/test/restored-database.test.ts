@@ -6,6 +6,7 @@ import { runAsOperator } from '@phds/e2e/operator-command';
 import { stopDatabase } from '@phds/e2e/outages';
 import { expectStatus } from '@phds/e2e/partner-app';
 import { send } from '@phds/e2e/request';
+import { rotateSecret } from '@phds/e2e/revocation-ways';
 import { type RunningStack, startRunningStack } from '@phds/e2e/running-stack';
 import { HEART_PATH, moveIn, type Resident, useEverything } from '@phds/e2e/working-system';
 import { eventually } from '@phds/test-kit/conditions';
@@ -25,6 +26,11 @@ async function restartDatabase(
   await change(directory);
   return databases.use(await start(settings));
 }
+
+const UNTOUCHED = {
+  consent: { latest: null, suspendedGrants: 0 },
+  authorization: { latest: null, suspendedApps: 0 },
+};
 
 const toBackup = (directory: string) => `${directory}.backup`;
 const backUp = (directory: string) => cp(directory, toBackup(directory), { recursive: true });
@@ -92,20 +98,45 @@ describe('a backup from before a revocation', () => {
     const newcomer = await moveIn(stack, 'newcomer');
     await useEverything(newcomer);
     expect(await phdsRestore('status')).toMatchObject({
-      latest: { kind: 'detected', confirmedAt: null },
-      suspendedGrants: 1,
+      consent: { latest: { kind: 'detected', confirmedAt: null }, suspendedGrants: 1 },
+      // The backup has everything that this service acknowledged.
+      authorization: UNTOUCHED.authorization,
     });
 
     await phdsRestore('confirm');
     expect(await readEverywhere(resident)).toEqual([200, 200]);
+    expect((await resident.app.refresh(resident.tokens.refreshToken)).status).toBe(200);
   });
 
-  test('revives nothing after a snapshot was put back, once an operator has said that it was', async () => {
+  test('revives nothing when a snapshot is put back under running services', async () => {
+    const { app } = resident;
+    const { clientSecret: oldSecret } = app;
+    const { refreshToken } = resident.tokens;
+    app.clientSecret = await rotateSecret(resident, stack.gateway);
     await restartDatabase(putBack);
     await untilTheDatabaseIsBack();
-    // No trace of it in the database: this is why it has to be said.
-    expect(await phdsRestore('status')).toEqual({ latest: null, suspendedGrants: 0 });
-    expect(await phdsRestore('declare')).toMatchObject({ latest: { kind: 'declared' }, suspendedGrants: 1 });
+    expect(await readEverywhere(resident)).toEqual([401, 401]);
+    app.clientSecret = oldSecret;
+    expect((await app.refresh(refreshToken)).status).toBe(401);
+    expect(await phdsRestore('status')).toMatchObject({
+      consent: { latest: { kind: 'detected' }, suspendedGrants: 1 },
+      authorization: { latest: { kind: 'detected' }, suspendedApps: 1 },
+    });
+  });
+
+  test('revives nothing when a snapshot is put back and the services restarted, once an operator has said so', async () => {
+    await restartDatabase(async (directory) => {
+      for (const name of ['authorization', 'consent']) await stack.processes.get(name)?.stop();
+      await putBack(directory);
+    });
+    for (const name of ['consent', 'authorization']) await stack.processes.get(name)?.start();
+    await untilTheDatabaseIsBack();
+    // No trace of it in the database, and nobody who remembers: this is why it has to be said.
+    expect(await phdsRestore('status')).toEqual(UNTOUCHED);
+    expect(await phdsRestore('declare')).toMatchObject({
+      consent: { latest: { kind: 'declared' }, suspendedGrants: 1 },
+      authorization: { latest: { kind: 'declared' }, suspendedApps: 1 },
+    });
     expect(await readEverywhere(resident)).toEqual([401, 401]);
   });
 });
@@ -114,5 +145,5 @@ test('a server that only crashed is believed', async () => {
   await restartDatabase(async () => undefined);
   await untilTheDatabaseIsBack();
   expect(await readEverywhere(resident)).toEqual([200, 200]);
-  expect(await phdsRestore('status')).toEqual({ latest: null, suspendedGrants: 0 });
+  expect(await phdsRestore('status')).toEqual(UNTOUCHED);
 });
