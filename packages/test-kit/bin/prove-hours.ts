@@ -13,7 +13,7 @@ import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { findFakeClock, toFakeClockEnvironment } from '../src/fake-system-clock.ts';
+import { prepareFakeClock, toFakeClockEnvironment } from '../src/fake-system-clock.ts';
 import { DATE_SUITES, everyHourOf, type Suite, TELLING_INSTANTS } from '../src/hours.ts';
 
 interface Outcome {
@@ -42,8 +42,8 @@ const { values } = parseArgs({
 const chosen = [...values.day.flatMap(everyHourOf), ...values.at.map(parseInstant)];
 const instants = chosen.length === 0 ? TELLING_INSTANTS : chosen;
 const suites: readonly Suite[] = values.all ? [{ files: [] }] : DATE_SUITES;
-const library = await findFakeClock((text) => console.log(text));
 const logs = await mkdtemp(join(tmpdir(), 'phds-hours-'));
+const libraries = await prepareFakeClock(logs, (text) => console.log(text));
 process.exitCode = (await runAll()) ? 0 : 1;
 
 async function runAll(): Promise<boolean> {
@@ -99,7 +99,7 @@ function passedIn(file: string, results: readonly JestFile[]): boolean {
 /** Runs Jest with the clock at an instant. Answers its exit code. */
 async function run(args: readonly string[], instant: number, log: string): Promise<number | string> {
   // CI: what the tests need and is missing is a failure.
-  const env = { ...process.env, CI: 'true', ...toFakeClockEnvironment(library, instant) };
+  const env = { ...process.env, CI: 'true', ...toFakeClockEnvironment(libraries, instant) };
   const child = spawn(process.execPath, [runner, ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

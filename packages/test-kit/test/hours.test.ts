@@ -37,8 +37,10 @@ describe('the environment of a process', () => {
     [90_000, '+90'],
     [-90_000, '-90'],
   ])('%i ms from now is written as %s seconds', (milliseconds, offset) => {
-    expect(toFakeClockEnvironment('/lib.so', 5_000 + milliseconds, 5_000)).toMatchObject({
-      LD_PRELOAD: '/lib.so',
+    expect(
+      toFakeClockEnvironment({ waits: '/waits.so', clock: '/clock.so' }, 5_000 + milliseconds, 5_000),
+    ).toMatchObject({
+      LD_PRELOAD: '/waits.so:/clock.so',
       FAKETIME: offset,
     });
   });
