@@ -9,9 +9,11 @@
 --   phds.runtime_password   of phds_<schema>: the service connects as it
 --   phds.reader_password    optional; of phds_<schema>_reader, which reads the tables and changes nothing
 --
--- With psql, where each variable holds one parameter:
+-- With psql 14 or later, with the passwords in exported environment variables:
 --
---   psql --variable ON_ERROR_STOP=1 --variable schema=consent --variable owner="$OWNER" --variable runtime="$RUNTIME" <<'SQL'
+--   psql --variable ON_ERROR_STOP=1 --variable schema=consent <<'SQL'
+--   \getenv owner OWNER_PASSWORD
+--   \getenv runtime RUNTIME_PASSWORD
 --   SELECT set_config('phds.schema', :'schema', false), set_config('phds.owner_password', :'owner', false),
 --          set_config('phds.runtime_password', :'runtime', false) \g /dev/null
 --   \i deploy/roles.sql

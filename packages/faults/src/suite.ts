@@ -96,7 +96,7 @@ async function endure(fault: Fault, scene: Scene): Promise<Verdict> {
   const chain = await verifyChain(stack);
   if (!chain.ok) violations.push(`chain: ${chain.text}`);
   violations.push(...toSentences(report.tally), ...imports.violations, ...(await logs.findSecrets()));
-  violations.push(...findOwnEnds(stack, ends));
+  violations.push(...findOwnEnds(fault, stack, ends));
   return {
     fault: fault.name,
     seconds: timeline.seconds,
@@ -156,12 +156,16 @@ function countEnds({ processes }: ProxiedStack): ReadonlyMap<string, number> {
   return new Map([...processes].map(([name, { uncalledEnds }]) => [name, uncalledEnds.length]));
 }
 
-/** A sentence for each process that has ended since by no signal: what a fault kills is killed by one. */
-function findOwnEnds({ processes }: ProxiedStack, before: ReadonlyMap<string, number>): string[] {
+/** A sentence for each process that has ended since although the fault did not kill it. Running out of memory ends one by a signal, too. */
+function findOwnEnds(
+  { kills }: Fault,
+  { processes }: ProxiedStack,
+  before: ReadonlyMap<string, number>,
+): string[] {
   return [...processes].flatMap(([name, { uncalledEnds }]) =>
     uncalledEnds
       .slice(before.get(name))
-      .filter((how) => how.startsWith('code'))
+      .filter((how) => !(kills === true && how === 'SIGKILL'))
       .map((how) => `${name} ended by itself with ${how}`),
   );
 }

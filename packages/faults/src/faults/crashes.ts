@@ -7,6 +7,7 @@ function killService(name: 'authorization' | 'consent' | 'health-data'): Fault {
   return {
     name: `kill-${name}`,
     what: `${name} is killed (kill -9) every few seconds, in the middle of whatever it does`,
+    kills: true,
     play: (site) =>
       again(site, EVERY_MS, async (_turn, milliseconds) => {
         kill(site, name);
@@ -29,6 +30,7 @@ export const CRASHES: readonly Fault[] = [
   {
     name: 'kill-gateway',
     what: 'one gateway after the other is killed (kill -9)',
+    kills: true,
     play: (site) =>
       again(site, EVERY_MS, async (turn, milliseconds) => {
         kill(site, `gateway-${(turn % site.stack.gatewayUrls.length) + 1}`);

@@ -20,6 +20,8 @@ export interface Fault {
   /** For people, in a sentence. */
   readonly what: string;
   readonly needsRedis?: boolean;
+  /** It ends processes with SIGKILL. Whatever else ends one is a violation. */
+  readonly kills?: boolean;
   /** Brings it about, for about as long as the site says, and undoes it whatever happens in between. */
   play(site: Site): Promise<void>;
 }
