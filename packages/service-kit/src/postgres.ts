@@ -39,20 +39,42 @@ const IDLE_TIMEOUT_MS = 30_000;
 // How much longer than the server's own limit we wait for an answer: only a dead network needs it.
 const ANSWER_GRACE_MS = 1_000;
 
-/** A pool that calls back in the context of whoever asked for a connection, not of whoever gave it back. */
+/**
+ * A pool that calls back in the context of whoever asked for a connection, not of whoever gave it back. Whoever waits no more by the
+ * time a connection is free does not get it: the refusal of its first statement would close a connection that others wait for.
+ */
 class DeadlinePool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: ConnectCallback): void;
   override connect(callback?: ConnectCallback): Promise<pg.PoolClient> | undefined {
-    const isLate = currentDeadline()?.remainingMs() === 0;
-    if (callback === undefined) return isLate ? Promise.reject(givenUp()) : super.connect();
+    const isLate = isPresentCallerLate();
+    if (callback === undefined) return isLate ? Promise.reject(givenUp()) : super.connect().then(keepInTime);
     if (isLate) process.nextTick(callback, givenUp(), undefined, () => undefined);
-    else super.connect(keepDeadline(callback));
+    else super.connect(keepDeadline(inTime(callback)));
     return undefined;
   }
 }
 
 type ConnectCallback = Parameters<pg.Pool['connect']>[0];
+
+function isPresentCallerLate(): boolean {
+  return currentDeadline()?.remainingMs() === 0;
+}
+
+function keepInTime(client: pg.PoolClient): pg.PoolClient {
+  if (!isPresentCallerLate()) return client;
+  client.release();
+  throw givenUp();
+}
+
+function inTime(callback: ConnectCallback): ConnectCallback {
+  return (error, client, done) => {
+    if (client === undefined || !isPresentCallerLate()) return callback(error, client, done);
+    // Not at once: the pool would hand the connection to the next in the queue on the same stack, and so on.
+    process.nextTick(() => client.release());
+    return callback(givenUp(), undefined, () => undefined);
+  };
+}
 
 /**
  * Opens a service's database. Nothing is connected yet: the first query does, and a database that is away makes

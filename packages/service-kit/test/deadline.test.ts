@@ -35,6 +35,7 @@ afterAll(async () => {
 
 const GIVEN_UP = { code: 'ETIMEDOUT' };
 const LONG_MS = 60_000;
+const PID = 'SELECT pg_backend_pid() AS pid';
 
 function ended(): Deadline {
   const deadline = new Deadline(LONG_MS);
@@ -87,6 +88,28 @@ test('a call that waits for a connection keeps its own deadline, not that of the
   patient.end();
   withinDeadline(patient, () => client.release());
   await expect(waiting).resolves.toMatchObject({ rowCount: 1 });
+});
+
+test('callers that give up while they wait for a connection leave it open for others', async () => {
+  const holder = await postgres.pool.connect();
+  const { rows: before } = await holder.query(PID);
+  const deadline = new Deadline(LONG_MS);
+  const waiting = withinDeadline(deadline, () => [
+    postgres.pool.connect().then((client) => client.release()),
+    // Prisma asks as soon as somebody waits for the answer.
+    prisma.author.count().then(String),
+    prisma.$transaction((tx) => tx.author.count()),
+    // More than the stack would hold if each were answered by the one before it.
+    ...Array.from({ length: 5_000 }, () => postgres.pool.query('SELECT 1')),
+  ]);
+  const outcomes = Promise.allSettled(waiting);
+  await eventually(() => postgres.pool.waitingCount === waiting.length);
+  deadline.end();
+  holder.release();
+  expect((await outcomes).filter(({ status }) => status !== 'rejected')).toEqual([]);
+  await expect(waiting[0]).rejects.toMatchObject(GIVEN_UP);
+  await expect(waiting.at(-1)).rejects.toMatchObject(GIVEN_UP);
+  expect((await postgres.pool.query(PID)).rows).toEqual(before);
 });
 
 test('a transaction of which the caller would not hear in time is rolled back, and its connection is used again', async () => {
