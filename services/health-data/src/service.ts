@@ -152,6 +152,7 @@ function createRpcServices(
   });
   // Goes on after the call that asked for it.
   const rebuild = (userId: string) => withoutDeadline(() => rebuilds.request(userId));
+  const eraser = createPgUserEraser(pool);
   return [
     healthDataService({ verifyAssertion, data, recorder }),
     previewService(verifySession, data),
@@ -159,7 +160,8 @@ function createRpcServices(
       readingWriter: createPgReadingWriter(pool, rebuild),
       recordWriter: createPgRecordWriter(pool),
       profiles: createPgProfileWriter(pool, rebuild),
-      eraser: createPgUserEraser(pool),
+      // An erasure too: an operator's patience may be shorter.
+      eraser: { erase: (userId) => withoutDeadline(() => eraser.erase(userId)) },
       imports: createPgImports(pool),
       clock,
     }),
