@@ -146,6 +146,12 @@ function answer(args: QueryArguments, outcome: Promise<never>): unknown {
   return undefined;
 }
 
+/** Throws when the caller waits for less than that: for the end of a transaction after whose commit the answer takes its time. */
+export function requireTimeLeft(ms: number): void {
+  const deadline = currentDeadline();
+  if (deadline !== undefined && deadline.remainingMs() < ms) throw givenUp();
+}
+
 /** The error of whatever is not done, or not finished, because the caller waits no more. */
 export function givenUp(): Error {
   return Object.assign(new Error('the caller waits no more'), { code: 'ETIMEDOUT' });

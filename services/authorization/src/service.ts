@@ -60,6 +60,9 @@ import { openRestoreGuard } from './store/restore-guard.ts';
 
 const SERVICE = 'authorization';
 
+/** The guard counts on one connection and looks on another, and waits for neither while requests hold all of the others. */
+const GUARD_POOL_SIZE = 2;
+
 /** Parts that tests replace. */
 export interface Overrides {
   readonly clock?: Clock;
@@ -74,11 +77,12 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { clock = systemClock, log = createLogger({ service: SERVICE, level: config.LOG_LEVEL }) } =
     overrides;
   await using stack = new AsyncDisposableStack();
-  const postgres = stack.use(openDatabase(config, log));
+  const postgres = stack.use(openDatabase(config, log, `phds-${SERVICE}`, config.DATABASE_POOL_SIZE));
   const prisma = new PrismaClient({ adapter: postgres.adapter });
   stack.defer(() => prisma.$disconnect());
   const consent = connectConsent(config, clock, stack);
-  const guard = stack.use(await openRestoreGuard(postgres.pool, config, log));
+  const proofs = stack.use(openDatabase(config, log, `phds-${SERVICE}-restores`, GUARD_POOL_SIZE));
+  const guard = stack.use(await openRestoreGuard(proofs.pool, config, log));
   const stores = createStores(postgres, prisma, guard);
   stack.use(startPruning(createPrismaPruner(prisma, clock), { intervalMs: config.PRUNE_INTERVAL_MS, log }));
   const tls = toTlsFiles(config);
@@ -128,13 +132,13 @@ interface Consent {
   readonly approvals: ConsentApprovals;
 }
 
-function openDatabase(config: Config, log: Logger): Postgres {
+function openDatabase(config: Config, log: Logger, applicationName: string, poolSize: number): Postgres {
   return openPostgres({
     connectionString: config.DATABASE_URL,
     schema: toSchemaName(SERVICE),
-    poolSize: config.DATABASE_POOL_SIZE,
+    poolSize,
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
-    applicationName: `phds-${SERVICE}`,
+    applicationName,
     log,
   });
 }

@@ -6,7 +6,7 @@ import { type Harness, REDIRECT_URI, reasonOf, startHarness, type TestApp } from
 let harness: Harness;
 let app: TestApp;
 let admin: pg.Client;
-let release: () => void = () => undefined;
+let release: () => unknown = () => undefined;
 
 // Enough for what comes before the dependency that is slow, on a busy machine too.
 const PATIENCE_MS = 1_000;
@@ -17,8 +17,9 @@ beforeAll(async () => {
   admin = new pg.Client({ connectionString: harness.database.adminUrl });
   await admin.connect();
 });
-afterEach(() => {
-  release();
+afterEach(async () => {
+  await release();
+  release = () => undefined;
   harness.consent.onCheckLiveness = () => Promise.resolve();
 });
 afterAll(async () => {
@@ -90,4 +91,49 @@ test('a statement whose caller gave up while the database was slow ends, and con
   await admin.query('ROLLBACK');
   expect(await harness.exchange(app, code)).toMatchObject({ accessToken: expect.any(String) });
   expect(harness.consent.revokedFamilies.size).toBe(0);
+});
+
+test('an exchange whose change cannot be proven in time consumes nothing: the retry gets tokens, and no family is revoked', async () => {
+  const code = await harness.obtainCode(app);
+  await admin.query('BEGIN');
+  await admin.query('SELECT FROM "authorization".instance FOR UPDATE');
+  release = () => admin.query('ROLLBACK');
+  const parameters = { grantType: 'authorization_code', code, redirectUri: REDIRECT_URI };
+  const isConsumed = isSet(`
+    SELECT consumed_at IS NOT NULL AS done FROM "authorization".authorization_code WHERE hash = sha256('${code}')`);
+  expect(await giveUpOn(parameters, isConsumed)).toBe('unavailable');
+  expect(await harness.exchange(app, code)).toMatchObject({ accessToken: expect.any(String) });
+  expect(harness.consent.revokedFamilies.size).toBe(0);
+});
+
+test('an exchange consumes nothing when too little time is left to prove it: the retry gets tokens', async () => {
+  const code = await harness.obtainCode(app);
+  const exchange = { client: app, grantType: 'authorization_code', code, redirectUri: REDIRECT_URI };
+  const call = harness.tokens.issueToken(exchange, { timeoutMs: 490 });
+  expect(await reasonOf(call)).toBe('unavailable');
+  expect(await harness.exchange(app, code)).toMatchObject({ accessToken: expect.any(String) });
+  expect(harness.consent.revokedFamilies.size).toBe(0);
+});
+
+test('a proof that waits holds no connection that other work needs', async () => {
+  await using narrow = await startHarness({ DATABASE_POOL_SIZE: '1' });
+  const owner = await narrow.registerApp();
+  const { accessToken } = await narrow.exchange(owner, await narrow.obtainCode(owner));
+  const locker = new pg.Client({ connectionString: narrow.database.adminUrl });
+  await locker.connect();
+  try {
+    await locker.query('BEGIN');
+    await locker.query('SELECT FROM "authorization".instance FOR UPDATE');
+    const revoked = narrow.tokens.revokeToken({ client: owner, token: 'unknown' });
+    await eventually(async () => {
+      const { rows } = await locker.query(`
+        SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+      return rows.length > 0;
+    });
+    expect(await narrow.introspect(accessToken)).toMatchObject({ ledgerChecked: true });
+    await locker.query('ROLLBACK');
+    await revoked;
+  } finally {
+    await locker.end();
+  }
 });

@@ -35,8 +35,9 @@ export interface Credential {
 
 /** The registered apps. */
 export interface AppStore {
-  /** By client id: one indexed look-up, whether it exists or not. */
-  /** Of an app whose secret a restore suspends, as of a suspended app. */
+  /**
+   * By client id: one indexed look-up, whether it exists or not. An app whose secret a restore suspends is answered as a suspended one.
+   */
   findCredential(clientId: string): Promise<Credential | null>;
   findApp(clientId: string): Promise<App | null>;
   /** Newest first. */
