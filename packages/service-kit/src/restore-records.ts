@@ -101,8 +101,8 @@ export class RestoreRecords {
 
   /**
    * Says that the instance is there, making its row when it is missing. Takes other instances that were silent for a minute for ended: to
-   * acknowledge anything they have to register again, and what they acknowledged is older than the position, which is then counted up.
-   * Answers the position.
+   * acknowledge anything they have to register again. Their changes were committed before this transaction, so counting up the own
+   * position proves them too. Answers the position.
    */
   async register(id: string, atLeast: number): Promise<number> {
     const ended = await this.#run(
