@@ -102,7 +102,8 @@ export class RestoreRecords {
   /**
    * Says that the instance is there, making its row when it is missing. Takes other instances that were silent for a minute for ended: to
    * acknowledge anything they have to register again. Their changes were committed before this transaction, so counting up the own
-   * position proves them too. Answers the position.
+   * position proves them too. Answers the position. The rows of silent instances are kept for a year: one that was only cut off from the
+   * database comes back with its memory, and takes a missing row for a lost change.
    */
   async register(id: string, atLeast: number): Promise<number> {
     const ended = await this.#run(
@@ -115,14 +116,15 @@ export class RestoreRecords {
     const row = await this.#run<{ position: string }>(
       `INSERT INTO ${this.#table('instance')} AS i (id, position) VALUES ($1, $2::bigint + $3)
        ON CONFLICT (id) DO UPDATE SET position = greatest(i.position, $2::bigint) + $3, seen_at = statement_timestamp(),
-         ended = false, vouched_for = NULL
+         ended = false, stopped = false, vouched_for = NULL
        RETURNING position`,
       id,
       atLeast,
       ended === undefined ? 0 : 1,
     );
     await this.#run(
-      `DELETE FROM ${this.#table('instance')} WHERE ended AND seen_at < statement_timestamp() - interval '1 day'`,
+      `DELETE FROM ${this.#table('instance')}
+       WHERE ended AND seen_at < statement_timestamp() - CASE WHEN stopped THEN interval '1 day' ELSE interval '1 year' END`,
     );
     return Number(row?.position);
   }
@@ -154,7 +156,7 @@ export class RestoreRecords {
   }
 
   async end(id: string): Promise<void> {
-    await this.#run(`UPDATE ${this.#table('instance')} SET ended = true WHERE id = $1`, id);
+    await this.#run(`UPDATE ${this.#table('instance')} SET ended = true, stopped = true WHERE id = $1`, id);
   }
 
   /** The latest, or the one of that number. */

@@ -117,6 +117,37 @@ describe('a database that took another’s place with everything acknowledged in
   });
 });
 
+describe('an instance that was cut off from its database', () => {
+  const age = (days: number) =>
+    consent.owner.query(
+      `UPDATE consent_audit.instance SET ended = true, seen_at = statement_timestamp() - make_interval(days => $1)`,
+      [days],
+    );
+  const countInstances = async () =>
+    (await consent.owner.query('SELECT FROM consent_audit.instance')).rowCount;
+
+  test('suspends nothing when it returns after two days, in which others took it for ended', async () => {
+    const grant = await approve(consent, app, 'before');
+    await age(2);
+    await using _other = await consent.startAnother();
+    expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
+    await approve(consent, app, 'after');
+    expect((await consent.restores.getRestoreStatus({})).latest).toBeUndefined();
+  });
+
+  test('is forgotten after a year, and after a day when it stopped in order', async () => {
+    const stopped = await consent.startAnother();
+    await stopped[Symbol.asyncDispose]();
+    await age(2);
+    await using _second = await consent.startAnother();
+    // The silent one and the new one.
+    expect(await countInstances()).toBe(2);
+    await age(367);
+    await using _third = await consent.startAnother();
+    expect(await countInstances()).toBe(1);
+  });
+});
+
 /** As after a promotion: what is written down is about a database of another identity. */
 async function renameDatabase({ database } = consent): Promise<void> {
   const admin = new pg.Client({ connectionString: database.adminUrl });
