@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { sharingRuns } from './acknowledged-changes.ts';
-import { withoutDeadline } from './deadline.ts';
+import { currentDeadline, withoutDeadline } from './deadline.ts';
 import { unavailable } from './errors.ts';
 import { startPeriodic } from './periodic.ts';
-import { inTransaction } from './postgres-client.ts';
+import { givenUp, inTransaction } from './postgres-client.ts';
 import {
   compareWithMemory,
   type EntryKind,
@@ -45,7 +45,7 @@ export interface RestoreGuard extends AsyncDisposable {
   requireVerified(query: VerificationQuery): Promise<void>;
   /** Compares the database with what is remembered, and writes down what follows. */
   look(): Promise<void>;
-  /** Looks until it is known whether the database is a restored one; the grace is the longest. */
+  /** Looks until it is known whether the database is a restored one, or the caller waits no more; the grace is the longest. */
   settle(): Promise<void>;
   /** The latest restore; null when there never was one. */
   findLatest(): Promise<Restore | null>;
@@ -101,6 +101,7 @@ class Guard {
   async settle(): Promise<void> {
     await this.look();
     while (this.#unsettledSince !== null) {
+      if (currentDeadline()?.remainingMs() === 0) throw givenUp();
       await delay(SETTLE_POLL_MS);
       await this.look();
     }

@@ -2,7 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { RestoreKind } from '@phds/contracts/phds/consent/v1/restore_pb';
+import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
+import { createLogger } from '@phds/service-kit/log';
 import pg from 'pg';
+import { openRestoreGuard } from '../src/store/restore-guard.ts';
 import {
   accessOf,
   approve,
@@ -146,6 +149,21 @@ describe('an instance that was cut off from its database', () => {
     await using _third = await consent.startAnother();
     expect(await countInstances()).toBe(1);
   });
+});
+
+test('a look that is not settled goes on no longer than its caller waits', async () => {
+  const config = { RESTORE_CHECK_INTERVAL_MS: 3_600_000, FAILOVER_GRACE_MS: 3_600_000 };
+  await using guard = await openRestoreGuard(
+    consent.owner,
+    config,
+    createLogger({ service: 'consent', level: 'silent' }),
+  );
+  // The running service has not vouched.
+  await renameDatabase();
+  const deadline = new Deadline(60_000);
+  const settled = withinDeadline(deadline, () => guard.settle());
+  deadline.end();
+  await expect(settled).rejects.toMatchObject({ code: 'ETIMEDOUT' });
 });
 
 /** As after a promotion: what is written down is about a database of another identity. */
