@@ -88,7 +88,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const tls = toTlsFiles(config);
   const server = stack.use(
     await startRpcServer({
-      services: createRpcServices({ ...stores, ...consent, clock, config, guard }),
+      services: createRpcServices({ ...stores, ...consent, clock, config, guard, log }),
       verifyCaller: createServiceTokenVerifier({
         service: SERVICE,
         publicKeys: config.SERVICE_PUBLIC_KEYS,
@@ -165,7 +165,12 @@ function connectConsent(config: Config, clock: Clock, stack: AsyncDisposableStac
 }
 
 type Parts = Stores &
-  Consent & { readonly clock: Clock; readonly config: Config; readonly guard: RestoreGuard };
+  Consent & {
+    readonly clock: Clock;
+    readonly config: Config;
+    readonly guard: RestoreGuard;
+    readonly log: Logger;
+  };
 
 function createRpcServices(parts: Parts) {
   const { config, clock, guard } = parts;

@@ -58,3 +58,31 @@ test('a request whose approval consent removed for another one is removed too', 
   harness.consent.removed = [];
   expect(await countRequests()).toBe(before);
 });
+
+/** Deletions of requests fail while `work` runs. */
+async function whileDeletionsFail(work: () => Promise<void>): Promise<void> {
+  await owner.query(`SET search_path = "${harness.database.schema}";
+    CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'out of order'; END $$;
+    CREATE TRIGGER fail BEFORE DELETE ON authorization_request FOR EACH ROW EXECUTE FUNCTION fail()`);
+  try {
+    await work();
+  } finally {
+    await owner.query('DROP FUNCTION fail() CASCADE');
+  }
+}
+
+test('an approval that consent opened is answered although requests of removed approvals cannot be deleted, and the log says so', async () => {
+  harness.consent.removed = [(await open()).pendingId];
+  await whileDeletionsFail(async () => {
+    const { requestUri } = await open();
+    expect(requestUri).not.toBe('');
+  });
+  harness.consent.removed = [];
+  expect(harness.logged()).toContain('requests without an approval could not be deleted');
+});
+
+test('a refusal of the consent service is answered as such although its request cannot be deleted', async () => {
+  harness.consent.refused.set('openPendingApproval', 'rate_limited');
+  await whileDeletionsFail(async () => expect(await reasonOf(open())).toBe('rate_limited'));
+  harness.consent.refused.clear();
+});

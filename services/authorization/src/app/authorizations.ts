@@ -45,6 +45,7 @@ export interface AuthorizationsDependencies {
   readonly authorizations: AuthorizationStore;
   readonly approvals: ConsentApprovals;
   readonly clock: Clock;
+  readonly log: { warn(fields: object, message: string): void };
   /** Public base URL of the service (RFC 9207). */
   readonly issuer: string;
 }
@@ -79,9 +80,10 @@ interface Admitted {
 }
 
 async function openPending(
-  { authorizations, approvals, clock }: AuthorizationsDependencies,
+  dependencies: AuthorizationsDependencies,
   { app, redirectUri, accepted, client }: Admitted,
 ): Promise<Opened> {
+  const { authorizations, approvals, clock } = dependencies;
   const { state, codeChallenge, scopes, purpose } = accepted;
   const createdAt = clock.now();
   const pendingId = newId('apr', 160);
@@ -107,14 +109,26 @@ async function openPending(
       purpose,
       clientAuthenticated: client.authenticated,
     });
-    if (removedIds.length > 0) await authorizations.deleteRequests(removedIds);
+    if (removedIds.length > 0) await removeRequests(dependencies, removedIds);
   } catch (error) {
     // Whoever knows a client id can be refused without end; no row must stay of it.
-    if (isRefusal(error)) await authorizations.deleteRequests([pendingId]);
+    if (isRefusal(error)) await removeRequests(dependencies, [pendingId]);
     throw error;
   }
   const requestUri = REQUEST_URI_PREFIX + pendingId;
   return { pendingId, requestUri, expiresInSeconds: PENDING_APPROVAL_SECONDS };
+}
+
+/** What consent has answered is not changed by a clean-up that fails: pruning deletes what is left once it is old enough. */
+async function removeRequests(
+  { authorizations, log }: AuthorizationsDependencies,
+  pendingIds: readonly string[],
+): Promise<void> {
+  try {
+    await authorizations.deleteRequests(pendingIds);
+  } catch (err) {
+    log.warn({ err, requests: pendingIds.length }, 'requests without an approval could not be deleted');
+  }
 }
 
 /** Whether the consent service said no; otherwise it may have opened the approval all the same. */
