@@ -23,12 +23,28 @@ export function readConfig<Shape extends z.ZodRawShape>(
     const value = readSetting(key, env, problems);
     if (value !== undefined && value !== '') values[key] = value;
   }
+  problems.push(...findRemoved(schema.shape, env));
   const result = schema.safeParse(values);
   if (!result.success) {
     problems.push(...result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
   }
   if (problems.length > 0 || !result.success) throw new ConfigError(problems);
   return Object.freeze(result.data);
+}
+
+/** Settings of earlier versions, which would be ignored: what replaces each, and what it was for that is elsewhere now. */
+const REMOVED_SETTINGS = [
+  {
+    name: 'INTERNAL_HTTP_PORT',
+    successor: 'PROBE_PORT',
+    rest: ', and CONNECT_PORT if rpcs are called in the Connect protocol',
+  },
+] as const;
+
+function findRemoved(shape: z.ZodRawShape, env: NodeJS.ProcessEnv): string[] {
+  return REMOVED_SETTINGS.filter(
+    ({ name, successor }) => successor in shape && (env[name] || env[`${name}_FILE`]),
+  ).map(({ name, successor, rest }) => `${name}: no longer exists; set ${successor}${rest}`);
 }
 
 function readSetting(key: string, env: NodeJS.ProcessEnv, problems: string[]): string | undefined {

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { address, durationMs, integer, port, readConfig } from '@phds/service-kit/config';
+import { address, durationMs, integer, port, readConfig, rpcSettings } from '@phds/service-kit/config';
 import { z } from 'zod';
 
 const schema = z.object({
@@ -56,5 +56,16 @@ describe('readConfig', () => {
   test('refuses a setting given twice, and a file that is not there', () => {
     expect(problemsOf({ SECRET: 'longenough', SECRET_FILE: '/nowhere' })).toContain('not both');
     expect(problemsOf({ SECRET_FILE: '/nowhere/secret' })).toContain('SECRET_FILE: the file cannot be read');
+  });
+
+  test('refuses a setting of an earlier version, by value or file, and names what replaces it', () => {
+    const service = z.object(rpcSettings({ rpc: 1, probes: 2 }));
+    const start = (env: NodeJS.ProcessEnv) => () => readConfig(service, env);
+    const problem = 'INTERNAL_HTTP_PORT: no longer exists; set PROBE_PORT';
+    expect(start({ INTERNAL_HTTP_PORT: '7101' })).toThrow(problem);
+    expect(start({ INTERNAL_HTTP_PORT_FILE: '/nowhere', PROBE_PORT: '7101' })).toThrow(problem);
+    expect(start({ INTERNAL_HTTP_PORT: '', PROBE_PORT: '7101' })).not.toThrow();
+    // Whoever never had it may find it in an environment that several share.
+    expect(readConfig(schema, { SECRET: 'longenough', INTERNAL_HTTP_PORT: '7101' }).PORT).toBe(8080);
   });
 });
