@@ -172,6 +172,40 @@ function developerConsole(): void {
     await visitor.takePictures('console');
   });
 
+  test('sends the code of a test run once, and not again when the answer is lost', async () => {
+    const session = await signIn(visits.stack, 'repeater');
+    const { gateway } = visits.stack;
+    const redirectUris = [`${gateway}/console/test-run`];
+    const app = await registerApp(gateway, session, { redirectUris, scopes: ['read:profile'] });
+    const visitor = await visits.open('/console/test-run', { session });
+    const { page } = visitor;
+    await page.getByRole('button', { name: 'Ask and go to the approval screen' }).click();
+    await page.getByRole('button', { name: /^Share 1 of 1$/ }).click();
+    const { promise: pressed, resolve: goOn } = Promise.withResolvers<void>();
+    const issued: string[] = [];
+    await page.route('**/oauth/token', async (route) => {
+      await pressed;
+      const { access_token } = (await (await route.fetch()).json()) as { access_token: string };
+      issued.push(access_token);
+      await route.abort('connectionreset');
+    });
+    const secret = page.getByLabel('Client secret');
+    await secret.fill(app.clientSecret);
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(new URL(request.url()).pathname));
+    await secret.press('Enter');
+    await page.locator('button[aria-disabled=true]').waitFor();
+    await secret.press('Enter');
+    goOn();
+    await page.getByRole('alert').getByText('No answer came. The code may be used up.').waitFor();
+    expect(await page.getByRole('button', { name: 'Get tokens' }).count()).toBe(0);
+    await secret.press('Enter');
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('test-run-2-no-answer');
+    expect([sent, issued.length]).toEqual([['/oauth/token'], 1]);
+    expectStatus(200, await send(`${gateway}/api/v1/profile`, { bearer: issued[0] ?? '' }));
+  });
+
   test('of somebody else shows nothing', async () => {
     const session = await signIn(visits.stack, 'owner');
     const app = await register(await visits.open('/console/new', { session }), 'Mine');

@@ -105,6 +105,22 @@ function lostAnswers(): void {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
+  test('a change that the service still works on when the connection breaks is not called undone, and shows once made', async () => {
+    const { owner, url, path } = await connect('patient');
+    const { page } = await visits.open(path, { session: owner });
+    await page.clock.install();
+    await page.route('**/grants/*', (route) => route.abort('connectionreset'), { times: 1 });
+    const looked = page.waitForResponse(url);
+    await confirm(page, 'Stop sharing', 'Stop sharing');
+    await (await looked).finished();
+    await page.clock.runFor(500);
+    const claims = await page.getByRole('alert').allTextContents();
+    expectStatus(200, await send(url, { method: 'DELETE', bearer: owner }));
+    await page.clock.runFor(1_000);
+    await page.getByText('revoked', { exact: true }).waitFor();
+    expect([claims, await page.getByRole('alert').count()]).toEqual([[], 0]);
+  });
+
   test('nobody claims to know what nobody could look up, and the next look tells', async () => {
     const { owner, path } = await connect('doubter');
     const visitor = await visits.open(path, { session: owner });
@@ -131,6 +147,31 @@ function lostAnswers(): void {
     await page.getByRole('button', { name: 'Share less' }).click();
     await page.getByText('Done. It is effective.').waitFor();
     expect([await page.getByRole('checkbox').count(), await page.getByRole('alert').count()]).toEqual([1, 0]);
+  });
+
+  test('what is edited while a change is under way stays, and the outcome of the change is shown', async () => {
+    const { owner, path } = await connect('editor', [HEART, 'read:weight']);
+    const { page } = await visits.open(path, { session: owner });
+    const firstDay = page.getByLabel('Hide data before');
+    const share = page.getByRole('button', { name: 'Share less' });
+    const { promise: edited, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route('**/grants/*', (route) => edited.then(() => route.continue()), { times: 1 });
+    await page.getByText('Heart', { exact: true }).click();
+    const asked = page.waitForRequest((request) => request.method() === 'PATCH');
+    await share.click();
+    await asked;
+    await firstDay.fill('2026-01-01');
+    await page.locator('button[aria-disabled=true]', { hasText: 'Share less' }).waitFor();
+    goOn();
+    await page.getByText('It is effective. What you changed since then is not sent yet.').waitFor();
+    expect([await page.getByRole('checkbox').count(), await firstDay.inputValue()]).toEqual([
+      1,
+      '2026-01-01',
+    ]);
+    await share.click();
+    await page.getByText('Done. It is effective.', { exact: true }).waitFor();
+    await page.getByText('from 1 Jan 2026 on').waitFor();
+    expect(await firstDay.inputValue()).toBe('');
   });
 
   test('all sharing that has ended is shown as ended', async () => {

@@ -14,6 +14,13 @@ export interface Failure {
   readonly error: unknown;
 }
 
+/**
+ * How long after a lost answer the service may still make the change. The gateway gives up after 2 s (`AUTHORIZATION_DEADLINE_MS`,
+ * `CONSENT_DEADLINE_MS`); the rest is a margin for transport and commit.
+ */
+const PROCESSING_MS = 4_000;
+const LOOK_EVERY_MS = 1_000;
+
 /** A change of something whose state the service can be asked for. */
 interface ChangeOf<Change, Answer, State> {
   /** Of the state. */
@@ -42,8 +49,22 @@ class FailedChange<Change, State> extends Error {
 }
 
 /**
+ * Whether a change was made whose answer was lost; null when that cannot be told. That it was not made is only certain by a look
+ * after the service has finished.
+ */
+async function findOutcome(look: () => Promise<boolean | null>): Promise<boolean | null> {
+  const finishedAt = performance.now() + PROCESSING_MS;
+  for (;;) {
+    const isFinished = performance.now() >= finishedAt;
+    const made = await look().catch(() => null);
+    if (made === true || isFinished) return made;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+/**
  * Sends a change. When no usable answer comes, the state is read before anything is said: a change that was made counts as a
- * success, with `null` in place of the lost answer. A second change is not sent while one is under way.
+ * success, with `null` in place of the lost answer. While a change is under way, a second one is not sent and `reset` does nothing.
  */
 export function useChange<Change, Answer, State>(options: ChangeOf<Change, Answer, State>) {
   const { queryKey, read, send, isMade, affected, leadsAway = false } = options;
@@ -58,13 +79,11 @@ export function useChange<Change, Answer, State>(options: ChangeOf<Change, Answe
     try {
       return await send(change);
     } catch (error) {
-      const fail = (cause: unknown) => new FailedChange(change, before, cause);
-      if (isRefusal(error)) throw fail(error);
-      const after = await look().catch(() => undefined);
-      if (after === undefined) throw fail(error);
-      const made = isMade(after, change, before);
+      if (isRefusal(error)) throw new FailedChange(change, before, error);
+      const made = await findOutcome(async () => isMade(await look(), change, before));
       if (made === true) return null;
-      throw fail(made === null ? error : new Problem('NOT_MADE', 0, 'No answer came. Please try again.'));
+      const cause = made === null ? error : new Problem('NOT_MADE', 0, 'No answer came. Please try again.');
+      throw new FailedChange(change, before, cause);
     }
   };
   /** The state as it is now: an answer to a question from before the change would not do. */
@@ -99,6 +118,10 @@ export function useChange<Change, Answer, State>(options: ChangeOf<Change, Answe
       if (isUnderWay.current) return;
       isUnderWay.current = true;
       mutation.mutate(change, then ?? {});
+    },
+    // To reset a change under way would lose its outcome.
+    reset: () => {
+      if (!isUnderWay.current && !mutation.isPending) mutation.reset();
     },
     failure: mutation.error === null ? null : judge(mutation.error),
   };

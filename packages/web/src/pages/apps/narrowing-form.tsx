@@ -26,8 +26,15 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
     event.preventDefault();
     const found = findFault(grant, draft, Date.now());
     setFault(found);
-    if (found === null) narrowing.mutate(toNarrowing(grant, draft), { onSuccess: () => setDraft(NOTHING) });
+    if (found !== null) return;
+    // What was edited meanwhile stays.
+    const onSuccess = () => setDraft((present) => (present === draft ? NOTHING : present));
+    narrowing.mutate(toNarrowing(grant, draft), { onSuccess });
   };
+  const done =
+    draft === NOTHING
+      ? 'Done. It is effective.'
+      : 'Done. It is effective. What you changed since then is not sent yet.';
 
   return (
     <form onSubmit={submit} aria-label="Share less">
@@ -79,7 +86,7 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
           <Button type="submit" kind="primary" isBusy={narrowing.isPending}>
             Share less
           </Button>
-          <span role="status">{narrowing.isSuccess ? 'Done. It is effective.' : fault}</span>
+          <span role="status">{fault ?? (narrowing.isSuccess ? done : null)}</span>
         </Row>
       </Card>
     </form>

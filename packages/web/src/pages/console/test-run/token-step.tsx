@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useRef, useState } from 'react';
 import { send } from '../../../api/client.ts';
 import { isRefusal } from '../../../api/problem.ts';
 import { Button, ButtonAnchor } from '../../../ui/button.tsx';
@@ -28,6 +28,7 @@ export function TokenStep({
   readonly onTokens: (tokens: Tokens) => void;
 }) {
   const [secret, setSecret] = useState('');
+  const isSent = useRef(false);
   const exchange = useMutation({
     mutationFn: () =>
       send<Tokens>('POST', '/oauth/token', {
@@ -39,9 +40,14 @@ export function TokenStep({
         client_secret: secret,
       }),
     onSuccess: onTokens,
+    onError: (failure) => {
+      isSent.current = !isRefusal(failure);
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
+    if (isSent.current) return;
+    isSent.current = true;
     exchange.mutate();
   };
   if (code === null || run === null) return <NoCode error={error} />;
@@ -57,11 +63,13 @@ export function TokenStep({
             </Soft>
             <TextField label="Client secret" type="password" value={secret} onChange={setSecret} isRequired />
             {exchange.error === null ? null : <NoTokens error={exchange.error} />}
-            <Row>
-              <Button kind="primary" type="submit" isBusy={exchange.isPending} isDisabled={secret === ''}>
-                Get tokens
-              </Button>
-            </Row>
+            {exchange.error === null || isRefusal(exchange.error) ? (
+              <Row>
+                <Button kind="primary" type="submit" isBusy={exchange.isPending} isDisabled={secret === ''}>
+                  Get tokens
+                </Button>
+              </Row>
+            ) : null}
           </>
         ) : (
           <p role="status">
@@ -73,7 +81,7 @@ export function TokenStep({
   );
 }
 
-/** A code that is used twice ends what came of it, so it is not sent again when its fate is unknown. */
+/** A code that is sent twice revokes the tokens that it was exchanged for, so it is sent again only after a refusal. */
 function NoTokens({ error }: { readonly error: unknown }) {
   if (isRefusal(error)) return <ErrorNotice error={error} title="No tokens." isOwn={false} />;
   return (
