@@ -166,7 +166,7 @@ const RESTORE_COMMANDS: Readonly<
     confirmation: 'suspend',
   },
   confirm: {
-    description: 'Believes the databases: what was suspended works again.',
+    description: 'Confirms the restored databases: suspended credentials and grants work again.',
     confirmation: 'believe',
   },
 };
@@ -174,7 +174,7 @@ const RESTORE_COMMANDS: Readonly<
 function addRestore(program: Command, finish: Finish): void {
   const restore = program
     .command('restore')
-    .description('Says what to believe after a database was restored (docs/restoring.md).');
+    .description('Shows, declares or confirms a restore (docs/restoring.md).');
   const connect = () => openOperator(process.env, RESTORED_SERVICES);
   for (const [name, { description, confirmation }] of Object.entries(RESTORE_COMMANDS)) {
     const action = name as RestoreAction;

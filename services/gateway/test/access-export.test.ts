@@ -1,9 +1,14 @@
 import { once } from 'node:events';
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { unavailable } from '@phds/service-kit/errors';
+import express from 'express';
+import { exchangeOf } from '../src/http/exchange.ts';
+import type { Gateway } from '../src/http/gateway.ts';
+import { createAccessExport } from '../src/http/partner/access-export.ts';
 import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 const PATH = '/partner/consent/accesses.csv';
@@ -117,6 +122,35 @@ test('a client that disconnects ends the call for the next piece, and no other f
   request.destroy();
   await cancelled;
   expect(placesAsked()).toEqual(['', 'acc_1']);
+});
+
+test('nothing is read or logged for a client that leaves before its export begins', async () => {
+  const done: string[] = [];
+  const accesses = {
+    exportAccesses: async () => ({ accesses: done.push('read') > 1 ? [] : [access('acc_1')] }),
+  };
+  const log = { warn: () => done.push('warning') };
+  const exportAccesses = createAccessExport({ backends: { accesses }, log } as unknown as Gateway);
+  const arrived = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  const app = express().get(PATH, async (request, response) => {
+    arrived.resolve();
+    // As while session and limit are looked up.
+    await once(response, 'close');
+    const exchange = exchangeOf(request, response);
+    exchange.session = { userId: 'ada', jwt: 'jwt' };
+    ended.resolve(exportAccesses(exchange));
+  });
+  await using server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const request = get({ port: (server.address() as AddressInfo).port, path: PATH }).on(
+    'error',
+    () => undefined,
+  );
+  await arrived.promise;
+  request.destroy();
+  await ended.promise;
+  expect(done).toEqual([]);
 });
 
 test('a client that does not read holds up the export instead of filling the memory', async () => {

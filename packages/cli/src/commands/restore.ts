@@ -106,7 +106,7 @@ const ACTIONS: Readonly<Record<RestoreAction, (restores: Restores) => Promise<st
   async confirm(restores) {
     const { latest } = await restores.status();
     if (latest === null || latest.confirmedAt !== undefined) return 'Nothing waits for a confirmation. ';
-    // What was seen is what is confirmed: a restore that happens meanwhile waits for a word of its own.
+    // What was seen is what is confirmed: a restore that happens meanwhile needs a confirmation of its own.
     await restores.confirm(latest.number);
     return '';
   },

@@ -2,7 +2,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../domain/principal.ts';
 
-/** Families, grants and apps, of each so many, whose latest eviction is known. */
+/** How many evictions are kept for each kind (family, grant, app). */
 const MAX_EVICTIONS = 10_000;
 
 /** What an eviction is about: everything that was remembered of it goes. */
@@ -104,11 +104,11 @@ export class PrincipalCache {
   }
 }
 
-/** The latest eviction of each id, as its generation. Of ids whose eviction was let go, all that was remembered before it is dropped. */
+/** The latest eviction of each id, as its generation. When an old eviction is discarded, every entry older than it counts as evicted. */
 class Evictions {
   /** In the order of generations. */
   readonly #latest = new Map<string, number>();
-  #letGo = 0;
+  #discarded = 0;
 
   add(id: string, generation: number): void {
     this.#latest.delete(id);
@@ -117,11 +117,11 @@ class Evictions {
     const [oldest] = this.#latest;
     if (oldest === undefined) return;
     this.#latest.delete(oldest[0]);
-    this.#letGo = oldest[1];
+    this.#discarded = oldest[1];
   }
 
   isAfter(generation: number, id: string): boolean {
-    return generation < this.#letGo || generation < (this.#latest.get(id) ?? 0);
+    return generation < this.#discarded || generation < (this.#latest.get(id) ?? 0);
   }
 }
 

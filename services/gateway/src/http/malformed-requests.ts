@@ -24,7 +24,7 @@ export function answerMalformedRequests(server: Server, transport: Headers, cloc
     sendProblem(response, EXPECTATION, newId('req', 96), transport),
   );
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // What arrives after the answer is malformed as well.
+    // The parser reports later bytes of the same connection again; they have been answered.
     if (socket.writableEnded) return;
     const refusal = error.code === 'ECONNRESET' || isAnswering(socket) ? null : findRefusal(error);
     if (refusal === null || !socket.writable) return void socket.destroy();

@@ -35,7 +35,7 @@ export class FairTurns {
   async take<T>(key: string, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(key) ?? { running: 0, waiting: new Set() };
     this.#lines.set(key, line);
-    // Where a place is free, nobody who waits may take it: `#leave` has asked.
+    // If a place is free, every waiting key is at its own limit, because `#leave` has already started whoever could run.
     if (this.#hasPlace(line)) this.#begin(key, line);
     else await this.#wait(key, line);
     try {

@@ -55,6 +55,8 @@ async function exportAccesses(gateway: Gateway, exchange: Exchange): Promise<voi
   query.check();
   const gone = new AbortController();
   response.once('close', () => gone.abort());
+  // A client that left while session and limit were looked up: its 'close' has been emitted already.
+  if (response.destroyed) return;
   const options = { ...onBehalf(exchange), signal: gone.signal };
   const readPiece: ReadPiece = async (afterId) =>
     (await gateway.backends.accesses.exportAccesses({ ...filter, afterId }, options)).accesses;
