@@ -14,7 +14,13 @@ import { toDatabaseUrl } from '@phds/service-kit/postgres-names';
 import { createServiceTokenSource } from '@phds/service-kit/service-token';
 import { toComposeSecrets } from './compose-secrets.ts';
 import { ensureServiceDatabase } from './database-roles.ts';
-import { DATABASE_SERVICES, ensureKeyFiles, readDatabasePassword, toKeyFiles } from './key-files.ts';
+import {
+  DATABASE_SERVICES,
+  type DatabaseRole,
+  ensureKeyFiles,
+  readDatabasePassword,
+  toKeyFiles,
+} from './key-files.ts';
 import { seedOnce } from './seed/seed-once.ts';
 
 const KEYS = '/var/lib/phds/keys';
@@ -44,13 +50,10 @@ async function prepareDatabases(): Promise<void> {
   const password = (await readFile(keys.postgresPassword, 'utf8')).trim();
   const adminUrl = toDatabaseUrl(POSTGRES, { database: 'postgres', password });
   for (const service of DATABASE_SERVICES) {
-    const [owner, runtime, reader] = await Promise.all([
-      readDatabasePassword(keys, service, 'owner'),
-      readDatabasePassword(keys, service, 'runtime'),
-      readDatabasePassword(keys, service, 'reader'),
-    ]);
+    const read = (role: DatabaseRole) => readDatabasePassword(keys, service, role);
     // Only consent has a reader: `phds records` connects as it.
-    const passwords = service === 'consent' ? { owner, runtime, reader } : { owner, runtime };
+    const reader = service === 'consent' ? { reader: await read('reader') } : {};
+    const passwords = { owner: await read('owner'), runtime: await read('runtime'), ...reader };
     await ensureServiceDatabase({ adminUrl, service, passwords });
     console.log(`${service}: schema and roles are in place`);
   }
