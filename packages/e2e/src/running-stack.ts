@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { THROWAWAY_SETTINGS } from '@phds/dev-stack/embedded-postgres';
 import { type Stack, type StackOptions, startStack } from '@phds/dev-stack/stack';
+import { findGivenDeployment } from './given-deployment.ts';
 
 /** What a test may ask of its stack. Defaults: one gateway, a Redis of its own, nobody's data. */
 export type RunningStackOptions = Pick<
@@ -54,9 +55,12 @@ function latestNoon(): Date {
 
 /**
  * Starts the whole service on free ports and a data directory of its own, which is removed at the end. Postgres does not wait for
- * the disk; a killed server process loses nothing by that, only a killed machine would.
+ * the disk; a killed server process loses nothing by that, only a killed machine would. Nothing is started where the environment
+ * names a deployment.
  */
 export async function startRunningStack(options: RunningStackOptions = {}): Promise<RunningStack> {
+  const given = findGivenDeployment(process.env);
+  if (given !== null) return given;
   const { gateways = 1, seed = false, postgresSettings = THROWAWAY_SETTINGS, ...rest } = options;
   await using cleanup = new AsyncDisposableStack();
   const dataDirectory = await mkdtemp(join(tmpdir(), 'phds-e2e-'));
