@@ -7,6 +7,7 @@ import {
 import { openPostgres } from '@phds/service-kit/postgres';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
+import { openTestPool } from '@phds/test-kit/test-pool';
 import pg from 'pg';
 import { type Checkpoints, createCheckpoints } from '../src/app/checkpoints.ts';
 import type { Signer } from '../src/app/ports.ts';
@@ -54,7 +55,7 @@ export async function startDatedRecords(start: string, retentionDays = 90): Prom
   );
   const prisma = resources.adopt(new PrismaClient({ adapter: opened.adapter }), (it) => it.$disconnect());
   const owner = resources.adopt(
-    new pg.Pool({ connectionString: database.ownerUrl, max: 2, options: '-c search_path=consent' }),
+    openTestPool(database.ownerUrl, { max: 2, options: '-c search_path=consent' }),
     (pool) => pool.end(),
   );
   const admin = resources.adopt(

@@ -4,7 +4,8 @@ import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
 import { eventually } from '@phds/test-kit/conditions';
-import pg from 'pg';
+import { openTestPool } from '@phds/test-kit/test-pool';
+import type pg from 'pg';
 import {
   accessOf,
   approve,
@@ -24,7 +25,7 @@ beforeAll(async () => {
   consent = await startConsent({
     settings: { DATABASE_POOL_SIZE: `${POOL_SIZE}`, REVOCATION_POOL_SIZE: `${POOL_SIZE}` },
   });
-  admin = new pg.Pool({ connectionString: consent.database.adminUrl, max: 2 });
+  admin = openTestPool(consent.database.adminUrl, { max: 2 });
 });
 afterAll(async () => {
   await admin.end();

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { toRuntimeRole } from '@phds/service-kit/postgres-names';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestDatabase } from '@phds/test-kit/databases';
-import pg from 'pg';
+import { openTestPool } from '@phds/test-kit/test-pool';
+import type pg from 'pg';
 import {
   approve,
   GLUCOSE,
@@ -17,7 +18,7 @@ let admin: pg.Pool;
 
 beforeAll(async () => {
   const database = await createTestDatabase('consent');
-  admin = new pg.Pool({ connectionString: database.adminUrl, max: 1 });
+  admin = openTestPool(database.adminUrl, { max: 1 });
   const { rows } = await admin.query<{ name: string }>('SELECT current_database() AS name');
   const name = rows[0]?.name;
   await admin.query(`ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);

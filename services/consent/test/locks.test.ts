@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
-import pg from 'pg';
+import { openTestPool } from '@phds/test-kit/test-pool';
+import type pg from 'pg';
 import { approve, type RunningService, registerApp, startConsent } from './running-service.ts';
 
 let consent: RunningService;
@@ -8,7 +9,7 @@ let admin: pg.Pool;
 
 beforeAll(async () => {
   consent = await startConsent();
-  admin = new pg.Pool({ connectionString: consent.database.adminUrl, max: 1 });
+  admin = openTestPool(consent.database.adminUrl, { max: 1 });
 });
 afterAll(async () => {
   await admin.end();

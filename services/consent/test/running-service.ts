@@ -10,8 +10,9 @@ import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/service-token';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { createSessionIssuer } from '@phds/test-kit/session-issuer';
+import { openTestPool } from '@phds/test-kit/test-pool';
 import { exportJWK } from 'jose';
-import pg from 'pg';
+import type pg from 'pg';
 import { readConsentConfig } from '../src/config.ts';
 import { createService, type Overrides, type Service } from '../src/service.ts';
 
@@ -56,10 +57,9 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
   await using resources = new AsyncDisposableStack();
   const database = resources.use(options.database ?? (await createTestDatabase('consent')));
   const owner = resources.adopt(
-    new pg.Pool({ connectionString: database.ownerUrl, max: 4, options: '-c search_path=consent' }),
+    openTestPool(database.ownerUrl, { max: 4, options: '-c search_path=consent' }),
     (pool) => pool.end(),
   );
-  owner.on('error', () => undefined);
   const sessions = await createSessionIssuer();
   const callers = await createCallers();
   const receipts = generateKeyPairSync('ed25519');
