@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { OWNER_FILE, stopLeftover } from './embedded-postgres-leftover.ts';
 import type { PostgresPrograms } from './embedded-postgres-programs.ts';
 import { asPostgresUser, findPostgresPrograms, handOver } from './embedded-postgres-programs.ts';
-import { identifyProcess } from './process-identity.ts';
+import { identifySelf } from './process-identity.ts';
 
 export interface EmbeddedPostgresOptions {
   /** Data directory. Created and initialised when it does not exist. */
@@ -151,7 +151,7 @@ async function launch(
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  await writeFile(join(directory, OWNER_FILE), `${identifyProcess(process.pid)}\n`);
+  await writeFile(join(directory, OWNER_FILE), `${identifySelf()}\n`);
   await untilReady(child, options);
   return child;
 }

@@ -10,6 +10,11 @@ export function identifyProcess(pid: number): string | null {
   return started === null ? null : `${pid} ${started}`;
 }
 
+/** The identity of this process; where the system does not tell when it started, its id alone, which then names no running process. */
+export function identifySelf(): string {
+  return identifyProcess(process.pid) ?? String(process.pid);
+}
+
 /** Whether the process that `identity` names still runs. */
 export function isRunning(identity: string): boolean {
   const pid = Number.parseInt(identity, 10);

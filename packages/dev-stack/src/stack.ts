@@ -17,7 +17,7 @@ import { openLogWriter } from './log-writer.ts';
 import type { ManagedProcess } from './managed-process.ts';
 import type { StackPorts } from './ports.ts';
 import { findRandomPorts, requireFreePorts, toNamedPorts } from './ports.ts';
-import { identifyProcess } from './process-identity.ts';
+import { identifySelf } from './process-identity.ts';
 import { createSteps } from './progress.ts';
 import type { RedisControl } from './redis-control.ts';
 import { startRedisControl } from './redis-control.ts';
@@ -125,7 +125,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 function refuseSecondStack(directory: DataDirectory): void {
   const other = findStackFile(directory.root);
-  if (other === null || other.process === identifyProcess(process.pid)) return;
+  if (other === null || other.process === identifySelf()) return;
   const pid = other.process.split(' ')[0];
   throw new Error(`A local stack is running already: ${other.gatewayUrls[0]} (process ${pid}).`);
 }
@@ -202,7 +202,7 @@ function describe(parts: {
 function toDescription(stack: Omit<Stack, typeof Symbol.asyncDispose>) {
   const { gatewayUrls, identityProviderUrl, rpcAddresses, internalUrls, keys, logs } = stack;
   return {
-    process: identifyProcess(process.pid) ?? String(process.pid),
+    process: identifySelf(),
     startedAt: new Date().toISOString(),
     gatewayUrls,
     identityProviderUrl,

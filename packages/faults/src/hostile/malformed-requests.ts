@@ -1,11 +1,5 @@
 import { brokenHttp } from './broken-http.ts';
-import {
-  malformedComponent,
-  malformedForm,
-  malformedJson,
-  malformedQuery,
-  malformedText,
-} from './malformed-values.ts';
+import { malformedComponent, malformedJson, malformedQuery, malformedText } from './malformed-values.ts';
 import type { Random } from './random.ts';
 
 /** What an attacker may hold honestly: an app of their own, a session, and an access token for their own data. */
@@ -183,7 +177,7 @@ function withBody(
   names: readonly string[],
 ): string {
   const isForm = random.oneIn(3);
-  const text = isForm ? malformedForm(random, names) : malformedJson(random, names);
+  const text = isForm ? malformedQuery(random, names) : malformedJson(random, names);
   const types = [
     'application/json',
     'application/x-www-form-urlencoded',

@@ -72,7 +72,7 @@ export function malformedComponent(random: Random): string {
   }
 }
 
-/** A query string: unknown names, repeated ones, brackets, no values. */
+/** A query string or form body: unknown names, repeated ones, brackets, no values. */
 export function malformedQuery(random: Random, names: readonly string[]): string {
   const pairs = Array.from({ length: 1 + random.below(random.oneIn(20) ? 400 : 5) }, () => {
     const name = random.oneIn(3) ? malformedComponent(random) : random.of(names);
@@ -111,11 +111,6 @@ export function malformedJson(random: Random, names: readonly string[]): string 
     default:
       return JSON.stringify(malformedObject(random, names));
   }
-}
-
-/** A form body of the same kind. */
-export function malformedForm(random: Random, names: readonly string[]): string {
-  return malformedQuery(random, names);
 }
 
 function malformedObject(random: Random, names: readonly string[]): Record<string, unknown> {
