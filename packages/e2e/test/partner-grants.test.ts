@@ -115,6 +115,26 @@ describe('PATCH grants', () => {
     expect(await read(accessToken, '/api/v1/profile')).toEqual([200, undefined]);
   });
 
+  test('takes withdrawn scopes out of `scope` in refresh and introspection at once; reads say CONSENT_REQUIRED', async () => {
+    const user = await somebody();
+    const { grantId, accessToken, refreshToken } = await app.connect(user, [HEART, MOOD]);
+    const scopeOf = async (token: string) => {
+      const { active, scope } = expectStatus(200, await app.introspect(token)).body;
+      return [active, scope];
+    };
+    expect(await read(accessToken, '/api/v1/health-data/heart')).toEqual([200, undefined]);
+    expectStatus(200, await narrow(user, grantId, { scopes: [MOOD] }));
+    expect(await scopeOf(accessToken)).toEqual([true, MOOD]);
+    expect(await scopeOf(refreshToken)).toEqual([true, MOOD]);
+    expect(codeOf(await app.refresh(refreshToken, { scope: HEART }))).toEqual([400, 'INVALID_SCOPE']);
+    const refreshed = expectStatus(200, await app.refresh(refreshToken)).body;
+    expect(refreshed.scope).toBe(MOOD);
+    for (const token of [accessToken, refreshed.access_token]) {
+      expect(await read(token, '/api/v1/health-data/heart')).toEqual([403, 'CONSENT_REQUIRED']);
+      expect(await read(token, '/api/v1/mood')).toEqual([200, undefined]);
+    }
+  });
+
   test('never widens, and leaves everything as it was when it refuses', async () => {
     const user = await somebody();
     const { grantId } = await app.connect(user, [HEART, PROFILE], { expiresInDays: 30 });

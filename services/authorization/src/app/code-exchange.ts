@@ -10,7 +10,13 @@ import { toAccessExpiry, toFamilyExpiry } from '../domain/token.ts';
 import type { FamilyRevocation } from './family-revocation.ts';
 import type { AuthorizationStore, ConsentLedger, TokenStore } from './ports.ts';
 import type { IssuedTokens, TokenGrant, TokenParameters } from './token-grants.ts';
-import { invalidGrant, requireLiveGrant, requireSeconds, toScopeText } from './token-grants.ts';
+import {
+  invalidGrant,
+  requireLiveGrant,
+  requireSeconds,
+  requireWorkingScopes,
+  toScopeText,
+} from './token-grants.ts';
 
 export interface CodeExchangeDependencies {
   readonly authorizations: AuthorizationStore;
@@ -53,6 +59,7 @@ async function issue(
   grant: GrantFacts,
 ): Promise<IssuedTokens> {
   const { clientId, userId, grantId, appEpoch, scopes } = code;
+  const scope = toScopeText(requireWorkingScopes(scopes, grant));
   const now = dependencies.clock.now();
   const expiresAt = toAccessExpiry(now, grant.expiresAt);
   const expiresInSeconds = requireSeconds(expiresAt, now);
@@ -67,7 +74,7 @@ async function issue(
     now,
   });
   if (!won) return explainLoss(dependencies, code.hash);
-  return { accessToken, expiresInSeconds, refreshToken, scope: toScopeText(scopes), grantId };
+  return { accessToken, expiresInSeconds, refreshToken, scope, grantId };
 }
 
 /** Something was faster: another exchange, which makes this one a replay, or the end of the code or of the app. */

@@ -4,7 +4,8 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
 import { findActiveGrant } from '../domain/liveness.ts';
-import { judgeAccessToken } from '../domain/token.ts';
+import type { AccessToken } from '../domain/token.ts';
+import { judgeAccessToken, toWorkingScopes } from '../domain/token.ts';
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
 import type { ConsentLedger, LivenessQuery, TokenStore } from './ports.ts';
 
@@ -12,13 +13,19 @@ import type { ConsentLedger, LivenessQuery, TokenStore } from './ports.ts';
 export interface OwnToken {
   readonly tokenType: 'access_token' | 'refresh_token';
   readonly clientId: string;
+  /** Those that work now; never empty. */
   readonly scopes: readonly Scope[];
   readonly issuedAt: Date;
   readonly expiresAt: Date;
   readonly grantId: string | null;
 }
 
-/** Token introspection for apps (RFC 7662): an own token that works now, else null, for every other cause alike. */
+type Held = Pick<AccessToken, 'userId' | 'scopes'>;
+
+/**
+ * Token introspection for apps (RFC 7662): an own token that works now, else null, for every other cause alike. A token of a user whose
+ * grant has lost all of the token's scopes does not work.
+ */
 export type OwnIntrospection = (
   credentials: ClientCredentials,
   token: string | undefined,
@@ -32,32 +39,38 @@ export function createOwnIntrospection(dependencies: {
 }): OwnIntrospection {
   const { clients, tokens, ledger, clock } = dependencies;
 
-  async function isAlive(query: LivenessQuery, userId: string | null): Promise<boolean> {
+  /** Null when the token is dead or none of its scopes works. */
+  async function findWorkingScopes(query: LivenessQuery, token: Held): Promise<readonly Scope[] | null> {
     const liveness = await ledger.checkLiveness(query);
-    if (!liveness.appAlive) return false;
-    if (query.tokenHash !== null && !liveness.tokenAlive) return false;
-    if (query.familyId !== null && !liveness.familyAlive) return false;
-    return userId === null || findActiveGrant(liveness, userId) !== null;
+    if (!liveness.appAlive) return null;
+    if (query.tokenHash !== null && !liveness.tokenAlive) return null;
+    if (query.familyId !== null && !liveness.familyAlive) return null;
+    if (token.userId === null) return token.scopes;
+    const grant = findActiveGrant(liveness, token.userId);
+    const working = grant === null ? [] : toWorkingScopes(token.scopes, grant);
+    return working.length === 0 ? null : working;
   }
 
   async function findAccess(app: App, hash: Uint8Array): Promise<OwnToken | null> {
     const token = await tokens.findAccessToken(hash);
     if (token === null || token.clientId !== app.clientId) return null;
     if (judgeAccessToken(token, clock.now()) !== 'live') return null;
-    if (!(await isAlive({ ...token, tokenHash: hash }, token.userId))) return null;
-    const { clientId, scopes, issuedAt, expiresAt, grantId } = token;
+    const scopes = await findWorkingScopes({ ...token, tokenHash: hash }, token);
+    if (scopes === null) return null;
+    const { clientId, issuedAt, expiresAt, grantId } = token;
     return { tokenType: 'access_token', clientId, scopes, issuedAt, expiresAt, grantId };
   }
 
   async function findRefresh(app: App, hash: Uint8Array): Promise<OwnToken | null> {
     const token = await tokens.findRefreshToken(hash);
     if (token === null || token.family.clientId !== app.clientId) return null;
-    const { family, scopes, issuedAt, expiresAt } = token;
+    const { family, issuedAt, expiresAt } = token;
     const current = token.rotatedAt === null && expiresAt > clock.now() && !token.suspended;
     if (!current || family.revokedAt !== null || family.appEpoch !== app.epoch) return null;
-    const { clientId, appEpoch, grantId, id: familyId } = family;
+    const { clientId, appEpoch, grantId, id: familyId, userId } = family;
     const query = { clientId, appEpoch, grantId, familyId, tokenHash: null };
-    if (!(await isAlive(query, family.userId))) return null;
+    const scopes = await findWorkingScopes(query, { userId, scopes: token.scopes });
+    if (scopes === null) return null;
     return { tokenType: 'refresh_token', clientId, scopes, issuedAt, expiresAt, grantId };
   }
 

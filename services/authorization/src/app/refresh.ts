@@ -5,11 +5,17 @@ import type { App } from '../domain/app.ts';
 import { parseRequestedScopes } from '../domain/authorization-request.ts';
 import type { GrantFacts } from '../domain/liveness.ts';
 import type { RefreshToken } from '../domain/token.ts';
-import { judgeRefresh, toAccessExpiry, toFamilyExpiry } from '../domain/token.ts';
+import { judgeRefresh, toAccessExpiry, toFamilyExpiry, toWorkingScopes } from '../domain/token.ts';
 import type { FamilyRevocation } from './family-revocation.ts';
 import type { ConsentLedger, LockedRefreshToken, TokenStore } from './ports.ts';
 import type { IssuedTokens, TokenGrant } from './token-grants.ts';
-import { invalidGrant, requireLiveGrant, requireSeconds, toScopeText } from './token-grants.ts';
+import {
+  invalidGrant,
+  requireLiveGrant,
+  requireSeconds,
+  requireWorkingScopes,
+  toScopeText,
+} from './token-grants.ts';
 
 export interface RefreshDependencies {
   readonly tokens: TokenStore;
@@ -35,8 +41,9 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
     const first = judgeRefresh(known, '', clock.now());
     if (first === 'dead') throw invalidGrant('refresh token expired or family revoked');
     if (first === 'reuse') return punishReuse(revokeFamily, known);
-    const scopes = scope ? parseRequestedScopes(scope, known.scopes) : known.scopes;
     const grant = await requireLiveFamily(dependencies, known);
+    const working = requireWorkingScopes(known.scopes, grant);
+    const scopes = scope ? parseRequestedScopes(scope, working) : known.scopes;
     const wanted = { pair: derivePair(derivationKey, refreshToken), scopes, grant };
     const outcome = await tokens.withLockedRefreshToken(known.hash, (locked) =>
       move(locked, wanted, clock.now()),
@@ -101,7 +108,7 @@ async function rotate(locked: LockedRefreshToken, wanted: Wanted, now: Date): Pr
     access: { hash, clientId, scopes, appEpoch, issuedAt: now, expiresAt },
     successorHash: sha256(pair.refresh),
     familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
-    scope: answer.scope,
+    scope: toScopeText(scopes),
     now,
   });
   return answer;
@@ -121,7 +128,7 @@ interface Pair {
 
 interface Wanted {
   readonly pair: Pair;
-  /** Of the access token. */
+  /** Of the access token, those that the grant has lost among them. */
   readonly scopes: RefreshToken['scopes'];
   readonly grant: GrantFacts;
 }
@@ -133,12 +140,17 @@ function derivePair(key: Uint8Array, refreshToken: string): Pair {
   };
 }
 
-function toAnswer(token: RefreshToken, { pair, scopes }: Wanted, expiresAt: Date, now: Date): IssuedTokens {
+function toAnswer(
+  token: RefreshToken,
+  { pair, scopes, grant }: Wanted,
+  expiresAt: Date,
+  now: Date,
+): IssuedTokens {
   return {
     accessToken: pair.access,
     expiresInSeconds: requireSeconds(expiresAt, now),
     refreshToken: pair.refresh,
-    scope: toScopeText(scopes),
+    scope: toScopeText(toWorkingScopes(scopes, grant)),
     grantId: token.family.grantId,
   };
 }

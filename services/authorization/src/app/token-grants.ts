@@ -4,7 +4,7 @@ import { AppError, unauthorized } from '@phds/service-kit/errors';
 import type { App } from '../domain/app.ts';
 import type { GrantFacts, Liveness } from '../domain/liveness.ts';
 import { findActiveGrant } from '../domain/liveness.ts';
-import { secondsLeft } from '../domain/token.ts';
+import { secondsLeft, toWorkingScopes } from '../domain/token.ts';
 import type { ConsentLedger, LivenessQuery } from './ports.ts';
 
 /** The parameters of the token endpoint; absent means not sent. */
@@ -23,7 +23,7 @@ export interface IssuedTokens {
   readonly expiresInSeconds: number;
   /** Null for client credentials, as the grant. */
   readonly refreshToken: string | null;
-  /** Scope of the access token, space-separated. */
+  /** The scopes of the access token that work now, space-separated. */
   readonly scope: string;
   readonly grantId: string | null;
 }
@@ -60,6 +60,13 @@ export async function requireLiveApp(
   const liveness = await ledger.checkLiveness({ ...query, tokenHash: null });
   if (!liveness.appAlive) throw unauthorized('app not alive');
   return liveness;
+}
+
+/** Those of the scopes that work now; throws `invalid_grant` when the grant has lost them all. */
+export function requireWorkingScopes(scopes: readonly Scope[], grant: GrantFacts): readonly Scope[] {
+  const working = toWorkingScopes(scopes, grant);
+  if (working.length === 0) throw invalidGrant('every scope withdrawn');
+  return working;
 }
 
 /** Whole seconds an access token has; throws `invalid_grant` when its grant leaves it none. */

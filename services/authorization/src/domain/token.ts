@@ -6,6 +6,7 @@ import {
 } from '@phds/catalog/lifetimes';
 import type { Scope } from '@phds/catalog/scopes';
 import type { AppStatus } from './app.ts';
+import type { GrantFacts } from './liveness.ts';
 
 /** Everything that came from one exchange of a code; reuse of a refresh token ends it as a whole. */
 export interface TokenFamily {
@@ -88,6 +89,14 @@ export function judgeRefresh(token: RefreshToken, scope: string, now: Date): Ref
   const windowEnds = token.rotatedAt.getTime() + RETRY_WINDOW_SECONDS * 1000;
   if (token.successorUsed || now.getTime() > windowEnds) return 'reuse';
   return token.rotatedScope === scope ? 'repeat' : 'other_scope';
+}
+
+/**
+ * Those of a token's scopes that work now (contract section 3). A token keeps the scopes that its grant has lost: a read of one is refused
+ * for lack of consent, and the scope works again when the person shares it again.
+ */
+export function toWorkingScopes(scopes: readonly Scope[], grant: GrantFacts): readonly Scope[] {
+  return scopes.filter((scope) => grant.scopes.includes(scope));
 }
 
 /** End of an access token made now: an hour, never past the grant (interface.md 5.3). */

@@ -82,6 +82,8 @@ export declare type IssueTokenResponse = Message<"phds.authorization.v1.IssueTok
   refreshToken: string;
 
   /**
+   * The access token's scopes that the grant still has; never empty.
+   *
    * @generated from field: string scope = 4;
    */
   scope: string;
@@ -162,7 +164,7 @@ export declare type IntrospectOwnTokenResponse = Message<"phds.authorization.v1.
   active: boolean;
 
   /**
-   * The rest is empty when inactive.
+   * The rest is empty when inactive. The token's scopes that the grant still has; a token with none of them is inactive.
    *
    * @generated from field: string scope = 2;
    */

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import type { FakeGrant } from './fake-consent.ts';
+import type { Harness, TestApp } from './harness.ts';
+import { HEART, reasonOf, SLEEP, startHarness } from './harness.ts';
+
+const BOTH = `${HEART} ${SLEEP}`;
+
+let harness: Harness;
+let app: TestApp;
+
+beforeAll(async () => {
+  harness = await startHarness();
+});
+beforeEach(async () => {
+  app = await harness.registerApp();
+});
+afterAll(async () => {
+  await harness[Symbol.asyncDispose]();
+});
+
+const lastGrant = (): FakeGrant => [...harness.consent.grants.values()].at(-1)!;
+/** What the person leaves the app, of heart and sleep. */
+const leave = (...scopes: string[]) => {
+  lastGrant().scopes = scopes;
+};
+const start = async () => harness.exchange(app, await harness.obtainCode(app));
+const introspectOwn = (token: string) => harness.tokens.introspectOwnToken({ client: app, token });
+
+describe('a scope that the grant has lost', () => {
+  test('is not in the scope of a refresh, nor of a repeated one, which gives the same pair', async () => {
+    const first = await start();
+    leave(SLEEP);
+    const second = await harness.refresh(app, first.refreshToken);
+    expect(second.scope).toBe(SLEEP);
+    const again = await harness.refresh(app, first.refreshToken);
+    expect(again).toMatchObject({
+      accessToken: second.accessToken,
+      refreshToken: second.refreshToken,
+      scope: SLEEP,
+    });
+  });
+
+  test('leaves the answer of a refresh that is repeated after the withdrawal', async () => {
+    const first = await start();
+    const second = await harness.refresh(app, first.refreshToken);
+    expect(second.scope).toBe(BOTH);
+    leave(SLEEP);
+    const again = await harness.refresh(app, first.refreshToken);
+    expect([again.accessToken, again.refreshToken, again.scope]).toEqual([
+      second.accessToken,
+      second.refreshToken,
+      SLEEP,
+    ]);
+  });
+
+  test('stays a scope of the tokens, so that a read is refused for lack of consent and not of scope', async () => {
+    const first = await start();
+    leave(SLEEP);
+    const second = await harness.refresh(app, first.refreshToken);
+    for (const { accessToken } of [first, second]) {
+      const { status, principal } = await harness.introspect(accessToken);
+      expect(status).toBe(TokenStatus.LIVE);
+      expect(principal?.scopes).toEqual([HEART, SLEEP]);
+      expect(principal?.grant?.scopes).toEqual([SLEEP]);
+    }
+  });
+
+  test('is back in answers when the person shares it again', async () => {
+    const first = await start();
+    leave(SLEEP);
+    const second = await harness.refresh(app, first.refreshToken);
+    leave(HEART, SLEEP);
+    expect((await introspectOwn(second.accessToken)).scope).toBe(BOTH);
+    expect((await harness.refresh(app, second.refreshToken)).scope).toBe(BOTH);
+  });
+
+  test('is refused as invalid_scope when a refresh names it, without effect', async () => {
+    const first = await start();
+    leave(SLEEP);
+    expect(await reasonOf(harness.refresh(app, first.refreshToken, HEART))).toBe('invalid_scope');
+    expect(await reasonOf(harness.refresh(app, first.refreshToken, BOTH))).toBe('invalid_scope');
+    const second = await harness.refresh(app, first.refreshToken, SLEEP);
+    expect(second.scope).toBe(SLEEP);
+    leave();
+    expect(await reasonOf(harness.refresh(app, first.refreshToken, SLEEP))).toBe('invalid_grant');
+  });
+
+  test('is not in the scope of introspection, of access token and refresh token alike', async () => {
+    const issued = await start();
+    leave(SLEEP);
+    expect(await introspectOwn(issued.accessToken)).toMatchObject({ active: true, scope: SLEEP });
+    expect(await introspectOwn(issued.refreshToken)).toMatchObject({ active: true, scope: SLEEP });
+  });
+
+  test('is not in the scope of an exchange', async () => {
+    const code = await harness.obtainCode(app);
+    leave(HEART);
+    expect((await harness.exchange(app, code)).scope).toBe(HEART);
+  });
+});
+
+describe('a grant that has none of the scopes of a token left', () => {
+  test('makes introspection say inactive until a scope is shared again', async () => {
+    const issued = await start();
+    leave('read:mood');
+    expect((await introspectOwn(issued.accessToken)).active).toBe(false);
+    expect((await introspectOwn(issued.refreshToken)).active).toBe(false);
+    leave(HEART);
+    expect(await introspectOwn(issued.accessToken)).toMatchObject({ active: true, scope: HEART });
+    expect(await introspectOwn(issued.refreshToken)).toMatchObject({ active: true, scope: HEART });
+  });
+
+  test('makes a refresh an invalid_grant that consumes nothing', async () => {
+    const first = await start();
+    leave('read:mood');
+    expect(await reasonOf(harness.refresh(app, first.refreshToken))).toBe('invalid_grant');
+    leave(HEART, 'read:mood');
+    expect((await harness.refresh(app, first.refreshToken)).scope).toBe(HEART);
+  });
+
+  test('makes an exchange an invalid_grant that consumes nothing', async () => {
+    const code = await harness.obtainCode(app);
+    leave('read:mood');
+    expect(await reasonOf(harness.exchange(app, code))).toBe('invalid_grant');
+    leave(SLEEP, 'read:mood');
+    expect((await harness.exchange(app, code)).scope).toBe(SLEEP);
+  });
+});
