@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
+import { decodeJwt } from 'jose';
 import {
   approve,
   GLUCOSE,
@@ -29,6 +30,11 @@ const approveAll = async (id: string, userId: string) =>
   consent.asAuthorization.approve({ id, allRequested: true }, await consent.session(userId));
 const deny = async (id: string, userId: string) =>
   consent.asAuthorization.deny({ id }, await consent.session(userId));
+const purposesOnReceipt = async (grantId: string, userId: string) => {
+  const { receipt } = await consent.asGateway.getReceipt({ grantId }, await consent.session(userId));
+  const { purposes } = decodeJwt<{ purposes: { purpose: string | null }[] }>(receipt);
+  return purposes.map(({ purpose }) => purpose);
+};
 const expire = (id: string) =>
   consent.owner.query('UPDATE pending_approval SET expires_at = now() WHERE id = $1', [id]);
 
@@ -51,6 +57,23 @@ describe('opening', () => {
       clientAuthenticated: true,
     });
     expect(Number(pending?.expiresAt?.seconds) - Number(pending?.createdAt?.seconds)).toBe(600);
+  });
+
+  test("without the app's secret keeps no purpose: none is stored, shown or on the receipt", async () => {
+    const id = await openPending(consent, await registerApp(consent), [HEART], false);
+    const { rows } = await consent.owner.query('SELECT purpose FROM pending_approval WHERE id = $1', [id]);
+    expect(rows).toEqual([{ purpose: '' }]);
+    expect(await get(id, 'misled')).toMatchObject({ purpose: '', clientAuthenticated: false });
+    const { grantId } = await approveAll(id, 'misled');
+    expect(await purposesOnReceipt(grantId, 'misled')).toEqual([null]);
+  });
+
+  test("without the app's secret before this version shows no purpose, on the receipt neither", async () => {
+    const id = await openPending(consent, await registerApp(consent), [HEART], false);
+    await consent.owner.query('UPDATE pending_approval SET purpose = $2 WHERE id = $1', [id, 'Trust me.']);
+    expect(await get(id, 'warned')).toMatchObject({ purpose: '' });
+    const { grantId } = await approveAll(id, 'warned');
+    expect(await purposesOnReceipt(grantId, 'warned')).toEqual([null]);
   });
 
   test('again with the same id answers the same, with the id of another app is a conflict', async () => {

@@ -12,7 +12,7 @@ export interface ConsentRequest {
   readonly id: string;
   readonly redirectHost: string;
   readonly scopes: readonly Scope[];
-  /** In the app's own words; empty when it did not say. */
+  /** In the app's own words; empty when it did not say or did not authenticate. */
   readonly purpose: string;
   /** Whether the app proved itself with its secret when it asked. */
   readonly clientAuthenticated: boolean;

@@ -66,13 +66,15 @@ export function parseOpening(request: OpenPendingApprovalRequest): OpeningReques
   // `apr_` and 128 bits in base62.
   if (!isId('apr', request.id) || request.id.length < 26)
     throw invalidRequest('id', 'must be an apr_ id of 128 bits');
+  const purpose = parseText('purpose', request.purpose);
   return {
     id: request.id,
     app: parseAppProfile(request.app),
     appEpoch: request.appEpoch,
     redirectHost: parseName('redirectHost', request.redirectHost, 512),
     scopes: parseScopes('scopes', request.scopes),
-    purpose: parseText('purpose', request.purpose),
+    // Anybody can send a request in an app's name; only the secret proves that the words are the app's.
+    purpose: request.clientAuthenticated ? purpose : '',
     clientAuthenticated: request.clientAuthenticated,
   };
 }

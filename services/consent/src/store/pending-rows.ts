@@ -13,9 +13,10 @@ export const PENDING_STATUS = `CASE
   WHEN p.expires_at <= statement_timestamp() THEN 'expired'
   ELSE 'pending' END`;
 
-/** The columns of a PendingRow. */
-export const PENDING_COLUMNS = `p.id, p.client_id AS "clientId", p.app_epoch AS "appEpoch",
-  p.redirect_host AS "redirectHost", p.scopes, p.purpose, p.client_authenticated AS "clientAuthenticated",
+/** The columns of a PendingRow. Earlier releases stored a purpose also when the app had not authenticated; it is not read. */
+export const PENDING_COLUMNS = `p.id, p.client_id AS "clientId", p.app_epoch AS "appEpoch", p.redirect_host AS "redirectHost",
+  p.scopes, CASE WHEN p.client_authenticated THEN p.purpose ELSE '' END AS purpose,
+  p.client_authenticated AS "clientAuthenticated",
   p.created_at AS "createdAt", p.expires_at AS "expiresAt", p.claimed_by AS "claimedBy", ${PENDING_STATUS} AS status,
   p.decided_at AS "decidedAt", p.approved_scopes AS "approvedScopes", p.approved_days AS "approvedDays",
   to_char(p.approved_data_from, 'YYYY-MM-DD') AS "approvedDataFrom", p.grant_id AS "grantId",

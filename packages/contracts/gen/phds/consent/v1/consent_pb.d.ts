@@ -45,7 +45,7 @@ export declare type PendingApproval = Message<"phds.consent.v1.PendingApproval">
   requestedScopes: RequestedScope[];
 
   /**
-   * Why the app asks, in its own words; empty when it did not say.
+   * Why the app asks, in its own words; empty when it did not say or did not authenticate.
    *
    * @generated from field: string purpose = 6;
    */
@@ -174,6 +174,8 @@ export declare type OpenPendingApprovalRequest = Message<"phds.consent.v1.OpenPe
   scopes: string[];
 
   /**
+   * Ignored unless client_authenticated.
+   *
    * @generated from field: string purpose = 6;
    */
   purpose: string;

@@ -103,7 +103,6 @@ async function ask({
     response_type: 'code',
     code_challenge: challenge,
     code_challenge_method: 'S256',
-    purpose: 'A test run by its developer',
   });
 }
 
