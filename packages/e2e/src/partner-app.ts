@@ -8,6 +8,8 @@ export interface AppSettings {
   readonly redirectUris?: readonly string[];
   readonly scopes?: readonly string[];
   readonly requirePkce?: boolean;
+  readonly homepageUrl?: string;
+  readonly privacyPolicyUrl?: string;
 }
 
 /** How the user decides. */

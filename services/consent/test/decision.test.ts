@@ -28,6 +28,7 @@ function pendingIn(status: PendingStatus, changes: Partial<PendingApproval> = {}
     status,
     claimedBy: 'ada',
     decidedAt: null,
+    shownApp: null,
     approval: null,
     ...changes,
   };

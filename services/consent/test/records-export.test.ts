@@ -25,6 +25,8 @@ beforeAll(async () => {
   await record(consent, { ...accessOf(grant), requestId: 'first' });
   await record(consent, { ...accessOf(grant), scope: MOOD, requestId: 'second' });
   await record(consent, accessOf(await approve(consent, app, 'grace')));
+  // Both formats name the app as the person agreed to it.
+  await consent.ledger.putApp({ app: { ...app, name: 'Data Broker' } });
 });
 afterAll(async () => {
   await rm(directory, { recursive: true });

@@ -8,6 +8,22 @@ export interface AppProfile {
   readonly logoUrl: string | null;
 }
 
+/** An app by the name that the person agreed to. */
+export interface NamedApp {
+  readonly clientId: string;
+  readonly name: string;
+  /** Present exactly when the app has another name now. */
+  readonly currentName?: string;
+}
+
+/** Something that an app changed about itself. */
+export interface AppChange {
+  readonly field: 'name' | 'homepageUrl' | 'privacyPolicyUrl' | 'logoUrl';
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly at: string;
+}
+
 export interface RequestedScope {
   readonly scope: string;
   readonly title: string;
@@ -49,7 +65,10 @@ export type GrantStatus = 'active' | 'expired' | 'revoked';
 
 export interface Grant {
   readonly id: string;
-  readonly app: AppProfile;
+  /** As it was shown at the latest approval. */
+  readonly app: AppProfile & NamedApp;
+  /** What the app changed since, oldest first; absent when nothing. */
+  readonly appChanges?: readonly AppChange[];
   readonly scopes: readonly string[];
   readonly status: GrantStatus;
   readonly grantedAt: string;
@@ -65,7 +84,7 @@ export interface Grant {
 export interface Access {
   readonly id: string;
   readonly at: string;
-  readonly app: { readonly clientId: string; readonly name: string };
+  readonly app: NamedApp;
   readonly grantId: string;
   readonly scope: string;
   readonly endpoint: string;
@@ -79,7 +98,7 @@ export interface Access {
 /** Accesses of one app on one UTC day. */
 export interface AccessDay {
   readonly date: string;
-  readonly app: { readonly clientId: string; readonly name: string };
+  readonly app: NamedApp;
   readonly released: number;
   readonly refused: number;
 }

@@ -40,8 +40,9 @@ export interface AccessEntry {
   readonly id: string;
   readonly at: Date;
   readonly clientId: string;
-  /** Empty when the app is unknown to the ledger. */
+  /** As the person saw it at the latest approval of the grant; empty when the app is unknown to the ledger. */
   readonly appName: string;
+  readonly currentAppName: string;
   readonly grantId: string;
   readonly scope: string;
   readonly endpoint: string;
@@ -58,8 +59,9 @@ export interface AccessDay {
   /** `YYYY-MM-DD`. */
   readonly date: string;
   readonly clientId: string;
-  /** Empty when the app is unknown to the ledger. */
+  /** As the person saw it at their latest approval; empty when the app is unknown to the ledger. */
   readonly appName: string;
+  readonly currentAppName: string;
   readonly released: number;
   readonly refused: number;
 }

@@ -1,15 +1,19 @@
 /** Whether an app may act: `active`, `suspended` (reversible), `revoked` (ends everything issued so far for good). */
 export type AppStatus = 'active' | 'suspended' | 'revoked';
 
-/** What people see of an app. Links are empty when unknown. */
-export interface AppProfile {
-  readonly clientId: string;
+/** What an app tells people about itself. Links are empty when unknown. */
+export interface Profile {
   readonly name: string;
-  /** User id of the developer. */
-  readonly ownerId: string;
   readonly homepageUrl: string;
   readonly privacyPolicyUrl: string;
   readonly logoUrl: string;
+}
+
+/** What people see of an app. */
+export interface AppProfile extends Profile {
+  readonly clientId: string;
+  /** User id of the developer. */
+  readonly ownerId: string;
 }
 
 /** How the ledger sees an app. */

@@ -1,6 +1,7 @@
 import type { Scope } from '@phds/catalog/scopes';
 import { invalidRequest } from '@phds/service-kit/errors';
 import type { AppProfile } from './app.ts';
+import type { AppChange } from './shown-app.ts';
 
 /** How a grant stands at the moment of reading: `active -> expired | revoked`, judged by the database's clock. */
 export type GrantStatus = 'active' | 'expired' | 'revoked';
@@ -29,7 +30,11 @@ export interface Grant extends GrantTerms {
 
 /** A grant as its person sees it. */
 export interface GrantView extends Grant {
+  /** As the person saw it at the latest approval. */
   readonly app: AppProfile;
+  readonly currentAppName: string;
+  /** What the app changed since that approval, oldest first. */
+  readonly appChanges: readonly AppChange[];
   /** Of answers that were released. */
   readonly lastAccessAt: Date | null;
   readonly accessCount: number;

@@ -1,5 +1,6 @@
 import type { Scope } from '@phds/catalog/scopes';
 import type { AppProfile } from './app.ts';
+import type { ShownApp } from './shown-app.ts';
 
 /**
  * State of a pending approval; all but `pending` are final. `expired` (600 s without a decision) and `cancelled` (the app
@@ -20,6 +21,7 @@ export interface ConsentRequest {
 
 /** A pending approval as the approval screen shows it to one person. */
 export interface PendingApprovalView extends ConsentRequest {
+  /** As it was when it asked. */
   readonly app: AppProfile;
   readonly status: PendingStatus;
   readonly createdAt: Date;
@@ -49,6 +51,8 @@ export interface PendingApproval extends ConsentRequest {
   readonly status: PendingStatus;
   readonly claimedBy: string | null;
   readonly decidedAt: Date | null;
+  /** null when an earlier release opened it. */
+  readonly shownApp: ShownApp | null;
   /** Present exactly when approved. */
   readonly approval: Approval | null;
 }

@@ -1,5 +1,5 @@
-import type { AppProfile } from './app.ts';
 import type { GrantStatus } from './grant.ts';
+import type { ProfileVersion, ShownApp } from './shown-app.ts';
 
 /** A scope in the words that the person read. */
 export interface ShownScope {
@@ -12,12 +12,14 @@ export interface ShownScope {
 export interface ConsentEvent {
   readonly kind: 'granted' | 'narrowed' | 'revoked';
   readonly at: Date;
-  /** The next four belong to `granted`; empty otherwise. */
+  /** The next five belong to `granted`; empty otherwise. */
   readonly pendingId: string;
   readonly purpose: string;
   /** BCP 47. */
   readonly language: string;
   readonly shown: readonly ShownScope[];
+  /** null also in events of releases that did not keep it. */
+  readonly shownApp: ShownApp | null;
   /** The grant after this step. */
   readonly scopes: readonly string[];
   readonly expiresAt: Date;
@@ -28,7 +30,9 @@ export interface ConsentEvent {
 export interface ReceiptFacts {
   readonly grantId: string;
   readonly userId: string;
-  readonly app: AppProfile;
+  readonly clientId: string;
+  /** The oldest profile of the app that is known; decisions that did not keep what they showed are told with it. */
+  readonly oldestProfile: ProfileVersion;
   readonly status: GrantStatus;
   readonly expiresAt: Date;
   /** Set when the revocation of the app ended the grant: no event of the grant's own says so. */
@@ -41,32 +45,64 @@ const STATES = { granted: 'given', narrowed: 'narrowed', revoked: 'withdrawn' } 
 
 /**
  * The content of a consent receipt: field names and sections (header, processing, parties, events) of ISO/IEC TS 27560:2023,
- * clause 6, restricted to what this service knows. Texts are those the person read when deciding, also after the catalog's
- * words have changed. Times are RFC 3339; `validity_duration` is an ISO 8601 duration.
+ * clause 6, restricted to what this service knows. Texts, names and links are those the person read when deciding, also after the
+ * catalog or the app has changed. Each purpose is one decision, and its `recipient` is the app as that decision showed it; the header
+ * and `party_identification` name it as the latest did. Times are RFC 3339; `validity_duration` is an ISO 8601 duration.
  */
 export function toReceipt(facts: ReceiptFacts): Record<string, unknown> {
-  const decisions = facts.events.filter((event) => event.kind === 'granted');
-  const latest = decisions.at(-1);
+  const purposes = facts.events
+    .filter((event) => event.kind === 'granted')
+    .map((event) => ({ event, recipient: toRecipient(facts, event) }));
+  const latest = purposes.at(-1);
   return {
     schema_version: SCHEMA_VERSION,
     record_id: facts.grantId,
     pii_principal_id: facts.userId,
-    language: latest?.language ?? '',
-    privacy_notice: facts.app.privacyPolicyUrl === '' ? null : facts.app.privacyPolicyUrl,
-    purposes: decisions.map(toPurpose),
-    recipient_third_parties: [facts.app.clientId],
-    party_identification: [toParty(facts.app)],
+    language: latest?.event.language ?? '',
+    privacy_notice: latest?.recipient.privacy_notice ?? null,
+    purposes: purposes.map(({ event, recipient }) => toPurpose(event, recipient)),
+    recipient_third_parties: [facts.clientId],
+    party_identification: latest === undefined ? [] : [toParty(facts.clientId, latest.recipient)],
     events: [...facts.events.map(toEvent), ...endingOf(facts)],
   };
 }
 
-function toPurpose(event: ConsentEvent): Record<string, unknown> {
+/** An app on a receipt. */
+interface Recipient {
+  readonly party_name: string;
+  readonly party_url: string | null;
+  readonly privacy_notice: string | null;
+  /** Host that the answer went to; null when it was not kept. */
+  readonly redirect_host: string | null;
+  /** Whether this is what the person saw. Otherwise the decision is older than the record of it, and this is how the app was at `as_of`. */
+  readonly as_shown: boolean;
+  readonly as_of: string;
+}
+
+function toRecipient({ oldestProfile }: ReceiptFacts, { shownApp, at }: ConsentEvent): Recipient {
+  const { name, homepageUrl, privacyPolicyUrl } = shownApp ?? oldestProfile;
+  return {
+    party_name: name,
+    party_url: toNullable(homepageUrl),
+    privacy_notice: toNullable(privacyPolicyUrl),
+    redirect_host: shownApp?.redirectHost ?? null,
+    as_shown: shownApp !== null,
+    as_of: (shownApp === null ? oldestProfile.since : at).toISOString(),
+  };
+}
+
+function toNullable(link: string): string | null {
+  return link === '' ? null : link;
+}
+
+function toPurpose(event: ConsentEvent, recipient: Recipient): Record<string, unknown> {
   return {
     purpose: event.purpose === '' ? null : event.purpose,
     lawful_basis: 'consent',
     language: event.language,
     collection_method: 'approval screen',
     consent_request_id: event.pendingId,
+    recipient,
     pii_information: event.shown.map((shown) => ({
       pii_type: shown.scope,
       pii_title: shown.title,
@@ -75,13 +111,8 @@ function toPurpose(event: ConsentEvent): Record<string, unknown> {
   };
 }
 
-function toParty(app: AppProfile): Record<string, unknown> {
-  return {
-    party_id: app.clientId,
-    party_name: app.name,
-    party_role: 'recipient',
-    party_url: app.homepageUrl === '' ? null : app.homepageUrl,
-  };
+function toParty(clientId: string, { party_name, party_url }: Recipient): Record<string, unknown> {
+  return { party_id: clientId, party_name, party_role: 'recipient', party_url };
 }
 
 function toEvent(event: ConsentEvent): Record<string, unknown> {

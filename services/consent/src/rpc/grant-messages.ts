@@ -38,6 +38,8 @@ export function toGrantMessage(grant: GrantView): MessageInitShape<typeof Consen
     ...(grant.lastAccessAt !== null && { lastAccessAt: timestampFromDate(grant.lastAccessAt) }),
     accessCount: grant.accessCount,
     dataFrom: grant.dataFrom ?? '',
+    currentAppName: grant.currentAppName,
+    appChanges: grant.appChanges.map((change) => ({ ...change, at: timestampFromDate(change.at) })),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { AppProfile } from '../domain/app.ts';
+import type { AppProfile, Profile } from '../domain/app.ts';
 
 /** The columns of an app `a` that make its profile. */
 export const APP_COLUMNS = `a.client_id AS "appClientId", a.name AS "appName", a.owner_id AS "appOwnerId",
@@ -23,4 +23,12 @@ export function toAppProfile(row: AppRow): AppProfile {
     privacyPolicyUrl: row.appPrivacyPolicyUrl,
     logoUrl: row.appLogoUrl,
   };
+}
+
+/** An app under the profile that a person saw; the present one when that was not kept. */
+export function toAppAsShown(row: AppRow, shown: Profile | null): AppProfile {
+  const app = toAppProfile(row);
+  if (shown === null) return app;
+  const { name, homepageUrl, privacyPolicyUrl, logoUrl } = shown;
+  return { ...app, name, homepageUrl, privacyPolicyUrl, logoUrl };
 }

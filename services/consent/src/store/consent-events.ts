@@ -3,7 +3,7 @@ import type { ConsentEvent } from '../domain/receipt.ts';
 import type { Prisma } from './generated/client.ts';
 
 type NewEvent = Pick<ConsentEvent, 'kind' | 'at'> &
-  Partial<Pick<ConsentEvent, 'pendingId' | 'purpose' | 'language' | 'shown'>> & {
+  Partial<Pick<ConsentEvent, 'pendingId' | 'purpose' | 'language' | 'shown' | 'shownApp'>> & {
     readonly grantId: string;
     /** The grant after the event. */
     readonly terms: GrantTerms;
@@ -12,8 +12,11 @@ type NewEvent = Pick<ConsentEvent, 'kind' | 'at'> &
 /** Adds to a grant's history in the transaction that makes it. */
 export async function addEvent(tx: Prisma.TransactionClient, event: NewEvent): Promise<void> {
   const { grantId, kind, at, terms, pendingId = null, purpose = '', language = '', shown = [] } = event;
+  const shownApp = event.shownApp == null ? null : JSON.stringify(event.shownApp);
   await tx.$executeRaw`
-    INSERT INTO consent_event (id, grant_id, at, kind, pending_id, purpose, language, shown, scopes, expires_at, data_from)
+    INSERT INTO consent_event (id, grant_id, at, kind, pending_id, purpose, language, shown, shown_app, scopes, expires_at,
+      data_from)
     VALUES (gen_random_uuid(), ${grantId}, ${at}, ${kind}, ${pendingId}, ${purpose}, ${language},
-      ${JSON.stringify(shown)}::jsonb, ${terms.scopes}::text[], ${terms.expiresAt}, ${terms.dataFrom}::date)`;
+      ${JSON.stringify(shown)}::jsonb, ${shownApp}::jsonb, ${terms.scopes}::text[], ${terms.expiresAt},
+      ${terms.dataFrom}::date)`;
 }

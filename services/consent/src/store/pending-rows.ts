@@ -1,5 +1,6 @@
 import type { Scope } from '@phds/catalog/scopes';
 import type { PendingApproval, PendingStatus } from '../domain/pending-approval.ts';
+import type { ShownApp } from '../domain/shown-app.ts';
 
 /** A pending approval `p`, its app `a`, and the epoch `pe` that ended its own, if one has. */
 export const PENDING_FROM = `pending_approval p
@@ -20,7 +21,7 @@ export const PENDING_COLUMNS = `p.id, p.client_id AS "clientId", p.app_epoch AS 
   p.created_at AS "createdAt", p.expires_at AS "expiresAt", p.claimed_by AS "claimedBy", ${PENDING_STATUS} AS status,
   p.decided_at AS "decidedAt", p.approved_scopes AS "approvedScopes", p.approved_days AS "approvedDays",
   to_char(p.approved_data_from, 'YYYY-MM-DD') AS "approvedDataFrom", p.grant_id AS "grantId",
-  p.grant_expires_at AS "grantExpiresAt"`;
+  p.grant_expires_at AS "grantExpiresAt", p.shown_app AS "shownApp"`;
 
 /** A pending approval as read from the database. */
 export interface PendingRow {
@@ -42,6 +43,7 @@ export interface PendingRow {
   readonly approvedDataFrom: string | null;
   readonly grantId: string | null;
   readonly grantExpiresAt: Date | null;
+  readonly shownApp: ShownApp | null;
 }
 
 export function toPendingApproval(row: PendingRow): PendingApproval {
@@ -57,6 +59,7 @@ export function toPendingApproval(row: PendingRow): PendingApproval {
     status: row.status,
     claimedBy: row.claimedBy,
     decidedAt: row.decidedAt,
+    shownApp: row.shownApp,
     approval: toApproval(row),
   };
 }

@@ -1,7 +1,8 @@
 import type { Page } from '../app/ports.ts';
 import type { AccessFilter, AccessHistory, DayFilter, DayRange } from '../app/record-ports.ts';
-import { type AccessEntry, toAccessId } from '../domain/access.ts';
+import { type AccessDay, type AccessEntry, toAccessId } from '../domain/access.ts';
 import { accessCounts, refOf } from './access-counts.ts';
+import { shownAppOf } from './app-profiles.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 
 const DAY_MS = 86_400_000;
@@ -26,11 +27,7 @@ export function createPrismaAccessHistory(prisma: PrismaClient): AccessHistory {
     },
     async days(userId, filter, range) {
       if (await isForeign(prisma, filter.grantId, userId)) return null;
-      return prisma.$queryRaw`
-        SELECT to_char(c.day, 'YYYY-MM-DD') AS date, c.client_id AS "clientId", coalesce(a.name, '') AS "appName",
-          sum(c.recorded - c.refused)::int AS released, sum(c.refused)::int AS refused
-        FROM ${accessCounts(ofUser(userId, filter))} c LEFT JOIN app a ON a.client_id = c.client_id
-        WHERE ${within(range)} GROUP BY c.day, c.client_id, a.name ORDER BY c.day DESC, c.client_id`;
+      return selectDays(prisma, userId, filter, range);
     },
     async usage(clientId, ownerId, range) {
       const owned = await prisma.app.findFirst({ where: { clientId, ownerId }, select: { clientId: true } });
@@ -53,15 +50,39 @@ async function isForeign(prisma: PrismaClient, grantId: string | null, userId: s
 /** The page first, so that refusals are looked up for its records alone; each comes after what it refers to. */
 async function selectEntries(prisma: PrismaClient, where: Prisma.Sql, page: Page): Promise<AccessEntry[]> {
   const entries = await prisma.$queryRaw<AccessEntry[]>`
-    SELECT p.id::text AS id, p.at, p.client_id AS "clientId", coalesce(a.name, '') AS "appName", p.grant_id AS "grantId",
-      p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page, p.record_count AS "recordCount",
-      p.request_id AS "requestId", coalesce(f.verdict, 'released') AS verdict
+    SELECT p.id::text AS id, p.at, p.client_id AS "clientId", p.grant_id AS "grantId",
+      coalesce(${Prisma.raw(shownAppOf('p.grant_id', 'p.client_id'))}->>'name', a.name, '') AS "appName",
+      coalesce(a.name, '') AS "currentAppName", p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page,
+      p.record_count AS "recordCount", p.request_id AS "requestId", coalesce(f.verdict, 'released') AS verdict
     FROM (SELECT * FROM access_record r WHERE ${where} AND r.refers_to IS NULL
       ORDER BY r.id DESC LIMIT ${page.limit} OFFSET ${page.offset}) p
     LEFT JOIN LATERAL (SELECT verdict FROM access_record f WHERE f.refers_to = p.id AND f.id > p.id LIMIT 1) f ON true
     LEFT JOIN app a ON a.client_id = p.client_id
     ORDER BY p.id DESC`;
   return entries.map((entry) => ({ ...entry, id: toAccessId(entry.id) }));
+}
+
+/** An app is named once for all of its days, as the latest grant that the person gave it. */
+function selectDays(
+  prisma: PrismaClient,
+  userId: string,
+  filter: DayFilter,
+  range: DayRange | null,
+): Promise<AccessDay[]> {
+  return prisma.$queryRaw`
+    WITH days AS (
+      SELECT c.day, c.client_id, sum(c.recorded - c.refused)::int AS released, sum(c.refused)::int AS refused
+      FROM ${accessCounts(ofUser(userId, filter))} c WHERE ${within(range)} GROUP BY c.day, c.client_id
+    ), names AS MATERIALIZED (
+      SELECT d.client_id, a.name AS current_name, ${Prisma.raw(shownAppOf('g.id', 'd.client_id'))}->>'name' AS shown_name
+      FROM (SELECT DISTINCT client_id FROM days) d
+      LEFT JOIN app a ON a.client_id = d.client_id
+      LEFT JOIN LATERAL (SELECT id FROM consent_grant WHERE user_id = ${userId} AND client_id = d.client_id
+        ORDER BY granted_at DESC LIMIT 1) g ON true
+    )
+    SELECT to_char(day, 'YYYY-MM-DD') AS date, client_id AS "clientId", coalesce(shown_name, current_name, '') AS "appName",
+      coalesce(current_name, '') AS "currentAppName", released, refused
+    FROM days JOIN names USING (client_id) ORDER BY day DESC, client_id`;
 }
 
 function toCondition(userId: string, filter: AccessFilter): Prisma.Sql {

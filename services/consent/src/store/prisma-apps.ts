@@ -1,20 +1,12 @@
 import type { AppLedger } from '../app/ports.ts';
-import type { AppStanding } from '../domain/app.ts';
-import type { PrismaClient } from './generated/client.ts';
+import type { AppProfile, AppStanding } from '../domain/app.ts';
+import { keepVersion } from './app-profiles.ts';
+import type { Prisma, PrismaClient } from './generated/client.ts';
 
-/** The ledger's apps in table `app`; each change is one conditional statement. */
+/** The ledger's apps in table `app`; each change of status is one conditional statement. */
 export function createPrismaApps(prisma: PrismaClient): AppLedger {
   return {
-    async put({ clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl }) {
-      const [standing] = await prisma.$queryRaw<AppStanding[]>`
-        INSERT INTO app (client_id, owner_id, name, homepage_url, privacy_policy_url, logo_url)
-        VALUES (${clientId}, ${ownerId}, ${name}, ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl})
-        ON CONFLICT (client_id) DO UPDATE SET name = EXCLUDED.name, homepage_url = EXCLUDED.homepage_url,
-          privacy_policy_url = EXCLUDED.privacy_policy_url, logo_url = EXCLUDED.logo_url
-        RETURNING status, epoch, revision, status_changed_at AS "statusChangedAt"`;
-      if (standing === undefined) throw new Error('an upsert answers its row');
-      return standing;
-    },
+    put: (profile) => prisma.$transaction((tx) => put(tx, profile)),
     // Behind what is known even the status that stands is set: whatever it was in between is lost, and may have been another.
     async setStatus({ clientId, status, expectedRevision, known }) {
       const [changed] = await prisma.$queryRaw<AppStanding[]>`
@@ -36,6 +28,19 @@ export function createPrismaApps(prisma: PrismaClient): AppLedger {
       return changed ?? (await findStanding(prisma, clientId));
     },
   };
+}
+
+async function put(tx: Prisma.TransactionClient, app: AppProfile): Promise<AppStanding> {
+  const { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl } = app;
+  const [standing] = await tx.$queryRaw<AppStanding[]>`
+    INSERT INTO app (client_id, owner_id, name, homepage_url, privacy_policy_url, logo_url)
+    VALUES (${clientId}, ${ownerId}, ${name}, ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl})
+    ON CONFLICT (client_id) DO UPDATE SET name = EXCLUDED.name, homepage_url = EXCLUDED.homepage_url,
+      privacy_policy_url = EXCLUDED.privacy_policy_url, logo_url = EXCLUDED.logo_url
+    RETURNING status, epoch, revision, status_changed_at AS "statusChangedAt"`;
+  if (standing === undefined) throw new Error('an upsert answers its row');
+  await keepVersion(tx, app);
+  return standing;
 }
 
 async function findStanding(prisma: PrismaClient, clientId: string): Promise<AppStanding | null> {

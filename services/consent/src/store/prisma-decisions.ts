@@ -60,6 +60,7 @@ async function approve(
     purpose: facts.pending.purpose,
     language: command.language,
     shown: command.describe(outcome.scopes),
+    shownApp: facts.pending.shownApp,
   });
   await markApproved(tx, command, grantId, outcome, facts.now);
   return {

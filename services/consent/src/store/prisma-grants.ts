@@ -1,7 +1,9 @@
 import type { Grants } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
+import { listChanges, type ShownVersion } from '../domain/shown-app.ts';
 import { accessCounts, refOf } from './access-counts.ts';
-import { APP_COLUMNS, type AppRow, toAppProfile } from './app-rows.ts';
+import { findVersions, shownAppOf } from './app-profiles.ts';
+import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
 import { addEvent } from './consent-events.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_COLUMNS, GRANT_FROM, GRANT_STATUS, type GrantRow, toGrant } from './grant-rows.ts';
@@ -50,20 +52,29 @@ async function countGrants(prisma: PrismaClient, where: Prisma.Sql): Promise<num
   return counted?.total ?? 0;
 }
 
+interface ViewRow extends GrantRow, AppRow {
+  /** null only when no version of the app is kept. */
+  readonly shownApp: ShownVersion | null;
+}
+
 async function selectViews(prisma: PrismaClient, userId: string, where: Prisma.Sql): Promise<GrantView[]> {
-  const rows = await prisma.$queryRaw<(GrantRow & AppRow)[]>`
-    SELECT ${Prisma.raw(GRANT_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)}
+  const rows = await prisma.$queryRaw<ViewRow[]>`
+    SELECT ${Prisma.raw(GRANT_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)},
+      ${Prisma.raw(shownAppOf('g.id', 'g.client_id'))} AS "shownApp"
     FROM ${Prisma.raw(GRANT_FROM)} WHERE ${where}`;
   if (rows.length === 0) return [];
-  const counts = await selectAccessCounts(
-    prisma,
-    userId,
-    rows.map((row) => row.id),
-  );
+  const ids = rows.map(({ id }) => id);
+  const clientIds = rows.map(({ clientId }) => clientId);
+  const [counts, versions] = await Promise.all([
+    selectAccessCounts(prisma, userId, ids),
+    findVersions(prisma, clientIds),
+  ]);
   const byGrant = new Map(counts.map((count) => [count.grantId, count]));
   return rows.map((row) => ({
     ...toGrant(row),
-    app: toAppProfile(row),
+    app: toAppAsShown(row, row.shownApp),
+    currentAppName: row.appName,
+    appChanges: row.shownApp === null ? [] : listChanges(row.shownApp, versions.get(row.clientId) ?? []),
     lastAccessAt: byGrant.get(row.id)?.last ?? null,
     accessCount: byGrant.get(row.id)?.count ?? 0,
   }));

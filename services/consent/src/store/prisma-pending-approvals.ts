@@ -1,7 +1,8 @@
 import type { Listed, Opening, OpeningRequest, PendingApprovals } from '../app/ports.ts';
-import type { AppProfile } from '../domain/app.ts';
 import type { PendingApprovalView } from '../domain/pending-approval.ts';
-import { APP_COLUMNS, type AppRow, toAppProfile } from './app-rows.ts';
+import type { ShownApp } from '../domain/shown-app.ts';
+import { keepVersion } from './app-profiles.ts';
+import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { SUSPENDED } from './grant-rows.ts';
 import {
@@ -70,9 +71,9 @@ async function open(
     const retryAfterSeconds = await findWait(tx, request, limits.maxLive);
     if (retryAfterSeconds !== null) return { kind: 'too_many', retryAfterSeconds };
   }
-  await refreshProfile(tx, request.app);
+  const shownApp = await refreshProfile(tx, request);
   const number = request.clientAuthenticated ? null : await countAnonymous(tx, clientId);
-  const expiresAt = await insert(tx, request, number, limits.lifetimeSeconds);
+  const expiresAt = await insert(tx, { ...request, shownApp }, number, limits.lifetimeSeconds);
   if (expiresAt === null) return { kind: 'id_taken' };
   const removedIds =
     number === null ? [] : await removeAnonymous(tx, clientId, number - BigInt(limits.maxLive));
@@ -103,16 +104,16 @@ async function countAnonymous(tx: Prisma.TransactionClient, clientId: string): P
 
 async function insert(
   tx: Prisma.TransactionClient,
-  request: OpeningRequest,
+  request: OpeningRequest & { readonly shownApp: ShownApp },
   anonymousNumber: bigint | null,
   lifetimeSeconds: number,
 ): Promise<Date | null> {
   const [opened] = await tx.$queryRaw<{ expiresAt: Date }[]>`
     INSERT INTO pending_approval (id, client_id, app_epoch, redirect_host, scopes, purpose, client_authenticated,
-      anonymous_number, created_at, expires_at)
+      anonymous_number, shown_app, created_at, expires_at)
     VALUES (${request.id}, ${request.app.clientId}, ${request.appEpoch}, ${request.redirectHost},
       ${request.scopes}::text[], ${request.purpose}, ${request.clientAuthenticated}, ${anonymousNumber}::bigint,
-      statement_timestamp(), statement_timestamp() + make_interval(secs => ${lifetimeSeconds}::int))
+      ${JSON.stringify(request.shownApp)}::jsonb, statement_timestamp(), statement_timestamp() + make_interval(secs => ${lifetimeSeconds}::int))
     ON CONFLICT (id) DO NOTHING
     RETURNING expires_at AS "expiresAt"`;
   return opened?.expiresAt ?? null;
@@ -141,13 +142,19 @@ function toOpening(known: { clientId: string; expiresAt: Date }, clientId: strin
   return { kind: 'opened', expiresAt: known.expiresAt, removedIds: [] };
 }
 
-/** What authorization hands over is newer than a display whose update got lost. */
-async function refreshProfile(tx: Prisma.TransactionClient, app: AppProfile): Promise<void> {
+/** What authorization hands over is newer than a display whose update got lost. Answers what the screen shows from now on. */
+async function refreshProfile(
+  tx: Prisma.TransactionClient,
+  { app, redirectHost }: OpeningRequest,
+): Promise<ShownApp> {
+  const { clientId, name, homepageUrl, privacyPolicyUrl, logoUrl } = app;
   await tx.$executeRaw`
-    UPDATE app SET name = ${app.name}, homepage_url = ${app.homepageUrl},
-      privacy_policy_url = ${app.privacyPolicyUrl}, logo_url = ${app.logoUrl}
-    WHERE client_id = ${app.clientId} AND (name, homepage_url, privacy_policy_url, logo_url)
-      IS DISTINCT FROM (${app.name}, ${app.homepageUrl}, ${app.privacyPolicyUrl}, ${app.logoUrl})`;
+    UPDATE app SET name = ${name}, homepage_url = ${homepageUrl},
+      privacy_policy_url = ${privacyPolicyUrl}, logo_url = ${logoUrl}
+    WHERE client_id = ${clientId} AND (name, homepage_url, privacy_policy_url, logo_url)
+      IS DISTINCT FROM (${name}, ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl})`;
+  const version = await keepVersion(tx, app);
+  return { version, name, homepageUrl, privacyPolicyUrl, logoUrl, redirectHost };
 }
 
 async function selectViews(
@@ -164,7 +171,7 @@ async function selectViews(
     WHERE ${where} ${paging}`;
   return rows.map((row) => ({
     id: row.id,
-    app: toAppProfile(row),
+    app: toAppAsShown(row, row.shownApp),
     redirectHost: row.redirectHost,
     scopes: row.scopes,
     purpose: row.purpose,

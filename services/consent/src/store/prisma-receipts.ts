@@ -1,6 +1,6 @@
 import type { ReceiptSource } from '../app/ports.ts';
 import type { ConsentEvent, ShownScope } from '../domain/receipt.ts';
-import { APP_COLUMNS, type AppRow, toAppProfile } from './app-rows.ts';
+import type { ProfileVersion, ShownApp } from '../domain/shown-app.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, toGrant } from './grant-rows.ts';
 
@@ -8,9 +8,9 @@ import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, toGrant } from './grant-rows.
 export function createPrismaReceipts(prisma: PrismaClient): ReceiptSource {
   return {
     async findReceipt(grantId, userId) {
-      const [row] = await prisma.$queryRaw<(GrantRow & AppRow)[]>`
-        SELECT ${Prisma.raw(GRANT_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)}
-        FROM ${Prisma.raw(GRANT_FROM)} WHERE g.id = ${grantId} AND g.user_id = ${userId}`;
+      const [row] = await prisma.$queryRaw<GrantRow[]>`
+        SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)}
+        WHERE g.id = ${grantId} AND g.user_id = ${userId}`;
       if (row === undefined) return null;
       const grant = toGrant(row);
       const events = await prisma.consentEvent.findMany({
@@ -20,7 +20,8 @@ export function createPrismaReceipts(prisma: PrismaClient): ReceiptSource {
       return {
         grantId,
         userId,
-        app: toAppProfile(row),
+        clientId: grant.clientId,
+        oldestProfile: await getOldestProfile(prisma, grant.clientId),
         status: grant.status,
         expiresAt: grant.expiresAt,
         endedByAppAt: grant.revokedBy === 'app' ? grant.revokedAt : null,
@@ -28,6 +29,17 @@ export function createPrismaReceipts(prisma: PrismaClient): ReceiptSource {
       };
     },
   };
+}
+
+/** The first version of an app; its present profile where an earlier release has registered it since the last upgrade. */
+async function getOldestProfile(prisma: PrismaClient, clientId: string): Promise<ProfileVersion> {
+  const [oldest] = await prisma.$queryRaw<ProfileVersion[]>`
+    SELECT coalesce(o.version, 0) AS version, coalesce(o.since, statement_timestamp()) AS since,
+      coalesce(o.name, a.name) AS name, coalesce(o.homepage_url, a.homepage_url) AS "homepageUrl",
+      coalesce(o.privacy_policy_url, a.privacy_policy_url) AS "privacyPolicyUrl", coalesce(o.logo_url, a.logo_url) AS "logoUrl"
+    FROM app a LEFT JOIN app_profile o ON o.client_id = a.client_id AND o.version = 1 WHERE a.client_id = ${clientId}`;
+  if (oldest === undefined) throw new Error(`the app ${clientId} of a grant is gone`);
+  return oldest;
 }
 
 type EventRow = Prisma.ConsentEventModel;
@@ -40,6 +52,7 @@ function toConsentEvent(row: EventRow): ConsentEvent {
     purpose: row.purpose,
     language: row.language,
     shown: row.shown as unknown as ShownScope[],
+    shownApp: row.shownApp as unknown as ShownApp | null,
     scopes: row.scopes,
     expiresAt: row.expiresAt,
     dataFrom: row.dataFrom === null ? null : row.dataFrom.toISOString().slice(0, 10),

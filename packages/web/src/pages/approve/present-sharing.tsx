@@ -47,6 +47,9 @@ export function PresentSharing({
       <strong>
         {approval.app.name} can already read: {toText(grant.scopes)}.
       </strong>
+      {grant.app.name === approval.app.name ? null : (
+        <span>It was called “{grant.app.name}” when you agreed to that.</span>
+      )}
       <span>
         Until {presentEnd}, {datesText(grant.dataFrom ?? '')}. If you share:
       </span>

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { downloadReceipt, useGrant, useRevocation } from '../../api/grants.ts';
 import type { Grant } from '../../api/resources.ts';
+import { appTitle } from '../../ui/app-title.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Card, Facts, Row, Stack } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
@@ -14,6 +15,7 @@ import { scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, Instant } from '../../ui/time.tsx';
 import { WebLink } from '../../ui/web-link.tsx';
 import { AccessTable } from '../history/access-table.tsx';
+import { AppChanges } from './app-changes.tsx';
 import { GrantStatusTag } from './grant-status-tag.tsx';
 import { NarrowingForm } from './narrowing-form.tsx';
 import { timesText } from './times-text.ts';
@@ -43,12 +45,12 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
   return (
     <>
       <PageHeading
-        title={grant.app.name}
+        title={appTitle(grant.app)}
         lead={<GrantStatusTag status={grant.status} />}
         actions={
           isActive ? (
             <StopSharing
-              name={grant.app.name}
+              name={appTitle(grant.app)}
               isBusy={revocation.isPending}
               onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
             />
@@ -62,6 +64,9 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
           unknown="We could not find out whether sharing has ended."
           advice="Check your connection, then press “Stop sharing” again. Stopping twice does no harm."
         />
+        {grant.appChanges === undefined ? null : (
+          <AppChanges changes={grant.appChanges} isActive={isActive} />
+        )}
         <About grant={grant} />
         {isActive ? null : <Shared scopes={grant.scopes} />}
         {isActive ? <NarrowingForm grant={grant} /> : null}
@@ -110,6 +115,7 @@ function StopSharing({
 }
 
 function About({ grant }: { readonly grant: Grant }) {
+  const then = grant.appChanges === undefined ? '' : ' when you agreed';
   const { app, grantedAt, expiresAt, revokedAt, revokedBy, lastAccessAt, accessCount, dataFrom } = grant;
   return (
     <Card label="About this connection">
@@ -124,8 +130,8 @@ function About({ grant }: { readonly grant: Grant }) {
         ]}
       />
       <Row>
-        <WebLink url={app.homepageUrl}>About the app</WebLink>
-        <WebLink url={app.privacyPolicyUrl}>Its privacy policy</WebLink>
+        <WebLink url={app.homepageUrl}>About the app{then}</WebLink>
+        <WebLink url={app.privacyPolicyUrl}>Its privacy policy{then}</WebLink>
         <Receipt id={grant.id} />
       </Row>
     </Card>

@@ -2,17 +2,19 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { useGrants, useRevocationOfAll } from '../../api/grants.ts';
 import type { Grant } from '../../api/resources.ts';
+import { appTitle } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Card, Grid, Soft, Stack, Titled } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
 import { PageHeading } from '../../ui/layout.tsx';
-import { Empty } from '../../ui/notice.tsx';
+import { Empty, Notice } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { Pages } from '../../ui/table.tsx';
 import { Day, Instant } from '../../ui/time.tsx';
+import { changesText } from './app-changes.tsx';
 import style from './connected-apps-page.module.css';
 import { timesText } from './times-text.ts';
 
@@ -82,16 +84,21 @@ export function ConnectedAppsPage() {
 }
 
 function GrantCard({ grant }: { readonly grant: Grant }) {
-  const { app, scopes, expiresAt, lastAccessAt, accessCount } = grant;
+  const { app, appChanges, scopes, expiresAt, lastAccessAt, accessCount } = grant;
   const shown = scopes.slice(0, SHOWN_SCOPES).map(scopeTitle).join(', ');
   const more = scopes.length > SHOWN_SCOPES ? ` and ${scopes.length - SHOWN_SCOPES} more` : '';
   return (
-    <Card label={app.name}>
+    <Card label={appTitle(app)}>
       <Titled name={app.name}>
         <h2>
-          <Link href={`/apps/${grant.id}`}>{app.name}</Link>
+          <Link href={`/apps/${grant.id}`}>{appTitle(app)}</Link>
         </h2>
       </Titled>
+      {appChanges === undefined ? null : (
+        <Notice tone="warn">
+          <span>{changesText(appChanges)}</span>
+        </Notice>
+      )}
       <p>
         Reads {shown}
         {more}.
@@ -121,7 +128,7 @@ function Ended({ status, title }: { readonly status: 'revoked' | 'expired'; read
       <ul className={style['list']}>
         {grants.data.map(({ id, app, grantedAt, expiresAt, revokedAt }) => (
           <li key={id}>
-            <Link href={`/apps/${id}`}>{app.name}</Link>
+            <Link href={`/apps/${id}`}>{appTitle(app)}</Link>
             <Soft>
               <Day at={grantedAt} /> to <Day at={revokedAt ?? expiresAt} />
             </Soft>

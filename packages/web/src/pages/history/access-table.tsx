@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { type AccessFilter, useAccesses } from '../../api/accesses.ts';
 import type { Access } from '../../api/resources.ts';
+import { appTitle } from '../../ui/app-title.ts';
 import { Tag } from '../../ui/card.tsx';
 import { Empty } from '../../ui/notice.tsx';
 import { formatNumber } from '../../ui/number.ts';
@@ -13,7 +14,7 @@ import { refusalText } from './refusal-text.ts';
 const COLUMNS: readonly Column<Access>[] = [
   { title: 'When', cell: ({ at }) => <Instant at={at} />, isPlain: true },
   { title: 'Outcome', cell: (access) => <Outcome access={access} />, isPlain: true },
-  { title: 'App', cell: ({ app }) => (app.name === '' ? app.clientId : app.name), isPlain: true },
+  { title: 'App', cell: ({ app }) => appTitle(app), isPlain: true },
   { title: 'What', cell: ({ scope }) => scopeTitle(scope), isPlain: true },
   { title: 'Of the time', cell: (access) => windowText(access), isPlain: true },
   { title: 'Records', cell: ({ recordCount }) => formatNumber(recordCount), isNumber: true },

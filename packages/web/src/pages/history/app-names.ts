@@ -1,15 +1,15 @@
-interface NamedApp {
-  readonly clientId: string;
-  readonly name: string;
-}
+import type { NamedApp } from '../../api/resources.ts';
+import { appTitle } from '../../ui/app-title.ts';
 
-/** What to call each app, by its client id: developers choose names, so one that several have stands with the id, and none is the id. */
+/** What to call each app, by its client id: developers choose names, so one that several have stands with the id. Of an app that comes twice the first counts. */
 export function nameApps(apps: readonly NamedApp[]): Map<string, string> {
-  const names = new Map(apps.map(({ clientId, name }) => [clientId, name]));
-  const bearers = Map.groupBy(names.keys(), (clientId) => names.get(clientId));
-  const toUnique = (name: string, clientId: string) =>
-    bearers.get(name)?.length === 1 ? name : `${name} (${clientId})`;
+  const titles = new Map<string, string>();
+  for (const app of apps) if (!titles.has(app.clientId)) titles.set(app.clientId, appTitle(app));
+  const bearers = Map.groupBy(titles.keys(), (clientId) => titles.get(clientId));
   return new Map(
-    [...names].map(([clientId, name]) => [clientId, name === '' ? clientId : toUnique(name, clientId)]),
+    [...titles].map(([clientId, title]) => [
+      clientId,
+      bearers.get(title)?.length === 1 ? title : `${title} (${clientId})`,
+    ]),
   );
 }

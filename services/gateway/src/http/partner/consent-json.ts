@@ -1,6 +1,7 @@
 import { findScope } from '@phds/catalog/scopes';
 import { type AccessDay, type AccessRecord, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import type {
+  AppChange,
   ApprovedTerms,
   ConsentGrant,
   PendingApproval,
@@ -52,11 +53,12 @@ function toAppProfileJson(app: AppProfile | undefined) {
   };
 }
 
-/** A consent grant as its user sees it (contract section 5). */
+/** A consent grant as its user sees it (contract section 5). `app` is as it was shown at the approval; changes since are told beside it. */
 export function toGrantJson(grant: ConsentGrant) {
   return {
     id: grant.id,
-    app: toAppProfileJson(grant.app),
+    app: { ...toAppProfileJson(grant.app), ...findCurrentName(grant.app?.name ?? '', grant.currentAppName) },
+    ...(grant.appChanges.length === 0 ? {} : { appChanges: grant.appChanges.map(toAppChangeJson) }),
     scopes: grant.scopes,
     status: grantStatusName(grant.status),
     grantedAt: toInstant(grant.grantedAt),
@@ -69,13 +71,22 @@ export function toGrantJson(grant: ConsentGrant) {
   };
 }
 
+function toAppChangeJson({ field, from, to, at }: AppChange) {
+  return { field, from: toNullable(from), to: toNullable(to), at: toInstant(at) };
+}
+
+/** The name that an app has now, when it is not the one that the person agreed to. */
+function findCurrentName(name: string, currentName: string): { currentName?: string } {
+  return currentName === '' || currentName === name ? {} : { currentName };
+}
+
 /** One access as the user sees it: what was read or refused, never values (contract section 8). */
 export function toAccessJson(record: AccessRecord) {
   const released = record.verdict === Verdict.RELEASED;
   return {
     id: record.id,
     at: toInstant(record.at),
-    app: { clientId: record.clientId, name: record.appName },
+    app: toNamedAppJson(record),
     grantId: record.grantId,
     scope: record.scope,
     endpoint: record.endpoint,
@@ -88,8 +99,12 @@ export function toAccessJson(record: AccessRecord) {
 }
 
 /** The accesses of one app on one day as the user sees them. */
-export function toAccessDayJson({ date, clientId, appName, released, refused }: AccessDay) {
-  return { date, app: { clientId, name: appName }, released, refused };
+export function toAccessDayJson(day: AccessDay) {
+  return { date: day.date, app: toNamedAppJson(day), released: day.released, refused: day.refused };
+}
+
+function toNamedAppJson({ clientId, appName, currentAppName }: AccessRecord | AccessDay) {
+  return { clientId, name: appName, ...findCurrentName(appName, currentAppName) };
 }
 
 /** The message an answer has to hold. */

@@ -161,6 +161,8 @@ export declare type AccessRecord = Message<"phds.consent.v1.AccessRecord"> & {
   clientId: string;
 
   /**
+   * As the person saw it at the latest approval of this grant; empty when the app is unknown.
+   *
    * @generated from field: string app_name = 4;
    */
   appName: string;
@@ -211,6 +213,11 @@ export declare type AccessRecord = Message<"phds.consent.v1.AccessRecord"> & {
    * @generated from field: string request_id = 13;
    */
   requestId: string;
+
+  /**
+   * @generated from field: string current_app_name = 14;
+   */
+  currentAppName: string;
 };
 
 /**
@@ -407,7 +414,7 @@ export declare type AccessDay = Message<"phds.consent.v1.AccessDay"> & {
   clientId: string;
 
   /**
-   * Empty when the app is unknown.
+   * As the person saw it at the latest approval; empty when the app is unknown.
    *
    * @generated from field: string app_name = 3;
    */
@@ -422,6 +429,11 @@ export declare type AccessDay = Message<"phds.consent.v1.AccessDay"> & {
    * @generated from field: uint32 refused = 5;
    */
   refused: number;
+
+  /**
+   * @generated from field: string current_app_name = 6;
+   */
+  currentAppName: string;
 };
 
 /**

@@ -28,6 +28,8 @@ export declare type PendingApproval = Message<"phds.consent.v1.PendingApproval">
   status: PendingStatus;
 
   /**
+   * As it was when the app asked: a later change does not show here, so nobody approves another name than the one they read.
+   *
    * @generated from field: phds.consent.v1.AppProfile app = 3;
    */
   app?: AppProfile | undefined;
@@ -435,6 +437,43 @@ export declare type DenyResponse = Message<"phds.consent.v1.DenyResponse"> & {
 export declare const DenyResponseSchema: GenMessage<DenyResponse>;
 
 /**
+ * Something an app changed about itself.
+ *
+ * @generated from message phds.consent.v1.AppChange
+ */
+export declare type AppChange = Message<"phds.consent.v1.AppChange"> & {
+  /**
+   * `name`, `homepageUrl`, `privacyPolicyUrl` or `logoUrl`.
+   *
+   * @generated from field: string field = 1;
+   */
+  field: string;
+
+  /**
+   * Empty when there was no link, as `to` when there is none any more.
+   *
+   * @generated from field: string from = 2;
+   */
+  from: string;
+
+  /**
+   * @generated from field: string to = 3;
+   */
+  to: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp at = 4;
+   */
+  at?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message phds.consent.v1.AppChange.
+ * Use `create(AppChangeSchema)` to create a new message.
+ */
+export declare const AppChangeSchema: GenMessage<AppChange>;
+
+/**
  * @generated from message phds.consent.v1.ConsentGrant
  */
 export declare type ConsentGrant = Message<"phds.consent.v1.ConsentGrant"> & {
@@ -444,6 +483,8 @@ export declare type ConsentGrant = Message<"phds.consent.v1.ConsentGrant"> & {
   id: string;
 
   /**
+   * As the person saw it at the latest approval.
+   *
    * @generated from field: phds.consent.v1.AppProfile app = 2;
    */
   app?: AppProfile | undefined;
@@ -494,6 +535,18 @@ export declare type ConsentGrant = Message<"phds.consent.v1.ConsentGrant"> & {
    * @generated from field: string data_from = 11;
    */
   dataFrom: string;
+
+  /**
+   * @generated from field: string current_app_name = 12;
+   */
+  currentAppName: string;
+
+  /**
+   * What the app changed since that approval, oldest first; of very many the latest.
+   *
+   * @generated from field: repeated phds.consent.v1.AppChange app_changes = 13;
+   */
+  appChanges: AppChange[];
 };
 
 /**

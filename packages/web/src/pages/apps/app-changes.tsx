@@ -1,0 +1,63 @@
+import type { AppChange } from '../../api/resources.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { Day } from '../../ui/time.tsx';
+import { WebLink } from '../../ui/web-link.tsx';
+
+const LINKS = {
+  homepageUrl: 'the link to its website',
+  privacyPolicyUrl: 'the link to its privacy policy',
+  logoUrl: 'its logo',
+} as const;
+
+/** What an app changed about itself since the person agreed, each change with its day. */
+export function AppChanges({
+  changes,
+  isActive,
+}: {
+  readonly changes: readonly AppChange[];
+  readonly isActive: boolean;
+}) {
+  return (
+    <Notice tone="warn">
+      <strong>This app has changed since you agreed.</strong>
+      <ul>
+        {changes.map((change) => (
+          <li key={`${change.at} ${change.field} ${change.to}`}>
+            <Change change={change} />
+          </li>
+        ))}
+      </ul>
+      {isActive ? (
+        <span>What you share stays the same. If you no longer trust the app, stop sharing.</span>
+      ) : null}
+    </Notice>
+  );
+}
+
+function Change({ change: { field, from, to, at } }: { readonly change: AppChange }) {
+  if (field === 'name') {
+    return (
+      <>
+        It changed its name on <Day at={at} /> from “{from}” to “{to}”.
+      </>
+    );
+  }
+  return (
+    <>
+      It changed {LINKS[field]} on <Day at={at} /> from <Address url={from} /> to <Address url={to} />.
+    </>
+  );
+}
+
+function Address({ url }: { readonly url: string | null }) {
+  return url === null ? 'none' : <WebLink url={url}>{url}</WebLink>;
+}
+
+/** The same in one sentence: which parts have changed. */
+export function changesText(changes: readonly AppChange[]): string {
+  const parts = [
+    ...(changes.some(({ field }) => field === 'name') ? ['name'] : []),
+    ...(changes.some(({ field }) => field !== 'name') ? ['links'] : []),
+  ];
+  return `This app has changed its ${parts.join(' and its ')} since you agreed.`;
+}

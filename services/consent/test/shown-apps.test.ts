@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { listChanges, type ProfileVersion } from '../src/domain/shown-app.ts';
+import {
+  accessOf,
+  approve,
+  openPending,
+  type RegisteredApp,
+  type RunningService,
+  record,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+
+let consent: RunningService;
+
+beforeAll(async () => {
+  consent = await startConsent();
+});
+afterAll(() => consent[Symbol.asyncDispose]());
+
+const rename = (app: RegisteredApp, name: string) => consent.ledger.putApp({ app: { ...app, name } });
+const versionsOf = async ({ clientId }: RegisteredApp): Promise<[number, string][]> => {
+  const { rows } = await consent.owner.query(
+    'SELECT version, name FROM app_profile WHERE client_id = $1 ORDER BY version',
+    [clientId],
+  );
+  return rows.map(({ version, name }) => [version, name]);
+};
+const grantOf = async (id: string, userId: string) =>
+  (await consent.asGateway.getGrant({ id }, await consent.session(userId))).grant;
+const receiptOf = async (grantId: string, userId: string) => {
+  const { receipt } = await consent.asGateway.getReceipt({ grantId }, await consent.session(userId));
+  return decodeJwt<{ purposes: Record<string, unknown>[]; party_identification: object[] }>(receipt);
+};
+const approveOpened = async (id: string, userId: string) =>
+  consent.asAuthorization.approve({ id, allRequested: true }, await consent.session(userId));
+
+describe('the versions of an app’s profile', () => {
+  test('grow with each change, and only then', async () => {
+    const app = await registerApp(consent);
+    await rename(app, app.name);
+    await openPending(consent, app);
+    expect(await versionsOf(app)).toEqual([[1, 'Pulse Diary']]);
+    await rename(app, 'Data Broker');
+    // An opening hands over a change that got lost on its way.
+    await openPending(consent, { ...app, name: 'Fitness Friend' });
+    expect(await versionsOf(app)).toEqual([
+      [1, 'Pulse Diary'],
+      [2, 'Data Broker'],
+      [3, 'Fitness Friend'],
+    ]);
+  });
+
+  test('are added one after the other when an app is changed and asks at once', async () => {
+    const app = await registerApp(consent);
+    const names = Array.from({ length: 8 }, (_, index) => `Name ${index}`);
+    await Promise.all(
+      names.flatMap((name) => [rename(app, name), openPending(consent, { ...app, name: `${name} asks` })]),
+    );
+    const versions = await versionsOf(app);
+    expect(versions.map(([version]) => version)).toEqual(Array.from({ length: 17 }, (_, index) => index + 1));
+    const { rows } = await consent.owner.query('SELECT name FROM app WHERE client_id = $1', [app.clientId]);
+    expect(versions.at(-1)?.[1]).toBe(rows[0].name);
+  });
+
+  test('that are kept are the first and the latest 20; a person still sees where the name began and ended', async () => {
+    const app = await registerApp(consent);
+    const { grantId } = await approve(consent, app, 'patient');
+    for (let number = 2; number <= 30; number += 1) await rename(app, `Name ${number}`);
+    const versions = await versionsOf(app);
+    expect(versions.map(([version]) => version)).toEqual([
+      1,
+      ...Array.from({ length: 20 }, (_, index) => index + 11),
+    ]);
+    const { app: shown, currentAppName, appChanges = [] } = (await grantOf(grantId, 'patient')) ?? {};
+    expect([shown?.name, currentAppName]).toEqual(['Pulse Diary', 'Name 30']);
+    expect(appChanges).toHaveLength(20);
+    expect(appChanges[0]).toMatchObject({ field: 'name', from: 'Pulse Diary', to: 'Name 11' });
+    expect(appChanges.at(-1)).toMatchObject({ from: 'Name 29', to: 'Name 30' });
+  });
+});
+
+describe('a decision of an earlier release, which did not keep what it showed', () => {
+  test('is told with the oldest profile that is known, and the receipt says that it was not recorded', async () => {
+    const app = await registerApp(consent);
+    const id = await openPending(consent, app);
+    await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
+    const { grantId, clientId, userId } = await approveOpened(id, 'early');
+    await rename(app, 'Data Broker');
+    const receipt = await receiptOf(grantId, 'early');
+    const { rows } = await consent.owner.query('SELECT since FROM app_profile WHERE client_id = $1', [
+      clientId,
+    ]);
+    expect(receipt.purposes).toMatchObject([
+      {
+        recipient: {
+          party_name: 'Pulse Diary',
+          party_url: 'https://pulse.test/',
+          privacy_notice: 'https://pulse.test/privacy',
+          redirect_host: null,
+          as_shown: false,
+          as_of: rows[0].since.toISOString(),
+        },
+      },
+    ]);
+    expect(receipt.party_identification).toMatchObject([{ party_name: 'Pulse Diary' }]);
+    expect(await grantOf(grantId, 'early')).toMatchObject({
+      app: { name: 'Pulse Diary' },
+      currentAppName: 'Data Broker',
+      appChanges: [{ field: 'name', from: 'Pulse Diary', to: 'Data Broker' }],
+    });
+    await record(consent, accessOf({ grantId, clientId, userId }));
+    const { accesses } = await consent.history.listAccesses({}, await consent.session('early'));
+    expect(accesses).toMatchObject([{ appName: 'Pulse Diary', currentAppName: 'Data Broker' }]);
+  });
+
+  test('is told with the present profile when no other is known', async () => {
+    const app = await registerApp(consent);
+    const id = await openPending(consent, app);
+    await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
+    await consent.owner.query('DELETE FROM app_profile WHERE client_id = $1', [app.clientId]);
+    const shown = await consent.asGateway.getPendingApproval({ id }, await consent.session('early2'));
+    expect(shown.pendingApproval?.app?.name).toBe('Pulse Diary');
+    const { grantId } = await approveOpened(id, 'early2');
+    const receipt = await receiptOf(grantId, 'early2');
+    expect(receipt.purposes).toMatchObject([{ recipient: { party_name: 'Pulse Diary', as_shown: false } }]);
+    expect(await grantOf(grantId, 'early2')).toMatchObject({ app: { name: 'Pulse Diary' }, appChanges: [] });
+  });
+});
+
+describe('the changes of an app since a version', () => {
+  const [first, second, third] = [1, 2, 3].map((day) => new Date(`2026-03-0${day}T12:00:00.000Z`));
+  const profile = { name: 'A', homepageUrl: 'https://a.test/', privacyPolicyUrl: '', logoUrl: '' };
+  const versions: ProfileVersion[] = [
+    { ...profile, version: 1, since: first as Date },
+    { ...profile, name: 'B', privacyPolicyUrl: 'https://a.test/p', version: 2, since: second as Date },
+    { ...profile, privacyPolicyUrl: 'https://a.test/p', version: 3, since: third as Date },
+  ];
+
+  test('are told field by field, oldest first, also when a change was taken back', () => {
+    expect(listChanges({ ...profile, version: 1 }, versions)).toEqual([
+      { field: 'name', from: 'A', to: 'B', at: second },
+      { field: 'privacyPolicyUrl', from: '', to: 'https://a.test/p', at: second },
+      { field: 'name', from: 'B', to: 'A', at: third },
+    ]);
+  });
+
+  test('are none for whoever saw the latest', () => {
+    expect(listChanges(versions.at(-1)!, versions)).toEqual([]);
+  });
+});
