@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { toZip, type ZipMember } from '@phds/test-kit/zip-files';
+import { toQuotingZip, toZip, type ZipMember } from '@phds/test-kit/zip-files';
 import { openExport } from '../src/apple/export-source.ts';
 import { ARCHIVE_LIMITS } from '../src/archive/zip-archive.ts';
 import { exportXml, recordXml } from './apple-exports.ts';
@@ -77,6 +77,24 @@ describe('an archive', () => {
   });
 });
 
+test('an export that compresses as well as any real one is read', async () => {
+  const records = Array.from({ length: 40_000 }, (_, second) => {
+    const at = new Date(Date.UTC(2024, 0, 1) + second * 5_000).toISOString();
+    const date = `${at.slice(0, 10)} ${at.slice(11, 19)} +0000`;
+    return recordXml({
+      creationDate: date,
+      startDate: date,
+      endDate: date,
+      value: String(60 + (second % 40)),
+    });
+  });
+  const xml = exportXml(...records);
+  const archive = toZip([{ ...EXPORT, content: xml }]);
+  expect(xml.length).toBeGreaterThan(ARCHIVE_LIMITS.smallBytes);
+  expect(xml.length / archive.length).toBeGreaterThan(20);
+  expect(await readXml(archive)).toBe(xml);
+});
+
 describe('a hostile or broken archive is refused:', () => {
   const encrypted = 0x801;
   const bomb: ZipMember = { name: 'export.xml', content: Buffer.alloc(20 * 1024 * 1024, ' ') };
@@ -97,9 +115,14 @@ describe('a hostile or broken archive is refused:', () => {
     ['an unknown method', [{ ...EXPORT, method: 12 }], 'packed in a way that is not read here'],
     ['a size too small', [{ ...EXPORT, statedSize: 100 }], 'another size than it says'],
     ['a size too large', [{ ...EXPORT, statedSize: 10_000 }], 'another size than it says'],
+    [
+      'a packed size too large',
+      [EXPORT, { name: '1.csv', content: 'x', statedPackedSize: 10_000 }],
+      'damaged or cut off',
+    ],
     ['a wrong checksum', [{ ...EXPORT, statedChecksum: 1 }], 'its checksum is wrong'],
     ['nonsense for content', [{ ...EXPORT, packed: Buffer.alloc(100, 0xff) }], 'damaged or cut off'],
-    ['a bomb', [bomb], 'grows more than 200 times when it is unpacked'],
+    ['a bomb', [bomb], 'A file of the zip archive grows more than 100 times when it is unpacked'],
     ['a bomb that hides its size', [{ ...bomb, statedSize: 1000 }], 'another size than it says'],
   ])('%s', async (_name, members, message) => {
     // Not what was read: a bomb is no text to print.
@@ -118,10 +141,47 @@ describe('a hostile or broken archive is refused:', () => {
   });
 
   test('a file beyond the limits', async () => {
-    const limits = { ...ARCHIVE_LIMITS, entries: 2, entryBytes: 1024 * 1024 };
+    const limits = { ...ARCHIVE_LIMITS, entries: 2, totalBytes: 1024 * 1024 };
     await expect(readXml(toZip([EXPORT, EXPORT, EXPORT]), limits)).rejects.toThrow('has more than 2 entries');
-    const large = { ...EXPORT, content: `${XML}${' '.repeat(1024 * 1024)}` };
-    await expect(readXml(toZip([large]), limits)).rejects.toThrow('is larger than 1 MB');
+    const recording = { name: 'ecg.csv', content: ' '.repeat(1024 * 1024 - Buffer.byteLength(XML)) };
+    expect(await readXml(toZip([EXPORT, recording]), limits)).toBe(XML);
+    const larger = { ...recording, content: `${recording.content} ` };
+    await expect(readXml(toZip([EXPORT, larger]), limits)).rejects.toThrow(
+      'The zip archive is larger than 1 MB when it is unpacked.',
+    );
+  });
+
+  test('many small bombs, which no limit of a single file refuses', async () => {
+    const recordings = ['1', '2', '3'].map((number) => ({
+      name: `${number}.csv`,
+      content: Buffer.alloc(2 * 1024 * 1024, ' '),
+    }));
+    expect(await readXml(toZip([EXPORT, recordings[0] as ZipMember]))).toBe(XML);
+    await expect(readXml(toZip([EXPORT, ...recordings]))).rejects.toThrow(
+      'The zip archive grows more than 100 times when it is unpacked.',
+    );
+  });
+
+  test('files that stand in the same bytes, whichever of them would be read', async () => {
+    const first = { name: '1.csv', content: 'x' };
+    const overlap = 'The zip archive holds files that overlap.';
+    await expect(
+      readXml(toZip([first, EXPORT, { ...first, name: '2.csv', sharesFirst: true }])),
+    ).rejects.toThrow(overlap);
+    await expect(
+      readXml(toZip([first, EXPORT, { ...first, name: '2.gpx', sharesFirst: true }])),
+    ).rejects.toThrow(overlap);
+    await expect(readXml(toQuotingZip(['export.xml', '1.csv', '2.csv'], Buffer.from(XML)))).rejects.toThrow(
+      overlap,
+    );
+  });
+
+  test('a name over the limit, also of a file that is never read', async () => {
+    const ending = '/route.gpx';
+    const longest = `${'é'.repeat((1024 - ending.length) / 2)}${ending}`;
+    const archive = (name: string) => toZip([EXPORT, { name, content: 'x' }]);
+    expect(await readXml(archive(longest))).toBe(XML);
+    await expect(readXml(archive(`x${longest}`))).rejects.toThrow('holds a name longer than 1,024 bytes.');
   });
 
   test('cut off anywhere', async () => {

@@ -1,3 +1,4 @@
+import { crc32, deflateRawSync } from 'node:zlib';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { toZip } from '@phds/test-kit/zip-files';
@@ -185,6 +186,28 @@ describe('an export that is broken', () => {
     expect(service.batchSizes).toEqual([]);
     expect(service.profiles).toEqual([]);
   });
+});
+
+test('an archive of 18 KB that is 1.5 GB when unpacked is refused before anything is stored', async () => {
+  const content = Buffer.from(`{"resourceType":"Observation","x":[${'[],'.repeat(2_700_000)}0]}`);
+  const [packed, statedChecksum, statedSize] = [deflateRawSync(content), crc32(content), content.length];
+  const record = { content: '', packed, statedChecksum, statedSize };
+  const archive = toZip([
+    { ...record, name: 'c/0.json' },
+    { name: 'export.xml', content: XML },
+    ...Array.from({ length: 180 }, (_, index) => ({
+      ...record,
+      name: `c/${index + 1}.json`,
+      sharesFirst: true,
+    })),
+  ]);
+  expect(archive.length).toBeLessThan(19 * 1024);
+  const { code, report, errors } = await run(files.write('export.zip', archive));
+  expect(code).toBe(1);
+  expect(report.error).toBe('The zip archive holds files that overlap.');
+  expect(errors).toContain('The zip archive holds files that overlap.');
+  expect(countOf(report)).toBe(0);
+  expect([service.imports.size, service.readings.size]).toEqual([0, 0]);
 });
 
 test('is about one person', async () => {

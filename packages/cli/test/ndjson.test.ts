@@ -188,6 +188,15 @@ describe('files that are no export', () => {
     await expect(importFiles(files)).rejects.toThrow(message);
   });
 
+  test('more than 8,000 files are refused', async () => {
+    using files = openFilesOfTest();
+    const path = files.write('Patient.ndjson', toNdjson([ada]));
+    const paths = (count: number) => Array.from({ length: count }, () => path);
+    await expect(collect(fhirImporter, paths(8_001))).rejects.toThrow(
+      'More than 8,000 files cannot be imported at once.',
+    );
+  });
+
   test('a directory without them, and a file that is missing', async () => {
     using files = openFilesOfTest();
     await expect(collect(fhirImporter, [files.directory])).rejects.toThrow('has no .ndjson files');

@@ -157,7 +157,15 @@ describe('tables in a zip archive', () => {
     [
       'a bomb',
       [{ name: 'problems.txt', content: Buffer.alloc(64 * 1024 * 1024) }],
-      'grows more than 200 times',
+      'grows more than 100 times',
+    ],
+    [
+      'a table that overlaps another file',
+      [
+        { name: 'labs.txt', content: condition },
+        { name: 'problems.txt', content: condition, sharesFirst: true },
+      ],
+      'The zip archive holds files that overlap.',
     ],
     [
       'a wrong checksum',

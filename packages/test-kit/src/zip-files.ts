@@ -11,11 +11,14 @@ export interface ZipMember {
   /** Unix file type and mode. */
   readonly mode?: number;
   readonly statedSize?: number;
+  readonly statedPackedSize?: number;
   readonly statedChecksum?: number;
   /** Bytes that stand where the packed content should. */
   readonly packed?: Uint8Array;
   /** Sizes and offset in a zip64 extra field. */
   readonly zip64?: boolean;
+  /** Has no bytes of its own: the central directory says that it stands where the first member does, with the same content. */
+  readonly sharesFirst?: boolean;
 }
 
 const UTF8_NAMES = 0x800;
@@ -28,13 +31,38 @@ export function toZip(members: readonly ZipMember[]): Buffer {
   const central: Buffer[] = [];
   let offset = 0;
   for (const member of members) {
-    const entry = toEntry(member, offset);
-    parts.push(entry.local, entry.packed);
+    const entry = toEntry(member, member.sharesFirst === true ? 0 : offset);
     central.push(entry.central);
+    if (member.sharesFirst === true) continue;
+    parts.push(entry.local, entry.packed);
     offset += entry.local.length + entry.packed.length;
   }
   const directory = Buffer.concat(central);
   return Buffer.concat([...parts, directory, toEnd(members.length, directory.length, offset)]);
+}
+
+/**
+ * An archive of members that contain one another (Fifield, "A better zip bomb", WOOT 2019): the packed content of each is a stored
+ * block with the local header of the next, then the packed content of the next. So all of them end in `content`, which the
+ * archive holds once, and every statement about sizes and checksums is true.
+ */
+export function toQuotingZip(names: readonly string[], content: Uint8Array): Buffer {
+  let [inner, packed, local] = [Buffer.from(content), deflateRawSync(content), Buffer.alloc(0)];
+  // From the last to the first. Every member ends where the last one does.
+  const members: { readonly bytes: number; readonly toCentral: (offset: number) => Buffer }[] = [];
+  for (const name of names.toReversed()) {
+    if (members.length > 0) {
+      const storedBlock = concat(Buffer.from([0]), short(local.length), short(0xffff - local.length), local);
+      [inner, packed] = [concat(local, inner), concat(storedBlock, packed)];
+    }
+    const member: ZipMember = { name, content: inner, packed };
+    ({ local } = toEntry(member, 0));
+    const toCentral = (offset: number) => toEntry(member, offset).central;
+    members.unshift({ bytes: local.length + packed.length, toCentral });
+  }
+  const offset = local.length + packed.length;
+  const directory = concat(...members.map(({ bytes, toCentral }) => toCentral(offset - bytes)));
+  return concat(local, packed, directory, toEnd(names.length, directory.length, offset));
 }
 
 function toEntry(member: ZipMember, offset: number) {
@@ -43,9 +71,10 @@ function toEntry(member: ZipMember, offset: number) {
   const packed = Buffer.from(member.packed ?? (method === DEFLATED ? deflateRawSync(content) : content));
   const name = Buffer.from(member.name);
   const [checksum, size] = [member.statedChecksum ?? crc32(content), member.statedSize ?? content.length];
-  const extra = member.zip64 === true ? toZip64(size, packed.length, offset) : Buffer.alloc(0);
+  const packedSize = member.statedPackedSize ?? packed.length;
+  const extra = member.zip64 === true ? toZip64(size, packedSize, offset) : Buffer.alloc(0);
   const isLarge = extra.length > 0;
-  const sizes = [checksum, isLarge ? IN_EXTRA : packed.length, isLarge ? IN_EXTRA : size];
+  const sizes = [checksum, isLarge ? IN_EXTRA : packedSize, isLarge ? IN_EXTRA : size];
   const shared = (version: number[]) =>
     concat(
       ...version.map(short),
@@ -78,7 +107,7 @@ function toEnd(count: number, length: number, offset: number): Buffer {
   return concat(long(0x06054b50), long(0), short(count), short(count), long(length), long(offset), short(0));
 }
 
-function concat(...parts: readonly Buffer[]): Buffer {
+function concat(...parts: readonly Buffer[]) {
   return Buffer.concat(parts);
 }
 

@@ -6,6 +6,8 @@ import { openBundle } from './bundle.ts';
 import { openNdjson } from './ndjson.ts';
 
 const NDJSON = /\.ndjson$/i;
+// The number of a file and of its line are one integer (LINES_OF_A_FILE), which is exact up to 8,192 files.
+const MAX_FILES = 8_000;
 
 /** FHIR R4: a bundle (JSON), or the files of a bulk data export (NDJSON), also as the directory they lie in. */
 export const fhirImporter: Importer = {
@@ -13,6 +15,9 @@ export const fhirImporter: Importer = {
   takesSeveral: true,
   async open({ paths, ...request }) {
     const files = paths.flatMap((path) => (isDirectory(path) ? filesIn(path) : [path]));
+    if (files.length > MAX_FILES) {
+      throw new UnusableFile(`More than ${MAX_FILES.toLocaleString('en')} files cannot be imported at once`);
+    }
     const [file = '', ...others] = files;
     if (files.every((path) => NDJSON.test(path))) return openNdjson(files, request);
     if (others.length === 0) return openBundle(file, request);
