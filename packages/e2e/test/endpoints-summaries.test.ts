@@ -107,6 +107,18 @@ describe('trends', () => {
     expect(night).toMatchObject({ start: '2025-05-02T00:00:00+02:00', value: 450, unit: 'min' });
   });
 
+  test('a day that the window cuts begins and ends with the window', async () => {
+    const window = 'from=2025-03-30T01:30:00%2B01:00&to=2025-03-30T20:00:00Z';
+    const [point, ...others] = await trends(`type=heart-rate&${window}`);
+    expect(others).toEqual([]);
+    expect(point).toMatchObject({
+      start: '2025-03-30T01:30:00+01:00',
+      end: '2025-03-30T22:00:00+02:00',
+      count: 1,
+      value: 71,
+    });
+  });
+
   test('dates as window mean midnight in the zone, and no type means all of them', async () => {
     const points = await trends('from=2025-03-30&to=2025-03-31&type=heart-rate');
     expect(points.map(({ count }: { count: number }) => count)).toEqual([3]);

@@ -70,7 +70,7 @@ function Trend({ points, width }: { readonly points: readonly TrendPoint[]; read
   );
 }
 
-/** The day of a point, which begins at midnight of the person's own zone: its date is the one written there. */
+/** The day of a point, as a date of the person's own zone, which `start` is told in. */
 function dayOf({ start }: TrendPoint): string {
   return start.slice(0, 10);
 }

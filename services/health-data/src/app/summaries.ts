@@ -4,7 +4,7 @@ import type { TrendBucket } from '@phds/catalog/wire-names';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
-import { toStatistics } from '../domain/summary.ts';
+import { cutToRange, toStatistics } from '../domain/summary.ts';
 import { formatWithOffset } from '../domain/time-zone.ts';
 import { INVERTED, isInvertedIn, notBefore, toInstantsIn } from '../domain/window.ts';
 import { findOwnWindow, findSince, toSlice } from './data-window.ts';
@@ -23,8 +23,9 @@ export function readAggregations(ports: SummaryPorts): Read {
   return async (scope) => {
     const query = await toSummaryQuery(ports.profiles, scope);
     if (query instanceof AppError) return query;
-    const metrics = (await ports.summaries.summarise(query)).map(presentSummary);
     const { from, to } = notBefore(query.range, query.since);
+    const summaries = await ports.summaries.summarise(query);
+    const metrics = summaries.map((summary) => presentSummary(summary, from));
     const data = {
       from: from?.toISOString() ?? null,
       to: to?.toISOString() ?? null,
@@ -43,7 +44,8 @@ export function readTrends(ports: SummaryPorts): Read {
     const query = await toSummaryQuery(ports.profiles, scope);
     if (query instanceof AppError) return query;
     const page = await ports.summaries.trend({ ...query, bucket, ...toSlice(scope.query) });
-    const items = page.items.map((point) => presentPoint(point, bucket));
+    const seen = notBefore(query.range, query.since);
+    const items = page.items.map((point) => presentPoint(cutToRange(point, seen, query.timeZone), bucket));
     return toListAnswer(items, { ...scope.query, total: page.total });
   };
 }
@@ -68,7 +70,10 @@ async function findZoneAndSince(profiles: ProfileStore, scope: ReadScope) {
   return { timeZone, since: await findSince(profiles, scope) };
 }
 
-function presentSummary(summary: MetricSummary) {
+function presentSummary(summary: MetricSummary, from: Date | null) {
+  const { latest } = summary;
+  // The newest day of an additive type may begin before the window does.
+  const latestAt = from !== null && latest.at < from ? from : latest.at;
   const metric = getMetric(summary.metric);
   const { average, min, max, sum } = toStatistics(metric, summary);
   return {
@@ -78,8 +83,8 @@ function presentSummary(summary: MetricSummary) {
     basis: metric.kind === 'additive' ? 'day' : 'reading',
     count: summary.count,
     latest: {
-      value: roundToDecimals(summary.latest.value, metric.decimals),
-      timestamp: summary.latest.at.toISOString(),
+      value: roundToDecimals(latest.value, metric.decimals),
+      timestamp: latestAt.toISOString(),
     },
     average,
     min,

@@ -1,5 +1,7 @@
 import type { Metric, MetricKey } from '@phds/catalog/metrics';
 import { roundToDecimals } from '@phds/catalog/metrics';
+import { offsetMinutesAt } from './time-zone.ts';
+import type { Range } from './window.ts';
 
 /** What the rows of one metric type come to; numbers as the database computed them, not rounded. */
 export interface MetricSummary {
@@ -12,11 +14,11 @@ export interface MetricSummary {
   /** How many lie below and above the reference range; 0 where the type has none. */
   readonly below: number;
   readonly above: number;
-  /** The newest reading; for an additive type the newest day's total and the day's first instant. */
+  /** The newest reading; for an additive type the total of the newest day in the window, and the first instant of that whole day. */
   readonly latest: { readonly value: number; readonly at: Date };
 }
 
-/** One bucket of a trend; numbers not rounded. */
+/** One bucket of a trend, whole even where the window cuts it; numbers not rounded. */
 export interface TrendPoint {
   readonly metric: MetricKey;
   readonly start: Date;
@@ -28,6 +30,16 @@ export interface TrendPoint {
   readonly sum: number;
   readonly min: number;
   readonly max: number;
+}
+
+/** The point with `start` and `end` of the part of its bucket that lies in the range: its numbers are about that part. */
+export function cutToRange(point: TrendPoint, { from, to }: Range, timeZone: string): TrendPoint {
+  const cuts = (at: Date | null): at is Date => at !== null && at > point.start && at < point.end;
+  return {
+    ...point,
+    ...(cuts(from) ? { start: from, startOffsetMinutes: offsetMinutesAt(from, timeZone) } : {}),
+    ...(cuts(to) ? { end: to, endOffsetMinutes: offsetMinutesAt(to, timeZone) } : {}),
+  };
 }
 
 /** The four numbers of a summary or a point as they are served. */

@@ -26,9 +26,10 @@ export function localDate(at: Date, timeZone: string): string {
   return new Date(at.getTime() + offsetMsAt(at.getTime(), timeZone)).toISOString().slice(0, 10);
 }
 
-/** RFC 3339 in local time with its offset, to the second: `2025-03-30T00:00:00+01:00`. */
+/** RFC 3339 in local time with its offset: `2025-03-30T00:00:00+01:00`; milliseconds only where they are not zero. */
 export function formatWithOffset(at: Date, offsetMinutes: number): string {
-  const local = new Date(at.getTime() + offsetMinutes * 60_000).toISOString().slice(0, 19);
+  const text = new Date(at.getTime() + offsetMinutes * 60_000).toISOString();
+  const local = text.slice(0, at.getUTCMilliseconds() === 0 ? 19 : 23);
   const minutes = Math.abs(offsetMinutes);
   const sign = offsetMinutes < 0 ? '-' : '+';
   return `${local}${sign}${twoDigits(Math.trunc(minutes / 60))}:${twoDigits(minutes % 60)}`;

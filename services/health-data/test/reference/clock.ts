@@ -36,9 +36,10 @@ export function hourAt(instant: number, zone: string): Bucket {
   return localAt(instant, zone).hour;
 }
 
-/** RFC 3339 to the second, with the zone's offset. */
+/** RFC 3339 with the zone's offset, to the second or to the millisecond if there are any. */
 export function toLocalText(instant: number, zone: string): string {
-  return toZoned(instant, zone).toString({ smallestUnit: 'second', timeZoneName: 'never' });
+  const smallestUnit = instant % 1000 === 0 ? 'second' : 'millisecond';
+  return toZoned(instant, zone).toString({ smallestUnit, timeZoneName: 'never' });
 }
 
 /** The instants from which a zone's clock differed, between two years. */

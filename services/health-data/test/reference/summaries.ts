@@ -3,6 +3,7 @@ import { type Bucket, dateAt, dayOf, hourAt, startOfDate, toLocalText } from './
 import { averageOf, fromUnits, sumOf, toUnits } from './exact.ts';
 import type { Kept, Person } from './person.ts';
 import {
+  type Bound,
   beginningOf,
   byNewest,
   isWithin,
@@ -55,6 +56,22 @@ function nameOf([first]: readonly Kept[]): string {
   return first?.source ?? '';
 }
 
+/** The instant before which nothing counts, from what is asked and what the app may see. */
+function beginningOfWindow(person: Person, request: Request, zone: string): Bound {
+  const bounds = [toBound(request.from, zone), beginningOf(person, request)].filter(
+    (bound) => bound !== null,
+  );
+  return bounds.length === 0 ? null : Math.max(...bounds);
+}
+
+/** What a window leaves of a bucket. */
+function within({ start, end }: Bucket, from: Bound, to: Bound): Bucket {
+  return {
+    start: from !== null && isWithin(from, start, end) ? from : start,
+    end: to !== null && isWithin(to, start, end) ? to : end,
+  };
+}
+
 /** Count, average, minimum, maximum and sum of numbers given in units of the last decimal. */
 function statisticsOf(units: readonly number[], { decimals }: Metric) {
   const sum = sumOf(units);
@@ -69,14 +86,12 @@ function statisticsOf(units: readonly number[], { decimals }: Metric) {
 /** The summary of everything in the window: of readings, for additive types of the totals of days. */
 export function aggregate(person: Person, request: Request, now: Date) {
   const zone = request.timeZone ?? person.zone;
-  const since = beginningOf(person, request);
-  const from = toBound(request.from, zone);
   const to = toBound(request.to, zone);
-  const later = from === null || since === null ? (from ?? since) : Math.max(from, since);
+  const later = beginningOfWindow(person, request, zone);
   const begin = later === null || to === null ? later : Math.min(later, to);
   const metrics = typesOf(request).flatMap((metric) => {
     const readings = readingsOf(person, request, metric, zone).sort(byNewest);
-    return readings.length === 0 ? [] : [toSummary(metric, readings, zone)];
+    return readings.length === 0 ? [] : [toSummary(metric, readings, zone, begin)];
   });
   return {
     data: {
@@ -89,7 +104,7 @@ export function aggregate(person: Person, request: Request, now: Date) {
   };
 }
 
-function toSummary(metric: Metric, newestFirst: readonly Kept[], zone: string) {
+function toSummary(metric: Metric, newestFirst: readonly Kept[], zone: string, begin: Bound) {
   const { name, category, unit, decimals, referenceRange: range } = metric;
   const additive = metric.kind === 'additive';
   const days = Map.groupBy(newestFirst, (reading) => dateAt(keyOf(reading), zone));
@@ -100,7 +115,10 @@ function toSummary(metric: Metric, newestFirst: readonly Kept[], zone: string) {
   const above = range === null ? 0 : units.filter((one) => one > toUnits(range.high, decimals)).length;
   const lastDay = [...days.keys()].sort().at(-1) ?? '';
   const newest = additive
-    ? { value: fromUnits(unitsOf(days.get(lastDay) ?? []), decimals), at: startOfDate(lastDay, zone) }
+    ? {
+        value: fromUnits(unitsOf(days.get(lastDay) ?? []), decimals),
+        at: Math.max(startOfDate(lastDay, zone), begin ?? Number.NEGATIVE_INFINITY),
+      }
     : { value: newestFirst[0]?.value, at: newestFirst[0]?.start ?? 0 };
   return {
     type: name,
@@ -119,10 +137,13 @@ function toSummary(metric: Metric, newestFirst: readonly Kept[], zone: string) {
 export function trend(person: Person, request: Request) {
   const zone = request.timeZone ?? person.zone;
   const bucket = request.bucket ?? 'day';
+  const [from, to] = [beginningOfWindow(person, request, zone), toBound(request.to, zone)];
   const points = typesOf(request).flatMap((metric) => {
     const readings = readingsOf(person, request, metric, zone);
     const buckets = Map.groupBy(readings, (reading) => bucketOf(reading, bucket, zone).start);
-    return [...buckets.values()].map((inside) => ({ metric, inside, ...toBounds(inside, bucket, zone) }));
+    return [...buckets.values()].map((inside) => {
+      return { metric, inside, ...within(toBounds(inside, bucket, zone), from, to) };
+    });
   });
   // A stable sort: of one moment, the order of the catalog stays.
   points.sort((a, b) => b.start - a.start);

@@ -72,8 +72,11 @@ const ITEMS: Readonly<Record<EndpointId, unknown>> = {
   trends: object({
     type: metricType,
     bucket: oneOf(TREND_BUCKETS),
-    start: instant,
-    end: instant,
+    start: {
+      ...instant,
+      description: 'Of the part of the bucket that lies in the window; with the offset of the zone',
+    },
+    end: { ...instant, description: 'Exclusive; of the same part' },
     unit: text,
     value: maybeNumber,
     ...summary,
