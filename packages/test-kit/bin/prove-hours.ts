@@ -25,7 +25,11 @@ interface Outcome {
 interface JestFile {
   readonly name: string;
   readonly message: string;
-  readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  readonly assertionResults: readonly {
+    readonly status: string;
+    readonly fullName: string;
+    readonly failureMessages: readonly string[];
+  }[];
 }
 
 const LIMIT_MS = 10 * 60_000;
@@ -58,7 +62,7 @@ async function runAll(): Promise<boolean> {
     console.log(
       `${toText(instant)}  ${verdict}  ${passed} passed, ${problems.length} wrong  (${since(began)} s)`,
     );
-    for (const problem of problems) console.log(`    ${problem}`);
+    for (const problem of problems) console.log(problem.replaceAll(/^/gm, '    '));
     if (problems.length > 0) for (const { log } of outcomes) console.log(`    log: ${log}`);
     if (problems.length > 0) wrong += 1;
   }
@@ -77,7 +81,9 @@ async function runSuite({ files, names }: Suite, instant: number, index: number)
   const results = await readReport(report);
   if (results === null) return { passed: 0, problems: [`the run ended with ${code} and no report`], log };
   const tests = results.flatMap((file) => file.assertionResults);
-  const failures = tests.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName);
+  const failures = tests
+    .filter(({ status }) => status === 'failed')
+    .map(({ fullName, failureMessages }) => [fullName, ...failureMessages].join('\n'));
   const unloaded = results
     .filter((file) => file.assertionResults.length === 0)
     .map((file) => `${file.name} did not load`);

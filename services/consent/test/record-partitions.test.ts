@@ -15,6 +15,9 @@ import {
 } from './running-service.ts';
 import { verifyRecords } from './verify-command.ts';
 
+/** A service with these settings does not drop an old month while the test prepares it. */
+const KEEPS_ALL = { RECORD_RETENTION_DAYS: '0' };
+
 /** Accesses of a month long ago and of now, by one grant. */
 async function recordInMonth(consent: RunningService, month: string) {
   const grant = await approve(consent, await registerApp(consent), 'old-reader');
@@ -70,7 +73,7 @@ test('a month is as closed to changes as the whole table, for the service and fo
 });
 
 test('months are dropped one at a time, the oldest first, and never what is younger than 90 days', async () => {
-  await using consent = await startConsent({ settings: { RECORD_RETENTION_DAYS: '0' } });
+  await using consent = await startConsent({ settings: KEEPS_ALL });
   const [oldest, old] = ['2024_02', '2024_03'];
   await makeMonth(consent.owner, old);
   await makeMonth(consent.owner, oldest);
@@ -89,7 +92,7 @@ test('months are dropped one at a time, the oldest first, and never what is youn
 });
 
 test('months past their time are dropped with their counts; what stays verifies and says what is gone', async () => {
-  await using consent = await startConsent();
+  await using consent = await startConsent({ settings: KEEPS_ALL });
   const old = '2024_02';
   await makeMonth(consent.owner, old);
   const { grantId } = await recordInMonth(consent, old);
@@ -118,7 +121,7 @@ test('months past their time are dropped with their counts; what stays verifies 
 });
 
 test('counts of a dropped month are told no more at once; their removal holds nobody up and is made up for', async () => {
-  await using consent = await startConsent({ settings: { COUNT_INTERVAL_MS: '20' } });
+  await using consent = await startConsent({ settings: { ...KEEPS_ALL, COUNT_INTERVAL_MS: '20' } });
   await makeMonth(consent.owner, '2024_02');
   const grant = await recordInMonth(consent, '2024_02');
   await eventually(async () => expect(await countedDays(consent)).toHaveLength(2));
@@ -144,7 +147,7 @@ test('counts of a dropped month are told no more at once; their removal holds no
 });
 
 test('counts go with dropped months alone, and never those of 90 days', async () => {
-  await using consent = await startConsent({ settings: { RECORD_RETENTION_DAYS: '0' } });
+  await using consent = await startConsent({ settings: KEEPS_ALL });
   await consent.owner.query(
     `INSERT INTO access_day (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused)
      SELECT gen_random_uuid(), '', 'app_' || ago % 3, '', '', (now() AT TIME ZONE 'UTC')::date - ago, 1, 0
