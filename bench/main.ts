@@ -1,7 +1,7 @@
-// pnpm bench [heart|record|revocation|import|flat|web|checkpoints] [--users 3000] [--readings 1000] [--seconds 8] [--fresh]
+// pnpm bench [heart|record|revocation|import|flat|web|checkpoints|zones] [--users 3000] [--readings 1000] [--seconds 8] [--fresh]
 //   heart, record: [--connections 32] [--rounds 5]    revocation: [--rate 500] [--revocations 16]
 //   import: [--rate 500] [--records 1000000]
-//   web: [--rounds 5]
+//   web, zones: [--rounds 5]
 //   checkpoints: [--days 90] [--replicas 10] [--earlier]
 //   flat, which has users of its own: [--largest 10000000]
 import { benchCheckpoints } from './checkpoints.ts';
@@ -12,6 +12,7 @@ import { parseOptions } from './options.ts';
 import { benchRecord } from './record.ts';
 import { benchRevocation } from './revocation.ts';
 import { benchWeb } from './web.ts';
+import { benchZones } from './zones.ts';
 
 const BENCHMARKS = {
   heart: benchHeart,
@@ -21,6 +22,7 @@ const BENCHMARKS = {
   flat: benchFlat,
   web: benchWeb,
   checkpoints: benchCheckpoints,
+  zones: benchZones,
 };
 
 const { name, options } = parseOptions(process.argv.slice(2));

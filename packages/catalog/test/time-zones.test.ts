@@ -1,11 +1,47 @@
-import { expect, test } from '@jest/globals';
-import { isTimeZone } from '@phds/catalog/time-zones';
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { TIME_ZONE_NAMES } from '@phds/catalog/time-zone-names';
+import { findTimeZone } from '@phds/catalog/time-zones';
+
+afterEach(() => void jest.restoreAllMocks());
 
 test('time zones are IANA names and nothing else', () => {
-  expect(['Europe/Berlin', 'UTC', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5'].every(isTimeZone)).toBe(
-    true,
-  );
-  expect(['', '+01:00', 'Nowhere', 'Europe/Berlin ', 'x'.repeat(99)].some(isTimeZone)).toBe(false);
-  // Names that Postgres takes for other zones than the language does.
-  expect(['CET', 'met', 'AST', 'PST', 'IST', 'NST'].some(isTimeZone)).toBe(false);
+  for (const name of [
+    'Europe/Berlin',
+    'UTC',
+    'America/Argentina/Buenos_Aires',
+    'Etc/GMT+5',
+    'Asia/Calcutta',
+  ]) {
+    expect(findTimeZone(name)).toBe(name);
+  }
+  const others = [
+    '',
+    '+01:00',
+    'Nowhere',
+    'Europe/Berlin ',
+    'x'.repeat(99),
+    'constructor',
+    'Europe/\u212Aiev',
+  ];
+  // Names that Postgres takes for other zones than JavaScript does.
+  const abbreviations = ['CET', 'met', 'AST', 'PST', 'IST', 'NST'];
+  for (const text of [...others, ...abbreviations]) expect(findTimeZone(text)).toBeNull();
+});
+
+test('a time zone has one name, however a caller spells it', () => {
+  for (const text of ['Europe/Berlin', 'EUROPE/BERLIN', 'europe/berlin', 'eUrOpE/bErLiN']) {
+    expect(findTimeZone(text)).toBe('Europe/Berlin');
+  }
+});
+
+test('every time zone of the language is known by its name', () => {
+  expect(Intl.supportedValuesOf('timeZone').filter((name) => findTimeZone(name) !== name)).toEqual([]);
+  expect(TIME_ZONE_NAMES.filter((name) => findTimeZone(name) !== name)).toEqual([]);
+});
+
+test('unknown names and new spellings of a known one are judged without asking Intl', () => {
+  findTimeZone('Asia/Tokyo');
+  const created = jest.spyOn(Intl, 'DateTimeFormat');
+  for (const text of ['Asia/Nowhere', 'asia/tokyo', 'ASIA/TOKYO', 'Asia/tokyo', '+09:00']) findTimeZone(text);
+  expect(created).not.toHaveBeenCalled();
 });

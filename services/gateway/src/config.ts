@@ -79,6 +79,8 @@ export const gatewaySettings = z.object({
   REDIS_URL: z.string().optional(),
   /** Requests a minute of one app for one user. */
   LIMIT_APP_USER_PER_MINUTE: integer(300, { min: 1 }),
+  /** Requests a minute of all apps together for one user. */
+  LIMIT_USER_ALL_APPS_PER_MINUTE: integer(900, { min: 1 }),
   /** Requests a minute of one app. */
   LIMIT_APP_PER_MINUTE: integer(6_000, { min: 1 }),
   /** Requests a minute of one app under `/oauth`. */

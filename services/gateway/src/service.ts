@@ -50,6 +50,7 @@ export async function createService(config: GatewayConfig, overrides: Overrides 
     limits: new RequestLimits({
       redis,
       appUserPerMinute: config.LIMIT_APP_USER_PER_MINUTE,
+      userAllAppsPerMinute: config.LIMIT_USER_ALL_APPS_PER_MINUTE,
       appPerMinute: config.LIMIT_APP_PER_MINUTE,
     }),
     surfaceLimits: new SurfaceLimits({

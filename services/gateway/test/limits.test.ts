@@ -78,6 +78,54 @@ describe('requests of an app', () => {
   });
 });
 
+describe('requests of all apps for one person', () => {
+  const ENV = {
+    LIMIT_USER_ALL_APPS_PER_MINUTE: '3',
+    LIMIT_APP_USER_PER_MINUTE: '2',
+    LIMIT_APP_PER_MINUTE: '4',
+  };
+
+  /** One token for each app and user; the tokens of the app itself have no user. */
+  function connect(gateway: TestGateway) {
+    const principals = new Map<string, { clientId: string; userId: string }>();
+    gateway.backends.answer({
+      introspect: ({ tokenHash }) =>
+        liveToken({ principal: principals.get(Buffer.from(tokenHash).toString('hex')) ?? {} }),
+      listReadings: () => documentOf({ data: [] }),
+    });
+    return (clientId: string, userId: string) => {
+      const issued = newSecret('access_token');
+      principals.set(sha256(issued).toString('hex'), { clientId, userId });
+      return { headers: bearer(issued) };
+    };
+  }
+
+  test('are refused beyond a limit of their own, which is named, and take nothing from an app beyond it', async () => {
+    await using gateway = await startTestGateway(ENV);
+    const tokenOf = connect(gateway);
+    expect(await statuses(gateway, 3, tokenOf('app_1', 'ada'))).toEqual([200, 200, 429]);
+    expect(await statuses(gateway, 1, tokenOf('app_2', 'ada'))).toEqual([200]);
+    const refused = await gateway.fetch(HEART, tokenOf('app_3', 'ada'));
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('ratelimit-policy')).toBe('"user-all-apps";q=3;w=60');
+    expect(refused.headers.get('ratelimit')).toMatch(/^"user-all-apps";r=0;t=\d+$/);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await refused.json()).toMatchObject({ code: 'RATE_LIMITED', status: 429 });
+    for (const userId of ['grace', 'emmy']) {
+      expect(await statuses(gateway, 2, tokenOf('app_3', userId))).toEqual([200, 200]);
+    }
+  });
+
+  test("do not count an app's own requests, which are for nobody", async () => {
+    await using gateway = await startTestGateway(ENV);
+    const tokenOf = connect(gateway);
+    for (const clientId of ['app_1', 'app_2']) {
+      const seen = await statuses(gateway, 2, tokenOf(clientId, ''));
+      expect(seen).not.toContain(429);
+    }
+  });
+});
+
 describe('failed authentications', () => {
   test('of one address become 429, and a right credential is never stopped', async () => {
     await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '2' });
@@ -136,21 +184,24 @@ describeWithRedis('with Redis', () => {
     const env = { REDIS_URL: redis.url, LIMIT_APP_USER_PER_MINUTE: '4' };
     await using one = await startTestGateway(env);
     await using two = await startTestGateway(env);
-    answer(one);
-    answer(two);
+    // Each token is that of a user who has not been counted before.
+    for (const gateway of [one, two]) {
+      gateway.backends.answer({
+        introspect: ({ tokenHash }) =>
+          liveToken({ principal: { userId: Buffer.from(tokenHash).toString('hex') } }),
+        listReadings: () => documentOf({ data: [] }),
+      });
+    }
     const admin = new Redis(redis.url);
     // Until it is connected a gateway counts by itself.
-    await eventually(async () => {
-      await Promise.all([statuses(one, 1), statuses(two, 1)]);
-      return (await admin.dbsize()) > 0;
-    });
-    await admin.flushdb();
-    // A user who was not counted before the gateways were connected.
-    const ofGrace = newSecret('access_token');
-    const users = { [sha256(ofGrace).toString('hex')]: 'grace' };
-    answer(one, users);
-    answer(two, users);
-    const init = { headers: bearer(ofGrace) };
+    for (const gateway of [one, two]) {
+      await eventually(async () => {
+        await admin.flushdb();
+        await statuses(gateway, 1, { headers: bearer() });
+        return (await admin.dbsize()) > 0;
+      });
+    }
+    const init = { headers: bearer() };
     const seen = [...(await statuses(one, 2, init)), ...(await statuses(two, 3, init))];
     expect(seen).toEqual([200, 200, 200, 200, 429]);
     admin.disconnect();

@@ -161,6 +161,13 @@ describe('a parameter at fault is named', () => {
 });
 
 describe('a good parameter is taken', () => {
+  test('a time zone in any case, and handed on as the IANA database spells it', async () => {
+    expect((await get('/trends?timeZone=america/NEW_york')).status).toBe(200);
+    expect(gateway.backends.callsOf('listTrends').at(-1)?.request).toMatchObject({
+      query: { timeZone: 'America/New_York' },
+    });
+  });
+
   test.each([
     '/health-data/heart?page=999999&pageSize=1000',
     '/health-data/heart?from=2026-01-01&to=2026-01-02T00:00:00.123456Z',

@@ -1,7 +1,6 @@
-import { isTimeZone } from '@phds/catalog/time-zones';
+import { findTimeZone } from '@phds/catalog/time-zones';
 import { parseExportDate } from './export-dates.ts';
 import type { ExportElement } from './export-element.ts';
-import { toOwnText } from './own-text.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -24,8 +23,10 @@ export class NewestTimeZone {
   add({ timeZone, attributes }: ExportElement): void {
     if (timeZone === '') return;
     const at = parseExportDate(attributes['startDate'] ?? '');
-    if (!(at > this.#at && at < this.#latest) || !isTimeZone(timeZone)) return;
+    if (!(at > this.#at && at < this.#latest)) return;
+    const zone = findTimeZone(timeZone);
+    if (zone === null) return;
     this.#at = at;
-    this.#zone = toOwnText(timeZone);
+    this.#zone = zone;
   }
 }

@@ -5,7 +5,7 @@ import { DATA_PATHS, getEndpoint } from '@phds/catalog/endpoints';
 import type { Metric } from '@phds/catalog/metrics';
 import { findMetricByName } from '@phds/catalog/metrics';
 import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '@phds/catalog/pagination';
-import { isTimeZone } from '@phds/catalog/time-zones';
+import { findTimeZone } from '@phds/catalog/time-zones';
 import type { TrendBucket } from '@phds/catalog/wire-names';
 import { TREND_BUCKET_DEFAULT, TREND_BUCKETS } from '@phds/catalog/wire-names';
 import { invalidRequest, notFound, type Violation } from '@phds/service-kit/errors';
@@ -99,7 +99,10 @@ function parseBucket(text: string, violations: Violation[]): TrendBucket {
 }
 
 function parseTimeZone(text: string, violations: Violation[]): string | null {
-  if (text === '' || isTimeZone(text)) return text === '' ? null : text;
-  violations.push({ parameter: 'timeZone', message: 'must be an IANA time zone such as Europe/Berlin' });
-  return null;
+  if (text === '') return null;
+  const timeZone = findTimeZone(text);
+  if (timeZone === null) {
+    violations.push({ parameter: 'timeZone', message: 'must be an IANA time zone such as Europe/Berlin' });
+  }
+  return timeZone;
 }

@@ -1,4 +1,4 @@
-import { isTimeZone } from '@phds/catalog/time-zones';
+import { findTimeZone } from '@phds/catalog/time-zones';
 import type { BloodType, Gender } from '@phds/catalog/wire-names';
 import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
 import type { Violation } from '@phds/service-kit/errors';
@@ -63,9 +63,9 @@ export function checkProfile(draft: ProfileDraft): { changes: ProfileChanges; vi
     (text) => BLOOD_TYPES.find((type) => type === text),
     `must be one of ${BLOOD_TYPES.join(', ')}`,
   );
-  const findTimeZone = (text: string) => (isTimeZone(text) ? text : undefined);
-  take('timeZone', findTimeZone, 'must be an IANA time zone');
-  take('defaultTimeZone', findTimeZone, 'must be an IANA time zone');
+  const toTimeZone = (text: string) => findTimeZone(text) ?? undefined;
+  take('timeZone', toTimeZone, 'must be an IANA time zone');
+  take('defaultTimeZone', toTimeZone, 'must be an IANA time zone');
   return { changes, violations };
 }
 

@@ -1,10 +1,21 @@
 import { withinCalendar } from './dates.ts';
+import { ZoneCache } from './zone-cache.ts';
 
-// Intl is part of the language. Its formatters are dear to make and cheap to use, so each zone keeps one.
-const formatters = new Map<string, Intl.DateTimeFormat | null>();
-
-// Spellings differ in case only, but a caller chooses them: the memory is bounded by starting over.
-const MAX_FORMATTERS = 1_000;
+// Creating a formatter costs as much as dozens of uses.
+const formatters = new ZoneCache(
+  (timeZone) =>
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      calendar: 'gregory',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    }),
+);
 
 /** How far local time is ahead of UTC at an instant, in whole minutes. Throws RangeError for an unknown zone. */
 export function offsetMinutesAt(at: Date, timeZone: string): number {
@@ -41,8 +52,7 @@ function twoDigits(number: number): string {
 
 /** How far local time is ahead of UTC, to the millisecond. Throws RangeError for an unknown zone. */
 export function offsetMsAt(instant: number, timeZone: string): number {
-  const formatter = findFormatter(timeZone);
-  if (formatter === null) throw new RangeError('Not a time zone.');
+  const formatter = formatters.get(timeZone);
   const second = Math.floor(instant / 1000) * 1000;
   const part: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {};
   for (const { type, value } of formatter.formatToParts(second)) part[type] = Number(value);
@@ -55,57 +65,37 @@ export function offsetMsAt(instant: number, timeZone: string): number {
 /** From when on zones are compared by their hours. Before, many had offsets of their own town's. */
 export const SAME_HOURS_SINCE = new Date('1970-01-01T00:00:00Z');
 
-const HOUR_MS = 3_600_000;
-const MONTH_MS = 30 * 24 * HOUR_MS;
+const HOUR_SECONDS = 3_600;
+const MONTH_MS = 30 * 24 * HOUR_SECONDS * 1000;
 const LAST_COMPARED = Date.UTC(2100, 0, 1);
 
 // What an offset is beyond whole hours, as the text of its changes; a zone keeps such minutes for half a year at least.
-const minutesByZone = new Map<string, string>();
+const minutesByZone = new ZoneCache(listMinutes);
 
 /** Whether hours begin at the same instants in two zones, from SAME_HOURS_SINCE on. */
 export function haveSameHours(one: string, other: string): boolean {
-  return listMinutes(one) === listMinutes(other);
+  return minutesByZone.get(one) === minutesByZone.get(other);
 }
 
+// `GMT`, `GMT+05:30`, `GMT-00:44:30`.
+const OFFSET = /GMT(?:([+-])\d\d:(\d\d)(?::(\d\d))?)?$/;
+
+/** Of 1,600 offsets: by their own format they take a tenth of the time of `offsetMsAt`. */
 function listMinutes(timeZone: string): string {
-  const known = minutesByZone.get(timeZone);
-  if (known !== undefined) return known;
+  const formatter = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'gregory',
+    year: 'numeric',
+    timeZoneName: 'longOffset',
+  });
   const changes: string[] = [];
   let last = Number.NaN;
   for (let at = SAME_HOURS_SINCE.getTime(); at < LAST_COMPARED; at += MONTH_MS) {
-    const minutes = (offsetMsAt(at, timeZone) + 24 * HOUR_MS) % HOUR_MS;
-    if (minutes !== last) changes.push(`${at} ${minutes}`);
-    last = minutes;
+    const [, sign, minutes = '0', seconds = '0'] = OFFSET.exec(formatter.format(at)) ?? [];
+    const ahead = Number(minutes) * 60 + Number(seconds);
+    const beyond = sign === '-' ? (HOUR_SECONDS - ahead) % HOUR_SECONDS : ahead;
+    if (beyond !== last) changes.push(`${at} ${beyond}`);
+    last = beyond;
   }
-  if (minutesByZone.size >= MAX_FORMATTERS) minutesByZone.clear();
-  const text = changes.join();
-  minutesByZone.set(timeZone, text);
-  return text;
-}
-
-function findFormatter(timeZone: string): Intl.DateTimeFormat | null {
-  const known = formatters.get(timeZone);
-  if (known !== undefined) return known;
-  if (formatters.size >= MAX_FORMATTERS) formatters.clear();
-  const formatter = makeFormatter(timeZone);
-  formatters.set(timeZone, formatter);
-  return formatter;
-}
-
-function makeFormatter(timeZone: string): Intl.DateTimeFormat | null {
-  try {
-    return new Intl.DateTimeFormat('en-US', {
-      timeZone,
-      calendar: 'gregory',
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    });
-  } catch {
-    return null;
-  }
+  return changes.join();
 }

@@ -1,7 +1,7 @@
 import { isCategory } from '@phds/catalog/categories';
 import type { Endpoint, QueryParameter } from '@phds/catalog/endpoints';
 import { findMetricByName, METRICS, metricsOfCategory } from '@phds/catalog/metrics';
-import { isTimeZone } from '@phds/catalog/time-zones';
+import { findTimeZone } from '@phds/catalog/time-zones';
 import { TREND_BUCKETS } from '@phds/catalog/wire-names';
 import { findTimeBound, type TimeBound } from '../../domain/instant.ts';
 import { readPage } from '../page-parameters.ts';
@@ -97,8 +97,9 @@ function readBucket(query: Query, violations: Violations): string {
 function readTimeZone(query: Query, violations: Violations): string {
   const text = query.values.get('timeZone');
   if (text === undefined) return '';
-  if (!isTimeZone(text)) violations.add('timeZone', 'must be an IANA time zone such as Europe/Berlin');
-  return text;
+  const timeZone = findTimeZone(text);
+  if (timeZone === null) violations.add('timeZone', 'must be an IANA time zone such as Europe/Berlin');
+  return timeZone ?? '';
 }
 
 function toLinkQuery({ values }: Query): string {

@@ -1,0 +1,29 @@
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { haveSameHours, offsetMsAt } from '../src/domain/time-zone.ts';
+
+afterEach(() => void jest.restoreAllMocks());
+
+/** The name with the bits of `n` deciding which letters are capital. */
+function spell(name: string, n: number): string {
+  return [...name]
+    .map((letter, i) => ((n >> (i % 30)) & 1 ? letter.toUpperCase() : letter.toLowerCase()))
+    .join('');
+}
+
+test('what a zone comes to is computed once, however often and in whatever case it is named', () => {
+  const created = jest.spyOn(Intl, 'DateTimeFormat');
+  const at = Date.UTC(2026, 0, 1);
+  expect(haveSameHours('America/Argentina/Buenos_Aires', 'Asia/Kolkata')).toBe(false);
+  expect(offsetMsAt(at, 'America/Argentina/Buenos_Aires')).toBe(-3 * 3_600_000);
+  const atFirst = created.mock.calls.length;
+  for (let n = 1; n <= 2_000; n += 1) {
+    const spelling = spell('America/Argentina/Buenos_Aires', n);
+    expect(haveSameHours(spelling, 'Asia/Kolkata')).toBe(false);
+    expect(offsetMsAt(at, spelling)).toBe(-3 * 3_600_000);
+  }
+  expect(created.mock.calls.length).toBe(atFirst);
+});
+
+test('a name that is no zone is a RangeError each time', () => {
+  for (let i = 0; i < 2; i += 1) expect(() => offsetMsAt(0, 'Mars/Olympus')).toThrow(RangeError);
+});
