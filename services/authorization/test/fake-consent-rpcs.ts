@@ -107,7 +107,9 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
     approve: async (request, context) => {
       fake.enter('approve');
       const { userId } = await fake.sessions(sessionOf(context));
-      return fake.leave('approve', fake.approve(request, userId));
+      const approved = fake.approve(request, userId);
+      await fake.onApprove();
+      return fake.leave('approve', approved);
     },
     deny: async ({ id }, context) => {
       fake.enter('deny');

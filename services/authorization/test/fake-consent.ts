@@ -56,6 +56,8 @@ export class FakeConsent {
   readonly calls: string[] = [];
   /** Runs after each CheckLiveness has judged and before its answer leaves. */
   onCheckLiveness: () => Promise<void> = () => Promise.resolve();
+  /** Runs after each Approve has been decided and before its answer leaves. */
+  onApprove: () => Promise<void> = () => Promise.resolve();
   readonly clock: Clock;
   readonly sessions: SessionVerifier;
 

@@ -58,7 +58,8 @@ export interface ApprovedTerms {
 }
 
 export interface Decision {
-  readonly redirectUri: string;
+  /** The way back to the app; null for a denial when the app has removed its redirect URI since. */
+  readonly redirectUri: string | null;
 }
 
 export type GrantStatus = 'active' | 'expired' | 'revoked';

@@ -4,8 +4,8 @@ import { type AppError, invalidRequest, toAppError, unauthorized } from '@phds/s
 import { isId, newId } from '@phds/service-kit/ids';
 import type { App } from '../domain/app.ts';
 import type { AcceptedParameters, RequestParameters } from '../domain/authorization-request.ts';
-import { parseRequestParameters } from '../domain/authorization-request.ts';
-import { addQuery, matchesRedirectUri, toRedirectHost } from '../domain/redirect-uri.ts';
+import { findSettingsFault, parseRequestParameters } from '../domain/authorization-request.ts';
+import { addQuery, isRegistered, toRedirectHost } from '../domain/redirect-uri.ts';
 import { addSeconds } from '../domain/token.ts';
 import type { ClientAuthentication, ClientCredentials, PresentedClient } from './client-authentication.ts';
 import type { AppStore, AuthorizationStore, ConsentApprovals } from './ports.ts';
@@ -35,7 +35,7 @@ export type Opened =
 export interface Authorizations {
   /** Opens a pending approval (contract section 3, POST and GET /oauth/authorize, POST /oauth/par). */
   open(request: OpenRequest): Promise<Opened>;
-  /** The pending approval behind a `request_uri`; throws `unauthorized` unless it is this client's and still open. */
+  /** The pending approval behind a `request_uri`; throws `unauthorized` unless it is this client's, still open and allowed by the app's settings. */
   resolve(clientId: string, requestUri: string): Promise<string>;
 }
 
@@ -151,6 +151,8 @@ async function resolveRequestUri(
   }
   const app = await apps.findApp(clientId);
   if (app?.status !== 'active' || app.epoch !== request.appEpoch) throw unauthorized('app not active');
+  const fault = findSettingsFault(request, app);
+  if (fault !== null) throw unauthorized(fault);
   return pendingId;
 }
 
@@ -164,9 +166,7 @@ function admitClient(client: PresentedClient, request: OpenRequest): App {
 /** The redirect URI; to whoever did not prove to be the app an unregistered one looks like an unknown app. */
 function admitRedirectUri(app: App, client: PresentedClient, request: OpenRequest): string {
   const { redirectUri } = request;
-  if (redirectUri && app.redirectUris.some((registered) => matchesRedirectUri(registered, redirectUri))) {
-    return redirectUri;
-  }
+  if (redirectUri && isRegistered(app.redirectUris, redirectUri)) return redirectUri;
   if (request.frontChannel || !client.authenticated) throw unauthorized('redirect_uri');
   throw invalidRequest('redirect_uri', redirectUri ? 'is not registered for this app' : 'is required');
 }

@@ -3,6 +3,8 @@ import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secrets';
+import type { App } from '../domain/app.ts';
+import { findSettingsFault } from '../domain/authorization-request.ts';
 import type { AuthorizationCode } from '../domain/code.ts';
 import { isCodeVerifier, isUsable } from '../domain/code.ts';
 import type { GrantFacts } from '../domain/liveness.ts';
@@ -47,10 +49,17 @@ export function createCodeExchange(dependencies: CodeExchangeDependencies): Toke
       throw invalidGrant('redirect_uri or code_verifier');
     }
     if (code.appEpoch !== app.epoch) throw invalidGrant('code of a former life of the app');
+    requireAllowed(code, app);
     const { clientId, appEpoch, grantId, userId } = code;
     const grant = await requireLiveGrant(ledger, { clientId, appEpoch, grantId, familyId: null }, userId);
     return issue(dependencies, code, grant);
   };
+}
+
+/** The app's settings may have been tightened since the request was opened or approved. */
+function requireAllowed(code: AuthorizationCode, app: App): void {
+  const fault = findSettingsFault(code, app);
+  if (fault !== null) throw invalidGrant('settings of the app', `${fault} Ask the person again.`);
 }
 
 async function issue(

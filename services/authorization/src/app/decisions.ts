@@ -3,12 +3,13 @@ import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { deriveSecret, sha256 } from '@phds/service-kit/secrets';
-import type { AuthorizationRequest } from '../domain/authorization-request.ts';
+import type { App } from '../domain/app.ts';
+import { type AuthorizationRequest, findSettingsFault } from '../domain/authorization-request.ts';
 import type { AuthorizationCode } from '../domain/code.ts';
 import { isUsable } from '../domain/code.ts';
-import { addQuery } from '../domain/redirect-uri.ts';
+import { addQuery, isRegistered } from '../domain/redirect-uri.ts';
 import { addSeconds } from '../domain/token.ts';
-import type { Approval, AuthorizationStore, ConsentApprovals, Decision } from './ports.ts';
+import type { Approval, AppStore, AuthorizationStore, ConsentApprovals, Decision } from './ports.ts';
 
 /** What the user's browser needs after an approval. */
 export interface Completed extends Pick<Approval, 'grantId' | 'scopes' | 'grantExpiresAt'> {
@@ -20,14 +21,16 @@ export interface Completed extends Pick<Approval, 'grantId' | 'scopes' | 'grantE
 export interface Decisions {
   /**
    * Grant first (consent), then the code. The code is derived from the pending id, so the same decision again finishes the
-   * job or answers the same while the code is unused; throws `already_decided` after that.
+   * job or answers the same while the code is unused; throws `already_decided` after that. Throws `conflict` when the app's settings do
+   * not allow the request any more.
    */
   approve(session: string, decision: Decision): Promise<Completed>;
-  /** Answers the app's redirect URI with error=access_denied, state and iss. */
-  deny(session: string, pendingId: string): Promise<string>;
+  /** Answers the app's redirect URI with error=access_denied, state and iss; null when the app has removed that redirect URI since. */
+  deny(session: string, pendingId: string): Promise<string | null>;
 }
 
 export interface DecisionsDependencies {
+  readonly apps: AppStore;
   readonly authorizations: AuthorizationStore;
   readonly approvals: ConsentApprovals;
   readonly clock: Clock;
@@ -37,7 +40,7 @@ export interface DecisionsDependencies {
 }
 
 export function createDecisions(dependencies: DecisionsDependencies): Decisions {
-  const { authorizations, approvals, clock, issuer, derivationKey, codeSeconds } = dependencies;
+  const { apps, authorizations, approvals, clock, issuer, derivationKey, codeSeconds } = dependencies;
 
   async function getRequest(pendingId: string): Promise<AuthorizationRequest> {
     const request = isId('apr', pendingId) ? await authorizations.findRequest(pendingId) : null;
@@ -45,35 +48,24 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
     return request;
   }
 
-  function toCode(request: AuthorizationRequest, approval: Approval, code: string): AuthorizationCode {
-    return {
-      hash: sha256(code),
-      pendingId: request.pendingId,
-      clientId: request.clientId,
-      userId: approval.userId,
-      grantId: approval.grantId,
-      scopes: approval.scopes.filter(isScope),
-      redirectUri: request.redirectUri,
-      codeChallenge: request.codeChallenge,
-      appEpoch: approval.appEpoch,
-      issuedAt: approval.decidedAt,
-      expiresAt: addSeconds(approval.decidedAt, codeSeconds),
-      consumedAt: null,
-      familyId: null,
-      failedAttempts: 0,
-      suspended: false,
-    };
+  async function getApp({ clientId }: AuthorizationRequest): Promise<App> {
+    const app = await apps.findApp(clientId);
+    if (app === null) throw notFound();
+    return app;
   }
 
   return {
     async approve(session, decision) {
       const request = await getRequest(decision.pendingId);
+      // Before consent makes a grant. What changes after this line stops the code at its exchange.
+      const fault = findSettingsFault(request, await getApp(request));
+      if (fault !== null) throw settingsChanged(fault);
       const approval = await approvals.approve(session, decision);
       if (approval.clientId !== request.clientId) {
         throw new AppError('internal', '', { cause: 'consent names another app for this pending approval' });
       }
       const code = deriveSecret('authorization_code', derivationKey, 'code', request.pendingId);
-      const standing = await authorizations.putCode(toCode(request, approval, code));
+      const standing = await authorizations.putCode(toCode(request, approval, code, codeSeconds));
       if (!isUsable(standing, clock.now())) {
         throw new AppError('already_decided', 'The approval was decided and its code is used or expired.');
       }
@@ -85,7 +77,40 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
     async deny(session, pendingId) {
       const request = await getRequest(pendingId);
       await approvals.deny(session, pendingId);
+      const { redirectUris } = await getApp(request);
+      if (!isRegistered(redirectUris, request.redirectUri)) return null;
       return addQuery(request.redirectUri, { error: 'access_denied', state: request.state, iss: issuer });
     },
+  };
+}
+
+/** What the person is told; which setting it was is the developer's business. */
+function settingsChanged(cause: string): AppError {
+  const message = 'The app has changed its settings since it asked. Start again in the app.';
+  return new AppError('conflict', message, { cause });
+}
+
+function toCode(
+  request: AuthorizationRequest,
+  approval: Approval,
+  code: string,
+  codeSeconds: number,
+): AuthorizationCode {
+  return {
+    hash: sha256(code),
+    pendingId: request.pendingId,
+    clientId: request.clientId,
+    userId: approval.userId,
+    grantId: approval.grantId,
+    scopes: approval.scopes.filter(isScope),
+    redirectUri: request.redirectUri,
+    codeChallenge: request.codeChallenge,
+    appEpoch: approval.appEpoch,
+    issuedAt: approval.decidedAt,
+    expiresAt: addSeconds(approval.decidedAt, codeSeconds),
+    consumedAt: null,
+    familyId: null,
+    failedAttempts: 0,
+    suspended: false,
   };
 }

@@ -31,9 +31,14 @@ export interface IssuedTokens {
 /** One way to get tokens. `app` is authenticated. */
 export type TokenGrant = (app: App, parameters: TokenParameters) => Promise<IssuedTokens>;
 
-/** RFC 6749 section 5.2 invalid_grant: one answer for every cause; the cause is for the log. */
-export function invalidGrant(cause: string): AppError {
-  return new AppError('invalid_grant', 'The grant is invalid, expired, revoked or already used.', { cause });
+const INVALID_GRANT = 'The grant is invalid, expired, revoked or already used.';
+
+/**
+ * RFC 6749 section 5.2 invalid_grant: one answer for every cause, which is for the log. `message` may tell a client the cause where
+ * the code or token is its own.
+ */
+export function invalidGrant(cause: string, message = INVALID_GRANT): AppError {
+  return new AppError('invalid_grant', message, { cause });
 }
 
 /**

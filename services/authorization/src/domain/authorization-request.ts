@@ -4,6 +4,7 @@ import type { Violation } from '@phds/service-kit/errors';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import type { App } from './app.ts';
 import { countCharacters } from './app-settings.ts';
+import { isRegistered } from './redirect-uri.ts';
 
 /** Longest `state`, in characters (contract section 3). */
 export const STATE_MAX_LENGTH = 1024;
@@ -83,6 +84,25 @@ export function parseRequestedScopes(scope: string | undefined, allowed: readonl
     throw new AppError('invalid_scope', 'The scope exceeds what is allowed here.');
   }
   return scopes;
+}
+
+/**
+ * What the settings of the app no longer allow of a request, or of the code that came of it; null when they allow all of it. The
+ * settings may have been tightened since the request was opened (docs/decisions/0009).
+ */
+export function findSettingsFault(
+  request: Pick<AuthorizationRequest, 'redirectUri' | 'scopes' | 'codeChallenge'>,
+  app: Pick<App, 'redirectUris' | 'scopes' | 'requirePkce'>,
+): string | null {
+  if (!isRegistered(app.redirectUris, request.redirectUri)) {
+    return 'The redirect URI is no longer registered for the app.';
+  }
+  const removed = request.scopes.filter((scope) => !app.scopes.includes(scope));
+  if (removed.length > 0) return `The app is no longer registered for ${removed.join(' ')}.`;
+  if (app.requirePkce && request.codeChallenge === null) {
+    return 'The app requires PKCE by now, and the authorization request had no code_challenge.';
+  }
+  return null;
 }
 
 function checkResponseType({ responseType }: RequestParameters): Violation[] {

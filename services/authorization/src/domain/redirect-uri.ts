@@ -49,6 +49,11 @@ export function matchesRedirectUri(registered: string, presented: string): boole
   return left[1] === right[1] && left[3] === right[3] && isPort(right[2]);
 }
 
+/** Whether a presented redirect URI is one of those that an app has registered. */
+export function isRegistered(registered: readonly string[], presented: string): boolean {
+  return registered.some((uri) => matchesRedirectUri(uri, presented));
+}
+
 /** Host of a redirect URI as the approval screen shows it; a private-use URI has none and shows its scheme. */
 export function toRedirectHost(uri: string): string {
   return WEB_URL.exec(uri)?.[1] ?? SCHEME.exec(uri)?.[1] ?? '';

@@ -45,7 +45,7 @@ export function createAuthorizationService(dependencies: {
       return { grantId, scopes: [...scopes], grantExpiresAt, redirectUri };
     },
     async denyAuthorization({ pendingId }, context) {
-      return { redirectUri: await decisions.deny(await verifiedSession(context), pendingId) };
+      return { redirectUri: (await decisions.deny(await verifiedSession(context), pendingId)) ?? '' };
     },
     async eraseUser({ userId, revokeApps }) {
       return eraseUser(userId, revokeApps);

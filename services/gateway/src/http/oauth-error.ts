@@ -30,9 +30,7 @@ export function sendOauthError(
   const [name, description] = ERRORS[code] ?? MALFORMED;
   const body = {
     error: name,
-    // invalid_grant is one identical answer for every cause.
-    error_description:
-      code === 'INVALID_GRANT' || error.message === '' || status >= 500 ? description : clean(error.message),
+    error_description: error.message === '' || status >= 500 ? description : clean(error.message),
     code,
   };
   const headers = {

@@ -39,7 +39,8 @@ export function ApprovalForm({
     const terms = share ? toTerms(approval, chosen, limits) : null;
     decision.mutate(terms, {
       onSuccess: (decided) => {
-        if (decided !== null) location.assign(decided.redirectUri);
+        // Without a way back, the same page shows the decision.
+        if (decided !== null) location.assign(decided.redirectUri ?? location.href);
       },
     });
   };
@@ -179,6 +180,7 @@ function findChosen(
 const PROBLEMS: Readonly<Record<string, string>> = {
   no_scopes_approved: 'Choose at least one thing to share, or do not share.',
   app_not_active: 'The app is not active at the moment.',
+  conflict: 'The app has changed its settings since it asked. Start again in the app.',
   invalid_request: 'The choices could not be read. Please try again.',
 };
 

@@ -59,17 +59,38 @@ function WayBack({
   readonly text: string;
 }) {
   const decision = useRepeatedDecision(id);
-  const goOn = () => decision.mutate(terms, { onSuccess: ({ redirectUri }) => location.assign(redirectUri) });
-  const { error } = decision;
+  const goOn = () =>
+    decision.mutate(terms, {
+      onSuccess: ({ redirectUri }) => {
+        if (redirectUri !== null) location.assign(redirectUri);
+      },
+    });
+  const { error, data } = decision;
   return (
     <>
       <Row>
-        <Button kind="primary" isBusy={decision.isPending || decision.isSuccess} onPress={goOn}>
+        <Button
+          kind="primary"
+          isBusy={decision.isPending || typeof data?.redirectUri === 'string'}
+          onPress={goOn}
+        >
           {text}
         </Button>
       </Row>
       {error === null ? null : <NoWayBack error={error} name={app.name} />}
+      {data?.redirectUri === null ? <RemovedWayBack name={app.name} /> : null}
     </>
+  );
+}
+
+function RemovedWayBack({ name }: { readonly name: string }) {
+  return (
+    <div role="alert">
+      <Notice tone="warn">
+        <strong>{name} does not take answers at the address that it gave us any more.</strong>
+        <span>Your decision stands. Go back to {name} yourself.</span>
+      </Notice>
+    </div>
   );
 }
 

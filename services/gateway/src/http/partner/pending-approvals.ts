@@ -12,7 +12,7 @@ import { readJsonBody } from '../json-body.ts';
 import { findChoice, readListQuery, toList } from '../list-query.ts';
 import { redirect, sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
-import { toInstant } from '../timestamps.ts';
+import { toInstant, toNullable } from '../timestamps.ts';
 import { wantsHtml } from '../wants-html.ts';
 import { required, toPendingJson } from './consent-json.ts';
 
@@ -89,7 +89,7 @@ export async function approve(gateway: Gateway, exchange: Exchange): Promise<voi
   });
 }
 
-/** `POST /partner/consent/pending/:id/deny`; a body means nothing. */
+/** `POST /partner/consent/pending/:id/deny`; a body means nothing. The redirect URI is null when the app has removed it since. */
 export async function deny(gateway: Gateway, exchange: Exchange): Promise<void> {
   const id = pathParameter(exchange, 'id');
   await decide(exchange, id, async () => {
@@ -97,24 +97,25 @@ export async function deny(gateway: Gateway, exchange: Exchange): Promise<void> 
       { pendingId: id },
       onBehalf(exchange),
     );
-    return { id, status: 'denied', redirectUri };
+    return { id, status: 'denied', redirectUri: toNullable(redirectUri) };
   });
 }
 
-/** Answers a decision; a browser that sent the page's form is led on, or back to the page with what was wrong. */
-async function decide<T extends { redirectUri: string }>(
+/** Answers a decision; a browser that sent the page's form is led on, or back to the page, with what was wrong. */
+async function decide<T extends { redirectUri: string | null }>(
   { request, response }: Exchange,
   id: string,
   decision: () => Promise<T>,
 ): Promise<void> {
   if (!wantsHtml(request)) return sendJson(response, 200, { data: await decision() });
+  const page = `/approve/${encodeURIComponent(id)}`;
   try {
-    redirect(response, (await decision()).redirectUri);
+    redirect(response, (await decision()).redirectUri ?? page);
   } catch (caught) {
     const error = toAppError(caught);
     const { status, code } = meaningOf(error);
     if (status !== 400 && status !== 409) throw error;
-    redirect(response, `/approve/${encodeURIComponent(id)}?problem=${code.toLowerCase()}`);
+    redirect(response, `${page}?problem=${code.toLowerCase()}`);
   }
 }
 

@@ -307,7 +307,7 @@ export declare const DenyAuthorizationRequestSchema: GenMessage<DenyAuthorizatio
  */
 export declare type DenyAuthorizationResponse = Message<"phds.authorization.v1.DenyAuthorizationResponse"> & {
   /**
-   * The app's redirect URI with error=access_denied, state and iss.
+   * The app's redirect URI with error=access_denied, state and iss; empty when the app has removed that redirect URI since.
    *
    * @generated from field: string redirect_uri = 1;
    */
@@ -403,7 +403,7 @@ export declare const AuthorizationService: GenService<{
   },
   /**
    * Finds the pending approval behind a `request_uri` (RFC 9126 section 4). Reads only. Errors: UNAUTHORIZED (unknown,
-   * expired, or another client's).
+   * expired, another client's, or not allowed any more by the app's settings).
    *
    * @generated from rpc phds.authorization.v1.AuthorizationService.ResolveRequestUri
    */
@@ -415,7 +415,8 @@ export declare const AuthorizationService: GenService<{
   /**
    * Approves on behalf of the session in metadata `phds-session`: grant first (consent), then the code, derived from the
    * pending id, so a repeat of the same decision finishes the job and never makes a second code. Errors: UNAUTHORIZED,
-   * NOT_FOUND, INVALID_REQUEST, NO_SCOPES_APPROVED, PENDING_EXPIRED, ALREADY_DECIDED, APP_NOT_ACTIVE.
+   * NOT_FOUND, INVALID_REQUEST, NO_SCOPES_APPROVED, PENDING_EXPIRED, ALREADY_DECIDED, APP_NOT_ACTIVE, CONFLICT (the app's settings do not
+   * allow the request any more).
    *
    * @generated from rpc phds.authorization.v1.AuthorizationService.CompleteAuthorization
    */

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Harness, TestApp } from './harness.ts';
+import { createPkce, HEART, REDIRECT_URI, reasonOf, refusalOf, SLEEP, startHarness } from './harness.ts';
+
+const OTHER_URI = 'https://app.test/other';
+
+let harness: Harness;
+let app: TestApp;
+
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(async () => harness[Symbol.asyncDispose]());
+beforeEach(async () => {
+  app = await harness.registerApp({ redirectUris: [REDIRECT_URI, OTHER_URI], scopes: [HEART, SLEEP] });
+});
+
+interface Settings {
+  readonly redirectUris?: string[];
+  readonly scopes?: string[];
+  readonly requirePkce?: boolean;
+}
+
+/** Each way to take something away that the request of these tests needs. */
+const TIGHTENINGS: readonly [what: string, settings: Settings][] = [
+  ['a redirect URI that was removed', { redirectUris: [OTHER_URI] }],
+  ['a scope that was removed', { scopes: [HEART] }],
+  ['no PKCE where it became required', { requirePkce: true }],
+];
+
+async function update(settings: Settings): Promise<void> {
+  await harness.apps.updateApp({ clientId: app.clientId, settings }, await harness.as('dev'));
+}
+
+async function open(codeChallenge?: string) {
+  return harness.authorizations.openAuthorization({
+    client: app,
+    redirectUri: REDIRECT_URI,
+    scope: `${HEART} ${SLEEP}`,
+    ...(codeChallenge === undefined ? {} : { codeChallenge, codeChallengeMethod: 'S256' }),
+  });
+}
+
+const approve = async (pendingId: string) =>
+  harness.authorizations.completeAuthorization({ pendingId, allRequested: true }, await harness.as('ada'));
+const deny = async (pendingId: string) =>
+  harness.authorizations.denyAuthorization({ pendingId }, await harness.as('ada'));
+
+describe('settings that were tightened after a request was opened', () => {
+  test.each(TIGHTENINGS)(
+    'refuse the approval of a request with %s, and no grant is made',
+    async (_, settings) => {
+      const { pendingId } = await open();
+      await update(settings);
+      const grants = harness.consent.grants.size;
+      const refusal = await refusalOf(approve(pendingId));
+      expect(refusal).toMatchObject({ reason: 'conflict', message: expect.stringContaining('Start again') });
+      expect(harness.consent.grants.size).toBe(grants);
+    },
+  );
+
+  test.each(TIGHTENINGS)(
+    'refuse the exchange of a code with %s, and say so to its app',
+    async (_, settings) => {
+      const code = await harness.obtainCode(app);
+      await update(settings);
+      const refusal = await refusalOf(harness.exchange(app, code));
+      expect(refusal).toMatchObject({
+        reason: 'invalid_grant',
+        message: expect.stringMatching(/Ask the person again/),
+      });
+      const other = await refusalOf(harness.exchange(await harness.registerApp(), code));
+      expect(other.message).not.toBe(refusal.message);
+    },
+  );
+
+  test.each(TIGHTENINGS)('make the request_uri of a request with %s unknown', async (_, settings) => {
+    const { requestUri } = await open();
+    await update(settings);
+    const { clientId } = app;
+    expect(await reasonOf(harness.authorizations.resolveRequestUri({ clientId, requestUri }))).toBe(
+      'unauthorized',
+    );
+  });
+
+  test('refuse a repeated approval, so that no browser is led to a removed redirect URI', async () => {
+    const { pendingId } = await open();
+    await approve(pendingId);
+    await update({ redirectUris: [OTHER_URI] });
+    expect(await reasonOf(approve(pendingId))).toBe('conflict');
+  });
+
+  test('refuse the code of an approval that they overtook', async () => {
+    const { pendingId } = await open();
+    harness.consent.onApprove = () => update({ scopes: [HEART] });
+    const { redirectUri } = await approve(pendingId);
+    harness.consent.onApprove = () => Promise.resolve();
+    const code = new URL(redirectUri).searchParams.get('code') ?? '';
+    expect(await reasonOf(harness.exchange(app, code))).toBe('invalid_grant');
+  });
+
+  test('do not burn a code, which works again once the settings allow it', async () => {
+    const code = await harness.obtainCode(app);
+    await update({ scopes: [HEART] });
+    for (let attempt = 0; attempt < 6; attempt += 1) {
+      expect(await reasonOf(harness.exchange(app, code))).toBe('invalid_grant');
+    }
+    await update({ scopes: [HEART, SLEEP] });
+    expect((await harness.exchange(app, code)).scope).toBe(`${HEART} ${SLEEP}`);
+  });
+
+  test('leave a denial possible, which leads nowhere when its redirect URI was removed', async () => {
+    const [removed, kept] = [await open(), await open()];
+    await update({ redirectUris: [OTHER_URI] });
+    expect((await deny(removed.pendingId)).redirectUri).toBe('');
+    await update({ redirectUris: [REDIRECT_URI], requirePkce: true });
+    expect((await deny(kept.pendingId)).redirectUri).toContain('error=access_denied');
+  });
+});
+
+describe('settings that were changed without taking anything away from a request', () => {
+  test('leave its approval and its exchange as they were', async () => {
+    const { verifier, challenge } = createPkce();
+    const { pendingId } = await open(challenge);
+    await update({ redirectUris: [REDIRECT_URI], requirePkce: true });
+    const { redirectUri } = await approve(pendingId);
+    const code = new URL(redirectUri).searchParams.get('code') ?? '';
+    const issued = await harness.exchange(app, code, { codeVerifier: verifier });
+    expect(issued.scope).toBe(`${HEART} ${SLEEP}`);
+  });
+
+  test('leave a request from another port of a registered loopback redirect as it was', async () => {
+    await update({ redirectUris: ['http://127.0.0.1/cb'] });
+    const redirectUri = 'http://127.0.0.1:51001/cb';
+    const code = await harness.obtainCode(app, { redirectUri });
+    await update({ requirePkce: false });
+    expect((await harness.exchange(app, code, { redirectUri })).accessToken).toMatch(/^phds_at_/);
+  });
+
+  test('leave tokens that were issued before as they were', async () => {
+    const { refreshToken } = await harness.exchange(app, await harness.obtainCode(app));
+    await update({ redirectUris: [OTHER_URI], scopes: [HEART], requirePkce: true });
+    expect((await harness.refresh(app, refreshToken)).accessToken).toMatch(/^phds_at_/);
+  });
+});
