@@ -47,19 +47,27 @@ describe('an app whose developer takes something away while a request is open', 
     const answer = await decide(id, 'approve');
     expect(codeOf(answer)).toEqual([409, 'CONFLICT']);
     expect(answer.body.detail).toContain('Start again in the app');
-    const { data } = expectStatus(200, await send(`${stack.gateway}/partner/consent/grants?pageSize=100`, { bearer: user })).body;
-    expect(data.map((grant: { app: { clientId: string } }) => grant.app.clientId)).not.toContain(app.clientId);
+    const { data } = expectStatus(
+      200,
+      await send(`${stack.gateway}/partner/consent/grants?pageSize=100`, { bearer: user }),
+    ).body;
+    expect(data.map((grant: { app: { clientId: string } }) => grant.app.clientId)).not.toContain(
+      app.clientId,
+    );
   });
 
-  test.each(tightenings)('%s gets no tokens for a code that has it, and is told why', async (_what, settings) => {
-    const { app, change } = await register();
-    const { code } = await app.expectCode(user, [HEART, PROFILE]);
-    await change(settings);
-    const answer = await app.exchange(code);
-    expect(codeOf(answer)).toEqual([400, 'INVALID_GRANT']);
-    expect(answer.body).toMatchObject({ error: 'invalid_grant' });
-    expect(answer.body.error_description).toMatch(/Ask the person again/);
-  });
+  test.each(tightenings)(
+    '%s gets no tokens for a code that has it, and is told why',
+    async (_what, settings) => {
+      const { app, change } = await register();
+      const { code } = await app.expectCode(user, [HEART, PROFILE]);
+      await change(settings);
+      const answer = await app.exchange(code);
+      expect(codeOf(answer)).toEqual([400, 'INVALID_GRANT']);
+      expect(answer.body).toMatchObject({ error: 'invalid_grant' });
+      expect(answer.body.error_description).toMatch(/Ask the person again/);
+    },
+  );
 
   test('the redirect URI gets no denial there either', async () => {
     const { app, change } = await register();
@@ -67,5 +75,33 @@ describe('an app whose developer takes something away while a request is open', 
     await change({ redirectUris: [OTHER_URI] });
     const { body } = expectStatus(200, await decide(id, 'deny'));
     expect(body).toEqual({ data: { id, status: 'denied', redirectUri: null } });
+  });
+});
+
+describe('an app that wants to be taken for another', () => {
+  const register = (settings: object) =>
+    send(`${stack.gateway}/developer/apps`, {
+      bearer: developer,
+      json: { name: 'Diary', redirectUris: [OTHER_URI], ...settings },
+    });
+
+  test.each(['\u3164', '\u2800', '\u115F\u1160\uFFA0', 'Diary\u{E0042}', '\u202EyraiD', 'Di\u200Bary'])(
+    'cannot call itself %j',
+    async (name) => {
+      const { status, body } = await register({ name });
+      expect([status, body.code, body.errors]).toEqual([
+        400,
+        'INVALID_REQUEST',
+        [{ parameter: 'name', message: expect.stringMatching(/invisible or change the direction.*U\+/) }],
+      ]);
+    },
+  );
+
+  test('cannot register a host that is read as another one', async () => {
+    const { status, body } = await register({ redirectUris: ['https://mychart.org%2eevil.example/cb'] });
+    expect([status, body.errors]).toEqual([
+      400,
+      [{ parameter: 'redirectUris', message: expect.stringContaining('mychart.org.evil.example') }],
+    ]);
   });
 });

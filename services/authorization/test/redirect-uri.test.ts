@@ -63,6 +63,23 @@ describe('a redirect URI is refused', () => {
     'https://app.test/%7f',
     'https://app.test/%zz',
     'https://bücher.test/cb',
+    'https://mychart.org%2eevil.example/cb',
+    'https://mychart%E3%80%82evil.example/cb',
+    'https://%61pp.test/cb',
+    'https://App.test/cb',
+    'https://app.test:443/cb',
+    'https://app.test:08443/cb',
+    'https://app.test:/cb',
+    'https://0x7f.1/cb',
+    'https://127.1/cb',
+    'https://2130706433/cb',
+    'https://0300.0.2.7/cb',
+    'https://192.0.2.7./cb',
+    'https://[0:0:0:0:0:0:0:1]/cb',
+    'https://[2001:DB8::1]/cb',
+    'https://mychart。evil.test/cb',
+    'https://ｍychart.test/cb',
+    'com.example.app://mychart.org%2eevil.example/cb',
     'https://app.test/"><script>',
     'javascript:alert(1)',
     'data:text/html,x',
@@ -110,6 +127,31 @@ test('parameters are added behind the own query, which stays byte for byte', () 
 test('the approval screen is shown the host, or the scheme of a private-use URI', () => {
   expect(toRedirectHost('https://app.test:8443/cb?x=1')).toBe('app.test:8443');
   expect(toRedirectHost('com.example.app:/cb')).toBe('com.example.app');
+});
+
+test.each([
+  ['https://mychart.org%2eevil.example/cb', 'mychart.org.evil.example'],
+  ['https://MyChart.test/cb', 'mychart.test'],
+  ['https://xn--bcher-kva.test/cb', 'xn--bcher-kva.test'],
+  ['https://0x7f.1/cb', '127.0.0.1'],
+  ['COM.example.app:/cb', 'com.example.app'],
+])(
+  'the approval screen is shown the host of %s as browsers resolve it, also when it was registered before',
+  (uri, host) => {
+    expect(toRedirectHost(uri)).toBe(host);
+  },
+);
+
+test('a host that cannot be registered as it is written is refused with the one that can', () => {
+  expect(findRedirectUriFault('https://bücher.test/cb')).toBe(
+    'must name its host as browsers resolve it: xn--bcher-kva.test',
+  );
+  expect(findRedirectUriFault('https://App.test:443/cb')).toBe(
+    'must name its host as browsers resolve it: app.test',
+  );
+  expect(findWebUrlFault('https://mychart.org%2eevil.example/')).toBe(
+    'must name its host as browsers resolve it: mychart.org.evil.example',
+  );
 });
 
 test('links of an app are https URLs', () => {

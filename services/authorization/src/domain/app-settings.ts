@@ -3,6 +3,7 @@ import type { Violation } from '@phds/service-kit/errors';
 import { invalidRequest } from '@phds/service-kit/errors';
 import type { AppSettings } from './app.ts';
 import { findRedirectUriFault, findWebUrlFault, REDIRECT_URIS_MAX } from './redirect-uri.ts';
+import { countCharacters, findNameFault, findShownTextFault } from './shown-text.ts';
 
 /** Longest name of an app, in characters. */
 export const NAME_MAX_LENGTH = 100;
@@ -24,10 +25,6 @@ export interface SettingsInput {
 
 /** The fields of an update that were sent, checked. */
 export type SettingsChange = Partial<AppSettings>;
-
-/** Control characters, and marks that turn the direction of text: neither belongs in a name people decide by. */
-const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
-const UNPRINTABLE_BUT_LINES = /(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
 
 /** The settings of a new app; throws `invalid_request` naming every bad field. */
 export function parseRegistration(input: SettingsInput): AppSettings {
@@ -78,12 +75,11 @@ function collectChange(input: SettingsInput, violations: Violation[]): SettingsC
 
 function collectText(parameter: 'name' | 'description', text: string, violations: Violation[]): string {
   const max = parameter === 'name' ? NAME_MAX_LENGTH : DESCRIPTION_MAX_LENGTH;
-  const unprintable = parameter === 'name' ? UNPRINTABLE : UNPRINTABLE_BUT_LINES;
-  if (parameter === 'name' && text === '') violations.push({ parameter, message: 'must not be empty' });
   if (countCharacters(text) > max) {
     violations.push({ parameter, message: `must have at most ${max} characters` });
   }
-  if (unprintable.test(text)) violations.push({ parameter, message: 'must not contain control characters' });
+  const fault = parameter === 'name' ? findNameFault(text) : findShownTextFault(text, 'lines');
+  if (fault !== null) violations.push({ parameter, message: fault });
   return text;
 }
 
@@ -111,9 +107,4 @@ function collectScopes(names: readonly string[], violations: Violation[]): AppSe
     violations.push({ parameter: 'scopes', message: 'has an unknown scope; GET /oauth/scopes lists all' });
   }
   return scopes;
-}
-
-/** Characters as people count them, rather than UTF-16 units. */
-export function countCharacters(text: string): number {
-  return [...text].length;
 }

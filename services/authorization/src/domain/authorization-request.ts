@@ -3,8 +3,8 @@ import { parseScopeList } from '@phds/catalog/scopes';
 import type { Violation } from '@phds/service-kit/errors';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import type { App } from './app.ts';
-import { countCharacters } from './app-settings.ts';
 import { isRegistered } from './redirect-uri.ts';
+import { countCharacters, findShownTextFault } from './shown-text.ts';
 
 /** Longest `state`, in characters (contract section 3). */
 export const STATE_MAX_LENGTH = 1024;
@@ -47,7 +47,6 @@ export interface AcceptedParameters {
 
 /** SHA-256 in base64url has 43 characters and no padding; no other text could ever be met by a verifier. */
 const S256_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
-const CONTROL = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
 /**
  * Judges the parameters of an authorization request (contract section 3). A parameter without a value counts as not sent
@@ -142,7 +141,6 @@ function checkPurpose({ purpose }: RequestParameters): Violation[] {
   if (countCharacters(purpose) > PURPOSE_MAX_LENGTH) {
     return [{ parameter: 'purpose', message: `must have at most ${PURPOSE_MAX_LENGTH} characters` }];
   }
-  return CONTROL.test(purpose)
-    ? [{ parameter: 'purpose', message: 'must not contain control characters' }]
-    : [];
+  const message = findShownTextFault(purpose, 'line');
+  return message === null ? [] : [{ parameter: 'purpose', message }];
 }

@@ -12,6 +12,7 @@ const ESCAPED_DOT = /%2e/gi;
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
 /** Scheme, authority and rest as written: URL parsers repair too much (`http://127.1`, `https:host`, `a\b`). */
 const WEB_URL = /^https?:\/\/([^/?]+)(?:[/?].*)?$/;
+const UNICODE_AUTHORITY = /^https:\/\/([^/?#\\@\s]*[\u{80}-\u{10FFFF}][^/?#\\@\s]*)/u;
 const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::([0-9]{1,5}))?((?:[/?].*)?)$/;
 
 /**
@@ -54,9 +55,13 @@ export function isRegistered(registered: readonly string[], presented: string): 
   return registered.some((uri) => matchesRedirectUri(uri, presented));
 }
 
-/** Host of a redirect URI as the approval screen shows it; a private-use URI has none and shows its scheme. */
+/**
+ * Host of a redirect URI as browsers resolve it (WHATWG URL), for people to read: decoded, in lower case and in punycode. A private-use
+ * URI has none and shows its scheme.
+ */
 export function toRedirectHost(uri: string): string {
-  return WEB_URL.exec(uri)?.[1] ?? SCHEME.exec(uri)?.[1] ?? '';
+  if (WEB_URL.test(uri) && URL.canParse(uri)) return new URL(uri).host;
+  return SCHEME.exec(uri)?.[1]?.toLowerCase() ?? '';
 }
 
 /**
@@ -76,7 +81,9 @@ export function addQuery(
 }
 
 function findTextFault(uri: string): string | null {
-  if (!URI_CHARACTERS.test(uri)) return 'contains characters that a URI may not have';
+  if (!URI_CHARACTERS.test(uri)) {
+    return findUnicodeHostFault(uri) ?? 'contains characters that a URI may not have';
+  }
   if (BAD_ESCAPE.test(uri)) return 'has a bad percent escape';
   return ESCAPED_CONTROL.test(uri) ? 'must not contain control characters' : null;
 }
@@ -90,6 +97,7 @@ function findSchemeFault(uri: string): string | null {
   }
   const authority = /^[^:]+:\/\/([^/?]*)/.exec(uri)?.[1] ?? '';
   if (authority.includes('@')) return 'must not contain user information';
+  if (authority.includes('%')) return 'must not have a percent escape in its host';
   return uri.length > scheme.length + 1 ? null : 'must have something after the scheme';
 }
 
@@ -98,9 +106,22 @@ function findWebFault(uri: string): string | null {
   if (authority === undefined) return 'must be an absolute URI with a host';
   if (authority.includes('@')) return 'must not contain user information';
   if (!URL.canParse(uri)) return 'is not a valid URI';
-  if (uri.startsWith('https:')) return null;
+  if (uri.startsWith('https:')) return findHostFault(authority);
   const loopback = LOOPBACK.exec(uri);
   return loopback !== null && isPort(loopback[2]) ? null : 'must use https; http is for loopback only';
+}
+
+/** A host that browsers read as another text would be shown as one host and lead to another. */
+function findHostFault(authority: string): string | null {
+  const { host } = new URL(`https://${authority}`);
+  return host === authority ? null : `must name its host as browsers resolve it: ${host}`;
+}
+
+/** For a host in letters that only punycode can carry: the one to register. Null for every other text. */
+function findUnicodeHostFault(uri: string): string | null {
+  const authority = UNICODE_AUTHORITY.exec(uri)?.[1];
+  if (authority === undefined || !URL.canParse(`https://${authority}`)) return null;
+  return findHostFault(authority);
 }
 
 function isPort(text: string | undefined): boolean {

@@ -1,0 +1,42 @@
+/** Scripts whose spelling needs ZWNJ and ZWJ between letters, such as Persian and most scripts of India. */
+const JOINING = 'Arab Syrc Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr'
+  .split(' ')
+  .map((script) => `\\p{scx=${script}}`)
+  .join('');
+const JOINER_IN_WORD = new RegExp(`(?<=[${JOINING}])[\\u200C\\u200D](?=[${JOINING}])`, 'gu');
+/** Emoji are put together by ZWJ, and shown in colour by U+FE0F. */
+const EMOJI_PARTS =
+  /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\uFE0F)\u200D(?=\p{Extended_Pictographic})|(?<=\p{Emoji})\uFE0F/gu;
+/** Control and format characters (the marks that turn text around among them), fillers and blanks, and code points without a meaning. */
+const UNSEEN =
+  /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800]/u;
+const LINE_BREAKS = /[\n\t]/g;
+const SEEN = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
+
+/**
+ * What is wrong with a text that people decide by, or null: characters that leave no mark of their own, or change how their neighbours
+ * are read, do not belong in it (docs/decisions/0009).
+ */
+export function findShownTextFault(text: string, kind: 'line' | 'lines'): string | null {
+  const judged = text.replace(JOINER_IN_WORD, '').replace(EMOJI_PARTS, '');
+  const [unseen] = UNSEEN.exec(kind === 'line' ? judged : judged.replace(LINE_BREAKS, '')) ?? [];
+  if (unseen === undefined) return null;
+  return `must not contain characters that are invisible or change the direction of text, such as ${toCodePoint(unseen)}`;
+}
+
+/** What is wrong with a name that people know something by, or null. */
+export function findNameFault(name: string): string | null {
+  if (name === '') return 'must not be empty';
+  const fault = findShownTextFault(name, 'line');
+  if (fault !== null) return fault;
+  return SEEN.test(name) ? null : 'must contain a letter, a digit or an emoji';
+}
+
+/** Characters as people count them, rather than UTF-16 units. */
+export function countCharacters(text: string): number {
+  return [...text].length;
+}
+
+function toCodePoint(character: string): string {
+  return `U+${character.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
+}

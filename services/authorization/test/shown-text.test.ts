@@ -1,0 +1,66 @@
+import { describe, expect, test } from '@jest/globals';
+import { findNameFault, findShownTextFault } from '../src/domain/shown-text.ts';
+
+describe('the name of an app is accepted', () => {
+  test.each([
+    ['in Latin letters', 'AT&T (Diary) – №1'],
+    ['in Chinese', '健康日记'],
+    ['in Hebrew', 'יומן סוכרת'],
+    ['in Korean', '당뇨 일기'],
+    ['in Persian, with ZWNJ between letters', 'می\u200Cخواهم'],
+    ['in Hindi, with ZWJ between letters', 'क्\u200Dष'],
+    ['in Sinhala, with ZWJ between letters', 'ශ්\u200Dරී'],
+    ['with combining marks', 'Ame\u0301lie'],
+    ['with emoji of several parts', '👩\u200D⚕\uFE0F Clinic ❤\uFE0F 1\uFE0F\u20E3'],
+    ['of an emoji alone', '💊'],
+  ])('%s', (_what, name) => {
+    expect(findNameFault(name)).toBeNull();
+  });
+});
+
+describe('the name of an app that renders blank or reverses text is refused, naming the character', () => {
+  test.each([
+    ['U+3164', '\u3164'],
+    ['U+2800', '\u2800\u2800'],
+    ['U+115F', '\u115F\u1160'],
+    ['U+1160', 'Diary\u1160'],
+    ['U+FFA0', '\uFFA0'],
+    ['U+202E', 'yraiD\u202E'],
+    ['U+2067', '\u2067Diary'],
+    ['U+061C', 'Diary\u061C'],
+    ['U+200F', 'Diary\u200F!'],
+    ['U+200B', 'Di\u200Bary'],
+    ['U+200D', 'Di\u200Dary'],
+    ['U+200C', 'Di\u200Cary'],
+    ['U+200C', 'می\u200C'],
+    ['U+200D', '\u200D'],
+    ['U+FE0F', 'D\uFE0Fiary'],
+    ['U+2060', 'Diary\u2060'],
+    ['U+FEFF', 'Di\uFEFFary'],
+    ['U+00AD', 'Di\u00ADary'],
+    ['U+034F', 'Di\u034Fary'],
+    ['U+17B4', '\u17B4'],
+    ['U+180E', 'Di\u180Eary'],
+    ['U+E0044', 'Diary\u{E0044}\u{E007F}'],
+    ['U+E0100', 'Diary\u{E0100}'],
+    ['U+E000', '\uE000'],
+    ['U+2028', 'Diary\u2028by a bank'],
+    ['U+000A', 'Diary\nby a bank'],
+    ['U+0000', 'Diary\0'],
+  ])('%s', (codePoint, name) => {
+    expect(findNameFault(name)).toMatch(new RegExp(`such as ${codePoint.replace('+', '\\+')}$`));
+  });
+});
+
+test('a name needs something to read', () => {
+  expect(findNameFault('')).toBe('must not be empty');
+  for (const name of ['···', '\u0301', '—']) {
+    expect([name, findNameFault(name)]).toEqual([name, 'must contain a letter, a digit or an emoji']);
+  }
+});
+
+test('a text of several lines may have line breaks and tabs, and nothing else that is not seen', () => {
+  expect(findShownTextFault('One\n\tTwo', 'lines')).toBeNull();
+  expect(findShownTextFault('One\rTwo', 'lines')).toMatch(/U\+000D$/);
+  expect(findShownTextFault('One\u202ETwo', 'lines')).toMatch(/U\+202E$/);
+});
