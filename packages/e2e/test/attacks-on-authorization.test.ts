@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Browser, toLocation } from '@phds/e2e/browser';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/e2e/partner-app';
 import { signIn } from '@phds/e2e/people';
 import { type Answer, send } from '@phds/e2e/request';
@@ -103,5 +104,68 @@ describe('an app that wants to be taken for another', () => {
       400,
       [{ parameter: 'redirectUris', message: expect.stringContaining('mychart.org.evil.example') }],
     ]);
+  });
+});
+
+describe('a link to the service that ends in an error at an app of the attacker', () => {
+  async function prepare(): Promise<{ app: PartnerApp; link: string }> {
+    const app = await registerApp(stack.gateway, developer, { redirectUris: [OTHER_URI], scopes: [HEART] });
+    const query = {
+      client_id: app.clientId,
+      redirect_uri: OTHER_URI,
+      scope: 'nonsense',
+      state: 's',
+      response_type: 'code',
+    };
+    return { app, link: `${stack.gateway}/oauth/authorize?${new URLSearchParams(query)}` };
+  }
+
+  test('leads nobody there who does not share data with that app, signed in or not', async () => {
+    const { app, link } = await prepare();
+    // Whoever made the app can connect it to an account of their own.
+    await app.connect(developer, [HEART]);
+    for (const answer of [await send(link), await new Browser(user).open(link)]) {
+      expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+      expect(answer.text).toContain('<strong>app.example</strong>');
+    }
+  });
+
+  test('shows a way back that tells an ordinary client of its mistake', async () => {
+    const { text } = await send((await prepare()).link);
+    const href = /<a href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    expect(href.startsWith(OTHER_URI)).toBe(true);
+    expect(Object.fromEntries(new URL(href).searchParams)).toMatchObject({
+      error: 'invalid_scope',
+      state: 's',
+      iss: stack.gateway,
+    });
+  });
+
+  test('leads a person who shares data with the app there at once', async () => {
+    const { app, link } = await prepare();
+    const { grantId } = await app.connect(user, [HEART]);
+    const browser = new Browser(user);
+    expect(toLocation(expectStatus(303, await browser.open(link)), link).origin).toBe('https://app.example');
+    const grant = `${stack.gateway}/partner/consent/grants/${grantId}`;
+    expectStatus(200, await send(grant, { method: 'DELETE', bearer: user }));
+    expectStatus(400, await browser.open(link));
+  });
+});
+
+describe.each(['authorize', 'par'])('a request that is pushed to /oauth/%s', (path) => {
+  const push = (app: PartnerApp, json: object) =>
+    send(`${stack.gateway}/oauth/${path}`, {
+      json: { ...app.credentials, redirect_uri: app.redirectUri, scope: HEART, ...json },
+    });
+
+  test('takes no request_uri and no request object, and says so to the app alone', async () => {
+    const app = await registerApp(stack.gateway, developer);
+    const { request_uri } = expectStatus(201, await push(app, {})).body;
+    for (const json of [{ request_uri }, { request: 'eyJhbGciOiJub25lIn0.e30.' }]) {
+      const { status, body } = await push(app, json);
+      expect([status, body.error, body.code]).toEqual([400, 'invalid_request', 'INVALID_REQUEST']);
+      expect(body.error_description).toContain(Object.keys(json)[0]);
+    }
+    expect(codeOf(await push(app, { request_uri, client_secret: 'wrong' }))).toEqual([401, 'UNAUTHORIZED']);
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Browser, toLocation } from '@phds/e2e/browser';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/e2e/partner-app';
 import { signIn } from '@phds/e2e/people';
 import { type Answer, type RequestOptions, send, toBasic } from '@phds/e2e/request';
@@ -226,7 +227,10 @@ describe('authorize and par', () => {
     expect((await authorize({ state: 'ü'.repeat(1024), response_type: 'code' })).status).toBe(201);
   });
 
-  test('GET sends errors that are not about client or redirect URI back to the app', async () => {
+  test('GET sends a connected person back to the app with errors that are not about client or redirect URI', async () => {
+    const session = await signIn(stack, 'connected');
+    await app.connect(session, [HEART]);
+    const browser = new Browser(session);
     const front = { client_id: app.clientId, ...good, state: 'a&b', response_type: 'code' };
     const errors: [Record<string, string>, string][] = [
       [{ scope: 'read:mood' }, 'invalid_scope'],
@@ -234,9 +238,10 @@ describe('authorize and par', () => {
       [{ code_challenge_method: 'plain', code_challenge: 'x' }, 'invalid_request'],
     ];
     for (const [change, error] of errors) {
-      const answer = await call(`authorize?${new URLSearchParams({ ...front, ...change })}`);
+      const url = `${stack.gateway}/oauth/authorize?${new URLSearchParams({ ...front, ...change })}`;
+      const answer = await browser.open(url);
       expect([change, answer.status]).toEqual([change, 303]);
-      const query = Object.fromEntries(new URL(answer.headers.get('location') ?? '').searchParams);
+      const query = Object.fromEntries(toLocation(answer, url).searchParams);
       expect(query).toMatchObject({ error, state: 'a&b', iss: stack.gateway });
     }
   });

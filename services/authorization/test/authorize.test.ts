@@ -36,6 +36,8 @@ interface Request {
   readonly codeChallenge?: string;
   readonly codeChallengeMethod?: string;
   readonly purpose?: string;
+  readonly requestUri?: string;
+  readonly request?: string;
 }
 
 const open = ({ client = { clientId: app.clientId }, ...request }: Request = {}) =>
@@ -122,6 +124,8 @@ describe('an authorization request', () => {
     ['purpose', { purpose: 'a\nb' }],
     ['code_challenge', { codeChallenge: 'short', codeChallengeMethod: 'S256' }],
     ['code_challenge', { codeChallengeMethod: 'S256' }],
+    ['request_uri', { requestUri: 'urn:ietf:params:oauth:request_uri:apr_1' }],
+    ['request', { request: 'eyJhbGciOiJub25lIn0.e30.' }],
     ['code_challenge_method', { codeChallenge: createPkce().challenge }],
     ['code_challenge_method', { codeChallenge: createPkce().challenge, codeChallengeMethod: 'plain' }],
   ])('is refused for its %s: %j', async (parameter, request: Request) => {
@@ -155,7 +159,7 @@ describe('an authorization request', () => {
     expect(scope.errorRedirect.startsWith(`${REDIRECT_URI}&error=invalid_scope&`)).toBe(true);
     expect(back.searchParams.get('state')).toBe(state);
     expect(back.searchParams.get('iss')).toBe(ISSUER);
-    expect(scope.pendingId).toBe('');
+    expect(scope).toMatchObject({ pendingId: '', errorRedirectHost: 'app.test' });
     const type = await open({ frontChannel: true, responseType: 'token' });
     expect(new URL(type.errorRedirect).searchParams.get('error')).toBe('unsupported_response_type');
     expect(new URL(type.errorRedirect).searchParams.has('state')).toBe(false);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, type Reason, unauthorized, unavailable } from '@phds/service-kit/errors';
 import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
@@ -63,7 +64,7 @@ describe('an authorization request', () => {
     expect([status, response.headers.get('location')]).toEqual([303, `${PUBLIC_URL}/approve/apr_1`]);
   });
 
-  test('GET leads to the approval screen, or back to the app with an error', async () => {
+  test('GET leads to the approval screen', async () => {
     gateway.backends.answer({ openAuthorization: opened });
     const query =
       'client_id=app_1&redirect_uri=https%3A%2F%2Fa.test%2Fcb&scope=read:mood&response_type=code&state=s+t';
@@ -73,11 +74,16 @@ describe('an authorization request', () => {
       frontChannel: true,
       state: 's t',
     });
-    gateway.backends.answer({
-      openAuthorization: () => ({ errorRedirect: 'https://a.test/cb?error=invalid_scope' }),
+  });
+
+  test.each(['authorize', 'par'])('POST /oauth/%s hands on what it must refuse', async (path) => {
+    gateway.backends.answer({ openAuthorization: opened });
+    const pushed = { ...JSON.parse(body), request_uri: 'urn:x:apr_2', request: 'eyJ' };
+    await post(path, JSON_TYPE, JSON.stringify(pushed));
+    expect(gateway.backends.callsOf('openAuthorization')[0]?.request).toMatchObject({
+      requestUri: 'urn:x:apr_2',
+      request: 'eyJ',
     });
-    const refused = await gateway.fetch(`/oauth/authorize?${query}`);
-    expect(refused.headers.get('location')).toBe('https://a.test/cb?error=invalid_scope');
   });
 
   test('GET takes a request_uri', async () => {
@@ -123,5 +129,48 @@ describe('an authorization request', () => {
     const refused = await strict.fetch('/oauth/authorize?client_id=x');
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+});
+
+describe('an error on the way back to the app', () => {
+  const errorRedirect = 'https://a.test/cb?x="1"&error=invalid_scope&state=s';
+  const open = (headers: Record<string, string> = {}) =>
+    gateway.fetch('/oauth/authorize?client_id=app_1', { headers });
+  const signedIn = async () => ({ cookie: `session=${await gateway.sessions.issueSession('ada')}` });
+  const answer = (...grants: { app: { clientId: string } }[]) =>
+    gateway.backends.answer({
+      openAuthorization: () => ({ errorRedirect, errorRedirectHost: 'a.test' }),
+      listGrants: () => ({ grants, total: grants.length }),
+    });
+
+  test('goes there at once for a person who shares data with the app', async () => {
+    answer({ app: { clientId: 'app_2' } }, { app: { clientId: 'app_1' } });
+    const response = await open(await signedIn());
+    expect([response.status, response.headers.get('location')]).toEqual([303, errorRedirect]);
+    expect(gateway.backends.callsOf('listGrants')[0]?.request).toMatchObject({ status: GrantStatus.ACTIVE });
+  });
+
+  test('takes everybody else to a page of ours that names the host and links there', async () => {
+    answer({ app: { clientId: 'app_2' } });
+    const others = [{}, { cookie: 'session=nonsense' }, await signedIn()];
+    for (const headers of others) {
+      const response = await open(headers);
+      const page = await response.text();
+      expect([response.status, response.headers.get('location')]).toEqual([400, null]);
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(response.headers.get('cache-control')).toBe('no-store');
+      expect(page).toContain('<strong>a.test</strong>');
+      expect(page).toContain('href="https://a.test/cb?x=&quot;1&quot;&amp;error=invalid_scope&amp;state=s"');
+    }
+  });
+
+  test('takes a person to that page while nobody can tell what they share', async () => {
+    gateway.backends.answer({
+      openAuthorization: () => ({ errorRedirect, errorRedirectHost: 'a.test' }),
+      listGrants: () => {
+        throw unavailable();
+      },
+    });
+    expect((await open(await signedIn())).status).toBe(400);
   });
 });

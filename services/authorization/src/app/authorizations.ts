@@ -30,7 +30,11 @@ export type Opened =
       readonly requestUri: string;
       readonly expiresInSeconds: number;
     }
-  | { readonly errorRedirect: string };
+  | {
+      readonly errorRedirect: string;
+      /** Host of the redirect, for people to read. */
+      readonly errorRedirectHost: string;
+    };
 
 export interface Authorizations {
   /** Opens a pending approval (contract section 3, POST and GET /oauth/authorize, POST /oauth/par). */
@@ -65,7 +69,8 @@ export function createAuthorizations(dependencies: AuthorizationsDependencies): 
         const fault = request.frontChannel ? toRedirectError(refusal, request) : null;
         if (fault === null) throw error;
         const { issuer: iss } = dependencies;
-        return { errorRedirect: addQuery(redirectUri, { ...fault, state: request.state || null, iss }) };
+        const errorRedirect = addQuery(redirectUri, { ...fault, state: request.state || null, iss });
+        return { errorRedirect, errorRedirectHost: toRedirectHost(redirectUri) };
       }
     },
     resolve: (clientId, requestUri) => resolveRequestUri(dependencies, clientId, requestUri),

@@ -35,6 +35,9 @@ export interface RequestParameters {
   readonly codeChallenge?: string | undefined;
   readonly codeChallengeMethod?: string | undefined;
   readonly purpose?: string | undefined;
+  /** Of a pushed request, which takes neither. */
+  readonly requestUri?: string | undefined;
+  readonly request?: string | undefined;
 }
 
 /** Those parameters, accepted. */
@@ -61,6 +64,7 @@ export function parseRequestParameters(
     ...checkState(parameters),
     ...checkPkce(parameters, app),
     ...checkPurpose(parameters),
+    ...checkRequestObjects(parameters),
   ];
   if (violations.length > 0) throw invalidRequest(violations);
   return {
@@ -143,4 +147,14 @@ function checkPurpose({ purpose }: RequestParameters): Violation[] {
   }
   const message = findShownTextFault(purpose, 'line');
   return message === null ? [] : [{ parameter: 'purpose', message }];
+}
+
+/** A reference would stand for parameters that nobody has judged (RFC 9126 section 2.1); request objects (RFC 9101) are not supported. */
+function checkRequestObjects({ requestUri, request }: RequestParameters): Violation[] {
+  const reference = {
+    parameter: 'request_uri',
+    message: 'must not be pushed; send the parameters themselves',
+  };
+  const object = { parameter: 'request', message: 'is not supported; send the parameters themselves' };
+  return [...(requestUri ? [reference] : []), ...(request ? [object] : [])];
 }

@@ -1,3 +1,4 @@
+import type { OpenAuthorizationResponse } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { toAppError } from '@phds/service-kit/errors';
 import { applyAllowance } from '../allowance.ts';
 import type { Exchange } from '../exchange.ts';
@@ -9,6 +10,7 @@ import { redirect, sendJson } from '../respond.ts';
 import { wantsHtml } from '../wants-html.ts';
 import { limitClient, readCredentials } from './client-credentials.ts';
 import { type OauthParameters, parseFormParameters, pick, readOauthParameters } from './parameters.ts';
+import { returnToApp } from './return-to-app.ts';
 
 /** Address of the approval screen of a pending approval. */
 export function approvalUri(gateway: Gateway, pendingId: string): string {
@@ -29,6 +31,8 @@ export async function pushAuthorization(
   else await limitAddress(gateway, exchange);
   const { pendingId, requestUri, expiresInSeconds } = await gateway.backends.authorization.openAuthorization({
     ...toOpenRequest(parameters),
+    ...pick(parameters, 'requestUri', 'request_uri'),
+    ...pick(parameters, 'request', 'request'),
     client,
     requireAuthentication,
   });
@@ -46,38 +50,41 @@ export async function pushAuthorization(
 
 /**
  * `GET /oauth/authorize`: what ordinary OAuth clients send a browser to. A bad client or redirect URI ends on one identical
- * page; every other refusal goes back to the app.
+ * page; every other refusal goes back to the app, at once when the person shares data with it, else by a link on a page of ours.
  */
 export async function startAuthorization(gateway: Gateway, exchange: Exchange): Promise<void> {
   const { response } = exchange;
   try {
     const parameters = parseFormParameters(splitUrl(exchange.request.originalUrl).rawQuery);
-    redirect(response, await openFromBrowser(gateway, exchange, parameters), OAUTH_HEADERS);
+    const opened = await openFromBrowser(gateway, exchange, parameters);
+    if (opened.errorRedirect !== '') await returnToApp(gateway, exchange, opened);
+    else redirect(response, approvalUri(gateway, opened.pendingId), OAUTH_HEADERS);
   } catch (error) {
     await sendErrorPage(gateway, exchange, toAppError(error));
   }
 }
 
+type Opened = Pick<OpenAuthorizationResponse, 'pendingId' | 'errorRedirect' | 'errorRedirectHost'>;
+
 async function openFromBrowser(
   gateway: Gateway,
   exchange: Exchange,
   parameters: OauthParameters,
-): Promise<string> {
+): Promise<Opened> {
   const { authorization } = gateway.backends;
   const clientId = parameters.get('client_id');
   exchange.presentedClientId = clientId;
   const requestUri = parameters.get('request_uri');
   if (requestUri !== undefined) {
     const { pendingId } = await authorization.resolveRequestUri({ clientId: clientId ?? '', requestUri });
-    return approvalUri(gateway, pendingId);
+    return { pendingId, errorRedirect: '', errorRedirectHost: '' };
   }
   await limitAddress(gateway, exchange);
-  const answer = await authorization.openAuthorization({
+  return authorization.openAuthorization({
     ...toOpenRequest(parameters),
     client: clientId === undefined ? {} : { clientId },
     frontChannel: true,
   });
-  return answer.errorRedirect === '' ? approvalUri(gateway, answer.pendingId) : answer.errorRedirect;
 }
 
 async function limitAddress(gateway: Gateway, { request, response }: Exchange): Promise<void> {

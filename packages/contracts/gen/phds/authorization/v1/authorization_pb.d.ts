@@ -83,7 +83,7 @@ export declare type OpenAuthorizationRequest = Message<"phds.authorization.v1.Op
   requireAuthentication: boolean;
 
   /**
-   * Front channel (GET): a bad client or redirect URI is UNAUTHORIZED without a word; every other error carries `redirect`.
+   * Front channel (GET): a bad client or redirect URI is UNAUTHORIZED without a word; every other error is answered as `error_redirect`.
    *
    * @generated from field: bool front_channel = 3;
    */
@@ -123,6 +123,18 @@ export declare type OpenAuthorizationRequest = Message<"phds.authorization.v1.Op
    * @generated from field: optional string purpose = 10;
    */
   purpose?: string | undefined;
+
+  /**
+   * Of a pushed request, which takes neither (RFC 9126 section 2.1): INVALID_REQUEST unless empty.
+   *
+   * @generated from field: optional string request_uri = 11;
+   */
+  requestUri?: string | undefined;
+
+  /**
+   * @generated from field: optional string request = 12;
+   */
+  request?: string | undefined;
 };
 
 /**
@@ -153,11 +165,18 @@ export declare type OpenAuthorizationResponse = Message<"phds.authorization.v1.O
   expiresInSeconds: number;
 
   /**
-   * Front channel only: where to send the browser with an error; then the other fields are empty.
+   * Front channel only: where to send the browser with an error; then the fields before are empty.
    *
    * @generated from field: string error_redirect = 4;
    */
   errorRedirect: string;
+
+  /**
+   * Host of `error_redirect` as browsers resolve it; the scheme of a private-use URI.
+   *
+   * @generated from field: string error_redirect_host = 5;
+   */
+  errorRedirectHost: string;
 };
 
 /**
