@@ -4,8 +4,8 @@ import { type Answer, send } from './request.ts';
 /** What the person in front of the browser decides. */
 export type Decision = { readonly share: readonly string[]; readonly days?: number } | 'deny';
 
-/** The page the form was on, as an ordinary browser's navigation tells it. */
-const FROM_OUR_PAGE = { 'Sec-Fetch-Site': 'same-origin', 'Sec-Fetch-Mode': 'navigate' } as const;
+/** How an ordinary browser tells that one of our pages sends a request. */
+const FROM_OUR_PAGE = { 'Sec-Fetch-Site': 'same-origin' } as const;
 const HTML = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8';
 
 /** A browser with a signed-in person: it has the session cookie, and follows redirects one at a time. */
@@ -16,8 +16,18 @@ export class Browser {
     this.#session = session;
   }
 
+  /** Opens an address as a link of another site does, which is how an app sends people to us. */
   open(url: string | URL): Promise<Answer> {
-    return send(url, { headers: { Cookie: `session=${this.#session}`, Accept: HTML } });
+    return this.#get(url, { Accept: HTML, 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' });
+  }
+
+  /** Asks for data as the script of one of our pages does. */
+  ask(url: string | URL): Promise<Answer> {
+    return this.#get(url, { Accept: 'application/json', ...FROM_OUR_PAGE });
+  }
+
+  #get(url: string | URL, headers: Readonly<Record<string, string>>): Promise<Answer> {
+    return send(url, { headers: { Cookie: `session=${this.#session}`, ...headers } });
   }
 
   /** Follows an app's redirect to the approval screen and decides there. Answers the callback the browser is sent to. */
@@ -26,7 +36,7 @@ export class Browser {
     expectStatus(200, await this.open(screen));
     // What the screen's script asks for first, which claims the request.
     const pending = new URL(screen.pathname.replace('/approve/', '/partner/consent/pending/'), screen);
-    expectStatus(200, await this.open(pending));
+    expectStatus(200, await this.ask(pending));
     const url = new URL(`${pending.pathname}/${decision === 'deny' ? 'deny' : 'approve'}`, screen);
     return toLocation(expectStatus(303, await this.#submit(url, toFields(decision))), url);
   }

@@ -169,3 +169,19 @@ describe.each(['authorize', 'par'])('a request that is pushed to /oauth/%s', (pa
     expect(codeOf(await push(app, { request_uri, client_secret: 'wrong' }))).toEqual([401, 'UNAUTHORIZED']);
   });
 });
+
+describe('a page of another site that makes the browser of a signed-in person ask for a pending approval', () => {
+  test('does not claim it, and whoever it is meant for still decides', async () => {
+    const app = await registerApp(stack.gateway, developer);
+    const { pending_id: id, approval_uri } = expectStatus(201, await app.authorize([HEART])).body;
+    const url = `${stack.gateway}/partner/consent/pending/${id}`;
+    const attacked = new Browser(await signIn(stack, 'attacked'));
+    // As an image or a link of that site.
+    expect(codeOf(await attacked.open(url))).toEqual([401, 'UNAUTHORIZED']);
+    const person = new Browser(user);
+    expectStatus(200, await person.open(approval_uri));
+    expectStatus(200, await person.ask(url));
+    expect((await attacked.ask(url)).status).toBe(404);
+    expectStatus(200, await app.approveAs(user, id));
+  });
+});

@@ -138,7 +138,7 @@ test('nothing is read or logged for a client that leaves before its export begin
     // As while session and limit are looked up.
     await once(response, 'close');
     const exchange = exchangeOf(request, response);
-    exchange.session = { userId: 'ada', jwt: 'jwt' };
+    exchange.session = { userId: 'ada', jwt: 'jwt', mayChange: true };
     ended.resolve(exportAccesses(exchange));
   });
   await using server = app.listen(0, '127.0.0.1');

@@ -74,6 +74,8 @@ async function exchange<Answer>(path: string, init: RequestInit): Promise<Answer
       ...init,
       headers,
       credentials: 'same-origin',
+      // Tells the service that one of its own pages asks; the page itself has the policy `no-referrer`.
+      referrerPolicy: 'same-origin',
       signal: limit.signal,
     });
     const body = parseObject(await response.text());

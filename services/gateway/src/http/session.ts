@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { unauthorized } from '@phds/service-kit/errors';
+import { type AppError, unauthorized } from '@phds/service-kit/errors';
 import type { SessionVerifier } from '@phds/service-kit/session';
 import { findBearerToken } from './bearer.ts';
 
@@ -8,6 +8,8 @@ export interface SignedIn {
   readonly userId: string;
   /** Forwarded to the service that acts on it, which verifies it again. */
   readonly jwt: string;
+  /** Whether it may change something: a cookie may only in a request that one of our own pages sent. */
+  readonly mayChange: boolean;
 }
 
 /** Throws `unauthorized` for every cause, `unavailable` when the identity provider's keys cannot be fetched. */
@@ -18,7 +20,8 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * Reads the session of a request (contract section 5): `Authorization: Bearer`, else the cookie. A cookie comes along with
- * whatever a foreign page makes the browser send, so with it unsafe methods must prove to come from our own pages.
+ * whatever a foreign page makes the browser send, so with it unsafe methods must prove to come from our own pages. A GET that changes
+ * something asks for the same with `requireChange`.
  */
 export function createSessionReader(options: {
   readonly verify: SessionVerifier;
@@ -27,26 +30,33 @@ export function createSessionReader(options: {
   const { origin } = new URL(options.publicUrl);
   const cookieName = sessionCookieName(options.publicUrl);
   return async (request) => {
-    const jwt = findJwt(request);
+    const { jwt, mayChange } = findSession(request);
+    if (!SAFE_METHODS.has(request.method ?? '') && !mayChange) throw foreign();
     const { userId } = await options.verify(jwt);
-    return { userId, jwt };
+    return { userId, jwt, mayChange };
   };
 
-  function findJwt(request: IncomingMessage): string {
+  function findSession(request: IncomingMessage): Pick<SignedIn, 'jwt' | 'mayChange'> {
     const authorization = request.headersDistinct['authorization'];
     if (authorization !== undefined) {
       const token = findBearerToken(authorization);
       if (token === null) throw unauthorized('not one bearer token');
-      return token;
+      return { jwt: token, mayChange: true };
     }
     const cookies = findCookies(request.headers.cookie ?? '', cookieName);
     const [jwt] = cookies;
     if (jwt === undefined || jwt === '' || cookies.length > 1) throw unauthorized('not one session cookie');
-    if (!SAFE_METHODS.has(request.method ?? '') && !isSameOrigin(request, origin)) {
-      throw unauthorized('session cookie from another origin');
-    }
-    return jwt;
+    return { jwt, mayChange: isSameOrigin(request, origin) };
   }
+}
+
+/** Throws `unauthorized` unless the session may change something. */
+export function requireChange(session: SignedIn | undefined): void {
+  if (session?.mayChange !== true) throw foreign();
+}
+
+function foreign(): AppError {
+  return unauthorized('session cookie from another origin');
 }
 
 /** `__Host-` needs https, which a plain loopback address does not have. */
@@ -59,7 +69,10 @@ export function sessionCookieName(publicUrl: string): string {
 export function isSameOrigin(request: IncomingMessage, origin: string): boolean {
   const site = request.headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
-  return request.headers.origin === origin;
+  const { origin: sender, referer } = request.headers;
+  if (sender !== undefined || request.method !== 'GET') return sender === origin;
+  // Browsers from before Fetch Metadata (Safari up to 16.3) send no Origin with a GET of the same origin. Our pages send a Referer.
+  return referer !== undefined && URL.canParse(referer) && new URL(referer).origin === origin;
 }
 
 function findCookies(header: string, name: string): string[] {

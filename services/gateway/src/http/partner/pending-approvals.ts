@@ -12,6 +12,7 @@ import { readJsonBody } from '../json-body.ts';
 import { findChoice, readListQuery, toList } from '../list-query.ts';
 import { redirect, sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
+import { requireChange } from '../session.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
 import { wantsHtml } from '../wants-html.ts';
 import { required, toPendingJson } from './consent-json.ts';
@@ -46,8 +47,9 @@ export async function listPending(gateway: Gateway, exchange: Exchange): Promise
   sendJson(exchange.response, 200, toList(pendingApprovals.map(toPendingJson), query.page, total));
 }
 
-/** `GET /partner/consent/pending/:id`; the first session that asks claims it. */
+/** `GET /partner/consent/pending/:id`; the first session that asks claims it, so another site must not make a browser ask. */
 export async function getPending(gateway: Gateway, exchange: Exchange): Promise<void> {
+  requireChange(exchange.session);
   const { pendingApproval } = await gateway.backends.consent.getPendingApproval(
     { id: pathParameter(exchange, 'id') },
     onBehalf(exchange),
