@@ -213,7 +213,7 @@ describe('GET /oauth/grants', () => {
   test("lists the app's own grants to its userless token, without a word about people", async () => {
     const own = await registerApp(stack.gateway, developer);
     const user = await somebody();
-    const { grantId, accessToken } = await own.connect(user, [HEART]);
+    const { grantId } = await own.connect(user, [HEART]);
     const list = (bearer: string) => send(`${stack.gateway}/oauth/grants`, { bearer });
     const answer = expectStatus(200, await list(await own.userlessToken()));
     expect(answer.body).toEqual({
@@ -229,6 +229,16 @@ describe('GET /oauth/grants', () => {
       pagination: { page: 1, pageSize: 20, total: 1, totalPages: 1 },
     });
     expect(answer.text).not.toContain('person-');
-    expect((await list(accessToken)).status).toBe(401);
+  });
+
+  test("answers a person's token 403 while it lives and the uniform 401 after that", async () => {
+    const { grantId, accessToken } = await app.connect(await somebody(), [HEART]);
+    const list = () => send(`${stack.gateway}/oauth/grants`, { bearer: accessToken });
+    const answer = await list();
+    expect(codeOf(answer)).toEqual([403, 'UNAUTHORIZED_CLIENT']);
+    expect(answer.body.error).toBe('unauthorized_client');
+    expect(answer.text).not.toContain(grantId);
+    await app.revoke(accessToken);
+    expect(codeOf(await list())).toEqual([401, 'UNAUTHORIZED']);
   });
 });

@@ -68,6 +68,7 @@ function developerConsole(): void {
     const visitor = await visits.open('/console/new', { session });
     const { page } = visitor;
     await page.getByLabel('Name').fill('Hasty');
+    await page.getByText('Only the port of an http loopback address').waitFor();
     await page.getByLabel('Redirect URIs').fill('http://not-loopback.example/cb');
     await page.getByRole('button', { name: 'Register' }).click();
     expect(await page.getByRole('alert').textContent()).toContain('Nothing was saved yet.');

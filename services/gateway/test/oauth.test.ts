@@ -1,8 +1,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, type Reason, unauthorized } from '@phds/service-kit/errors';
-import { bearer, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 let gateway: TestGateway;
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -201,21 +200,6 @@ describe('revocation and introspection', () => {
       iat: 100,
       exp: 200,
       grant_id: 'grt_1',
-    });
-  });
-
-  test('an app lists its own grants', async () => {
-    gateway.backends.answer({
-      introspect: () => liveToken({ principal: { userId: '' } }),
-      listOwnGrants: () => ({
-        grants: [{ id: 'grt_1', scopes: ['read:mood'], status: GrantStatus.ACTIVE }],
-        total: 1,
-      }),
-    });
-    const response = await gateway.fetch('/oauth/grants', { headers: bearer() });
-    expect(await response.json()).toEqual({
-      data: [{ id: 'grt_1', scopes: ['read:mood'], status: 'active', granted_at: null, expires_at: null }],
-      pagination: { page: 1, pageSize: 20, total: 1, totalPages: 1 },
     });
   });
 });

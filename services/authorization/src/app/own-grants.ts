@@ -5,7 +5,7 @@ import type { ConsentApprovals, ConsentLedger, Listed, OwnGrant, Page, TokenStor
 
 /**
  * The grants of the app behind an access token, without a word about the people. Only for an app's own (client
- * credentials) token: a user's token speaks for one user, so it is `unauthorized` here like a dead or unknown one.
+ * credentials) token. A user's token is `unauthorized` here; the gateway refuses a live one before it asks.
  */
 export type OwnGrants = (tokenHash: Uint8Array, page: Page) => Promise<Listed<OwnGrant>>;
 

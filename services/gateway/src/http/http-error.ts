@@ -1,26 +1,8 @@
+import type { ProblemCode, ProblemStatus } from '@phds/catalog/problems';
 import { AppError, type Reason } from '@phds/service-kit/errors';
 
-/** Codes of error bodies; a closed set (contract section 2). */
-export type Code =
-  | 'UNSUPPORTED_VERSION'
-  | 'UNAUTHORIZED'
-  | 'TOKEN_EXPIRED'
-  | 'RATE_LIMITED'
-  | 'INSUFFICIENT_SCOPE'
-  | 'CONSENT_REQUIRED'
-  | 'INVALID_REQUEST'
-  | 'NOT_FOUND'
-  | 'ACCESS_NOT_RECORDED'
-  | 'INTERNAL_ERROR'
-  | 'CONFLICT'
-  | 'PENDING_EXPIRED'
-  | 'ALREADY_DECIDED'
-  | 'APP_NOT_ACTIVE'
-  | 'NO_SCOPES_APPROVED'
-  | 'INVALID_GRANT'
-  | 'INVALID_SCOPE'
-  | 'UNSUPPORTED_GRANT_TYPE'
-  | 'UNAUTHORIZED_CLIENT';
+/** Codes of error bodies. */
+export type Code = ProblemCode;
 
 /** What only HTTP knows of a refusal: a status of its own, header fields, further members of the body. */
 export class HttpError extends AppError {
@@ -74,8 +56,13 @@ interface Meaning {
   readonly title: string;
 }
 
+/** A meaning whose status is one that the catalog has for its code. */
+type ListedMeaning = {
+  [C in Code]: Meaning & { readonly code: C; readonly status: ProblemStatus<C> };
+}[Code];
+
 /** One total table: every reason's HTTP status and code (contract section 2). */
-const MEANING: Readonly<Record<Reason, Meaning>> = {
+const MEANING: Readonly<Record<Reason, ListedMeaning>> = {
   internal: { status: 500, code: 'INTERNAL_ERROR', title: 'Internal error' },
   unavailable: { status: 503, code: 'INTERNAL_ERROR', title: 'Temporarily unavailable' },
   // Ours to fix, and nobody else's business.
@@ -103,7 +90,7 @@ const MEANING: Readonly<Record<Reason, Meaning>> = {
 
 /** What an error comes to over HTTP. */
 export function meaningOf(error: AppError): Meaning {
-  const meaning = MEANING[error.reason];
+  const meaning: Meaning = MEANING[error.reason];
   if (!(error instanceof HttpError)) return meaning;
   return { status: error.status, code: error.code, title: TITLES[error.status] ?? meaning.title };
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { toProblemType } from '@phds/catalog/problems';
 import type { AppError } from '@phds/service-kit/errors';
 import { type Code, errorHeaders, HttpError, meaningOf } from './http-error.ts';
 import { type Headers, send } from './respond.ts';
@@ -39,7 +40,7 @@ export function toProblem(
   const { status, code, title } = meaningOf(error);
   const { requiredScope, violations } = error;
   const body = {
-    type: `/problems/${code.toLowerCase().replaceAll('_', '-')}`,
+    type: toProblemType(code),
     title,
     status,
     code,

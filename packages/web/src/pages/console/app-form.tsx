@@ -24,6 +24,10 @@ interface Draft {
 
 const NOTHING: Partial<Draft> = {};
 
+const REDIRECT_URI_HINT =
+  'One a line: https, http on loopback, or a private-use scheme with a dot. Requests must send the same text, character by character. ' +
+  'Only the port of an http loopback address (localhost, 127.0.0.1 or [::1]) may differ.';
+
 /**
  * Everything a developer says about an app. What was typed stays when it is refused, and each fault stands at its field; what was
  * not typed in shows the app as it is.
@@ -70,7 +74,7 @@ export function AppForm({
           isRequired
           multiline
           {...field('redirectUris')}
-          hint="One a line, matched exactly: https, http on loopback, or a private-use scheme with a dot."
+          hint={REDIRECT_URI_HINT}
         />
         <TextField label="Description (optional)" {...field('description')} />
         <TextField label="Homepage (optional)" type="url" {...field('homepageUrl')} />

@@ -6,6 +6,7 @@ import { findBearerToken } from '../bearer.ts';
 import { grantStatusName } from '../consent-names.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
+import { HttpError } from '../http-error.ts';
 import { readListQuery, toList } from '../list-query.ts';
 import { OAUTH_HEADERS } from '../oauth-error.ts';
 import { sendJson } from '../respond.ts';
@@ -15,9 +16,14 @@ import { toInstant } from '../timestamps.ts';
 export async function listOwnGrants(gateway: Gateway, { request, response }: Exchange): Promise<void> {
   const token = findBearerToken(request.headersDistinct['authorization'] ?? []);
   if (token === null || !isSecret('access_token', token)) throw unauthorized('not one access token');
-  const { principal } = await gateway.authenticator.authenticate(token);
-  if (principal.userId !== '') throw unauthorized('token of a user');
-  applyAllowance(response, await gateway.surfaceLimits.takeForClient(principal.clientId));
+  const who = await gateway.authenticator.authenticate(token);
+  const { clientId, userId } = who.principal;
+  applyAllowance(response, await gateway.surfaceLimits.takeForClient(clientId));
+  if (userId !== '') {
+    // A token that was revoked meanwhile gets the uniform 401 instead.
+    if (who.fromCache) await gateway.authenticator.renew(who);
+    throw tokenOfPerson();
+  }
   const tokenHash = sha256(token);
   const query = readListQuery(request.originalUrl);
   try {
@@ -29,6 +35,12 @@ export async function listOwnGrants(gateway: Gateway, { request, response }: Exc
   }
   const { grants, total } = await gateway.backends.tokens.listOwnGrants({ tokenHash, page: query.page });
   sendJson(response, 200, toList(grants.map(toOwnGrant), query.page, total), OAUTH_HEADERS);
+}
+
+function tokenOfPerson(): HttpError {
+  const message =
+    'This needs an access token of the app itself (client_credentials); the one presented acts for a person.';
+  return new HttpError(403, 'UNAUTHORIZED_CLIENT', message);
 }
 
 function toOwnGrant({ id, scopes, status, grantedAt, expiresAt }: OwnGrant) {

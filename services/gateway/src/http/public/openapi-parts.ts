@@ -2,6 +2,7 @@ import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import type { EndpointId, QueryParameter } from '@phds/catalog/endpoints';
 import { METRICS } from '@phds/catalog/metrics';
 import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '@phds/catalog/pagination';
+import { PROBLEM_CODES } from '@phds/catalog/problems';
 import {
   ADHERENCE_STATUSES,
   AGGREGATION_BASES,
@@ -136,7 +137,19 @@ export const SCHEMAS = {
   problem: {
     type: 'object',
     required: ['type', 'title', 'status', 'code', 'detail'],
-    properties: { type: text, title: text, status: count, code: text, detail: text, requestId: text },
+    properties: {
+      type: {
+        ...text,
+        format: 'uri-reference',
+        description: 'Address of a page about the code on this server',
+      },
+      title: text,
+      status: count,
+      code: oneOf(PROBLEM_CODES),
+      detail: text,
+      requestId: text,
+    },
+    externalDocs: { url: '/problems', description: 'What each code means and what to do' },
   },
 };
 

@@ -1,0 +1,139 @@
+/** What a partner or developer is told about one error code (contract section 2). */
+export interface Problem {
+  /** The HTTP statuses it comes with. */
+  readonly statuses: readonly number[];
+  /** What happened, in one or two sentences. */
+  readonly meaning: string;
+  /** What the caller can do about it. */
+  readonly action: string;
+}
+
+/** Every code of an error body, with the statuses and the meaning that `GET /problems/<code>` shows. */
+export const PROBLEMS = {
+  UNAUTHORIZED: {
+    statuses: [401],
+    meaning:
+      'The request could not be authenticated. Every cause has this one answer: no credentials or wrong ones, an unknown, suspended or ' +
+      'revoked app, a revoked token or grant, a session where an access token belongs, and the reverse.',
+    action:
+      'Check which credential the endpoint takes and that the secret is the current one. Refresh the access token once. If the refresh ' +
+      'is refused too, ask the person for a new approval.',
+  },
+  TOKEN_EXPIRED: {
+    statuses: [401],
+    meaning:
+      'The access token is past its expiry. This is told for 24 hours; after that the answer is UNAUTHORIZED.',
+    action: 'Get a new access token with the refresh token, then repeat the request.',
+  },
+  INSUFFICIENT_SCOPE: {
+    statuses: [403],
+    meaning: 'The access token was not issued with the scope of this endpoint. `requiredScope` names it.',
+    action: 'Send the person through a new authorization request that asks for this scope.',
+  },
+  CONSENT_REQUIRED: {
+    statuses: [403],
+    meaning:
+      'No active consent of a person covers this endpoint: the grant has expired, the person has withdrawn the scope, or the token ' +
+      'belongs to the app alone (client credentials).',
+    action:
+      'Ask the person for a new approval. A refresh does not help. `scope` in introspection names what works now.',
+  },
+  RATE_LIMITED: {
+    statuses: [429],
+    meaning:
+      'A limit is used up: of the app, of the person, or of failed authentications. `RateLimit-Policy` names the limit.',
+    action: 'Wait for the seconds in `Retry-After`, then go on more slowly. `RateLimit` tells what is left.',
+  },
+  INVALID_REQUEST: {
+    statuses: [400, 405, 408, 413, 415, 417, 431],
+    meaning:
+      'The request is malformed. `errors` names every parameter at fault. 405: the path has other methods, which `Allow` names. 408: ' +
+      'the request did not arrive in time. 413 and 431: it is too large. 415: the body has another media type.',
+    action: 'Change the request. The same request again gets the same answer.',
+  },
+  UNSUPPORTED_VERSION: {
+    statuses: [400],
+    meaning: 'The path or the `API-Version` field asks for a version of the API that does not exist.',
+    action: 'Use one of `supportedVersions`, which `GET /api/versions` lists too.',
+  },
+  NOT_FOUND: {
+    statuses: [404],
+    meaning: 'There is nothing at this address, or it belongs to somebody else. The two are not told apart.',
+    action: 'Check the path and the id.',
+  },
+  ACCESS_NOT_RECORDED: {
+    statuses: [503],
+    meaning: 'The record of the access could not be made durable, and no data leaves without one.',
+    action: 'Repeat the request after the seconds in `Retry-After`.',
+  },
+  INTERNAL_ERROR: {
+    statuses: [500, 503],
+    meaning: 'Something failed on the side of the service. 503: a part of it is away for now.',
+    action:
+      'Repeat the request later, after the seconds in `Retry-After` if there are any. If it goes on, report the `requestId`.',
+  },
+  CONFLICT: {
+    statuses: [409],
+    meaning:
+      'The present state does not allow the change, for example because a developer has as many apps as are allowed.',
+    action: 'Read the resource again and decide by what it says.',
+  },
+  PENDING_EXPIRED: {
+    statuses: [409],
+    meaning: 'The time to decide on this request of an app is over.',
+    action: 'Start again in the app, which makes a new request.',
+  },
+  ALREADY_DECIDED: {
+    statuses: [409],
+    meaning: 'This request of an app was approved or denied before, with another decision.',
+    action: 'Nothing is left to do. To change what an app may read, change or revoke its grant.',
+  },
+  APP_NOT_ACTIVE: {
+    statuses: [409],
+    meaning: 'The app is suspended or revoked, so nothing can be approved for it.',
+    action: 'Its developer can set it active again.',
+  },
+  NO_SCOPES_APPROVED: {
+    statuses: [400],
+    meaning: 'The approval names no scope. The request of the app stays pending.',
+    action: 'Approve at least one of the requested scopes, or deny the request.',
+  },
+  INVALID_GRANT: {
+    statuses: [400],
+    meaning:
+      'The authorization code or refresh token does not work: it is unknown, expired, used or another app’s, `redirect_uri` or ' +
+      '`code_verifier` is wrong, or the grant has ended or lost all scopes of the token.',
+    action: 'Send the person through a new authorization request.',
+  },
+  INVALID_SCOPE: {
+    statuses: [400],
+    meaning:
+      'The scope is empty, unknown or not registered for the app, or a refresh asks for more than the grant still has.',
+    action:
+      'Ask for scopes of the app alone; at a refresh, leave `scope` out. `GET /oauth/scopes` lists all scopes.',
+  },
+  UNSUPPORTED_GRANT_TYPE: {
+    statuses: [400],
+    meaning: 'The token endpoint does not know this `grant_type`.',
+    action: 'Use `authorization_code`, `refresh_token` or `client_credentials`.',
+  },
+  UNAUTHORIZED_CLIENT: {
+    statuses: [400, 403],
+    meaning:
+      'The app is authenticated and may not do this. 403: `GET /oauth/grants` was asked with an access token that acts for a person.',
+    action: 'For `GET /oauth/grants` use the app’s own access token (`grant_type=client_credentials`).',
+  },
+} as const satisfies Readonly<Record<string, Problem>>;
+
+/** Codes of error bodies; a closed set (contract section 2). */
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** The HTTP statuses that a code comes with. */
+export type ProblemStatus<Code extends ProblemCode> = (typeof PROBLEMS)[Code]['statuses'][number];
+
+export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
+
+/** The `type` of RFC 9457: the address of the page about a code, relative to the server. */
+export function toProblemType(code: ProblemCode): string {
+  return `/problems/${code.toLowerCase().replaceAll('_', '-')}`;
+}

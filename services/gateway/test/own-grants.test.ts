@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { bearer, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(async () => gateway[Symbol.asyncDispose]());
+beforeEach(() => {
+  gateway.backends.calls.length = 0;
+});
+
+describe('own grants', () => {
+  test('are listed to a userless token', async () => {
+    gateway.backends.answer({
+      introspect: () => liveToken({ principal: { userId: '' } }),
+      listOwnGrants: () => ({
+        grants: [{ id: 'grt_1', scopes: ['read:mood'], status: GrantStatus.ACTIVE }],
+        total: 1,
+      }),
+    });
+    const response = await gateway.fetch('/oauth/grants', { headers: bearer() });
+    expect(await response.json()).toEqual({
+      data: [{ id: 'grt_1', scopes: ['read:mood'], status: 'active', granted_at: null, expires_at: null }],
+      pagination: { page: 1, pageSize: 20, total: 1, totalPages: 1 },
+    });
+  });
+
+  test("refuse a person's token with 403 and say which one is needed", async () => {
+    gateway.backends.answer({ introspect: () => liveToken() });
+    const response = await gateway.fetch('/oauth/grants?page=0', { headers: bearer() });
+    expect([response.status, await response.json()]).toEqual([
+      403,
+      {
+        error: 'unauthorized_client',
+        error_description: expect.stringContaining('client_credentials'),
+        code: 'UNAUTHORIZED_CLIENT',
+      },
+    ]);
+    expect(gateway.backends.callsOf('listOwnGrants')).toEqual([]);
+  });
+
+  test("refuse a person's token with the uniform 401 once it is dead, whatever is remembered of it", async () => {
+    const headers = bearer();
+    gateway.backends.answer({ introspect: () => liveToken() });
+    expect((await gateway.fetch('/oauth/grants', { headers })).status).toBe(403);
+    gateway.backends.answer({ introspect: () => ({ status: TokenStatus.DEAD }) });
+    const response = await gateway.fetch('/oauth/grants', { headers });
+    expect([response.status, await response.text()]).toEqual([
+      401,
+      '{"error":"invalid_client","error_description":"Client authentication failed.","code":"UNAUTHORIZED"}',
+    ]);
+    expect(response.headers.has('ratelimit')).toBe(false);
+  });
+});
