@@ -51,14 +51,14 @@ module.exports = {
     {
       name: 'app-sees-only-ports',
       comment:
-        'app holds use cases: domain and its own ports, plus clock, timer, ids, secrets, the chain of records and node:crypto. No npm, no proto, no adapter.',
+        'app holds use cases: domain and its own ports, plus clock, timer, ids, user ids, secrets, the chain of records and node:crypto. No npm, no proto, no adapter.',
       severity: 'error',
       from: { path: '^services/([^/]+)/src/app/' },
       to: {
         pathNot: [
           '^services/$1/src/(app|domain)/',
           '^packages/(catalog|record-chain)/src/',
-          serviceKit('errors|clock|periodic|ids|secrets'),
+          serviceKit('errors|clock|periodic|ids|user-id|secrets'),
           '^(node:)?crypto$',
         ],
       },

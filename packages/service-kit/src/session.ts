@@ -2,12 +2,12 @@ import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jos
 import { type Clock, systemClock } from './clock.ts';
 import { unauthorized, unavailable } from './errors.ts';
 import { parseKeySet } from './keys.ts';
+import { isUserId } from './user-id.ts';
 
 /** `typ` of a session JWT; no other token of ours or of the identity provider passes as one. */
 export const SESSION_TOKEN_TYPE = 'session+jwt';
 
 const MAX_LENGTH = 4_096;
-const MAX_USER_ID_LENGTH = 128;
 
 /** A person's session at the host application. */
 export interface Session {
@@ -18,7 +18,7 @@ export interface Session {
 /** Verifies a session JWT; throws `unauthorized` for every cause, `unavailable` when the keys cannot be fetched. */
 export type SessionVerifier = (jwt: string) => Promise<Session>;
 
-/** Verifies sessions of the identity provider (contract section 5): issuer, audience, `typ`, ES256 or EdDSA, expiry. */
+/** Verifies sessions of the identity provider (contract section 5): issuer, audience, `typ`, ES256 or EdDSA, expiry, subject. */
 export function createSessionVerifier(options: {
   readonly issuer: string;
   readonly audience: string;
@@ -39,8 +39,9 @@ export function createSessionVerifier(options: {
         requiredClaims: ['exp', 'sub'],
         currentDate: clock.now(),
       });
-      const userId = payload.sub ?? '';
-      if (userId === '' || userId.length > MAX_USER_ID_LENGTH) throw unauthorized('subject');
+      // The library checks that there is a subject, not what it is.
+      const userId: unknown = payload.sub;
+      if (!isUserId(userId)) throw unauthorized('the subject cannot be a user id');
       return { userId, expiresAt: new Date((payload.exp ?? 0) * 1000) };
     } catch (error) {
       if (isKeySourceFailure(error)) throw unavailable(error);

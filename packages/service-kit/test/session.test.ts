@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import type { AppError } from '@phds/service-kit/errors';
 import { createSessionVerifier, SESSION_TOKEN_TYPE } from '@phds/service-kit/session';
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { BAD_USER_IDS, GOOD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 const pair = await generateKeyPair('EdDSA');
 const foreign = await generateKeyPair('EdDSA');
@@ -13,7 +14,7 @@ const clock = { now: () => now };
 const verify = createSessionVerifier({ issuer: 'https://idp.example', audience: 'phds', jwks, clock });
 
 function sign(
-  claims: JWTPayload = {},
+  claims: Readonly<Record<string, unknown>> = {},
   { typ = SESSION_TOKEN_TYPE, key = pair.privateKey } = {},
 ): Promise<string> {
   const seconds = Math.floor(now.getTime() / 1000);
@@ -33,8 +34,7 @@ describe('a session', () => {
     ['not yet valid', () => sign({ nbf: seconds + 60 })],
     ['of another issuer', () => sign({ iss: 'https://evil.example' })],
     ['for another audience', () => sign({ aud: 'other' })],
-    ['without a subject', () => sign({ sub: '' })],
-    ['with an endless subject', () => sign({ sub: 'a'.repeat(129) })],
+    ['without a subject', () => sign({ sub: undefined })],
     ['of another type', () => sign({}, { typ: 'at+jwt' })],
     ['signed by another key', () => sign({}, { key: foreign.privateKey })],
     ['of megabytes', async () => 'a'.repeat(1_000_000)],
@@ -42,6 +42,23 @@ describe('a session', () => {
     ['unsigned', async () => `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`],
   ])('%s is refused without a word', async (_, make) => {
     const error = await verify(await make()).catch((reason: unknown) => reason as AppError);
+    expect(error).toMatchObject({ reason: 'unauthorized', message: '' });
+  });
+
+  test.each(GOOD_USER_IDS)('whose subject is a user id %s is accepted', async (_, userId) => {
+    expect(await verify(await sign({ sub: userId }))).toMatchObject({ userId });
+  });
+
+  test.each<readonly [string, unknown]>([
+    ...BAD_USER_IDS,
+    ['with a lone surrogate', LONE_SURROGATE],
+    ['that is a number', 42],
+    ['that is a truth value', true],
+    ['that is null', null],
+    ['that is a list', ['ada']],
+    ['that is an object', { length: 3 }],
+  ])('whose subject is a user id %s is refused without a word', async (_, sub) => {
+    const error = await verify(await sign({ sub })).catch((reason: unknown) => reason as AppError);
     expect(error).toMatchObject({ reason: 'unauthorized', message: '' });
   });
 

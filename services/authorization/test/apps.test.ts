@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
+import { BAD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
 import type { Harness, TestApp } from './harness.ts';
 import { HEART, REDIRECT_URI, race, reasonOf, refusalOf, startHarness } from './harness.ts';
 
@@ -101,6 +102,13 @@ describe('registration', () => {
       'unauthorized',
     );
   });
+
+  test.each([...BAD_USER_IDS, ['with a lone surrogate', LONE_SURROGATE] as const])(
+    'refuses a session whose subject is a user id %s',
+    async (_, userId) => {
+      expect(await reasonOf(harness.apps.listApps({}, await harness.as(userId)))).toBe('unauthorized');
+    },
+  );
 });
 
 describe('the apps of a developer', () => {

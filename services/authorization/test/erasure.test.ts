@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { BAD_USER_IDS, GOOD_USER_IDS } from '@phds/test-kit/user-ids';
 import pg from 'pg';
 import { type Harness, REDIRECT_URI, reasonOf, startHarness } from './harness.ts';
 
@@ -77,8 +78,15 @@ describe('erasing a person', () => {
     expect(rows).toEqual([{ status: 'revoked', owner_id: '' }]);
   });
 
-  test('is the operator’s affair, and wants a name', async () => {
+  test('is the operator’s affair', async () => {
     expect(await reasonOf(harness.authorizations.eraseUser({ userId: 'ada' }))).toBe('caller_not_admitted');
-    expect(await reasonOf(harness.operated.eraseUser({ userId: '' }))).toBe('invalid_request');
+  });
+
+  test.each(GOOD_USER_IDS)('takes a user id %s', async (_, userId) => {
+    expect(await harness.operated.eraseUser({ userId })).toMatchObject({ codes: 0, families: 0, apps: 0 });
+  });
+
+  test.each(BAD_USER_IDS)('refuses a user id %s', async (_, userId) => {
+    expect(await reasonOf(harness.operated.eraseUser({ userId }))).toBe('invalid_request');
   });
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { BAD_USER_IDS, GOOD_USER_IDS } from '@phds/test-kit/user-ids';
 import {
   accessOf,
   approve,
@@ -112,9 +113,20 @@ describe('erasing a person', () => {
     expect(await erase('twice')).toMatchObject({ grants: 1 });
     expect(await erase('twice')).toMatchObject({ grants: 0, pendingApprovals: 0 });
     expect(await erase('never-seen')).toMatchObject({ grants: 0, pendingApprovals: 0 });
-    await expect(erase('')).rejects.toMatchObject({ reason: 'invalid_request' });
     await expect(consent.asGateway.eraseUser({ userId: 'bystander' })).rejects.toMatchObject({
       reason: 'caller_not_admitted',
+    });
+  });
+
+  test.each(GOOD_USER_IDS)('takes a user id %s', async (_, userId) => {
+    await approve(consent, app, userId);
+    expect(await erase(userId)).toMatchObject({ grants: 1 });
+  });
+
+  test.each(BAD_USER_IDS)('refuses a user id %s', async (_, userId) => {
+    await expect(erase(userId)).rejects.toMatchObject({
+      reason: 'invalid_request',
+      violations: [{ parameter: 'userId' }],
     });
   });
 

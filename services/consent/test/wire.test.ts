@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { credentials, loadPackageDefinition, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { BAD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
 import {
   accessOf,
   approve,
@@ -123,6 +124,19 @@ describe('the Connect protocol', () => {
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ total: 1, grants: [{ id: grant.grantId }] });
   });
+
+  test.each([...BAD_USER_IDS, ['with a lone surrogate', LONE_SURROGATE] as const])(
+    'refuses a session whose subject is a user id %s',
+    async (_, userId) => {
+      const { headers } = await consent.session(userId);
+      const answer = await post(
+        'ConsentService/ListGrants',
+        {},
+        { ...headers, ...(await bearer('gateway')) },
+      );
+      expect(answer.status).toBe(401);
+    },
+  );
 
   test('refuses who is not admitted, and a person without a session', async () => {
     expect((await post('ConsentService/ListGrants', {}, {})).status).toBe(403);

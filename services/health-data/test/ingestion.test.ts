@@ -130,7 +130,6 @@ describe('PutReadings', () => {
   });
 
   test.each([
-    ['', [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)], 'userId'],
     ['somebody', [], 'readings'],
     ['somebody', Array(5_001).fill(reading('Heart Rate', '2026-01-02T10:00:00Z', 60)), 'readings'],
   ])('a batch for user %j that does not fit is refused whole', async (userId, readings, parameter) => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
+import { BAD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
 import { bodyOf, type Harness, NOW, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
 
 let harness: Harness;
@@ -85,6 +86,13 @@ describe('Preview', () => {
     }
     expect(harness.consent.accesses).toHaveLength(0);
   });
+
+  test.each([...BAD_USER_IDS, ['with a lone surrogate', LONE_SURROGATE] as const])(
+    'refuses a session whose subject is a user id %s',
+    async (_, userId) => {
+      expect(await reasonOf(preview('read:mood', userId))).toBe('unauthorized');
+    },
+  );
 
   test('needs a session, not an assertion, and a known scope', async () => {
     const call = (headers: Record<string, string>) =>

@@ -1,4 +1,5 @@
-import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import { AppError } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/user-id';
 import type { Apps } from './apps.ts';
 
 /** What the erasure of a person removed. */
@@ -24,17 +25,13 @@ export interface PersonStore {
  */
 export type EraseUser = (userId: string, revokeApps: boolean) => Promise<Erasure>;
 
-const LONGEST_USER_ID = 128;
-
 export function createEraseUser(dependencies: {
   readonly people: PersonStore;
   readonly apps: Pick<Apps, 'setStatus'>;
 }): EraseUser {
   const { people, apps } = dependencies;
   return async (userId, revokeApps) => {
-    if (userId === '' || userId.length > LONGEST_USER_ID || userId.includes('\0')) {
-      throw invalidRequest('userId', `must be 1 to ${LONGEST_USER_ID} characters without NUL`);
-    }
+    parseUserId(userId);
     const open = await people.findOpenApps(userId);
     if (open.length > 0 && !revokeApps) {
       throw new AppError('conflict', `The person owns ${open.length} apps that are not revoked.`);

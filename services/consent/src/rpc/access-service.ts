@@ -8,6 +8,7 @@ import {
 import { withoutDeadline } from '@phds/service-kit/deadline';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc-service';
+import { parseUserId } from '@phds/service-kit/user-id';
 import type { Accesses } from '../app/accesses.ts';
 import type { DayFilter, DayRange } from '../app/record-ports.ts';
 import {
@@ -100,7 +101,7 @@ function findPlace(afterId: string): string | null {
 function parseAccess(message: AccessMessage): Access {
   return {
     clientId: parseName('clientId', message.clientId),
-    userId: parseName('userId', message.userId),
+    userId: parseUserId(message.userId),
     grantId: parseName('grantId', message.grantId),
     familyId: parseText('familyId', message.familyId, 128),
     tokenHash: parseHash('tokenHash', message.tokenHash),

@@ -5,6 +5,7 @@ import {
   AppStatus as AppStatusMessage,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/user-id';
 import type { AppProfile, AppStatus } from '../domain/app.ts';
 import { parseName, parseText } from './parameters.ts';
 
@@ -35,7 +36,7 @@ export function parseAppProfile(message: AppProfileMessage | undefined): AppProf
   return {
     clientId: parseName('app.clientId', message.clientId),
     name: parseName('app.name', message.name, 512),
-    ownerId: parseName('app.ownerId', message.ownerId),
+    ownerId: parseUserId(message.ownerId, 'app.ownerId'),
     homepageUrl: parseText('app.homepageUrl', message.homepageUrl),
     privacyPolicyUrl: parseText('app.privacyPolicyUrl', message.privacyPolicyUrl),
     logoUrl: parseText('app.logoUrl', message.logoUrl),

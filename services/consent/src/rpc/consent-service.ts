@@ -2,6 +2,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { ServiceImpl } from '@connectrpc/connect';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { implement } from '@phds/service-kit/rpc-service';
+import { parseUserId } from '@phds/service-kit/user-id';
 import type { ApprovalScreen } from '../app/decisions.ts';
 import type { Erasures } from '../app/erasures.ts';
 import type { GrantDesk } from '../app/grants.ts';
@@ -155,7 +156,7 @@ function withdrawalRpcs({ grants, userOf }: ConsentServiceParts) {
 function erasureRpcs({ erasures }: ConsentServiceParts) {
   return {
     async eraseUser(request) {
-      const { grantIds, pendingApprovals } = await erasures.erase(parseName('userId', request.userId));
+      const { grantIds, pendingApprovals } = await erasures.erase(parseUserId(request.userId));
       return { grants: grantIds.length, pendingApprovals };
     },
   } satisfies Rpcs<'eraseUser'>;

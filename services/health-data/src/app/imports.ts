@@ -1,5 +1,6 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, notFound, type Violation } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/user-id';
 import {
   checkCount,
   checkImportKey,
@@ -10,7 +11,6 @@ import {
   isImportState,
 } from '../domain/import-progress.ts';
 import type { ImportStore } from './ports.ts';
-import { checkUserId } from './user-id.ts';
 
 export interface ImportPorts {
   readonly imports: ImportStore;
@@ -38,7 +38,7 @@ export async function startImport(
   { imports, clock }: ImportPorts,
   { again, size, ...key }: ImportDraft,
 ): Promise<ImportProgress> {
-  checkUserId(key.userId);
+  parseUserId(key.userId);
   refuse([...checkImportKey(key), ...checkCount('size', size)]);
   return imports.start(key, size, again, clock.now());
 }
@@ -48,7 +48,7 @@ export async function reportImport(
   { imports, clock }: ImportPorts,
   { userId, format, digest, state, ...progress }: ImportReportDraft,
 ): Promise<void> {
-  checkUserId(userId);
+  parseUserId(userId);
   const key = { userId, format, digest };
   const { run, position, report } = progress;
   refuse([
@@ -66,7 +66,7 @@ export async function listImports(
   { imports }: ImportPorts,
   userId: string,
 ): Promise<readonly ImportStatus[]> {
-  checkUserId(userId);
+  parseUserId(userId);
   return imports.list(userId, MAX_LISTED);
 }
 

@@ -1,4 +1,5 @@
 import { invalidRequest } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/user-id';
 import type { ImportKey } from '../domain/import-progress.ts';
 import {
   parseMetric,
@@ -11,7 +12,6 @@ import { checkSource, RefusedItem } from '../domain/refusal.ts';
 import type { Range } from '../domain/window.ts';
 import { checkBatch, type IngestionPorts, type PutResult, parseAll, parseBatch } from './ingestion.ts';
 import { toReadingId } from './row-ids.ts';
-import { checkUserId } from './user-id.ts';
 
 const MAX_READINGS = 5_000;
 const MAX_WINDOWS = 100;
@@ -55,7 +55,7 @@ export async function deleteReadings(
   keys: readonly ReadingKeyDraft[],
   windows: readonly ReadingWindowDraft[],
 ): Promise<number> {
-  checkUserId(userId);
+  parseUserId(userId);
   checkLength('keys', keys, MAX_READINGS);
   checkLength('windows', windows, MAX_WINDOWS);
   const rows = parseAll('keys', keys, (draft) => {

@@ -1,4 +1,5 @@
 import { invalidRequest } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/user-id';
 import type { ImportKey } from '../domain/import-progress.ts';
 import type { DraftTypes, RecordDraft } from '../domain/record-drafts.ts';
 import { type IntakeContext, RECORD_PARSERS } from '../domain/record-intake.ts';
@@ -7,7 +8,6 @@ import { checkSource, RefusedItem } from '../domain/refusal.ts';
 import { checkBatch, type IngestionPorts, type PutResult, parseAll, parseBatch } from './ingestion.ts';
 import type { NewRecord } from './ports.ts';
 import { toRecordId } from './row-ids.ts';
-import { checkUserId } from './user-id.ts';
 
 const MAX_RECORDS = 1_000;
 const KEY_MAX_LENGTH = 200;
@@ -39,7 +39,7 @@ export async function deleteRecords(
   userId: string,
   keys: readonly RecordKeyDraft[],
 ): Promise<number> {
-  checkUserId(userId);
+  parseUserId(userId);
   if (keys.length > MAX_RECORDS) throw invalidRequest('keys', `must hold at most ${MAX_RECORDS} items`);
   const rows = parseAll('keys', keys, ({ kind, source, key }) => {
     if (!isRecordKind(kind)) throw new RefusedItem('unknown kind');

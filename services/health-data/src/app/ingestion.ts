@@ -1,8 +1,8 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, type Violation } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/user-id';
 import { RefusedItem } from '../domain/refusal.ts';
 import type { ProfileWriter, ReadingWriter, RecordWriter, UserEraser, WriteCounts } from './ports.ts';
-import { checkUserId } from './user-id.ts';
 
 export interface IngestionPorts {
   readonly readingWriter: ReadingWriter;
@@ -26,7 +26,7 @@ export interface PutResult extends WriteCounts {
 
 /** Checks user and size of a batch. Throws INVALID_REQUEST. */
 export function checkBatch(userId: string, parameter: string, size: number, max: number): void {
-  checkUserId(userId);
+  parseUserId(userId);
   if (size < 1 || size > max)
     throw invalidRequest(parameter, `must hold 1 to ${max.toLocaleString('en')} items`);
 }
@@ -73,6 +73,6 @@ export function parseAll<Draft, Key>(
 
 /** Removes everything of a person. Repeating it is harmless. */
 export async function eraseUser(ports: IngestionPorts, userId: string): Promise<void> {
-  checkUserId(userId);
+  parseUserId(userId);
   await ports.eraser.erase(userId);
 }

@@ -1,10 +1,10 @@
 import { invalidRequest } from '@phds/service-kit/errors';
+import { parseUserId } from '@phds/service-kit/user-id';
 import type { ImportKey } from '../domain/import-progress.ts';
 import { checkProfile, type Profile, type ProfileDraft } from '../domain/profile.ts';
 import { toObjectAnswer } from './document.ts';
 import type { ProfileStore, ProfileWriter } from './ports.ts';
 import type { Read } from './released-read.ts';
-import { checkUserId } from './user-id.ts';
 
 const UNKNOWN: Profile = { name: null, gender: null, dateOfBirth: null, bloodType: null };
 
@@ -23,7 +23,7 @@ export async function putProfile(
   draft: ProfileDraft,
   during: ImportKey | null = null,
 ): Promise<void> {
-  checkUserId(userId);
+  parseUserId(userId);
   const { changes, violations } = checkProfile(draft);
   if (violations.length > 0) throw invalidRequest(violations);
   await profiles.put(userId, changes, during);
