@@ -8,6 +8,7 @@ import { type PartnerApp, registerApp, type Tokens } from '@phds/e2e/partner-app
 import { signIn } from '@phds/e2e/people';
 import { send } from '@phds/e2e/request';
 import { type RunningStack, startRunningStack } from '@phds/e2e/running-stack';
+import { signServiceToken } from '@phds/e2e/service-tokens';
 
 type Service = 'authorization' | 'consent' | 'health-data';
 const SERVICES: readonly Service[] = ['authorization', 'consent', 'health-data'];
@@ -66,6 +67,8 @@ describe('who may call', () => {
       { authorization: `Bearer ${session}` },
       { authorization: `Bearer ${tokens.accessToken}` },
       await as('gateway', elsewhere),
+      // Of the right key, for ten years.
+      { authorization: `Bearer ${await signServiceToken(stack, 'gateway', service, 315_360_000)}` },
       await as(stranger, service, { 'phds-session': session }),
     ];
     for (const metadata of attempts) {

@@ -4,14 +4,17 @@ import { type Clock, systemClock } from './clock.ts';
 import { AppError } from './errors.ts';
 import { parseKeySet, parsePrivateKey, SIGNATURE_ALGORITHM } from './keys.ts';
 
+/** Of a token, from its issue to its end: a verifier refuses whatever would live longer. */
 const LIFETIME_SECONDS = 300;
+/** How far the clock of a caller may be ahead of the verifier's. */
+const ISSUED_AHEAD_SECONDS = 60;
 const RENEW_BEFORE_SECONDS = 60;
 const TOKEN_TYPE = 'service+jwt';
 
 /** The token that proves to `audience` which service is calling. */
 export type ServiceTokenSource = (audience: string) => Promise<string>;
 
-/** Signs this service's tokens: EdDSA, 5 minutes, one per callee, kept until a minute before it ends. */
+/** Signs this service's tokens: EdDSA, 5 minutes, one per callee, kept until a minute before it ends or until the clock goes back. */
 export function createServiceTokenSource(options: {
   readonly service: string;
   readonly privateKeyPem: string;
@@ -19,11 +22,12 @@ export function createServiceTokenSource(options: {
 }): ServiceTokenSource {
   const { service, clock = systemClock } = options;
   const key = parsePrivateKey(options.privateKeyPem);
-  const cache = new Map<string, { token: Promise<string>; renewAt: number }>();
+  const cache = new Map<string, { token: Promise<string>; issuedAt: number; renewAt: number }>();
   return (audience) => {
     const now = Math.floor(clock.now().getTime() / 1000);
     const cached = cache.get(audience);
-    if (cached !== undefined && now < cached.renewAt) return cached.token;
+    // A token of a clock that was ahead would be refused as issued in the future.
+    if (cached !== undefined && cached.issuedAt <= now && now < cached.renewAt) return cached.token;
     const token = key.then((privateKey) =>
       new SignJWT()
         .setProtectedHeader({ alg: SIGNATURE_ALGORITHM, typ: TOKEN_TYPE, kid: service })
@@ -34,7 +38,7 @@ export function createServiceTokenSource(options: {
         .setExpirationTime(now + LIFETIME_SECONDS)
         .sign(privateKey),
     );
-    cache.set(audience, { token, renewAt: now + LIFETIME_SECONDS - RENEW_BEFORE_SECONDS });
+    cache.set(audience, { token, issuedAt: now, renewAt: now + LIFETIME_SECONDS - RENEW_BEFORE_SECONDS });
     return token;
   };
 }
@@ -42,7 +46,10 @@ export function createServiceTokenSource(options: {
 /** Answers the calling service's name, or throws `caller_not_admitted`. */
 export type ServiceTokenVerifier = (token: string) => Promise<string>;
 
-/** Verifies tokens addressed to `service`. A token is verified once and remembered until it ends. */
+/**
+ * Verifies tokens addressed to `service`, of a life of 5 minutes at most and issued by now. A token is verified once and remembered
+ * until it ends.
+ */
 export function createServiceTokenVerifier(options: {
   readonly service: string;
   readonly publicKeys: string;
@@ -59,14 +66,17 @@ export function createServiceTokenVerifier(options: {
         algorithms: [SIGNATURE_ALGORITHM],
         audience: service,
         typ: TOKEN_TYPE,
-        requiredClaims: ['exp', 'iss', 'sub'],
+        requiredClaims: ['exp', 'iat', 'iss', 'sub'],
         clockTolerance: 5,
         currentDate: clock.now(),
       });
+      const { exp = 0, iat = 0 } = payload;
+      if (exp - iat > LIFETIME_SECONDS) throw new Error('lives too long');
+      if (iat > clock.now().getTime() / 1000 + ISSUED_AHEAD_SECONDS) throw new Error('issued in the future');
       // The key decides who calls: a service cannot speak for another with its own key.
       const caller = protectedHeader.kid;
       if (caller === undefined || payload.iss !== caller || payload.sub !== caller) throw new Error('issuer');
-      verified.set(token, { caller, expiresAt: (payload.exp ?? 0) * 1000 });
+      verified.set(token, { caller, expiresAt: exp * 1000 });
       return caller;
     } catch (cause) {
       throw new AppError('caller_not_admitted', '', { cause });

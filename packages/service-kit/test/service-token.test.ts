@@ -1,0 +1,80 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { beforeEach, expect, test } from '@jest/globals';
+import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import { SignJWT } from 'jose';
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'gateway', alg: 'EdDSA' };
+const clock = new FakeClock();
+const verify = createServiceTokenVerifier({
+  service: 'consent',
+  publicKeys: JSON.stringify({ keys: [jwk] }),
+  clock,
+});
+const start = clock.now();
+beforeEach(() => clock.set(start));
+
+const now = () => Math.floor(clock.now().getTime() / 1000);
+const YEARS = 10 * 365 * 24 * 3600;
+
+/** A token with the gateway's own key, whatever it says about its time. */
+function sign(times: { iat?: unknown; exp?: unknown }): Promise<string> {
+  const claims: Record<string, unknown> = { iss: 'gateway', sub: 'gateway', aud: 'consent', ...times };
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: 'EdDSA', typ: 'service+jwt', kid: 'gateway' })
+    .sign(privateKey);
+}
+
+test('a service token that its source signed is admitted until it ends', async () => {
+  const privateKeyPem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const token = await createServiceTokenSource({ service: 'gateway', privateKeyPem, clock })('consent');
+  await expect(verify(token)).resolves.toBe('gateway');
+  clock.advance(299_000);
+  await expect(verify(token)).resolves.toBe('gateway');
+  clock.advance(10_000);
+  await expect(verify(token)).rejects.toMatchObject({ reason: 'caller_not_admitted' });
+});
+
+test('a caller whose clock was an hour ahead is admitted again as soon as its clock is right', async () => {
+  const privateKeyPem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const callers = new FakeClock(new Date(start.getTime() + 3_600_000));
+  const source = createServiceTokenSource({ service: 'gateway', privateKeyPem, clock: callers });
+  await expect(verify(await source('consent'))).rejects.toMatchObject({ reason: 'caller_not_admitted' });
+  callers.set(start);
+  await expect(verify(await source('consent'))).resolves.toBe('gateway');
+});
+
+test.each([
+  ['of five minutes', 0, 300],
+  ['of a minute', 0, 60],
+  ['of a clock that is a minute ahead', 60, 360],
+])('a service token %s is admitted', async (_, iat, exp) => {
+  await expect(verify(await sign({ iat: now() + iat, exp: now() + exp }))).resolves.toBe('gateway');
+});
+
+test.each([
+  ['of ten years', 0, YEARS],
+  ['of a second more than five minutes', 0, 301],
+  ['of ten years that was issued long ago', -YEARS / 2, YEARS / 2],
+  ['that was issued more than a minute in the future', 61, 300],
+  ['that was issued in ten years', YEARS, YEARS + 300],
+  ['without a time of issue', undefined, 300],
+  ['without an end', 0, undefined],
+  ['that has ended', -300, -10],
+])('a service token %s is refused', async (_, iat, exp) => {
+  const at = (seconds: number | undefined) => (seconds === undefined ? undefined : now() + seconds);
+  await expect(verify(await sign({ iat: at(iat), exp: at(exp) }))).rejects.toMatchObject({
+    reason: 'caller_not_admitted',
+  });
+});
+
+test('a service token whose times are no numbers is refused', async () => {
+  for (const times of [
+    { iat: String(now()), exp: now() + 300 },
+    { iat: null, exp: now() + 300 },
+    { iat: now(), exp: String(now() + 300) },
+  ]) {
+    await expect(verify(await sign(times))).rejects.toMatchObject({ reason: 'caller_not_admitted' });
+  }
+});
