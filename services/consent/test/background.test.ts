@@ -100,11 +100,13 @@ describe('pruning', () => {
       [oldPending],
     );
     await consent.owner.query(
-      `UPDATE revoked_family SET expires_at = now() - interval '8 days' WHERE family_id = $1`,
+      `UPDATE revoked_family SET expires_at = now() - interval '8 days', revoked_at = now() - interval '38 days'
+       WHERE family_id = $1`,
       [families[0]],
     );
     await consent.owner.query(
-      `UPDATE revoked_token SET expires_at = now() - interval '8 days' WHERE token_hash = $1`,
+      `UPDATE revoked_token SET expires_at = now() - interval '8 days', revoked_at = now() - interval '8 days'
+       WHERE token_hash = $1`,
       [tokens[0]],
     );
     await consent.owner.query(
@@ -123,8 +125,9 @@ describe('pruning', () => {
   test('recovers a backlog at the start, around rows that somebody holds', async () => {
     await using consent = await startConsent();
     await consent.owner.query(
-      `INSERT INTO revoked_token (token_hash, expires_at)
-       SELECT sha256(n::text::bytea), now() - interval '8 days' FROM generate_series(1, 2500) AS n`,
+      `INSERT INTO revoked_token (token_hash, expires_at, revoked_at)
+       SELECT sha256(n::text::bytea), now() - interval '8 days', now() - interval '8 days'
+       FROM generate_series(1, 2500) AS n`,
     );
     const holder = await consent.owner.connect();
     await holder.query(`BEGIN; SELECT FROM revoked_token WHERE token_hash = sha256('1') FOR UPDATE`);

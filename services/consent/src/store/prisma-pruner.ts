@@ -8,25 +8,28 @@ export interface KeptDays {
 }
 
 /**
- * Deletes by the database's clock. Grants, events and records are history and stay. The keys are an array: Postgres collects them
- * once, where it may run a subquery again and lock other rows.
+ * Deletes by the database's clock. Grants, events and records are history and stay. Revocations go by functions of the schema's owner,
+ * which bound what the service can delete. The keys are an array: Postgres collects them once, where it may run a subquery again and
+ * lock other rows.
  */
 export function createPrismaPruner(prisma: PrismaClient, { revocationDays, pendingDays }: KeptDays) {
   return {
-    revoked_family: (limit) => prisma.$executeRaw`
-      DELETE FROM revoked_family WHERE family_id = ANY(ARRAY(
-        SELECT family_id FROM revoked_family
-        WHERE expires_at < statement_timestamp() - make_interval(days => ${revocationDays}::int)
-        ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
-    revoked_token: (limit) => prisma.$executeRaw`
-      DELETE FROM revoked_token WHERE token_hash = ANY(ARRAY(
-        SELECT token_hash FROM revoked_token
-        WHERE expires_at < statement_timestamp() - make_interval(days => ${revocationDays}::int)
-        ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
+    revoked_family: async (limit) =>
+      countOf(
+        await prisma.$queryRaw`SELECT prune_revoked_family(${revocationDays}::int, ${limit}::int) AS count`,
+      ),
+    revoked_token: async (limit) =>
+      countOf(
+        await prisma.$queryRaw`SELECT prune_revoked_token(${revocationDays}::int, ${limit}::int) AS count`,
+      ),
     pending_approval: (limit) => prisma.$executeRaw`
       DELETE FROM pending_approval WHERE id = ANY(ARRAY(
         SELECT id FROM pending_approval
         WHERE created_at < statement_timestamp() - make_interval(days => ${pendingDays}::int)
         ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
   } satisfies PrunedTables;
+}
+
+function countOf([row]: readonly { readonly count: number }[]): number {
+  return row?.count ?? 0;
 }
