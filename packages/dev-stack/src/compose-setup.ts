@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { toDatabaseUrl } from '@phds/service-kit/postgres-names';
 import { createServiceTokenSource } from '@phds/service-kit/service-token';
 import { toComposeSecrets } from './compose-secrets.ts';
-import { ensureServiceDatabase } from './database-roles.ts';
+import { closeDatabases, ensureServiceDatabase } from './database-roles.ts';
 import {
   DATABASE_SERVICES,
   type DatabaseRole,
@@ -57,6 +57,7 @@ async function prepareDatabases(): Promise<void> {
     await ensureServiceDatabase({ adminUrl, service, passwords });
     console.log(`${service}: schema and roles are in place`);
   }
+  await closeDatabases(adminUrl);
 }
 
 async function seed(): Promise<void> {

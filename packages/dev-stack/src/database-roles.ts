@@ -44,6 +44,7 @@ const DUPLICATE_DATABASE = '42P04';
 
 /** What a deployment's administrator runs, too (docs/deploying.md). */
 const ROLES_SQL = join(repositoryRoot, 'deploy/roles.sql');
+const SERVER_SQL = join(repositoryRoot, 'deploy/server.sql');
 
 /** Creates a service's database, and its schema, roles and rights as `deploy/roles.sql` says. What exists is kept. */
 export async function ensureServiceDatabase(options: ServiceDatabaseOptions): Promise<ServiceDatabase> {
@@ -69,6 +70,15 @@ export async function ensureServiceDatabase(options: ServiceDatabaseOptions): Pr
     ownerUrl: toUrl(toOwnerRole(service), passwords.owner),
     readerUrl: passwords.reader === undefined ? null : toUrl(toReaderRole(service), passwords.reader),
   };
+}
+
+/** Closes every database of the server to roles without a grant of their own, as `deploy/server.sql` says. */
+export async function closeDatabases(adminUrl: string): Promise<void> {
+  const serverSql = await readFile(SERVER_SQL, 'utf8');
+  await withClient(adminUrl, async (admin) => {
+    await admin.query('SELECT pg_advisory_lock($1)', [LOCK_KEY]);
+    await admin.query(serverSql);
+  });
 }
 
 async function ensureDatabase(admin: pg.Client, database: string): Promise<void> {

@@ -4,7 +4,7 @@ import { applyMigrations } from '@phds/service-kit/migrations';
 import type { DataDirectory } from './data-directory.ts';
 import { repositoryRoot } from './data-directory.ts';
 import type { ServiceDatabase } from './database-roles.ts';
-import { ensureServiceDatabase } from './database-roles.ts';
+import { closeDatabases, ensureServiceDatabase } from './database-roles.ts';
 import type { EmbeddedPostgres } from './embedded-postgres.ts';
 import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import type { DatabaseService, KeyFiles } from './key-files.ts';
@@ -28,7 +28,7 @@ export async function startPostgres(options: {
   });
 }
 
-/** Makes database, roles and schema of each service what they should be and applies its migrations. */
+/** Makes database, roles and schema of each service what they should be, applies its migrations, and closes all other databases to these roles. */
 export async function prepareDatabases(
   adminUrl: string,
   keys: KeyFiles,
@@ -47,5 +47,10 @@ export async function prepareDatabases(
     });
     return [service, database] as const;
   });
-  return Object.fromEntries(await Promise.all(prepared)) as Record<DatabaseService, ServiceDatabase>;
+  const databases = Object.fromEntries(await Promise.all(prepared)) as Record<
+    DatabaseService,
+    ServiceDatabase
+  >;
+  await closeDatabases(adminUrl);
+  return databases;
 }

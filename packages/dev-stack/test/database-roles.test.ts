@@ -1,9 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { repositoryRoot } from '@phds/dev-stack/data-directory';
-import { ensureServiceDatabase, type ServiceDatabase } from '@phds/dev-stack/database-roles';
+import { closeDatabases, ensureServiceDatabase, type ServiceDatabase } from '@phds/dev-stack/database-roles';
+import { prepareDatabases } from '@phds/dev-stack/databases';
 import type { EmbeddedPostgres } from '@phds/dev-stack/embedded-postgres';
+import { ensureKeyFiles } from '@phds/dev-stack/key-files';
 import { startThrowawayPostgres } from '@phds/dev-stack/scratch-database';
 import { toDatabaseUrl } from '@phds/service-kit/postgres-names';
 import pg from 'pg';
@@ -120,4 +123,84 @@ test('neither role can use the public schema', async () => {
   for (const url of [consent.url, consent.ownerUrl]) {
     await expect(query(url, 'CREATE TABLE public.more ()')).rejects.toThrow(/permission denied/);
   }
+});
+
+describe('on a server of our own', () => {
+  const rolesOf = ({ url, ownerUrl, readerUrl }: ServiceDatabase) => [url, ownerUrl, readerUrl ?? url];
+  let apart: ServiceDatabase;
+  let read: ServiceDatabase;
+
+  beforeAll(async () => {
+    const ensure = (service: string, database: string, reader = {}) =>
+      ensureServiceDatabase({
+        adminUrl: server.adminUrl,
+        service,
+        database,
+        passwords: { ...passwords, ...reader },
+      });
+    [apart, read] = [
+      await ensure('health-data', 'phds_health'),
+      await ensure('consent', 'phds', { reader: 'read@only' }),
+    ];
+    await query(server.adminUrl, 'CREATE DATABASE elsewhere');
+    // Twice and at once: every start does it.
+    await Promise.all([closeDatabases(server.adminUrl), closeDatabases(server.adminUrl)]);
+  });
+
+  test.each(['postgres', 'template1', 'elsewhere', 'phds_health'])(
+    'no role of a service in another database connects to %s',
+    async (database) => {
+      for (const url of [...rolesOf(read), ...rolesOf(authorization)]) {
+        await expect(query(toDatabaseUrl(url, { database }), 'SELECT 1')).rejects.toThrow(
+          /permission denied for database/,
+        );
+      }
+    },
+  );
+
+  test('each role connects to the database of its service', async () => {
+    for (const url of [...rolesOf(read), ...rolesOf(authorization), ...rolesOf(apart)]) {
+      expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    }
+  });
+
+  test('the local stack closes all other databases to the roles of its services', async () => {
+    await using own = await startThrowawayPostgres();
+    const directory = await mkdtemp(join(tmpdir(), 'phds-keys-'));
+    const databases = await prepareDatabases(own.adminUrl, await ensureKeyFiles(directory));
+    await rm(directory, { recursive: true });
+    for (const { url, ownerUrl } of Object.values(databases)) {
+      for (const database of ['postgres', 'template1']) {
+        for (const role of [url, ownerUrl]) {
+          await expect(query(toDatabaseUrl(role, { database }), 'SELECT 1')).rejects.toThrow(
+            /permission denied for database/,
+          );
+        }
+      }
+      expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    }
+  });
+
+  test('an administrator who does not own a database is told that it stays open', async () => {
+    await query(server.adminUrl, "CREATE ROLE manager LOGIN PASSWORD 'manager'");
+    await query(server.adminUrl, 'CREATE DATABASE foreign_one');
+    await query(server.adminUrl, 'CREATE DATABASE own_one OWNER manager');
+    const connectionString = toDatabaseUrl(server.adminUrl, {
+      database: 'own_one',
+      user: 'manager',
+      password: 'manager',
+    });
+    const client = new pg.Client({ connectionString });
+    const warnings: (string | undefined)[] = [];
+    client.on('notice', ({ message }) => void warnings.push(message));
+    await client.connect();
+    await client.query(await readFile(join(repositoryRoot, 'deploy/server.sql'), 'utf8'));
+    await client.end();
+    expect(warnings).toEqual([
+      'database foreign_one stays open to every role: only its owner postgres can close it',
+    ]);
+    await expect(
+      query(toDatabaseUrl(authorization.url, { database: 'own_one' }), 'SELECT 1'),
+    ).rejects.toThrow(/permission denied for database/);
+  });
 });
