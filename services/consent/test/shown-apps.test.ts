@@ -1,4 +1,10 @@
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { applyMigrations } from '@phds/service-kit/migrations';
+import { createTestDatabase } from '@phds/test-kit/databases';
+import { openTestPool } from '@phds/test-kit/test-pool';
 import { decodeJwt } from 'jose';
 import { listChanges, type ProfileVersion } from '../src/domain/shown-app.ts';
 import {
@@ -11,6 +17,9 @@ import {
   registerApp,
   startConsent,
 } from './running-service.ts';
+
+const MIGRATIONS = join(import.meta.dirname, '../prisma/migrations');
+const UPGRADE = '20261122042500_shown_profiles';
 
 let consent: RunningService;
 
@@ -126,6 +135,51 @@ describe('a decision of an earlier release, which did not keep what it showed', 
     const receipt = await receiptOf(grantId, 'early2');
     expect(receipt.purposes).toMatchObject([{ recipient: { party_name: 'Pulse Diary', as_shown: false } }]);
     expect(await grantOf(grantId, 'early2')).toMatchObject({ app: { name: 'Pulse Diary' }, appChanges: [] });
+  });
+});
+
+describe('the upgrade', () => {
+  test('notes the profile of each app, so that a later rename does not reach the receipt of an earlier decision', async () => {
+    const earlier = await mkdtemp(join(tmpdir(), 'phds-migrations-'));
+    try {
+      const names = (await readdir(MIGRATIONS, { withFileTypes: true })).filter((entry) =>
+        entry.isDirectory(),
+      );
+      for (const { name } of names.filter(({ name }) => name < UPGRADE))
+        await cp(join(MIGRATIONS, name), join(earlier, name), { recursive: true });
+      const database = await createTestDatabase('consent', { migrations: earlier });
+      const owner = openTestPool(database.ownerUrl, { max: 1, options: '-c search_path=consent' });
+      await owner.query(`
+        WITH app AS (
+          INSERT INTO app (client_id, owner_id, name, homepage_url, privacy_policy_url, logo_url)
+          VALUES ('app_old', 'dev', 'Diabetes Diary', '', 'https://diary.test/privacy', '')
+        ), person AS (
+          INSERT INTO person (user_id) VALUES ('before') RETURNING user_ref
+        ), granted AS (
+          INSERT INTO consent_grant (id, user_id, user_ref, client_id, app_epoch, scopes, granted_at, expires_at)
+          SELECT 'grt_old', 'before', user_ref, 'app_old', 1, '{read:mood}', now(), now() + interval '1 day' FROM person
+        )
+        INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at)
+        VALUES (gen_random_uuid(), 'grt_old', now(), 'granted', '{read:mood}', now() + interval '1 day')`);
+      await owner.end();
+      const { ownerUrl, schema } = database;
+      await applyMigrations({ connectionString: ownerUrl, schema, directory: MIGRATIONS });
+      await using upgraded = await startConsent({ database });
+      const app = { clientId: 'app_old', ownerId: 'dev', name: 'Data Broker' };
+      await upgraded.ledger.putApp({ app });
+      const session = await upgraded.session('before');
+      const { receipt } = await upgraded.asGateway.getReceipt({ grantId: 'grt_old' }, session);
+      const recipient = {
+        party_name: 'Diabetes Diary',
+        privacy_notice: 'https://diary.test/privacy',
+        as_shown: false,
+      };
+      expect(decodeJwt(receipt)).toMatchObject({ purposes: [{ recipient }] });
+      const { grant } = await upgraded.asGateway.getGrant({ id: 'grt_old' }, session);
+      expect(grant).toMatchObject({ app: { name: 'Diabetes Diary' }, currentAppName: 'Data Broker' });
+    } finally {
+      await rm(earlier, { recursive: true });
+    }
   });
 });
 
