@@ -14,6 +14,7 @@ const server = await startRpcServer({
         exportAccesses: () => ({}),
         listAccessDays: () => ({}),
         getAppUsage: () => ({}),
+        countRefusals: () => ({}),
       },
       {
         recordAccess: ['health-data'],
@@ -21,6 +22,7 @@ const server = await startRpcServer({
         exportAccesses: [],
         listAccessDays: [],
         getAppUsage: [],
+        countRefusals: [],
       },
     ),
   ],

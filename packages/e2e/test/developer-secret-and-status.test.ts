@@ -4,6 +4,7 @@ import { signIn } from '@phds/e2e/people';
 import { type Answer, send } from '@phds/e2e/request';
 import { type RunningStack, startRunningStack } from '@phds/e2e/running-stack';
 import { isSecret } from '@phds/service-kit/secrets';
+import { eventually } from '@phds/test-kit/conditions';
 
 const SCOPES = ['read:health-data:heart', 'read:profile'];
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
@@ -136,6 +137,7 @@ describe('status', () => {
   });
 });
 
+type StatusCount = { status: number; count: number };
 const today = () => new Date().toISOString().slice(0, 10);
 
 describe('usage', () => {
@@ -149,19 +151,60 @@ describe('usage', () => {
       pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 },
     });
     const days = [today()];
-    for (const path of ['health-data/heart', 'health-data/heart?page=2', 'profile', 'ehr']) {
+    for (const path of ['health-data/heart', 'health-data/heart?page=2', 'profile']) {
       await app.read(accessToken, `/api/v1/${path}`);
     }
     const { data, pagination } = expectStatus(200, await usage()).body;
     days.push(today());
     expect(pagination).toMatchObject({ total: data.length });
     expect(data.map((row: { released: number }) => row.released)).toEqual([2, 1]);
-    for (const { date, endpoint, refused, ...rest } of data) {
+    for (const { date, endpoint, released, ...rest } of data) {
       expect(days).toContain(date);
-      expect([typeof endpoint, refused, Object.keys(rest)]).toEqual(['string', 0, ['released']]);
+      expect([typeof endpoint, typeof released, rest]).toEqual([
+        'string',
+        'number',
+        { refused: 0, refusals: [] },
+      ]);
     }
     const past = await usage('?from=2020-01-01&to=2020-01-02');
     expect(past.body.data).toEqual([]);
     expect((await usage('?from=yesterday')).body.errors[0].parameter).toBe('from');
+  });
+
+  test('counts what was refused before anything was read, by endpoint and status', async () => {
+    const app = await newApp();
+    const { accessToken } = await app.connect(user, SCOPES);
+    const refused = [
+      'health-data/heart?page=0',
+      'health-data/heart?from=x',
+      'ehr',
+      'medications/x/adherence',
+      'no',
+    ];
+    const statuses: number[] = [];
+    for (const path of refused) statuses.push((await app.read(accessToken, `/api/v1/${path}`)).status);
+    expect(statuses).toEqual([400, 400, 403, 403, 404]);
+    const url = `${stack.gateway}/developer/apps/${app.clientId}/usage`;
+    type Row = { endpoint: string; released: number; refused: number; refusals: StatusCount[] };
+    await eventually(
+      async () => {
+        const rows: Row[] = expectStatus(200, await send(url, { bearer: developer })).body.data;
+        // Over all days: midnight may pass meanwhile.
+        const counts: Record<string, number> = {};
+        for (const { endpoint, released, refused, refusals } of rows) {
+          expect([released, refused]).toEqual([0, refusals.reduce((sum, { count }) => sum + count, 0)]);
+          for (const { status, count } of refusals) {
+            counts[`${status} ${endpoint}`] = (counts[`${status} ${endpoint}`] ?? 0) + count;
+          }
+        }
+        expect(counts).toEqual({
+          '400 /api/v1/health-data/heart': 2,
+          '403 /api/v1/ehr': 1,
+          '403 /api/v1/medications/{id}/adherence': 1,
+          '404 /api/*': 1,
+        });
+      },
+      { timeoutMs: 20_000, intervalMs: 200 },
+    );
   });
 });

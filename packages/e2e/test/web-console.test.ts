@@ -6,6 +6,7 @@ import { signIn } from '@phds/e2e/people';
 import { send } from '@phds/e2e/request';
 import type { Visitor } from '@phds/e2e/visitor';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
+import { eventually } from '@phds/test-kit/conditions';
 
 const HEART = 'read:health-data:heart';
 describeWithChromium('the developer console', developerConsole);
@@ -125,6 +126,35 @@ function developerConsole(): void {
     expect(exchanged.split('\n').toSorted()).toEqual(
       [...own, 'code=code', 'code_verifier=+/=', 'grant_type=authorization_code'].toSorted(),
     );
+  });
+
+  test('shows requests that were refused, by day and status', async () => {
+    const session = await signIn(visits.stack, 'refused');
+    const app = await registerApp(visits.stack.gateway, session, { name: 'Often Refused' });
+    const visitor = await visits.open(`/console/${app.clientId}`, { session });
+    const { page } = visitor;
+    await page.getByText('No request yet').waitFor();
+    await visitor.takePictures('console-usage-empty');
+    const { accessToken } = await app.connect(session, [HEART]);
+    for (const path of ['health-data/heart', 'health-data/heart?page=0', 'health-data/heart?page=0', 'mood'])
+      await app.read(accessToken, `/api/v1/${path}`);
+    const figure = page.getByRole('figure', { name: 'Refused requests by day (UTC) and HTTP status' });
+    await eventually(
+      async () => {
+        await visitor.goto(`/console/${app.clientId}`);
+        await figure.getByText('As a table').click({ timeout: 2_000 });
+        expect((await figure.locator('tbody td:not(:first-child)').allTextContents()).toSorted()).toEqual(
+          ['400', '2', '403', '1'].toSorted(),
+        );
+      },
+      { timeoutMs: 30_000 },
+    );
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('console-usage-refused');
+    await page.getByRole('link', { name: 'What the errors mean' }).click();
+    await page.getByRole('link', { name: 'INSUFFICIENT_SCOPE' }).click();
+    await page.getByRole('heading', { name: 'INSUFFICIENT_SCOPE' }).waitFor();
+    await visitor.takePictures('problem-page');
   });
 
   test('leads a developer through the flow with their own session, to data and its record', async () => {

@@ -35,6 +35,7 @@ beforeAll(async () => {
           exportAccesses: () => ({}),
           listAccessDays: () => ({}),
           getAppUsage: () => ({}),
+          countRefusals: () => ({}),
         },
         {
           recordAccess: ['health-data'],
@@ -42,6 +43,7 @@ beforeAll(async () => {
           exportAccesses: [],
           listAccessDays: [],
           getAppUsage: [],
+          countRefusals: [],
         },
       ),
     ],

@@ -32,6 +32,7 @@ function start(options: Partial<RpcServerOptions>) {
           exportAccesses: () => ({}),
           listAccessDays: () => ({}),
           getAppUsage: () => ({}),
+          countRefusals: () => ({}),
         },
         {
           recordAccess: ['health-data'],
@@ -39,6 +40,7 @@ function start(options: Partial<RpcServerOptions>) {
           exportAccesses: [],
           listAccessDays: [],
           getAppUsage: [],
+          countRefusals: [],
         },
       ),
     ],

@@ -45,6 +45,7 @@ beforeAll(async () => {
           exportAccesses: () => ({}),
           listAccessDays: () => ({}),
           getAppUsage: () => ({}),
+          countRefusals: () => ({}),
         },
         {
           recordAccess: ['health-data'],
@@ -52,6 +53,7 @@ beforeAll(async () => {
           exportAccesses: [],
           listAccessDays: [],
           getAppUsage: ['gateway'],
+          countRefusals: ['gateway'],
         },
       ),
     ],

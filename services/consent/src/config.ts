@@ -53,6 +53,8 @@ const schema = z.object({
   PRUNE_REVOCATIONS_AFTER_DAYS: integer(7, { min: 2 }),
   /** Days that a pending approval is kept, whatever became of it. */
   PRUNE_PENDING_AFTER_DAYS: integer(30, { min: 1 }),
+  /** Days that counts of refused requests are kept; the usage of an app shows none of days before. */
+  PRUNE_REFUSALS_AFTER_DAYS: integer(400, { min: 31 }),
 });
 
 /** Every setting of the consent service. */

@@ -38,6 +38,7 @@ import { createPgAccessCounter } from './store/pg-access-counter.ts';
 import { createPgAccessRecorder } from './store/pg-access-recorder.ts';
 import { createPgLiveness } from './store/pg-liveness.ts';
 import { createPrismaAccessHistory } from './store/prisma-access-history.ts';
+import { createPrismaAppUsage } from './store/prisma-app-usage.ts';
 import { createPrismaApps } from './store/prisma-apps.ts';
 import { createPrismaCheckpoints } from './store/prisma-checkpoints.ts';
 import { createPrismaCredentials } from './store/prisma-credentials.ts';
@@ -85,12 +86,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { clock = systemClock } = overrides;
   const log = overrides.log ?? createLogger({ service: 'consent', level: config.LOG_LEVEL });
   await using resources = new AsyncDisposableStack();
-  const {
-    access,
-    revocations,
-    months,
-    ordinary: prisma,
-  } = resources.use(await openConnectionPools(config, log));
+  const pools = resources.use(await openConnectionPools(config, log));
+  const { access, revocations, months, ordinary: prisma } = pools;
   const evictions = overrides.evictions ?? openEvictions(config, clock, log, resources);
   const guard = resources.use(await openRestoreGuard(access.pool, config, log));
   const userOf = openSessions(config, clock);
@@ -105,6 +102,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       accesses: createAccesses({
         writer,
         history: translatingErrors(createPrismaAccessHistory(prisma)),
+        appUsage: translatingErrors(createPrismaAppUsage(prisma)),
       }),
       userOf: base.userOf,
     }),
@@ -179,6 +177,7 @@ async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise
   const pruned = createPrismaPruner(prisma, {
     revocationDays: config.PRUNE_REVOCATIONS_AFTER_DAYS,
     pendingDays: config.PRUNE_PENDING_AFTER_DAYS,
+    refusalDays: config.PRUNE_REFUSALS_AFTER_DAYS,
   });
   resources.use(startPruning(translatingErrors(pruned), { intervalMs: config.PRUNE_INTERVAL_MS, log }));
 }

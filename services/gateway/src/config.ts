@@ -97,6 +97,8 @@ export const gatewaySettings = z.object({
   AUTH_FAILURE_FLOOR_MS: durationMs(25),
   /** Proxies in front whose `X-Forwarded-For` is believed: their number. */
   TRUST_PROXY: integer(0, { max: 10 }),
+  /** How often the numbers of refused requests are handed to consent, for the usage of apps; a gateway that dies loses them. Milliseconds. */
+  USAGE_INTERVAL_MS: durationMs(5_000),
   MAX_BODY_BYTES: integer(64 * 1024, { min: 1 }),
   MAX_URL_BYTES: integer(8 * 1024, { min: 256 }),
   MAX_HEADER_BYTES: integer(16 * 1024, { min: 4 * 1024 }),

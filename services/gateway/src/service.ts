@@ -1,6 +1,7 @@
 import { setTimeout as pauseForReal } from 'node:timers/promises';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
+import { startPeriodic } from '@phds/service-kit/periodic';
 import { openRedis } from '@phds/service-kit/redis';
 import { createSessionVerifier } from '@phds/service-kit/session';
 import { Authenticator } from './cache/authenticator.ts';
@@ -15,6 +16,7 @@ import { createSessionReader } from './http/session.ts';
 import { FailedAuthentications } from './limits/failed-authentications.ts';
 import { RequestLimits } from './limits/request-limits.ts';
 import { SurfaceLimits } from './limits/surface-limits.ts';
+import { RefusalCounts } from './usage/refusal-counts.ts';
 
 export interface Overrides {
   readonly clock?: Clock;
@@ -40,6 +42,8 @@ export async function createService(config: GatewayConfig, overrides: Overrides 
   const { REDIS_URL: redisUrl } = config;
   const redis = redisUrl === undefined ? null : starting.use(openRedis(redisUrl, log));
   if (redisUrl !== undefined) starting.use(subscribeEvictions(redisUrl, cache, log));
+  const refusals = new RefusalCounts({ accesses: backends.accesses, clock, log });
+  handOverRefusals(refusals, config, log, starting);
   const app = createApp({
     config,
     log,
@@ -60,6 +64,7 @@ export async function createService(config: GatewayConfig, overrides: Overrides 
       userChangesPerMinute: config.LIMIT_USER_CHANGES_PER_MINUTE,
       anonymousAuthorizationsPerMinute: config.LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE,
     }),
+    refusals,
     failures: new FailedAuthentications({ redis, perMinute: config.LIMIT_AUTH_FAILURES_PER_MINUTE }),
     readSession: createSessionReader({
       verify: createSessionVerifier({
@@ -75,4 +80,16 @@ export async function createService(config: GatewayConfig, overrides: Overrides 
   log.info({ port: http.port }, 'gateway is listening');
   const running = starting.move();
   return { port: http.port, cache, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** Hands the counts over now and then, and once more when the last request has been answered. */
+function handOverRefusals(
+  refusals: RefusalCounts,
+  { USAGE_INTERVAL_MS: intervalMs }: GatewayConfig,
+  log: Logger,
+  resources: AsyncDisposableStack,
+): void {
+  const failed = (err: unknown) => log.warn({ err }, 'handing over the counts of refused requests failed');
+  resources.defer(() => refusals.handOver().catch(failed));
+  resources.use(startPeriodic(() => refusals.handOver(), { intervalMs, onFailure: failed }));
 }

@@ -56,6 +56,7 @@ export class FakeConsent implements AsyncDisposable {
             exportAccesses: () => ({}),
             listAccessDays: () => ({}),
             getAppUsage: () => ({}),
+            countRefusals: () => ({}),
           },
           {
             recordAccess: ['health-data'],
@@ -63,6 +64,7 @@ export class FakeConsent implements AsyncDisposable {
             exportAccesses: [],
             listAccessDays: [],
             getAppUsage: [],
+            countRefusals: [],
           },
         ),
       ],

@@ -44,7 +44,7 @@ async function fetchApp(clientId: string): Promise<DeveloperApp> {
   return (await get<Data<DeveloperApp>>(pathOf(clientId))).data;
 }
 
-/** Recorded accesses and refused attempts by day and endpoint, newest first. */
+/** Accesses and refused attempts by day and endpoint, newest first. */
 export function useUsage(clientId: string) {
   return useQuery({
     queryKey: ['developer-apps', clientId, 'usage'],

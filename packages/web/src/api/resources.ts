@@ -151,11 +151,14 @@ export interface RotatedSecret {
   readonly secretLast4: string;
 }
 
+/** Requests of one app on one UTC day at one endpoint. */
 export interface UsageDay {
   readonly date: string;
   readonly endpoint: string;
   readonly released: number;
   readonly refused: number;
+  /** The refused ones by HTTP status, counted seconds later. */
+  readonly refusals: readonly { readonly status: number; readonly count: number }[];
 }
 
 export interface Session {

@@ -1,8 +1,8 @@
 import { notFound } from '@phds/service-kit/errors';
-import type { Access, AccessDay, AccessEntry, AppUsage, Verdict } from '../domain/access.ts';
+import type { Access, AccessDay, AccessEntry, AppUsage, RefusalCount, Verdict } from '../domain/access.ts';
 import type { AccessWriter } from './access-writer.ts';
 import type { Listed, Page } from './ports.ts';
-import type { AccessFilter, AccessHistory, DayFilter, DayRange } from './record-ports.ts';
+import type { AccessFilter, AccessHistory, AppUsageStore, DayFilter, DayRange } from './record-ports.ts';
 
 /** Accesses in a piece of an export; with the longest texts they fit into a message. */
 const EXPORT_PIECE = 500;
@@ -19,13 +19,16 @@ export interface Accesses {
   days(userId: string, filter: DayFilter, range: DayRange | null): Promise<AccessDay[]>;
   /** Throws `not_found` unless the user owns the app. */
   usage(clientId: string, ownerId: string, range: DayRange | null): Promise<AppUsage[]>;
+  /** Adds what a gateway counted to the usage of apps. */
+  addRefusals(refusals: readonly RefusalCount[]): Promise<void>;
 }
 
 export function createAccesses(ports: {
   readonly writer: Pick<AccessWriter, 'record'>;
   readonly history: AccessHistory;
+  readonly appUsage: AppUsageStore;
 }): Accesses {
-  const { writer, history } = ports;
+  const { writer, history, appUsage } = ports;
   return {
     record: (accesses) => writer.record(accesses),
     async list(userId, filter, page) {
@@ -44,9 +47,10 @@ export function createAccesses(ports: {
       return days;
     },
     async usage(clientId, ownerId, range) {
-      const usage = await history.usage(clientId, ownerId, range);
+      const usage = await appUsage.usage(clientId, ownerId, range);
       if (usage === null) throw notFound();
       return usage;
     },
+    addRefusals: (refusals) => appUsage.addRefusals(refusals),
   };
 }

@@ -1,7 +1,7 @@
 import type { ChainedBatch } from '@phds/record-chain/chain';
 import type { ChainHead } from '@phds/record-chain/checkpoint';
 import type { ChainedRecord } from '@phds/record-chain/record';
-import type { Access, AccessDay, AccessEntry, AppUsage, Judgement } from '../domain/access.ts';
+import type { Access, AccessDay, AccessEntry, AppUsage, Judgement, RefusalCount } from '../domain/access.ts';
 import type { Listed, Page } from './ports.ts';
 
 // As in ports.ts, every method commits before it answers and throws `unavailable` while the database is away.
@@ -66,8 +66,14 @@ export interface AccessHistory {
   ): Promise<AccessEntry[] | null>;
   /** Newest day first, then by app; a range of null is the last 30 days. null as above. */
   days(userId: string, filter: DayFilter, range: DayRange | null): Promise<AccessDay[] | null>;
+}
+
+/** The usage of apps, for their developers. */
+export interface AppUsageStore {
   /** A range of null is the last 30 days. Answers null when the user does not own the app. */
   usage(clientId: string, ownerId: string, range: DayRange | null): Promise<AppUsage[] | null>;
+  /** Adds to what is counted; those of unknown apps are left out. All or none. */
+  addRefusals(refusals: readonly RefusalCount[]): Promise<void>;
 }
 
 /** Counts records by day, so that reading the counts never scans them. */

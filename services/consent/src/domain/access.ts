@@ -66,13 +66,30 @@ export interface AccessDay {
   readonly refused: number;
 }
 
-/** Accesses of one app on one UTC day at one endpoint. */
+/** Requests of one app on one UTC day at one endpoint. */
 export interface AppUsage {
   /** `YYYY-MM-DD`. */
   readonly date: string;
   readonly endpoint: string;
   readonly released: number;
+  /** At least the number of recorded answers that did not leave, and at least the sum of `refusals`. */
   readonly refused: number;
+  /** As the gateways counted them, in the order of the status. */
+  readonly refusals: readonly StatusCount[];
+}
+
+export interface StatusCount {
+  /** Of HTTP. */
+  readonly status: number;
+  readonly count: number;
+}
+
+/** Requests of one app that a gateway refused with one status on one UTC day at one endpoint. */
+export interface RefusalCount extends StatusCount {
+  readonly clientId: string;
+  /** `YYYY-MM-DD`. */
+  readonly date: string;
+  readonly endpoint: string;
 }
 
 /** Public form of a record's id. */

@@ -3,6 +3,7 @@ import {
   type Access as AccessMessage,
   AccessService,
   type ListAccessesRequest,
+  type RefusalCount as RefusalMessage,
   Verdict,
 } from '@phds/contracts/phds/consent/v1/access_pb';
 import { withoutDeadline } from '@phds/service-kit/deadline';
@@ -15,12 +16,13 @@ import {
   type Access,
   type AccessEntry,
   findAccessUuid,
+  type RefusalCount,
   type Verdict as VerdictName,
 } from '../domain/access.ts';
 import { findDate, findMoment, parseHash, parseName, parseText, toPage } from './parameters.ts';
 import type { UserOf } from './user.ts';
 
-/** Accesses of one call, and of one batch of the records. */
+/** Accesses of one call, and of one batch of the records; counts of one call. */
 export const LARGEST_BATCH = 500;
 const LONGEST_DAYS = 366;
 const DAY_MS = 86_400_000;
@@ -74,7 +76,15 @@ export function accessService({ accesses, userOf }: { accesses: Accesses; userOf
       async getAppUsage(request, context) {
         const userId = await userOf(context);
         const clientId = parseName('clientId', request.clientId);
-        return { usage: await accesses.usage(clientId, userId, findDays(request)) };
+        const usage = await accesses.usage(clientId, userId, findDays(request));
+        return { usage: usage.map((row) => ({ ...row, refusals: [...row.refusals] })) };
+      },
+      async countRefusals({ refusals }) {
+        if (refusals.length < 1 || refusals.length > LARGEST_BATCH) {
+          throw invalidRequest('refusals', `must be 1 to ${LARGEST_BATCH}`);
+        }
+        await accesses.addRefusals(refusals.map(parseRefusal));
+        return {};
       },
     },
     {
@@ -83,6 +93,7 @@ export function accessService({ accesses, userOf }: { accesses: Accesses; userOf
       exportAccesses: ['gateway'],
       listAccessDays: ['gateway'],
       getAppUsage: ['gateway'],
+      countRefusals: ['gateway'],
     },
   );
 }
@@ -115,6 +126,20 @@ function parseAccess(message: AccessMessage): Access {
     recordCount: Math.min(message.recordCount, INT_MAX),
     requestId: parseText('requestId', message.requestId, 256),
     dataFrom: parseText('dataFrom', message.dataFrom, 10),
+  };
+}
+
+function parseRefusal({ clientId, date, endpoint, status, count }: RefusalMessage): RefusalCount {
+  if (status < 400 || status > 599) throw invalidRequest('status', 'must be 400 to 599');
+  if (count < 1) throw invalidRequest('count', 'must be at least 1');
+  const day = findDate('date', date);
+  if (day === null) throw invalidRequest('date', 'is missing');
+  return {
+    clientId: parseName('clientId', clientId),
+    date: day,
+    endpoint: parseName('endpoint', endpoint, 512),
+    status,
+    count: Math.min(count, INT_MAX),
   };
 }
 

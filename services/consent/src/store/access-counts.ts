@@ -1,4 +1,7 @@
+import type { DayRange } from '../app/record-ports.ts';
 import { Prisma } from './generated/client.ts';
+
+const DEFAULT_DAYS_BACK = 29;
 
 /** A record that is not counted in access_day yet: few at any time, all of them new. */
 const UNCOUNTED = Prisma.sql`r.id >= (SELECT first_id_of(min(at)) FROM access_uncounted)
@@ -25,4 +28,11 @@ export function accessCounts(where: Prisma.Sql): Prisma.Sql {
 /** The reference of a person; NULL for one who never gave a consent. */
 export function refOf(userId: string): Prisma.Sql {
   return Prisma.sql`(SELECT user_ref FROM person WHERE user_id = ${userId})`;
+}
+
+/** Restricts counts of the alias `c` to days; null is the last 30. */
+export function within(range: DayRange | null): Prisma.Sql {
+  if (range !== null) return Prisma.sql`c.day BETWEEN ${range.from}::date AND ${range.to}::date`;
+  return Prisma.sql`c.day BETWEEN (statement_timestamp() AT TIME ZONE 'UTC')::date - ${DEFAULT_DAYS_BACK}::int
+    AND (statement_timestamp() AT TIME ZONE 'UTC')::date`;
 }

@@ -1,12 +1,11 @@
 import type { Page } from '../app/ports.ts';
 import type { AccessFilter, AccessHistory, DayFilter, DayRange } from '../app/record-ports.ts';
 import { type AccessDay, type AccessEntry, toAccessId } from '../domain/access.ts';
-import { accessCounts, refOf } from './access-counts.ts';
+import { accessCounts, refOf, within } from './access-counts.ts';
 import { shownAppOf } from './app-profiles.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 
 const DAY_MS = 86_400_000;
-const DEFAULT_DAYS_BACK = 29;
 
 /** The history of accesses: entries from the records themselves, numbers from what is counted of them. */
 export function createPrismaAccessHistory(prisma: PrismaClient): AccessHistory {
@@ -28,15 +27,6 @@ export function createPrismaAccessHistory(prisma: PrismaClient): AccessHistory {
     async days(userId, filter, range) {
       if (await isForeign(prisma, filter.grantId, userId)) return null;
       return selectDays(prisma, userId, filter, range);
-    },
-    async usage(clientId, ownerId, range) {
-      const owned = await prisma.app.findFirst({ where: { clientId, ownerId }, select: { clientId: true } });
-      if (owned === null) return null;
-      return prisma.$queryRaw`
-        SELECT to_char(c.day, 'YYYY-MM-DD') AS date, c.endpoint,
-          sum(c.recorded - c.refused)::int AS released, sum(c.refused)::int AS refused
-        FROM ${accessCounts(Prisma.sql`r.client_id = ${clientId}`)} c
-        WHERE ${within(range)} GROUP BY c.day, c.endpoint ORDER BY c.day DESC, c.endpoint`;
     },
   };
 }
@@ -128,10 +118,4 @@ function between(from: Date | null, to: Date | null): Prisma.Sql {
   if (from !== null) conditions.push(Prisma.sql`r.id >= first_id_of(${from}::timestamptz)`);
   if (to !== null) conditions.push(Prisma.sql`r.id < first_id_of(${to}::timestamptz)`);
   return Prisma.join(conditions, ' AND ');
-}
-
-function within(range: DayRange | null): Prisma.Sql {
-  if (range !== null) return Prisma.sql`c.day BETWEEN ${range.from}::date AND ${range.to}::date`;
-  return Prisma.sql`c.day BETWEEN (statement_timestamp() AT TIME ZONE 'UTC')::date - ${DEFAULT_DAYS_BACK}::int
-    AND (statement_timestamp() AT TIME ZONE 'UTC')::date`;
 }

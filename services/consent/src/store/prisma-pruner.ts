@@ -5,6 +5,8 @@ import type { PrismaClient } from './generated/client.ts';
 export interface KeptDays {
   readonly revocationDays: number;
   readonly pendingDays: number;
+  /** Of counts of refused requests, from their day. */
+  readonly refusalDays: number;
 }
 
 /**
@@ -12,7 +14,10 @@ export interface KeptDays {
  * which bound what the service can delete. The keys are an array: Postgres collects them once, where it may run a subquery again and
  * lock other rows.
  */
-export function createPrismaPruner(prisma: PrismaClient, { revocationDays, pendingDays }: KeptDays) {
+export function createPrismaPruner(
+  prisma: PrismaClient,
+  { revocationDays, pendingDays, refusalDays }: KeptDays,
+) {
   return {
     revoked_family: async (limit) =>
       countOf(
@@ -27,6 +32,11 @@ export function createPrismaPruner(prisma: PrismaClient, { revocationDays, pendi
         SELECT id FROM pending_approval
         WHERE created_at < statement_timestamp() - make_interval(days => ${pendingDays}::int)
         ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
+    refused_request: (limit) => prisma.$executeRaw`
+      DELETE FROM refused_request WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM refused_request
+        WHERE day < (statement_timestamp() AT TIME ZONE 'UTC')::date - ${refusalDays}::int
+        ORDER BY day LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
   } satisfies PrunedTables;
 }
 

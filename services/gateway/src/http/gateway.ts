@@ -6,6 +6,7 @@ import type { GatewayConfig } from '../config.ts';
 import type { FailedAuthentications } from '../limits/failed-authentications.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
 import type { SurfaceLimits } from '../limits/surface-limits.ts';
+import type { RefusalCounts } from '../usage/refusal-counts.ts';
 import type { SessionReader } from './session.ts';
 
 /** Waits so many milliseconds; injected so that tests need not. */
@@ -22,5 +23,6 @@ export interface Gateway {
   readonly limits: RequestLimits;
   readonly surfaceLimits: SurfaceLimits;
   readonly failures: FailedAuthentications;
+  readonly refusals: Pick<RefusalCounts, 'add'>;
   readonly readSession: SessionReader;
 }

@@ -1,21 +1,17 @@
-import { type AppSettings, useApp, useSettingsChange, useUsage } from '../../api/developer-apps.ts';
+import { type AppSettings, useApp, useSettingsChange } from '../../api/developer-apps.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
-import { BarChart } from '../../charts/bar-chart.tsx';
 import { ButtonLink } from '../../ui/button.tsx';
 import { Card, Facts, Stack } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { addDays, today } from '../../ui/days.ts';
 import { PageHeading } from '../../ui/layout.tsx';
-import { Empty, EmptyPage } from '../../ui/notice.tsx';
+import { EmptyPage } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { Instant } from '../../ui/time.tsx';
 import { AppForm, settingsOf } from './app-form.tsx';
 import { AppStatusTag } from './app-status-tag.tsx';
 import { Credentials } from './credentials.tsx';
 import { FirstCall } from './first-call.tsx';
-
-// What the service answers unless it is asked for other days.
-const SHOWN_DAYS = 30;
+import { Usage } from './usage.tsx';
 
 /** One app of this developer. */
 export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
@@ -63,38 +59,6 @@ function About({ app }: { readonly app: DeveloperApp }) {
         ]}
       />
       <Credentials app={app} />
-    </Card>
-  );
-}
-
-function Usage({ clientId }: { readonly clientId: string }) {
-  const usage = useUsage(clientId);
-  return (
-    <Card label="Usage">
-      <h2>Usage of the last 30 days</h2>
-      <Resource query={usage} what="the usage">
-        {(days) =>
-          days.length === 0 ? (
-            <Empty title="No request yet">
-              <p>
-                Accesses and refused attempts appear here, by day (UTC) and endpoint, from the access records.
-              </p>
-            </Empty>
-          ) : (
-            <BarChart
-              title="Requests by day (UTC) and endpoint"
-              seriesTitle="Endpoint"
-              from={addDays(today(), 1 - SHOWN_DAYS)}
-              to={today()}
-              bars={days.map(({ date, endpoint, released, refused }) => ({
-                date,
-                series: endpoint.replace('/api/v1/', ''),
-                value: released + refused,
-              }))}
-            />
-          )
-        }
-      </Resource>
     </Card>
   );
 }

@@ -6,13 +6,14 @@ import type { Authenticated } from '../../cache/authenticator.ts';
 import type { Allowance } from '../../limits/limit.ts';
 import { findBearerToken } from '../bearer.ts';
 import type { Gateway } from '../gateway.ts';
+import { meaningOf } from '../http-error.ts';
 import { refuse } from '../refusal.ts';
 import { admit, withAssertion } from './admission.ts';
 import { type ApiCall, readApiCall } from './api-call.ts';
 import { sendDocument } from './document-answer.ts';
 import { FETCH } from './fetch-document.ts';
 import { parseReadParameters } from './read-parameters.ts';
-import { getRoute, parseSegment, VERSIONS_PATH } from './routes.ts';
+import { getRoute, parseSegment, toUsageName, VERSIONS_PATH } from './routes.ts';
 import { lifecycleHeaders, sendVersions } from './versions.ts';
 
 /** Everything under `/api`. `address` is the client's, by the proxies that are trusted. */
@@ -32,8 +33,10 @@ export function createApiHandler(gateway: Gateway): ApiHandler {
     const startedAt = performance.now();
     const requestId = newId('req', 96);
     let headers: Record<string, string> = {};
+    let clientId: string | null = null;
     const answer = async () => {
       const who = await authenticate(gateway, call);
+      clientId = who.principal.clientId;
       // Every authenticated request counts and is told how it stands; whether it is over the limit is judged in its turn.
       const allowance = await gateway.limits.take(who.principal.clientId, who.principal.userId);
       headers = { ...toHeaders(allowance, requestId), ...lifecycle };
@@ -42,15 +45,21 @@ export function createApiHandler(gateway: Gateway): ApiHandler {
     answer()
       .then(
         () => gateway.log.debug({ requestId, path: call.path, ms: performance.now() - startedAt }, 'data'),
-        (error: unknown) =>
-          refuse(gateway, response, toAppError(error), {
+        (caught: unknown) => {
+          const error = toAppError(caught);
+          if (clientId !== null) {
+            const { status } = meaningOf(error);
+            gateway.refusals.add({ clientId, endpoint: toUsageName(call.path), status });
+          }
+          return refuse(gateway, response, error, {
             surface: 'problem',
             requestId,
             startedAt,
             address: request.ip ?? request.socket.remoteAddress ?? '',
             route: call.path,
             headers,
-          }),
+          });
+        },
       )
       .catch((err: unknown) => gateway.log.error({ requestId, err }, 'answering failed'));
   };

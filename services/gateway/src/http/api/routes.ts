@@ -1,5 +1,12 @@
 import { isCategory } from '@phds/catalog/categories';
-import { API_PREFIX, ENDPOINTS, type Endpoint, getEndpoint, scopeOfEndpoint } from '@phds/catalog/endpoints';
+import {
+  API_PREFIX,
+  DATA_PATHS,
+  ENDPOINTS,
+  type Endpoint,
+  getEndpoint,
+  scopeOfEndpoint,
+} from '@phds/catalog/endpoints';
 import { notFound } from '@phds/service-kit/errors';
 import { methodNotAllowed, unsupportedVersion, urlTooLong } from '../http-error.ts';
 import { decode } from '../query.ts';
@@ -63,6 +70,17 @@ function findAdherenceRoute(path: string): Route | null {
   if (segment === undefined) return null;
   const endpoint = getEndpoint('adherence');
   return { endpoint, scope: scopeOfEndpoint(endpoint), segment };
+}
+
+/** Every path under `/api` that is no data endpoint, in the usage of an app. */
+const NO_ENDPOINT = '/api/*';
+const ADHERENCE_NAME = DATA_PATHS.find(({ endpoint }) => endpoint === 'adherence')?.path ?? NO_ENDPOINT;
+
+/** What the usage of an app calls a path: a data endpoint as access records name it, or one name for all others. */
+export function toUsageName(path: string): string {
+  const route = findRoute(path);
+  if (route === null) return NO_ENDPOINT;
+  return route.endpoint.id === 'adherence' ? ADHERENCE_NAME : path;
 }
 
 /** The medication id of a path. Any text is one: whether it exists is told by the data alone. */

@@ -5,7 +5,7 @@ import { readListQuery, toList } from '../list-query.ts';
 import { sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
 
-/** `GET /developer/apps/:clientId/usage`: accesses and refused attempts by day and endpoint, newest day first. */
+/** `GET /developer/apps/:clientId/usage`: accesses and refused attempts by day and endpoint, the latter also by status; newest day first. */
 export async function listUsage(gateway: Gateway, exchange: Exchange): Promise<void> {
   const query = readListQuery(exchange.request.originalUrl, ['from', 'to']);
   const { from, to } = readDayRange(query);
@@ -16,6 +16,12 @@ export async function listUsage(gateway: Gateway, exchange: Exchange): Promise<v
   );
   const { page, pageSize } = query.page;
   const shown = usage.slice((page - 1) * pageSize, page * pageSize);
-  const data = shown.map(({ date, endpoint, released, refused }) => ({ date, endpoint, released, refused }));
+  const data = shown.map(({ refusals, date, endpoint, released, refused }) => ({
+    date,
+    endpoint,
+    released,
+    refused,
+    refusals: refusals.map(({ status, count }) => ({ status, count })),
+  }));
   sendJson(exchange.response, 200, toList(data, query.page, usage.length));
 }

@@ -510,9 +510,18 @@ export declare type AppUsage = Message<"phds.consent.v1.AppUsage"> & {
   released: number;
 
   /**
+   * The larger of the recorded answers that did not leave and the sum of the refusals, which include them.
+   *
    * @generated from field: uint32 refused = 4;
    */
   refused: number;
+
+  /**
+   * Refused requests by HTTP status, as the gateways counted them; seconds late, and without those of a gateway that died.
+   *
+   * @generated from field: repeated phds.consent.v1.StatusCount refusals = 5;
+   */
+  refusals: StatusCount[];
 };
 
 /**
@@ -520,6 +529,103 @@ export declare type AppUsage = Message<"phds.consent.v1.AppUsage"> & {
  * Use `create(AppUsageSchema)` to create a new message.
  */
 export declare const AppUsageSchema: GenMessage<AppUsage>;
+
+/**
+ * @generated from message phds.consent.v1.StatusCount
+ */
+export declare type StatusCount = Message<"phds.consent.v1.StatusCount"> & {
+  /**
+   * Of HTTP.
+   *
+   * @generated from field: uint32 status = 1;
+   */
+  status: number;
+
+  /**
+   * @generated from field: uint32 count = 2;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message phds.consent.v1.StatusCount.
+ * Use `create(StatusCountSchema)` to create a new message.
+ */
+export declare const StatusCountSchema: GenMessage<StatusCount>;
+
+/**
+ * @generated from message phds.consent.v1.CountRefusalsRequest
+ */
+export declare type CountRefusalsRequest = Message<"phds.consent.v1.CountRefusalsRequest"> & {
+  /**
+   * 1 to 500.
+   *
+   * @generated from field: repeated phds.consent.v1.RefusalCount refusals = 1;
+   */
+  refusals: RefusalCount[];
+};
+
+/**
+ * Describes the message phds.consent.v1.CountRefusalsRequest.
+ * Use `create(CountRefusalsRequestSchema)` to create a new message.
+ */
+export declare const CountRefusalsRequestSchema: GenMessage<CountRefusalsRequest>;
+
+/**
+ * Requests of one app that were refused with one status on one day at one endpoint.
+ *
+ * @generated from message phds.consent.v1.RefusalCount
+ */
+export declare type RefusalCount = Message<"phds.consent.v1.RefusalCount"> & {
+  /**
+   * @generated from field: string client_id = 1;
+   */
+  clientId: string;
+
+  /**
+   * YYYY-MM-DD (UTC).
+   *
+   * @generated from field: string date = 2;
+   */
+  date: string;
+
+  /**
+   * As in Access, or `/api/*` for every path that is no endpoint.
+   *
+   * @generated from field: string endpoint = 3;
+   */
+  endpoint: string;
+
+  /**
+   * HTTP status, 400 to 599.
+   *
+   * @generated from field: uint32 status = 4;
+   */
+  status: number;
+
+  /**
+   * @generated from field: uint32 count = 5;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message phds.consent.v1.RefusalCount.
+ * Use `create(RefusalCountSchema)` to create a new message.
+ */
+export declare const RefusalCountSchema: GenMessage<RefusalCount>;
+
+/**
+ * @generated from message phds.consent.v1.CountRefusalsResponse
+ */
+export declare type CountRefusalsResponse = Message<"phds.consent.v1.CountRefusalsResponse"> & {
+};
+
+/**
+ * Describes the message phds.consent.v1.CountRefusalsResponse.
+ * Use `create(CountRefusalsResponseSchema)` to create a new message.
+ */
+export declare const CountRefusalsResponseSchema: GenMessage<CountRefusalsResponse>;
 
 /**
  * @generated from message phds.consent.v1.GetAppUsageResponse
@@ -671,6 +777,17 @@ export declare const AccessService: GenService<{
     methodKind: "unary";
     input: typeof GetAppUsageRequestSchema;
     output: typeof GetAppUsageResponseSchema;
+  },
+  /**
+   * Adds requests that a gateway refused to the usage of their apps; those of unknown apps are left out. Not idempotent: each call adds.
+   * All or none. Called by the gateway. Errors: INVALID_REQUEST.
+   *
+   * @generated from rpc phds.consent.v1.AccessService.CountRefusals
+   */
+  countRefusals: {
+    methodKind: "unary";
+    input: typeof CountRefusalsRequestSchema;
+    output: typeof CountRefusalsResponseSchema;
   },
 }>;
 

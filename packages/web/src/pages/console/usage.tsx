@@ -1,0 +1,80 @@
+import { rollups, sum } from 'd3-array';
+import { useUsage } from '../../api/developer-apps.ts';
+import type { UsageDay } from '../../api/resources.ts';
+import { type Bar, BarChart } from '../../charts/bar-chart.tsx';
+import { Card, Soft } from '../../ui/card.tsx';
+import { addDays, today } from '../../ui/days.ts';
+import { Empty } from '../../ui/notice.tsx';
+import { Resource } from '../../ui/resource.tsx';
+
+// What the service answers unless it is asked for other days.
+const SHOWN_DAYS = 30;
+
+/** How much an app has read lately, and what it was refused. */
+export function Usage({ clientId }: { readonly clientId: string }) {
+  const usage = useUsage(clientId);
+  return (
+    <Card label="Usage">
+      <h2>Usage of the last {SHOWN_DAYS} days</h2>
+      <Resource query={usage} what="the usage">
+        {(rows) => (rows.length === 0 ? <NoRequest /> : <Charts rows={rows} />)}
+      </Resource>
+    </Card>
+  );
+}
+
+function NoRequest() {
+  return (
+    <Empty title="No request yet">
+      <p>
+        Accesses appear here at once and refused requests within seconds, by day (UTC), endpoint and HTTP
+        status.
+      </p>
+    </Empty>
+  );
+}
+
+function Charts({ rows }: { readonly rows: readonly UsageDay[] }) {
+  const days = { from: addDays(today(), 1 - SHOWN_DAYS), to: today() };
+  const refused = toRefusedBars(rows);
+  return (
+    <>
+      <BarChart
+        title="Requests by day (UTC) and endpoint"
+        seriesTitle="Endpoint"
+        {...days}
+        bars={rows.map(({ date, endpoint, released, refused }) => ({
+          date,
+          series: endpoint.replace('/api/v1/', ''),
+          value: released + refused,
+        }))}
+      />
+      {refused.length === 0 ? null : (
+        <BarChart
+          title="Refused requests by day (UTC) and HTTP status"
+          seriesTitle="HTTP status"
+          {...days}
+          bars={refused}
+        />
+      )}
+      <Soft>
+        Refused requests appear within seconds. Requests whose access token was not live belong to no app and
+        are not counted. <a href="/problems">What the errors mean</a>
+      </Soft>
+    </>
+  );
+}
+
+/** One bar for each day and status, over all endpoints. */
+function toRefusedBars(rows: readonly UsageDay[]): Bar[] {
+  const counts = rows.flatMap(({ date, refusals }) => refusals.map((refusal) => ({ date, ...refusal })));
+  const days = rollups(
+    counts,
+    (same) => sum(same, ({ count }) => count),
+    ({ date }) => date,
+    ({ status }) => status,
+  );
+  return days.flatMap(([date, statuses]) =>
+    statuses.map(([status, value]) => ({ date, series: String(status), value })),
+  );
+}

@@ -1,0 +1,52 @@
+import type { AppUsageStore, DayRange } from '../app/record-ports.ts';
+import type { AppUsage, RefusalCount } from '../domain/access.ts';
+import { accessCounts, within } from './access-counts.ts';
+import { Prisma, type PrismaClient } from './generated/client.ts';
+
+const COUNT_MAX = 0x7fff_ffff;
+
+/** The usage of apps: what the access records come to, and the refusals that gateways counted. */
+export function createPrismaAppUsage(prisma: PrismaClient): AppUsageStore {
+  return {
+    async usage(clientId, ownerId, range) {
+      const owned = await prisma.app.findFirst({ where: { clientId, ownerId }, select: { clientId: true } });
+      return owned === null ? null : selectUsage(prisma, clientId, range);
+    },
+    async addRefusals(refusals) {
+      await addRefusals(prisma, refusals);
+    },
+  };
+}
+
+/**
+ * A refusal after the record is in the records and among the counts of the gateways, so the larger number holds: a gateway's counts
+ * know every refusal, but they come seconds later, and those of a gateway that dies are lost.
+ */
+function selectUsage(prisma: PrismaClient, clientId: string, range: DayRange | null): Promise<AppUsage[]> {
+  return prisma.$queryRaw`
+    SELECT to_char(c.day, 'YYYY-MM-DD') AS date, c.endpoint, sum(c.released)::int AS released,
+      greatest(sum(c.refused), sum(c.count))::int AS refused,
+      coalesce(jsonb_agg(jsonb_build_object('status', c.status, 'count', c.count) ORDER BY c.status)
+        FILTER (WHERE c.status IS NOT NULL), '[]') AS refusals
+    FROM (
+      SELECT day, endpoint, recorded - refused AS released, refused, NULL::int AS status, 0 AS count
+      FROM ${accessCounts(Prisma.sql`r.client_id = ${clientId}`)} r
+      UNION ALL
+      SELECT day, endpoint, 0, 0, status, count FROM refused_request WHERE client_id = ${clientId}
+    ) c
+    WHERE ${within(range)} GROUP BY c.day, c.endpoint ORDER BY c.day DESC, c.endpoint`;
+}
+
+/** In the order of the key, so that two gateways at once do not wait for each other in a circle. */
+async function addRefusals(prisma: PrismaClient, refusals: readonly RefusalCount[]): Promise<void> {
+  await prisma.$executeRaw`
+    INSERT INTO refused_request AS r (client_id, day, endpoint, status, count)
+    SELECT n.client_id, n.day, n.endpoint, n.status, least(sum(n.count), ${COUNT_MAX})::int
+    FROM unnest(${refusals.map(({ clientId }) => clientId)}::text[], ${refusals.map(({ date }) => date)}::date[],
+      ${refusals.map(({ endpoint }) => endpoint)}::text[], ${refusals.map(({ status }) => status)}::int[],
+      ${refusals.map(({ count }) => count)}::int[]) AS n(client_id, day, endpoint, status, count)
+    JOIN app a ON a.client_id = n.client_id
+    GROUP BY n.client_id, n.day, n.endpoint, n.status ORDER BY n.client_id, n.day, n.endpoint, n.status
+    ON CONFLICT (client_id, day, endpoint, status)
+    DO UPDATE SET count = least(r.count::bigint + excluded.count, ${COUNT_MAX})::int`;
+}

@@ -1,0 +1,97 @@
+import type { Client } from '@connectrpc/connect';
+import type { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
+import type { Clock } from '@phds/service-kit/clock';
+import { AppError } from '@phds/service-kit/errors';
+import type { Logger } from '@phds/service-kit/log';
+
+/** Counts that one call takes. */
+const BATCH = 500;
+/** Different counts that are kept while consent is away; refusals beyond them are not counted. */
+const MAX_KEPT = 20_000;
+
+const DAY_MS = 86_400_000;
+
+/** One refused request of an app that had authenticated. */
+export interface Refusal {
+  readonly clientId: string;
+  /** One of few names, whatever callers send. */
+  readonly endpoint: string;
+  /** Of HTTP. */
+  readonly status: number;
+}
+
+interface Count extends Refusal {
+  /** Days since 1 January 1970, UTC. */
+  readonly day: number;
+  count: number;
+}
+
+export interface RefusalCountsOptions {
+  readonly accesses: Pick<Client<typeof AccessService>, 'countRefusals'>;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/**
+ * Counts refused requests in memory and hands the counts to consent, which owns the usage of apps. A gateway that dies loses what it has
+ * not handed over. A batch whose answer is lost is sent again and may count twice: these are statistics, the records are exact.
+ */
+export class RefusalCounts {
+  readonly #accesses: RefusalCountsOptions['accesses'];
+  readonly #clock: Clock;
+  readonly #log: RefusalCountsOptions['log'];
+  #kept = new Map<string, Count>();
+  #lost = 0;
+
+  constructor({ accesses, clock, log }: RefusalCountsOptions) {
+    this.#accesses = accesses;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  add(refusal: Refusal): void {
+    this.#keep({ ...refusal, day: Math.floor(this.#clock.now().getTime() / DAY_MS), count: 1 });
+  }
+
+  /** Hands over everything counted so far. Throws when consent does not take it; what it may take later is kept. */
+  async handOver(): Promise<void> {
+    const counts = [...this.#kept.values()];
+    this.#kept = new Map();
+    this.#reportLost();
+    while (counts.length > 0) {
+      const batch = counts.slice(0, BATCH);
+      try {
+        await this.#accesses.countRefusals({ refusals: batch.map(toMessage) });
+      } catch (error) {
+        // The same batch again would be refused again.
+        if (isInvalid(error)) counts.splice(0, BATCH);
+        for (const count of counts) this.#keep(count);
+        throw error;
+      }
+      counts.splice(0, BATCH);
+    }
+  }
+
+  #keep(count: Count): void {
+    const key = `${count.day} ${count.status} ${count.clientId} ${count.endpoint}`;
+    const known = this.#kept.get(key);
+    if (known !== undefined) known.count += count.count;
+    else if (this.#kept.size < MAX_KEPT) this.#kept.set(key, count);
+    else this.#lost += count.count;
+  }
+
+  #reportLost(): void {
+    if (this.#lost === 0) return;
+    this.#log.warn({ refusals: this.#lost }, 'refused requests were not counted: too many different ones');
+    this.#lost = 0;
+  }
+}
+
+function toMessage({ clientId, day, endpoint, status, count }: Count) {
+  const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
+  return { clientId, date, endpoint, status, count: Math.min(count, 0xffff_ffff) };
+}
+
+function isInvalid(error: unknown): boolean {
+  return error instanceof AppError && error.reason === 'invalid_request';
+}
