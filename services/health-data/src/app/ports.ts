@@ -34,7 +34,10 @@ export interface ReadingQuery extends Slice {
 }
 
 export interface ReadingReader {
-  /** Newest first, ties by descending id. A slice beyond the end is empty, with the true total. */
+  /**
+   * Newest first, ties by type, source and end; never by row id, which depends on the user id. A slice beyond the end is empty, with the
+   * true total.
+   */
   list(query: ReadingQuery): Promise<Page<Reading>>;
 }
 
@@ -86,7 +89,10 @@ export interface RecordQuery extends Slice {
 }
 
 export interface RecordReader {
-  /** Newest first, ties by descending id; medications by name, then id; unknown `sinceOn` last. */
+  /**
+   * Newest first, unknown `sinceOn` last; medications by name. Ties by what the items show, and by row id only where they show the same,
+   * because row ids depend on the user id.
+   */
   list<Kind extends RecordKind>(kind: Kind, query: RecordQuery): Promise<Page<Stored<Kind>>>;
   /** Whether the user has this medication. */
   hasMedication(userId: string, medicationId: string): Promise<boolean>;

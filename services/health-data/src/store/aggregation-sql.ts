@@ -2,6 +2,7 @@ import type { SummaryQuery } from '../app/ports.ts';
 import type { SummaryCover } from '../domain/summary-cover.ts';
 import { notBefore } from '../domain/window.ts';
 import { lowerBound, upperBound } from './database.ts';
+import { toNewest } from './reading-order-sql.ts';
 import {
   ADDITIVE_HOURS,
   DATE_OF_HOUR,
@@ -60,10 +61,11 @@ const AGGREGATION = `
     ORDER BY type, day DESC
   ),
   newest_reading AS (
-    SELECT type, at, value FROM metric CROSS JOIN LATERAL (
-      SELECT start_at AS at, value FROM reading
-      WHERE user_id = $1 AND type = metric.type AND value IS NOT NULL AND start_at >= $21 AND start_at < $22
-      ORDER BY start_at DESC, id DESC LIMIT 1
+    SELECT metric.type, start_at AS at, value FROM metric CROSS JOIN LATERAL (
+      ${toNewest(
+        'user_id = $1 AND type = metric.type AND value IS NOT NULL AND start_at >= $21 AND start_at < $22',
+        { limit: '1' },
+      )}
     ) AS newest
     WHERE kind = 'average'
   ),

@@ -28,53 +28,55 @@ type Reader = (
 const READERS: Readonly<Record<RecordKind, Reader>> = {
   symptom: ({ symptom }, query) => {
     const where = { userId: query.userId, occurredAt: toFilter(query.range) };
-    return [symptom.findMany({ where, ...slice(query), ...newest('occurredAt') }), symptom.count({ where })];
+    return [symptom.findMany({ where, ...slice(query), orderBy: ORDERS.symptom }), symptom.count({ where })];
   },
   medication: ({ medication }, query) => {
     const where = { userId: query.userId };
-    const orderBy = [{ sortName: 'asc' as const }, { id: 'asc' as const }];
-    return [medication.findMany({ where, orderBy, ...slice(query) }), medication.count({ where })];
+    return [
+      medication.findMany({ where, ...slice(query), orderBy: ORDERS.medication }),
+      medication.count({ where }),
+    ];
   },
   'adherence-entry': ({ adherenceEntry }, query) => {
     const { userId, medicationId } = query;
     if (medicationId === undefined) throw new RangeError('Adherence is read by medication.');
     const where = { userId, medicationId, at: toFilter(query.range) };
     return [
-      adherenceEntry.findMany({ where, ...slice(query), ...newest('at') }),
+      adherenceEntry.findMany({ where, ...slice(query), orderBy: ORDERS.adherenceEntry }),
       adherenceEntry.count({ where }),
     ];
   },
   condition: ({ condition }, query) => {
     const where = { userId: query.userId, ...sinceFilter(query.range) };
-    return [condition.findMany({ where, ...slice(query), orderBy: SINCE_ORDER }), condition.count({ where })];
+    return [condition.findMany({ where, ...slice(query), orderBy: ORDERS.fact }), condition.count({ where })];
   },
   allergy: ({ allergy }, query) => {
     const where = { userId: query.userId, ...sinceFilter(query.range) };
-    return [allergy.findMany({ where, ...slice(query), orderBy: SINCE_ORDER }), allergy.count({ where })];
+    return [allergy.findMany({ where, ...slice(query), orderBy: ORDERS.fact }), allergy.count({ where })];
   },
   appointment: ({ appointment }, query) => {
     const where = { userId: query.userId, startsAt: toFilter(query.range) };
     return [
-      appointment.findMany({ where, ...slice(query), ...newest('startsAt') }),
+      appointment.findMany({ where, ...slice(query), orderBy: ORDERS.appointment }),
       appointment.count({ where }),
     ];
   },
   'mood-entry': ({ moodEntry }, query) => {
     const where = { userId: query.userId, occurredAt: toFilter(query.range) };
     return [
-      moodEntry.findMany({ where, ...slice(query), ...newest('occurredAt') }),
+      moodEntry.findMany({ where, ...slice(query), orderBy: ORDERS.moodEntry }),
       moodEntry.count({ where }),
     ];
   },
   report: ({ report }, query) => {
     const rangeFrom = toFilter({ from: query.coverFrom ?? null, to: null });
     const where = { userId: query.userId, generatedAt: toFilter(query.range), rangeFrom };
-    return [report.findMany({ where, ...slice(query), ...newest('generatedAt') }), report.count({ where })];
+    return [report.findMany({ where, ...slice(query), orderBy: ORDERS.report }), report.count({ where })];
   },
   'ehr-record': ({ ehrRecord }, query) => {
     const where = { userId: query.userId, occurredAt: toFilter(query.range) };
     return [
-      ehrRecord.findMany({ where, ...slice(query), ...newest('occurredAt') }),
+      ehrRecord.findMany({ where, ...slice(query), orderBy: ORDERS.ehrRecord }),
       ehrRecord.count({ where }),
     ];
   },
@@ -93,8 +95,61 @@ function slice({ limit, offset }: RecordQuery) {
   return { take: limit, skip: offset };
 }
 
-function newest<Field extends string>(field: Field) {
-  return { orderBy: [{ [field]: 'desc' } as Record<Field, 'desc'>, { id: 'desc' as const }] };
-}
+// Records of the same time or day are ordered by what an app sees of them. Row ids must not order what leaves (reading-order-sql.ts); they
+// only separate records that look alike, of which an app cannot tell which is which.
+const ORDERS = {
+  symptom: [{ occurredAt: 'desc' }, { description: 'asc' }, { severity: 'asc' }, { id: 'asc' }],
+  medication: [
+    { sortName: 'asc' },
+    { name: 'asc' },
+    { dosage: 'asc' },
+    { frequency: 'asc' },
+    { condition: 'asc' },
+    { pattern: 'asc' },
+    { id: 'asc' },
+  ],
+  adherenceEntry: [
+    { at: 'desc' },
+    { scheduledAt: 'desc' },
+    { takenAt: 'desc' },
+    { status: 'asc' },
+    { dose: 'asc' },
+    { reason: 'asc' },
+    { id: 'asc' },
+  ],
+  fact: [
+    { sinceOn: { sort: 'desc', nulls: 'last' } },
+    { sinceDate: 'asc' },
+    { name: 'asc' },
+    { severity: 'asc' },
+    { id: 'asc' },
+  ],
+  appointment: [
+    { startsAt: 'desc' },
+    { title: 'asc' },
+    { specialty: 'asc' },
+    { location: 'asc' },
+    { offsetMinutes: 'asc' },
+    { id: 'asc' },
+  ],
+  moodEntry: [{ occurredAt: 'desc' }, { mood: 'asc' }, { note: 'asc' }, { id: 'asc' }],
+  report: [
+    { generatedAt: 'desc' },
+    { rangeFrom: 'desc' },
+    { rangeTo: 'desc' },
+    { summary: 'asc' },
+    { id: 'asc' },
+  ],
+  ehrRecord: [{ occurredAt: 'desc' }, { resourceType: 'asc' }, { summary: 'asc' }, { id: 'asc' }],
+} satisfies Orders;
 
-const SINCE_ORDER = [{ sinceOn: { sort: 'desc' as const, nulls: 'last' as const } }, { id: 'desc' as const }];
+interface Orders {
+  readonly symptom: Prisma.SymptomOrderByWithRelationInput[];
+  readonly medication: Prisma.MedicationOrderByWithRelationInput[];
+  readonly adherenceEntry: Prisma.AdherenceEntryOrderByWithRelationInput[];
+  readonly fact: (Prisma.ConditionOrderByWithRelationInput & Prisma.AllergyOrderByWithRelationInput)[];
+  readonly appointment: Prisma.AppointmentOrderByWithRelationInput[];
+  readonly moodEntry: Prisma.MoodEntryOrderByWithRelationInput[];
+  readonly report: Prisma.ReportOrderByWithRelationInput[];
+  readonly ehrRecord: Prisma.EhrRecordOrderByWithRelationInput[];
+}

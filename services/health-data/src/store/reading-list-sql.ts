@@ -4,6 +4,7 @@ import { metricsOfCategory } from '@phds/catalog/metrics';
 import type { ReadingQuery } from '../app/ports.ts';
 import { coverHours } from '../domain/span-cover.ts';
 import { lowerBound, upperBound } from './database.ts';
+import { tiesOf, toNewest } from './reading-order-sql.ts';
 
 /** A prepared statement with its values. */
 export interface Statement {
@@ -62,7 +63,7 @@ function forColumns(toText: (column: Column) => string): Readonly<Record<Column,
   return { category: toText('category'), type: toText('type') };
 }
 
-const FIELDS = 'id, type, value, source, start_at';
+const FIELDS = 'page.id, page.type, page.value, page.source, page.start_at';
 
 // The hottest statement: the total is computed once, as a subquery of its own, and travels in each row, because a second
 // statement would cost more than twenty small numbers.
@@ -72,8 +73,8 @@ const NEWEST = forColumns(
     SELECT coalesce(sum(count), 0) FROM reading_count
     WHERE user_id = $1 AND type = ANY($3) AND span = 'all' AND start_at = '-infinity'
   )
-  FROM reading WHERE user_id = $1 AND ${column} = $2
-  ORDER BY start_at DESC, id DESC LIMIT $4`,
+  FROM (${toNewest(`user_id = $1 AND ${column} = $2`, { limit: '$4::bigint' })}) AS page
+  ORDER BY start_at DESC, ${tiesOf('page')}`,
 );
 
 /**
@@ -98,12 +99,10 @@ const toParts = (column: Column) => `
   counted AS (SELECT coalesce(sum(number), 0) AS total FROM part)`;
 
 const toPage = (column: Column, { below, skip }: { below: string; skip: string }) => `
-  SELECT page.*, counted.total FROM counted LEFT JOIN (
-    SELECT ${FIELDS} FROM reading
-    WHERE user_id = $1 AND ${column} = $2 AND start_at >= $6 AND start_at < $7 ${below}
-    ORDER BY start_at DESC, id DESC LIMIT $4 OFFSET ${skip}
+  SELECT ${FIELDS}, counted.total FROM counted LEFT JOIN (
+    ${toNewest(`user_id = $1 AND ${column} = $2 AND start_at >= $6 AND start_at < $7 ${below}`, { limit: '$4::bigint', skip })}
   ) AS page ON true
-  ORDER BY page.start_at DESC, page.id DESC`;
+  ORDER BY page.start_at DESC, ${tiesOf('page')}`;
 
 const SKIPPED = forColumns(
   (column) => `WITH ${toParts(column)} ${toPage(column, { below: '', skip: '$5' })}`,
@@ -147,5 +146,5 @@ const FOUND = forColumns(
   WITH ${toParts(column)},
   ${toFound('coarsest', 'SELECT *, 0 AS newer FROM part')},
   ${toFiner('finer', 'coarsest')}, ${toFiner('day_or_finer', 'finer')}, ${toFiner('finest', 'day_or_finer')}
-  ${toPage(column, { below: 'AND start_at < (SELECT end_at FROM finest)', skip: '$5 - (SELECT before FROM finest)' })}`,
+  ${toPage(column, { below: 'AND start_at < (SELECT end_at FROM finest)', skip: '($5 - (SELECT before FROM finest))' })}`,
 );

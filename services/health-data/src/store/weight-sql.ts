@@ -4,6 +4,7 @@ import { coverSpans } from '../domain/span-cover.ts';
 import type { SummaryCover } from '../domain/summary-cover.ts';
 import { lowerBound, upperBound } from './database.ts';
 import type { Statement } from './reading-list-sql.ts';
+import { tiesOf, toNewest } from './reading-order-sql.ts';
 import { PARTS, toSummaryValues } from './summary-sql.ts';
 import { toFoundDay } from './trend-sql.ts';
 
@@ -23,11 +24,12 @@ const BY_ROLLUPS = `
   )
   SELECT entry.id, entry.value, page.start_on, total, usable
   FROM usable CROSS JOIN counted LEFT JOIN (page CROSS JOIN LATERAL (
-    SELECT id, value FROM reading
-    WHERE user_id = $1 AND type = 'weight' AND value IS NOT NULL AND timezone($2, start_at)::date = page.start_on
+    ${toNewest(
+      `user_id = $1 AND type = 'weight' AND value IS NOT NULL AND timezone($2, start_at)::date = page.start_on
       AND start_at >= timezone($2, page.start_on::timestamp) - interval '2 hours'
-      AND start_at < timezone($2, (page.start_on + 1)::timestamp) + interval '2 hours'
-    ORDER BY start_at DESC, id DESC LIMIT 1
+      AND start_at < timezone($2, (page.start_on + 1)::timestamp) + interval '2 hours'`,
+      { limit: '1' },
+    )}
   ) AS entry) ON true
   ORDER BY page.start_on DESC`;
 
@@ -36,11 +38,11 @@ const BY_READINGS = `
   WITH entry AS (
     SELECT DISTINCT ON (day) id, value, day
     FROM (
-      SELECT id, value, start_at, timezone($2, start_at)::date AS day FROM reading
+      SELECT *, timezone($2, start_at)::date AS day FROM reading
       WHERE user_id = $1 AND type = 'weight' AND value IS NOT NULL AND start_at >= $3::timestamptz
     ) AS weighed
     WHERE day >= $4::timestamptz::date AND day < $5::timestamptz::date
-    ORDER BY day DESC, start_at DESC, id DESC
+    ORDER BY day DESC, start_at DESC, ${tiesOf('weighed')}
   )
   SELECT page.id, page.value, page.day, counted.total, true
   FROM (SELECT count(*) FROM entry) AS counted(total)

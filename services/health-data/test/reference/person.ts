@@ -67,7 +67,7 @@ export class Person {
     this.zone = 'UTC';
   }
 
-  // Ids are opaque, but they order ties: those of the service have to do.
+  // Ids are opaque: those of the service have to do.
   #keyOf({ type, start, end, source }: Sent): string {
     const metric = getMetric(type);
     return toReadingId(this.userId, { metric, startAt: new Date(start), endAt: new Date(end), source });

@@ -59,9 +59,14 @@ export function isWithin<T extends string | number>(moment: T, from: T | null, t
   return (from === null || moment >= from) && (to === null || moment < to);
 }
 
-/** Newest first, ties by id. */
+/** Newest first, ties by type, source and the latest end. */
 export function byNewest(a: Kept, b: Kept): number {
-  return b.start - a.start || (a.id < b.id ? 1 : -1);
+  return b.start - a.start || byText(a.type, b.type) || byText(a.source, b.source) || b.end - a.end;
+}
+
+function byText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 /** The types a summary is about, in the order of the catalog. */
