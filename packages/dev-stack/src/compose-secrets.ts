@@ -59,6 +59,7 @@ export function toComposeSecrets(
       ...shared,
       'service.pem': file(servicePrivateKeys['health-data']),
       'assertion.jwks.json': file(keys.assertionPublicKeys),
+      'public-id.key': file(keys.publicIdKey),
       'database-url': url('health-data', 'runtime'),
     },
     importer: { 'service.pem': file(servicePrivateKeys.importer) },

@@ -40,6 +40,8 @@ export interface KeyFiles {
   readonly identityProviderPublicKeys: string;
   /** 32 random bytes, base64. */
   readonly derivationKey: string;
+  /** Likewise. */
+  readonly publicIdKey: string;
   readonly postgresPassword: string;
   /** Connection string of a service's runtime role; written when the databases are made. */
   readonly databaseUrls: Readonly<Record<DatabaseService, string>>;
@@ -62,6 +64,7 @@ export function toKeyFiles(directory: string): KeyFiles {
     identityProviderPrivateKey: at('identity-provider.pem'),
     identityProviderPublicKeys: at('identity-provider.jwks.json'),
     derivationKey: at('derivation.key'),
+    publicIdKey: at('public-id.key'),
     postgresPassword: at('postgres.password'),
     databaseUrls: toRecord(DATABASE_SERVICES, (name) => at(`${name}.database-url`)),
   };
@@ -77,7 +80,8 @@ export async function ensureKeyFiles(directory: string): Promise<KeyFiles> {
   await ensureSigningKeys(files.identityProviderPublicKeys, {
     [IDENTITY_PROVIDER_KEY_ID]: files.identityProviderPrivateKey,
   });
-  await readOrCreateSecret(files.derivationKey, () => randomBytes(32).toString('base64'));
+  await readOrCreateSecret(files.derivationKey, newSecretKey);
+  await readOrCreateSecret(files.publicIdKey, newSecretKey);
   await readOrCreateSecret(files.postgresPassword, newPassword);
   return files;
 }
@@ -94,6 +98,10 @@ export function readDatabasePassword(
 /** Writes a file that only its owner may read, whatever stood there. */
 export async function writeSecretFile(path: string, content: string): Promise<void> {
   await writeFile(path, `${content}\n`, { mode: 0o600 });
+}
+
+function newSecretKey(): string {
+  return randomBytes(32).toString('base64');
 }
 
 function newPassword(): string {

@@ -130,6 +130,7 @@ export function toHealthDataEnvironment(context: EnvironmentContext): Environmen
     DATABASE_URL_FILE: keys.databaseUrls['health-data'],
     CONSENT_ADDRESS: toRpcAddresses(ports).consent,
     ASSERTION_PUBLIC_KEYS_FILE: keys.assertionPublicKeys,
+    PUBLIC_ID_KEY_FILE: keys.publicIdKey,
   };
 }
 

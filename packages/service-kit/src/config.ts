@@ -72,6 +72,16 @@ export function port(fallback: number) {
   return integer(fallback, { max: 65_535 });
 }
 
+const MIN_KEY_BYTES = 32;
+
+/** A secret for HMAC or key derivation: base64 of at least 32 random bytes. */
+export function secretKey() {
+  return z
+    .base64()
+    .transform((text) => Buffer.from(text, 'base64'))
+    .refine((key) => key.length >= MIN_KEY_BYTES, `must be base64 of at least ${MIN_KEY_BYTES} bytes`);
+}
+
 /** The settings of a service that serves rpcs; `probes` is the default port of /livez and /readyz. */
 export function rpcSettings(defaults: { readonly rpc: number; readonly probes: number }) {
   return {

@@ -7,11 +7,10 @@ import {
   integer,
   readConfig,
   rpcSettings,
+  secretKey,
   sessionSettings,
 } from '@phds/service-kit/config';
 import { z } from 'zod';
-
-const MIN_KEY_BYTES = 32;
 
 /** Every setting of the authorization service. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = z.object({
@@ -26,10 +25,7 @@ export const configSchema = z.object({
   /** Public base URL of the whole service, without a slash at the end: `iss` of every redirect (RFC 9207). */
   ISSUER: z.url().regex(/[^/]$/, 'must not end with a slash'),
   /** Key that codes and successor tokens are derived with: base64 of at least 32 random bytes. */
-  DERIVATION_KEY: z
-    .base64()
-    .transform((text) => Buffer.from(text, 'base64'))
-    .refine((key) => key.length >= MIN_KEY_BYTES, `must be base64 of at least ${MIN_KEY_BYTES} bytes`),
+  DERIVATION_KEY: secretKey(),
   /** Signs access assertions (Ed25519, PKCS #8 PEM). */
   ASSERTION_PRIVATE_KEY: z.string(),
   /** Life of an authorization code, in seconds. */

@@ -6,6 +6,7 @@ import {
   integer,
   readConfig,
   rpcSettings,
+  secretKey,
   sessionSettings,
 } from '@phds/service-kit/config';
 import { z } from 'zod';
@@ -18,6 +19,8 @@ export const configSchema = z.object({
   ...rpcSettings({ rpc: 7003, probes: 7103 }),
   /** Public keys that access assertions are verified with (JWKS). */
   ASSERTION_PUBLIC_KEYS: z.string(),
+  /** Key that the ids and entity tags of each app are derived with: base64 of at least 32 random bytes. Another one changes them all. */
+  PUBLIC_ID_KEY: secretKey(),
   /** `host:port` of the consent service's rpc. */
   CONSENT_ADDRESS: address('127.0.0.1:7002'),
   /** Longest wait for consent to record and judge one batch of accesses. */

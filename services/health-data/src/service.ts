@@ -11,6 +11,7 @@ import { toTlsFiles } from '@phds/service-kit/rpc-tls';
 import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
 import { createSessionVerifier } from '@phds/service-kit/session';
 import type { AccessRecorder } from './app/ports.ts';
+import { createPublicIds } from './app/public-ids.ts';
 import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.ts';
 import { createBatchingAccessRecorder } from './clients/batching-access-recorder.ts';
 import { createRpcAccessLog } from './clients/rpc-access-log.ts';
@@ -143,6 +144,7 @@ function createRpcServices(
     profiles,
     clock,
   };
+  const publicIds = createPublicIds(config.PUBLIC_ID_KEY);
   const verifyAssertion = createAssertionVerifier({ publicKeys: config.ASSERTION_PUBLIC_KEYS, clock });
   const verifySession = createSessionVerifier({
     issuer: config.SESSION_ISSUER,
@@ -154,8 +156,8 @@ function createRpcServices(
   const rebuild = (userId: string) => withoutDeadline(() => rebuilds.request(userId));
   const eraser = createPgUserEraser(pool);
   return [
-    healthDataService({ verifyAssertion, data, recorder }),
-    previewService(verifySession, data),
+    healthDataService({ verifyAssertion, data, recorder, publicIds }),
+    previewService(verifySession, data, publicIds),
     ingestionService({
       readingWriter: createPgReadingWriter(pool, rebuild),
       recordWriter: createPgRecordWriter(pool),

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
 import { findFirstDay, findInstant, isDate } from '../src/domain/dates.ts';
-import { findRowId, toPublicId } from '../src/domain/public-id.ts';
 import {
   formatWithOffset,
   haveSameHours,
@@ -94,21 +93,4 @@ test.each([
 ])('whether hours begin together in %s and %s: %s', (one, other, same) => {
   expect(haveSameHours(one, other)).toBe(same);
   expect(haveSameHours(other, one)).toBe(same);
-});
-
-describe('public ids', () => {
-  test('lead back to their row, and only with their own prefix', () => {
-    const row = '0123abcd-4567-89ef-0123-456789abcdef';
-    expect(toPublicId('med', row)).toBe('med_0123abcd456789ef0123456789abcdef');
-    expect(findRowId('med', toPublicId('med', row))).toBe(row);
-    for (const id of [
-      toPublicId('sym', row),
-      row,
-      'med_',
-      `${toPublicId('med', row)}0`,
-      toPublicId('med', row).toUpperCase(),
-    ]) {
-      expect(findRowId('med', id)).toBeNull();
-    }
-  });
 });

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
@@ -75,6 +75,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     SERVICE_PRIVATE_KEY: keys.pem('health-data'),
     SERVICE_PUBLIC_KEYS: keys.publicKeys,
     ASSERTION_PUBLIC_KEYS: keys.assertionKeys,
+    PUBLIC_ID_KEY: randomBytes(32).toString('base64'),
     SESSION_ISSUER: sessions.issuer,
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,

@@ -7,6 +7,7 @@ import type { Caller } from '../src/app/caller.ts';
 import { type DataPorts, getRead } from '../src/app/data-reads.ts';
 import type { SummaryQuery } from '../src/app/ports.ts';
 import { preview } from '../src/app/preview.ts';
+import { createPublicIds } from '../src/app/public-ids.ts';
 import { readReleased } from '../src/app/released-read.ts';
 import { createPgSummaries, type ScanLimits } from '../src/store/pg-summaries.ts';
 import { NOW } from './harness.ts';
@@ -137,12 +138,13 @@ test('a summary is asked for by the app of the token, and a preview by the perso
     dataFrom: null,
   } as unknown as Caller;
   const recorder = { record: () => Promise.resolve('released' as const) };
+  const publicIds = createPublicIds(Buffer.alloc(32));
   const raw = { page: 1, pageSize: 5, from: '', to: '', type: '', bucket: '', timeZone: '', requestId: 'r' };
   for (const path of DATA_PATHS.filter(
     ({ endpoint }) => endpoint === 'aggregations' || endpoint === 'trends',
   )) {
-    await readReleased({ recorder }, caller, path, raw, getRead(ports, path));
+    await readReleased({ recorder, publicIds }, caller, path, raw, getRead(ports, path));
   }
-  await preview(ports, 'ada', 'read:trends');
+  await preview(ports, publicIds, 'ada', 'read:trends');
   expect(askers).toEqual(['app_one', 'app_one', 'person ada', 'person ada']);
 });

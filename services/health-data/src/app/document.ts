@@ -1,24 +1,36 @@
-import { hash } from 'node:crypto';
 import type { Pagination } from '@phds/catalog/pagination';
 import { toPagination } from '@phds/catalog/pagination';
+import type { ReaderIds } from './public-ids.ts';
 
 /** A finished answer: the JSON body of the public interface, encoded once, here where the rows are. */
 export interface Document {
   readonly body: Uint8Array;
-  /** Entity tag of the body, quotes included: strong, but weak where the body tells when it was made (RFC 9110 section 8.8.3). */
+  /**
+   * Entity tag, quotes included: strong, but weak where the body tells when it was made (RFC 9110 section 8.8.3). It is keyed, so it
+   * neither confirms a guess of the body nor equals another reader's.
+   */
   readonly etag: string;
   /** Items on all pages; 0 for a single object. */
   readonly total: number;
 }
 
-/** An answer with the number of records it shows, for the access record. */
+/** What a read came to. It leaves as a document. */
 export interface Answer {
-  readonly document: Document;
+  /** The JSON body. */
+  readonly text: string;
+  /** The body without the moment it was made; null where it tells none. */
+  readonly timeless: string | null;
+  /** Items on all pages; 0 for a single object. */
+  readonly total: number;
+  /** How many records it shows, for the access record. */
   readonly recordCount: number;
 }
 
-// 162 of the hash's 256 bits: more than enough to tell bodies apart, in a short header.
-const ETAG_LENGTH = 27;
+/** The answer as this reader gets it. */
+export function toDocument({ text, timeless, total }: Answer, ids: ReaderIds): Document {
+  const etag = timeless === null ? `"${ids.toTag(text)}"` : `W/"${ids.toTag(timeless)}"`;
+  return { body: Buffer.from(text), etag, total };
+}
 
 /** The list envelope (interface.md 2.1). */
 export function toListAnswer(
@@ -38,12 +50,12 @@ export function toEncodedListAnswer(
 ): Answer {
   const pagination: Pagination = toPagination(list);
   const text = `{"data":[${items.join(',')}],"pagination":${JSON.stringify(pagination)}}`;
-  return { document: toDocument(text, list.total), recordCount: items.length };
+  return { text, timeless: null, total: list.total, recordCount: items.length };
 }
 
 /** The envelope of a single object (interface.md 2.1). */
 export function toObjectAnswer(data: object, recordCount: number): Answer {
-  return { document: toDocument(toObjectText(data), 0), recordCount };
+  return { text: toObjectText(data), timeless: null, total: 0, recordCount };
 }
 
 /**
@@ -55,19 +67,10 @@ export function toTimedObjectAnswer<D extends object, M extends keyof D>(
   moment: M,
   recordCount: number,
 ): Answer {
-  const body = Buffer.from(toObjectText(data));
-  const etag = `W/${toTag(toObjectText({ ...data, [moment]: null }))}`;
-  return { document: { body, etag, total: 0 }, recordCount };
+  const timeless = toObjectText({ ...data, [moment]: null });
+  return { text: toObjectText(data), timeless, total: 0, recordCount };
 }
 
 function toObjectText(data: object): string {
   return `{"data":${JSON.stringify(data)}}`;
-}
-
-function toDocument(text: string, total: number): Document {
-  return { body: Buffer.from(text), etag: toTag(text), total };
-}
-
-function toTag(text: string): string {
-  return `"${hash('sha256', text, 'base64url').slice(0, ETAG_LENGTH)}"`;
 }

@@ -8,6 +8,7 @@ import { localDate, startOfDay } from '../domain/time-zone.ts';
 import { EVERYTHING } from '../domain/window.ts';
 import { type DataPorts, getRead } from './data-reads.ts';
 import { getTimeZone } from './data-window.ts';
+import type { PublicIds } from './public-ids.ts';
 import { presentPoint } from './summaries.ts';
 
 const NEWEST = 5;
@@ -17,33 +18,41 @@ const TREND_DAYS = 30;
  * The user's own data as an app with that scope would see it (contract section 5), as JSON text. Throws
  * INVALID_REQUEST for an unknown scope. Nothing is handed to an app, so nothing is recorded.
  */
-export async function preview(ports: DataPorts, userId: string, scope: string): Promise<string> {
+export async function preview(
+  ports: DataPorts,
+  publicIds: PublicIds,
+  userId: string,
+  scope: string,
+): Promise<string> {
   // Of the two endpoints of read:medications the list comes first.
   const path = DATA_PATHS.find((candidate) => candidate.scope === scope);
   if (path === undefined) throw invalidRequest('scope', 'is not a known scope');
-  const { total, newest } = await readNewest(ports, userId, path);
+  const { total, newest } = await readNewest(ports, publicIds, userId, path);
   const trend = await readRecentTrend(ports, userId, metricsOf(path));
   return JSON.stringify({ data: { scope, total, newest, trend } });
 }
 
-/** The very answer that an app would get, cut to a few items. */
+/** The answer that an app would get, but for the ids, cut to a few items. */
 async function readNewest(
   ports: DataPorts,
+  publicIds: PublicIds,
   userId: string,
   path: DataPath,
 ): Promise<{ total: number; newest: unknown[] }> {
+  const askedBy = toAsker(userId);
   const answer = await getRead(
     ports,
     path,
   )({
-    askedBy: toAsker(userId),
+    askedBy,
+    ids: publicIds(askedBy),
     userId,
     dataFrom: null,
     query: { page: 1, pageSize: NEWEST, window: EVERYTHING, metric: null, bucket: 'day', timeZone: null },
   });
   if (answer instanceof AppError) throw answer;
-  const { data } = JSON.parse(new TextDecoder().decode(answer.document.body)) as { data: unknown };
-  if (Array.isArray(data)) return { total: answer.document.total, newest: data };
+  const { data } = JSON.parse(answer.text) as { data: unknown };
+  if (Array.isArray(data)) return { total: answer.total, newest: data };
   if (path.endpoint !== 'aggregations') return { total: answer.recordCount, newest: [data] };
   const { metrics } = data as { metrics: unknown[] };
   return { total: metrics.length, newest: metrics.slice(0, NEWEST) };

@@ -1,7 +1,6 @@
 import type { Category } from '@phds/catalog/categories';
 import type { MetricKey } from '@phds/catalog/metrics';
 import { METRICS } from '@phds/catalog/metrics';
-import { toPublicId } from '../domain/public-id.ts';
 import type { Reading } from '../domain/reading.ts';
 import { notBefore, toInstants } from '../domain/window.ts';
 import { findSince, toSlice } from './data-window.ts';
@@ -14,7 +13,7 @@ export function readReadings(
   ports: { readonly readings: ReadingReader; readonly profiles: ProfileStore },
   category: Category,
 ): Read {
-  return async ({ userId, query, dataFrom }) => {
+  return async ({ ids, userId, query, dataFrom }) => {
     const since = await findSince(ports.profiles, { userId, dataFrom });
     const page = await ports.readings.list({
       userId,
@@ -23,7 +22,9 @@ export function readReadings(
       range: notBefore(toInstants(query.window), since),
       ...toSlice(query),
     });
-    return toEncodedListAnswer(page.items.map(encodeReading), { ...query, total: page.total });
+    const publicIds = ids.toPublicIds('rdg', page.items);
+    const items = page.items.map((reading, index) => encodeReading(reading, publicIds[index] ?? ''));
+    return toEncodedListAnswer(items, { ...query, total: page.total });
   };
 }
 
@@ -39,10 +40,10 @@ const PARTS: ReadonlyMap<MetricKey, { readonly type: string; readonly unit: stri
 );
 
 /** The JSON text of a reading with exactly the fields of interface.md 2.2, in that order. */
-export function encodeReading(reading: Reading): string {
+function encodeReading(reading: Reading, publicId: string): string {
   const { type = '', unit = '' } = PARTS.get(reading.metric) ?? {};
   // A finite number or null is written as JSON writes it; an intake lets nothing else in.
   const value = `${type}${reading.value}${unit}`;
   const source = JSON.stringify(reading.source);
-  return `{"id":"${toPublicId('rdg', reading.id)}${value}${reading.timestamp}","source":${source}}`;
+  return `{"id":"${publicId}${value}${reading.timestamp}","source":${source}}`;
 }

@@ -1,7 +1,7 @@
 import type { EndpointId } from '@phds/catalog/endpoints';
 import { notFound } from '@phds/service-kit/errors';
 import { toDateText } from '../domain/dates.ts';
-import { findRowId, toPublicId } from '../domain/public-id.ts';
+import type { IdPrefix } from '../domain/public-id.ts';
 import type { RecordKind, StandingFact, Stored } from '../domain/records.ts';
 import { formatWithOffset } from '../domain/time-zone.ts';
 import { EVERYTHING, notBefore, toDates, toInstants } from '../domain/window.ts';
@@ -18,11 +18,13 @@ interface RecordPorts {
 /** A list of records: what is read, how a window applies to it, and what an item looks like outside. */
 interface Resource<Kind extends RecordKind> {
   readonly kind: Kind;
+  readonly prefix: IdPrefix;
   /**
    * What decides about windows. `instant` and `report` respect the beginning that a grant may set. `date` and `none`
    * are standing facts: an allergy known since childhood is as true today, so a grant that begins later shows it too.
    */
   readonly judgedBy: 'instant' | 'report' | 'date' | 'none';
+  /** What an item shows besides its id. */
   readonly present: (record: Stored<Kind>) => object;
 }
 
@@ -35,9 +37,9 @@ export type RecordEndpoint = Extract<
 const RESOURCES: { readonly [Endpoint in RecordEndpoint]: (ports: RecordPorts) => Read } = {
   symptoms: list({
     kind: 'symptom',
+    prefix: 'sym',
     judgedBy: 'instant',
-    present: ({ id, description, severity, occurredAt }) => ({
-      id: toPublicId('sym', id),
+    present: ({ description, severity, occurredAt }) => ({
       description,
       severity,
       timestamp: occurredAt,
@@ -45,9 +47,9 @@ const RESOURCES: { readonly [Endpoint in RecordEndpoint]: (ports: RecordPorts) =
   }),
   medications: list({
     kind: 'medication',
+    prefix: 'med',
     judgedBy: 'none',
-    present: ({ id, name, dosage, frequency, condition, pattern }) => ({
-      id: toPublicId('med', id),
+    present: ({ name, dosage, frequency, condition, pattern }) => ({
       name,
       dosage,
       frequency,
@@ -57,19 +59,21 @@ const RESOURCES: { readonly [Endpoint in RecordEndpoint]: (ports: RecordPorts) =
   }),
   conditions: list({
     kind: 'condition',
+    prefix: 'cnd',
     judgedBy: 'date',
-    present: (fact) => ({ id: toPublicId('cnd', fact.id), ...presentFact(fact) }),
+    present: presentFact,
   }),
   allergies: list({
     kind: 'allergy',
+    prefix: 'alg',
     judgedBy: 'date',
-    present: (fact) => ({ id: toPublicId('alg', fact.id), ...presentFact(fact) }),
+    present: presentFact,
   }),
   appointments: list({
     kind: 'appointment',
+    prefix: 'apt',
     judgedBy: 'instant',
-    present: ({ id, title, startsAt, offsetMinutes, specialty, location }) => ({
-      id: toPublicId('apt', id),
+    present: ({ title, startsAt, offsetMinutes, specialty, location }) => ({
       title,
       dateTime: formatWithOffset(startsAt, offsetMinutes),
       specialty,
@@ -78,9 +82,9 @@ const RESOURCES: { readonly [Endpoint in RecordEndpoint]: (ports: RecordPorts) =
   }),
   mood: list({
     kind: 'mood-entry',
+    prefix: 'mood',
     judgedBy: 'instant',
-    present: ({ id, mood, note, occurredAt }) => ({
-      id: toPublicId('mood', id),
+    present: ({ mood, note, occurredAt }) => ({
       mood,
       note,
       timestamp: occurredAt,
@@ -88,9 +92,9 @@ const RESOURCES: { readonly [Endpoint in RecordEndpoint]: (ports: RecordPorts) =
   }),
   reports: list({
     kind: 'report',
+    prefix: 'rpt',
     judgedBy: 'report',
-    present: ({ id, generatedAt, rangeFrom, rangeTo, summary }) => ({
-      id: toPublicId('rpt', id),
+    present: ({ generatedAt, rangeFrom, rangeTo, summary }) => ({
       generatedAt,
       dateRange: { from: toDateText(rangeFrom), to: toDateText(rangeTo) },
       summary,
@@ -98,9 +102,9 @@ const RESOURCES: { readonly [Endpoint in RecordEndpoint]: (ports: RecordPorts) =
   }),
   ehr: list({
     kind: 'ehr-record',
+    prefix: 'ehr',
     judgedBy: 'instant',
-    present: ({ id, resourceType, summary, occurredAt }) => ({
-      id: toPublicId('ehr', id),
+    present: ({ resourceType, summary, occurredAt }) => ({
       resourceType,
       summary,
       timestamp: occurredAt,
@@ -116,24 +120,24 @@ export function readRecords(ports: RecordPorts, endpoint: RecordEndpoint): Read 
 /** The doses of one medication, newest first; NOT_FOUND when the user has no such medication. */
 export function readAdherence(ports: RecordPorts, medicationId: string): Read {
   return async (scope) => {
-    const rowId = findRowId('med', medicationId);
+    const rowId = scope.ids.findRowId('med', medicationId);
     if (rowId === null || !(await ports.records.hasMedication(scope.userId, rowId))) return notFound();
-    return list({ kind: 'adherence-entry', judgedBy: 'instant', present: presentDose, medicationId: rowId })(
-      ports,
-    )(scope);
+    return list({ ...DOSES, medicationId: rowId })(ports)(scope);
   };
 }
 
 function list<Kind extends RecordKind>(
   resource: Resource<Kind> & { readonly medicationId?: string },
 ): (ports: RecordPorts) => Read {
-  const { kind, present, medicationId } = resource;
+  const { kind, prefix, present, medicationId } = resource;
   return (ports) => async (scope) => {
     const page = await ports.records.list(kind, {
       ...(await toRecordQuery(resource.judgedBy, ports.profiles, scope)),
       ...(medicationId === undefined ? {} : { medicationId }),
     });
-    return toListAnswer(page.items.map(present), { ...scope.query, total: page.total });
+    const publicIds = scope.ids.toPublicIds(prefix, page.items);
+    const items = page.items.map((record, index) => ({ id: publicIds[index], ...present(record) }));
+    return toListAnswer(items, { ...scope.query, total: page.total });
   };
 }
 
@@ -158,6 +162,15 @@ function presentFact({ name, severity, sinceDate }: StandingFact) {
   return { name, severity, sinceDate };
 }
 
-function presentDose({ id, scheduledAt, status, takenAt, dose, reason }: Stored<'adherence-entry'>) {
-  return { id: toPublicId('adh', id), scheduledAt, status, takenAt, dose, reason };
-}
+const DOSES: Resource<'adherence-entry'> = {
+  kind: 'adherence-entry',
+  prefix: 'adh',
+  judgedBy: 'instant',
+  present: ({ scheduledAt, status, takenAt, dose, reason }) => ({
+    scheduledAt,
+    status,
+    takenAt,
+    dose,
+    reason,
+  }),
+};

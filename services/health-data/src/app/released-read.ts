@@ -1,18 +1,22 @@
 import type { DataPath } from '@phds/catalog/endpoints';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
 import type { Caller } from './caller.ts';
-import type { Answer, Document } from './document.ts';
+import { type Answer, type Document, toDocument } from './document.ts';
 import type { AccessRecorder, Verdict } from './ports.ts';
+import type { PublicIds, ReaderIds } from './public-ids.ts';
 import { parseReadQuery, type RawQuery, type ReadQuery } from './read-request.ts';
 
 export interface ReleaseDependencies {
   readonly recorder: AccessRecorder;
+  readonly publicIds: PublicIds;
 }
 
 /** What a resource is asked to read. */
 export interface ReadScope {
   /** The app, or the person themselves. */
   readonly askedBy: string;
+  /** Its ids. */
+  readonly ids: ReaderIds;
   readonly userId: string;
   readonly query: ReadQuery;
   /** How far back the app sees (YYYY-MM-DD); null is everything. */
@@ -30,7 +34,7 @@ export type Read = (scope: ReadScope) => Promise<Answer | AppError>;
  * rows, a durable record of the access, and only when that record was judged alive the answer.
  */
 export async function readReleased(
-  { recorder }: ReleaseDependencies,
+  { recorder, publicIds }: ReleaseDependencies,
   caller: Caller,
   path: DataPath,
   raw: RawQuery,
@@ -38,10 +42,11 @@ export async function readReleased(
 ): Promise<Document> {
   checkAdmission(caller, path.scope);
   const query = parseReadQuery(raw, path);
-  const { userId, dataFrom } = caller;
-  const answer = await read({ askedBy: caller.clientId, userId, query, dataFrom });
+  const { clientId, userId, dataFrom } = caller;
+  const ids = publicIds(clientId);
+  const answer = await read({ askedBy: clientId, ids, userId, query, dataFrom });
   const verdict = await recorder.record({
-    clientId: caller.clientId,
+    clientId,
     userId,
     grantId: caller.grantId,
     familyId: caller.familyId,
@@ -58,7 +63,7 @@ export async function readReleased(
   });
   if (verdict !== 'released') throw toRefusal(verdict, path.scope);
   if (answer instanceof AppError) throw answer;
-  return answer.document;
+  return toDocument(answer, ids);
 }
 
 /** Refuses what no judgement could release, before a row is read. Expiry is not among it: the ledger's clock decides. */

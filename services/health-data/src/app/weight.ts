@@ -1,4 +1,3 @@
-import { toPublicId } from '../domain/public-id.ts';
 import { toDates } from '../domain/window.ts';
 import { findOwnWindow, toSlice } from './data-window.ts';
 import { toListAnswer } from './document.ts';
@@ -8,14 +7,15 @@ import type { Read } from './released-read.ts';
 /** One weight a local day, newest first. */
 export function readWeight(ports: { readonly weights: WeightReader; readonly profiles: ProfileStore }): Read {
   return async (scope) => {
-    const { userId, query } = scope;
+    const { ids, userId, query } = scope;
     const page = await ports.weights.list({
       userId,
       ...(await findOwnWindow(ports.profiles, scope)),
       dates: toDates(query.window),
       ...toSlice(query),
     });
-    const items = page.items.map(({ id, weightKg, date }) => ({ id: toPublicId('wgt', id), weightKg, date }));
+    const publicIds = ids.toPublicIds('wgt', page.items);
+    const items = page.items.map(({ weightKg, date }, index) => ({ id: publicIds[index], weightKg, date }));
     return toListAnswer(items, { ...query, total: page.total });
   };
 }

@@ -1,14 +1,19 @@
-/** Prefixes of the ids that leave the service; the rest is the row's id in hexadecimal. */
+/** Prefixes of the ids that leave the service; 32 hexadecimal digits follow. */
 export type IdPrefix = 'rdg' | 'sym' | 'med' | 'adh' | 'cnd' | 'alg' | 'apt' | 'wgt' | 'mood' | 'rpt' | 'ehr';
 
-/** The opaque id of a row on the wire, such as `rdg_` and 32 hexadecimal digits (contract section 1). */
-export function toPublicId(prefix: IdPrefix, uuid: string): string {
-  return `${prefix}_${uuid.replaceAll('-', '')}`;
+/** The 32 digits of a public id; null when it is malformed or has another prefix. */
+export function findDigits(prefix: IdPrefix, publicId: string): string | null {
+  const digits = publicId.slice(prefix.length + 1);
+  return publicId === `${prefix}_${digits}` && /^[0-9a-f]{32}$/.test(digits) ? digits : null;
 }
 
-/** The row that an id from outside means; null when it cannot be one of this kind. */
-export function findRowId(prefix: IdPrefix, publicId: string): string | null {
-  const digits = publicId.slice(prefix.length + 1);
-  if (publicId !== `${prefix}_${digits}` || !/^[0-9a-f]{32}$/.test(digits)) return null;
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+/** 32 hexadecimal digits in the notation of a UUID. */
+export function toUuid(digits: string): string {
+  return [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    digits.slice(12, 16),
+    digits.slice(16, 20),
+    digits.slice(20, 32),
+  ].join('-');
 }

@@ -6,6 +6,7 @@ import { assertionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
 import { type DataPorts, getRead } from '../app/data-reads.ts';
 import type { AccessRecorder } from '../app/ports.ts';
+import type { PublicIds } from '../app/public-ids.ts';
 import { getDataPath, type RawQuery } from '../app/read-request.ts';
 import { readReleased } from '../app/released-read.ts';
 
@@ -13,6 +14,7 @@ export interface HealthDataRpcs {
   readonly verifyAssertion: AssertionVerifier;
   readonly data: DataPorts;
   readonly recorder: AccessRecorder;
+  readonly publicIds: PublicIds;
 }
 
 /** What single endpoints have besides the shared parameters. */
@@ -26,8 +28,7 @@ const GATEWAY = ['gateway'];
 
 /** The reads for apps. Which scope is needed follows from the rpc, never from what the caller says. */
 export function healthDataService(rpcs: HealthDataRpcs) {
-  const { verifyAssertion, data, recorder } = rpcs;
-  const dependencies = { recorder };
+  const { verifyAssertion, data } = rpcs;
 
   async function answer(
     endpoint: EndpointId,
@@ -38,7 +39,7 @@ export function healthDataService(rpcs: HealthDataRpcs) {
     const caller = await verifyAssertion(assertionOf(context));
     const path = getDataPath(endpoint, extras.category ?? null);
     const read = getRead(data, path, extras.medicationId);
-    return { document: await readReleased(dependencies, caller, path, toRawQuery(query, extras), read) };
+    return { document: await readReleased(rpcs, caller, path, toRawQuery(query, extras), read) };
   }
 
   return implement(

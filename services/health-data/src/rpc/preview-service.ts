@@ -4,15 +4,16 @@ import { implement } from '@phds/service-kit/rpc-service';
 import type { SessionVerifier } from '@phds/service-kit/session';
 import type { DataPorts } from '../app/data-reads.ts';
 import { preview } from '../app/preview.ts';
+import type { PublicIds } from '../app/public-ids.ts';
 
 /** The person's own view; the session is verified here again, whatever the caller did. */
-export function previewService(verifySession: SessionVerifier, data: DataPorts) {
+export function previewService(verifySession: SessionVerifier, data: DataPorts, publicIds: PublicIds) {
   return implement(
     PreviewService,
     {
       preview: async ({ scope }, context) => {
         const { userId } = await verifySession(sessionOf(context));
-        return { body: new TextEncoder().encode(await preview(data, userId, scope)) };
+        return { body: new TextEncoder().encode(await preview(data, publicIds, userId, scope)) };
       },
     },
     { preview: ['gateway'] },

@@ -1,6 +1,8 @@
 import type { Category } from '@phds/catalog/categories';
 import { getMetric, METRICS, type Metric, type MetricKey } from '@phds/catalog/metrics';
 import { Temporal } from 'temporal-polyfill';
+import { createPublicIds } from '../../src/app/public-ids.ts';
+import type { IdPrefix } from '../../src/domain/public-id.ts';
 import { startOfDate } from './clock.ts';
 import type { Kept, Person } from './person.ts';
 
@@ -85,9 +87,12 @@ export function toPage<Item>(
   return { data, pagination: { page, pageSize, total, totalPages: Math.ceil(total / pageSize) } };
 }
 
-/** An id as it leaves: a prefix and hexadecimal digits. */
-export function toWireId(prefix: string, id: string): string {
-  return `${prefix}_${id.replaceAll('-', '')}`;
+/** The ids of the app that asks. They are opaque, so the service's own computation has to do. */
+export const IDS = createPublicIds(Buffer.alloc(32, 1))('app_witness');
+
+/** An id as that app gets it. */
+export function toWireId(prefix: IdPrefix, id: string): string {
+  return IDS.toPublicIds(prefix, [{ id }])[0] ?? '';
 }
 
 export function toUtcText(instant: number): string {

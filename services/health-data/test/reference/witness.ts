@@ -9,7 +9,7 @@ import { getDataPath, parseReadQuery } from '../../src/app/read-request.ts';
 import { listReadings, listWeight } from './lists.ts';
 import { Person, type Sent, type Span } from './person.ts';
 import type { Instance, Ports } from './ports.ts';
-import { isInverted, type Request } from './request.ts';
+import { IDS, isInverted, type Request } from './request.ts';
 import { aggregate, trend } from './summaries.ts';
 
 /** What the service and the reference made of the same thing. */
@@ -100,7 +100,7 @@ export class Witness {
 
   async #serve(request: Request): Promise<string> {
     const answer = await this.#read(request).catch(toAppError);
-    if (!(answer instanceof AppError)) return new TextDecoder().decode(answer.document.body);
+    if (!(answer instanceof AppError)) return answer.text;
     if (answer.reason !== 'invalid_request') throw answer;
     return JSON.stringify({ refused: answer.violations.map(({ parameter }) => parameter) });
   }
@@ -124,7 +124,7 @@ export class Witness {
     return getRead(
       this.#next().data,
       path,
-    )({ askedBy: 'app_witness', userId, query, dataFrom: request.dataFrom });
+    )({ askedBy: 'app_witness', ids: IDS, userId, query, dataFrom: request.dataFrom });
   }
 
   /** What the reference answers. */

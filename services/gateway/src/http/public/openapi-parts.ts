@@ -46,8 +46,13 @@ const aggregation = object({
   outOfRange,
 });
 
+const dataId = {
+  ...text,
+  description: 'Stable for one app; other apps get other ids for the same item.',
+};
+
 const since = object({
-  id: text,
+  id: dataId,
   name: text,
   severity: oneOfOrNull(SEVERITIES),
   // Possibly partial: 2019 or 2019-05.
@@ -56,7 +61,7 @@ const since = object({
 
 const ITEMS: Readonly<Record<EndpointId, unknown>> = {
   'health-data': object({
-    id: text,
+    id: dataId,
     type: metricType,
     value: maybeNumber,
     unit: text,
@@ -82,9 +87,9 @@ const ITEMS: Readonly<Record<EndpointId, unknown>> = {
     value: maybeNumber,
     ...summary,
   }),
-  symptoms: object({ id: text, description: text, severity: oneOfOrNull(SEVERITIES), timestamp: instant }),
+  symptoms: object({ id: dataId, description: text, severity: oneOfOrNull(SEVERITIES), timestamp: instant }),
   medications: object({
-    id: text,
+    id: dataId,
     name: text,
     dosage: maybeText,
     frequency: maybeText,
@@ -92,7 +97,7 @@ const ITEMS: Readonly<Record<EndpointId, unknown>> = {
     pattern: oneOfOrNull(MEDICATION_PATTERNS),
   }),
   adherence: object({
-    id: text,
+    id: dataId,
     scheduledAt: maybeInstant,
     status: oneOf(ADHERENCE_STATUSES),
     takenAt: maybeInstant,
@@ -102,16 +107,16 @@ const ITEMS: Readonly<Record<EndpointId, unknown>> = {
   conditions: since,
   allergies: since,
   appointments: object({
-    id: text,
+    id: dataId,
     title: text,
     dateTime: instant,
     specialty: maybeText,
     location: maybeText,
   }),
-  weight: object({ id: text, weightKg: number, date }),
-  mood: object({ id: text, mood: oneOf(MOODS), note: maybeText, timestamp: instant }),
+  weight: object({ id: dataId, weightKg: number, date }),
+  mood: object({ id: dataId, mood: oneOf(MOODS), note: maybeText, timestamp: instant }),
   reports: object({
-    id: text,
+    id: dataId,
     generatedAt: instant,
     dateRange: object({ from: date, to: date }),
     summary: text,
@@ -123,7 +128,7 @@ const ITEMS: Readonly<Record<EndpointId, unknown>> = {
     bloodType: oneOfOrNull(BLOOD_TYPES),
   }),
   ehr: object({
-    id: text,
+    id: dataId,
     resourceType: text,
     summary: { type: 'string', maxLength: 500 },
     timestamp: instant,
