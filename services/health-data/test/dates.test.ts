@@ -76,10 +76,11 @@ describe('time zones', () => {
     expect(localDate(new Date(at.getTime() - 1), zone)).not.toBe(date);
   });
 
-  test('an instant is written in local time with its offset', () => {
+  test('an instant is written in local time with its offset, and with milliseconds only where there are some', () => {
     const at = new Date('2026-01-02T03:04:05.678Z');
-    expect(formatWithOffset(at, offsetMinutesAt(at, 'Asia/Kolkata'))).toBe('2026-01-02T08:34:05+05:30');
-    expect(formatWithOffset(at, -210)).toBe('2026-01-01T23:34:05-03:30');
+    expect(formatWithOffset(at, offsetMinutesAt(at, 'Asia/Kolkata'))).toBe('2026-01-02T08:34:05.678+05:30');
+    expect(formatWithOffset(at, -210)).toBe('2026-01-01T23:34:05.678-03:30');
+    expect(formatWithOffset(new Date('2026-01-02T03:04:05Z'), 0)).toBe('2026-01-02T03:04:05+00:00');
   });
 });
 
