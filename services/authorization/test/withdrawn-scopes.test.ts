@@ -86,6 +86,29 @@ describe('a scope that the grant has lost', () => {
     expect(await reasonOf(harness.refresh(app, first.refreshToken, SLEEP))).toBe('invalid_grant');
   });
 
+  test('does not keep a lost answer from being asked for again with the same explicit scope', async () => {
+    const first = await start();
+    const second = await harness.refresh(app, first.refreshToken, BOTH);
+    leave(SLEEP);
+    const again = await harness.refresh(app, first.refreshToken, BOTH);
+    expect([again.accessToken, again.refreshToken, again.scope]).toEqual([
+      second.accessToken,
+      second.refreshToken,
+      SLEEP,
+    ]);
+    expect((await harness.refresh(app, again.refreshToken)).scope).toBe(SLEEP);
+  });
+
+  test('makes a repeat that named nothing else an invalid_grant, and the family goes on', async () => {
+    const first = await start();
+    const second = await harness.refresh(app, first.refreshToken, HEART);
+    leave(SLEEP);
+    expect(await reasonOf(harness.refresh(app, first.refreshToken, HEART))).toBe('invalid_grant');
+    leave(HEART, SLEEP);
+    const again = await harness.refresh(app, first.refreshToken, HEART);
+    expect(again.refreshToken).toBe(second.refreshToken);
+  });
+
   test('is not in the scope of introspection, of access token and refresh token alike', async () => {
     const issued = await start();
     leave(SLEEP);

@@ -42,9 +42,10 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
     if (first === 'dead') throw invalidGrant('refresh token expired or family revoked');
     if (first === 'reuse') return punishReuse(revokeFamily, known);
     const grant = await requireLiveFamily(dependencies, known);
-    const working = requireWorkingScopes(known.scopes, grant);
-    const scopes = scope ? parseRequestedScopes(scope, working) : known.scopes;
-    const wanted = { pair: derivePair(derivationKey, refreshToken), scopes, grant };
+    requireWorkingScopes(known.scopes, grant);
+    const scopes = scope ? parseRequestedScopes(scope, known.scopes) : known.scopes;
+    const pair = derivePair(derivationKey, refreshToken);
+    const wanted = { pair, scopes, requireAll: Boolean(scope), grant };
     const outcome = await tokens.withLockedRefreshToken(known.hash, (locked) =>
       move(locked, wanted, clock.now()),
     );
@@ -100,7 +101,11 @@ async function move(
 
 async function rotate(locked: LockedRefreshToken, wanted: Wanted, now: Date): Promise<IssuedTokens> {
   const { clientId, appEpoch } = locked.token.family;
-  const { pair, scopes, grant } = wanted;
+  const { pair, scopes, requireAll, grant } = wanted;
+  // Here and not earlier: a repeat that names the same scopes gets its pair although one has been withdrawn since.
+  if (requireAll && toWorkingScopes(scopes, grant).length < scopes.length) {
+    throw new AppError('invalid_scope', 'The scope exceeds what the person shares.');
+  }
   const expiresAt = toAccessExpiry(now, grant.expiresAt);
   const answer = toAnswer(locked.token, wanted, expiresAt, now);
   const hash = sha256(pair.access);
@@ -130,6 +135,8 @@ interface Wanted {
   readonly pair: Pair;
   /** Of the access token, those that the grant has lost among them. */
   readonly scopes: RefreshToken['scopes'];
+  /** The request named these scopes, so a first use is refused when one of them does not work. */
+  readonly requireAll: boolean;
   readonly grant: GrantFacts;
 }
 
@@ -150,7 +157,7 @@ function toAnswer(
     accessToken: pair.access,
     expiresInSeconds: requireSeconds(expiresAt, now),
     refreshToken: pair.refresh,
-    scope: toScopeText(toWorkingScopes(scopes, grant)),
+    scope: toScopeText(requireWorkingScopes(scopes, grant)),
     grantId: token.family.grantId,
   };
 }
