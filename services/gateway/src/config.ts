@@ -89,6 +89,12 @@ export const gatewaySettings = z.object({
   LIMIT_USER_PER_MINUTE: integer(600, { min: 1 }),
   /** Requests a minute of one person's session that change something. */
   LIMIT_USER_CHANGES_PER_MINUTE: integer(120, { min: 1 }),
+  /** Tokens a minute that one app gets by its client credentials alone. */
+  LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: integer(60, { min: 1 }),
+  /** Registrations of apps and new secrets a minute of one developer. */
+  LIMIT_REGISTRATIONS_PER_MINUTE: integer(20, { min: 1 }),
+  /** Previews a minute of one person's own data. */
+  LIMIT_PREVIEWS_PER_MINUTE: integer(60, { min: 1 }),
   /** Authorization requests a minute from one address that are opened without an app's secret. */
   LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: integer(60, { min: 1 }),
   /** Failed authentications a minute from one address, and for one presented client id. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ClientCredentials } from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { unauthorized } from '@phds/service-kit/errors';
 import { bearer, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
 
@@ -133,8 +134,79 @@ describe('requests of a session', () => {
     const changes: Response[] = [];
     for (let i = 0; i < 3; i += 1) changes.push(await send('ada', change, 'POST'));
     expect(changes.map(({ status }) => status)).toEqual([200, 200, 429]);
-    expect(changes[0]?.headers.get('ratelimit')).toMatch(/^"user-changes";r=1;t=\d+$/);
+    expect(changes[2]?.headers.get('ratelimit')).toMatch(/^"user-changes";r=0;t=\d+$/);
     expect((await send('grace', list, 'GET')).status).toBe(200);
     expect((await gateway.fetch(list)).headers.get('ratelimit')).toBeNull();
   });
+});
+
+describe('costly requests have a bucket of their own besides that of their surface', () => {
+  const GRANT = { ...CLIENT, grant_type: 'client_credentials' };
+
+  test('tokens by client credentials, and not those by code or refresh token', async () => {
+    await using gateway = await startGateway({ LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: '2' });
+    const tokens = [await post(gateway, '/oauth/token', GRANT), await post(gateway, '/oauth/token', GRANT)];
+    expect(tokens.map(({ status }) => status)).toEqual([200, 200]);
+    expect(tokens[0]?.headers.get('ratelimit-policy')).toBe('"client-credentials";q=2;w=60');
+    expect(tokens[0]?.headers.get('ratelimit')).toMatch(/^"client-credentials";r=1;t=\d+$/);
+    const refused = await post(gateway, '/oauth/token', GRANT);
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({ error: 'temporarily_unavailable', code: 'RATE_LIMITED' });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(refused.headers.get('ratelimit')).toMatch(/^"client-credentials";r=0;t=\d+$/);
+    expect(gateway.backends.callsOf('issueToken')).toHaveLength(2);
+    for (const grant_type of ['authorization_code', 'refresh_token']) {
+      expect((await post(gateway, '/oauth/token', { ...CLIENT, grant_type })).status).toBe(200);
+    }
+    expect((await post(gateway, '/oauth/token', { ...GRANT, client_id: 'app_2' })).status).toBe(200);
+    const wrong = await post(gateway, '/oauth/token', { ...GRANT, client_secret: 'wrong' });
+    expect([wrong.status, wrong.headers.get('ratelimit')]).toEqual([401, null]);
+  });
+
+  const registration = { name: 'App', redirectUris: ['https://a.test/cb'] };
+  test.each([
+    ['registrations', 'POST', '/developer/apps', registration, 201],
+    ['registrations', 'POST', '/developer/apps/app_1/rotate-secret', undefined, 200],
+    ['previews', 'GET', '/partner/consent/preview?scope=read:mood', undefined, 200],
+  ])('%s of each person: %s %s', async (name, method, path, body, status) => {
+    const setting = `LIMIT_${name.toUpperCase()}_PER_MINUTE`;
+    await using gateway = await startGateway({ [setting]: '2' });
+    gateway.backends.answer({
+      registerApp: () => ({ app: { clientId: 'app_1', status: AppStatus.ACTIVE }, clientSecret: 's' }),
+    });
+    const send = async (userId: string, to = path, by = method) => {
+      const session = await gateway.sessions.issueSession(userId);
+      const headers = { authorization: `Bearer ${session}`, 'content-type': 'application/json' };
+      const content = by === 'POST' && body !== undefined ? { body: JSON.stringify(body) } : {};
+      return gateway.fetch(to, { method: by, headers, ...content });
+    };
+    const answers = [await send('ada'), await send('ada'), await send('ada')];
+    expect(answers.map((answer) => answer.status)).toEqual([status, status, 429]);
+    expect(answers[0]?.headers.get('ratelimit-policy')).toBe(`"${name}";q=2;w=60`);
+    expect(answers[0]?.headers.get('ratelimit')).toMatch(new RegExp(`^"${name}";r=1;t=\\d+$`));
+    expect(await answers[2]?.json()).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
+    expect(Number(answers[2]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await send('grace')).status).toBe(status);
+    expect((await send('ada', '/developer/apps', 'GET')).status).toBe(200);
+  });
+});
+
+test('every answer to somebody who has authenticated says how they stand', async () => {
+  await using gateway = await startGateway({});
+  const session = { authorization: `Bearer ${await gateway.sessions.issueSession('ada')}` };
+  const lists = ['/developer/apps', '/developer/apps/app_1/usage', '/partner/consent/pending'];
+  const histories = [
+    '/partner/consent/grants',
+    '/partner/consent/accesses',
+    '/partner/consent/accesses/summary',
+  ];
+  for (const path of [...lists, ...histories, '/partner/session', '/partner/nothing']) {
+    const { headers } = await gateway.fetch(path, { headers: session });
+    expect([path, headers.get('ratelimit-policy')]).toEqual([path, '"user";q=600;w=60']);
+    expect(headers.get('ratelimit')).toMatch(/^"user";r=\d+;t=\d+$/);
+  }
+  for (const path of ['token', 'revoke', 'introspect', 'par', 'authorize']) {
+    const { headers } = await post(gateway, `/oauth/${path}`, CLIENT);
+    expect([path, headers.get('ratelimit-policy')]).toEqual([path, '"client";q=6000;w=60']);
+  }
 });

@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '@phds/service-kit/errors';
 import type { Allowance } from '../limits/limit.ts';
+import type { CostlyRequest } from '../limits/surface-limits.ts';
+import type { Exchange } from './exchange.ts';
+import type { Gateway } from './gateway.ts';
 
 /** Tells the caller how it stands with a limit, on whatever is answered but the uniform 401. Throws `rate_limited` beyond the limit. */
 export function applyAllowance(response: ServerResponse, allowance: Allowance): void {
@@ -15,4 +18,14 @@ export function applyAllowance(response: ServerResponse, allowance: Allowance): 
 export function withdrawAllowance(response: ServerResponse): void {
   response.removeHeader('RateLimit-Policy');
   response.removeHeader('RateLimit');
+}
+
+/** Takes a costly request from its own bucket, after the surface's; the answer names the own one. Throws `rate_limited` beyond the limit. */
+export async function limitCostly(
+  gateway: Gateway,
+  { response }: Exchange,
+  request: CostlyRequest,
+  key: string,
+): Promise<void> {
+  applyAllowance(response, await gateway.surfaceLimits.takeForCostly(request, key));
 }

@@ -40,6 +40,12 @@ export function exchangeOf(request: Request, response: Response): Exchange {
   return exchange;
 }
 
+/** Id of the signed-in person. Throws `unauthorized` without a session. */
+export function userOf({ session }: Exchange): string {
+  if (session === undefined) throw unauthorized('no session');
+  return session.userId;
+}
+
 /** Call options that carry the person's session to the service that acts on it. Throws `unauthorized` without a session. */
 export function onBehalf({ session }: Exchange): CallOptions {
   if (session === undefined) throw unauthorized('no session');

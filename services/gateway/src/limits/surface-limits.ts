@@ -7,10 +7,16 @@ export interface SurfaceLimitsOptions {
   readonly clientPerMinute: number;
   readonly userPerMinute: number;
   readonly userChangesPerMinute: number;
+  readonly clientCredentialsPerMinute: number;
+  readonly registrationsPerMinute: number;
+  readonly previewsPerMinute: number;
   readonly anonymousAuthorizationsPerMinute: number;
 }
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Requests that cost more than others of their surface, and have a bucket of their own besides the surface's. */
+export type CostlyRequest = 'client-credentials' | 'registrations' | 'previews';
 
 /**
  * Limits of `/oauth`, `/developer` and `/partner`. Those of an app and of a person are taken from only after they have authenticated, so
@@ -20,6 +26,7 @@ export class SurfaceLimits {
   readonly #client: Limit;
   readonly #user: Limit;
   readonly #userChanges: Limit;
+  readonly #costly: Readonly<Record<CostlyRequest, Limit>>;
   readonly #anonymousAuthorizations: Limit;
 
   constructor(options: SurfaceLimitsOptions) {
@@ -27,6 +34,12 @@ export class SurfaceLimits {
     this.#client = new Limit({ name: 'client', perMinute: options.clientPerMinute, redis });
     this.#user = new Limit({ name: 'user', perMinute: options.userPerMinute, redis });
     this.#userChanges = new Limit({ name: 'user-changes', perMinute: options.userChangesPerMinute, redis });
+    const costly = (name: CostlyRequest, perMinute: number) => new Limit({ name, perMinute, redis });
+    this.#costly = {
+      'client-credentials': costly('client-credentials', options.clientCredentialsPerMinute),
+      registrations: costly('registrations', options.registrationsPerMinute),
+      previews: costly('previews', options.previewsPerMinute),
+    };
     this.#anonymousAuthorizations = new Limit({
       name: 'anonymous-authorizations',
       perMinute: options.anonymousAuthorizationsPerMinute,
@@ -41,6 +54,11 @@ export class SurfaceLimits {
   /** Requests that change something have a bucket of their own: reading lists keeps nobody from revoking. */
   takeForUser(userId: string, method: string): Promise<Allowance> {
     return (SAFE_METHODS.has(method) ? this.#user : this.#userChanges).take(userId);
+  }
+
+  /** `key` is the app or the person that has authenticated. */
+  takeForCostly(request: CostlyRequest, key: string): Promise<Allowance> {
+    return this.#costly[request].take(key);
   }
 
   /** Of an authorization request without the app's secret: it may name any app, so only the address can be limited. */

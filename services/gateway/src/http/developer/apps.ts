@@ -1,7 +1,8 @@
 import type { App } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AppError } from '@phds/service-kit/errors';
+import { limitCostly } from '../allowance.ts';
 import { appStatusName, toAppStatus } from '../consent-names.ts';
-import { type Exchange, onBehalf } from '../exchange.ts';
+import { type Exchange, onBehalf, userOf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { readJsonBody } from '../json-body.ts';
 import { readListQuery, toList } from '../list-query.ts';
@@ -13,6 +14,7 @@ import { toAppJson, toNewAppJson } from './app-json.ts';
 
 /** `POST /developer/apps`: the one answer that shows the secret. */
 export async function registerApp(gateway: Gateway, exchange: Exchange): Promise<void> {
+  await limitRegistration(gateway, exchange);
   const body = await readJsonBody(exchange.request, registrationBody, toBodyLimit(gateway));
   const answer = await gateway.backends.apps.registerApp(
     { settings: toAppSettings(body) },
@@ -53,6 +55,7 @@ export async function changeApp(gateway: Gateway, exchange: Exchange): Promise<v
 /** `POST /developer/apps/:clientId/rotate-secret`: the old secret fails at the very next request. */
 export async function rotateSecret(gateway: Gateway, exchange: Exchange): Promise<void> {
   const clientId = pathParameter(exchange, 'clientId');
+  await limitRegistration(gateway, exchange);
   const { clientSecret, secretLast4, rotatedAt } = await gateway.backends.apps.rotateSecret(
     { clientId },
     onBehalf(exchange),
@@ -71,6 +74,10 @@ export async function setStatus(gateway: Gateway, exchange: Exchange): Promise<v
   );
   const data = { clientId, status: appStatusName(status), statusChangedAt: toInstant(statusChangedAt) };
   sendJson(exchange.response, 200, { data });
+}
+
+async function limitRegistration(gateway: Gateway, exchange: Exchange): Promise<void> {
+  await limitCostly(gateway, exchange, 'registrations', userOf(exchange));
 }
 
 function toBodyLimit({ config }: Gateway) {

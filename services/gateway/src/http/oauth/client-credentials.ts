@@ -10,14 +10,18 @@ import type { OauthParameters } from './parameters.ts';
 /** How an app presents itself; handed on to authorization, which judges it. */
 export type Credentials = MessageInitShape<typeof ClientCredentialsSchema>;
 
-/** Authenticates an app and takes one request from its bucket. Throws `unauthorized` before anything is taken, then `rate_limited`. */
+/**
+ * Authenticates an app and takes one request from its bucket. Throws `unauthorized` before anything is taken, then `rate_limited`. Returns
+ * the app's client id.
+ */
 export async function limitClient(
   gateway: Gateway,
   { response }: Exchange,
   client: Credentials,
-): Promise<void> {
+): Promise<string> {
   const { clientId } = await gateway.backends.authorization.authenticateClient({ client });
   applyAllowance(response, await gateway.surfaceLimits.takeForClient(clientId));
+  return clientId;
 }
 
 const BASIC = /^Basic +([A-Za-z0-9+/]+=*)$/i;

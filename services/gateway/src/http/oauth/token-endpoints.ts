@@ -3,6 +3,7 @@ import type {
   IntrospectOwnTokenResponse,
   IssueTokenResponse,
 } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { limitCostly } from '../allowance.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { OAUTH_HEADERS } from '../oauth-error.ts';
@@ -11,13 +12,19 @@ import { type Credentials, limitClient, readCredentials } from './client-credent
 import { type OauthParameters, pick, readOauthParameters } from './parameters.ts';
 
 interface ClientRequest {
+  /** Of the app that has authenticated. */
+  readonly clientId: string;
   readonly client: Credentials;
   readonly parameters: OauthParameters;
 }
 
 /** `POST /oauth/token` (RFC 6749 3.2). */
 export async function issueToken(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const { client, parameters } = await readClientRequest(gateway, exchange);
+  const { clientId, client, parameters } = await readClientRequest(gateway, exchange);
+  // Tokens by code or refresh are bounded by the people who approved; these are not.
+  if (parameters.get('grant_type') === 'client_credentials') {
+    await limitCostly(gateway, exchange, 'client-credentials', clientId);
+  }
   const answer = await gateway.backends.tokens.issueToken({
     client,
     ...pick(parameters, 'grantType', 'grant_type'),
@@ -50,8 +57,8 @@ export async function introspectToken(gateway: Gateway, exchange: Exchange): Pro
 async function readClientRequest(gateway: Gateway, exchange: Exchange): Promise<ClientRequest> {
   const parameters = await readOauthParameters(exchange.request, gateway.config.MAX_BODY_BYTES);
   const client = readCredentials(exchange, parameters);
-  await limitClient(gateway, exchange, client);
-  return { client, parameters };
+  const clientId = await limitClient(gateway, exchange, client);
+  return { clientId, client, parameters };
 }
 
 function toTokenAnswer({ accessToken, expiresInSeconds, refreshToken, scope, grantId }: IssueTokenResponse) {

@@ -1,8 +1,9 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { isScope, SCOPE_NAMES } from '@phds/catalog/scopes';
 import { findTimeBound } from '../../domain/instant.ts';
+import { limitCostly } from '../allowance.ts';
 import { readDayRange } from '../day-range.ts';
-import { type Exchange, onBehalf } from '../exchange.ts';
+import { type Exchange, onBehalf, userOf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { type ListQuery, readListQuery, readQuery, toList } from '../list-query.ts';
 import { send, sendJson } from '../respond.ts';
@@ -59,6 +60,7 @@ export async function showPreview(gateway: Gateway, exchange: Exchange): Promise
   const scope = readScope(query);
   if (query.find('scope') === undefined) query.fault('scope', 'is required');
   query.check();
+  await limitCostly(gateway, exchange, 'previews', userOf(exchange));
   const { body } = await gateway.backends.previews.preview({ scope }, onBehalf(exchange));
   const headers = { 'Content-Type': 'application/json; charset=utf-8' };
   send(exchange.response, 200, headers, Buffer.from(body.buffer, body.byteOffset, body.byteLength));
