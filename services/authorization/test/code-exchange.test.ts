@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import type { AppError } from '@phds/service-kit/errors';
 import { newSecret } from '@phds/service-kit/secrets';
 import type { Harness, TestApp } from './harness.ts';
 import { createPkce, HEART, race, reasonOf, refusalOf, SLEEP, startHarness } from './harness.ts';
@@ -133,40 +132,74 @@ describe('a code', () => {
   });
 });
 
-test('every cause of invalid_grant at an exchange is answered in the same words', async () => {
-  const { challenge, verifier } = createPkce();
-  const stranger = await harness.registerApp();
-  const fresh = () => harness.obtainCode(app);
-  const withPkce = () => harness.obtainCode(app, { codeChallenge: challenge });
-  const used = await fresh();
-  await harness.exchange(app, used);
-  const ended = async (status: GrantStatus) => {
-    const code = await fresh();
-    [...harness.consent.grants.values()].at(-1)!.status = status;
-    return code;
+describe('an exchange that is refused with invalid_grant', () => {
+  const messageOf = async (exchange: Promise<unknown>) => {
+    const { reason, message, violations } = await refusalOf(exchange);
+    expect([reason, violations]).toEqual(['invalid_grant', []]);
+    return message;
   };
-  const expired = await fresh();
-  harness.clock.advance(300_000);
-  const refusals: AppError[] = [
-    await refusalOf(harness.exchange(app, newSecret('authorization_code'))),
-    await refusalOf(harness.exchange(app, newSecret('refresh_token'))),
-    await refusalOf(harness.exchange(app, 'phds_ac_nonsense')),
-    await refusalOf(harness.exchange(app, expired)),
-    await refusalOf(harness.exchange(app, used)),
-    await refusalOf(harness.exchange(stranger, await fresh())),
-    await refusalOf(harness.exchange(app, await fresh(), { redirectUri: 'https://app.test/callback' })),
-    await refusalOf(harness.exchange(app, await fresh(), { codeVerifier: verifier })),
-    await refusalOf(harness.exchange(app, await withPkce())),
-    await refusalOf(harness.exchange(app, await withPkce(), { codeVerifier: createPkce().verifier })),
-    await refusalOf(harness.exchange(app, await withPkce(), { codeVerifier: challenge.slice(1) })),
-    await refusalOf(harness.exchange(app, await ended(GrantStatus.REVOKED))),
-    await refusalOf(harness.exchange(app, await ended(GrantStatus.EXPIRED))),
-  ];
-  const answers = refusals.map(({ reason, message, violations }) => ({ reason, message, violations }));
-  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
-  expect(answers[0]?.reason).toBe('invalid_grant');
-  const issued = await harness.exchange(app, await withPkce(), { codeVerifier: verifier });
-  expect(issued.scope).toBe(`${HEART} ${SLEEP}`);
+
+  test("is answered in the same words for every code that is not the app's own", async () => {
+    const stranger = await harness.registerApp();
+    const messages = [
+      await messageOf(harness.exchange(app, newSecret('authorization_code'))),
+      await messageOf(harness.exchange(app, newSecret('refresh_token'))),
+      await messageOf(harness.exchange(app, 'phds_ac_nonsense')),
+      await messageOf(harness.exchange(stranger, await harness.obtainCode(app))),
+    ];
+    expect(new Set(messages).size).toBe(1);
+  });
+
+  test("tells the cause where the code is the app's own", async () => {
+    const { challenge, verifier } = createPkce();
+    const fresh = () => harness.obtainCode(app);
+    const withPkce = () => harness.obtainCode(app, { codeChallenge: challenge });
+    const used = await fresh();
+    await harness.exchange(app, used);
+    expect(await messageOf(harness.exchange(app, used))).toMatch(/used before.*revoked/);
+    const expired = await fresh();
+    harness.clock.advance(300_000);
+    expect(await messageOf(harness.exchange(app, expired))).toMatch(/expired/);
+    const redirectUri = 'https://app.test/callback';
+    expect(await messageOf(harness.exchange(app, await fresh(), { redirectUri }))).toMatch(
+      /^redirect_uri differs/,
+    );
+    const verifiers = [
+      [await fresh(), verifier, /no code_challenge/],
+      [await withPkce(), undefined, /code_verifier is missing/],
+      [await withPkce(), createPkce().verifier, /code_verifier does not fit/],
+      [await withPkce(), challenge.slice(1), /code_verifier does not fit/],
+    ] as const;
+    for (const [code, codeVerifier, message] of verifiers) {
+      const exchange = harness.exchange(app, code, codeVerifier === undefined ? {} : { codeVerifier });
+      expect(await messageOf(exchange)).toMatch(message);
+    }
+    for (const status of ['REVOKED', 'EXPIRED'] as const) {
+      const code = await fresh();
+      [...harness.consent.grants.values()].at(-1)!.status = GrantStatus[status];
+      expect(await messageOf(harness.exchange(app, code))).toMatch(/grant has expired or was revoked/);
+    }
+    const issued = await harness.exchange(app, await withPkce(), { codeVerifier: verifier });
+    expect(issued.scope).toBe(`${HEART} ${SLEEP}`);
+  });
+
+  test('counts the failed attempts, and says when and why the code is burned', async () => {
+    const { challenge, verifier } = createPkce();
+    const code = await harness.obtainCode(app, { codeChallenge: challenge });
+    const messages: string[] = [];
+    for (let attempt = 1; attempt <= 12; attempt += 1) {
+      messages.push(await messageOf(harness.exchange(app, code, { codeVerifier: createPkce().verifier })));
+    }
+    const mismatch = 'code_verifier does not fit the code_challenge.';
+    expect(messages.slice(0, 4)).toEqual([1, 2, 3, 4].map((n) => `${mismatch} Failed attempt ${n} of 5.`));
+    expect(messages[4]).toBe(
+      `${mismatch} Failed attempt 5 of 5. The code is burned: ask for a new authorization.`,
+    );
+    expect(await messageOf(harness.exchange(app, code, { codeVerifier: verifier }))).toBe(
+      'The code was burned by 5 failed attempts. Ask for a new authorization.',
+    );
+    expect(new Set(messages.slice(5)).size).toBe(1);
+  });
 });
 
 test('the parameters of the token endpoint are judged after the client, and named', async () => {

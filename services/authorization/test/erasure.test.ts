@@ -50,7 +50,7 @@ describe('erasing a person', () => {
 
     expect(erased).toMatchObject({ codes: 2, families: 1, apps: 0 });
     expect(await everything()).not.toContain('goes');
-    expect((await harness.introspect(theirs.accessToken)).status).toBe(TokenStatus.DEAD);
+    expect((await harness.introspect(theirs.accessToken)).status).toBe(TokenStatus.UNKNOWN);
     expect((await harness.introspect(others.accessToken)).status).toBe(TokenStatus.LIVE);
     expect(await reasonOf(harness.refresh(app, theirs.refreshToken))).toBe('invalid_grant');
     expect(await reasonOf(harness.exchange(app, unused))).toBe('invalid_grant');

@@ -196,7 +196,7 @@ describe('introspection by the gateway', () => {
     expect(await reasonOf(harness.tokens.introspect({ tokenHash: new Uint8Array(31) }))).toBe(
       'invalid_request',
     );
-    expect(await statusOf(newSecret('access_token'))).toBe(TokenStatus.DEAD);
+    expect(await statusOf(newSecret('access_token'))).toBe(TokenStatus.UNKNOWN);
   });
 });
 

@@ -6,7 +6,7 @@ import { equalHash, isSecret, newSecret, sha256 } from '@phds/service-kit/secret
 import type { App } from '../domain/app.ts';
 import { findSettingsFault } from '../domain/authorization-request.ts';
 import type { AuthorizationCode } from '../domain/code.ts';
-import { isCodeVerifier, isUsable } from '../domain/code.ts';
+import { CODE_MAX_FAILED_ATTEMPTS, isCodeVerifier, isUsable } from '../domain/code.ts';
 import type { GrantFacts } from '../domain/liveness.ts';
 import { toAccessExpiry, toFamilyExpiry } from '../domain/token.ts';
 import type { FamilyRevocation } from './family-revocation.ts';
@@ -14,6 +14,7 @@ import type { AuthorizationStore, ConsentLedger, TokenStore } from './ports.ts';
 import type { IssuedTokens, TokenGrant, TokenParameters } from './token-grants.ts';
 import {
   invalidGrant,
+  ownInvalidGrant,
   requireLiveGrant,
   requireSeconds,
   requireWorkingScopes,
@@ -43,12 +44,13 @@ export function createCodeExchange(dependencies: CodeExchangeDependencies): Toke
     const code = await authorizations.findCode(hash);
     if (code === null || code.clientId !== app.clientId) throw invalidGrant('unknown or foreign code');
     if (code.consumedAt !== null) return punishReplay(dependencies, code);
-    if (!isUsable(code, clock.now())) throw invalidGrant('code expired or burned');
-    if (code.redirectUri !== redirectUri || !matchesChallenge(code.codeChallenge, parameters.codeVerifier)) {
+    if (!isUsable(code, clock.now())) throw ownInvalidGrant(describeUnusable(code));
+    const mismatch = findMismatch(code, redirectUri, parameters.codeVerifier);
+    if (mismatch !== null) {
       await authorizations.countFailedAttempt(hash);
-      throw invalidGrant('redirect_uri or code_verifier');
+      throw ownInvalidGrant(`${mismatch} ${describeAttempt(code.failedAttempts + 1)}`);
     }
-    if (code.appEpoch !== app.epoch) throw invalidGrant('code of a former life of the app');
+    if (code.appEpoch !== app.epoch) throw ownInvalidGrant('The app was revoked after the code was issued.');
     requireAllowed(code, app);
     const { clientId, appEpoch, grantId, userId } = code;
     const grant = await requireLiveGrant(ledger, { clientId, appEpoch, grantId, familyId: null }, userId);
@@ -59,7 +61,7 @@ export function createCodeExchange(dependencies: CodeExchangeDependencies): Toke
 /** The app's settings may have been tightened since the request was opened or approved. */
 function requireAllowed(code: AuthorizationCode, app: App): void {
   const fault = findSettingsFault(code, app);
-  if (fault !== null) throw invalidGrant('settings of the app', `${fault} Ask the person again.`);
+  if (fault !== null) throw ownInvalidGrant(`${fault} Ask the person again.`);
 }
 
 async function issue(
@@ -91,7 +93,7 @@ async function explainLoss(dependencies: CodeExchangeDependencies, hash: Uint8Ar
   const code = await dependencies.authorizations.findCode(hash);
   if (code !== null && code.consumedAt !== null) return punishReplay(dependencies, code);
   if (code !== null && isUsable(code, dependencies.clock.now())) throw unauthorized('app no longer active');
-  throw invalidGrant('code ended meanwhile');
+  throw code === null ? invalidGrant('erased meanwhile') : ownInvalidGrant(describeUnusable(code));
 }
 
 async function punishReplay(
@@ -99,7 +101,7 @@ async function punishReplay(
   { familyId }: AuthorizationCode,
 ): Promise<never> {
   if (familyId !== null) await revokeFamily(familyId);
-  throw invalidGrant('code replayed');
+  throw ownInvalidGrant('The code was used before. The tokens that it was exchanged for are revoked.');
 }
 
 function requireParameters({ code, redirectUri }: TokenParameters): {
@@ -111,10 +113,34 @@ function requireParameters({ code, redirectUri }: TokenParameters): {
   return { codeText: code, redirectUri };
 }
 
-/** A verifier is needed when there was a challenge, and out of place when there was none. */
-function matchesChallenge(challenge: string | null, verifier: string | undefined): boolean {
-  if (challenge === null) return !verifier;
-  if (!verifier || !isCodeVerifier(verifier)) return false;
+function describeUnusable({ failedAttempts, suspended }: AuthorizationCode): string {
+  if (failedAttempts >= CODE_MAX_FAILED_ATTEMPTS) {
+    return `The code was burned by ${CODE_MAX_FAILED_ATTEMPTS} failed attempts. Ask for a new authorization.`;
+  }
+  return suspended ? 'The code was suspended. Ask for a new authorization.' : 'The code has expired.';
+}
+
+function describeAttempt(attempt: number): string {
+  const burned =
+    attempt >= CODE_MAX_FAILED_ATTEMPTS ? 'The code is burned: ask for a new authorization.' : '';
+  return `Failed attempt ${attempt} of ${CODE_MAX_FAILED_ATTEMPTS}. ${burned}`.trimEnd();
+}
+
+/** What of the exchange does not fit the authorization request; null when all of it does. */
+function findMismatch(
+  code: AuthorizationCode,
+  redirectUri: string,
+  verifier: string | undefined,
+): string | null {
+  if (code.redirectUri !== redirectUri) return 'redirect_uri differs from that of the authorization request.';
+  const { codeChallenge: challenge } = code;
+  if (challenge === null) return verifier ? 'code_verifier was sent, but no code_challenge before.' : null;
+  if (!verifier) return 'code_verifier is missing.';
+  return matchesChallenge(challenge, verifier) ? null : 'code_verifier does not fit the code_challenge.';
+}
+
+function matchesChallenge(challenge: string, verifier: string): boolean {
+  if (!isCodeVerifier(verifier)) return false;
   const computed = createHash('sha256').update(verifier).digest('base64url');
   return equalHash(Buffer.from(computed), Buffer.from(challenge));
 }

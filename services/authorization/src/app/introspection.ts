@@ -6,7 +6,7 @@ import { judgeAccessToken } from '../domain/token.ts';
 import type { ConsentLedger, SignAssertion, TokenStore } from './ports.ts';
 
 /** What stands behind an access token, for the gateway. */
-export type Introspected = { readonly status: 'expired' | 'dead' } | LiveToken;
+export type Introspected = { readonly status: 'expired' | 'dead' | 'unknown' } | LiveToken;
 
 /** A token that may be used; whether consent covers an endpoint is for the caller to judge. */
 export interface LiveToken {
@@ -46,7 +46,7 @@ export function createIntrospection(dependencies: {
 
   return async (hash) => {
     const token = await tokens.findAccessToken(hash);
-    if (token === null) return DEAD;
+    if (token === null) return { status: 'unknown' };
     const standing = judgeAccessToken(token, clock.now());
     if (standing !== 'live') return { status: standing };
     const liveness = await checkLedger(token);

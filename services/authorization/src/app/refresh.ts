@@ -11,6 +11,7 @@ import type { ConsentLedger, LockedRefreshToken, TokenStore } from './ports.ts';
 import type { IssuedTokens, TokenGrant } from './token-grants.ts';
 import {
   invalidGrant,
+  ownInvalidGrant,
   requireLiveGrant,
   requireSeconds,
   requireWorkingScopes,
@@ -26,6 +27,8 @@ export interface RefreshDependencies {
   readonly derivationKey: Uint8Array;
 }
 
+const ENDED = 'The refresh token has expired or was revoked.';
+
 /**
  * The refresh_token grant (contract section 3). Every use rotates; the successor pair follows from the old token and a
  * server key, so a lost answer can be asked for again without keeping any token in plain text. All uses of a family
@@ -39,7 +42,7 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
     const known = await findOwn(tokens, app, refreshToken);
     // Without the lock only what cannot change any more is judged: dead, and used with the window closed.
     const first = judgeRefresh(known, '', clock.now());
-    if (first === 'dead') throw invalidGrant('refresh token expired or family revoked');
+    if (first === 'dead') throw ownInvalidGrant(ENDED);
     if (first === 'reuse') return punishReuse(revokeFamily, known);
     const grant = await requireLiveFamily(dependencies, known);
     requireWorkingScopes(known.scopes, grant);
@@ -60,7 +63,8 @@ async function findOwn(tokens: TokenStore, app: App, refreshToken: string): Prom
   if (known === null || known.family.clientId !== app.clientId) {
     throw invalidGrant('unknown or foreign refresh token');
   }
-  if (known.family.appEpoch !== app.epoch) throw invalidGrant('token of a former life of the app');
+  if (known.family.appEpoch !== app.epoch)
+    throw ownInvalidGrant('The app was revoked after the token was issued.');
   return known;
 }
 
@@ -74,7 +78,9 @@ async function requireLiveFamily(
 
 async function punishReuse(revokeFamily: FamilyRevocation, token: RefreshToken): Promise<never> {
   await revokeFamily(token.family.id);
-  throw invalidGrant('refresh token reused');
+  throw ownInvalidGrant(
+    'The refresh token was used before. It and the tokens that came from it are revoked.',
+  );
 }
 
 /** Under the lock: what the token is by now decides. */
@@ -83,7 +89,7 @@ async function move(
   wanted: Wanted,
   now: Date,
 ): Promise<IssuedTokens | 'reuse'> {
-  if (locked === null) throw invalidGrant('pruned meanwhile');
+  if (locked === null) throw ownInvalidGrant(ENDED);
   const { token } = locked;
   switch (judgeRefresh(token, toScopeText(wanted.scopes), now)) {
     case 'rotate':
@@ -95,7 +101,7 @@ async function move(
     case 'reuse':
       return 'reuse';
     case 'dead':
-      throw invalidGrant('ended meanwhile');
+      throw ownInvalidGrant(ENDED);
   }
 }
 
@@ -121,7 +127,7 @@ async function rotate(locked: LockedRefreshToken, wanted: Wanted, now: Date): Pr
 
 async function repeat(locked: LockedRefreshToken, wanted: Wanted, now: Date): Promise<IssuedTokens> {
   const expiresAt = await locked.findAccessExpiry(sha256(wanted.pair.access));
-  if (expiresAt === null) throw invalidGrant('successor is gone');
+  if (expiresAt === null) throw ownInvalidGrant(ENDED);
   return toAnswer(locked.token, wanted, expiresAt, now);
 }
 

@@ -31,15 +31,17 @@ export interface IssuedTokens {
 /** One way to get tokens. `app` is authenticated. */
 export type TokenGrant = (app: App, parameters: TokenParameters) => Promise<IssuedTokens>;
 
-const INVALID_GRANT = 'The grant is invalid, expired, revoked or already used.';
-
-/**
- * RFC 6749 section 5.2 invalid_grant: one answer for every cause, which is for the log. `message` may tell a client the cause where
- * the code or token is its own.
- */
-export function invalidGrant(cause: string, message = INVALID_GRANT): AppError {
-  return new AppError('invalid_grant', message, { cause });
+/** RFC 6749 section 5.2 invalid_grant for a code or token that may be another app's: one answer for every cause; the cause is for the log. */
+export function invalidGrant(cause: string): AppError {
+  return new AppError('invalid_grant', 'The grant is invalid, expired, revoked or already used.', { cause });
 }
+
+/** The same for the app's own code or token: the answer tells the cause (contract section 3). */
+export function ownInvalidGrant(cause: string): AppError {
+  return new AppError('invalid_grant', cause, { cause });
+}
+
+const GRANT_ENDED = 'The grant has expired or was revoked.';
 
 /**
  * Asks the ledger whether tokens may be issued for this grant at this moment. Throws `unauthorized` when the app is not
@@ -52,8 +54,9 @@ export async function requireLiveGrant(
 ): Promise<GrantFacts> {
   const liveness = await requireLiveApp(ledger, query);
   const grant = findActiveGrant(liveness, userId);
-  if (grant === null) throw invalidGrant('grant not active');
-  if (query.familyId !== null && !liveness.familyAlive) throw invalidGrant('family revoked');
+  if (grant === null) throw ownInvalidGrant(GRANT_ENDED);
+  if (query.familyId !== null && !liveness.familyAlive)
+    throw ownInvalidGrant('The refresh token was revoked.');
   return grant;
 }
 
@@ -70,14 +73,14 @@ export async function requireLiveApp(
 /** Those of the scopes that work now; throws `invalid_grant` when the grant has lost them all. */
 export function requireWorkingScopes(scopes: readonly Scope[], grant: GrantFacts): readonly Scope[] {
   const working = toWorkingScopes(scopes, grant);
-  if (working.length === 0) throw invalidGrant('every scope withdrawn');
+  if (working.length === 0) throw ownInvalidGrant('The person has withdrawn every scope.');
   return working;
 }
 
 /** Whole seconds an access token has; throws `invalid_grant` when its grant leaves it none. */
 export function requireSeconds(expiresAt: Date, now: Date): number {
   const seconds = secondsLeft(expiresAt, now);
-  if (seconds < 1) throw invalidGrant('grant at its end');
+  if (seconds < 1) throw ownInvalidGrant(GRANT_ENDED);
   return seconds;
 }
 

@@ -64,6 +64,8 @@ export function createTokenService(useCases: TokenUseCases) {
           return { status: TokenStatus.EXPIRED };
         case 'dead':
           return { status: TokenStatus.DEAD };
+        case 'unknown':
+          return { status: TokenStatus.UNKNOWN };
       }
     },
   };

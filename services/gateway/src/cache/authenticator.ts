@@ -21,6 +21,13 @@ export interface Authenticated {
   readonly hash: Buffer;
 }
 
+/** A token that was issued and is no longer alive. Answered as every other failure, and counted for the token alone. */
+export class DeadToken extends AppError {
+  constructor() {
+    super('unauthorized', '', { cause: 'token is no longer alive' });
+  }
+}
+
 interface Flight {
   readonly generation: number;
   readonly answer: Promise<Principal>;
@@ -87,7 +94,8 @@ export class Authenticator {
     const askedAt = this.#clock.now().getTime();
     const response = await this.#tokens.introspect({ tokenHash: hash });
     if (response.status === TokenStatus.EXPIRED) throw new AppError('token_expired');
-    if (response.status !== TokenStatus.LIVE) throw unauthorized('token is not live');
+    if (response.status === TokenStatus.DEAD) throw new DeadToken();
+    if (response.status !== TokenStatus.LIVE) throw unauthorized('token is not known');
     const principal = toPrincipal(response);
     if (principal.ledgerChecked) this.#cache.put(key, principal, askedAt, generation);
     return principal;

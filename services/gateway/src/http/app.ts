@@ -2,7 +2,7 @@ import { type AppError, invalidRequest, notFound, toAppError } from '@phds/servi
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createApiHandler } from './api/handler.ts';
 import { createDeveloperRouter } from './developer/router.ts';
-import { exchangeOf } from './exchange.ts';
+import { credentialOf, exchangeOf } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { urlTooLong } from './http-error.ts';
 import { createOauthRouter } from './oauth/router.ts';
@@ -78,7 +78,7 @@ function handleError(gateway: Gateway): ErrorRequestHandler {
       startedAt: exchange.startedAt,
       address: request.ip ?? '',
       route: exchange.route,
-      presentedClientId: exchange.presentedClientId,
+      credential: credentialOf(exchange),
     });
   };
 }

@@ -4,6 +4,7 @@ import { unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
 import type { Request, Response } from 'express';
+import { findAccessToken } from './bearer.ts';
 import type { SignedIn } from './session.ts';
 
 /** One request and its answer on the surfaces that people and developers use; the data path does without. */
@@ -38,6 +39,11 @@ export function exchangeOf(request: Request, response: Response): Exchange {
   };
   exchanges.set(request, exchange);
   return exchange;
+}
+
+/** What a request presents to authenticate with, as `FailedAuthentication` has it. */
+export function credentialOf({ presentedClientId, request }: Exchange): string | undefined {
+  return presentedClientId ?? findAccessToken(request.headersDistinct['authorization'] ?? []) ?? undefined;
 }
 
 /** Id of the signed-in person. Throws `unauthorized` without a session. */

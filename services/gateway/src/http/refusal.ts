@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '@phds/service-kit/errors';
+import { DeadToken } from '../cache/authenticator.ts';
 import type { Gateway } from './gateway.ts';
 import { meaningOf } from './http-error.ts';
 import { sendOauthError } from './oauth-error.ts';
@@ -14,7 +15,10 @@ export interface RefusedRequest {
   readonly startedAt: number;
   readonly address: string;
   readonly route: string;
-  readonly presentedClientId?: string | undefined;
+  /** What was presented to authenticate with. */
+  readonly credential: string | undefined;
+  /** Whether the credential was found right before the request was refused. */
+  readonly isAuthenticated?: boolean;
   /** For everything but the uniform 401, and the 429 in its place. */
   readonly headers?: Headers;
 }
@@ -30,14 +34,23 @@ export async function refuse(
   if (response.headersSent) return void response.destroy();
   const { surface } = request;
   const failed = error.reason === 'unauthorized' || (surface === 'oauth' && error.reason === 'token_expired');
-  if (failed) await refuseAuthentication(gateway, response, request);
+  if (failed) await refuseAuthentication(gateway, response, request, isIssued(error, request));
   else if (surface === 'oauth') sendOauthError(response, error, request.requestId);
   else sendProblem(response, error, request.requestId, request.headers);
 }
 
-async function refuseAuthentication(gateway: Gateway, response: ServerResponse, request: RefusedRequest) {
-  const { surface, requestId, startedAt, address, presentedClientId } = request;
-  const retryAfterSeconds = await gateway.failures.count(address, presentedClientId);
+function isIssued(error: AppError, { isAuthenticated = false }: RefusedRequest): boolean {
+  return isAuthenticated || error instanceof DeadToken || error.reason === 'token_expired';
+}
+
+async function refuseAuthentication(
+  gateway: Gateway,
+  response: ServerResponse,
+  request: RefusedRequest,
+  issued: boolean,
+) {
+  const { surface, requestId, startedAt, address, credential } = request;
+  const retryAfterSeconds = await gateway.failures.count({ address, credential, issued });
   const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
   if (early > 0) await gateway.pause(early);
   if (retryAfterSeconds === null) {

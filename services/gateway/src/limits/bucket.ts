@@ -37,11 +37,24 @@ interface Lease {
   readonly endsAt: number;
 }
 
+/** A bucket that also tells, without taking anything, whether it is empty. */
+export interface CountingBucket extends Bucket {
+  /** Seconds until the bucket is full again when this process knows that it is empty, else null. */
+  findEmptyFor(key: string): number | null;
+}
+
 /** A bucket that counts one by one. */
-export function createBucket(options: BucketOptions): Bucket {
+export function createBucket(options: BucketOptions): CountingBucket {
   const { perMinute } = options;
   const meter = new Meter(options);
-  return { perMinute, take: async (key) => toQuota(await meter.consume(key, 1)) };
+  return {
+    perMinute,
+    take: async (key) => toQuota(await meter.consume(key, 1)),
+    findEmptyFor: (key) => {
+      const until = meter.findExhausted(key);
+      return until === null ? null : toSeconds(until - performance.now());
+    },
+  };
 }
 
 /**
@@ -107,11 +120,15 @@ class Meter {
     this.#perMinute = perMinute;
   }
 
+  /** The end of the key's window (`performance.now()`) when it is known to have no points left, else null. */
+  findExhausted(key: string): number | null {
+    const until = this.#exhausted.get(key);
+    return until !== undefined && performance.now() < until ? until : null;
+  }
+
   async consume(key: string, points: number): Promise<Taken> {
-    const exhaustedUntil = this.#exhausted.get(key);
-    if (exhaustedUntil !== undefined && performance.now() < exhaustedUntil) {
-      return { granted: 0, remaining: 0, endsAt: exhaustedUntil };
-    }
+    const exhaustedUntil = this.findExhausted(key);
+    if (exhaustedUntil !== null) return { granted: 0, remaining: 0, endsAt: exhaustedUntil };
     const { consumedPoints, remainingPoints, msBeforeNext } = await this.#ask(key, points);
     const endsAt = performance.now() + msBeforeNext;
     if (consumedPoints >= this.#perMinute) this.#exhausted.set(key, endsAt);

@@ -4,7 +4,7 @@ import { newId } from '@phds/service-kit/ids';
 import { ASSERTION_METADATA } from '@phds/service-kit/metadata-keys';
 import type { Authenticated } from '../../cache/authenticator.ts';
 import type { Allowance } from '../../limits/limit.ts';
-import { findBearerToken } from '../bearer.ts';
+import { findAccessToken, findBearerToken } from '../bearer.ts';
 import type { Gateway } from '../gateway.ts';
 import { meaningOf } from '../http-error.ts';
 import { refuse } from '../refusal.ts';
@@ -57,6 +57,8 @@ export function createApiHandler(gateway: Gateway): ApiHandler {
             startedAt,
             address: request.ip ?? request.socket.remoteAddress ?? '',
             route: call.path,
+            credential: findAccessToken(call.authorization) ?? undefined,
+            isAuthenticated: clientId !== null,
             headers,
           });
         },

@@ -23,8 +23,9 @@ export async function sendErrorPage(gateway: Gateway, exchange: Exchange, error:
   // A page of a malformed request never had them, and these pages are identical.
   withdrawAllowance(response);
   if (error.reason === 'unauthorized') {
-    const address = request.ip ?? '';
-    const retryAfter = await gateway.failures.count(address, exchange.presentedClientId);
+    const credential = exchange.presentedClientId;
+    const failure = { address: request.ip ?? '', credential, issued: false };
+    const retryAfter = await gateway.failures.count(failure);
     const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
     if (early > 0) await gateway.pause(early);
     if (retryAfter !== null) {

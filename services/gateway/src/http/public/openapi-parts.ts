@@ -196,7 +196,17 @@ export const ERROR_RESPONSES = {
   401: errorResponse('TOKEN_EXPIRED or UNAUTHORIZED'),
   403: errorResponse('INSUFFICIENT_SCOPE or CONSENT_REQUIRED'),
   404: errorResponse('NOT_FOUND'),
-  429: errorResponse('RATE_LIMITED'),
+  429: {
+    ...errorResponse('RATE_LIMITED; ask again after the seconds in Retry-After'),
+    headers: {
+      'Retry-After': { description: 'Seconds', schema: count },
+      'RateLimit-Policy': { description: 'Name, requests (q) and seconds (w) of the limit', schema: text },
+      RateLimit: {
+        description: 'Requests left (r), and seconds until all are there again (t)',
+        schema: text,
+      },
+    },
+  },
   500: errorResponse('INTERNAL_ERROR'),
   503: errorResponse('ACCESS_NOT_RECORDED or INTERNAL_ERROR; ask again later'),
 };

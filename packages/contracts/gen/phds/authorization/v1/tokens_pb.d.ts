@@ -419,11 +419,18 @@ export enum TokenStatus {
   EXPIRED = 2,
 
   /**
-   * Unknown, revoked, of a revoked family or grant, or of an app that is not active.
+   * Issued once, and by now revoked, of a revoked family or grant, or of an app that is not active.
    *
    * @generated from enum value: TOKEN_STATUS_DEAD = 3;
    */
   DEAD = 3,
+
+  /**
+   * Never issued, or so long past its expiry that it is forgotten.
+   *
+   * @generated from enum value: TOKEN_STATUS_UNKNOWN = 4;
+   */
+  UNKNOWN = 4,
 }
 
 /**
