@@ -10,7 +10,7 @@ import { createPartnerRouter } from './partner/router.ts';
 import { createPublicRouter } from './public/router.ts';
 import { refuse } from './refusal.ts';
 import { transportHeaders } from './respond.ts';
-import type { Surface } from './uniform-401.ts';
+import { isUnder, surfaceOf } from './surface.ts';
 import { createWebRouter } from './web/router.ts';
 
 /** The public interface: `/api` by a handler of its own, which is the hot path; the rest by routers. */
@@ -36,12 +36,6 @@ export function createApp(gateway: Gateway): Express {
   });
   app.use(handleError(gateway));
   return app;
-}
-
-function isUnder(prefix: string, url: string): boolean {
-  if (!url.startsWith(prefix)) return false;
-  const next = url[prefix.length];
-  return next === undefined || next === '/' || next === '?';
 }
 
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
@@ -71,9 +65,8 @@ function limitUrl({ config }: Gateway): RequestHandler {
 function handleError(gateway: Gateway): ErrorRequestHandler {
   return async (caught: unknown, request, response, _next) => {
     const exchange = exchangeOf(request, response);
-    const surface: Surface = isUnder('/oauth', request.originalUrl) ? 'oauth' : 'problem';
     await refuse(gateway, response, toHttpError(caught), {
-      surface,
+      surface: surfaceOf(request.originalUrl),
       requestId: exchange.requestId,
       startedAt: exchange.startedAt,
       address: request.ip ?? '',

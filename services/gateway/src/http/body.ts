@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { finished } from 'node:stream';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { bodyTooLarge, unsupportedMediaType } from './http-error.ts';
 
@@ -12,7 +13,7 @@ export interface Body {
   readonly text: string;
 }
 
-/** Reads a body of JSON or form text. Throws 413, 415, or `invalid_request` when it is not UTF-8. */
+/** Reads a body of JSON or form text. Throws 413, 415, or `invalid_request` when it is not UTF-8 or breaks off. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') throw unsupportedMediaType(BOTH_TYPES);
@@ -45,9 +46,11 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
       reject(drain(request, maxBytes));
     }
   });
-  request.once('end', () => resolve(Buffer.concat(chunks)));
-  request.once('error', reject);
-  request.once('close', () => reject(invalidRequest('body', 'ended too early')));
+  // Reports the end also of a request whose client has left already.
+  finished(request, { writable: false }, (error) => {
+    if (error == null) resolve(Buffer.concat(chunks));
+    else reject(invalidRequest('body', 'broke off before its end'));
+  });
   return promise;
 }
 

@@ -3,8 +3,10 @@ import type { Socket } from 'node:net';
 import type { Clock } from '@phds/service-kit/clock';
 import { newId } from '@phds/service-kit/ids';
 import { HttpError } from './http-error.ts';
+import { toOauthError } from './oauth-error.ts';
 import { sendProblem, toProblem } from './problem.ts';
 import { GUARDS, type Headers } from './respond.ts';
+import { type Surface, surfaceOf } from './surface.ts';
 
 /** How long a client may go on sending before its connection is cut: cut at once, it might not get to see the answer. */
 const LINGER_MS = 1_000;
@@ -13,22 +15,29 @@ const MALFORMED = new HttpError(400, 'INVALID_REQUEST', 'The request is not well
 const REFUSALS: Readonly<Record<string, HttpError>> = {
   HPE_HEADER_OVERFLOW: new HttpError(431, 'INVALID_REQUEST', 'The header fields are too large.'),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: new HttpError(413, 'INVALID_REQUEST', 'The chunk extensions are too large.'),
+  HPE_INVALID_EOF_STATE: new HttpError(400, 'INVALID_REQUEST', 'The request broke off before its end.'),
   ERR_HTTP_REQUEST_TIMEOUT: new HttpError(408, 'INVALID_REQUEST', 'The request did not arrive in time.'),
 };
 const NO_HOST = new HttpError(400, 'INVALID_REQUEST', 'The Host field is missing.');
 const EXPECTATION = new HttpError(417, 'INVALID_REQUEST', 'No expectation but 100-continue is met.');
+
+/** A connection, and the answer to the request that is under way on it. */
+type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
 
 /** Answers what Node itself would refuse without a body: these refusals have a `code` like every other. */
 export function answerMalformedRequests(server: Server, transport: Headers, clock: Clock): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
     sendProblem(response, EXPECTATION, newId('req', 96), transport),
   );
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
     // The parser reports later bytes of the same connection again; they have been answered.
     if (socket.writableEnded) return;
-    const refusal = error.code === 'ECONNRESET' || isAnswering(socket) ? null : findRefusal(error);
+    const response = socket._httpMessage ?? null;
+    // Where part of an answer is out, another one would be taken for the rest of it. Node's own handler asks the same.
+    const isAnswering = response?.headersSent === true;
+    const refusal = error.code === 'ECONNRESET' || isAnswering ? null : findRefusal(error);
     if (refusal === null || !socket.writable) return void socket.destroy();
-    socket.end(toMessage(refusal, transport, clock.now()));
+    socket.end(toMessage(refusal, surfaceOf(findUrl(response)), transport, clock.now()));
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
   });
 }
@@ -47,17 +56,19 @@ export function refuseWithoutHost(
   return true;
 }
 
+/** The URL of the request that is under way; empty before its head has arrived. Express shortens `url` within a router. */
+function findUrl(response: ServerResponse | null): string {
+  const request: (IncomingMessage & { readonly originalUrl?: string }) | undefined = response?.req;
+  return request?.originalUrl ?? request?.url ?? '';
+}
+
 function findRefusal({ code = '' }: NodeJS.ErrnoException): HttpError | null {
   return REFUSALS[code] ?? (code.startsWith('HPE_') ? MALFORMED : null);
 }
 
-/** Part of an answer to an earlier request is out, and another one would be taken for the rest of it. Node's own handler asks the same. */
-function isAnswering(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): boolean {
-  return socket._httpMessage?.headersSent === true;
-}
-
-function toMessage(error: HttpError, transport: Headers, now: Date): string {
-  const { status, headers, body } = toProblem(error, newId('req', 96));
+function toMessage(error: HttpError, surface: Surface, transport: Headers, now: Date): string {
+  const toAnswer = surface === 'oauth' ? toOauthError : toProblem;
+  const { status, headers, body } = toAnswer(error, newId('req', 96));
   const fields = {
     ...transport,
     'Cache-Control': 'no-store',

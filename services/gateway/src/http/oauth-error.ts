@@ -26,6 +26,15 @@ export function sendOauthError(
   requestId: string,
   extra: Headers = {},
 ): void {
+  const { status, headers, body } = toOauthError(error, requestId);
+  send(response, status, { ...headers, ...extra }, body);
+}
+
+/** An error as RFC 6749 JSON. */
+export function toOauthError(
+  error: AppError,
+  requestId: string,
+): { readonly status: number; readonly headers: Headers; readonly body: string } {
   const { status, code } = toOauthMeaning(error);
   const [name, description] = ERRORS[code] ?? MALFORMED;
   const body = {
@@ -38,9 +47,8 @@ export function sendOauthError(
     'Content-Type': 'application/json; charset=utf-8',
     'X-Request-Id': requestId,
     ...errorHeaders(error),
-    ...extra,
   };
-  send(response, status, headers, JSON.stringify(body));
+  return { status, headers, body: JSON.stringify(body) };
 }
 
 /** Under /oauth only the codes of contract section 2 exist; a state that forbids a request makes it an invalid one. */

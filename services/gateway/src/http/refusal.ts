@@ -6,7 +6,8 @@ import { meaningOf } from './http-error.ts';
 import { sendOauthError } from './oauth-error.ts';
 import { sendProblem } from './problem.ts';
 import { type Headers, transportHeaders } from './respond.ts';
-import { type Surface, sendUniform401 } from './uniform-401.ts';
+import type { Surface } from './surface.ts';
+import { sendUniform401 } from './uniform-401.ts';
 
 /** What a refusal needs to know of the request. */
 export interface RefusedRequest {
@@ -23,14 +24,14 @@ export interface RefusedRequest {
   readonly headers?: Headers;
 }
 
-/** Answers an error on the surface it happened on, and logs what is our fault. */
+/** Answers an error on the surface it happened on, and logs it: as an error or a warning only what is our fault. */
 export async function refuse(
   gateway: Gateway,
   response: ServerResponse,
   error: AppError,
   request: RefusedRequest,
 ): Promise<void> {
-  logFault(gateway, error, request);
+  logRefusal(gateway, error, request);
   if (response.headersSent) return void response.destroy();
   const { surface } = request;
   const failed = error.reason === 'unauthorized' || (surface === 'oauth' && error.reason === 'token_expired');
@@ -66,8 +67,9 @@ async function refuseAuthentication(
   else sendProblem(response, limited, requestId, headers);
 }
 
-function logFault({ log }: Gateway, error: AppError, { requestId, route }: RefusedRequest): void {
+function logRefusal({ log }: Gateway, error: AppError, { requestId, route }: RefusedRequest): void {
   const { status } = meaningOf(error);
   if (status === 500) log.error({ requestId, route, err: error }, 'request failed');
   else if (status === 503) log.warn({ requestId, route, err: error }, 'request refused for now');
+  else log.debug({ requestId, route, reason: error.reason }, 'request refused');
 }

@@ -1,8 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Headers } from './respond.ts';
-
-/** `/oauth` has to speak RFC 6749; everything else speaks RFC 9457. */
-export type Surface = 'oauth' | 'problem';
+import type { Surface } from './surface.ts';
 
 interface Frozen {
   readonly headers: readonly string[];

@@ -47,16 +47,18 @@ export function createApiHandler(gateway: Gateway): ApiHandler {
         () => gateway.log.debug({ requestId, path: call.path, ms: performance.now() - startedAt }, 'data'),
         (caught: unknown) => {
           const error = toAppError(caught);
+          // A path is the caller's own text and may hold a secret.
+          const endpoint = toUsageName(call.path);
           if (clientId !== null) {
             const { status } = meaningOf(error);
-            gateway.refusals.add({ clientId, endpoint: toUsageName(call.path), status });
+            gateway.refusals.add({ clientId, endpoint, status });
           }
           return refuse(gateway, response, error, {
             surface: 'problem',
             requestId,
             startedAt,
             address: request.ip ?? request.socket.remoteAddress ?? '',
-            route: call.path,
+            route: endpoint,
             credential: findAccessToken(call.authorization) ?? undefined,
             isAuthenticated: clientId !== null,
             headers,

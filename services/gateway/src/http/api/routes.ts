@@ -76,7 +76,7 @@ function findAdherenceRoute(path: string): Route | null {
 const NO_ENDPOINT = '/api/*';
 const ADHERENCE_NAME = DATA_PATHS.find(({ endpoint }) => endpoint === 'adherence')?.path ?? NO_ENDPOINT;
 
-/** What the usage of an app calls a path: a data endpoint as access records name it, or one name for all others. */
+/** What the usage of an app and the log call a path: a data endpoint as access records name it, or one name for all others. */
 export function toUsageName(path: string): string {
   const route = findRoute(path);
   if (route === null) return NO_ENDPOINT;

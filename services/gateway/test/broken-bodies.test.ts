@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@phds/test-kit/conditions';
+import { readBody } from '../src/http/body.ts';
+import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+
+let gateway: TestGateway;
+let session: string;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  gateway.backends.answer({ introspect: () => liveToken(), getProfile: () => documentOf({ data: {} }) });
+  session = await gateway.sessions.issueSession('ada');
+});
+afterEach(() => {
+  gateway.log.length = 0;
+});
+afterAll(async () => gateway[Symbol.asyncDispose]());
+
+// The server may cut the connection while the client still sends.
+const ignore = () => undefined;
+
+/** Sends a request and, once it has arrived, lets the client break off; answers what came back until the connection closed. */
+async function breakOff(head: string, body: string, leave: (socket: Socket) => void): Promise<string> {
+  const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk)).on('error', ignore);
+  const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
+  await once(socket, 'connect');
+  const fields = `Host: x\r\nAuthorization: Bearer ${session}\r\nContent-Type: application/json\r\n`;
+  socket.write(`${head}\r\n${fields}Expect: 100-continue\r\n\r\n`);
+  // The interim response shows that the request has arrived.
+  await eventually(() => Buffer.concat(chunks).includes('100 Continue'));
+  socket.write(body);
+  leave(socket);
+  socket.once('end', () => socket.end());
+  await closed;
+  return Buffer.concat(chunks).toString('latin1').replace('HTTP/1.1 100 Continue\r\n\r\n', '');
+}
+
+interface Line {
+  readonly level: string;
+  readonly msg: string;
+  readonly reason?: string;
+}
+
+function loggedLines(): Line[] {
+  return gateway.log.map((line) => JSON.parse(line) as Line);
+}
+
+const ROUTES = [
+  'POST /oauth/authorize',
+  'POST /oauth/par',
+  'POST /oauth/token',
+  'POST /oauth/revoke',
+  'POST /oauth/introspect',
+  'POST /developer/apps',
+  'PATCH /developer/apps/app_one',
+  'POST /developer/apps/app_one/status',
+  'PATCH /partner/consent/grants/grt_one',
+  'POST /partner/consent/pending/apr_one/approve',
+] as const;
+
+describe.each(ROUTES)('a body that breaks off: %s', (route) => {
+  const sized = `${route} HTTP/1.1\r\nContent-Length: 100`;
+
+  async function expectDebugLine(): Promise<void> {
+    await eventually(() =>
+      expect(loggedLines()).toContainEqual(
+        expect.objectContaining({ level: 'debug', msg: 'request refused', reason: 'invalid_request' }),
+      ),
+    );
+    expect(loggedLines().filter(({ level }) => level !== 'debug' && level !== 'info')).toEqual([]);
+    expect(gateway.log.join('')).not.toContain('"stack"');
+  }
+
+  test('is logged as invalid_request at debug level when the client resets the connection', async () => {
+    await breakOff(sized, '{"name":', (socket) => socket.resetAndDestroy());
+    await expectDebugLine();
+  });
+
+  test.each([
+    ['ends its side of the connection', sized, '{"name":'],
+    ['sends a broken chunk', `${route} HTTP/1.1\r\nTransfer-Encoding: chunked`, '4\r\n{"na\r\nnonsense\r\n'],
+  ])('is answered as invalid_request of its surface when the client %s', async (_, head, body) => {
+    const answer = await breakOff(head, body, (socket) => socket.end());
+    const [fields = '', text = ''] = answer.split('\r\n\r\n');
+    expect(fields).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/);
+    expect(JSON.parse(text)).toMatchObject(
+      route.includes('/oauth/')
+        ? { error: 'invalid_request', error_description: expect.any(String), code: 'INVALID_REQUEST' }
+        : { type: '/problems/invalid-request', status: 400, code: 'INVALID_REQUEST' },
+    );
+    await expectDebugLine();
+  });
+});
+
+test('a body that breaks off under /api, where no body is read, is no error', async () => {
+  const { authorization = '' } = bearer();
+  const answers: string[] = [];
+  const socket = connect(gateway.port, '127.0.0.1').on('error', ignore);
+  socket.on('data', (chunk) => void answers.push(String(chunk)));
+  socket.write(
+    `GET /api/v1/profile HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Length: 100\r\n\r\n{"a"`,
+  );
+  await eventually(() => answers.join('').includes('HTTP/1.1 200 OK'));
+  socket.resetAndDestroy();
+  await once(socket, 'close');
+  expect(loggedLines().filter(({ level }) => level !== 'debug' && level !== 'info')).toEqual([]);
+});
+
+test('a body whose client has left before it is read is refused at once', async () => {
+  const outcome = Promise.withResolvers<unknown>();
+  const server = createServer(async (request: IncomingMessage) => {
+    client.destroy();
+    // Not by once(), which would listen for the error too: without a listener the stream reports none.
+    await new Promise<void>((resolve) => void request.once('close', () => resolve()));
+    outcome.resolve(await readBody(request, 1_000).catch((error: unknown) => error));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', ignore);
+  client.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"a"');
+  expect(await outcome.promise).toMatchObject({ reason: 'invalid_request' });
+  server.close();
+});
