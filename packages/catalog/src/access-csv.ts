@@ -5,7 +5,7 @@ export interface ExportedAccess {
   readonly at: string;
   /** Client id. */
   readonly app: string;
-  /** As the person saw it at the latest approval; empty when the app is not known any more. */
+  /** As the person saw it at the latest approval before the access; empty when the app is not known any more. */
   readonly appName: string;
   readonly grantId: string;
   readonly scope: string;

@@ -68,7 +68,7 @@ describe('opening', () => {
     expect(await purposesOnReceipt(grantId, 'misled')).toEqual([null]);
   });
 
-  test("without the app's secret before this version shows no purpose, on the receipt neither", async () => {
+  test("a purpose that an earlier release stored without the app's secret is not shown, nor put on the receipt", async () => {
     const id = await openPending(consent, await registerApp(consent), [HEART], false);
     await consent.owner.query('UPDATE pending_approval SET purpose = $2 WHERE id = $1', [id, 'Trust me.']);
     expect(await get(id, 'warned')).toMatchObject({ purpose: '' });

@@ -71,6 +71,19 @@ test('a person’s records as FHIR AuditEvents in a file that only its owner may
   expect(events[0].entity[0].what.identifier.value).toBe('ada');
 });
 
+test('an app that was approved again under another name is exported with the name that was agreed to at each access', async () => {
+  const app = await registerApp(consent);
+  const first = await approve(consent, app, 'hedy');
+  await record(consent, accessOf(first));
+  const renamed = { ...app, name: 'Data Broker' };
+  await consent.ledger.putApp({ app: renamed });
+  expect((await approve(consent, renamed, 'hedy')).grantId).toBe(first.grantId);
+  await record(consent, accessOf(first));
+  const { stdout } = await exported('--user', 'hedy', '--format', 'csv');
+  const names = stdout.split('\r\n').slice(1, -1);
+  expect(names).toEqual([expect.stringContaining(',Pulse Diary,'), expect.stringContaining(',Data Broker,')]);
+});
+
 test('an export whose reader has seen enough ends quietly', async () => {
   // As `head` does: the pipe is closed before anything is written to it.
   const result = await phdsRecords(consent, ['export', '--user', 'ada', '--format', 'csv'], (child) =>

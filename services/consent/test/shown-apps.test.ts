@@ -91,7 +91,7 @@ describe('the versions of an app’s profile', () => {
 });
 
 describe('a decision of an earlier release, which did not keep what it showed', () => {
-  test('is told with the oldest profile that is known, and the receipt says that it was not recorded', async () => {
+  test('is shown with the oldest profile that is known, and the receipt says that it was not recorded', async () => {
     const app = await registerApp(consent);
     const id = await openPending(consent, app);
     await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
@@ -124,7 +124,7 @@ describe('a decision of an earlier release, which did not keep what it showed', 
     expect(accesses).toMatchObject([{ appName: 'Pulse Diary', currentAppName: 'Data Broker' }]);
   });
 
-  test('is told with the present profile when no other is known', async () => {
+  test('is shown with the present profile when no other is known', async () => {
     const app = await registerApp(consent);
     const id = await openPending(consent, app);
     await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
@@ -183,6 +183,59 @@ describe('the upgrade', () => {
   });
 });
 
+describe('an app that was renamed and then approved again', () => {
+  const accessesOf = async (userId: string) =>
+    (await consent.history.listAccesses({}, await consent.session(userId))).accesses.map(
+      ({ appName, currentAppName }) => [appName, currentAppName],
+    );
+  const daysOf = async (userId: string, grantId: string) =>
+    (await consent.history.listAccessDays({ grantId }, await consent.session(userId))).days.map(
+      ({ appName, currentAppName }) => [appName, currentAppName],
+    );
+
+  test('keeps its earlier name at the accesses from before that approval', async () => {
+    const app = await registerApp(consent);
+    const grant = await approve(consent, app, 'again');
+    await record(consent, accessOf(grant));
+    await rename(app, 'Data Broker');
+    await record(consent, accessOf(grant));
+    const joined = await approve(consent, { ...app, name: 'Data Broker' }, 'again');
+    expect(joined.grantId).toBe(grant.grantId);
+    await record(consent, accessOf(grant));
+    expect(await accessesOf('again')).toEqual([
+      ['Data Broker', 'Data Broker'],
+      ['Pulse Diary', 'Data Broker'],
+      ['Pulse Diary', 'Data Broker'],
+    ]);
+  });
+
+  test('is named at an access that a slow clock stamped before the first approval as that approval showed it', async () => {
+    const app = await registerApp(consent);
+    await rename(app, 'Fitness Friend');
+    const grant = await approve(consent, { ...app, name: 'Fitness Friend' }, 'slow');
+    await record(consent, accessOf(grant));
+    await consent.owner.query('ALTER TABLE consent_event DISABLE TRIGGER consent_event_append_only');
+    await consent.owner.query("UPDATE consent_event SET at = at + interval '1 minute' WHERE grant_id = $1", [
+      grant.grantId,
+    ]);
+    await consent.owner.query('ALTER TABLE consent_event ENABLE TRIGGER consent_event_append_only');
+    expect(await accessesOf('slow')).toEqual([['Fitness Friend', 'Fitness Friend']]);
+  });
+
+  test('is named in the days of an ended grant as that grant showed it', async () => {
+    const app = await registerApp(consent);
+    const ended = await approve(consent, app, 'ended');
+    await record(consent, accessOf(ended));
+    await consent.asGateway.revokeGrant({ id: ended.grantId }, await consent.session('ended'));
+    await rename(app, 'Data Broker');
+    const next = await approve(consent, { ...app, name: 'Data Broker' }, 'ended');
+    await record(consent, accessOf(next));
+    expect(await daysOf('ended', ended.grantId)).toEqual([['Pulse Diary', 'Data Broker']]);
+    expect(await daysOf('ended', next.grantId)).toEqual([['Data Broker', 'Data Broker']]);
+    expect(await daysOf('ended', '')).toEqual([['Data Broker', 'Data Broker']]);
+  });
+});
+
 describe('the changes of an app since a version', () => {
   const [first, second, third] = [1, 2, 3].map((day) => new Date(`2026-03-0${day}T12:00:00.000Z`));
   const profile = { name: 'A', homepageUrl: 'https://a.test/', privacyPolicyUrl: '', logoUrl: '' };
@@ -192,7 +245,7 @@ describe('the changes of an app since a version', () => {
     { ...profile, privacyPolicyUrl: 'https://a.test/p', version: 3, since: third as Date },
   ];
 
-  test('are told field by field, oldest first, also when a change was taken back', () => {
+  test('are listed field by field, oldest first, also when a change was taken back', () => {
     expect(listChanges({ ...profile, version: 1 }, versions)).toEqual([
       { field: 'name', from: 'A', to: 'B', at: second },
       { field: 'privacyPolicyUrl', from: '', to: 'https://a.test/p', at: second },

@@ -3,7 +3,7 @@ import type { RecordsSnapshot } from './snapshot.ts';
 
 const ACCESSES_A_PAGE = 1_000;
 
-/** Pages of a person's accesses, oldest first; null when nothing links anybody of that id to records. */
+/** Pages of a person's accesses, oldest first, named as in the access history (`shownAppOf` in consent); null when nothing links anybody of that id to records. */
 export async function findAccesses(
   snapshot: RecordsSnapshot,
   userId: string,
@@ -21,8 +21,11 @@ export async function findAccesses(
        CASE WHEN f.verdict IS NULL THEN 'released' ELSE 'refused' END AS outcome, coalesce(upper(f.verdict), '') AS reason
      FROM access_record r
      LEFT JOIN LATERAL (SELECT verdict FROM access_record f WHERE f.refers_to = r.id AND f.id > r.id LIMIT 1) f ON true
-     LEFT JOIN LATERAL (SELECT s.shown_app->>'name' AS name FROM consent_event s
-       WHERE s.grant_id = r.grant_id AND s.shown_app IS NOT NULL ORDER BY s.at DESC LIMIT 1) shown ON true
+     LEFT JOIN LATERAL (SELECT coalesce(
+       (SELECT s.shown_app FROM consent_event s
+        WHERE s.grant_id = r.grant_id AND s.at <= r.at AND s.shown_app IS NOT NULL ORDER BY s.at DESC LIMIT 1),
+       (SELECT s.shown_app FROM consent_event s WHERE s.grant_id = r.grant_id AND s.kind = 'granted' ORDER BY s.at LIMIT 1)
+     )->>'name' AS name) shown ON true
      LEFT JOIN app_profile oldest ON oldest.client_id = r.client_id AND oldest.version = 1
      LEFT JOIN app a ON a.client_id = r.client_id
      WHERE r.user_ref = $1::uuid AND r.refers_to IS NULL ORDER BY r.id`,

@@ -40,7 +40,7 @@ export interface AccessEntry {
   readonly id: string;
   readonly at: Date;
   readonly clientId: string;
-  /** As the person saw it at the latest approval of the grant; empty when the app is unknown to the ledger. */
+  /** As the person saw it at the latest approval of the grant before the access; empty when the app is unknown to the ledger. */
   readonly appName: string;
   readonly currentAppName: string;
   readonly grantId: string;
@@ -59,7 +59,7 @@ export interface AccessDay {
   /** `YYYY-MM-DD`. */
   readonly date: string;
   readonly clientId: string;
-  /** As the person saw it at their latest approval; empty when the app is unknown to the ledger. */
+  /** As the person saw it at the latest approval, of one grant where only its accesses are asked for; empty when the app is unknown to the ledger. */
   readonly appName: string;
   readonly currentAppName: string;
   readonly released: number;

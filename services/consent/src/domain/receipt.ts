@@ -31,7 +31,7 @@ export interface ReceiptFacts {
   readonly grantId: string;
   readonly userId: string;
   readonly clientId: string;
-  /** The oldest profile of the app that is known; decisions that did not keep what they showed are told with it. */
+  /** The oldest profile of the app that is known; decisions that did not keep what they showed are shown with it. */
   readonly oldestProfile: ProfileVersion;
   readonly status: GrantStatus;
   readonly expiresAt: Date;

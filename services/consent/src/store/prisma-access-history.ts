@@ -41,7 +41,7 @@ async function isForeign(prisma: PrismaClient, grantId: string | null, userId: s
 async function selectEntries(prisma: PrismaClient, where: Prisma.Sql, page: Page): Promise<AccessEntry[]> {
   const entries = await prisma.$queryRaw<AccessEntry[]>`
     SELECT p.id::text AS id, p.at, p.client_id AS "clientId", p.grant_id AS "grantId",
-      coalesce(${Prisma.raw(shownAppOf('p.grant_id', 'p.client_id'))}->>'name', a.name, '') AS "appName",
+      coalesce(${Prisma.raw(shownAppOf('p.grant_id', 'p.client_id', 'p.at'))}->>'name', a.name, '') AS "appName",
       coalesce(a.name, '') AS "currentAppName", p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page,
       p.record_count AS "recordCount", p.request_id AS "requestId", coalesce(f.verdict, 'released') AS verdict
     FROM (SELECT * FROM access_record r WHERE ${where} AND r.refers_to IS NULL
@@ -52,22 +52,26 @@ async function selectEntries(prisma: PrismaClient, where: Prisma.Sql, page: Page
   return entries.map((entry) => ({ ...entry, id: toAccessId(entry.id) }));
 }
 
-/** An app is named once for all of its days, as the latest grant that the person gave it. */
+/** An app is named once for all of its days, as the latest approval of the grant that is asked for shows it, else of the person's latest grant. */
 function selectDays(
   prisma: PrismaClient,
   userId: string,
   filter: DayFilter,
   range: DayRange | null,
 ): Promise<AccessDay[]> {
+  const grant =
+    filter.grantId === null
+      ? Prisma.sql`user_id = ${userId} AND client_id = d.client_id`
+      : Prisma.sql`id = ${filter.grantId}`;
   return prisma.$queryRaw`
     WITH days AS (
       SELECT c.day, c.client_id, sum(c.recorded - c.refused)::int AS released, sum(c.refused)::int AS refused
       FROM ${accessCounts(ofUser(userId, filter))} c WHERE ${within(range)} GROUP BY c.day, c.client_id
     ), names AS MATERIALIZED (
-      SELECT d.client_id, a.name AS current_name, ${Prisma.raw(shownAppOf('g.id', 'd.client_id'))}->>'name' AS shown_name
+      SELECT d.client_id, a.name AS current_name, ${Prisma.raw(shownAppOf('g.id', 'd.client_id', "'infinity'"))}->>'name' AS shown_name
       FROM (SELECT DISTINCT client_id FROM days) d
       LEFT JOIN app a ON a.client_id = d.client_id
-      LEFT JOIN LATERAL (SELECT id FROM consent_grant WHERE user_id = ${userId} AND client_id = d.client_id
+      LEFT JOIN LATERAL (SELECT id FROM consent_grant WHERE ${grant}
         ORDER BY granted_at DESC LIMIT 1) g ON true
     )
     SELECT to_char(day, 'YYYY-MM-DD') AS date, client_id AS "clientId", coalesce(shown_name, current_name, '') AS "appName",

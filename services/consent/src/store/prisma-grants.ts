@@ -60,7 +60,7 @@ interface ViewRow extends GrantRow, AppRow {
 async function selectViews(prisma: PrismaClient, userId: string, where: Prisma.Sql): Promise<GrantView[]> {
   const rows = await prisma.$queryRaw<ViewRow[]>`
     SELECT ${Prisma.raw(GRANT_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)},
-      ${Prisma.raw(shownAppOf('g.id', 'g.client_id'))} AS "shownApp"
+      ${Prisma.raw(shownAppOf('g.id', 'g.client_id', "'infinity'"))} AS "shownApp"
     FROM ${Prisma.raw(GRANT_FROM)} WHERE ${where}`;
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);

@@ -161,7 +161,7 @@ export declare type AccessRecord = Message<"phds.consent.v1.AccessRecord"> & {
   clientId: string;
 
   /**
-   * As the person saw it at the latest approval of this grant; empty when the app is unknown.
+   * As the person saw it at the latest approval of this grant before the access; empty when the app is unknown.
    *
    * @generated from field: string app_name = 4;
    */
@@ -414,7 +414,7 @@ export declare type AccessDay = Message<"phds.consent.v1.AccessDay"> & {
   clientId: string;
 
   /**
-   * As the person saw it at the latest approval; empty when the app is unknown.
+   * As the person saw it at the latest approval, of the grant in the request if there is one; empty when the app is unknown.
    *
    * @generated from field: string app_name = 3;
    */

@@ -542,7 +542,7 @@ export declare type ConsentGrant = Message<"phds.consent.v1.ConsentGrant"> & {
   currentAppName: string;
 
   /**
-   * What the app changed since that approval, oldest first; of very many the latest.
+   * What the app changed since that approval, oldest first; at most the changes of the 20 latest versions are listed one by one.
    *
    * @generated from field: repeated phds.consent.v1.AppChange app_changes = 13;
    */
