@@ -19,10 +19,10 @@ export function createFakeServices(fake: FakeConsent) {
     }),
     implement(ConsentService, createConsent(fake), {
       openPendingApproval: ['authorization'],
+      getPendingApproval: ['authorization'],
       approve: ['authorization'],
       deny: ['authorization'],
       listAppGrants: ['authorization'],
-      getPendingApproval: [],
       listPendingApprovals: [],
       listGrants: [],
       getGrant: [],
@@ -99,10 +99,17 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
       fake.enter('openPendingApproval');
       const app = fake.app(request.app?.clientId ?? '');
       if (app.status !== AppStatus.ACTIVE) throw new AppError('app_not_active');
-      const decidedAt = fake.clock.now();
-      fake.pending.set(request.id, { request, decision: null, grantId: '', decidedAt, scopes: [] });
-      const expiresAt = timestampFromDate(new Date(decidedAt.getTime() + 600_000));
-      return fake.leave('openPendingApproval', { expiresAt, removedIds: [...fake.removed] });
+      const expiresAt = fake.putPending(request);
+      return fake.leave('openPendingApproval', {
+        expiresAt: timestampFromDate(expiresAt),
+        removedIds: [...fake.removed],
+      });
+    },
+    getPendingApproval: async ({ id }, context) => {
+      fake.enter('getPendingApproval');
+      const { userId } = await fake.sessions(sessionOf(context));
+      const pending = fake.claim(id, userId);
+      return { pendingApproval: { id, status: fake.statusOf(pending) } };
     },
     approve: async (request, context) => {
       fake.enter('approve');
@@ -114,7 +121,7 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
     deny: async ({ id }, context) => {
       fake.enter('deny');
       const { userId } = await fake.sessions(sessionOf(context));
-      const pending = fake.decide(id, `deny by ${userId}`);
+      const pending = fake.decide(id, 'deny', userId);
       return { decidedAt: timestampFromDate(pending.decidedAt) };
     },
     listAppGrants: async ({ clientId }) => {
@@ -127,7 +134,6 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
       }));
       return { grants: items.map(({ userId: _, dataFrom: __, ...item }) => item), total: grants.length };
     },
-    getPendingApproval: never,
     listPendingApprovals: never,
     listGrants: never,
     getGrant: never,

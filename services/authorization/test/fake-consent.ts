@@ -1,5 +1,5 @@
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { OpenPendingApprovalRequest } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { type OpenPendingApprovalRequest, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { Clock } from '@phds/service-kit/clock';
@@ -28,7 +28,10 @@ export interface FakeGrant {
 
 interface FakePending {
   request: OpenPendingApprovalRequest;
+  /** `approve` with the scopes, or `deny`. */
   decision: string | null;
+  claimedBy: string | null;
+  expiresAt: Date;
   grantId: string;
   decidedAt: Date;
   scopes: string[];
@@ -96,10 +99,31 @@ export class FakeConsent {
     return { status: over ? GrantStatus.EXPIRED : grant.status, scopes, userId, dataFrom, expiresAt };
   }
 
-  decide(id: string, decision: string): FakePending {
+  /** Answers when it expires. */
+  putPending(request: OpenPendingApprovalRequest): Date {
+    const decidedAt = this.clock.now();
+    const expiresAt = new Date(decidedAt.getTime() + 600_000);
+    const fresh = { decision: null, claimedBy: null, grantId: '', scopes: [] };
+    this.pending.set(request.id, { ...fresh, request, expiresAt, decidedAt });
+    return expiresAt;
+  }
+
+  claim(id: string, userId: string): FakePending {
     const pending = this.pending.get(id);
-    if (pending === undefined) throw notFound();
+    if (pending === undefined || (pending.claimedBy ?? userId) !== userId) throw notFound();
+    pending.claimedBy = userId;
+    return pending;
+  }
+
+  statusOf({ decision, expiresAt }: FakePending): PendingStatus {
+    if (decision !== null) return decision === 'deny' ? PendingStatus.DENIED : PendingStatus.APPROVED;
+    return expiresAt <= this.clock.now() ? PendingStatus.EXPIRED : PendingStatus.PENDING;
+  }
+
+  decide(id: string, decision: string, userId: string): FakePending {
+    const pending = this.claim(id, userId);
     if (pending.decision !== null && pending.decision !== decision) throw new AppError('already_decided');
+    if (this.statusOf(pending) === PendingStatus.EXPIRED) throw new AppError('pending_expired');
     if (pending.decision === null) pending.decidedAt = this.clock.now();
     pending.decision = decision;
     return pending;
@@ -112,7 +136,7 @@ export class FakeConsent {
     const requested = this.pending.get(wanted.id)?.request.scopes ?? [];
     const scopes = wanted.allRequested ? requested : wanted.scopes;
     if (scopes.length === 0) throw new AppError('no_scopes_approved');
-    const pending = this.decide(wanted.id, `approve ${scopes.join(' ')} by ${userId}`);
+    const pending = this.decide(wanted.id, `approve ${scopes.join(' ')}`, userId);
     const clientId = pending.request.app?.clientId ?? '';
     const app = this.app(clientId);
     if (app.status !== AppStatus.ACTIVE) throw new AppError('app_not_active');

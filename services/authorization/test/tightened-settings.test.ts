@@ -41,8 +41,8 @@ async function open(codeChallenge?: string) {
   });
 }
 
-const approve = async (pendingId: string) =>
-  harness.authorizations.completeAuthorization({ pendingId, allRequested: true }, await harness.as('ada'));
+const approve = async (pendingId: string, userId = 'ada') =>
+  harness.authorizations.completeAuthorization({ pendingId, allRequested: true }, await harness.as(userId));
 const deny = async (pendingId: string) =>
   harness.authorizations.denyAuthorization({ pendingId }, await harness.as('ada'));
 
@@ -88,6 +88,39 @@ describe('settings that were tightened after a request was opened', () => {
     await approve(pendingId);
     await update({ redirectUris: [OTHER_URI] });
     expect(await reasonOf(approve(pendingId))).toBe('conflict');
+  });
+
+  test.each(TIGHTENINGS)(
+    'do not tell another person that the request with %s exists',
+    async (_, settings) => {
+      const { pendingId } = await open();
+      harness.consent.claim(pendingId, 'ben');
+      await update(settings);
+      expect(await reasonOf(approve(pendingId))).toBe('not_found');
+    },
+  );
+
+  test.each(TIGHTENINGS)('leave an expired request with %s expired', async (_, settings) => {
+    const { pendingId } = await open();
+    await update(settings);
+    harness.clock.advance(600_000);
+    expect(await reasonOf(approve(pendingId))).toBe('pending_expired');
+  });
+
+  test.each(TIGHTENINGS)('leave a denied request with %s decided', async (_, settings) => {
+    const { pendingId } = await open();
+    await deny(pendingId);
+    await update(settings);
+    expect(await reasonOf(approve(pendingId))).toBe('already_decided');
+  });
+
+  test('leave another decision than the one that was made refused as such', async () => {
+    const { pendingId } = await open();
+    await approve(pendingId);
+    await update({ requirePkce: true });
+    const other = { pendingId, scopes: [HEART] };
+    const refused = harness.authorizations.completeAuthorization(other, await harness.as('ada'));
+    expect(await reasonOf(refused)).toBe('already_decided');
   });
 
   test('refuse the code of an approval that they overtook', async () => {

@@ -22,7 +22,7 @@ export interface Decisions {
   /**
    * Grant first (consent), then the code. The code is derived from the pending id, so the same decision again finishes the
    * job or answers the same while the code is unused; throws `already_decided` after that. Throws `conflict` when the app's settings do
-   * not allow the request any more.
+   * not allow an undecided or approved request any more.
    */
   approve(session: string, decision: Decision): Promise<Completed>;
   /** Answers the app's redirect URI with error=access_denied, state and iss; null when the app has removed that redirect URI since. */
@@ -59,8 +59,12 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
       const request = await getRequest(decision.pendingId);
       // Before consent makes a grant. What changes after this line stops the code at its exchange.
       const fault = findSettingsFault(request, await getApp(request));
-      if (fault !== null) throw settingsChanged(fault);
+      if (fault !== null && (await approvals.isUndecided(session, decision.pendingId))) {
+        throw settingsChanged(fault);
+      }
+      // With a fault, the request is over: consent makes no grant any more and throws the error of its state, unless this repeats an approval.
       const approval = await approvals.approve(session, decision);
+      if (fault !== null) throw settingsChanged(fault);
       if (approval.clientId !== request.clientId) {
         throw new AppError('internal', '', { cause: 'consent names another app for this pending approval' });
       }

@@ -212,6 +212,8 @@ export interface OwnGrant {
 export interface ConsentApprovals {
   /** Idempotent by id. Answers the ids of those that consent removed for it. Throws `app_not_active`, `rate_limited`. */
   open(pending: PendingApproval): Promise<readonly string[]>;
+  /** Whether the pending approval still waits for the user's decision. Claims it. Throws `not_found`, also when somebody else has it. */
+  isUndecided(session: string, pendingId: string): Promise<boolean>;
   /** The same decision by the same user again answers the same. */
   approve(session: string, decision: Decision): Promise<Approval>;
   deny(session: string, pendingId: string): Promise<void>;

@@ -1,12 +1,11 @@
 import type { Client } from '@connectrpc/connect';
-import type { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { type ConsentService, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
 import type { ConsentApprovals } from '../app/ports.ts';
 import { fromWireGrantStatus, fromWireTime } from './consent-conversion.ts';
 
 /** The consent service's pending approvals and grants, over rpc; a person's session travels along. */
 export function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
-  const withSession = (session: string) => ({ headers: { [SESSION_METADATA]: session } });
   return {
     async open({ id, app, appEpoch, redirectHost, scopes, purpose, clientAuthenticated }) {
       const { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl } = app;
@@ -20,6 +19,11 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
         clientAuthenticated,
       });
       return removedIds;
+    },
+
+    async isUndecided(session, pendingId) {
+      const { pendingApproval } = await client.getPendingApproval({ id: pendingId }, withSession(session));
+      return pendingApproval?.status === PendingStatus.PENDING;
     },
 
     async approve(
@@ -63,4 +67,8 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
       return { items, total };
     },
   };
+}
+
+function withSession(session: string) {
+  return { headers: { [SESSION_METADATA]: session } };
 }

@@ -15,6 +15,8 @@ import type { UserOf } from './user.ts';
 
 const AUTHORIZATION = ['authorization'];
 const GATEWAY = ['gateway'];
+// Authorization asks whether a request is still undecided before it refuses the request for the app's settings.
+const GATEWAY_OR_AUTHORIZATION = ['gateway', 'authorization'];
 const OPERATOR = ['operator'];
 
 export interface ConsentServiceParts {
@@ -38,7 +40,7 @@ export function consentService(parts: ConsentServiceParts) {
     { ...approvalRpcs(parts), ...grantRpcs(parts), ...withdrawalRpcs(parts), ...erasureRpcs(parts) },
     {
       openPendingApproval: AUTHORIZATION,
-      getPendingApproval: GATEWAY,
+      getPendingApproval: GATEWAY_OR_AUTHORIZATION,
       listPendingApprovals: GATEWAY,
       approve: AUTHORIZATION,
       deny: AUTHORIZATION,
