@@ -55,4 +55,17 @@ describe('own grants', () => {
     ]);
     expect(response.headers.has('ratelimit')).toBe(false);
   });
+
+  test("refuse a person's token with 503 while nobody can tell whether it is revoked", async () => {
+    const headers = bearer();
+    const unchecked = { introspect: () => ({ ...liveToken({ grant: null }), ledgerChecked: false }) };
+    gateway.backends.answer(unchecked);
+    const response = await gateway.fetch('/oauth/grants', { headers });
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await response.json()).toMatchObject({ code: 'INTERNAL_ERROR' });
+    gateway.backends.answer({ introspect: () => liveToken() });
+    expect((await gateway.fetch('/oauth/grants', { headers })).status).toBe(403);
+    gateway.backends.answer(unchecked);
+    expect((await gateway.fetch('/oauth/grants', { headers })).status).toBe(503);
+  });
 });

@@ -1,5 +1,5 @@
 import type { OwnGrant } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { unauthorized } from '@phds/service-kit/errors';
+import { unauthorized, unavailable } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import { applyAllowance } from '../allowance.ts';
 import { findBearerToken } from '../bearer.ts';
@@ -21,7 +21,8 @@ export async function listOwnGrants(gateway: Gateway, { request, response }: Exc
   applyAllowance(response, await gateway.surfaceLimits.takeForClient(clientId));
   if (userId !== '') {
     // A token that was revoked meanwhile gets the uniform 401 instead.
-    if (who.fromCache) await gateway.authenticator.renew(who);
+    const { principal } = who.fromCache ? await gateway.authenticator.renew(who) : who;
+    if (!principal.ledgerChecked) throw unavailable('nobody can tell whether the token is revoked');
     throw tokenOfPerson();
   }
   const tokenHash = sha256(token);
