@@ -1,3 +1,4 @@
+import { timestampDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
@@ -48,6 +49,19 @@ describe('registration', () => {
       name: 'Sleep well',
       ownerId: 'amy',
     });
+  });
+
+  test('is handed to consent with a time that grows with every change, also when the clock stands still', async () => {
+    const session = await harness.as('dora');
+    const { app } = await register({ name: 'Diary' }, 'dora');
+    const { clientId } = app!;
+    const sentAt = () => timestampDate(harness.consent.apps.get(clientId)!.profile!.updatedAt!).getTime();
+    const registeredAt = sentAt();
+    await harness.apps.updateApp({ clientId, settings: { name: 'Broker' } }, session);
+    const renamedAt = sentAt();
+    expect(renamedAt).toBeGreaterThan(registeredAt);
+    const { app: read } = await harness.apps.getApp({ clientId }, session);
+    expect(timestampDate(read!.updatedAt!).getTime()).toBe(renamedAt);
   });
 
   test('names every field that does not fit', async () => {

@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
@@ -150,7 +151,7 @@ export async function registerApp(consent: RunningService, ownerId = newId('dev'
   return { ...app, epoch };
 }
 
-export type RegisteredApp = Awaited<ReturnType<typeof registerApp>>;
+export type RegisteredApp = Awaited<ReturnType<typeof registerApp>> & { readonly updatedAt?: Timestamp };
 
 /** A pending approval of that app; answers its id. */
 export async function openPending(

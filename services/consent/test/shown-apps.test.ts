@@ -1,11 +1,5 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { applyMigrations } from '@phds/service-kit/migrations';
-import { createTestDatabase } from '@phds/test-kit/databases';
-import { openTestPool } from '@phds/test-kit/test-pool';
-import { decodeJwt } from 'jose';
 import { listChanges, type ProfileVersion } from '../src/domain/shown-app.ts';
 import {
   accessOf,
@@ -17,9 +11,6 @@ import {
   registerApp,
   startConsent,
 } from './running-service.ts';
-
-const MIGRATIONS = join(import.meta.dirname, '../prisma/migrations');
-const UPGRADE = '20261122042500_shown_profiles';
 
 let consent: RunningService;
 
@@ -38,10 +29,6 @@ const versionsOf = async ({ clientId }: RegisteredApp): Promise<[number, string]
 };
 const grantOf = async (id: string, userId: string) =>
   (await consent.asGateway.getGrant({ id }, await consent.session(userId))).grant;
-const receiptOf = async (grantId: string, userId: string) => {
-  const { receipt } = await consent.asGateway.getReceipt({ grantId }, await consent.session(userId));
-  return decodeJwt<{ purposes: Record<string, unknown>[]; party_identification: object[] }>(receipt);
-};
 const approveOpened = async (id: string, userId: string) =>
   consent.asAuthorization.approve({ id, allRequested: true }, await consent.session(userId));
 
@@ -59,6 +46,30 @@ describe('the versions of an app’s profile', () => {
       [2, 'Data Broker'],
       [3, 'Fitness Friend'],
     ]);
+  });
+
+  test('do not take up a profile that is older than the known one, whatever brings it', async () => {
+    const [early, late] = ['2026-03-01T12:00:00Z', '2026-03-01T12:00:01Z'].map((at) =>
+      timestampFromDate(new Date(at)),
+    );
+    const app = await registerApp(consent);
+    await consent.ledger.putApp({ app: { ...app, updatedAt: early! } });
+    await consent.ledger.putApp({ app: { ...app, name: 'Data Broker', updatedAt: late! } });
+    // Authorization had read the app before the change, and its message arrives after it.
+    const id = await openPending(consent, { ...app, updatedAt: early! });
+    await consent.ledger.putApp({ app: { ...app, updatedAt: early! } });
+    expect(await versionsOf(app)).toEqual([
+      [1, 'Pulse Diary'],
+      [2, 'Data Broker'],
+    ]);
+    const shown = await consent.asGateway.getPendingApproval({ id }, await consent.session('late'));
+    expect(shown.pendingApproval?.app?.name).toBe('Data Broker');
+    const { grantId } = await approveOpened(id, 'late');
+    expect(await grantOf(grantId, 'late')).toMatchObject({
+      app: { name: 'Data Broker' },
+      currentAppName: 'Data Broker',
+      appChanges: [],
+    });
   });
 
   test('are added one after the other when an app is changed and asks at once', async () => {
@@ -87,99 +98,6 @@ describe('the versions of an app’s profile', () => {
     expect(appChanges).toHaveLength(20);
     expect(appChanges[0]).toMatchObject({ field: 'name', from: 'Pulse Diary', to: 'Name 11' });
     expect(appChanges.at(-1)).toMatchObject({ from: 'Name 29', to: 'Name 30' });
-  });
-});
-
-describe('a decision of an earlier release, which did not keep what it showed', () => {
-  test('is shown with the oldest profile that is known, and the receipt says that it was not recorded', async () => {
-    const app = await registerApp(consent);
-    const id = await openPending(consent, app);
-    await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
-    const { grantId, clientId, userId } = await approveOpened(id, 'early');
-    await rename(app, 'Data Broker');
-    const receipt = await receiptOf(grantId, 'early');
-    const { rows } = await consent.owner.query('SELECT since FROM app_profile WHERE client_id = $1', [
-      clientId,
-    ]);
-    expect(receipt.purposes).toMatchObject([
-      {
-        recipient: {
-          party_name: 'Pulse Diary',
-          party_url: 'https://pulse.test/',
-          privacy_notice: 'https://pulse.test/privacy',
-          redirect_host: null,
-          as_shown: false,
-          as_of: rows[0].since.toISOString(),
-        },
-      },
-    ]);
-    expect(receipt.party_identification).toMatchObject([{ party_name: 'Pulse Diary' }]);
-    expect(await grantOf(grantId, 'early')).toMatchObject({
-      app: { name: 'Pulse Diary' },
-      currentAppName: 'Data Broker',
-      appChanges: [{ field: 'name', from: 'Pulse Diary', to: 'Data Broker' }],
-    });
-    await record(consent, accessOf({ grantId, clientId, userId }));
-    const { accesses } = await consent.history.listAccesses({}, await consent.session('early'));
-    expect(accesses).toMatchObject([{ appName: 'Pulse Diary', currentAppName: 'Data Broker' }]);
-  });
-
-  test('is shown with the present profile when no other is known', async () => {
-    const app = await registerApp(consent);
-    const id = await openPending(consent, app);
-    await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
-    await consent.owner.query('DELETE FROM app_profile WHERE client_id = $1', [app.clientId]);
-    const shown = await consent.asGateway.getPendingApproval({ id }, await consent.session('early2'));
-    expect(shown.pendingApproval?.app?.name).toBe('Pulse Diary');
-    const { grantId } = await approveOpened(id, 'early2');
-    const receipt = await receiptOf(grantId, 'early2');
-    expect(receipt.purposes).toMatchObject([{ recipient: { party_name: 'Pulse Diary', as_shown: false } }]);
-    expect(await grantOf(grantId, 'early2')).toMatchObject({ app: { name: 'Pulse Diary' }, appChanges: [] });
-  });
-});
-
-describe('the upgrade', () => {
-  test('notes the profile of each app, so that a later rename does not reach the receipt of an earlier decision', async () => {
-    const earlier = await mkdtemp(join(tmpdir(), 'phds-migrations-'));
-    try {
-      const names = (await readdir(MIGRATIONS, { withFileTypes: true })).filter((entry) =>
-        entry.isDirectory(),
-      );
-      for (const { name } of names.filter(({ name }) => name < UPGRADE))
-        await cp(join(MIGRATIONS, name), join(earlier, name), { recursive: true });
-      const database = await createTestDatabase('consent', { migrations: earlier });
-      const owner = openTestPool(database.ownerUrl, { max: 1, options: '-c search_path=consent' });
-      await owner.query(`
-        WITH app AS (
-          INSERT INTO app (client_id, owner_id, name, homepage_url, privacy_policy_url, logo_url)
-          VALUES ('app_old', 'dev', 'Diabetes Diary', '', 'https://diary.test/privacy', '')
-        ), person AS (
-          INSERT INTO person (user_id) VALUES ('before') RETURNING user_ref
-        ), granted AS (
-          INSERT INTO consent_grant (id, user_id, user_ref, client_id, app_epoch, scopes, granted_at, expires_at)
-          SELECT 'grt_old', 'before', user_ref, 'app_old', 1, '{read:mood}', now(), now() + interval '1 day' FROM person
-        )
-        INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at)
-        VALUES (gen_random_uuid(), 'grt_old', now(), 'granted', '{read:mood}', now() + interval '1 day')`);
-      await owner.end();
-      const { ownerUrl, schema } = database;
-      await applyMigrations({ connectionString: ownerUrl, schema, directory: MIGRATIONS });
-      await using upgraded = await startConsent({ database });
-      const app = { clientId: 'app_old', ownerId: 'dev', name: 'Data Broker' };
-      await upgraded.ledger.putApp({ app });
-      const session = await upgraded.session('before');
-      const { receipt } = await upgraded.asGateway.getReceipt({ grantId: 'grt_old' }, session);
-      const recipient = {
-        party_name: 'Diabetes Diary',
-        privacy_notice: 'https://diary.test/privacy',
-        as_shown: false,
-      };
-      expect(decodeJwt(receipt)).toMatchObject({ purposes: [{ recipient }] });
-      const { grant } = await upgraded.asGateway.getGrant({ id: 'grt_old' }, session);
-      expect(grant).toMatchObject({ app: { name: 'Diabetes Diary' }, currentAppName: 'Data Broker' });
-    } finally {
-      await rm(earlier, { recursive: true });
-    }
   });
 });
 

@@ -104,10 +104,10 @@ async function register(
 ): Promise<IssuedSecret & { app: App }> {
   const settings = parseRegistration(input);
   if ((await apps.countApps(ownerId)) >= maxAppsPerDeveloper) throw tooMany(maxAppsPerDeveloper);
-  const profile = { ...settings, clientId: newId('app'), ownerId };
+  const now = clock.now();
+  const profile = { ...settings, clientId: newId('app'), ownerId, updatedAt: now };
   // The ledger first: an app that only the ledger knows is nothing, one that it does not know could never be revoked.
   const { status, epoch, revision } = await ledger.putApp(profile);
-  const now = clock.now();
   const { clientSecret, trace } = makeSecret();
   const app: App = {
     ...profile,
@@ -117,7 +117,6 @@ async function register(
     statusChangedAt: now,
     secretLast4: trace.last4,
     createdAt: now,
-    updatedAt: now,
   };
   if (!(await apps.insertApp(app, trace, maxAppsPerDeveloper))) throw tooMany(maxAppsPerDeveloper);
   return { app, clientSecret, secretLast4: trace.last4 };

@@ -45,7 +45,7 @@ export interface AppStore {
   countApps(ownerId: string): Promise<number>;
   /** Stores a new app unless its owner has `limit` already: then false. Exact under concurrency. */
   insertApp(app: App, secret: SecretTrace, limit: number): Promise<boolean>;
-  /** Replaces the given fields; null when the app is not this owner's. */
+  /** Replaces the given fields; null when the app is not this owner's. `updatedAt` grows with every change, whatever `now` is. */
   updateSettings(clientId: string, ownerId: string, change: SettingsChange, now: Date): Promise<App | null>;
   /** Replaces the secret unless the app is revoked: then false. The old one fails from the commit on. */
   replaceSecret(clientId: string, secret: SecretTrace, now: Date): Promise<boolean>;
@@ -125,10 +125,10 @@ export interface TokenStore {
   markTokenRevoked(hash: Uint8Array, now: Date): Promise<void>;
 }
 
-/** What people see of an app. */
+/** What people see of an app, and when it last changed: consent ignores what is older than what it knows. */
 export type AppProfile = Pick<
   App,
-  'clientId' | 'ownerId' | 'name' | 'homepageUrl' | 'privacyPolicyUrl' | 'logoUrl'
+  'clientId' | 'ownerId' | 'name' | 'homepageUrl' | 'privacyPolicyUrl' | 'logoUrl' | 'updatedAt'
 >;
 
 /** The consent service's ledger of what is alive: the one truth. Every method is idempotent. */

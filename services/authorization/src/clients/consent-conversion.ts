@@ -1,11 +1,16 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { timestampDate } from '@bufbuild/protobuf/wkt';
-import type { GrantFacts as WireGrantFacts } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type {
+  AppProfileSchema,
+  GrantFacts as WireGrantFacts,
+} from '@phds/contracts/phds/consent/v1/ledger_pb';
 import {
   AppStatus as WireAppStatus,
   GrantStatus as WireGrantStatus,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
+import type { AppProfile } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { GrantFacts, GrantStatus } from '../domain/liveness.ts';
 
@@ -40,6 +45,19 @@ export function fromWireAppStatus(wire: WireAppStatus): AppStatus {
 
 export function fromWireGrantStatus(wire: WireGrantStatus): GrantStatus {
   return findKey(GRANT_STATUS, wire) ?? refuse('grant status');
+}
+
+export function toWireProfile(app: AppProfile): MessageInitShape<typeof AppProfileSchema> {
+  const { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl, updatedAt } = app;
+  return {
+    clientId,
+    name,
+    ownerId,
+    homepageUrl,
+    privacyPolicyUrl,
+    logoUrl,
+    updatedAt: timestampFromDate(updatedAt),
+  };
 }
 
 /** A time that has to be there. */

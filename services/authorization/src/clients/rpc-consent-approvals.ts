@@ -2,16 +2,15 @@ import type { Client } from '@connectrpc/connect';
 import { type ConsentService, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
 import type { ConsentApprovals } from '../app/ports.ts';
-import { fromWireGrantStatus, fromWireTime } from './consent-conversion.ts';
+import { fromWireGrantStatus, fromWireTime, toWireProfile } from './consent-conversion.ts';
 
 /** The consent service's pending approvals and grants, over rpc; a person's session travels along. */
 export function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
   return {
     async open({ id, app, appEpoch, redirectHost, scopes, purpose, clientAuthenticated }) {
-      const { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl } = app;
       const { removedIds } = await client.openPendingApproval({
         id,
-        app: { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl },
+        app: toWireProfile(app),
         appEpoch,
         redirectHost,
         scopes: [...scopes],

@@ -2,14 +2,13 @@ import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { ConsentLedger } from '../app/ports.ts';
-import { fromWireAppStatus, fromWireGrant, toWireAppStatus } from './consent-conversion.ts';
+import { fromWireAppStatus, fromWireGrant, toWireAppStatus, toWireProfile } from './consent-conversion.ts';
 
 /** The consent service's ledger, over rpc. */
 export function createRpcConsentLedger(client: Client<typeof LedgerService>): ConsentLedger {
   return {
-    async putApp({ clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl }) {
-      const app = { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl };
-      const { status, epoch, revision } = await client.putApp({ app });
+    async putApp(profile) {
+      const { status, epoch, revision } = await client.putApp({ app: toWireProfile(profile) });
       return { status: fromWireAppStatus(status), epoch, revision };
     },
 

@@ -68,18 +68,24 @@ function createChanges(
 ): Pick<AppStore, 'updateSettings' | 'replaceSecret' | 'applyLedgerState'> {
   return {
     updateSettings: (clientId, ownerId, change, now) =>
-      translated(async () => {
-        const data = { ...toColumns(change), updatedAt: now };
-        const [row] = await prisma.app.updateManyAndReturn({ where: { clientId, ownerId }, data });
-        return row === undefined ? null : fromAppRow(row);
-      }),
+      translated(() =>
+        prisma.$transaction(async (tx) => {
+          // By the row's own time where a clock is behind: consent tells by it which of two changes is the newer one.
+          await tx.$executeRaw`
+            UPDATE app SET updated_at = greatest(${now}::timestamptz, updated_at + interval '1 millisecond')
+            WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
+          const data = toColumns(change);
+          const [row] = await tx.app.updateManyAndReturn({ where: { clientId, ownerId }, data });
+          return row === undefined ? null : fromAppRow(row);
+        }),
+      ),
 
     replaceSecret: (clientId, secret, now) =>
       // In a transaction, since only a commit is left out when the developer, who alone would get the new secret, waits no more.
       inVerified(prisma, guard, async (tx) => {
         const changed = await tx.$executeRaw`
           UPDATE app SET secret_hash = ${toBytes(secret.hash)}, secret_last4 = ${secret.last4},
-                         secret_rotated_at = ${now}, updated_at = ${now}
+                         secret_rotated_at = ${now}, updated_at = greatest(${now}::timestamptz, updated_at)
           WHERE client_id = ${clientId} AND status <> 'revoked'`;
         return changed === 1;
       }),

@@ -1,5 +1,5 @@
 import { notFound } from '@phds/service-kit/errors';
-import type { AppProfile, AppStanding } from '../domain/app.ts';
+import type { AppStanding, ReportedApp } from '../domain/app.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
 import type {
   AppLedger,
@@ -11,7 +11,7 @@ import type {
 
 /** The one truth about what is alive (contract section 8). Each write is effective when it answers, and may be repeated. */
 export interface Ledger {
-  putApp(profile: AppProfile): Promise<AppStanding>;
+  putApp(app: ReportedApp): Promise<AppStanding>;
   /** Leaves an app alone that does not stand at the expected revision. */
   setAppStatus(command: StatusCommand): Promise<AppStanding>;
   revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
@@ -29,7 +29,7 @@ export function createLedger(ports: {
 }): Ledger {
   const { apps, statuses, credentials, liveness, evictions } = ports;
   return {
-    putApp: (profile) => apps.put(profile),
+    putApp: (app) => apps.put(app),
     async setAppStatus(command) {
       const standing = await statuses.setStatus(command);
       if (standing === null) throw notFound();

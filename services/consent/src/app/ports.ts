@@ -1,4 +1,4 @@
-import type { AppProfile, AppStanding, AppStatus } from '../domain/app.ts';
+import type { AppStanding, AppStatus, ReportedApp } from '../domain/app.ts';
 import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
 import type { Grant, GrantStatus, GrantTerms, GrantView } from '../domain/grant.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
@@ -27,8 +27,8 @@ export interface Listed<Item> {
 
 /** The ledger's view of apps. */
 export interface AppLedger {
-  /** Creates the app (active, epoch 1) or replaces its display; status, epoch and owner never change here. */
-  put(profile: AppProfile): Promise<AppStanding>;
+  /** Creates the app (active, epoch 1) or replaces its display unless that is newer; status, epoch and owner never change here. */
+  put(app: ReportedApp): Promise<AppStanding>;
   /**
    * Sets the status; becoming revoked starts a new epoch, the same status changes nothing unless the ledger is behind what is known.
    * Leaves an app alone that does not stand at the expected revision. null when unknown.
@@ -57,7 +57,7 @@ export interface LivenessReader {
 }
 
 export interface OpeningRequest extends ConsentRequest {
-  readonly app: AppProfile;
+  readonly app: ReportedApp;
   readonly appEpoch: number;
 }
 

@@ -16,6 +16,12 @@ export interface AppProfile extends Profile {
   readonly ownerId: string;
 }
 
+/** An app as authorization hands it over. */
+export interface ReportedApp extends AppProfile {
+  /** When its developer last changed it; null from a release that does not say so. */
+  readonly updatedAt: Date | null;
+}
+
 /** How the ledger sees an app. */
 export interface AppStanding {
   readonly status: AppStatus;

@@ -6,8 +6,8 @@ import {
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { AppProfile, AppStatus } from '../domain/app.ts';
-import { parseName, parseText } from './parameters.ts';
+import type { AppProfile, AppStatus, ReportedApp } from '../domain/app.ts';
+import { findMoment, parseName, parseText } from './parameters.ts';
 
 const TO_MESSAGE = {
   active: AppStatusMessage.ACTIVE,
@@ -31,7 +31,7 @@ export function toAppProfileMessage(app: AppProfile): MessageInitShape<typeof Ap
   return { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl };
 }
 
-export function parseAppProfile(message: AppProfileMessage | undefined): AppProfile {
+export function parseReportedApp(message: AppProfileMessage | undefined): ReportedApp {
   if (message === undefined) throw invalidRequest('app', 'is missing');
   return {
     clientId: parseName('app.clientId', message.clientId),
@@ -40,5 +40,6 @@ export function parseAppProfile(message: AppProfileMessage | undefined): AppProf
     homepageUrl: parseText('app.homepageUrl', message.homepageUrl),
     privacyPolicyUrl: parseText('app.privacyPolicyUrl', message.privacyPolicyUrl),
     logoUrl: parseText('app.logoUrl', message.logoUrl),
+    updatedAt: findMoment('app.updatedAt', message.updatedAt),
   };
 }

@@ -3,7 +3,7 @@ import { type CheckLivenessRequest, LedgerService } from '@phds/contracts/phds/c
 import { implement } from '@phds/service-kit/rpc-service';
 import type { Ledger } from '../app/ledger.ts';
 import type { LivenessQuery } from '../domain/liveness.ts';
-import { parseAppProfile, parseAppStatus, toAppStatusMessage } from './app-messages.ts';
+import { parseAppStatus, parseReportedApp, toAppStatusMessage } from './app-messages.ts';
 import { toGrantStatusMessage } from './grant-messages.ts';
 import { findMoment, parseCount, parseHash, parseMoment, parseName, parseText } from './parameters.ts';
 
@@ -15,7 +15,7 @@ export function ledgerService(ledger: Ledger) {
     LedgerService,
     {
       async putApp(request) {
-        const { status, epoch, revision } = await ledger.putApp(parseAppProfile(request.app));
+        const { status, epoch, revision } = await ledger.putApp(parseReportedApp(request.app));
         return { status: toAppStatusMessage(status), epoch, revision };
       },
       async setAppStatus(request) {

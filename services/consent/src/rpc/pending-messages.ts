@@ -11,7 +11,7 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import type { OpeningRequest } from '../app/ports.ts';
 import type { Approval, GrantLife, PendingApprovalView, PendingStatus } from '../domain/pending-approval.ts';
-import { parseAppProfile, toAppProfileMessage } from './app-messages.ts';
+import { parseReportedApp, toAppProfileMessage } from './app-messages.ts';
 import { parseName, parseScopes, parseText } from './parameters.ts';
 
 const TO_MESSAGE = {
@@ -69,7 +69,7 @@ export function parseOpening(request: OpenPendingApprovalRequest): OpeningReques
   const purpose = parseText('purpose', request.purpose);
   return {
     id: request.id,
-    app: parseAppProfile(request.app),
+    app: parseReportedApp(request.app),
     appEpoch: request.appEpoch,
     redirectHost: parseName('redirectHost', request.redirectHost, 512),
     scopes: parseScopes('scopes', request.scopes),

@@ -1,34 +1,55 @@
-import type { AppProfile } from '../domain/app.ts';
-import type { ProfileVersion } from '../domain/shown-app.ts';
+import type { ReportedApp } from '../domain/app.ts';
+import type { ProfileVersion, ShownVersion } from '../domain/shown-app.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 
 /** Latest versions of an app that are kept, besides the first. */
 const KEPT_VERSIONS = 20;
 
 /**
- * Adds the profile to the app's versions unless it is the latest already, and answers its version. The transaction holds a lock on the
- * app's row, so that versions are added one after the other.
+ * Takes over what authorization says of an app unless a newer profile is known: a message may arrive after the one of a later change.
+ * Answers the version that counts from now on. The transaction holds a lock on the app's row, so that versions are added one after the
+ * other.
  */
-export async function keepVersion(tx: Prisma.TransactionClient, app: AppProfile): Promise<number> {
-  const { clientId, name, homepageUrl, privacyPolicyUrl, logoUrl } = app;
-  const [kept] = await tx.$queryRaw<{ version: number }[]>`
-    WITH latest AS (
-      SELECT version, (name, homepage_url, privacy_policy_url, logo_url)
-        = (${name}, ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl}) AS same
-      FROM app_profile WHERE client_id = ${clientId} ORDER BY version DESC LIMIT 1
+export async function takeProfile(tx: Prisma.TransactionClient, app: ReportedApp): Promise<ShownVersion> {
+  const { clientId, name, homepageUrl, privacyPolicyUrl, logoUrl, updatedAt } = app;
+  // An earlier release registers apps without a version: what such an app was until now becomes the first one.
+  await tx.$executeRaw`
+    WITH first AS (
+      INSERT INTO app_profile (client_id, version, since, name, homepage_url, privacy_policy_url, logo_url)
+      SELECT client_id, 1, statement_timestamp(), name, homepage_url, privacy_policy_url, logo_url FROM app
+      WHERE client_id = ${clientId} AND NOT EXISTS (SELECT FROM app_profile WHERE client_id = ${clientId})
+    )
+    UPDATE app SET name = ${name}, homepage_url = ${homepageUrl}, privacy_policy_url = ${privacyPolicyUrl},
+      logo_url = ${logoUrl}, profile_updated_at = greatest(profile_updated_at, ${updatedAt}::timestamptz)
+    WHERE client_id = ${clientId} AND (profile_updated_at > ${updatedAt}::timestamptz) IS NOT TRUE
+      AND (name, homepage_url, privacy_policy_url, logo_url, profile_updated_at) IS DISTINCT FROM (${name}, ${homepageUrl},
+        ${privacyPolicyUrl}, ${logoUrl}, greatest(profile_updated_at, ${updatedAt}::timestamptz))`;
+  return keepVersion(tx, clientId);
+}
+
+/** Adds the app's profile to its versions unless it is the latest already, and answers it. */
+async function keepVersion(tx: Prisma.TransactionClient, clientId: string): Promise<ShownVersion> {
+  const [kept] = await tx.$queryRaw<ShownVersion[]>`
+    WITH present AS (
+      SELECT name, homepage_url, privacy_policy_url, logo_url FROM app WHERE client_id = ${clientId}
+    ), latest AS (
+      SELECT p.version, (p.name, p.homepage_url, p.privacy_policy_url, p.logo_url)
+        = (a.name, a.homepage_url, a.privacy_policy_url, a.logo_url) AS same
+      FROM app_profile p CROSS JOIN present a WHERE p.client_id = ${clientId} ORDER BY p.version DESC LIMIT 1
     ), added AS (
       INSERT INTO app_profile (client_id, version, since, name, homepage_url, privacy_policy_url, logo_url)
-      SELECT ${clientId}, coalesce((SELECT version FROM latest), 0) + 1, statement_timestamp(), ${name}, ${homepageUrl},
-        ${privacyPolicyUrl}, ${logoUrl}
+      SELECT ${clientId}, coalesce((SELECT version FROM latest), 0) + 1, statement_timestamp(), present.* FROM present
       WHERE NOT EXISTS (SELECT FROM latest WHERE same)
       RETURNING version
     ), dropped AS (
       DELETE FROM app_profile
       WHERE client_id = ${clientId} AND version BETWEEN 2 AND (SELECT version - ${KEPT_VERSIONS}::int FROM added)
     )
-    SELECT coalesce((SELECT version FROM added), (SELECT version FROM latest)) AS version`;
-  if (kept === undefined) throw new Error('an aggregate answers one row');
-  return kept.version;
+    SELECT coalesce((SELECT version FROM added), (SELECT version FROM latest)) AS version, name, homepage_url AS "homepageUrl",
+      privacy_policy_url AS "privacyPolicyUrl", logo_url AS "logoUrl"
+    FROM present`;
+  if (kept === undefined) throw new Error(`app ${clientId} is gone although its row is locked`);
+  return kept;
 }
 
 /** The versions of these apps that are kept, by app, oldest first. */

@@ -1,12 +1,12 @@
 import type { AppLedger } from '../app/ports.ts';
-import type { AppProfile, AppStanding } from '../domain/app.ts';
-import { keepVersion } from './app-profiles.ts';
+import type { AppStanding, ReportedApp } from '../domain/app.ts';
+import { takeProfile } from './app-profiles.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 
 /** The ledger's apps in table `app`; each change of status is one conditional statement. */
 export function createPrismaApps(prisma: PrismaClient): AppLedger {
   return {
-    put: (profile) => prisma.$transaction((tx) => put(tx, profile)),
+    put: (app) => prisma.$transaction((tx) => put(tx, app)),
     // Behind what is known even the status that stands is set: whatever it was in between is lost, and may have been another.
     async setStatus({ clientId, status, expectedRevision, known }) {
       const [changed] = await prisma.$queryRaw<AppStanding[]>`
@@ -30,16 +30,17 @@ export function createPrismaApps(prisma: PrismaClient): AppLedger {
   };
 }
 
-async function put(tx: Prisma.TransactionClient, app: AppProfile): Promise<AppStanding> {
+async function put(tx: Prisma.TransactionClient, app: ReportedApp): Promise<AppStanding> {
   const { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl } = app;
-  const [standing] = await tx.$queryRaw<AppStanding[]>`
+  await tx.$executeRaw`
     INSERT INTO app (client_id, owner_id, name, homepage_url, privacy_policy_url, logo_url)
     VALUES (${clientId}, ${ownerId}, ${name}, ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl})
-    ON CONFLICT (client_id) DO UPDATE SET name = EXCLUDED.name, homepage_url = EXCLUDED.homepage_url,
-      privacy_policy_url = EXCLUDED.privacy_policy_url, logo_url = EXCLUDED.logo_url
-    RETURNING status, epoch, revision, status_changed_at AS "statusChangedAt"`;
-  if (standing === undefined) throw new Error('an upsert answers its row');
-  await keepVersion(tx, app);
+    ON CONFLICT (client_id) DO NOTHING`;
+  const [standing] = await tx.$queryRaw<AppStanding[]>`
+    SELECT status, epoch, revision, status_changed_at AS "statusChangedAt" FROM app
+    WHERE client_id = ${clientId} FOR NO KEY UPDATE`;
+  if (standing === undefined) throw new Error(`app ${clientId} is gone although it was just put`);
+  await takeProfile(tx, app);
   return standing;
 }
 

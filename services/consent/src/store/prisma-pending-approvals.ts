@@ -1,7 +1,7 @@
 import type { Listed, Opening, OpeningRequest, PendingApprovals } from '../app/ports.ts';
 import type { PendingApprovalView } from '../domain/pending-approval.ts';
 import type { ShownApp } from '../domain/shown-app.ts';
-import { keepVersion } from './app-profiles.ts';
+import { takeProfile } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { SUSPENDED } from './grant-rows.ts';
@@ -71,7 +71,8 @@ async function open(
     const retryAfterSeconds = await findWait(tx, request, limits.maxLive);
     if (retryAfterSeconds !== null) return { kind: 'too_many', retryAfterSeconds };
   }
-  const shownApp = await refreshProfile(tx, request);
+  // Also repairs a display whose update got lost.
+  const shownApp = { ...(await takeProfile(tx, request.app)), redirectHost: request.redirectHost };
   const number = request.clientAuthenticated ? null : await countAnonymous(tx, clientId);
   const expiresAt = await insert(tx, { ...request, shownApp }, number, limits.lifetimeSeconds);
   if (expiresAt === null) return { kind: 'id_taken' };
@@ -140,21 +141,6 @@ async function removeAnonymous(
 function toOpening(known: { clientId: string; expiresAt: Date }, clientId: string): Opening {
   if (known.clientId !== clientId) return { kind: 'id_taken' };
   return { kind: 'opened', expiresAt: known.expiresAt, removedIds: [] };
-}
-
-/** What authorization hands over is newer than a display whose update got lost. Answers what the screen shows from now on. */
-async function refreshProfile(
-  tx: Prisma.TransactionClient,
-  { app, redirectHost }: OpeningRequest,
-): Promise<ShownApp> {
-  const { clientId, name, homepageUrl, privacyPolicyUrl, logoUrl } = app;
-  await tx.$executeRaw`
-    UPDATE app SET name = ${name}, homepage_url = ${homepageUrl},
-      privacy_policy_url = ${privacyPolicyUrl}, logo_url = ${logoUrl}
-    WHERE client_id = ${clientId} AND (name, homepage_url, privacy_policy_url, logo_url)
-      IS DISTINCT FROM (${name}, ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl})`;
-  const version = await keepVersion(tx, app);
-  return { version, name, homepageUrl, privacyPolicyUrl, logoUrl, redirectHost };
 }
 
 async function selectViews(

@@ -50,6 +50,14 @@ export declare type AppProfile = Message<"phds.consent.v1.AppProfile"> & {
    * @generated from field: string logo_url = 6;
    */
   logoUrl: string;
+
+  /**
+   * When its developer last changed it; grows with every change. The ledger keeps what it has when this is older than that; absent, it is
+   * taken for newer. Not set in answers.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 7;
+   */
+  updatedAt?: Timestamp | undefined;
 };
 
 /**
