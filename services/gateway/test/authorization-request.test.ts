@@ -133,13 +133,15 @@ describe('an authorization request', () => {
 });
 
 describe('an error on the way back to the app', () => {
-  const errorRedirect = 'https://a.test/cb?x="1"&error=invalid_scope&state=s';
+  const description = encodeURIComponent('The scope has an <unknown> value.');
+  const errorRedirect = `https://a.test/cb?x="1"&error=invalid_scope&error_description=${description}&state=s`;
+  const refused = () => ({ errorRedirect, errorRedirectHost: 'a.test' });
   const open = (headers: Record<string, string> = {}) =>
     gateway.fetch('/oauth/authorize?client_id=app_1', { headers });
   const signedIn = async () => ({ cookie: `session=${await gateway.sessions.issueSession('ada')}` });
   const answer = (...grants: { app: { clientId: string } }[]) =>
     gateway.backends.answer({
-      openAuthorization: () => ({ errorRedirect, errorRedirectHost: 'a.test' }),
+      openAuthorization: refused,
       listGrants: () => ({ grants, total: grants.length }),
     });
 
@@ -150,7 +152,7 @@ describe('an error on the way back to the app', () => {
     expect(gateway.backends.callsOf('listGrants')[0]?.request).toMatchObject({ status: GrantStatus.ACTIVE });
   });
 
-  test('takes everybody else to a page of ours that names the host and links there', async () => {
+  test('takes everybody else to a page of ours that names the host, the mistake and a link there', async () => {
     answer({ app: { clientId: 'app_2' } });
     const others = [{}, { cookie: 'session=nonsense' }, await signedIn()];
     for (const headers of others) {
@@ -160,17 +162,41 @@ describe('an error on the way back to the app', () => {
       expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
       expect(response.headers.get('cache-control')).toBe('no-store');
       expect(page).toContain('<strong>a.test</strong>');
-      expect(page).toContain('href="https://a.test/cb?x=&quot;1&quot;&amp;error=invalid_scope&amp;state=s"');
+      expect(page).toContain('The scope has an &lt;unknown&gt; value.');
+      expect(page).toContain(`href="${errorRedirect.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"`);
     }
   });
 
-  test('takes a person to that page while nobody can tell what they share', async () => {
+  test('says that a person shares nothing with the app only when that is known', async () => {
+    const known = 'You do not share data with this app';
+    const textOf = async (headers: Record<string, string>) => (await open(headers)).text();
+    answer({ app: { clientId: 'app_2' } });
+    expect(await textOf(await signedIn())).toContain(known);
+    const unsure = [await textOf({}), await textOf({ cookie: 'session=nonsense' })];
+    gateway.backends.answer({ openAuthorization: refused, listGrants: () => ({ grants: [], total: 101 }) });
+    unsure.push(await textOf(await signedIn()));
+    gateway.backends.answer({ openAuthorization: refused, listGrants: throwing('unavailable') });
+    unsure.push(await textOf(await signedIn()));
+    for (const text of unsure) {
+      expect(text).not.toContain(known);
+      expect(text).toContain('Anybody can register an app.');
+    }
+    expect(gateway.log.join('')).toContain('grants of the person could not be read');
+  });
+
+  test('that is a failure of ours asks for another try with 503, and does not ask consent first', async () => {
+    const away = 'https://a.test/cb?error=x&error=temporarily_unavailable&state=s';
     gateway.backends.answer({
-      openAuthorization: () => ({ errorRedirect, errorRedirectHost: 'a.test' }),
-      listGrants: () => {
-        throw unavailable();
-      },
+      openAuthorization: () => ({ errorRedirect: away, errorRedirectHost: 'a.test' }),
+      listGrants: throwing('unavailable'),
     });
-    expect((await open(await signedIn())).status).toBe(400);
+    const response = await open(await signedIn());
+    const page = await response.text();
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(page).toContain('<h1>Please try again</h1>');
+    expect(page).toContain(`href="${away.replaceAll('&', '&amp;')}"`);
+    expect(page).not.toContain('mistake');
+    expect(gateway.backends.callsOf('listGrants')).toEqual([]);
+    expect(gateway.log.join('')).toContain('authorization request refused for now');
   });
 });

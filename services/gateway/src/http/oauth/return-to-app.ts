@@ -1,12 +1,19 @@
 import { PAGE_SIZE_MAX } from '@phds/catalog/pagination';
 import type { OpenAuthorizationResponse } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { toAppError, unavailable } from '@phds/service-kit/errors';
 import { type Exchange, onBehalf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
+import { errorHeaders } from '../http-error.ts';
 import { OAUTH_HEADERS } from '../oauth-error.ts';
 import { html } from '../pages/html.ts';
 import { sendPage } from '../pages/page.ts';
 import { redirect } from '../respond.ts';
+
+type ErrorRedirect = Pick<OpenAuthorizationResponse, 'errorRedirect' | 'errorRedirectHost'>;
+
+/** Whether the person shares data with the app; `unknown` without a session, or when it cannot be found out. */
+type Connection = 'connected' | 'not connected' | 'unknown';
 
 /**
  * Leads a browser back to its app with an error. Anybody can register an app and send people a link to us that ends in an error, so
@@ -16,36 +23,70 @@ import { redirect } from '../respond.ts';
 export async function returnToApp(
   gateway: Gateway,
   exchange: Exchange,
-  {
-    errorRedirect,
-    errorRedirectHost,
-  }: Pick<OpenAuthorizationResponse, 'errorRedirect' | 'errorRedirectHost'>,
+  target: ErrorRedirect,
 ): Promise<void> {
+  const { error, description } = findError(target.errorRedirect);
+  if (error === 'temporarily_unavailable') return sendTryAgain(gateway, exchange, target);
+  const connection = await findConnection(gateway, exchange);
   const { response } = exchange;
-  if (await isConnected(gateway, exchange)) return redirect(response, errorRedirect, OAUTH_HEADERS);
+  if (connection === 'connected') return redirect(response, target.errorRedirect, OAUTH_HEADERS);
   sendPage(
     response,
     'We cannot go on with this request',
-    html`<p>The app that sent you here asked for something that we cannot do now. Nothing was shared.</p>
-<p>The app takes its answers at <strong>${errorRedirectHost}</strong>. You do not share data with it, so we do not know whether
-you trust it. Return only if you know this address.</p>
-<p><a href="${errorRedirect}" rel="noreferrer">Return to ${errorRedirectHost}</a></p>`,
+    html`<p>The request of the app that sent you here has a mistake. Nothing was shared.</p>
+<p>What is wrong, for the makers of the app: ${description}</p>
+${wayBack(target, connection)}`,
     400,
     OAUTH_HEADERS,
   );
 }
 
-/** Whether the signed-in person shares data with the app of this request, by the newest grants. Whatever cannot be found out counts as no. */
-async function isConnected(gateway: Gateway, exchange: Exchange): Promise<boolean> {
-  const { request, presentedClientId } = exchange;
+/** A failure of ours: consent, which would tell whether the person shares data with the app, is probably what is away. */
+function sendTryAgain({ log }: Gateway, exchange: Exchange, target: ErrorRedirect): void {
+  const { response, requestId, route } = exchange;
+  log.warn(
+    { requestId, route, clientId: exchange.presentedClientId },
+    'authorization request refused for now',
+  );
+  sendPage(
+    response,
+    'Please try again',
+    html`<p>This is not possible right now. Nothing was shared. Please try again in a minute.</p>
+${wayBack(target, 'unknown')}`,
+    503,
+    { ...OAUTH_HEADERS, ...errorHeaders(unavailable()) },
+  );
+}
+
+function wayBack({ errorRedirect, errorRedirectHost }: ErrorRedirect, connection: Connection) {
+  const reason =
+    connection === 'not connected' ? 'You do not share data with this app.' : 'Anybody can register an app.';
+  return html`<p>The link below leads to <strong>${errorRedirectHost}</strong>. ${reason} Continue only if you know this address.</p>
+<p><a href="${errorRedirect}" rel="noreferrer">Return to ${errorRedirectHost}</a></p>`;
+}
+
+/** The last ones of their names are ours: the redirect URI that they were added to may have a query of its own. */
+function findError(errorRedirect: string) {
+  const searchParams = new URLSearchParams(errorRedirect.slice(errorRedirect.indexOf('?') + 1));
+  const find = (name: string) => searchParams.getAll(name).at(-1) ?? '';
+  return { error: find('error'), description: find('error_description') };
+}
+
+async function findConnection(gateway: Gateway, exchange: Exchange): Promise<Connection> {
+  const { request, requestId, route, presentedClientId } = exchange;
   try {
     exchange.session = await gateway.readSession(request);
-    const { grants } = await gateway.backends.consent.listGrants(
+    const { grants, total } = await gateway.backends.consent.listGrants(
       { status: GrantStatus.ACTIVE, page: { page: 1, pageSize: PAGE_SIZE_MAX } },
       onBehalf(exchange),
     );
-    return grants.some(({ app }) => app?.clientId === presentedClientId);
-  } catch {
-    return false;
+    if (grants.some(({ app }) => app?.clientId === presentedClientId)) return 'connected';
+    return total > grants.length ? 'unknown' : 'not connected';
+  } catch (caught) {
+    const err = toAppError(caught);
+    if (err.reason !== 'unauthorized') {
+      gateway.log.warn({ requestId, route, err }, 'grants of the person could not be read');
+    }
+    return 'unknown';
   }
 }
