@@ -4,6 +4,7 @@ import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newId } from '@phds/service-kit/ids';
 import { BAD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
+import pg from 'pg';
 import type { Harness, TestApp } from './harness.ts';
 import { HEART, REDIRECT_URI, race, reasonOf, refusalOf, startHarness } from './harness.ts';
 
@@ -21,6 +22,15 @@ const register = async (settings: object, owner = newId('dev')) =>
     { settings: { name: 'App', redirectUris: [REDIRECT_URI], ...settings } },
     await harness.as(owner),
   );
+async function withOwner(work: (owner: pg.Client) => Promise<unknown>): Promise<void> {
+  const owner = new pg.Client({ connectionString: harness.database.ownerUrl });
+  await owner.connect();
+  try {
+    await work(owner);
+  } finally {
+    await owner.end();
+  }
+}
 const authenticates = async (client: TestApp) =>
   harness.tokens.issueToken({ client, grantType: 'client_credentials' }).then(
     () => true,
@@ -166,6 +176,27 @@ describe('an update', () => {
     );
     expect(updated).toMatchObject({ name: 'New', description: '', requirePkce: true, scopes: [HEART] });
     expect(harness.consent.apps.get(app!.clientId)?.profile?.name).toBe('New');
+  });
+
+  test('may keep a redirect URI that an earlier rule accepted, and not add another like it', async () => {
+    const { app } = await register({}, 'amy');
+    const clientId = app!.clientId;
+    const [old, added] = ['https://App.test/cb', 'https://app.test/added'];
+    await withOwner((owner) =>
+      owner.query('UPDATE "authorization".app SET redirect_uris = $1 WHERE client_id = $2', [
+        [old],
+        clientId,
+      ]),
+    );
+    const update = async (redirectUris: string[]) =>
+      harness.apps.updateApp({ clientId, settings: { redirectUris } }, await harness.as('amy'));
+    expect((await update([old, added])).app?.redirectUris).toEqual([old, added]);
+    const refusal = await refusalOf(update([old, 'https://App.test/other']));
+    expect(refusal.violations).toEqual([
+      { parameter: 'redirectUris', message: expect.stringContaining('entry 2 ') },
+    ]);
+    expect((await update([added])).app?.redirectUris).toEqual([added]);
+    expect(await reasonOf(update([old]))).toBe('invalid_request');
   });
 
   test('that the ledger missed is repaired by the repeat', async () => {

@@ -58,8 +58,8 @@ export function createApps(dependencies: AppsDependencies): Apps {
     register: (ownerId, input) => register(dependencies, ownerId, input),
 
     async update(ownerId, clientId, input) {
-      const change = parseChange(input);
       const known = await get(ownerId, clientId);
+      const change = parseChange(input, known);
       const changed = Object.keys(change).length > 0;
       const app = changed ? await apps.updateSettings(clientId, ownerId, change, clock.now()) : known;
       if (app === null) throw notFound();

@@ -48,15 +48,22 @@ export function parseRegistration(input: SettingsInput): AppSettings {
   };
 }
 
-/** The fields of an update; throws `invalid_request` naming every bad field. */
-export function parseChange(input: SettingsInput): SettingsChange {
+/**
+ * The fields of an update; throws `invalid_request` naming every bad field. Redirect URIs that the app has already were judged when they
+ * were added, perhaps by earlier rules. The console sends the whole list, so judging them again would keep the developer from adding one.
+ */
+export function parseChange(input: SettingsInput, app: Pick<AppSettings, 'redirectUris'>): SettingsChange {
   const violations: Violation[] = [];
-  const change = collectChange(input, violations);
+  const change = collectChange(input, violations, app.redirectUris);
   if (violations.length > 0) throw invalidRequest(violations);
   return change;
 }
 
-function collectChange(input: SettingsInput, violations: Violation[]): SettingsChange {
+function collectChange(
+  input: SettingsInput,
+  violations: Violation[],
+  knownUris: readonly string[] = [],
+): SettingsChange {
   const change: { -readonly [Field in keyof AppSettings]?: AppSettings[Field] } = {};
   const texts = { name: input.name, description: input.description };
   for (const [field, text] of Object.entries(texts) as [keyof typeof texts, string | undefined][]) {
@@ -66,8 +73,9 @@ function collectChange(input: SettingsInput, violations: Violation[]): SettingsC
     const url = input[field];
     if (url !== undefined) change[field] = collectUrl(field, url, violations);
   }
-  if (input.redirectUris.length > 0)
-    change.redirectUris = collectRedirectUris(input.redirectUris, violations);
+  if (input.redirectUris.length > 0) {
+    change.redirectUris = collectRedirectUris(input.redirectUris, knownUris, violations);
+  }
   if (input.scopes.length > 0) change.scopes = collectScopes(input.scopes, violations);
   if (input.requirePkce !== undefined) change.requirePkce = input.requirePkce;
   return change;
@@ -89,13 +97,17 @@ function collectUrl(parameter: string, url: string, violations: Violation[]): st
   return url;
 }
 
-function collectRedirectUris(uris: readonly string[], violations: Violation[]): string[] {
+function collectRedirectUris(
+  uris: readonly string[],
+  known: readonly string[],
+  violations: Violation[],
+): string[] {
   const parameter = 'redirectUris';
   if (uris.length > REDIRECT_URIS_MAX) {
     violations.push({ parameter, message: `must have at most ${REDIRECT_URIS_MAX} entries` });
   }
   for (const [index, uri] of uris.slice(0, REDIRECT_URIS_MAX).entries()) {
-    const fault = findRedirectUriFault(uri);
+    const fault = known.includes(uri) ? null : findRedirectUriFault(uri);
     if (fault !== null) violations.push({ parameter, message: `entry ${index + 1} ${fault}` });
   }
   return [...new Set(uris)];
