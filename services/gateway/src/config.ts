@@ -57,8 +57,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Every setting of the gateway. */
-export const gatewaySettings = z.object({
+const gatewayShape = z.object({
   ...commonSettings,
   ...sessionSettings,
   /** The public HTTP port. */
@@ -79,8 +78,8 @@ export const gatewaySettings = z.object({
   REDIS_URL: z.string().optional(),
   /** Requests a minute of one app for one user. */
   LIMIT_APP_USER_PER_MINUTE: integer(300, { min: 1 }),
-  /** Requests a minute of all apps together for one user. */
-  LIMIT_USER_ALL_APPS_PER_MINUTE: integer(900, { min: 1 }),
+  /** Requests a minute of all apps together for one user; three times what one app has unless set. */
+  LIMIT_USER_ALL_APPS_PER_MINUTE: z.coerce.number().int().min(1).optional(),
   /** Requests a minute of one app. */
   LIMIT_APP_PER_MINUTE: integer(6_000, { min: 1 }),
   /** Requests a minute of one app under `/oauth`. */
@@ -121,9 +120,21 @@ export const gatewaySettings = z.object({
   API_V1_SUNSET: httpDate,
 });
 
-export type GatewayConfig = Readonly<z.infer<typeof gatewaySettings>>;
+/** Every setting of the gateway. */
+const gatewaySettings = gatewayShape.superRefine((settings, context) => {
+  const { LIMIT_APP_USER_PER_MINUTE: ofOneApp, LIMIT_USER_ALL_APPS_PER_MINUTE: ofAllApps } = settings;
+  if (ofAllApps === undefined || ofAllApps >= ofOneApp) return;
+  const message = `must not be less than LIMIT_APP_USER_PER_MINUTE (${ofOneApp}), which no app could use up then`;
+  context.addIssue({ code: 'custom', path: ['LIMIT_USER_ALL_APPS_PER_MINUTE'], message });
+});
+
+type Settings = z.infer<typeof gatewaySettings>;
+
+export type GatewayConfig = Readonly<Settings & { LIMIT_USER_ALL_APPS_PER_MINUTE: number }>;
 
 /** Reads the gateway's settings; throws ConfigError naming every bad one. */
 export function readGatewayConfig(env?: NodeJS.ProcessEnv): GatewayConfig {
-  return readConfig(gatewaySettings, env);
+  const settings = readConfig(gatewaySettings, env);
+  const ofAllApps = settings.LIMIT_USER_ALL_APPS_PER_MINUTE ?? 3 * settings.LIMIT_APP_USER_PER_MINUTE;
+  return Object.freeze({ ...settings, LIMIT_USER_ALL_APPS_PER_MINUTE: ofAllApps });
 }
