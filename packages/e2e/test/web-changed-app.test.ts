@@ -40,6 +40,8 @@ function changedApp(): void {
   test('not sharing counts, and the page says that the app cannot be told', async () => {
     const visitor = await openMoved();
     const { page } = visitor;
+    // The link past the navigation leaves a fragment in the address.
+    await page.evaluate("location.hash = 'main'");
     await page.getByRole('button', { name: 'Do not share' }).click();
     await page.getByRole('heading', { name: 'You did not share anything' }).waitFor();
     await page.getByRole('button', { name: 'Return to Morning Run' }).click();

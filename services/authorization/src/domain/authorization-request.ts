@@ -103,7 +103,7 @@ export function findSettingsFault(
   const removed = request.scopes.filter((scope) => !app.scopes.includes(scope));
   if (removed.length > 0) return `The app is no longer registered for ${removed.join(' ')}.`;
   if (app.requirePkce && request.codeChallenge === null) {
-    return 'The app requires PKCE by now, and the authorization request had no code_challenge.';
+    return 'The app now requires PKCE, and the authorization request had no code_challenge.';
   }
   return null;
 }

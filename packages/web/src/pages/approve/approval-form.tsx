@@ -39,8 +39,10 @@ export function ApprovalForm({
     const terms = share ? toTerms(approval, chosen, limits) : null;
     decision.mutate(terms, {
       onSuccess: (decided) => {
-        // Without a way back, the same page shows the decision.
-        if (decided !== null) location.assign(decided.redirectUri ?? location.href);
+        if (decided === null) return;
+        // Without a way back, the same page shows the decision. Assigning an address with a fragment would not load it again.
+        if (decided.redirectUri === null) location.reload();
+        else location.assign(decided.redirectUri);
       },
     });
   };

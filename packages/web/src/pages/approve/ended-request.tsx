@@ -87,7 +87,7 @@ function RemovedWayBack({ name }: { readonly name: string }) {
   return (
     <div role="alert">
       <Notice tone="warn">
-        <strong>{name} does not take answers at the address that it gave us any more.</strong>
+        <strong>{name} has removed the address it gave us for the answer.</strong>
         <span>Your decision stands. Go back to {name} yourself.</span>
       </Notice>
     </div>

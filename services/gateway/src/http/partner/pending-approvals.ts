@@ -103,7 +103,7 @@ export async function deny(gateway: Gateway, exchange: Exchange): Promise<void> 
   });
 }
 
-/** Answers a decision; a browser that sent the page's form is led on, or back to the page, with what was wrong. */
+/** Answers a decision; a browser that sent the page's form is led on, or back to the page with what was wrong. */
 async function decide<T extends { redirectUri: string | null }>(
   { request, response }: Exchange,
   id: string,
