@@ -101,6 +101,27 @@ describe('the versions of an app’s profile', () => {
   });
 });
 
+describe('a list of grants', () => {
+  const listOf = async (userId: string) =>
+    (await consent.asGateway.listGrants({}, await consent.session(userId))).grants;
+
+  test('names of each active grant the latest change of each field alone, so that it stays small; one grant names them all', async () => {
+    const app = await registerApp(consent);
+    const { grantId } = await approve(consent, app, 'lister');
+    for (let number = 1; number <= 20; number += 1) {
+      const url = (page: string) => `https://pulse.test/${page}/${String(number).padStart(490, '0')}`;
+      const links = { homepageUrl: url('home'), privacyPolicyUrl: url('privacy'), logoUrl: url('logo') };
+      await consent.ledger.putApp({ app: { ...app, ...links } });
+    }
+    const single = await grantOf(grantId, 'lister');
+    expect(single?.appChanges).toHaveLength(60);
+    expect(await listOf('lister')).toEqual([{ ...single, appChanges: single?.appChanges.slice(-3) }]);
+    await consent.asGateway.revokeGrant({ id: grantId }, await consent.session('lister'));
+    expect(await listOf('lister')).toMatchObject([{ id: grantId, appChanges: [] }]);
+    expect((await grantOf(grantId, 'lister'))?.appChanges).toHaveLength(60);
+  });
+});
+
 describe('an app that was renamed and then approved again', () => {
   const accessesOf = async (userId: string) =>
     (await consent.history.listAccesses({}, await consent.session(userId))).accesses.map(

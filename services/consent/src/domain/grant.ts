@@ -33,7 +33,7 @@ export interface GrantView extends Grant {
   /** As the person saw it at the latest approval. */
   readonly app: AppProfile;
   readonly currentAppName: string;
-  /** What the app changed since that approval, oldest first. */
+  /** What the app changed since that approval, oldest first; in lists the latest change of each field, of active grants alone. */
   readonly appChanges: readonly AppChange[];
   /** Of answers that were released. */
   readonly lastAccessAt: Date | null;

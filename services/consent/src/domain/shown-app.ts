@@ -26,6 +26,13 @@ export interface AppChange {
 
 const FIELDS = ['name', 'homepageUrl', 'privacyPolicyUrl', 'logoUrl'] as const satisfies (keyof Profile)[];
 
+/** Of changes in their order, the last one of each field: as many as there are fields, however often an app changes. */
+export function toLatestChanges(changes: readonly AppChange[]): AppChange[] {
+  return changes.filter(
+    ({ field }, index) => changes.findLastIndex((change) => change.field === field) === index,
+  );
+}
+
 /** What an app changed since a version, oldest first. `versions` come in their order; where some are missing their changes count as one. */
 export function listChanges(shown: ShownVersion, versions: readonly ProfileVersion[]): AppChange[] {
   const newer = versions.filter(({ version }) => version > shown.version);

@@ -1,6 +1,6 @@
 import type { Grants } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
-import { listChanges, type ShownVersion } from '../domain/shown-app.ts';
+import { listChanges, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
 import { accessCounts, refOf } from './access-counts.ts';
 import { findVersions, shownAppOf } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
@@ -17,11 +17,11 @@ export function createPrismaGrants(prisma: PrismaClient): Grants {
     async list(userId, status, page) {
       const own = Prisma.sql`g.user_id = ${userId}`;
       const where = status === null ? own : Prisma.sql`${own} AND ${Prisma.raw(GRANT_STATUS)} = ${status}`;
-      const [items, total] = await Promise.all([
+      const [views, total] = await Promise.all([
         selectViews(prisma, userId, Prisma.sql`${where} ${newestFirst(page)}`),
         countGrants(prisma, where),
       ]);
-      return { items, total };
+      return { items: views.map(shortenChanges), total };
     },
     async find(id, userId) {
       const [view] = await selectViews(prisma, userId, Prisma.sql`g.id = ${id} AND g.user_id = ${userId}`);
@@ -40,6 +40,11 @@ export function createPrismaGrants(prisma: PrismaClient): Grants {
       return { items: rows.map(toGrant), total };
     },
   };
+}
+
+/** A page of grants has to fit into one message, whatever apps do: all changes of twenty versions can have 70 KB. */
+function shortenChanges(view: GrantView): GrantView {
+  return { ...view, appChanges: view.status === 'active' ? toLatestChanges(view.appChanges) : [] };
 }
 
 function newestFirst(page: { limit: number; offset: number }): Prisma.Sql {

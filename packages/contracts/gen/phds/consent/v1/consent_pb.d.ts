@@ -542,7 +542,8 @@ export declare type ConsentGrant = Message<"phds.consent.v1.ConsentGrant"> & {
   currentAppName: string;
 
   /**
-   * What the app changed since that approval, oldest first; at most the changes of the 20 latest versions are listed one by one.
+   * What the app changed since that approval, oldest first; at most the changes of the 20 latest versions are listed one by one. ListGrants
+   * gives the latest change of each field, and of active grants alone.
    *
    * @generated from field: repeated phds.consent.v1.AppChange app_changes = 13;
    */
