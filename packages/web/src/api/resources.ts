@@ -68,7 +68,7 @@ export interface Grant {
   readonly id: string;
   /** As it was shown at the latest approval. */
   readonly app: AppProfile & NamedApp;
-  /** What the app changed since, oldest first; absent when nothing. */
+  /** What the app changed since, oldest first; absent when nothing. In lists the latest change of each field, of active grants alone. */
   readonly appChanges?: readonly AppChange[];
   readonly scopes: readonly string[];
   readonly status: GrantStatus;

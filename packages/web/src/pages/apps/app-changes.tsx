@@ -52,12 +52,3 @@ function Change({ change: { field, from, to, at } }: { readonly change: AppChang
 function Address({ url }: { readonly url: string | null }) {
   return url === null ? 'none' : <WebLink url={url}>{url}</WebLink>;
 }
-
-/** The same in one sentence: which parts have changed. */
-export function changesText(changes: readonly AppChange[]): string {
-  const parts = [
-    ...(changes.some(({ field }) => field === 'name') ? ['name'] : []),
-    ...(changes.some(({ field }) => field !== 'name') ? ['links'] : []),
-  ];
-  return `This app has changed its ${parts.join(' and its ')} since you agreed.`;
-}

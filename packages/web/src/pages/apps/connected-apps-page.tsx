@@ -14,7 +14,7 @@ import { Resource } from '../../ui/resource.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { Pages } from '../../ui/table.tsx';
 import { Day, Instant } from '../../ui/time.tsx';
-import { changesText } from './app-changes.tsx';
+import { changesText } from './changes-text.ts';
 import style from './connected-apps-page.module.css';
 import { timesText } from './times-text.ts';
 
