@@ -162,6 +162,18 @@ describe('settings that were changed without taking anything away from a request
     expect(issued.scope).toBe(`${HEART} ${SLEEP}`);
   });
 
+  test('leave an approval possible that leaves the removed scope out, and its code works', async () => {
+    const { pendingId } = await open();
+    await update({ scopes: [HEART] });
+    const session = await harness.as('ada');
+    const choose = (scopes: string[]) =>
+      harness.authorizations.completeAuthorization({ pendingId, scopes }, session);
+    expect(await reasonOf(choose([HEART, SLEEP]))).toBe('conflict');
+    const { redirectUri } = await choose([HEART]);
+    const code = new URL(redirectUri).searchParams.get('code') ?? '';
+    expect((await harness.exchange(app, code)).scope).toBe(HEART);
+  });
+
   test('leave a request from another port of a registered loopback redirect as it was', async () => {
     await update({ redirectUris: ['http://127.0.0.1/cb'] });
     const redirectUri = 'http://127.0.0.1:51001/cb';

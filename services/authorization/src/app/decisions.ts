@@ -1,4 +1,4 @@
-import { isScope } from '@phds/catalog/scopes';
+import { isScope, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
@@ -58,7 +58,10 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
     async approve(session, decision) {
       const request = await getRequest(decision.pendingId);
       // Before consent makes a grant. What changes after this line stops the code at its exchange.
-      const fault = findSettingsFault(request, await getApp(request));
+      const fault = findSettingsFault(
+        { ...request, scopes: findChosen(request, decision) },
+        await getApp(request),
+      );
       if (fault !== null && (await approvals.isUndecided(session, decision.pendingId))) {
         throw settingsChanged(fault);
       }
@@ -86,6 +89,14 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
       return addQuery(request.redirectUri, { error: 'access_denied', state: request.state, iss: issuer });
     },
   };
+}
+
+/** The requested scopes that the person approves. A scope that the app has lost and the person leaves out does no harm. */
+function findChosen(
+  { scopes }: AuthorizationRequest,
+  { allRequested, scopes: chosen }: Decision,
+): readonly Scope[] {
+  return allRequested ? scopes : scopes.filter((scope) => chosen.includes(scope));
 }
 
 /** What the person is told; which setting it was is the developer's business. */
