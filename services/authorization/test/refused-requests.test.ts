@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import type { Harness, TestApp } from './harness.ts';
-import { HEART, REDIRECT_URI, reasonOf, startHarness } from './harness.ts';
+import { HEART, REDIRECT_URI, reasonOf, refusalOf, startHarness } from './harness.ts';
 
 let harness: Harness;
 let app: TestApp;
@@ -20,11 +20,12 @@ afterAll(async () => {
   await harness[Symbol.asyncDispose]();
 });
 
-const open = () =>
+const open = (request: { client?: TestApp; purpose?: string } = {}) =>
   harness.authorizations.openAuthorization({
     client: { clientId: app.clientId },
     redirectUri: REDIRECT_URI,
     scope: HEART,
+    ...request,
   });
 
 async function countRequests(): Promise<number> {
@@ -80,6 +81,16 @@ test('an approval that consent opened is answered although requests of removed a
   harness.consent.removed = [];
   expect(harness.logged()).toContain('requests without an approval could not be deleted');
 });
+
+test.each(['x'.repeat(501), 'a\nb', 'a\u202Eb'])(
+  'a purpose that does not fit refuses a request with the secret; without it, the purpose is neither kept nor judged: %j',
+  async (purpose) => {
+    const refusal = await refusalOf(open({ client: app, purpose }));
+    expect(refusal.violations.map((violation) => violation.parameter)).toEqual(['purpose']);
+    const { pendingId } = await open({ purpose });
+    expect(harness.consent.pending.get(pendingId)?.request.purpose).toBe('');
+  },
+);
 
 test('a refusal of the consent service is answered as such although its request cannot be deleted', async () => {
   harness.consent.refused.set('openPendingApproval', 'rate_limited');

@@ -10,6 +10,9 @@ describe('the name of an app is accepted', () => {
     ['in Persian, with ZWNJ between letters', 'می\u200Cخواهم'],
     ['in Hindi, with ZWJ between letters', 'क्\u200Dष'],
     ['in Sinhala, with ZWJ between letters', 'ශ්\u200Dරී'],
+    ['in Malayalam, with ZWJ at the end of a word', 'അവന്\u200D പറഞ്ഞു'],
+    ['in Sinhala, with ZWJ at the end of a word', 'ක්\u200D'],
+    ['in Burmese, with five marks on a letter', 'လျှို့ဝှက်'],
     ['with combining marks', 'Ame\u0301lie'],
     ['with emoji of several parts', '👩\u200D⚕\uFE0F Clinic ❤\uFE0F 1\uFE0F\u20E3'],
     ['of an emoji alone', '💊'],
@@ -34,6 +37,9 @@ describe('the name of an app that renders blank or reverses text is refused, nam
     ['U+200C', 'Di\u200Cary'],
     ['U+200C', 'می\u200C'],
     ['U+200D', '\u200D'],
+    ['U+200D', 'ന്\u200D\u200D'],
+    ['U+200D', 'ന്\u200DDiary'],
+    ['U+200C', 'ന്\u200C'],
     ['U+FE0F', 'D\uFE0Fiary'],
     ['U+2060', 'Diary\u2060'],
     ['U+FEFF', 'Di\uFEFFary'],
@@ -44,12 +50,25 @@ describe('the name of an app that renders blank or reverses text is refused, nam
     ['U+E0044', 'Diary\u{E0044}\u{E007F}'],
     ['U+E0100', 'Diary\u{E0100}'],
     ['U+E000', '\uE000'],
+    ['U+13441', '\u{13441}'],
+    ['U+13442', '\u{13442}\u{13442}'],
+    ['U+FFFC', 'Diary\uFFFC'],
+    ['U+16FE4', 'Diary\u{16FE4}'],
+    ['U+0378', '\u0378'],
+    ['U+FFFF', 'Diary\uFFFF'],
     ['U+2028', 'Diary\u2028by a bank'],
     ['U+000A', 'Diary\nby a bank'],
     ['U+0000', 'Diary\0'],
   ])('%s', (codePoint, name) => {
     expect(findNameFault(name)).toMatch(new RegExp(`such as ${codePoint.replace('+', '\\+')}$`));
   });
+});
+
+test('a name has at most six combining marks in a row', () => {
+  expect(findNameFault(`Diary${'\u0301'.repeat(6)}`)).toBeNull();
+  expect(findNameFault(`Diary${'\u0301'.repeat(7)}`)).toBe(
+    'must not have more than 6 combining marks in a row',
+  );
 });
 
 test('a name needs something to read', () => {

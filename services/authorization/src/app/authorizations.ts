@@ -61,7 +61,9 @@ export function createAuthorizations(dependencies: AuthorizationsDependencies): 
       const app = admitClient(client, request);
       const redirectUri = admitRedirectUri(app, client, request);
       try {
-        const accepted = parseRequestParameters(request, app);
+        // Anybody can send a purpose in the app's name. It is not kept, so nothing about it can be wrong.
+        const parameters = client.authenticated ? request : { ...request, purpose: undefined };
+        const accepted = parseRequestParameters(parameters, app);
         return await openPending(dependencies, { app, redirectUri, accepted, client });
       } catch (error) {
         const refusal = toAppError(error);

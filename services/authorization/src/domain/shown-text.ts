@@ -4,12 +4,19 @@ const JOINING = 'Arab Syrc Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khm
   .map((script) => `\\p{scx=${script}}`)
   .join('');
 const JOINER_IN_WORD = new RegExp(`(?<=[${JOINING}])[\\u200C\\u200D](?=[${JOINING}])`, 'gu');
+/** Chillu letters of Malayalam and forms of Sinhala at the end of a word: a virama and ZWJ. */
+const JOINER_AFTER_VIRAMA =
+  /(?<=[\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D4D\u0DCA])\u200D(?![\p{L}\p{M}\u200C\u200D])/gu;
 /** Emoji are put together by ZWJ, and shown in colour by U+FE0F. */
 const EMOJI_PARTS =
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\uFE0F)\u200D(?=\p{Extended_Pictographic})|(?<=\p{Emoji})\uFE0F/gu;
-/** Control and format characters (the marks that turn text around among them), fillers and blanks, and code points without a meaning. */
-const UNSEEN =
-  /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800]/u;
+/**
+ * Control and format characters (the marks that turn text around among them), fillers and blanks (of braille, Khitan and Egyptian
+ * too), the object replacement character, and code points without a meaning, unassigned ones included.
+ */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\uFFFC\u{13441}\u{13442}\u{16FE4}]/u;
+/** Burmese words have five marks on one letter. More than six bury the text around them. */
+const PILED_MARKS = /\p{M}{7,}/u;
 const LINE_BREAKS = /[\n\t]/g;
 const SEEN = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
 
@@ -18,10 +25,12 @@ const SEEN = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
  * are read, do not belong in it (docs/decisions/0009).
  */
 export function findShownTextFault(text: string, kind: 'line' | 'lines'): string | null {
-  const judged = text.replace(JOINER_IN_WORD, '').replace(EMOJI_PARTS, '');
+  const judged = text.replace(JOINER_IN_WORD, '').replace(JOINER_AFTER_VIRAMA, '').replace(EMOJI_PARTS, '');
   const [unseen] = UNSEEN.exec(kind === 'line' ? judged : judged.replace(LINE_BREAKS, '')) ?? [];
-  if (unseen === undefined) return null;
-  return `must not contain characters that are invisible or change the direction of text, such as ${toCodePoint(unseen)}`;
+  if (unseen !== undefined) {
+    return `must not contain characters that are invisible or change the direction of text, such as ${toCodePoint(unseen)}`;
+  }
+  return PILED_MARKS.test(judged) ? 'must not have more than 6 combining marks in a row' : null;
 }
 
 /** What is wrong with a name that people know something by, or null. */
