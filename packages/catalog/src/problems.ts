@@ -75,8 +75,10 @@ export const PROBLEMS = {
   CONFLICT: {
     statuses: [409],
     meaning:
-      'The present state does not allow the change, for example because a developer has as many apps as are allowed.',
-    action: 'Read the resource again and decide by what it says.',
+      'The present state does not allow the change, for example because a developer has as many apps as are allowed, or because an app ' +
+      'has changed its settings since it asked for an approval.',
+    action:
+      'Read the resource again and decide by what it says. For a request of an app: start again in the app.',
   },
   PENDING_EXPIRED: {
     statuses: [409],
@@ -85,7 +87,8 @@ export const PROBLEMS = {
   },
   ALREADY_DECIDED: {
     statuses: [409],
-    meaning: 'This request of an app was approved or denied before, with another decision.',
+    meaning:
+      'This request of an app was decided or cancelled before. The decision that was sent is another one, or the code of the approval is used or expired.',
     action: 'Nothing is left to do. To change what an app may read, change or revoke its grant.',
   },
   APP_NOT_ACTIVE: {
@@ -102,7 +105,8 @@ export const PROBLEMS = {
     statuses: [400],
     meaning:
       'The authorization code or refresh token does not work: it is unknown, expired, used or another app’s, `redirect_uri` or ' +
-      '`code_verifier` is wrong, or the grant has ended or lost all scopes of the token.',
+      '`code_verifier` is wrong, the grant has ended or lost all scopes of the token, ' +
+      'or the settings of the app were tightened after the person was asked.',
     action: 'Send the person through a new authorization request.',
   },
   INVALID_SCOPE: {

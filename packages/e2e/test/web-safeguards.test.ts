@@ -29,6 +29,14 @@ function safeguards(): void {
     return { visitor, page: visitor.page, status, share, firstDay };
   };
 
+  test('a page names its own origin when it claims a request, for browsers without Fetch Metadata', async () => {
+    const { page } = await open([HEART]);
+    const claiming = page.waitForRequest((request) => request.url().includes('/partner/consent/pending/'));
+    await page.reload();
+    const referer = (await (await claiming).headerValue('referer')) ?? '';
+    expect(referer.startsWith(`${visits.stack.gateway}/`)).toBe(true);
+  });
+
   test('end and first day of a connection stay unless they are changed, and a change is said before', async () => {
     const user = await signIn(visits.stack, 'sharer');
     const terms = { expiresInDays: 365, dataFrom: '2026-01-01' };

@@ -69,7 +69,7 @@ const HOUR_SECONDS = 3_600;
 const MONTH_MS = 30 * 24 * HOUR_SECONDS * 1000;
 const LAST_COMPARED = Date.UTC(2100, 0, 1);
 
-// What an offset is beyond whole hours, as the text of its changes; a zone keeps such minutes for half a year at least.
+// What an offset is beyond whole hours, as the text of its changes. Some were kept for less than 90 days (America/Santo_Domingo, 1972), so months are short enough.
 const minutesByZone = new ZoneCache(listMinutes);
 
 /** Whether hours begin at the same instants in two zones, from SAME_HOURS_SINCE on. */
