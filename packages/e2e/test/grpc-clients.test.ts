@@ -88,8 +88,8 @@ describe('authorization', () => {
       principal: { client_id: app.clientId, user_id: 'ada', grant_id: tokens.grantId, scopes: [HEART] },
     });
     expect(live.assertion.split('.')).toHaveLength(3);
-    const dead = await clients.authorization.call(path, { token_hash: sha256('x') }, metadata);
-    expect(dead).toMatchObject({ status: 'TOKEN_STATUS_DEAD', principal: null, assertion: '' });
+    const unknown = await clients.authorization.call(path, { token_hash: sha256('x') }, metadata);
+    expect(unknown).toMatchObject({ status: 'TOKEN_STATUS_UNKNOWN', principal: null, assertion: '' });
   });
 
   test('names what is wrong with a request in the details of its error', async () => {
