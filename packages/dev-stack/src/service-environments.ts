@@ -191,7 +191,8 @@ function toSessionSettings(ports: StackPorts): Environment {
   };
 }
 
-function toInherited(): Environment {
+/** What a process of the stack, or a command for it, takes over from the environment of its caller. */
+export function toInherited(): Environment {
   const pairs = INHERITED.map((name) => [name, process.env[name] ?? ''] as const);
   return Object.fromEntries(pairs.filter(([, value]) => value !== ''));
 }

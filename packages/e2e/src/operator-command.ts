@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { repositoryRoot } from '@phds/dev-stack/data-directory';
+import { toInherited } from '@phds/dev-stack/service-environments';
 import type { RunningStack } from './running-stack.ts';
 
 export interface CommandResult {
@@ -18,7 +19,7 @@ export function runAsOperator(
 ): Promise<CommandResult> {
   const { promise, resolve } = Promise.withResolvers<CommandResult>();
   const env = {
-    PATH: process.env['PATH'],
+    ...toInherited(),
     AUTHORIZATION_ADDRESS: rpcAddresses.authorization,
     CONSENT_ADDRESS: rpcAddresses.consent,
     HEALTH_DATA_ADDRESS: rpcAddresses['health-data'],
