@@ -34,9 +34,10 @@ export class Keyboard {
     throw new Error(`not reached with ${key}: ${target}`);
   }
 
-  /** Goes to a button or link and presses Enter. */
+  /** Goes to a button or link, waits until it is no longer shown as disabled, as while a change is under way, and presses Enter. */
   async activate(target: Locator, key?: 'Tab' | 'Shift+Tab'): Promise<void> {
     await this.tabTo(target, key);
+    await target.and(this.#page.locator(':not([aria-disabled="true"])')).waitFor();
     await this.press('Enter');
   }
 

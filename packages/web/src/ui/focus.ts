@@ -5,7 +5,15 @@ export function useFocusOnAppearance(): (element: HTMLElement | null) => void {
   return useCallback((element) => element?.focus(), []);
 }
 
-/** Moves the focus to the page's heading, when what had it is gone. */
+/**
+ * Moves the focus to the page's heading if what had it goes away with the next rendering. Whoever has moved on meanwhile keeps their
+ * place.
+ */
 export function focusHeading(): void {
-  document.querySelector<HTMLElement>('main h1')?.focus();
+  setTimeout(() => {
+    const { activeElement, body } = document;
+    if (activeElement === null || activeElement === body) {
+      document.querySelector<HTMLElement>('main h1')?.focus();
+    }
+  });
 }
