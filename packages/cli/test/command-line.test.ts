@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { inheritedEnvironment } from '@phds/test-kit/process-environment';
 import { openBundleFiles } from './bundle-files.ts';
 import { startFakeIngestion } from './fake-ingestion.ts';
 
@@ -9,7 +10,7 @@ const MAIN = join(import.meta.dirname, '../src/main.ts');
 /** Runs the command as its own process. */
 function phds(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
-    const options = { env: { PATH: process.env['PATH'], ...env } };
+    const options = { env: { ...inheritedEnvironment(), ...env } };
     execFile(process.execPath, [MAIN, ...args], options, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : error.code, stdout, stderr }),
     );

@@ -2,6 +2,7 @@ import { type ChildProcess, execFile } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Fault } from '@phds/record-chain/fault';
+import { inheritedEnvironment } from '@phds/test-kit/process-environment';
 import type { RunningService } from './running-service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../packages/cli/src/main.ts');
@@ -24,7 +25,7 @@ export function phdsRecords(
     }),
   };
   const env = {
-    PATH: process.env['PATH'],
+    ...inheritedEnvironment(),
     RECORDS_DATABASE_URL: consent.database.url,
     RECORDS_PUBLIC_KEYS: JSON.stringify({ keys: [jwk] }),
   };

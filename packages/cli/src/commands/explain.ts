@@ -14,7 +14,7 @@ export function explain(error: unknown): string {
   }
   if (error.reason === 'not_found') return "The user's data was erased while the import was running.";
   if (error.reason === 'caller_not_admitted') {
-    return 'health-data does not admit this caller: the private key is not the one of `importer`.';
+    return 'health-data does not admit this caller: the private key is not the one of `importer`, or the clock here is over a minute ahead.';
   }
   return `health-data refused the import (${error.reason})${error.message === '' ? '' : `: ${error.message}`}`;
 }

@@ -9,7 +9,7 @@ export function explainOperator(error: unknown, service: OperatedService): strin
   if (!(error instanceof AppError)) throw error;
   if (error.reason === 'unavailable') return `${service} does not answer.`;
   if (error.reason === 'caller_not_admitted') {
-    return `${service} does not admit this caller: the private key is not the one of \`operator\`.`;
+    return `${service} does not admit this caller: the private key is not the one of \`operator\`, or the clock here is over a minute ahead.`;
   }
   return `${service} refused (${error.reason})${error.message === '' ? '' : `: ${error.message}`}`;
 }
