@@ -1,11 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { type Latencies, summarize } from './latencies.ts';
 import type { Options } from './options.ts';
 import { prepareStack } from './prepare-stack.ts';
 import { prepareAccesses, revokeSteadily, type StormResult } from './revocation-storm.ts';
-import type { ReadsJob, ReadsResult } from './steady-reads.ts';
+import { readFor, startReader } from './steady-reader.ts';
+import type { ReadsResult } from './steady-reads.ts';
 
 /** What one state of Redis came to. */
 interface Measured {
@@ -29,7 +27,7 @@ export async function benchRevocation(options: Options): Promise<string> {
   const { rate, revocations, seconds } = options;
   if (!stack.redis.owned) throw new Error('needs a Redis of its own, to stop it; unset REDIS_URL');
   const reads = { gateways: stack.gatewayUrls, requestsFile: side.job.requestsFile, perSecond: rate };
-  const reader = fork(join(import.meta.dirname, 'steady-reads.ts'), { serialization: 'advanced' });
+  const reader = startReader();
   const measure = async (name: string, duration: number, before?: () => Promise<void>): Promise<Measured> => {
     const accesses = await prepareAccesses(stack, revocations * duration, `bench-${name}-${Date.now()}`);
     await before?.();
@@ -49,12 +47,6 @@ export async function benchRevocation(options: Options): Promise<string> {
   ];
   reader.disconnect();
   return report(stretches, options);
-}
-
-async function readFor(reader: ChildProcess, job: ReadsJob): Promise<ReadsResult> {
-  reader.send(job);
-  const [result] = (await once(reader, 'message')) as [ReadsResult];
-  return result;
 }
 
 function report(stretches: readonly Measured[], { users, rate, revocations, seconds }: Options): string {

@@ -1,5 +1,3 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { defaultDataDirectory } from '@phds/dev-stack/data-directory';
@@ -8,6 +6,7 @@ import type { Options } from './options.ts';
 import { userName } from './prepare.ts';
 import { prepareStack } from './prepare-stack.ts';
 import { median } from './report.ts';
+import { readFor, startReader } from './steady-reader.ts';
 import type { ReadsJob, ReadsResult } from './steady-reads.ts';
 import { writeSpellings } from './zone-spellings.ts';
 
@@ -53,7 +52,7 @@ export async function benchZones(options: Options): Promise<string> {
     return { gateways: stack.gatewayUrls, requestsFile, perSecond, seconds };
   };
   const [reads, attack] = [of(side.job.requestsFile, READS_PER_SECOND), of(file, REQUESTS_PER_SECOND)];
-  const [reader, attacker] = [forkReader(), forkReader()];
+  const [reader, attacker] = [startReader(), startReader()];
   const healthData = side.processes.get('health-data') ?? 0;
   const measure = async (): Promise<Stretch> => {
     const before = cpuSeconds(healthData);
@@ -71,16 +70,6 @@ export async function benchZones(options: Options): Promise<string> {
   }
   for (const child of [reader, attacker]) child.disconnect();
   return report(results, { ...options, users });
-}
-
-function forkReader(): ChildProcess {
-  return fork(join(import.meta.dirname, 'steady-reads.ts'), { serialization: 'advanced' });
-}
-
-async function readFor(reader: ChildProcess, job: ReadsJob): Promise<ReadsResult> {
-  reader.send(job);
-  const [result] = (await once(reader, 'message')) as [ReadsResult];
-  return result;
 }
 
 function report(rounds: readonly Round[], { users, readings, seconds }: Options): string {
