@@ -7,11 +7,11 @@ import { applyMigrations } from '@phds/service-kit/migrations';
 import { createTestDatabase } from '@phds/test-kit/databases';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import { decodeJwt } from 'jose';
+import { renamingAt } from './renamed-apps.ts';
 import {
   accessOf,
   approve,
   openPending,
-  type RegisteredApp,
   type RunningService,
   record,
   registerApp,
@@ -28,22 +28,11 @@ beforeAll(async () => {
 });
 afterAll(() => consent[Symbol.asyncDispose]());
 
-const rename = (app: RegisteredApp, name: string) => consent.ledger.putApp({ app: { ...app, name } });
-const versionsOf = async ({ clientId }: RegisteredApp): Promise<[number, string][]> => {
-  const { rows } = await consent.owner.query(
-    'SELECT version, name FROM app_profile WHERE client_id = $1 ORDER BY version',
-    [clientId],
-  );
-  return rows.map(({ version, name }) => [version, name]);
-};
-const grantOf = async (id: string, userId: string) =>
-  (await consent.asGateway.getGrant({ id }, await consent.session(userId))).grant;
+const { rename, versionsOf, grantOf, approveOpened } = renamingAt(() => consent);
 const receiptOf = async (grantId: string, userId: string) => {
   const { receipt } = await consent.asGateway.getReceipt({ grantId }, await consent.session(userId));
   return decodeJwt<{ purposes: Record<string, unknown>[]; party_identification: object[] }>(receipt);
 };
-const approveOpened = async (id: string, userId: string) =>
-  consent.asAuthorization.approve({ id, allRequested: true }, await consent.session(userId));
 
 describe('a decision of an earlier release, which did not keep what it showed', () => {
   test('is shown with the oldest profile that is known, and the receipt says that it was not recorded', async () => {

@@ -1,11 +1,11 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { listChanges, type ProfileVersion } from '../src/domain/shown-app.ts';
+import { renamingAt } from './renamed-apps.ts';
 import {
   accessOf,
   approve,
   openPending,
-  type RegisteredApp,
   type RunningService,
   record,
   registerApp,
@@ -19,18 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => consent[Symbol.asyncDispose]());
 
-const rename = (app: RegisteredApp, name: string) => consent.ledger.putApp({ app: { ...app, name } });
-const versionsOf = async ({ clientId }: RegisteredApp): Promise<[number, string][]> => {
-  const { rows } = await consent.owner.query(
-    'SELECT version, name FROM app_profile WHERE client_id = $1 ORDER BY version',
-    [clientId],
-  );
-  return rows.map(({ version, name }) => [version, name]);
-};
-const grantOf = async (id: string, userId: string) =>
-  (await consent.asGateway.getGrant({ id }, await consent.session(userId))).grant;
-const approveOpened = async (id: string, userId: string) =>
-  consent.asAuthorization.approve({ id, allRequested: true }, await consent.session(userId));
+const { rename, versionsOf, grantOf, approveOpened } = renamingAt(() => consent);
 
 describe('the versions of an app’s profile', () => {
   test('grow with each change, and only then', async () => {

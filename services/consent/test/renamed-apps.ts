@@ -1,0 +1,20 @@
+import type { RegisteredApp, RunningService } from './running-service.ts';
+
+/** What tests do with apps that are renamed, on one consent service. */
+export function renamingAt(consent: () => RunningService) {
+  return {
+    rename: (app: RegisteredApp, name: string) => consent().ledger.putApp({ app: { ...app, name } }),
+    /** Number and name of each version of the app's profile that is kept. */
+    versionsOf: async ({ clientId }: RegisteredApp): Promise<[number, string][]> => {
+      const { rows } = await consent().owner.query(
+        'SELECT version, name FROM app_profile WHERE client_id = $1 ORDER BY version',
+        [clientId],
+      );
+      return rows.map(({ version, name }) => [version, name]);
+    },
+    grantOf: async (id: string, userId: string) =>
+      (await consent().asGateway.getGrant({ id }, await consent().session(userId))).grant,
+    approveOpened: async (id: string, userId: string) =>
+      consent().asAuthorization.approve({ id, allRequested: true }, await consent().session(userId)),
+  };
+}
