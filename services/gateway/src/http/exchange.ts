@@ -47,13 +47,16 @@ export function credentialOf({ presentedClientId, request }: Exchange): string |
 }
 
 /** Id of the signed-in person. Throws `unauthorized` without a session. */
-export function userOf({ session }: Exchange): string {
-  if (session === undefined) throw unauthorized('no session');
-  return session.userId;
+export function userOf(exchange: Exchange): string {
+  return requireSession(exchange).userId;
 }
 
 /** Call options that carry the person's session to the service that acts on it. Throws `unauthorized` without a session. */
-export function onBehalf({ session }: Exchange): CallOptions {
+export function onBehalf(exchange: Exchange): CallOptions {
+  return { headers: { [SESSION_METADATA]: requireSession(exchange).jwt } };
+}
+
+function requireSession({ session }: Exchange): SignedIn {
   if (session === undefined) throw unauthorized('no session');
-  return { headers: { [SESSION_METADATA]: session.jwt } };
+  return session;
 }

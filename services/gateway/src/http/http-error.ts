@@ -1,19 +1,16 @@
 import type { ProblemCode, ProblemStatus } from '@phds/catalog/problems';
 import { AppError, type Reason } from '@phds/service-kit/errors';
 
-/** Codes of error bodies. */
-export type Code = ProblemCode;
-
 /** What only HTTP knows of a refusal: a status of its own, header fields, further members of the body. */
 export class HttpError extends AppError {
   readonly status: number;
-  readonly code: Code;
+  readonly code: ProblemCode;
   readonly headers: Readonly<Record<string, string>>;
   readonly members: Readonly<Record<string, unknown>>;
 
   constructor(
     status: number,
-    code: Code,
+    code: ProblemCode,
     message: string,
     { headers = {}, members = {} }: Partial<Pick<HttpError, 'headers' | 'members'>> = {},
   ) {
@@ -52,14 +49,14 @@ export function unsupportedVersion(): HttpError {
 
 interface Meaning {
   readonly status: number;
-  readonly code: Code;
+  readonly code: ProblemCode;
   readonly title: string;
 }
 
 /** A meaning whose status is one that the catalog has for its code. */
 type ListedMeaning = {
-  [C in Code]: Meaning & { readonly code: C; readonly status: ProblemStatus<C> };
-}[Code];
+  [C in ProblemCode]: Meaning & { readonly code: C; readonly status: ProblemStatus<C> };
+}[ProblemCode];
 
 /** One total table: every reason's HTTP status and code (contract section 2). */
 const MEANING: Readonly<Record<Reason, ListedMeaning>> = {

@@ -1,10 +1,11 @@
 import type { ServerResponse } from 'node:http';
+import type { ProblemCode } from '@phds/catalog/problems';
 import type { AppError } from '@phds/service-kit/errors';
-import { type Code, errorHeaders, meaningOf } from './http-error.ts';
+import { errorHeaders, meaningOf } from './http-error.ts';
 import { type Headers, send } from './respond.ts';
 
 /** `error` of RFC 6749 4.1.2.1 and 5.2 for each code, and what to say where the error itself says nothing. */
-const ERRORS: Partial<Record<Code, readonly [error: string, description: string]>> = {
+const ERRORS: Partial<Record<ProblemCode, readonly [error: string, description: string]>> = {
   UNAUTHORIZED: ['invalid_client', 'Client authentication failed.'],
   INVALID_GRANT: ['invalid_grant', 'The grant is not valid.'],
   INVALID_SCOPE: ['invalid_scope', 'The scope is not valid.'],
@@ -52,7 +53,7 @@ export function toOauthError(
 }
 
 /** Under /oauth only the codes of contract section 2 exist; a state that forbids a request makes it an invalid one. */
-function toOauthMeaning(error: AppError): { status: number; code: Code } {
+function toOauthMeaning(error: AppError): { status: number; code: ProblemCode } {
   const { status, code } = meaningOf(error);
   if (code in ERRORS || code === 'NOT_FOUND') return { status, code };
   return status >= 500

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { toProblemType } from '@phds/catalog/problems';
+import { type ProblemCode, toProblemType } from '@phds/catalog/problems';
 import type { AppError } from '@phds/service-kit/errors';
-import { type Code, errorHeaders, HttpError, meaningOf } from './http-error.ts';
+import { errorHeaders, HttpError, meaningOf } from './http-error.ts';
 import { type Headers, send } from './respond.ts';
 
 /** What to say where the error itself says nothing. */
-const DETAILS: Partial<Record<Code, string>> = {
+const DETAILS: Partial<Record<ProblemCode, string>> = {
   TOKEN_EXPIRED: 'The access token is past its expiry. Refresh it.',
   INSUFFICIENT_SCOPE: 'The access token does not carry the scope of this endpoint.',
   CONSENT_REQUIRED: 'No active consent of the user covers this endpoint.',

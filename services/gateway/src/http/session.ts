@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type AppError, unauthorized } from '@phds/service-kit/errors';
 import type { SessionVerifier } from '@phds/service-kit/session';
+import { isSafeMethod } from '../domain/safe-methods.ts';
 import { findBearerToken } from './bearer.ts';
 
 /** A signed-in person. */
@@ -15,7 +16,6 @@ export interface SignedIn {
 /** Throws `unauthorized` for every cause, `unavailable` when the identity provider's keys cannot be fetched. */
 export type SessionReader = (request: IncomingMessage) => Promise<SignedIn>;
 
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
@@ -31,7 +31,7 @@ export function createSessionReader(options: {
   const cookieName = sessionCookieName(options.publicUrl);
   return async (request) => {
     const { jwt, mayChange } = findSession(request);
-    if (!SAFE_METHODS.has(request.method ?? '') && !mayChange) throw foreign();
+    if (!isSafeMethod(request.method ?? '') && !mayChange) throw foreign();
     const { userId } = await options.verify(jwt);
     return { userId, jwt, mayChange };
   };

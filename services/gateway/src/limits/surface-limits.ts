@@ -1,5 +1,6 @@
 import type { RedisConnection } from '@phds/service-kit/redis';
 import { toAddressKey } from '../domain/client-address.ts';
+import { isSafeMethod } from '../domain/safe-methods.ts';
 import { type Allowance, Limit } from './limit.ts';
 
 export interface SurfaceLimitsOptions {
@@ -12,8 +13,6 @@ export interface SurfaceLimitsOptions {
   readonly previewsPerMinute: number;
   readonly anonymousAuthorizationsPerMinute: number;
 }
-
-const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Requests that cost more than others of their surface, and have a bucket of their own besides the surface's. */
 export type CostlyRequest = 'client-credentials' | 'registrations' | 'previews';
@@ -53,7 +52,7 @@ export class SurfaceLimits {
 
   /** Requests that change something have a bucket of their own: reading lists keeps nobody from revoking. */
   takeForUser(userId: string, method: string): Promise<Allowance> {
-    return (SAFE_METHODS.has(method) ? this.#user : this.#userChanges).take(userId);
+    return (isSafeMethod(method) ? this.#user : this.#userChanges).take(userId);
   }
 
   /** `key` is the app or the person that has authenticated. */

@@ -1,8 +1,8 @@
 import type { OwnGrant } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { unauthorized, unavailable } from '@phds/service-kit/errors';
-import { isSecret, sha256 } from '@phds/service-kit/secrets';
+import { sha256 } from '@phds/service-kit/secrets';
 import { applyAllowance } from '../allowance.ts';
-import { findBearerToken } from '../bearer.ts';
+import { findAccessToken } from '../bearer.ts';
 import { grantStatusName } from '../consent-names.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
@@ -14,8 +14,8 @@ import { toInstant } from '../timestamps.ts';
 
 /** `GET /oauth/grants`: the app's own grants by its userless token, without a word about the people. */
 export async function listOwnGrants(gateway: Gateway, { request, response }: Exchange): Promise<void> {
-  const token = findBearerToken(request.headersDistinct['authorization'] ?? []);
-  if (token === null || !isSecret('access_token', token)) throw unauthorized('not one access token');
+  const token = findAccessToken(request.headersDistinct['authorization'] ?? []);
+  if (token === null) throw unauthorized('not one access token');
   const who = await gateway.authenticator.authenticate(token);
   const { clientId, userId } = who.principal;
   applyAllowance(response, await gateway.surfaceLimits.takeForClient(clientId));
