@@ -1,6 +1,6 @@
 /**
  * The import rules of the architecture. Every rule has a planted violation in
- * packages/house-rules/test/import-rules.test.ts, which fails when the rule stops biting.
+ * verification/house-rules/test/import-rules.test.ts, which fails when the rule stops biting.
  *
  * Paths are relative to the directory the tool runs in, so the same rules serve this repository and the planted tree.
  * Nothing but `node_modules` is left unfollowed and nothing is excluded: a pattern such as `(^|/)dist/` would hide
@@ -73,15 +73,14 @@ module.exports = {
     {
       name: 'database-only-in-store',
       comment:
-        'Prisma and pg live in store and service.ts, and in the postgres, migrations and restore parts of service-kit.',
+        'Prisma and pg live in store and service.ts, in the postgres and restore parts of service-kit, and in packages/database.',
       severity: 'error',
       from: {
         path: '^(services|packages)/[^/]+/(src|bin)/',
         pathNot: [
           '^services/[^/]+/src/(store/|service\\.ts$)',
-          '^packages/service-kit/src/(postgres|migrations?|restore)[^/]*(\\.ts$|/)',
-          '^packages/service-kit/bin/',
-          '^packages/(dev-stack|test-kit|e2e|faults)/',
+          '^packages/service-kit/src/(postgres|restore)[^/]*(\\.ts$|/)',
+          '^packages/(database|dev-stack)/',
         ],
       },
       to: { path: npm('pg|pg-[^/]+|@prisma/[^/]+|@types/pg') },
@@ -91,31 +90,30 @@ module.exports = {
       comment:
         'The gateway speaks HTTP to the world, and so does the development identity provider. Nobody else.',
       severity: 'error',
-      from: { path: '^(services|packages)/', pathNot: '^(services/gateway|packages/(dev-stack|e2e))/' },
+      from: { path: '^(services|packages)/', pathNot: '^(services/gateway|packages/dev-stack)/' },
       to: { path: npm('express|@types/express') },
     },
     {
       name: 'test-code-only-in-tests',
-      comment:
-        'Code that ships never needs the test kit, the end-to-end suite, the fault suite or a test file.',
+      comment: 'Code that ships imports nothing of verification/ and no test.',
       severity: 'error',
-      from: { path: '^(services|packages)/[^/]+/(src|bin)/', pathNot: '^packages/(test-kit|e2e|faults)/' },
-      to: { path: ['^packages/(test-kit|e2e|faults)/', '^(services|packages)/[^/]+/test/'] },
+      from: { path: '^(services|packages)/[^/]+/(src|bin)/' },
+      to: { path: ['^verification/', '^(services|packages)/[^/]+/test/'] },
     },
     {
       name: 'no-development-code-in-services',
       comment: 'The local stack with its identity provider and made-up people never reaches production.',
       severity: 'error',
-      from: { path: '^(services/[^/]+|packages/(service-kit|catalog|contracts|record-chain))/src/' },
-      to: { path: '^(packages/(dev-stack|synthetic|cli|house-rules)|bench)/' },
+      from: { path: '^(services/[^/]+|packages/(service-kit|catalog|contracts|database|record-chain))/src/' },
+      to: { path: '^packages/(cli|dev-stack|importers|local-servers|synthetic)/' },
     },
     {
       name: 'no-development-code-in-commands',
       comment:
         'Operators run the commands in production: their image holds no local stack and no synthetic people.',
       severity: 'error',
-      from: { path: '^packages/cli/src/' },
-      to: { path: '^(packages/(dev-stack|synthetic|house-rules)|bench)/' },
+      from: { path: '^packages/(cli|importers)/src/' },
+      to: { path: '^packages/(dev-stack|local-servers|synthetic)/' },
     },
     {
       name: 'catalog-stands-alone',
@@ -123,6 +121,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^packages/catalog/src/' },
       to: { pathNot: '^packages/catalog/src/' },
+    },
+    {
+      name: 'database-stands-alone',
+      comment: 'Migration jobs run this package without the rest of a service.',
+      severity: 'error',
+      from: { path: '^packages/database/(src|bin)/' },
+      to: { path: '^(services|packages|verification)/', pathNot: '^packages/database/' },
     },
     {
       name: 'record-chain-is-pure',
@@ -152,7 +157,6 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(services|packages)/[^/]+/src/',
-        pathNot: '^packages/(test-kit|e2e)/',
       },
       to: {
         dependencyTypes: ['npm-no-pkg', 'npm-unknown', 'npm-dev'],

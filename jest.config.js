@@ -1,6 +1,6 @@
 /** @type {import('jest').Config} */
 export default {
-  testMatch: ['<rootDir>/{services,packages,bench}/**/test/**/*.test.ts'],
+  testMatch: ['<rootDir>/{services,packages,verification}/**/test/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/\\.data/'],
   modulePathIgnorePatterns: ['<rootDir>/\\.data/'],
   extensionsToTreatAsEsm: ['.ts'],
@@ -12,7 +12,7 @@ export default {
   // Databases start in here on a busy machine; a test that waits this long has failed anyway.
   testTimeout: 60_000,
   maxWorkers: 2,
-  globalSetup: '<rootDir>/packages/test-kit/bin/start-servers.mjs',
-  globalTeardown: '<rootDir>/packages/test-kit/bin/stop-servers.mjs',
-  reporters: ['default', '<rootDir>/packages/test-kit/bin/count-reporter.mjs'],
+  globalSetup: '<rootDir>/verification/test-kit/bin/start-servers.mjs',
+  globalTeardown: '<rootDir>/verification/test-kit/bin/stop-servers.mjs',
+  reporters: ['default', '<rootDir>/verification/test-kit/bin/count-reporter.mjs'],
 };

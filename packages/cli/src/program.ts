@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { IMPORTERS } from '@phds/importers/importers';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { callerDirectory } from './caller-directory.ts';
 import { erasePerson } from './commands/erase.ts';
@@ -8,7 +9,6 @@ import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
 import { verifyRecords } from './commands/records-verify.ts';
 import { RESTORED_SERVICES, type RestoreAction, runRestore } from './commands/restore.ts';
 import { openIngestion } from './connection.ts';
-import { IMPORTERS } from './importers.ts';
 import { openOperator } from './operator/connection.ts';
 import { openRecords } from './records/connection.ts';
 

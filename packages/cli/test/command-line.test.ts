@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { inheritedEnvironment } from '@phds/test-kit/process-environment';
-import { openBundleFiles } from './bundle-files.ts';
+import { inheritedEnvironment } from '@phds/local-servers/inherited-environment';
+import { openBundleFiles } from '@phds/test-kit/bundle-files';
 import { startFakeIngestion } from './fake-ingestion.ts';
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ImportedReading } from '@phds/importers/ingest/imported-item';
+import type { Importer, ImportSink } from '@phds/importers/ingest/importer';
+import { UnusableFile } from '@phds/importers/ingest/unusable-file';
+import { type BundleFiles, openBundleFiles } from '@phds/test-kit/bundle-files';
 import type { ImportArguments } from '../src/commands/import.ts';
 import { listImports } from '../src/commands/imports.ts';
 import { openIngestion } from '../src/connection.ts';
-import type { ImportedReading } from '../src/ingest/imported-item.ts';
-import type { Importer, ImportSink } from '../src/ingest/importer.ts';
-import { UnusableFile } from '../src/ingest/unusable-file.ts';
-import { type BundleFiles, openBundleFiles } from './bundle-files.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
 import { runReported } from './import-runs.ts';
 

@@ -25,7 +25,7 @@ const parentCheckMs = 500;
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../..');
 const programs = {
   start: 'packages/dev-stack/src/start.ts',
-  test: 'packages/test-kit/bin/run-tests.mjs',
+  test: 'verification/test-kit/bin/run-tests.mjs',
   install: null,
 };
 
@@ -38,7 +38,7 @@ async function main(command, args) {
   await installDependencies();
   const node = findNode() ?? fail(explainMissingNode());
   const env = { ...process.env, PATH: [path.dirname(node), process.env.PATH].join(path.delimiter) };
-  await runOrExit(node, ['packages/service-kit/bin/generate-prisma.ts'], env);
+  await runOrExit(node, ['packages/database/bin/generate-prisma.ts'], env);
   await runOrExit(node, ['packages/web/bin/build.ts'], env);
   const program = programs[command];
   if (program !== null) process.exit(await run(node, [program, ...args], env));

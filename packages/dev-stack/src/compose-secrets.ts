@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { toDatabaseUrl, toOwnerRole, toReaderRole, toRuntimeRole } from '@phds/service-kit/postgres-names';
+import { toDatabaseUrl, toOwnerRole, toReaderRole, toRuntimeRole } from '@phds/database/postgres-names';
 import {
   DATABASE_SERVICES,
   type DatabaseRole,

@@ -10,10 +10,10 @@
  */
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { toDatabaseUrl } from '@phds/service-kit/postgres-names';
+import { closeDatabases, ensureServiceDatabase } from '@phds/database/database-roles';
+import { toDatabaseUrl } from '@phds/database/postgres-names';
 import { createServiceTokenSource } from '@phds/service-kit/service-token';
 import { toComposeSecrets } from './compose-secrets.ts';
-import { closeDatabases, ensureServiceDatabase } from './database-roles.ts';
 import {
   DATABASE_SERVICES,
   type DatabaseRole,

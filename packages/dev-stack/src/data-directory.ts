@@ -1,6 +1,6 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { stopLeftover } from './embedded-postgres-leftover.ts';
+import { stopLeftover } from '@phds/local-servers/embedded-postgres-leftover';
 
 /** Where the local stack keeps everything that survives a restart. */
 export interface DataDirectory {

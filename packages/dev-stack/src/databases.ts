@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { applyMigrations } from '@phds/service-kit/migrations';
+import type { ServiceDatabase } from '@phds/database/database-roles';
+import { closeDatabases, ensureServiceDatabase } from '@phds/database/database-roles';
+import { applyMigrations } from '@phds/database/migrations';
+import type { EmbeddedPostgres } from '@phds/local-servers/embedded-postgres';
+import { startEmbeddedPostgres } from '@phds/local-servers/embedded-postgres';
 import type { DataDirectory } from './data-directory.ts';
 import { repositoryRoot } from './data-directory.ts';
-import type { ServiceDatabase } from './database-roles.ts';
-import { closeDatabases, ensureServiceDatabase } from './database-roles.ts';
-import type { EmbeddedPostgres } from './embedded-postgres.ts';
-import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import type { DatabaseService, KeyFiles } from './key-files.ts';
 import { DATABASE_SERVICES, readDatabasePassword, writeSecretFile } from './key-files.ts';
 

@@ -1,3 +1,4 @@
+import { inheritedEnvironment } from '@phds/local-servers/inherited-environment';
 import type { KeyFiles } from './key-files.ts';
 import type { StackPorts } from './ports.ts';
 
@@ -16,18 +17,6 @@ export interface EnvironmentContext {
 }
 
 const HOST = '127.0.0.1';
-
-// What libfaketime reads (`pnpm prove:hours`). Services, their callers and Postgres have to agree on the time.
-const FAKE_CLOCK = [
-  'LD_PRELOAD',
-  'FAKETIME',
-  'FAKETIME_DISABLE_SHM',
-  'FAKETIME_DONT_FAKE_MONOTONIC',
-  'NO_FAKE_STAT',
-] as const;
-
-// Nothing else of the caller's environment reaches a service: a PORT or HOST set for something else must not.
-const INHERITED = ['PATH', 'HOME', 'TZ', 'LANG', 'LOG_LEVEL', ...FAKE_CLOCK] as const;
 
 // A hundred times the defaults, so that nobody trips over a limit while developing (contract sections 1 and 6).
 const RAISED_LIMITS = {
@@ -159,7 +148,7 @@ export function toGatewayEnvironment(context: EnvironmentContext, index: number)
 export function toIdentityProviderEnvironment(context: EnvironmentContext, usersFile: string): Environment {
   const { ports, keys } = context;
   return {
-    ...toInherited(),
+    ...inheritedEnvironment(),
     HOST,
     PORT: String(ports.identityProvider),
     ISSUER: toIdentityProviderUrl(ports),
@@ -175,7 +164,7 @@ function toCommon(
   service: 'authorization' | 'consent' | 'health-data' | 'gateway',
 ): Environment {
   return {
-    ...toInherited(),
+    ...inheritedEnvironment(),
     HOST,
     SERVICE_PRIVATE_KEY_FILE: keys.servicePrivateKeys[service],
     SERVICE_PUBLIC_KEYS_FILE: keys.servicePublicKeys,
@@ -189,10 +178,4 @@ function toSessionSettings(ports: StackPorts): Environment {
     SESSION_AUDIENCE,
     SESSION_JWKS: `http://${HOST}:${ports.identityProvider}/.well-known/jwks.json`,
   };
-}
-
-/** What a process of the stack, or a command for it, takes over from the environment of its caller. */
-export function toInherited(): Environment {
-  const pairs = INHERITED.map((name) => [name, process.env[name] ?? ''] as const);
-  return Object.fromEntries(pairs.filter(([, value]) => value !== ''));
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
+import { isRunning } from '@phds/local-servers/process-identity';
 import { defaultDataDirectory, toDataDirectory } from './data-directory.ts';
-import { isRunning } from './process-identity.ts';
 
 /** What others need to know about a running stack: addresses and where the keys are, no secret. */
 export interface StackDescription {

@@ -1,4 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import type { ServiceDatabase } from '@phds/database/database-roles';
+import { stopLeftover } from '@phds/local-servers/embedded-postgres-leftover';
+import { guardServers } from '@phds/local-servers/guard';
+import { identifySelf } from '@phds/local-servers/process-identity';
+import type { RedisControl } from '@phds/local-servers/redis-control';
+import { startRedisControl } from '@phds/local-servers/redis-control';
 import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/service-token';
 import type { DataDirectory } from './data-directory.ts';
 import {
@@ -7,20 +13,14 @@ import {
   prepareLogFile,
   toDataDirectory,
 } from './data-directory.ts';
-import type { ServiceDatabase } from './database-roles.ts';
 import { prepareDatabases, startPostgres } from './databases.ts';
-import { stopLeftover } from './embedded-postgres-leftover.ts';
-import { guardServers } from './guard.ts';
 import type { Caller, DatabaseService, KeyFiles } from './key-files.ts';
 import { ensureKeyFiles } from './key-files.ts';
 import { openLogWriter } from './log-writer.ts';
 import type { ManagedProcess } from './managed-process.ts';
 import type { StackPorts } from './ports.ts';
 import { findRandomPorts, requireFreePorts, toNamedPorts } from './ports.ts';
-import { identifySelf } from './process-identity.ts';
 import { createSteps } from './progress.ts';
-import type { RedisControl } from './redis-control.ts';
-import { startRedisControl } from './redis-control.ts';
 import { seedOnce } from './seed/seed-once.ts';
 import {
   toIdentityProviderUrl,

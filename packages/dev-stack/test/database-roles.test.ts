@@ -2,13 +2,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { closeDatabases, ensureServiceDatabase, type ServiceDatabase } from '@phds/database/database-roles';
+import { toDatabaseUrl } from '@phds/database/postgres-names';
 import { repositoryRoot } from '@phds/dev-stack/data-directory';
-import { closeDatabases, ensureServiceDatabase, type ServiceDatabase } from '@phds/dev-stack/database-roles';
 import { prepareDatabases } from '@phds/dev-stack/databases';
-import type { EmbeddedPostgres } from '@phds/dev-stack/embedded-postgres';
 import { ensureKeyFiles } from '@phds/dev-stack/key-files';
-import { startThrowawayPostgres } from '@phds/dev-stack/scratch-database';
-import { toDatabaseUrl } from '@phds/service-kit/postgres-names';
+import type { EmbeddedPostgres } from '@phds/local-servers/embedded-postgres';
+import { startThrowawayPostgres } from '@phds/local-servers/scratch-database';
 import pg from 'pg';
 
 const passwords = { owner: "owner's", runtime: 'run/time' };

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openIngestion } from '@phds/cli/connection';
+import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
 import { type FakeIngestion, startFakeIngestion } from '../../cli/test/fake-ingestion.ts';
-import { type FilesOfTest, openFilesOfTest } from '../../cli/test/files-of-test.ts';
 import { type GenerateValues, generate, parseGenerate } from '../src/phds/generate.ts';
 
 const NOW = Date.parse('2026-03-31T10:00:00Z');

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { identifyProcess } from '../src/process-identity.ts';
+import { identifyProcess } from '@phds/local-servers/process-identity';
 import { findStackFile, readStackFile, removeStackFile, writeStackFile } from '../src/stack-file.ts';
 
 const DESCRIPTION = {

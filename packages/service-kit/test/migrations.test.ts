@@ -8,7 +8,7 @@ import {
   diffFromEmpty,
   diffToSql,
   type MigrationTarget,
-} from '@phds/service-kit/migrations';
+} from '@phds/database/migrations';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
 import { LIBRARY_PRISMA } from './library-database.ts';

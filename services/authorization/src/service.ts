@@ -1,5 +1,6 @@
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { toSchemaName } from '@phds/database/postgres-names';
 import { createAssertionSigner } from '@phds/service-kit/access-assertion';
 import { acknowledged, acknowledging } from '@phds/service-kit/acknowledged-changes';
 import type { Clock } from '@phds/service-kit/clock';
@@ -8,7 +9,6 @@ import type { Logger } from '@phds/service-kit/log';
 import { createLogger } from '@phds/service-kit/log';
 import type { Postgres } from '@phds/service-kit/postgres';
 import { openPostgres } from '@phds/service-kit/postgres';
-import { toSchemaName } from '@phds/service-kit/postgres-names';
 import { startPruning } from '@phds/service-kit/pruning';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';

@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { resolve } from 'node:path';
+import { inheritedEnvironment } from '@phds/local-servers/inherited-environment';
 import type { Fault } from '@phds/record-chain/fault';
-import { inheritedEnvironment } from '@phds/test-kit/process-environment';
 import type { RunningService } from './running-service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../packages/cli/src/main.ts');

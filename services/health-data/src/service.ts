@@ -1,10 +1,10 @@
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
+import { toSchemaName } from '@phds/database/postgres-names';
 import { createAssertionVerifier } from '@phds/service-kit/access-assertion';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { withoutDeadline } from '@phds/service-kit/deadline';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
-import { toSchemaName } from '@phds/service-kit/postgres-names';
 import { openRpcChannel, type RpcChannel } from '@phds/service-kit/rpc-client';
 import { type RpcPorts, startRpcServer } from '@phds/service-kit/rpc-server';
 import { toTlsFiles } from '@phds/service-kit/rpc-tls';

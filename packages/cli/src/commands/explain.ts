@@ -1,7 +1,7 @@
+import { UnusableFile } from '@phds/importers/ingest/unusable-file';
 import { ConfigError } from '@phds/service-kit/config';
 import { AppError } from '@phds/service-kit/errors';
 import { NotConfigured } from '../connection.ts';
-import { UnusableFile } from '../ingest/unusable-file.ts';
 
 /** One sentence for the person at the terminal. Throws what is a fault of ours, for its stack. */
 export function explain(error: unknown): string {

@@ -1,7 +1,7 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Import } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import { ImportReport } from '../ingest/report.ts';
-import { parseReportData } from '../ingest/report-data.ts';
+import { ImportReport } from '@phds/importers/ingest/report';
+import { parseReportData } from '@phds/importers/ingest/report-data';
 import { megabytes } from '../progress.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 import { explain } from './explain.ts';

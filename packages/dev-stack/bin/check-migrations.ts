@@ -1,0 +1,43 @@
+/**
+ * Checks that every service's migrations build what its schema.prisma says; exits with 1 and the command to run where
+ * they do not: `node packages/dev-stack/bin/check-migrations.ts`.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ensureServiceDatabase } from '@phds/database/database-roles';
+import { checkDrift } from '@phds/database/migrations';
+import { startThrowawayPostgres } from '@phds/local-servers/scratch-database';
+
+const services = resolve(import.meta.dirname, '../../../services');
+
+async function checkAll(): Promise<boolean> {
+  await using server = await startThrowawayPostgres();
+  let clean = true;
+  for (const service of (await readdir(services)).sort()) {
+    const prisma = join(services, service, 'prisma');
+    if (existsSync(join(prisma, 'schema.prisma'))) {
+      clean = (await checkService(server.adminUrl, service, prisma)) && clean;
+    }
+  }
+  return clean;
+}
+
+async function checkService(adminUrl: string, service: string, prisma: string): Promise<boolean> {
+  const passwords = { owner: 'scratch-owner', runtime: 'scratch-runtime' };
+  const { ownerUrl, schema } = await ensureServiceDatabase({ adminUrl, service, passwords });
+  const directory = join(prisma, 'migrations');
+  await mkdir(directory, { recursive: true });
+  const datamodel = await readFile(join(prisma, 'schema.prisma'), 'utf8');
+  const sql = await checkDrift({ connectionString: ownerUrl, schema, directory }, datamodel);
+  if (sql === '') {
+    console.log(`${service}: migrations and schema.prisma agree`);
+    return true;
+  }
+  console.error(
+    `${service}: schema.prisma has moved on. Run: pnpm migration ${service} <name_of_the_change>\n${sql}`,
+  );
+  return false;
+}
+
+if (!(await checkAll())) process.exitCode = 1;

@@ -1,0 +1,237 @@
+import { describe, expect, test } from '@jest/globals';
+import { element, metadata, recordXml } from '@phds/test-kit/apple-exports';
+import { mapElement } from '../src/apple/elements.ts';
+import { ExportParser } from '../src/apple/export-parser.ts';
+import type { Outcome } from '../src/apple/outcome.ts';
+import { SourceLabels } from '../src/apple/source-labels.ts';
+
+/** What becomes of one element. */
+function map(xml: string): readonly Outcome[] {
+  const parser = new ExportParser();
+  const [parsed] = parser.write(Buffer.from(`<HealthData>${xml}</HealthData>`));
+  if (parsed === undefined) throw new TypeError('no element');
+  return mapElement(parsed, new SourceLabels());
+}
+
+const quantity = (name: string, value: string, unit: string) =>
+  recordXml({ type: `HKQuantityTypeIdentifier${name}`, value, unit });
+const category = (name: string, value: string | null, more = {}) =>
+  recordXml({ type: `HKCategoryTypeIdentifier${name}`, value, unit: null, ...more });
+
+describe('a quantity', () => {
+  test.each([
+    ['HeartRate', '72', 'count/min', 'Heart Rate'],
+    ['RestingHeartRate', '55', 'count/min', 'Resting HR'],
+    ['WalkingHeartRateAverage', '99.5', 'count/min', 'Walking HR'],
+    ['HeartRateVariabilitySDNN', '42.3154', 'ms', 'HRV'],
+    ['BloodPressureSystolic', '120', 'mmHg', 'Blood Pressure'],
+    ['BloodPressureDiastolic', '80', 'mmHg', 'BP Diastolic'],
+    ['OxygenSaturation', '0.97', '%', 'SPO2'],
+    ['RespiratoryRate', '15.5', 'count/min', 'Respiratory Rate'],
+    ['BloodGlucose', '5.4', 'mmol<180.1558800000541>/L', 'Glucose'],
+    ['BodyTemperature', '98.6', 'degF', 'Temperature'],
+    ['StepCount', '329', 'count', 'Steps'],
+    ['DistanceWalkingRunning', '0.00288', 'km', 'Distance'],
+    ['ActiveEnergyBurned', '1.5e-2', 'kJ', 'Calories'],
+    ['BasalEnergyBurned', '.5', 'Cal', 'Basal Calories'],
+    ['AppleExerciseTime', '1', 'min', 'Exercise'],
+    ['FlightsClimbed', '3', 'count', 'Flights'],
+    ['BodyMass', '154.3', 'lb', 'Weight'],
+    ['Height', '5.9', 'ft', 'Height'],
+    ['BodyMassIndex', '22.5312', 'count', 'BMI'],
+    ['BodyFatPercentage', '0.18', '%', 'Body Fat'],
+  ])('%s is a reading with its number and unit as they are', (name, value, unit, type) => {
+    expect(map(quantity(name, value, unit))).toEqual([
+      {
+        kind: 'reading',
+        reading: {
+          type,
+          start: Date.UTC(2024, 0, 5, 9, 0),
+          end: Date.UTC(2024, 0, 5, 9, 2),
+          value: Number(value),
+          unit,
+          source: 'apple-watch',
+        },
+      },
+    ]);
+  });
+
+  test.each(['', 'NaN', 'Infinity', '1e', '0x10', '1,5', ' 7', '--1', '1e400000x'])(
+    '%j is no number',
+    (value) => {
+      const reason = value === '' ? 'value is missing' : 'value is not a number';
+      expect(map(quantity('HeartRate', value, 'count/min'))).toEqual([
+        { kind: 'refused', type: 'Heart Rate', reason },
+      ]);
+    },
+  );
+
+  test('without a unit is refused: it would count as that of the type', () => {
+    expect(map(recordXml({ unit: null }))).toEqual([
+      { kind: 'refused', type: 'Heart Rate', reason: 'unit is missing' },
+    ]);
+  });
+
+  test('that a person typed in says so, and a device did not measure it', () => {
+    const record = recordXml(
+      { type: 'HKQuantityTypeIdentifierRespiratoryRate' },
+      metadata('HKWasUserEntered', '1'),
+    );
+    expect(map(record)).toMatchObject([{ reading: { type: 'Respiratory', source: 'manual' } }]);
+    expect(map(recordXml({}, metadata('HKWasUserEntered', '0')))).toMatchObject([
+      { reading: { source: 'apple-watch' } },
+    ]);
+  });
+
+  test.each([
+    'AppleStandTime',
+    'VO2Max',
+    'DistanceCycling',
+    'DietaryCaffeine',
+    'AppleSleepingWristTemperature',
+  ])('%s has no metric type', (name) => {
+    expect(map(quantity(name, '1', 'count'))).toEqual([
+      { kind: 'left-out', type: name, reason: 'no metric type for it' },
+    ]);
+  });
+
+  test('of a made-up type is not quoted', () => {
+    expect(map(recordXml({ type: '\u001b[31mDaniel' }))).toMatchObject([{ kind: 'left-out', type: 'other' }]);
+    expect(map(recordXml({ type: 'x'.repeat(500) }))).toMatchObject([{ kind: 'left-out', type: 'other' }]);
+    expect(map(recordXml({ type: 'HKDataTypeSleepDurationGoal' }))).toMatchObject([
+      { type: 'SleepDurationGoal' },
+    ]);
+    expect(map(recordXml({ type: null }))).toEqual([
+      { kind: 'refused', type: 'Record', reason: 'type is missing' },
+    ]);
+  });
+});
+
+describe('when a sample was', () => {
+  test.each([
+    [{ startDate: null }, 'startDate is missing'],
+    [{ endDate: null }, 'endDate is missing'],
+    [{ startDate: '2024-01-05T10:00:00Z' }, 'startDate is not a date'],
+    [{ startDate: '2024-02-30 10:00:00 +0100' }, 'startDate is not a date'],
+    [{ endDate: 'tomorrow' }, 'endDate is not a date'],
+    [{ startDate: '2024-01-05 11:00:00 +0100' }, 'end is before start'],
+  ])('%j is refused', (attributes, reason) => {
+    expect(map(recordXml(attributes))).toEqual([{ kind: 'refused', type: 'Heart Rate', reason }]);
+  });
+});
+
+describe('a category sample', () => {
+  test.each([
+    ['Asleep', 'Sleep'],
+    ['AsleepUnspecified', 'Sleep'],
+    ['AsleepDeep', 'Sleep Deep'],
+    ['AsleepCore', 'Sleep Core'],
+    ['AsleepREM', 'Sleep REM'],
+    ['Awake', 'Sleep Awake'],
+    ['InBed', 'Time in Bed'],
+  ])('of sleep, %s, counts its minutes', (value, type) => {
+    const sample = category('SleepAnalysis', `HKCategoryValueSleepAnalysis${value}`, {
+      endDate: '2024-01-05 10:12:30 +0100',
+    });
+    expect(map(sample)).toMatchObject([{ reading: { type, value: 12.5, unit: 'min' } }]);
+  });
+
+  test('of sleep with another value is refused', () => {
+    for (const value of [null, '1', 'HKCategoryValueSleepAnalysisDreaming']) {
+      expect(map(category('SleepAnalysis', value))).toEqual([
+        { kind: 'refused', type: 'SleepAnalysis', reason: 'value is none of sleep analysis' },
+      ]);
+    }
+  });
+
+  test('of mindfulness counts its minutes', () => {
+    expect(map(category('MindfulSession', null))).toMatchObject([
+      { reading: { type: 'Mindfulness', value: 2, unit: 'min' } },
+    ]);
+  });
+
+  test('of a symptom is a symptom', () => {
+    expect(
+      map(category('RunnyNose', 'HKCategoryValueSeverityModerate', { sourceName: 'Health' })),
+    ).toMatchObject([
+      {
+        kind: 'record',
+        record: {
+          label: 'symptom',
+          key: `RunnyNose/${Date.UTC(2024, 0, 5, 9, 0)}/${Date.UTC(2024, 0, 5, 9, 2)}`,
+          source: 'apple-health',
+          record: { case: 'symptom', value: { description: 'Runny nose', severity: 'moderate' } },
+        },
+      },
+    ]);
+    const unspecified = category('Headache', 'HKCategoryValueSeverityUnspecified');
+    expect(map(unspecified)).toMatchObject([{ record: { record: { value: { severity: '' } } } }]);
+  });
+
+  test('of a symptom that was not there is left out, of nonsense refused', () => {
+    expect(map(category('Fever', 'HKCategoryValueSeverityNotPresent'))).toMatchObject([
+      { kind: 'left-out', type: 'Fever' },
+    ]);
+    expect(map(category('Fever', '39'))).toMatchObject([
+      { kind: 'refused', reason: 'value is none of a symptom' },
+    ]);
+  });
+
+  test('of anything else is left out', () => {
+    expect(map(category('AppleStandHour', 'HKCategoryValueAppleStandHourStood'))).toEqual([
+      { kind: 'left-out', type: 'AppleStandHour', reason: 'no metric type for it' },
+    ]);
+  });
+});
+
+describe('Me', () => {
+  const me = (facts: Readonly<Record<string, string>>) =>
+    element(
+      'Me',
+      Object.fromEntries(
+        Object.entries(facts).map(([key, value]) => [`HKCharacteristicTypeIdentifier${key}`, value]),
+      ),
+    );
+
+  test('tells date of birth, sex and blood type', () => {
+    const facts = {
+      DateOfBirth: '1990-05-20',
+      BiologicalSex: 'HKBiologicalSexFemale',
+      BloodType: 'HKBloodTypeABNegative',
+    };
+    expect(map(me(facts))).toEqual([
+      { kind: 'profile', facts: { gender: 'female', dateOfBirth: '1990-05-20', bloodType: 'AB-' } },
+    ]);
+  });
+
+  test('leaves what is not set as it was', () => {
+    const unset = { DateOfBirth: '', BiologicalSex: 'HKBiologicalSexNotSet', BloodType: 'HKBloodTypeNotSet' };
+    expect(map(me({ ...unset, BiologicalSex: 'HKBiologicalSexOther' }))).toEqual([
+      { kind: 'profile', facts: { gender: 'other' } },
+    ]);
+    expect(map(me(unset))).toMatchObject([{ kind: 'left-out', type: 'Me' }]);
+  });
+
+  test('refuses a date of birth that is none, and takes the rest', () => {
+    for (const birth of ['1990-02-30', '20.05.1990', '1990-5-20']) {
+      expect(map(me({ DateOfBirth: birth, BloodType: 'HKBloodTypeOPositive' }))).toEqual([
+        { kind: 'profile', facts: { bloodType: 'O+' } },
+        { kind: 'refused', type: 'Me', reason: 'date of birth is not a date' },
+      ]);
+    }
+  });
+});
+
+test.each([
+  'ExportDate',
+  'Correlation',
+  'Workout',
+  'ActivitySummary',
+  'ClinicalRecord',
+  'Audiogram',
+  'Unheard',
+])('%s is left out with a reason', (name) => {
+  expect(map(element(name))).toMatchObject([
+    { kind: 'left-out', type: name, reason: expect.stringMatching(/./) },
+  ]);
+});

@@ -1,0 +1,164 @@
+import { describe, expect, test } from '@jest/globals';
+import { openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { csvImporter } from '../src/csv/importer.ts';
+import { type CollectOptions, collect } from './collected-items.ts';
+
+const HEADER = 'type,start,end,value,unit,source\n';
+
+async function importCsv(content: string | Uint8Array, options: CollectOptions = {}) {
+  using files = openFilesOfTest();
+  return await collect(csvImporter, [files.write('readings.csv', content)], options);
+}
+
+const heartRate = {
+  type: 'Heart Rate',
+  start: '2024-05-04T06:00:00Z',
+  end: '2024-05-04T06:00:00Z',
+  value: 72,
+  unit: '/min',
+  source: 'csv',
+};
+
+describe('a file with readings', () => {
+  test('gives a reading for each line', async () => {
+    const { readings, refused, leftOut } = await importCsv(
+      `${HEADER}Heart Rate,2024-05-04T08:00:00+02:00,,72,/min,\nsleep deep,2024-05-04T01:00:00Z,2024-05-04T02:30:00Z,90,min,ring\n`,
+    );
+    expect(readings).toEqual([
+      heartRate,
+      {
+        type: 'Sleep Deep',
+        start: '2024-05-04T01:00:00Z',
+        end: '2024-05-04T02:30:00Z',
+        value: 90,
+        unit: 'min',
+        source: 'ring',
+      },
+    ]);
+    expect({ refused, leftOut }).toEqual({ refused: [], leftOut: [] });
+  });
+
+  test.each([
+    ['any order and case, some columns only', 'VALUE,Start,Type\n72,2024-05-04T06:00:00Z,HEART_RATE'],
+    ['semicolons', 'type;start;value;unit\nHeart Rate;2024-05-04T06:00:00Z;72;/min'],
+    ['tabs', 'type\tstart\tvalue\tunit\nHeart Rate\t2024-05-04T06:00:00Z\t72\t/min'],
+    ['a byte order mark and CRLF', '\ufefftype,start,value\r\nheart-rate,2024-05-04T06:00:00Z,72\r\n'],
+    ['quotes everywhere', '"type","start","value"\n"Heart Rate","2024-05-04T06:00:00Z","72"'],
+    ['an empty line before it', '\n\ntype,start,value\nHeart Rate,2024-05-04T06:00:00Z,72'],
+  ])('reads the header with %s', async (_, text) => {
+    const { readings, refused } = await importCsv(text);
+    expect(refused).toEqual([]);
+    expect(readings).toEqual([{ ...heartRate, unit: expect.any(String) }]);
+  });
+
+  test.each([
+    ['2024-05-04T08:00:00.250+02:00', '2024-05-04T06:00:00.250Z'],
+    ['2024-05-04 08:00 +0200', '2024-05-04T06:00:00Z'],
+    ['2024-05-03t23:30:00-06:30', '2024-05-04T06:00:00Z'],
+    ['2024-02-29', '2024-02-29T00:00:00Z'],
+  ])('understands the time %s', async (text, expected) => {
+    const { readings } = await importCsv(`type,start,value\nSteps,${text},1`);
+    expect(readings[0]?.start).toBe(expected);
+  });
+
+  test('takes a comma for the decimal mark where it separates no fields', async () => {
+    const { readings, refused } = await importCsv(
+      'type;start;value\nWeight;2024-05-04;72,5\nWeight;2024-05-05;72.25\nSteps;2024-05-04;1,250',
+    );
+    expect(readings.map(({ value }) => value)).toEqual([72.5, 72.25]);
+    expect(refused).toEqual(['line: value has a comma that may mean thousands or decimals (line 4)']);
+  });
+
+  test('takes an ECG without a heart rate, and nothing else without value', async () => {
+    const { readings, refused } = await importCsv('type,start,value\nECG,2024-05-04,\nSteps,2024-05-04,');
+    expect(readings).toMatchObject([{ type: 'ECG', value: null }]);
+    expect(refused).toEqual(['line: value is missing (line 3)']);
+  });
+
+  test('goes on behind a position with the same lines', async () => {
+    const text = `${HEADER}Steps,2024-05-04,,1,,\n\nSteps,2024-05-05,,2,,\nSteps,never,,3,,\n`;
+    const whole = await importCsv(text);
+    const rest = await importCsv(text, { from: text.indexOf('\n\n') + 1 });
+    expect(rest.readings).toEqual(whole.readings.slice(1));
+    expect(rest.refused).toEqual(whole.refused);
+    expect(whole.positions.at(-1)).toBe(text.length);
+  });
+});
+
+describe('lines that are refused', () => {
+  test.each([
+    ['Pulse,2024-05-04,,72,,', 'type is not known'],
+    [',2024-05-04,,72,,', 'type is not known'],
+    ['Steps,,,72,,', 'start is not a time such as 2024-05-04T08:00:00Z'],
+    ['Steps,04.05.2024,,72,,', 'start is not a time such as 2024-05-04T08:00:00Z'],
+    ['Steps,2024-05-04T08:00,,72,,', 'start has no offset such as Z or +02:00'],
+    ['Steps,2024-05-04T08:00Z,2024-05-04T09:00,72,,', 'end has no offset such as Z or +02:00'],
+    ['Steps,2024-02-30,,72,,', 'start is not in the calendar'],
+    ['Steps,2023-02-29,,72,,', 'start is not in the calendar'],
+    ['Steps,2024-13-01,,72,,', 'start is not in the calendar'],
+    ['Steps,0001-01-01,,72,,', 'start is not in the calendar'],
+    ['Steps,2024-05-04T24:00Z,,72,,', 'start is not in the calendar'],
+    ['Steps,2024-05-04T08:00+25:00,,72,,', 'start has an offset that no clock has'],
+    ['Steps,2024-05-04,,=70+2,,', 'value is not a number'],
+    ['Steps,2024-05-04,,0x10,,', 'value is not a number'],
+    ['Steps,2024-05-04,,NaN,,', 'value is not a number'],
+    ['Steps,2024-05-04,,1e999,,', 'value is not a number'],
+    ['Steps,2024-05-04,,72 bpm,,', 'value is not a number'],
+    ['Steps,2024-05-04,,"72,5",,', 'value is not a number'],
+    [`Steps,2024-05-04,,72,${'x'.repeat(41)},`, 'unit is longer than 40 characters'],
+    [`Steps,2024-05-04,,72,,${'x'.repeat(41)}`, 'source is longer than 40 characters'],
+    ['Steps,2024-05-04,,72', 'record has fewer fields than the header'],
+    ['Steps,2024-05-04,,72,,csv,and more', 'record has more fields than the header'],
+  ])('%s', async (line, reason) => {
+    const { readings, refused } = await importCsv(`${HEADER}${line}\nSteps,2024-05-04,,1,,\n`);
+    expect(refused).toEqual([`line: ${reason} (line 2)`]);
+    expect(readings).toHaveLength(1);
+  });
+});
+
+describe('files that are refused', () => {
+  test.each([
+    ['an empty file', '', 'readings.csv is empty.'],
+    ['nothing but line ends', '\n\n\n', 'readings.csv is empty.'],
+    [
+      'data without a header',
+      'Heart Rate,2024-05-04,72\n',
+      'The first line is no header. For readings it is: type,start,end,value,unit,source. For records it begins with: record.',
+    ],
+    ['a column twice', 'type,start,value,Value\n', 'The header has the column value twice.'],
+    [
+      'an unknown column',
+      'type,start,value,ned\n',
+      'Column 4 of the header is not known. There are: type, start, end, value, unit, source.',
+    ],
+    ['a missing column', 'type,start,unit\n', 'The header lacks the column value.'],
+    ['binary rubbish', Uint8Array.from([1, 0, 2, 3]), 'cannot be read: line holds a NUL byte.'],
+    [
+      'another character set',
+      Uint8Array.from([0x74, 0xe4, 0x0a]),
+      'cannot be read: line is not valid UTF-8.',
+    ],
+    ['one endless line', `type${',x'.repeat(40_000)}`, 'cannot be read: line is longer than 64 KB.'],
+    ['a million columns', `type${','.repeat(60_000)}`, 'has more than 200 columns.'],
+    ['wrong quotes in the header', '"type,start,value\n', 'has wrong quotes.'],
+    ['CR for line ends', 'type,start,value\rSteps,2024-05-04,1\r', 'ends its lines with CR alone'],
+  ])('%s', async (_, content, message) => {
+    await expect(importCsv(content)).rejects.toThrow(message);
+  });
+
+  test('no message repeats the text of a file, which may have no header', async () => {
+    await expect(importCsv('type,Jane Doe,value\n')).rejects.not.toThrow('Jane');
+  });
+
+  test('a file is about one person', async () => {
+    await expect(importCsv(HEADER, { patient: '1' })).rejects.toThrow('leave --patient out');
+  });
+
+  test('a directory or nothing', async () => {
+    using files = openFilesOfTest();
+    await expect(collect(csvImporter, [files.directory])).rejects.toThrow('is not a file');
+    await expect(collect(csvImporter, [`${files.directory}/none.csv`])).rejects.toThrow(
+      'There is no file none.csv.',
+    );
+  });
+});

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { METRICS, type MetricName, roundToDecimals } from '@phds/catalog/metrics';
+import { parseDay } from '@phds/synthetic/calendar';
+import { ADA } from '@phds/synthetic/people/ada';
+import { GRACE } from '@phds/synthetic/people/grace';
+import { HEAVY } from '@phds/synthetic/people/heavy';
+import { TRAVELLER } from '@phds/synthetic/people/traveller';
+import type { SyntheticReading } from '@phds/synthetic/reading';
+import { recordsIn } from '@phds/synthetic/records/records';
+import { endOfDay, openTimeline, readingsIn, type Timeline } from '@phds/synthetic/timeline';
+import { isInFhir } from '@phds/synthetic/write/fhir-observations';
+import { type Format, topicsOf, writeTimeline } from '@phds/synthetic/write/formats';
+import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { appleImporter } from '../src/apple/importer.ts';
+import { csvImporter } from '../src/csv/importer.ts';
+import { fhirImporter } from '../src/fhir/importer.ts';
+import type { Importer } from '../src/ingest/importer.ts';
+import { type CollectedItems, collect, type ReadingText } from './collected-items.ts';
+
+let files: FilesOfTest;
+beforeEach(() => {
+  files = openFilesOfTest();
+});
+afterEach(() => files[Symbol.dispose]());
+
+// Summer and winter, changes of the clock, a trip to an island whose clock changes by half an hour.
+const LIVES = [
+  { person: ADA, until: '2026-03-31', days: 14 },
+  { person: GRACE, until: '2025-11-04', days: 14 },
+  { person: TRAVELLER, until: '2026-04-14', days: 8 },
+  { person: HEAVY, until: '2026-01-31', days: 2 },
+];
+
+const importers: Readonly<Record<Format, Importer>> = {
+  apple: appleImporter,
+  fhir: fhirImporter,
+  ndjson: fhirImporter,
+  csv: csvImporter,
+};
+
+const decimals = new Map<MetricName, number>(METRICS.map((metric) => [metric.name, metric.decimals]));
+
+// How the units that the formats write convert; every other one is that of the type.
+const FACTORS: Readonly<Record<string, number>> = { km: 1000 };
+
+/** A reading as health-data stores it. */
+function toStored({ type, start, end, value, unit, source }: ReadingText): string {
+  const factor = unit === '%' && (value ?? 0) <= 1 ? 100 : (FACTORS[unit] ?? 1);
+  return [type, start, end, roundToDecimals((value ?? 0) * factor, decimals.get(type) ?? 0), source].join();
+}
+
+function toExpected({ type, start, end, value, source }: SyntheticReading, label: string = source): string {
+  const text = (instant: number) => new Date(instant).toISOString().replace('.000Z', 'Z');
+  return [type, text(start), text(end), value, label].join();
+}
+
+async function roundTrip(timeline: Timeline, format: Format): Promise<CollectedItems> {
+  const path = files.write(`data.${format}`, [...writeTimeline(timeline, format)].join(''));
+  return await collect(importers[format], [path]);
+}
+
+describe.each(LIVES)('what is written of $person.id', ({ person, until, days }) => {
+  const open = (format: Format) =>
+    openTimeline(person, {
+      until: endOfDay(person, parseDay(until) ?? 0),
+      extent: { days },
+      topics: topicsOf(format),
+    });
+
+  test.each<Format>(['apple', 'csv'])('as %s is read again, reading by reading', async (format) => {
+    const { readings, refused } = await roundTrip(open(format), format);
+    const expected = [...readingsIn(open(format))].map((reading) => toExpected(reading));
+    expect(expected.length).toBeGreaterThan(2_000);
+    expect(readings.map(toStored).toSorted()).toEqual(expected.toSorted());
+    expect(refused).toEqual([]);
+  });
+
+  test.each<Format>(['fhir', 'ndjson'])('as %s is read again as a clinical record', async (format) => {
+    const { readings, refused, leftOut } = await roundTrip(open(format), format);
+    const expected = [...readingsIn(open(format))].filter(isInFhir);
+    expect(readings.map(toStored).toSorted()).toEqual(
+      expected.map((reading) => toExpected(reading, 'ehr')).toSorted(),
+    );
+    expect([refused, leftOut]).toEqual([[], []]);
+  });
+
+  test('tells who it is', async () => {
+    const { name, gender, dateOfBirth, bloodType } = person.profile ?? {};
+    expect((await roundTrip(open('fhir'), 'fhir')).profile).toEqual({ name, gender, dateOfBirth });
+    expect((await roundTrip(open('apple'), 'apple')).profile).toMatchObject({
+      gender,
+      dateOfBirth,
+      bloodType,
+    });
+  });
+});
+
+test.each([ADA, GRACE])('the medical history of $id goes through FHIR', async (person) => {
+  const timeline = openTimeline(person, { until: endOfDay(person, parseDay('2026-03-31') ?? 0) });
+  const { records } = await roundTrip(timeline, 'fhir');
+  const kinds = ['condition', 'allergy', 'medication', 'appointment', 'ehrRecord'];
+  const contents = (list: Iterable<{ record?: { case?: string | undefined; value?: unknown } }>) =>
+    [...list].flatMap(({ record }) => (kinds.includes(record?.case ?? '') ? [record] : []));
+  // The importer adds what kind of visit it was.
+  const text = (content: unknown) => JSON.stringify(content, ordered).replace('; ambulatory', '');
+  const stored = contents(records).map(text);
+  expect(stored.toSorted()).toEqual(contents(recordsIn(timeline)).map(text).toSorted());
+  expect(stored.length).toBeGreaterThan(14);
+});
+
+/** Members in one order, and whole numbers of any size. */
+function ordered(_name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { startEmbeddedPostgres, THROWAWAY_SETTINGS } from '@phds/local-servers/embedded-postgres';
+import pg from 'pg';
+
+const source = resolve(import.meta.dirname, '../src/embedded-postgres.ts');
+let directory: string;
+
+beforeEach(async () => {
+  directory = join(await mkdtemp(join(tmpdir(), 'phds-embedded-')), 'data');
+});
+
+afterEach(() => rm(resolve(directory, '..'), { recursive: true, force: true }));
+
+function start() {
+  return startEmbeddedPostgres({ directory, port: 0, settings: THROWAWAY_SETTINGS });
+}
+
+async function query(connectionString: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test('data survives a stop and a start', async () => {
+  const first = await start();
+  await query(first.adminUrl, 'CREATE TABLE kept AS SELECT 7 AS n');
+  await first.stop();
+  await first.stop();
+  await using second = await start();
+  expect(await query(second.adminUrl, 'SELECT n FROM kept')).toEqual([{ n: 7 }]);
+});
+
+test('a data directory in use by a living process is refused', async () => {
+  await using _server = await start();
+  await expect(start()).rejects.toThrow(`in use by process ${process.pid}`);
+});
+
+test('the server of a killed process is stopped and its data used', async () => {
+  const script = `
+    const { startEmbeddedPostgres } = await import(${JSON.stringify(source)});
+    await startEmbeddedPostgres({ directory: ${JSON.stringify(directory)}, port: 0 });
+    process.kill(process.pid, 'SIGKILL');`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+  await new Promise((ended) => child.once('exit', ended));
+  expect(child.signalCode).toBe('SIGKILL');
+  const orphan = Number.parseInt(await readFile(join(directory, 'postmaster.pid'), 'utf8'), 10);
+  await using server = await start();
+  expect(() => process.kill(orphan, 0)).toThrow('ESRCH');
+  expect(await query(server.adminUrl, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+});
+
+test('the server of a killed process is stopped although another process has the id of that process by now', async () => {
+  const first = await start();
+  await writeFile(join(directory, 'owner.pid'), `${process.pid} an-earlier-boot 1\n`);
+  await using second = await start();
+  expect(await query(second.adminUrl, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+  await first.stop();
+});
+
+test('a postmaster.pid whose number now belongs to another program is no obstacle', async () => {
+  await (await start()).stop();
+  await writeFile(join(directory, 'postmaster.pid'), `${process.pid}\n`);
+  await using server = await start();
+  expect(await query(server.adminUrl, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+});

@@ -1,0 +1,26 @@
+import { describe, expect, test } from '@jest/globals';
+import { createSessionVerifier } from '@phds/service-kit/session';
+import { createSessionIssuer } from '@phds/test-kit/session-issuer';
+
+describe('the session issuer of the tests', () => {
+  test('issues sessions that its own keys verify, given as text or served', async () => {
+    const provider = await createSessionIssuer();
+    await using served = await provider.serve();
+    const session = await provider.issueSession('user-1');
+    for (const jwks of [provider.jwks, served.url]) {
+      const verify = createSessionVerifier({ issuer: provider.issuer, audience: provider.audience, jwks });
+      expect((await verify(session)).userId).toBe('user-1');
+    }
+  });
+
+  test.each([
+    ['another issuer', { issuer: 'https://other.test' }],
+    ['another audience', { audience: 'other' }],
+    ['another type', { typ: 'JWT' }],
+    ['a past expiry', { expiresInSeconds: -120 }],
+  ])('makes sessions that must be refused: %s', async (_name, overrides) => {
+    const provider = await createSessionIssuer();
+    const verify = createSessionVerifier(provider);
+    await expect(verify(await provider.issueSession('user-1', overrides))).rejects.toThrow();
+  });
+});

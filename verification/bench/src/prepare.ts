@@ -1,0 +1,70 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import type { Stack } from '@phds/dev-stack/stack';
+import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import pg from 'pg';
+import { refill } from './refill.ts';
+
+const SCOPE = 'read:health-data:heart';
+const PARALLEL = 16;
+
+/** Name of the n-th user; the floor and the service read the same rows. */
+export function userName(n: number): string {
+  return `bench-${n}`;
+}
+
+/**
+ * Fills in heart readings, a fifth of them HRV, seven minutes apart, and waits until the service has made their rollups.
+ * Does nothing when they are there already.
+ */
+export async function fillReadings(stack: Stack, users: number, perUser: number): Promise<void> {
+  const client = new pg.Client({ connectionString: stack.databases['health-data'].ownerUrl });
+  await client.connect();
+  try {
+    await client.query("SET search_path = health_data; SET timezone = 'UTC'");
+    const { rows } = await client.query(
+      "SELECT count(*)::int AS n FROM reading_count WHERE user_id LIKE $1 AND span = 'all'",
+      ['bench-%'],
+    );
+    if (rows[0].n === users * 2) return;
+    await refill(stack, client, users, () =>
+      client.query(
+        `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
+         SELECT 'bench-' || u, gen_random_uuid(), CASE WHEN n % 5 = 0 THEN 'hrv' ELSE 'heart-rate' END, 'heart',
+                at, at, 50 + n % 90, 'apple-watch'
+         FROM generate_series(1, $1::int) u, generate_series(1, $2::int) n,
+              LATERAL (SELECT date_trunc('hour', now()) - n * interval '7 minutes' AS at) t`,
+        [users, perUser],
+      ),
+    );
+  } finally {
+    await client.end();
+  }
+}
+
+/** Connects every user to one app through the public interface and writes `path token` lines. */
+export async function connectUsers(stack: Stack, users: number, file: string): Promise<void> {
+  const [gateway = ''] = stack.gatewayUrls;
+  const app = await registerApp(gateway, await signIn(stack, 'bench-developer'), { name: 'Benchmark' });
+  const lines: string[] = [];
+  let next = 1;
+  const worker = async () => {
+    for (let user = next; user <= users; user = next) {
+      next += 1;
+      lines.push(`/api/v1/health-data/heart ${await connect(stack, app, userName(user))}`);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, worker));
+  writeFileSync(file, `${lines.join('\n')}\n`);
+}
+
+async function connect(stack: Stack, app: PartnerApp, user: string): Promise<string> {
+  const { accessToken } = await app.connect(await signIn(stack, user), [SCOPE]);
+  return accessToken;
+}
+
+/** Writes the paths of the floor program. */
+export function writeFloorPaths(users: number, file: string): void {
+  if (existsSync(file)) return;
+  writeFileSync(file, Array.from({ length: users }, (_, n) => `/heart/${userName(n + 1)}`).join('\n'));
+}

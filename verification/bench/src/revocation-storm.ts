@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Stack } from '@phds/dev-stack/stack';
+import { expectStatus, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import {
+  type Contender,
+  connect,
+  DELETE_OF_THE_GRANT,
+  type Held,
+  OTHER_WAYS,
+  type Way,
+} from '@phds/running-system/revocation-ways';
+import { type Arrivals, arrive } from './arrivals.ts';
+
+// Those that are one request, so that their answer is the acknowledgement.
+const SINGLE_REQUESTS: ReadonlySet<string> = new Set([
+  'revoking every grant at once',
+  'revocation of the access token',
+  'revocation of the refresh token',
+  'narrowing of the grant',
+  'replay of the code',
+  'suspension of the app',
+  'revocation of the app',
+]);
+
+/** The ways that are measured, in the order in which they take turns. */
+export const WAYS: readonly Way[] = [
+  DELETE_OF_THE_GRANT,
+  ...OTHER_WAYS.filter(({ name }) => SINGLE_REQUESTS.has(name)),
+];
+
+const PARALLEL = 16;
+/** From the reads that make an access known to its end, at least. */
+const KNOWN_FOR_MS = 1_000;
+const HEART_PATH = '/api/v1/health-data/heart';
+
+/** An access that waits to be ended. */
+interface Access {
+  readonly contender: Contender;
+  readonly held: Held;
+}
+
+/** What a storm came to. */
+export interface StormResult {
+  /** From the scheduled moment to the acknowledgement, by name of the way. Milliseconds. */
+  readonly acknowledged: ReadonlyMap<string, number[]>;
+  /** What was not acknowledged, or not effective when it was. */
+  readonly failures: string[];
+}
+
+/** Connects so many people, each with an app of their own. */
+export async function prepareAccesses(stack: Stack, count: number, prefix: string): Promise<Access[]> {
+  const [gateway = ''] = stack.gatewayUrls;
+  const accesses: Access[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < count) {
+      next += 1;
+      const session = await signIn(stack, `${prefix}-${next}`);
+      const contender = { session, app: await registerApp(gateway, session, { name: 'Benchmark' }) };
+      accesses.push({ contender, held: await connect(contender) });
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, worker));
+  return accesses;
+}
+
+/**
+ * Ends an access at each arrival, the ways and the gateways taking turns. Every gateway knows the token by then, and the first read
+ * at each after the acknowledgement must get nothing.
+ */
+export async function revokeSteadily(
+  arrivals: Arrivals,
+  accesses: readonly Access[],
+  gateways: readonly string[],
+): Promise<StormResult> {
+  // Half an interval more, lest each end falls into the moment in which another access becomes known.
+  const lead = KNOWN_FOR_MS + 500 / arrivals.perSecond;
+  const result = { acknowledged: new Map(WAYS.map(({ name }) => [name, [] as number[]])), failures: [] };
+  await arrive(arrivals, async (index, scheduled) => {
+    const way = WAYS[index % WAYS.length] as Way;
+    const gateway = gateways[Math.floor(index / WAYS.length) % gateways.length] as string;
+    const moment = scheduled + lead;
+    try {
+      await endAccess(way, accesses[index] as Access, { gateway, gateways, moment }, result);
+    } catch (error) {
+      note(result, `${way.name}: ${(error as Error).message}`);
+    }
+  });
+  return result;
+}
+
+async function endAccess(
+  way: Way,
+  { contender, held }: Access,
+  at: { readonly gateway: string; readonly gateways: readonly string[]; readonly moment: number },
+  result: StormResult,
+): Promise<void> {
+  const readEverywhere = () =>
+    Promise.all(at.gateways.map((each) => contender.app.at(each).read(held.accessToken, HEART_PATH)));
+  for (const answer of await readEverywhere()) expectStatus(200, answer);
+  await delay(Math.max(0, at.moment - performance.now()));
+  await way.end(contender, held, at.gateway);
+  result.acknowledged.get(way.name)?.push(performance.now() - at.moment);
+  const refusal = way.leaves === 'nothing' ? 401 : 403;
+  for (const answer of await readEverywhere()) expectStatus(refusal, answer);
+}
+
+function note({ failures }: StormResult, failure: string): void {
+  failures.push(failure.slice(0, 200));
+}

@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { repositoryRoot } from '@phds/dev-stack/data-directory';
+import { inheritedEnvironment } from '@phds/local-servers/inherited-environment';
+import type { RunningStack } from '@phds/running-system/running-stack';
+
+export interface CommandResult {
+  readonly code: number;
+  /** The JSON document on its output; null when there is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape, and expect() judges them
+  readonly document: any;
+  readonly errors: string;
+}
+
+/** Runs `pnpm phds … --json` as the operator of this stack, in a process of its own. */
+export function runAsOperator(
+  { rpcAddresses, keys }: Pick<RunningStack, 'rpcAddresses' | 'keys'>,
+  args: readonly string[],
+): Promise<CommandResult> {
+  const { promise, resolve } = Promise.withResolvers<CommandResult>();
+  const env = {
+    ...inheritedEnvironment(),
+    AUTHORIZATION_ADDRESS: rpcAddresses.authorization,
+    CONSENT_ADDRESS: rpcAddresses.consent,
+    HEALTH_DATA_ADDRESS: rpcAddresses['health-data'],
+    SERVICE_PRIVATE_KEY_FILE: keys.servicePrivateKeys.operator,
+  };
+  const main = join(repositoryRoot, 'packages/cli/src/main.ts');
+  execFile(process.execPath, [main, ...args, '--json'], { env }, (error, output, errors) => {
+    const code = error === null ? 0 : Number(error.code);
+    resolve({ code, document: output === '' ? null : JSON.parse(output), errors });
+  });
+  return promise;
+}

@@ -1,0 +1,104 @@
+import { expectStatus } from '@phds/running-system/partner-app';
+import type { Answer } from '@phds/running-system/request';
+import {
+  type Contender,
+  connect,
+  type Held,
+  rotateSecret,
+  type Way,
+} from '@phds/running-system/revocation-ways';
+
+const HEART_PATH = '/api/v1/health-data/heart';
+const PROFILE_PATH = '/api/v1/profile';
+const USERLESS = { grant_type: 'client_credentials' } as const;
+
+export interface RoundsOptions {
+  readonly gateways: readonly string[];
+  /** They take their rounds side by side, each one after the other. */
+  readonly contenders: readonly Contender[];
+  readonly rounds: number;
+}
+
+/** What became of the first requests after the revocations, one for each round and gateway. */
+export interface Outcome {
+  refused: number;
+  /** Every answer that should not have been, as far as there is one. */
+  readonly wrong: string[];
+}
+
+/** Connects, reads at every gateway, ends it, and reads at every gateway again; so often. */
+export function endAndRead(way: Way, options: RoundsOptions): Promise<Outcome> {
+  return playRounds(options, async (contender, gateway, outcome) => {
+    const { gateways } = options;
+    const held = await connect(contender);
+    await Promise.all(gateways.map((each) => warm(contender, held, each)));
+
+    await way.end(contender, held, gateway);
+
+    const read = (path: string) =>
+      Promise.all(gateways.map((each) => contender.app.at(each).read(held.accessToken, path)));
+    const [status, code] = way.leaves === 'nothing' ? [401, 'UNAUTHORIZED'] : [403, 'CONSENT_REQUIRED'];
+    for (const answer of await read(HEART_PATH)) {
+      count(
+        outcome,
+        answer,
+        answer.status === status && answer.body?.code === code && !('data' in answer.body),
+      );
+    }
+    const other = way.leaves === 'nothing' ? 401 : 200;
+    for (const answer of await read(PROFILE_PATH)) if (answer.status !== other) note(outcome, answer);
+    await way.restore?.(contender, held);
+  });
+}
+
+/** Rotates the app's secret and authenticates with the old one at every gateway; so often. */
+export function rotateAndAuthenticate(options: RoundsOptions): Promise<Outcome> {
+  return playRounds(options, async (contender, gateway, outcome) => {
+    const { app } = contender;
+    const { gateways } = options;
+    const authenticate = () =>
+      Promise.all(gateways.map((each) => app.at(each).post('/oauth/token', USERLESS)));
+    for (const answer of await authenticate()) expectStatus(200, answer);
+
+    const next = await rotateSecret(contender, gateway);
+
+    for (const answer of await authenticate()) {
+      count(outcome, answer, answer.status === 401 && answer.body?.error === 'invalid_client');
+    }
+    app.clientSecret = next;
+    for (const answer of await authenticate()) if (answer.status !== 200) note(outcome, answer);
+  });
+}
+
+async function playRounds(
+  { gateways, contenders, rounds }: RoundsOptions,
+  play: (contender: Contender, gateway: string, outcome: Outcome) => Promise<void>,
+): Promise<Outcome> {
+  const outcome: Outcome = { refused: 0, wrong: [] };
+  let round = 0;
+  await Promise.all(
+    contenders.map(async (contender) => {
+      while (round < rounds) {
+        // The gateways take turns in carrying the revocation.
+        const gateway = gateways[round++ % gateways.length] as string;
+        await play(contender, gateway, outcome);
+      }
+    }),
+  );
+  return outcome;
+}
+
+/** The gateway remembers the token afterwards. */
+async function warm({ app }: Contender, { accessToken }: Held, gateway: string): Promise<void> {
+  const answer = expectStatus(200, await app.at(gateway).read(accessToken, HEART_PATH));
+  if (answer.body.data.length === 0) throw new Error('there is nothing to keep back');
+}
+
+function count(outcome: Outcome, answer: Answer, right: boolean): void {
+  if (right) outcome.refused += 1;
+  else note(outcome, answer);
+}
+
+function note(outcome: Outcome, { status, text }: Answer): void {
+  if (outcome.wrong.length < 20) outcome.wrong.push(`${status} ${text.slice(0, 200)}`);
+}

@@ -1,0 +1,108 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Stack } from '@phds/dev-stack/stack';
+import { expectStatus, type PartnerApp, registerApp, toTokens } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { type Answer, send, toBasic } from '@phds/running-system/request';
+import { HEART, PROFILE } from '@phds/running-system/revocation-ways';
+
+const BOTH = [HEART, PROFILE];
+
+/** What must be nowhere, collected while it came by: by name. */
+export interface Telltales {
+  readonly secrets: Map<string, string>;
+  /** Values of `state`: the table of open authorizations keeps them, and no log. */
+  readonly states: Map<string, string>;
+}
+
+/** Somebody who remembers every secret of an app and a user. */
+export class Life {
+  readonly telltales: Telltales = { secrets: new Map(), states: new Map() };
+  readonly #gateway: string;
+  app!: PartnerApp;
+  session = '';
+  developer = '';
+
+  constructor(gateway: string) {
+    this.#gateway = gateway;
+  }
+
+  remember(name: string, secret: string): string {
+    if (secret.length < 20) throw new Error(`${name} is too short to be looked for`);
+    this.telltales.secrets.set(`${name} ${this.telltales.secrets.size}`, secret);
+    return secret;
+  }
+
+  async begin(stack: Pick<Stack, 'identityProviderUrl'>): Promise<void> {
+    this.developer = this.remember('session', await signIn(stack, 'developer'));
+    this.session = this.remember('session', await signIn(stack, 'ada'));
+    this.app = await registerApp(this.#gateway, this.developer);
+    this.remember('client secret', this.app.clientSecret);
+  }
+
+  /** Asks, approves and answers the code; with PKCE and a state. */
+  async newCode(): Promise<{ code: string; verifier: string }> {
+    const verifier = this.remember('code verifier', randomBytes(32).toString('base64url'));
+    const state = `state-${randomBytes(24).toString('hex')}`;
+    this.telltales.states.set(`state ${this.telltales.states.size}`, state);
+    const opened = await this.app.authorize(BOTH, {
+      state,
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    });
+    const { pending_id } = expectStatus(201, opened).body;
+    const approved = expectStatus(200, await this.app.approveAs(this.session, pending_id));
+    const target = new URL(approved.body.data.redirectUri);
+    if (target.searchParams.get('state') !== state) throw new Error('the state did not come back');
+    return { code: this.remember('code', target.searchParams.get('code') ?? ''), verifier };
+  }
+
+  async exchange({ code, verifier }: { code: string; verifier: string }) {
+    return this.#tokens(await this.app.exchange(code, { code_verifier: verifier }));
+  }
+
+  async refresh(refreshToken: string) {
+    return this.#tokens(await this.app.refresh(refreshToken));
+  }
+
+  async rotate(): Promise<void> {
+    const url = `${this.#gateway}/developer/apps/${this.app.clientId}/rotate-secret`;
+    const answer = expectStatus(200, await send(url, { method: 'POST', bearer: this.developer }));
+    this.app.clientSecret = this.remember('client secret', answer.body.data.clientSecret);
+  }
+
+  /** Puts each secret where it does not belong, as a mistaken client would. */
+  async misplace(secret: string): Promise<void> {
+    const at = (path: string) => this.#gateway + path;
+    const json = 'application/json';
+    await Promise.all([
+      send(at(`/api/v1/profile?access_token=${secret}`)),
+      send(at(`/api/v1/medications/${secret}/adherence`), { bearer: secret }),
+      send(at(`/${secret}`)),
+      send(at(`/approve/${secret}`)),
+      send(at(`/partner/consent/grants/${secret}`), { bearer: this.session }),
+      send(at(`/partner/consent/grants?status=${secret}`), { bearer: this.session }),
+      send(at(`/developer/apps/${secret}`), { bearer: this.developer }),
+      send(at(`/oauth/authorize?client_id=${secret}&state=${secret}`)),
+      send(at('/oauth/token'), { json: { client_id: secret, client_secret: secret, code: secret } }),
+      send(at('/oauth/token'), { raw: `{"client_secret":"${secret}`, headers: { 'Content-Type': json } }),
+      send(at('/oauth/token'), {
+        headers: { Authorization: toBasic(secret, secret) },
+        form: { scope: secret },
+      }),
+      send(at('/partner/consent/grants'), { headers: { Cookie: `session=${secret}` } }),
+      this.app.revoke(secret),
+      this.app.introspect(secret),
+      this.app.exchange(secret),
+      this.app.refresh(secret),
+      this.app.authorize([secret]),
+      this.app.post('/oauth/token', { grant_type: secret }),
+    ]);
+  }
+
+  #tokens(answer: Answer) {
+    const tokens = toTokens(expectStatus(200, answer));
+    this.remember('access token', tokens.accessToken);
+    this.remember('refresh token', tokens.refreshToken);
+    return tokens;
+  }
+}

@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { type Answer, send } from '@phds/running-system/request';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { isSecret } from '@phds/service-kit/secrets';
+import { eventually } from '@phds/test-kit/conditions';
+
+const SCOPES = ['read:health-data:heart', 'read:profile'];
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+let stack: RunningStack;
+let developer: string;
+let user: string;
+
+beforeAll(async () => {
+  stack = await startRunningStack();
+  developer = await signIn(stack, 'developer');
+  user = await signIn(stack, 'ada');
+});
+afterAll(async () => stack?.[Symbol.asyncDispose]());
+
+const newApp = () => registerApp(stack.gateway, developer);
+const post = ({ clientId }: PartnerApp, path: string, json: unknown = {}) =>
+  send(`${stack.gateway}/developer/apps/${clientId}/${path}`, { bearer: developer, json });
+const setStatus = async (app: PartnerApp, status: string) =>
+  expectStatus(200, await post(app, 'status', { status })).body.data;
+
+async function readStatus(app: PartnerApp, token: string): Promise<number> {
+  return (await app.read(token, '/api/v1/profile')).status;
+}
+
+function codeOf({ status, body }: Answer): [number, string] {
+  return [status, body.code];
+}
+
+async function grantOf(grantId: string): Promise<Answer['body']> {
+  const url = `${stack.gateway}/partner/consent/grants/${grantId}`;
+  return expectStatus(200, await send(url, { bearer: user })).body.data;
+}
+
+describe('rotate-secret', () => {
+  test('gives a new secret; the old one fails at the very next request, and tokens live on', async () => {
+    const app = await newApp();
+    const tokens = await app.connect(user, SCOPES);
+    const old = app.clientSecret;
+    const { data } = expectStatus(200, await post(app, 'rotate-secret')).body;
+    expect(data).toEqual({
+      clientId: app.clientId,
+      clientSecret: expect.any(String),
+      secretLast4: data.clientSecret.slice(-4),
+      rotatedAt: expect.stringMatching(INSTANT),
+    });
+    expect(isSecret('client_secret', data.clientSecret)).toBe(true);
+    expect(data.clientSecret).not.toBe(old);
+
+    expect(codeOf(await app.refresh(tokens.refreshToken))).toEqual([401, 'UNAUTHORIZED']);
+    app.clientSecret = data.clientSecret;
+    expect((await app.refresh(tokens.refreshToken)).status).toBe(200);
+    expect(await readStatus(app, tokens.accessToken)).toBe(200);
+  });
+});
+
+describe('status', () => {
+  test('answers what it set, and nothing changes when it is set again', async () => {
+    const app = await newApp();
+    const suspended = await setStatus(app, 'suspended');
+    expect(suspended).toEqual({
+      clientId: app.clientId,
+      status: 'suspended',
+      statusChangedAt: expect.stringMatching(INSTANT),
+    });
+    expect(await setStatus(app, 'suspended')).toEqual(suspended);
+    const url = `${stack.gateway}/developer/apps/${app.clientId}`;
+    expect((await send(url, { bearer: developer })).body.data.status).toBe('suspended');
+  });
+
+  test.each(['ACTIVE', 'deleted', '', null, 1, undefined])('refuses the status %j', async (status) => {
+    const { status: code, body } = await post(await newApp(), 'status', { status });
+    expect([code, body.code, body.errors[0].parameter]).toEqual([400, 'INVALID_REQUEST', 'status']);
+  });
+
+  test('suspended refuses the app and its tokens, keeps its grants, and can be taken back', async () => {
+    const app = await newApp();
+    const tokens = await app.connect(user, SCOPES);
+    await setStatus(app, 'suspended');
+    expect(codeOf(await app.read(tokens.accessToken, '/api/v1/profile'))).toEqual([401, 'UNAUTHORIZED']);
+    expect(codeOf(await app.refresh(tokens.refreshToken))).toEqual([401, 'UNAUTHORIZED']);
+    expect(codeOf(await app.authorize(SCOPES))).toEqual([401, 'UNAUTHORIZED']);
+    expect(await grantOf(tokens.grantId)).toMatchObject({ status: 'active', revokedAt: null });
+
+    await setStatus(app, 'active');
+    expect(await readStatus(app, tokens.accessToken)).toBe(200);
+    expect((await app.refresh(tokens.refreshToken)).status).toBe(200);
+  });
+
+  test('a suspended app gets no approval: 409, and again its own when it is back', async () => {
+    const app = await newApp();
+    const pendingId: string = expectStatus(201, await app.authorize(SCOPES)).body.pending_id;
+    await setStatus(app, 'suspended');
+    expect(codeOf(await app.approveAs(user, pendingId))).toEqual([409, 'APP_NOT_ACTIVE']);
+    await setStatus(app, 'active');
+    expect((await app.approveAs(user, pendingId)).status).toBe(200);
+  });
+
+  test('revoked ends grants, tokens, pending approvals and secrets for good', async () => {
+    const app = await newApp();
+    const tokens = await app.connect(user, SCOPES);
+    const { code } = await app.expectCode(await signIn(stack, 'grace'), SCOPES);
+    const pendingId: string = expectStatus(201, await app.authorize(SCOPES)).body.pending_id;
+    const pendingUrl = `${stack.gateway}/partner/consent/pending/${pendingId}`;
+    expectStatus(200, await send(pendingUrl, { bearer: user }));
+
+    await setStatus(app, 'revoked');
+    expect(await readStatus(app, tokens.accessToken)).toBe(401);
+    expect(codeOf(await app.refresh(tokens.refreshToken))).toEqual([401, 'UNAUTHORIZED']);
+    expect(await grantOf(tokens.grantId)).toMatchObject({
+      status: 'revoked',
+      revokedBy: 'app',
+      revokedAt: expect.stringMatching(INSTANT),
+    });
+    expect((await send(pendingUrl, { bearer: user })).body.data.status).toBe('cancelled');
+    expect(codeOf(await post(app, 'rotate-secret'))).toEqual([409, 'APP_NOT_ACTIVE']);
+
+    await setStatus(app, 'active');
+    expect(codeOf(await app.refresh(tokens.refreshToken))).toEqual([401, 'UNAUTHORIZED']);
+    app.clientSecret = expectStatus(200, await post(app, 'rotate-secret')).body.data.clientSecret;
+    expect(codeOf(await app.refresh(tokens.refreshToken))).toEqual([400, 'INVALID_GRANT']);
+    expect(codeOf(await app.exchange(code))).toEqual([400, 'INVALID_GRANT']);
+    expect(await readStatus(app, tokens.accessToken)).toBe(401);
+    expect(codeOf(await app.approveAs(user, pendingId))).toEqual([409, 'ALREADY_DECIDED']);
+    expect((await grantOf(tokens.grantId)).status).toBe('revoked');
+
+    const again = await app.connect(user, SCOPES);
+    expect(again.grantId).not.toBe(tokens.grantId);
+    expect(await readStatus(app, again.accessToken)).toBe(200);
+  });
+});
+
+type StatusCount = { status: number; count: number };
+const today = () => new Date().toISOString().slice(0, 10);
+
+describe('usage', () => {
+  test('counts released and refused accesses by day and endpoint', async () => {
+    const app = await newApp();
+    const { accessToken } = await app.connect(user, SCOPES);
+    const usage = async (query = '') =>
+      send(`${stack.gateway}/developer/apps/${app.clientId}/usage${query}`, { bearer: developer });
+    expect((await usage()).body).toEqual({
+      data: [],
+      pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 },
+    });
+    const days = [today()];
+    for (const path of ['health-data/heart', 'health-data/heart?page=2', 'profile']) {
+      await app.read(accessToken, `/api/v1/${path}`);
+    }
+    const { data, pagination } = expectStatus(200, await usage()).body;
+    days.push(today());
+    expect(pagination).toMatchObject({ total: data.length });
+    expect(data.map((row: { released: number }) => row.released)).toEqual([2, 1]);
+    for (const { date, endpoint, released, ...rest } of data) {
+      expect(days).toContain(date);
+      expect([typeof endpoint, typeof released, rest]).toEqual([
+        'string',
+        'number',
+        { refused: 0, refusals: [] },
+      ]);
+    }
+    const past = await usage('?from=2020-01-01&to=2020-01-02');
+    expect(past.body.data).toEqual([]);
+    expect((await usage('?from=yesterday')).body.errors[0].parameter).toBe('from');
+  });
+
+  test('counts what was refused before anything was read, by endpoint and status', async () => {
+    const app = await newApp();
+    const { accessToken } = await app.connect(user, SCOPES);
+    const refused = [
+      'health-data/heart?page=0',
+      'health-data/heart?from=x',
+      'ehr',
+      'medications/x/adherence',
+      'no',
+    ];
+    const statuses: number[] = [];
+    for (const path of refused) statuses.push((await app.read(accessToken, `/api/v1/${path}`)).status);
+    expect(statuses).toEqual([400, 400, 403, 403, 404]);
+    const url = `${stack.gateway}/developer/apps/${app.clientId}/usage`;
+    type Row = { endpoint: string; released: number; refused: number; refusals: StatusCount[] };
+    await eventually(
+      async () => {
+        const rows: Row[] = expectStatus(200, await send(url, { bearer: developer })).body.data;
+        // Over all days: midnight may pass meanwhile.
+        const counts: Record<string, number> = {};
+        for (const { endpoint, released, refused, refusals } of rows) {
+          expect([released, refused]).toEqual([0, refusals.reduce((sum, { count }) => sum + count, 0)]);
+          for (const { status, count } of refusals) {
+            counts[`${status} ${endpoint}`] = (counts[`${status} ${endpoint}`] ?? 0) + count;
+          }
+        }
+        expect(counts).toEqual({
+          '400 /api/v1/health-data/heart': 2,
+          '403 /api/v1/ehr': 1,
+          '403 /api/v1/medications/{id}/adherence': 1,
+          '404 /api/*': 1,
+        });
+      },
+      { timeoutMs: 20_000, intervalMs: 200 },
+    );
+  });
+});

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { DATA_ROWS, toPath } from '@phds/e2e/data-requests';
+import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { type Answer, send } from '@phds/running-system/request';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { newSecret } from '@phds/service-kit/secrets';
+
+let stack: RunningStack;
+let app: PartnerApp;
+/** Tokens by what is wrong with them; `whole` has everything. */
+let tokens: Readonly<Record<'whole' | 'profileOnly' | 'ehrOnly' | 'narrowed' | 'narrowedToEhr', string>>;
+let userless: string;
+let session: string;
+let refreshToken: string;
+
+beforeAll(async () => {
+  stack = await startRunningStack();
+  app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
+  session = await signIn(stack, 'ada');
+  const connect = async (user: string, scopes: readonly string[]) =>
+    app.connect(await signIn(stack, user), scopes);
+  const whole = await connect('ada', SCOPE_NAMES);
+  refreshToken = whole.refreshToken;
+  tokens = {
+    whole: whole.accessToken,
+    profileOnly: (await connect('u1', ['read:profile'])).accessToken,
+    ehrOnly: (await connect('u2', ['read:ehr'])).accessToken,
+    narrowed: await connectAndNarrow('u3', 'read:profile'),
+    narrowedToEhr: await connectAndNarrow('u4', 'read:ehr'),
+  };
+  userless = await app.userlessToken();
+});
+afterAll(async () => stack?.[Symbol.asyncDispose]());
+
+/** A token for everything, whose user has withdrawn all scopes but one since. */
+async function connectAndNarrow(user: string, scope: string): Promise<string> {
+  const person = await signIn(stack, user);
+  const { accessToken, grantId } = await app.connect(person, SCOPE_NAMES);
+  const url = `${stack.gateway}/partner/consent/grants/${grantId}`;
+  expectStatus(200, await send(url, { method: 'PATCH', bearer: person, json: { scopes: [scope] } }));
+  return accessToken;
+}
+
+/** What every refusal of an authenticated request has in common. */
+function expectProblem(answer: Answer, status: number, code: string): void {
+  expect([answer.status, answer.body.code]).toEqual([status, code]);
+  expect(answer.headers.get('content-type')).toBe('application/problem+json');
+  expect(answer.body).toMatchObject({
+    type: `/problems/${code.toLowerCase().replaceAll('_', '-')}`,
+    title: expect.any(String),
+    status,
+    detail: expect.any(String),
+    requestId: answer.headers.get('x-request-id'),
+  });
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  expect(answer.headers.get('api-version')).toBe('1');
+  expect(answer.headers.get('ratelimit')).toMatch(/^"app-user";r=\d+;t=\d+$/);
+}
+
+describe('401', () => {
+  const strangers: [string, () => string | undefined][] = [
+    ['no token', () => undefined],
+    ['garbage', () => 'garbage'],
+    ['an access token that was never issued', () => newSecret('access_token')],
+    ['a session', () => session],
+    ['a refresh token', () => refreshToken],
+  ];
+
+  test.each(DATA_ROWS)('%s refuses whoever is not authenticated', async (path) => {
+    for (const [what, tokenOf] of strangers) {
+      const bearer = tokenOf();
+      const answer = await send(stack.gateway + toPath(path), { bearer });
+      expect({ what, status: answer.status, ...answer.body }).toEqual({
+        what,
+        type: '/problems/unauthorized',
+        title: 'Unauthorized',
+        status: 401,
+        code: 'UNAUTHORIZED',
+        detail: 'Authentication failed.',
+      });
+    }
+  });
+
+  test('comes before version, route and method', async () => {
+    const requests = [
+      send(`${stack.gateway}/api/v2/profile`),
+      send(`${stack.gateway}/api/v1/profile`, { headers: { 'API-Version': '7' } }),
+      send(`${stack.gateway}/api/v1/nothing`),
+      send(`${stack.gateway}/api`),
+      send(`${stack.gateway}/api/v1/profile`, { method: 'DELETE' }),
+      send(`${stack.gateway}/api/v1/profile?%zz=`),
+    ];
+    for (const { status, body } of await Promise.all(requests)) {
+      expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
+    }
+  });
+});
+
+describe('403', () => {
+  test.each(DATA_ROWS)('%s wants exactly its own scope of the token', async (path, { scope }) => {
+    const token = scope === 'read:profile' ? tokens.ehrOnly : tokens.profileOnly;
+    for (const each of [token, await userlessWithout(scope)]) {
+      const answer = await app.read(each, toPath(path));
+      expectProblem(answer, 403, 'INSUFFICIENT_SCOPE');
+      expect(answer.body.requiredScope).toBe(scope);
+      expect(answer.headers.get('www-authenticate')).toBe(
+        `Bearer realm="phds", error="insufficient_scope", scope="${scope}"`,
+      );
+    }
+  });
+
+  test.each(DATA_ROWS)('%s wants the grant to cover the scope still', async (path, { scope }) => {
+    const token = scope === 'read:profile' ? tokens.narrowedToEhr : tokens.narrowed;
+    expectProblem(await app.read(token, toPath(path)), 403, 'CONSENT_REQUIRED');
+  });
+
+  test.each(DATA_ROWS)('%s has nothing for a token without a user', async (path) => {
+    expectProblem(await app.read(userless, toPath(path)), 403, 'CONSENT_REQUIRED');
+  });
+
+  const userlessTokens = new Map<string, string>();
+
+  /** A userless token for another scope. */
+  async function userlessWithout(scope: string): Promise<string> {
+    const other = scope === 'read:profile' ? 'read:ehr' : 'read:profile';
+    const known = userlessTokens.get(other);
+    if (known !== undefined) return known;
+    const answer = await app.post('/oauth/token', { grant_type: 'client_credentials', scope: other });
+    const token: string = expectStatus(200, answer).body.access_token;
+    userlessTokens.set(other, token);
+    return token;
+  }
+});
+
+describe('404', () => {
+  const unknown = [
+    '/api',
+    '/api/',
+    '/api/v1',
+    '/api/v1/',
+    '/api/v1/nothing',
+    '/api/v1/profile/',
+    '/api/v1/Profile',
+    '/api/v1/profile/x',
+    '/api/v1/health-data',
+    '/api/v1/health-data/',
+    '/api/v1/health-data/hearts',
+    '/api/v1/health-data/Heart',
+    '/api/v1/health-data/heart/x',
+    '/api/v1/health-data/__proto__',
+    '/api/v1/medications/adherence',
+    '/api/v1/medications//adherence',
+  ];
+
+  test.each(unknown)('%s is no route', async (path) => {
+    expectProblem(await app.read(tokens.whole, path), 404, 'NOT_FOUND');
+  });
+});
+
+describe('405', () => {
+  test.each(DATA_ROWS)('%s is read with GET alone', async (path) => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const answer = await app.read(tokens.whole, toPath(path), { method });
+      expectProblem(answer, 405, 'INVALID_REQUEST');
+      expect(answer.headers.get('allow')).toBe('GET');
+    }
+    const { status, headers, text } = await app.read(tokens.whole, toPath(path), { method: 'HEAD' });
+    expect([status, headers.get('allow'), text]).toEqual([405, 'GET', '']);
+  });
+});
+
+describe('UNSUPPORTED_VERSION', () => {
+  test.each(DATA_ROWS)('%s exists in version 1 alone', async (path) => {
+    const inPath = await app.read(tokens.whole, toPath(path).replace('/api/v1/', '/api/v2/'));
+    const inHeader = await app.read(tokens.whole, toPath(path), { headers: { 'API-Version': '2' } });
+    for (const answer of [inPath, inHeader]) {
+      expectProblem(answer, 400, 'UNSUPPORTED_VERSION');
+      expect(answer.body.supportedVersions).toEqual(['1']);
+    }
+  });
+
+  test('is judged before route and method, and version 1 may be named', async () => {
+    const refused = [
+      app.read(tokens.whole, '/api/v3/nothing'),
+      app.read(tokens.whole, '/api/v0/profile', { method: 'POST' }),
+      app.read(tokens.whole, '/api/v1/nothing', { headers: { 'API-Version': '' } }),
+    ];
+    for (const answer of await Promise.all(refused)) expectProblem(answer, 400, 'UNSUPPORTED_VERSION');
+    const named = await app.read(tokens.whole, '/api/v1/profile', { headers: { 'API-Version': '1' } });
+    expect(named.status).toBe(200);
+  });
+});

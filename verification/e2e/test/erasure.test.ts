@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { runAsOperator } from '@phds/e2e/operator-command';
+import { expectStatus, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { HEART_PATH, moveIn, type Resident, useEverything } from '@phds/running-system/working-system';
+import { eventually } from '@phds/test-kit/conditions';
+import pg from 'pg';
+
+const PERSON = 'person-to-erase';
+
+let stack: RunningStack;
+let database: pg.Client;
+let person: Resident;
+let neighbour: Resident;
+
+/** Tables of all services that name the person. */
+async function findTraces(): Promise<string[]> {
+  const { rows } = await database.query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+     WHERE schemaname IN ('authorization', 'consent', 'consent_audit', 'health_data')`,
+  );
+  const found: string[] = [];
+  for (const { name } of rows) {
+    const { rowCount } = await database.query(`SELECT 1 FROM ${name} t WHERE t::text LIKE $1 LIMIT 1`, [
+      `%${PERSON}%`,
+    ]);
+    if (rowCount !== 0) found.push(name);
+  }
+  return found;
+}
+
+const erase = (...more: string[]) =>
+  runAsOperator(stack, ['erase', '--user', PERSON, '--confirm', PERSON, ...more]);
+
+beforeAll(async () => {
+  stack = await startRunningStack({ redis: false });
+  const { pathname } = new URL(stack.databases.consent.url);
+  const url = new URL(stack.adminDatabaseUrl);
+  url.pathname = pathname;
+  database = new pg.Client({ connectionString: url.href });
+  await database.connect();
+  // An app of somebody else: one of the person's own would end with the person.
+  const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
+  person = { ...(await moveIn(stack, PERSON)), app };
+  person.tokens = await app.connect(person.session, ['read:health-data:heart', 'read:profile']);
+  neighbour = await moveIn(stack, 'neighbour');
+  await useEverything(person);
+});
+afterAll(async () => {
+  await database?.end();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+test('a person is removed from every service, and what was cut short is finished by a repeat', async () => {
+  expect((await findTraces()).length).toBeGreaterThan(5);
+  expect(await erase()).toMatchObject({ code: 1, errors: expect.stringContaining('owns 1 apps') });
+  expectStatus(200, await person.app.read(person.tokens.accessToken, HEART_PATH));
+
+  await stack.processes.get('health-data')?.stop();
+  const cutShort = await erase('--revoke-apps');
+  expect(cutShort).toMatchObject({ code: 1, errors: expect.stringContaining('run it again') });
+  expect(cutShort.document.removed).toMatchObject({ authorization: { apps: 1 }, consent: { grants: 2 } });
+  await stack.processes.get('health-data')?.start();
+
+  expect(await erase('--revoke-apps')).toMatchObject({ code: 0, errors: '' });
+  expect(await findTraces()).toEqual([]);
+  // The gateway comes back to health-data in its own time, and a 503 would tell nothing of the person.
+  await eventually(() => useEverything(neighbour), { timeoutMs: 20_000, intervalMs: 100 });
+  expectStatus(401, await person.app.read(person.tokens.accessToken, HEART_PATH));
+  expect(await erase()).toMatchObject({ code: 0 });
+});
+
+test('a person is not erased by a slip', async () => {
+  const args = ['erase', '--user', 'neighbour', '--confirm', 'neighbor'];
+  expect(await runAsOperator(stack, args)).toMatchObject({ code: 2, document: null });
+  await useEverything(neighbour);
+});

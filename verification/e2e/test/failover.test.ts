@@ -1,0 +1,211 @@
+import { cp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { runAsOperator } from '@phds/e2e/operator-command';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+  THROWAWAY_SETTINGS,
+} from '@phds/local-servers/embedded-postgres';
+import { crashDatabase, stopDatabase } from '@phds/running-system/outages';
+import { expectStatus, toTokens } from '@phds/running-system/partner-app';
+import { send } from '@phds/running-system/request';
+import { rotateSecret } from '@phds/running-system/revocation-ways';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { HEART_PATH, moveIn, type Resident, useEverything } from '@phds/running-system/working-system';
+import { eventually } from '@phds/test-kit/conditions';
+import pg from 'pg';
+
+let stack: RunningStack;
+let databases: AsyncDisposableStack;
+let resident: Resident;
+let leaver: Resident;
+let oldSecret: string;
+let oldRefreshToken: string;
+let standby: EmbeddedPostgres;
+let standbyDirectory: string;
+
+/** The server of the stack, with a standby of it that streams. */
+async function startStandby(settings: Record<string, string>): Promise<void> {
+  const { directory, start } = await stopDatabase(stack);
+  standbyDirectory = `${directory}.standby`;
+  await cp(directory, standbyDirectory, { recursive: true });
+  databases.use(await start(settings));
+  await writeFile(join(standbyDirectory, 'standby.signal'), '');
+  const { hostname, port, username, password } = new URL(stack.adminDatabaseUrl);
+  standby = databases.use(
+    await startEmbeddedPostgres({
+      directory: standbyDirectory,
+      port: 0,
+      standby: true,
+      password: decodeURIComponent(password),
+      settings: {
+        ...THROWAWAY_SETTINGS,
+        primary_conninfo: `host=${hostname} port=${port} user=${username} password=${decodeURIComponent(password)}`,
+      },
+    }),
+  );
+  await untilTheDatabaseAnswers();
+}
+
+/** The server crashes, and its standby takes its place, as a database manager arranges it. */
+async function failOver(): Promise<void> {
+  await crashDatabase(stack);
+  await asAdmin(standby.adminUrl, (admin) => admin.query('SELECT pg_promote()'));
+  await standby.stop();
+  const { port, password } = new URL(stack.adminDatabaseUrl);
+  databases.use(
+    await startEmbeddedPostgres({
+      directory: standbyDirectory,
+      port: Number(port),
+      password: decodeURIComponent(password),
+      settings: THROWAWAY_SETTINGS,
+    }),
+  );
+  await untilTheDatabaseAnswers();
+}
+
+async function asAdmin<T>(url: string, use: (admin: pg.Client) => Promise<T>): Promise<T> {
+  const admin = new pg.Client({ connectionString: url });
+  admin.on('error', () => undefined);
+  await admin.connect();
+  try {
+    return await use(admin);
+  } finally {
+    await admin.end();
+  }
+}
+
+async function untilTheDatabaseAnswers(): Promise<void> {
+  await eventually(async () => {
+    const { status } = await send(`${stack.gateway}/partner/consent/grants`, { bearer: resident.session });
+    return status === 200;
+  });
+}
+
+/** What every failover below must not bring back. */
+async function takeBack(): Promise<void> {
+  const { session, tokens } = leaver;
+  const url = `${stack.gateway}/partner/consent/grants/${tokens.grantId}`;
+  expectStatus(200, await send(url, { method: 'DELETE', bearer: session }));
+  const { app } = resident;
+  oldSecret = app.clientSecret;
+  oldRefreshToken = resident.tokens.refreshToken;
+  app.clientSecret = await rotateSecret(resident, stack.gateway);
+  resident.tokens = toTokens(expectStatus(200, await app.refresh(oldRefreshToken)));
+  resident.tokens = toTokens(expectStatus(200, await app.refresh(resident.tokens.refreshToken)));
+}
+
+/** Each read once the services have settled what to make of the database. */
+async function readSettled({ app, tokens }: Resident): Promise<number> {
+  let answered = 503;
+  await eventually(async () => {
+    answered = (await app.read(tokens.accessToken, HEART_PATH)).status;
+    return answered !== 503;
+  });
+  return answered;
+}
+
+async function phdsRestore(...words: string[]): Promise<Record<string, unknown>> {
+  return (await runAsOperator(stack, ['restore', ...words])).document;
+}
+
+beforeEach(async () => {
+  databases = new AsyncDisposableStack();
+  stack = await startRunningStack({ redis: false });
+  resident = await moveIn(stack, 'resident');
+  leaver = await moveIn(stack, 'leaver');
+});
+afterEach(async () => {
+  for (const process of stack?.processes.values() ?? []) await process.stop();
+  await databases?.disposeAsync();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+describe('a synchronous standby that is promoted', () => {
+  beforeEach(async () => {
+    await startStandby({ synchronous_standby_names: '*' });
+    await eventually(() =>
+      asAdmin(stack.adminDatabaseUrl, async (admin) => {
+        const { rows } = await admin.query('SELECT sync_state FROM pg_stat_replication');
+        return rows[0]?.sync_state === 'sync';
+      }),
+    );
+    await takeBack();
+    await failOver();
+  });
+
+  test('serves without an operator, and what was taken back stays so', async () => {
+    expect(await readSettled(resident)).toBe(200);
+    expect(await readSettled(leaver)).toBe(401);
+    await useEverything(resident);
+    const rotated = resident.app.clientSecret;
+    resident.app.clientSecret = oldSecret;
+    expect((await resident.app.refresh(resident.tokens.refreshToken)).status).toBe(401);
+    resident.app.clientSecret = rotated;
+    expect((await resident.app.refresh(resident.tokens.refreshToken)).status).toBe(200);
+    expect(await phdsRestore('status')).toEqual({
+      consent: { latest: null, suspendedGrants: 0 },
+      authorization: { latest: null, suspendedApps: 0 },
+    });
+  });
+});
+
+describe('a standby that is promoted without the last acknowledged changes', () => {
+  beforeEach(async () => {
+    await startStandby({});
+    const isCaughtUp = (admin: pg.Client) =>
+      admin.query<{ done: boolean }>(
+        'SELECT replay_lsn >= pg_current_wal_lsn() AS done FROM pg_stat_replication',
+      );
+    await eventually(() =>
+      asAdmin(stack.adminDatabaseUrl, async (admin) => (await isCaughtUp(admin)).rows[0]?.done === true),
+    );
+  });
+
+  test('revives nothing that was taken back, until an operator confirms', async () => {
+    // From here on it gets nothing, and nobody waits for it.
+    await standby.stop();
+    await takeBack();
+    standby = databases.use(await restartStandbyAlone());
+    await failOver();
+    expect(await readSettled(leaver)).toBe(401);
+    expect(await readSettled(resident)).toBe(401);
+    resident.app.clientSecret = oldSecret;
+    expect((await resident.app.refresh(oldRefreshToken)).status).toBe(401);
+    expect(await phdsRestore('status')).toMatchObject({
+      consent: { latest: { kind: 'detected', confirmedAt: null }, suspendedGrants: 2 },
+      authorization: { latest: { kind: 'detected', confirmedAt: null }, suspendedApps: 2 },
+    });
+
+    // A secret from after the failover works at once; a refresh token from before does not.
+    resident.app.clientSecret = await rotateSecret(resident, stack.gateway);
+    expect(await resident.app.refresh(oldRefreshToken)).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+    await useNewConsent();
+
+    await phdsRestore('confirm', '--confirm', 'believe');
+    expect((await resident.app.refresh(oldRefreshToken)).status).toBe(200);
+    expect(await readSettled(leaver)).toBe(200);
+  });
+});
+
+/** What people allow afterwards works, whatever waits for a confirmation. */
+async function useNewConsent(): Promise<void> {
+  const newcomer = await moveIn(stack, 'newcomer');
+  await useEverything(newcomer);
+}
+
+/** The standby without the server it followed. */
+async function restartStandbyAlone(): Promise<EmbeddedPostgres> {
+  const { password } = new URL(stack.adminDatabaseUrl);
+  return startEmbeddedPostgres({
+    directory: standbyDirectory,
+    port: 0,
+    standby: true,
+    password: decodeURIComponent(password),
+    settings: THROWAWAY_SETTINGS,
+  });
+}

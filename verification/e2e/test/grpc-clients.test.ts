@@ -1,0 +1,244 @@
+import { createHash } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Caller } from '@phds/dev-stack/key-files';
+import { signServiceToken } from '@phds/e2e/service-tokens';
+import { IndependentClient, RPCS } from '@phds/running-system/independent-grpc';
+import { callInternally } from '@phds/running-system/ingestion';
+import { type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+
+type Service = 'authorization' | 'consent' | 'health-data';
+const SERVICES: readonly Service[] = ['authorization', 'consent', 'health-data'];
+const HEART = 'read:health-data:heart';
+
+let stack: RunningStack;
+let clients: Readonly<Record<Service, IndependentClient>>;
+let app: PartnerApp;
+let session: string;
+let tokens: Tokens;
+
+beforeAll(async () => {
+  stack = await startRunningStack();
+  const open = (service: Service) => new IndependentClient(stack.rpcAddresses[service]);
+  clients = {
+    authorization: open('authorization'),
+    consent: open('consent'),
+    'health-data': open('health-data'),
+  };
+  app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
+  session = await signIn(stack, 'ada');
+  tokens = await app.connect(session, [HEART]);
+});
+afterAll(async () => {
+  for (const service of SERVICES) clients?.[service][Symbol.dispose]();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+/** The metadata of a call in the name of a service. */
+async function as(
+  caller: Caller,
+  service: Service,
+  more: Record<string, string> = {},
+): Promise<Record<string, string>> {
+  const token = await (await stack.serviceTokens(caller))(service);
+  return { authorization: `Bearer ${token}`, ...more };
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest();
+
+describe('who may call', () => {
+  const rows = RPCS.map(({ path, service }) => [path, service] as const);
+  const refused = { code: status.PERMISSION_DENIED, detail: { reason: 'REASON_CALLER_NOT_ADMITTED' } };
+
+  test('every rpc of all ten services is known', () => {
+    expect(new Set(rows.map(([path]) => path.split('/')[1])).size).toBe(10);
+    expect(rows.length).toBeGreaterThan(40);
+  });
+
+  test.each(rows)('%s refuses who is no service, or another one', async (path, service) => {
+    const elsewhere = SERVICES.find((each) => each !== service) as Service;
+    const stranger: Caller = /IngestionService|EraseUser/.test(path) ? 'gateway' : 'importer';
+    const attempts: Record<string, string>[] = [
+      {},
+      { authorization: 'Bearer x' },
+      { authorization: `Bearer ${session}` },
+      { authorization: `Bearer ${tokens.accessToken}` },
+      await as('gateway', elsewhere),
+      // Of the right key, for ten years.
+      { authorization: `Bearer ${await signServiceToken(stack, 'gateway', service, 315_360_000)}` },
+      await as(stranger, service, { 'phds-session': session }),
+    ];
+    for (const metadata of attempts) {
+      await expect(clients[service].call(path, {}, metadata)).rejects.toMatchObject(refused);
+    }
+  });
+});
+
+describe('authorization', () => {
+  test('tells the facts behind a token, and that there are none behind another', async () => {
+    const path = '/phds.authorization.v1.TokenService/Introspect';
+    const metadata = await as('gateway', 'authorization');
+    const live = await clients.authorization.call(path, { token_hash: sha256(tokens.accessToken) }, metadata);
+    expect(live).toMatchObject({
+      status: 'TOKEN_STATUS_LIVE',
+      ledger_checked: true,
+      principal: { client_id: app.clientId, user_id: 'ada', grant_id: tokens.grantId, scopes: [HEART] },
+    });
+    expect(live.assertion.split('.')).toHaveLength(3);
+    const unknown = await clients.authorization.call(path, { token_hash: sha256('x') }, metadata);
+    expect(unknown).toMatchObject({ status: 'TOKEN_STATUS_UNKNOWN', principal: null, assertion: '' });
+  });
+
+  test('names what is wrong with a request in the details of its error', async () => {
+    const metadata = await as('gateway', 'authorization', { 'phds-session': session });
+    const path = '/phds.authorization.v1.AppService/RegisterApp';
+    const settings = { name: '', redirect_uris: ['http://evil.example/'] };
+    await expect(clients.authorization.call(path, { settings }, metadata)).rejects.toMatchObject({
+      code: status.INVALID_ARGUMENT,
+      detail: {
+        reason: 'REASON_INVALID_REQUEST',
+        violations: expect.arrayContaining([
+          { parameter: 'redirectUris', message: expect.any(String) },
+          { parameter: 'name', message: expect.any(String) },
+        ]),
+      },
+    });
+  });
+});
+
+describe('consent', () => {
+  const list = '/phds.consent.v1.ConsentService/ListGrants';
+
+  test('lists the grants of the session that it verified itself', async () => {
+    const metadata = await as('gateway', 'consent', { 'phds-session': session });
+    const answer = await clients.consent.call(list, {}, metadata);
+    expect(answer.grants).toMatchObject([
+      {
+        id: tokens.grantId,
+        status: 'GRANT_STATUS_ACTIVE',
+        scopes: [HEART],
+        app: { client_id: app.clientId },
+      },
+    ]);
+  });
+
+  test('believes no session that is none, whoever forwards it', async () => {
+    for (const forged of ['x', tokens.accessToken, `${session.slice(0, -4)}AAAA`]) {
+      const metadata = await as('gateway', 'consent', { 'phds-session': forged });
+      await expect(clients.consent.call(list, {}, metadata)).rejects.toMatchObject({
+        code: status.UNAUTHENTICATED,
+        message: '',
+        detail: { reason: 'REASON_UNAUTHORIZED' },
+      });
+    }
+  });
+
+  test('has the reason of each refusal in its details', async () => {
+    const metadata = await as('gateway', 'consent', { 'phds-session': session });
+    const missing = clients.consent.call(
+      '/phds.consent.v1.ConsentService/GetGrant',
+      { id: 'grt_x' },
+      metadata,
+    );
+    await expect(missing).rejects.toMatchObject({
+      code: status.NOT_FOUND,
+      detail: { reason: 'REASON_NOT_FOUND' },
+    });
+  });
+});
+
+describe('health-data', () => {
+  const list = '/phds.healthdata.v1.HealthDataService/ListReadings';
+
+  async function assertionOf(accessToken: string): Promise<string> {
+    const metadata = await as('gateway', 'authorization');
+    const request = { token_hash: sha256(accessToken) };
+    const path = '/phds.authorization.v1.TokenService/Introspect';
+    return (await clients.authorization.call(path, request, metadata)).assertion;
+  }
+
+  test('takes what importers bring, and hands it out against an assertion', async () => {
+    const readings = [{ type: 'Heart Rate', start: { seconds: 1_700_000_000 }, value: 61, source: 'manual' }];
+    const put = '/phds.healthdata.v1.IngestionService/PutReadings';
+    const importer = await as('importer', 'health-data');
+    const request = { user_id: 'ada', readings };
+    const first = await clients['health-data'].call(put, request, importer);
+    expect(first.result).toMatchObject({ inserted: 1, updated: 0, unchanged: 0, refusals: [] });
+    const again = await clients['health-data'].call(put, request, importer);
+    expect(again.result).toMatchObject({ inserted: 0, updated: 0, unchanged: 1 });
+
+    const assertion = await assertionOf(tokens.accessToken);
+    const metadata = await as('gateway', 'health-data', { 'phds-assertion': assertion });
+    const { document } = await clients['health-data'].call(list, { category: 'heart' }, metadata);
+    expect(document.total).toBe(1);
+    expect(JSON.parse(document.body.toString('utf8')).data).toMatchObject([
+      { type: 'Heart Rate', value: 61, timestamp: '2023-11-14T22:13:20.000Z' },
+    ]);
+  });
+
+  test('derives the scope from the rpc, and verifies the assertion itself', async () => {
+    const metadata = await as('gateway', 'health-data', {
+      'phds-assertion': await assertionOf(tokens.accessToken),
+    });
+    const sleep = clients['health-data'].call(list, { category: 'sleep' }, metadata);
+    await expect(sleep).rejects.toMatchObject({
+      code: status.PERMISSION_DENIED,
+      detail: { reason: 'REASON_INSUFFICIENT_SCOPE', required_scope: 'read:health-data:sleep' },
+    });
+    const profile = clients['health-data'].call(
+      '/phds.healthdata.v1.HealthDataService/GetProfile',
+      {},
+      metadata,
+    );
+    await expect(profile).rejects.toMatchObject({ detail: { required_scope: 'read:profile' } });
+    for (const forged of ['x', session, `${metadata['phds-assertion']?.slice(0, -4)}AAAA`]) {
+      const call = clients['health-data'].call(
+        list,
+        { category: 'heart' },
+        await as('gateway', 'health-data', { 'phds-assertion': forged }),
+      );
+      await expect(call).rejects.toMatchObject({
+        code: status.INTERNAL,
+        detail: { reason: 'REASON_INTERNAL' },
+      });
+    }
+  });
+});
+
+describe('probes', () => {
+  test.each(SERVICES)('%s says that it lives and is ready, to whoever asks', async (service) => {
+    const { status: ready } = await send(`${stack.probeUrls[service]}/readyz`);
+    const { status: live } = await send(`${stack.probeUrls[service]}/livez`);
+    expect([ready, live]).toEqual([200, 200]);
+  });
+});
+
+describe('Connect over HTTP, as curl speaks it', () => {
+  const rpc = 'phds.consent.v1.ConsentService/ListGrants';
+
+  test('answers an admitted caller with JSON', async () => {
+    const headers = { 'phds-session': session };
+    const answer = await callInternally(stack, { service: 'consent', rpc, caller: 'gateway', headers });
+    expect(answer.status).toBe(200);
+    expect(answer.body.grants).toMatchObject([
+      { id: tokens.grantId, status: 'GRANT_STATUS_ACTIVE', scopes: [HEART], app: { clientId: app.clientId } },
+    ]);
+  });
+
+  test('refuses everybody else with the reason as a detail', async () => {
+    const url = `${stack.internalUrls.consent}/${rpc}`;
+    const answer = await send(url, { json: {}, headers: { 'phds-session': session } });
+    expect(answer.status).toBe(403);
+    expect(answer.body).toMatchObject({
+      code: 'permission_denied',
+      details: [{ type: 'phds.common.v1.ErrorDetail', value: expect.any(String) }],
+    });
+    const importer = await callInternally(stack, { service: 'consent', rpc, caller: 'importer' });
+    expect(importer.status).toBe(403);
+    const signedOut = await callInternally(stack, { service: 'consent', rpc, caller: 'gateway' });
+    expect([signedOut.status, signedOut.body.code]).toEqual([401, 'unauthenticated']);
+  });
+});

@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runImport, startImport } from '@phds/e2e/import-command';
+import { listImports } from '@phds/running-system/ingestion';
+import { expectStatus, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import type { Answer } from '@phds/running-system/request';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { eventually } from '@phds/test-kit/conditions';
+
+const IMPORTERS = 20;
+// Twenty processes that start at once, or one that stores a large file, on a machine that is busy with other tests.
+const PATIENCE_MS = 180_000;
+const MINUTE_MS = 60_000;
+const BEGIN = Date.UTC(2024, 0, 1);
+
+let stack: RunningStack;
+let directory: string;
+
+beforeAll(async () => {
+  stack = await startRunningStack();
+  directory = await mkdtemp(join(tmpdir(), 'phds-imports-'));
+});
+afterAll(async () => {
+  await stack?.[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Steps of as many minutes from two devices in turn, and among them now and then a value that no one has. */
+async function writeSteps(name: string, minutes: number): Promise<string> {
+  const lines = ['type,start,end,value,unit,source'];
+  for (let minute = 0; minute < minutes; minute += 1) {
+    const [start, end] = [minute, minute + 1].map((n) => new Date(BEGIN + n * MINUTE_MS).toISOString());
+    const value = minute % 1000 === 999 ? 1_000_000 : minute % 90;
+    lines.push(`Steps,${start},${end},${value},count,${minute % 2 === 0 ? 'iphone' : 'apple-watch'}`);
+  }
+  const path = join(directory, name);
+  await writeFile(path, `${lines.join('\n')}\n`);
+  return path;
+}
+
+const SCOPES = ['read:health-data:activity', 'read:aggregations', 'read:trends'];
+const PATHS = [
+  'health-data/activity',
+  'aggregations',
+  'trends?type=steps&bucket=day',
+  'trends?type=steps&bucket=hour',
+];
+
+// Of each person, and of each answer.
+const OWN = new Set(['id', 'generatedAt']);
+
+/** What partners read of a person's activity: the newest readings, summaries, totals. */
+async function readActivity(user: string): Promise<Answer['body'][]> {
+  const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
+  const { accessToken } = await app.connect(await signIn(stack, user), SCOPES);
+  const answers = await Promise.all(PATHS.map((path) => app.read(accessToken, `/api/v1/${path}`)));
+  return answers.map((answer) =>
+    JSON.parse(
+      JSON.stringify(expectStatus(200, answer).body, (name, value) => (OWN.has(name) ? null : value)),
+    ),
+  );
+}
+
+function countOf({ stored, refusedCount, leftOutCount }: Answer['body']): number {
+  return stored.inserted + stored.updated + stored.unchanged + refusedCount + leftOutCount;
+}
+
+describe('many importers of the same file', () => {
+  test(
+    'leave exactly one copy and the totals of a single import',
+    async () => {
+      const minutes = 4_000;
+      const file = await writeSteps('steps.csv', minutes);
+      await runImport(stack, ['csv', file, '--user', 'one']);
+      const reports = await Promise.all(
+        Array.from({ length: IMPORTERS }, () => runImport(stack, ['csv', file, '--user', 'many'])),
+      );
+      expect(reports.map(countOf)).toEqual(Array(IMPORTERS).fill(minutes));
+      expect(reports.map(({ refusedCount }) => refusedCount)).toEqual(Array(IMPORTERS).fill(4));
+      expect(reports.reduce((sum, { stored }) => sum + stored.inserted, 0)).toBe(minutes - 4);
+      expect(reports.reduce((sum, { stored }) => sum + stored.updated, 0)).toBe(0);
+      const activity = await readActivity('many');
+      expect(activity[0].pagination.total).toBe(minutes - 4);
+      expect(activity).toEqual(await readActivity('one'));
+      expect(await listImports(stack, 'many')).toMatchObject([{ state: 'finished' }]);
+    },
+    PATIENCE_MS,
+  );
+});
+
+describe('an importer that is killed', () => {
+  test(
+    'is gone on with where it was, with a report about the whole file',
+    async () => {
+      const minutes = 120_000;
+      const file = await writeSteps('many-steps.csv', minutes);
+      const args = ['csv', file, '--user', 'killed'];
+      const first = startImport(stack, args);
+      const ended = once(first, 'exit');
+      await eventually(
+        async () => (await listImports(stack, 'killed')).some(({ report = '' }) => report !== ''),
+        {
+          timeoutMs: 60_000,
+        },
+      );
+      first.kill('SIGKILL');
+      expect(await ended).toEqual([null, 'SIGKILL']);
+      const [interrupted] = await listImports(stack, 'killed');
+      const before = countOf(JSON.parse(interrupted?.report ?? ''));
+      expect(interrupted?.state).toBe('running');
+      expect(before).toBeGreaterThan(0);
+      expect(before).toBeLessThan(minutes);
+      const report = await runImport(stack, args);
+      expect(countOf(report)).toBe(minutes);
+      expect(report).toMatchObject({ refusedCount: minutes / 1000, stored: { updated: 0 } });
+      const [list] = await readActivity('killed');
+      expect(list.pagination.total).toBe(minutes - minutes / 1000);
+      const again = await runImport(stack, args);
+      expect(again.stored).toEqual({ inserted: 0, updated: 0, unchanged: minutes - minutes / 1000 });
+    },
+    PATIENCE_MS,
+  );
+});

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Browser } from '@phds/e2e/browser';
+import { type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import * as client from 'openid-client';
+
+const HEART = 'read:health-data:heart';
+const PROFILE = 'read:profile';
+const SCOPE = `${HEART} ${PROFILE}`;
+
+let stack: RunningStack;
+let app: PartnerApp;
+let user: Browser;
+
+beforeAll(async () => {
+  stack = await startRunningStack();
+  app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { requirePkce: true });
+  user = new Browser(await signIn(stack, 'ada'));
+});
+afterAll(async () => stack?.[Symbol.asyncDispose]());
+
+/** What openid-client knows of the server after discovery. */
+function discover(authentication: client.ClientAuth): Promise<client.Configuration> {
+  return client.discovery(new URL(stack.gateway), app.clientId, undefined, authentication, {
+    algorithm: 'oauth2',
+    // Plain http is for this machine alone.
+    execute: [client.allowInsecureRequests],
+  });
+}
+
+async function readStatus(config: client.Configuration, accessToken: string): Promise<number> {
+  const url = new URL('/api/v1/health-data/heart', stack.gateway);
+  return (await client.fetchProtectedResource(config, accessToken, url, 'GET')).status;
+}
+
+interface Checks {
+  readonly pkceCodeVerifier: string;
+  readonly expectedState: string;
+}
+
+async function newChecks(): Promise<{ checks: Checks; parameters: Record<string, string> }> {
+  const checks = {
+    pkceCodeVerifier: client.randomPKCECodeVerifier(),
+    expectedState: client.randomState(),
+  };
+  const parameters = {
+    redirect_uri: REDIRECT_URI,
+    scope: SCOPE,
+    state: checks.expectedState,
+    code_challenge: await client.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
+    code_challenge_method: 'S256',
+  };
+  return { checks, parameters };
+}
+
+describe('openid-client', () => {
+  const ways: [string, () => client.ClientAuth, typeof client.buildAuthorizationUrlWithPAR][] = [
+    [
+      'an ordinary authorization URL and a secret in the body',
+      () => client.ClientSecretPost(app.clientSecret),
+      async (config, parameters) => client.buildAuthorizationUrl(config, parameters),
+    ],
+    [
+      'a pushed request and HTTP Basic',
+      () => client.ClientSecretBasic(app.clientSecret),
+      client.buildAuthorizationUrlWithPAR,
+    ],
+  ];
+
+  test.each(ways)('lives the whole life of a grant with %s', async (_way, authentication, buildUrl) => {
+    const config = await discover(authentication());
+    const { checks, parameters } = await newChecks();
+
+    const callback = await user.decide(await buildUrl(config, parameters), { share: [HEART] });
+    const tokens = await client.authorizationCodeGrant(config, callback, checks);
+    expect(tokens).toMatchObject({ token_type: 'bearer', scope: HEART, refresh_token: expect.any(String) });
+    expect(tokens.expiresIn()).toBeGreaterThan(3590);
+    expect(await readStatus(config, tokens.access_token)).toBe(200);
+    expect(await client.tokenIntrospection(config, tokens.access_token)).toMatchObject({
+      active: true,
+      client_id: app.clientId,
+      scope: HEART,
+    });
+
+    const renewed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
+    expect(renewed.access_token).not.toBe(tokens.access_token);
+    expect(await readStatus(config, renewed.access_token)).toBe(200);
+
+    await client.tokenRevocation(config, renewed.refresh_token ?? '');
+    for (const { access_token } of [tokens, renewed]) {
+      expect(await client.tokenIntrospection(config, access_token)).toEqual({ active: false });
+      await expect(readStatus(config, access_token)).rejects.toMatchObject({ status: 401 });
+    }
+    await expect(client.refreshTokenGrant(config, renewed.refresh_token ?? '')).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+  });
+
+  test('learns of a denial, with state and issuer as it wants them', async () => {
+    const config = await discover(client.ClientSecretPost(app.clientSecret));
+    const { checks, parameters } = await newChecks();
+    const callback = await user.decide(client.buildAuthorizationUrl(config, parameters), 'deny');
+    await expect(client.authorizationCodeGrant(config, callback, checks)).rejects.toMatchObject({
+      error: 'access_denied',
+    });
+  });
+
+  test('is sent back with invalid_request when it leaves PKCE out and the app requires it', async () => {
+    const config = await discover(client.ClientSecretPost(app.clientSecret));
+    const { redirect_uri, scope, state } = (await newChecks()).parameters as Record<string, string>;
+    const url = client.buildAuthorizationUrl(config, { redirect_uri, scope, state } as Record<
+      string,
+      string
+    >);
+    const answer = await user.open(url);
+    expect(answer.status).toBe(303);
+    const location = new URL(answer.headers.get('location') ?? '');
+    expect(location.origin + location.pathname).toBe(REDIRECT_URI);
+    expect(Object.fromEntries(location.searchParams)).toMatchObject({
+      error: 'invalid_request',
+      state,
+      iss: stack.gateway,
+    });
+  });
+
+  test('gets a userless token, which is an access token without a grant', async () => {
+    const config = await discover(client.ClientSecretBasic(app.clientSecret));
+    const tokens = await client.clientCredentialsGrant(config, { scope: HEART });
+    expect(tokens).toEqual({
+      access_token: expect.stringMatching(/^phds_at_/),
+      token_type: 'bearer',
+      expires_in: 3600,
+      scope: HEART,
+    });
+    await expect(readStatus(config, tokens.access_token)).resolves.toBe(403);
+    const unknown = client.clientCredentialsGrant(config, { scope: 'read:everything' });
+    await expect(unknown).rejects.toMatchObject({ error: 'invalid_scope' });
+  });
+
+  test('cannot authenticate with a wrong secret', async () => {
+    const config = await discover(client.ClientSecretBasic(`${app.clientSecret}x`));
+    await expect(client.clientCredentialsGrant(config)).rejects.toMatchObject({ status: 401 });
+  });
+});

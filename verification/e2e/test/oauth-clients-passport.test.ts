@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Browser, toLocation } from '@phds/e2e/browser';
+import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import express from 'express';
+import { Passport } from 'passport';
+import { Strategy } from 'passport-oauth2';
+
+const HEART = 'read:health-data:heart';
+const PATH = '/api/v1/health-data/heart';
+
+interface Connected {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+}
+
+let stack: RunningStack;
+let server: Server;
+let site: string;
+let app: PartnerApp;
+let strategy: Strategy;
+let user: Browser;
+
+beforeAll(async () => {
+  stack = await startRunningStack();
+  user = new Browser(await signIn(stack, 'ada'));
+  server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  site = `http://localhost:${(server.address() as AddressInfo).port}`;
+  app = await registerApp(stack.gateway, await signIn(stack, 'developer'), {
+    redirectUris: [`${site}/callback`],
+  });
+  strategy = createStrategy();
+  server.on('request', createSite(strategy));
+});
+afterAll(async () => {
+  server.close();
+  server.closeAllConnections();
+  await stack[Symbol.asyncDispose]();
+});
+
+function createStrategy(): Strategy {
+  const options = {
+    authorizationURL: `${stack.gateway}/oauth/authorize`,
+    tokenURL: `${stack.gateway}/oauth/token`,
+    clientID: app.clientId,
+    clientSecret: app.clientSecret,
+    callbackURL: `${site}/callback`,
+    scope: [HEART],
+    pkce: true,
+    state: true,
+  };
+  return new Strategy(options, (accessToken, refreshToken, _profile, done) =>
+    done(null, { accessToken, refreshToken } satisfies Connected),
+  );
+}
+
+/** A partner's web site with one visitor, whose session is in memory. */
+function createSite(oauth: Strategy): express.Express {
+  const passport = new Passport();
+  passport.use('phds', oauth);
+  const session = {};
+  return express()
+    .use((request, _response, next) => {
+      Object.assign(request, { session });
+      next();
+    })
+    .get('/connect', passport.authenticate('phds', { session: false }))
+    .get('/callback', passport.authenticate('phds', { session: false }), (request, response) => {
+      response.json((request as unknown as { user: Connected }).user);
+    });
+}
+
+function refresh(refreshToken: string): Promise<Connected> {
+  const { promise, resolve, reject } = Promise.withResolvers<Connected>();
+  const parameters = { grant_type: 'refresh_token' } as const;
+  strategy._oauth2.getOAuthAccessToken(refreshToken, parameters, (error, accessToken, successor) =>
+    error ? reject(error) : resolve({ accessToken, refreshToken: successor }),
+  );
+  return promise;
+}
+
+async function readStatus({ accessToken }: Connected): Promise<number> {
+  return (await app.read(accessToken, PATH)).status;
+}
+
+describe('passport-oauth2', () => {
+  test('lives the whole life of a grant on a web site with state and PKCE', async () => {
+    const start = toLocation(await send(`${site}/connect`), site);
+    const callback = await user.decide(start, { share: [HEART] });
+    expect(callback.origin).toBe(site);
+    const connected: Connected = (await send(callback)).body;
+    expect(await readStatus(connected)).toBe(200);
+
+    const renewed = await refresh(connected.refreshToken);
+    expect(renewed.accessToken).not.toBe(connected.accessToken);
+    expect(await readStatus(renewed)).toBe(200);
+
+    expect((await app.revoke(renewed.refreshToken)).status).toBe(200);
+    expect(await readStatus(connected)).toBe(401);
+    expect(await readStatus(renewed)).toBe(401);
+    await expect(refresh(renewed.refreshToken)).rejects.toMatchObject({ statusCode: 400 });
+  });
+
+  test('sees a denial as a failed sign-in', async () => {
+    const start = toLocation(await send(`${site}/connect`), site);
+    expect((await send(await user.decide(start, 'deny'))).status).toBe(401);
+  });
+});

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  expectStatus,
+  type PartnerApp,
+  registerApp,
+  type Tokens,
+  toTokens,
+} from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { type Answer, send } from '@phds/running-system/request';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { eventually } from '@phds/test-kit/conditions';
+
+const HEART = 'read:health-data:heart';
+const PATH = '/api/v1/health-data/heart';
+const LIFE_MS = 4_000;
+
+let stack: RunningStack;
+let app: PartnerApp;
+let user: string;
+
+beforeAll(async () => {
+  stack = await startRunningStack();
+  app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
+  user = await signIn(stack, 'ada');
+});
+afterAll(async () => stack?.[Symbol.asyncDispose]());
+
+const grantUrl = (id: string) => `${stack.gateway}/partner/consent/grants/${id}`;
+const codeOf = ({ status, body }: Answer): [number, string] => [status, body.code];
+
+async function shorten({ grantId }: Tokens, lifeMs: number): Promise<void> {
+  const json = { expiresAt: new Date(Date.now() + lifeMs).toISOString() };
+  expectStatus(200, await send(grantUrl(grantId), { method: 'PATCH', bearer: user, json }));
+}
+
+describe('a grant at its end', () => {
+  test('gives no token beyond it', async () => {
+    const tokens = await app.connect(user, [HEART]);
+    await shorten(tokens, 100_000);
+    const { body } = expectStatus(200, await app.refresh(tokens.refreshToken));
+    expect(body.expires_in).toBeLessThanOrEqual(100);
+    expect(body.expires_in).toBeGreaterThan(60);
+  });
+
+  test('refuses data and refreshes, reads as expired, and is followed by another', async () => {
+    const before = await app.connect(user, [HEART]);
+    await shorten(before, LIFE_MS);
+    // This one cannot outlive the grant; the one before was promised an hour.
+    const capped = toTokens(expectStatus(200, await app.refresh(before.refreshToken)));
+    expect((await app.read(capped.accessToken, PATH)).status).toBe(200);
+    expect((await app.read(before.accessToken, PATH)).status).toBe(200);
+
+    await eventually(async () => {
+      expect(codeOf(await app.read(before.accessToken, PATH))).toEqual([403, 'CONSENT_REQUIRED']);
+    });
+    const expired = await app.read(capped.accessToken, PATH);
+    expect(codeOf(expired)).toEqual([401, 'TOKEN_EXPIRED']);
+    expect(expired.headers.get('www-authenticate')).toBe('Bearer realm="phds", error="invalid_token"');
+    expect(codeOf(await app.refresh(capped.refreshToken))).toEqual([400, 'INVALID_GRANT']);
+    const { data } = expectStatus(200, await send(grantUrl(before.grantId), { bearer: user })).body;
+    expect(data).toMatchObject({ status: 'expired', revokedAt: null, revokedBy: null });
+
+    const again = await app.connect(user, [HEART]);
+    expect(again.grantId).not.toBe(before.grantId);
+    expect((await app.read(again.accessToken, PATH)).status).toBe(200);
+    expect(codeOf(await app.read(before.accessToken, PATH))).toEqual([403, 'CONSENT_REQUIRED']);
+  });
+});
+
+describe('a scope withdrawn and given back', () => {
+  test('works again at once, with the token of before', async () => {
+    const tokens = await app.connect(user, [HEART, 'read:profile']);
+    const read = async () => codeOf(await app.read(tokens.accessToken, PATH));
+    for (let i = 0; i < 3; i += 1) {
+      expect(await read()).toEqual([200, undefined]);
+      const json = { scopes: ['read:profile'] };
+      expectStatus(200, await send(grantUrl(tokens.grantId), { method: 'PATCH', bearer: user, json }));
+      expect(await read()).toEqual([403, 'CONSENT_REQUIRED']);
+      const { grantId } = await app.expectCode(user, [HEART]);
+      expect(grantId).toBe(tokens.grantId);
+    }
+    expect(await read()).toEqual([200, undefined]);
+  });
+});

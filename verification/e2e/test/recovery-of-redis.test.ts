@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
+import { type Answer, send } from '@phds/running-system/request';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { HEART_PATH, moveIn, type Resident, useEverything } from '@phds/running-system/working-system';
+import { eventually } from '@phds/test-kit/conditions';
+import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+
+const LIMIT = 60;
+const GATEWAYS = 2;
+
+let redis: TestRedis;
+let stack: RunningStack;
+
+async function countRefusedRecords(): Promise<number> {
+  const client = new pg.Client({ connectionString: stack.databases.consent.ownerUrl });
+  await client.connect();
+  const { rows } = await client.query(
+    'SELECT count(*)::int AS n FROM access_record WHERE refers_to IS NOT NULL',
+  );
+  await client.end();
+  return rows[0].n;
+}
+
+/** Reads at every gateway. */
+function readEverywhere(app: PartnerApp, token: string): Promise<Answer[]> {
+  return Promise.all(stack.gatewayUrls.map((gateway) => app.at(gateway).read(token, HEART_PATH)));
+}
+
+function remaining({ headers }: Answer): number {
+  return Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1]);
+}
+
+async function untilGatewaysListen(): Promise<void> {
+  const client = new Redis(redis.url);
+  await eventually(async () => {
+    const [, listeners] = (await client.pubsub('NUMSUB', 'phds.events.v1')) as [string, number];
+    return listeners === GATEWAYS;
+  });
+  client.disconnect();
+}
+
+async function revokeGrant({ session, tokens }: Resident): Promise<void> {
+  const url = `${stack.gateway}/partner/consent/grants/${tokens.grantId}`;
+  expectStatus(200, await send(url, { method: 'DELETE', bearer: session }));
+}
+
+describeWithRedis('Redis is killed and comes back', () => {
+  beforeAll(async () => {
+    redis = await createTestRedis();
+    const gateway = { LIMIT_APP_USER_PER_MINUTE: String(LIMIT) };
+    stack = await startRunningStack({ gateways: GATEWAYS, redisUrl: redis.url, environment: { gateway } });
+  });
+  afterAll(async () => {
+    await stack?.[Symbol.asyncDispose]();
+    await redis?.[Symbol.asyncDispose]();
+  });
+
+  test('limits are shared, go on without it in each gateway, and are shared again', async () => {
+    const { app, tokens } = await moveIn(stack, 'counted');
+    await untilGatewaysListen();
+    const shared = await readEverywhere(app, tokens.accessToken);
+    expect(shared.map(remaining).sort((a, b) => a - b)).toEqual([LIMIT - 2, LIMIT - 1]);
+
+    await redis.stop();
+    const statuses: number[] = [];
+    for (let turn = 0; turn <= LIMIT; turn += 1) {
+      statuses.push((await app.read(tokens.accessToken, HEART_PATH)).status);
+    }
+    expect(new Set(statuses.slice(0, LIMIT))).toEqual(new Set([200]));
+    expect(statuses.at(-1)).toBe(429);
+    // Each counts for itself: the other one has a whole quota.
+    const other = app.at(stack.gatewayUrls[1] as string);
+    const answer = expectStatus(200, await other.read(tokens.accessToken, HEART_PATH));
+    expect(remaining(answer)).toBe(LIMIT - 1);
+
+    await redis.start();
+    await eventually(async () => {
+      const [first, second] = (await readEverywhere(app, tokens.accessToken)).map(remaining);
+      return Math.abs((first ?? 0) - (second ?? 0)) === 1;
+    });
+  });
+
+  test('what was revoked meanwhile is gone from every cache when it is back', async () => {
+    const resident = await moveIn(stack, 'cached');
+    const { app, tokens } = resident;
+    for (const answer of await readEverywhere(app, tokens.accessToken)) expectStatus(200, answer);
+    await redis.stop();
+    await revokeGrant(resident);
+    await redis.start();
+    await untilGatewaysListen();
+    // A round trip through each gateway comes after its own clearing.
+    await Promise.all(stack.gatewayUrls.map((gateway) => send(`${gateway}/api/versions`)));
+
+    const before = await countRefusedRecords();
+    for (const answer of await readEverywhere(app, tokens.accessToken)) expectStatus(401, answer);
+    // Refused by asking who this is, not by the record step: nobody held the token for good any more.
+    expect(await countRefusedRecords()).toBe(before);
+  });
+
+  test('without it everything works', async () => {
+    const resident = await moveIn(stack, 'without');
+    await redis.stop();
+    await useEverything(resident);
+    await redis.start();
+    await useEverything(resident);
+  });
+});

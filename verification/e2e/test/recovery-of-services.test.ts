@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ManagedProcess } from '@phds/dev-stack/managed-process';
+import type { Answer } from '@phds/running-system/request';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import {
+  HEART_PATH,
+  moveIn,
+  type Resident,
+  sendPatiently,
+  useEverything,
+} from '@phds/running-system/working-system';
+import { eventually } from '@phds/test-kit/conditions';
+
+type Name = 'authorization' | 'consent' | 'health-data' | 'gateway-1';
+
+const SERVICES = ['authorization', 'consent', 'health-data', 'gateway-1'] as const satisfies Name[];
+
+let stack: RunningStack;
+let resident: Resident;
+
+beforeAll(async () => {
+  stack = await startRunningStack({ gateways: 2 });
+  resident = await moveIn(stack, 'resident');
+});
+afterAll(async () => stack?.[Symbol.asyncDispose]());
+
+function processOf(name: string): ManagedProcess {
+  const found = stack.processes.get(name);
+  if (found === undefined) throw new Error(`no process ${name}`);
+  return found;
+}
+
+/** Starts a service and waits until it says that it lives; it may need others before it can work. */
+async function startUntilAlive(name: Name): Promise<{ readonly ready: Promise<void> }> {
+  const ready = processOf(name).start();
+  const base = name === 'gateway-1' ? stack.gateway : stack.probeUrls[name];
+  const alive = eventually(async () => (await fetch(`${base}/livez`)).ok, { timeoutMs: 30_000 });
+  await Promise.race([ready, alive]);
+  return { ready };
+}
+
+/** During an outage: an answer in time, the data only where it may be had, and otherwise a clean refusal. */
+function expectClean({ status, body, headers }: Answer): void {
+  if (status === 200) return;
+  expect(status).toBe(503);
+  expect(body.code).toMatch(/^(INTERNAL_ERROR|ACCESS_NOT_RECORDED)$/);
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(body).not.toHaveProperty('data');
+}
+
+/** By way of the gateway that is left. */
+async function askAround(): Promise<Record<'read' | 'token' | 'grants', Answer>> {
+  const base = stack.gatewayUrls[1] as string;
+  const { app, session, tokens } = resident;
+  const json = { ...app.credentials, grant_type: 'client_credentials' };
+  const [read, token, grants] = await Promise.all([
+    sendPatiently(base + HEART_PATH, { bearer: tokens.accessToken }),
+    sendPatiently(`${base}/oauth/token`, { json }),
+    sendPatiently(`${base}/partner/consent/grants`, { bearer: session }),
+  ]);
+  return { read, token, grants };
+}
+
+/** Kills them at once, looks around, and starts them in the order given. */
+async function killAndStart(killed: readonly Name[], order: readonly Name[]): Promise<void> {
+  await Promise.all(killed.map((name) => processOf(name).kill('SIGKILL')));
+  const answers = await askAround();
+  for (const answer of Object.values(answers)) expectClean(answer);
+  if (killed.includes('consent') || killed.includes('health-data')) expect(answers.read.status).toBe(503);
+  if (killed.includes('authorization')) expect(answers.token.status).toBe(503);
+  if (killed.includes('consent')) expect(answers.grants.status).toBe(503);
+  const ready: Promise<void>[] = [];
+  for (const name of order) ready.push((await startUntilAlive(name)).ready);
+  await Promise.all(ready);
+  await eventually(() => useEverything(resident), { timeoutMs: 20_000, intervalMs: 100 });
+}
+
+const pairs = SERVICES.flatMap((one, index) =>
+  SERVICES.slice(index + 1).map((other) => [one, other] as const),
+);
+
+test.each(SERVICES)('%s is killed and started again: all goes on without a manual step', async (name) => {
+  await killAndStart([name], [name]);
+});
+
+test.each(pairs)('%s and %s are killed, and the second is started first', async (one, other) => {
+  await killAndStart([one, other], [other, one]);
+});
+
+test('all four are killed and started callers first', async () => {
+  await killAndStart(SERVICES, ['gateway-1', 'authorization', 'health-data', 'consent']);
+});
+
+test('all four are killed and started from the ground up', async () => {
+  await killAndStart(SERVICES, ['consent', 'health-data', 'authorization', 'gateway-1']);
+});

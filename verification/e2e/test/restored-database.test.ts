@@ -1,0 +1,149 @@
+import { cp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { runAsOperator } from '@phds/e2e/operator-command';
+import type { EmbeddedPostgres } from '@phds/local-servers/embedded-postgres';
+import { stopDatabase } from '@phds/running-system/outages';
+import { expectStatus } from '@phds/running-system/partner-app';
+import { send } from '@phds/running-system/request';
+import { rotateSecret } from '@phds/running-system/revocation-ways';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { HEART_PATH, moveIn, type Resident, useEverything } from '@phds/running-system/working-system';
+import { eventually } from '@phds/test-kit/conditions';
+
+const GATEWAYS = 2;
+
+let stack: RunningStack;
+let databases: AsyncDisposableStack;
+let resident: Resident;
+
+/** Replaces the data directory while the server is down; the services stay. */
+async function restartDatabase(
+  change: (directory: string) => Promise<void>,
+  settings: Record<string, string> = {},
+): Promise<EmbeddedPostgres> {
+  const { directory, start } = await stopDatabase(stack);
+  await change(directory);
+  return databases.use(await start(settings));
+}
+
+const UNTOUCHED = {
+  consent: { latest: null, suspendedGrants: 0 },
+  authorization: { latest: null, suspendedApps: 0 },
+};
+
+const toBackup = (directory: string) => `${directory}.backup`;
+const backUp = (directory: string) => cp(directory, toBackup(directory), { recursive: true });
+
+async function putBack(directory: string): Promise<void> {
+  await rm(directory, { recursive: true });
+  await cp(toBackup(directory), directory, { recursive: true });
+}
+
+/** As backup programs restore: recovery reads what the archive has, here nothing, and ends on a timeline of its own. */
+async function recover(directory: string): Promise<void> {
+  await putBack(directory);
+  await writeFile(join(directory, 'recovery.signal'), '');
+}
+
+const CONFIRMATIONS = { status: [], declare: ['--confirm', 'suspend'], confirm: ['--confirm', 'believe'] };
+
+async function phdsRestore(action: keyof typeof CONFIRMATIONS): Promise<Record<string, unknown>> {
+  return (await runAsOperator(stack, ['restore', action, ...CONFIRMATIONS[action]])).document;
+}
+
+async function readEverywhere({ app, tokens }: Resident): Promise<number[]> {
+  const answers = stack.gatewayUrls.map((url) => app.at(url).read(tokens.accessToken, HEART_PATH));
+  return (await Promise.all(answers)).map(({ status }) => status);
+}
+
+/** Answers of the services once they have found the database again. */
+async function untilTheDatabaseIsBack(): Promise<void> {
+  await eventually(async () => {
+    const { status } = await send(`${stack.gateway}/partner/consent/grants`, { bearer: resident.session });
+    return status === 200;
+  });
+}
+
+beforeEach(async () => {
+  databases = new AsyncDisposableStack();
+  stack = await startRunningStack({ gateways: GATEWAYS, redis: false });
+  resident = await moveIn(stack, 'resident');
+  await useEverything(resident);
+});
+afterEach(async () => {
+  for (const process of stack?.processes.values() ?? []) await process.stop();
+  await databases?.disposeAsync();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+describe('a backup from before a revocation', () => {
+  beforeEach(async () => {
+    await restartDatabase(backUp);
+    await untilTheDatabaseIsBack();
+    const { session, tokens } = resident;
+    const url = `${stack.gateway}/partner/consent/grants/${tokens.grantId}`;
+    expectStatus(200, await send(url, { method: 'DELETE', bearer: session }));
+  });
+
+  test('revives nothing when it is recovered, until an operator says so', async () => {
+    await restartDatabase(recover, { restore_command: 'false' });
+    await untilTheDatabaseIsBack();
+    expect(await readEverywhere(resident)).toEqual([401, 401]);
+    const refreshed = await resident.app.refresh(resident.tokens.refreshToken);
+    expect(refreshed).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    const introspected = await resident.app.introspect(resident.tokens.accessToken);
+    expect(introspected.body).toEqual({ active: false });
+
+    const newcomer = await moveIn(stack, 'newcomer');
+    await useEverything(newcomer);
+    expect(await phdsRestore('status')).toMatchObject({
+      consent: { latest: { kind: 'detected', confirmedAt: null }, suspendedGrants: 1 },
+      // The backup has everything that this service acknowledged.
+      authorization: UNTOUCHED.authorization,
+    });
+
+    await phdsRestore('confirm');
+    expect(await readEverywhere(resident)).toEqual([200, 200]);
+    expect((await resident.app.refresh(resident.tokens.refreshToken)).status).toBe(200);
+  });
+
+  test('revives nothing when a snapshot is put back under running services', async () => {
+    const { app } = resident;
+    const { clientSecret: oldSecret } = app;
+    const { refreshToken } = resident.tokens;
+    app.clientSecret = await rotateSecret(resident, stack.gateway);
+    await restartDatabase(putBack);
+    await untilTheDatabaseIsBack();
+    expect(await readEverywhere(resident)).toEqual([401, 401]);
+    app.clientSecret = oldSecret;
+    expect((await app.refresh(refreshToken)).status).toBe(401);
+    expect(await phdsRestore('status')).toMatchObject({
+      consent: { latest: { kind: 'detected' }, suspendedGrants: 1 },
+      authorization: { latest: { kind: 'detected' }, suspendedApps: 1 },
+    });
+  });
+
+  test('revives nothing when a snapshot is put back and the services restarted, once an operator has said so', async () => {
+    await restartDatabase(async (directory) => {
+      for (const name of ['authorization', 'consent']) await stack.processes.get(name)?.stop();
+      await putBack(directory);
+    });
+    for (const name of ['consent', 'authorization']) await stack.processes.get(name)?.start();
+    await untilTheDatabaseIsBack();
+    // No trace of it in the database, and nobody who remembers: this is why it has to be said.
+    expect(await phdsRestore('status')).toEqual(UNTOUCHED);
+    expect(await phdsRestore('declare')).toMatchObject({
+      consent: { latest: { kind: 'declared' }, suspendedGrants: 1 },
+      authorization: { latest: { kind: 'declared' }, suspendedApps: 1 },
+    });
+    expect(await readEverywhere(resident)).toEqual([401, 401]);
+  });
+});
+
+test('a server that only crashed is believed', async () => {
+  await restartDatabase(async () => undefined);
+  await untilTheDatabaseIsBack();
+  expect(await readEverywhere(resident)).toEqual([200, 200]);
+  expect(await phdsRestore('status')).toEqual(UNTOUCHED);
+});

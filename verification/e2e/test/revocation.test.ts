@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type EventFilter, startEventFilter } from '@phds/e2e/event-filter';
+import { endAndRead, type Outcome, rotateAndAuthenticate } from '@phds/e2e/revocation-rounds';
+import { giveFirstReadings } from '@phds/running-system/first-reading';
+import { registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { type Contender, DELETE_OF_THE_GRANT, OTHER_WAYS } from '@phds/running-system/revocation-ways';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { eventually } from '@phds/test-kit/conditions';
+import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
+import pg from 'pg';
+
+// Rounds for each way. Contract section 8 is claimed for a thousand: `npm run prove:revocation`.
+const GIVEN = process.env['E2E_REVOCATIONS'];
+const ROUNDS = Number(GIVEN ?? 40);
+const OTHER_ROUNDS = GIVEN === undefined ? ROUNDS / 5 : ROUNDS;
+const GATEWAYS = 3;
+const SWALLOWED = 'the events of Redis swallowed';
+const CONTENDERS = 8;
+const LIMIT_MS = 60_000 + ROUNDS * 500;
+
+let redis: TestRedis;
+let events: EventFilter;
+let stack: RunningStack;
+let database: pg.Client;
+let contenders: Contender[];
+
+async function enter(user: string): Promise<Contender> {
+  const session = await signIn(stack, user);
+  return { session, app: await registerApp(stack.gateway, session) };
+}
+
+/** Refusals that the record step decided: those of gateways that still held the token for good. */
+async function countRefusedRecords(): Promise<number> {
+  const { rows } = await database.query(
+    'SELECT count(*)::int AS n FROM access_record WHERE refers_to IS NOT NULL',
+  );
+  return rows[0].n;
+}
+
+function rounds(count: number) {
+  return { gateways: stack.gatewayUrls, contenders, rounds: count };
+}
+
+async function play(name: string, count: number, run: () => Promise<Outcome>): Promise<Outcome> {
+  const startedAt = performance.now();
+  const outcome = await run();
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  const line = `${name}: ${count} rounds, ${outcome.refused} first requests refused, ${outcome.wrong.length} wrong, ${seconds} s\n`;
+  if (GIVEN !== undefined) process.stderr.write(line);
+  return outcome;
+}
+
+describeWithRedis('the first request that starts after the answer is refused on each of 3 gateways', () => {
+  beforeAll(async () => {
+    redis = await createTestRedis();
+    events = await startEventFilter(redis.url);
+    const gateway = { REDIS_URL: events.url, LIMIT_AUTH_FAILURES_PER_MINUTE: '100000000' };
+    stack = await startRunningStack({ gateways: GATEWAYS, redisUrl: redis.url, environment: { gateway } });
+    database = new pg.Client({ connectionString: stack.databases.consent.ownerUrl });
+    await database.connect();
+    const users = Array.from({ length: CONTENDERS }, (_, index) => `contender-${index}`);
+    await giveFirstReadings(stack, users);
+    contenders = await Promise.all(users.map(enter));
+  });
+  afterAll(async () => {
+    await database?.end();
+    await stack?.[Symbol.asyncDispose]();
+    await events?.[Symbol.asyncDispose]();
+    await redis?.[Symbol.asyncDispose]();
+  });
+
+  const modes = [
+    { mode: 'Redis up', enterMode: () => undefined },
+    { mode: SWALLOWED, enterMode: () => events.swallow(true) },
+    { mode: 'Redis stopped', enterMode: () => redis.stop() },
+  ] as const;
+  const ways = [
+    [DELETE_OF_THE_GRANT, ROUNDS] as const,
+    ...OTHER_WAYS.map((way) => [way, OTHER_ROUNDS] as const),
+  ];
+
+  describe.each(modes)('$mode', ({ mode, enterMode }) => {
+    beforeAll(async () => {
+      await enterMode();
+    });
+
+    test.each(ways.map(([way, count]) => [way.name, way, count] as const))(
+      '%s',
+      async (name, way, count) => {
+        const refusedBefore = await countRefusedRecords();
+        const swallowedBefore = events.swallowed;
+        const outcome = await play(`${mode}, ${name}`, count, () => endAndRead(way, rounds(count)));
+        expect(outcome).toEqual({ refused: count * GATEWAYS, wrong: [] });
+        if (mode === 'Redis up') return;
+        // Nobody told the gateways: each of them took the token for good, and the record step alone refused.
+        expect((await countRefusedRecords()) - refusedBefore).toBe(count * GATEWAYS);
+        if (mode === SWALLOWED) {
+          await eventually(() => events.swallowed - swallowedBefore >= count * GATEWAYS);
+        }
+      },
+      LIMIT_MS,
+    );
+
+    test(
+      'rotation of the secret',
+      async () => {
+        const run = () => rotateAndAuthenticate(rounds(OTHER_ROUNDS));
+        const outcome = await play(`${mode}, rotation of the secret`, OTHER_ROUNDS, run);
+        expect(outcome).toEqual({ refused: OTHER_ROUNDS * GATEWAYS, wrong: [] });
+      },
+      LIMIT_MS,
+    );
+  });
+});

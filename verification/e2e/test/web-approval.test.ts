@@ -1,0 +1,247 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { expireApproval } from '@phds/e2e/approval-expiry';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
+import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
+import { type Screen, Visitor } from '@phds/running-system/visitor';
+import * as client from 'openid-client';
+
+const HEART = 'read:health-data:heart';
+describeWithChromium('the approval screen', approvalScreen);
+
+function approvalScreen(): void {
+  const visits = prepareVisits();
+  let app: PartnerApp;
+  let session: string;
+  let developer: string;
+
+  beforeAll(async () => {
+    const { stack } = visits;
+    developer = await signIn(stack, 'developer');
+    session = await signIn(stack, 'ada');
+    app = await registerApp(stack.gateway, developer, { name: 'Morning Run' });
+  });
+
+  const visit = (path: string, options: { session?: string; screen?: Screen } = { session }) =>
+    visits.open(path, options);
+  const ask = async (scopes: readonly string[], extra: Readonly<Record<string, string>> = {}) => {
+    const { body } = expectStatus(201, await app.authorize([...scopes], extra));
+    return body as { approval_uri: string; pending_id: string };
+  };
+  const press = (visitor: Visitor, name: RegExp) =>
+    visitor.leave(() => visitor.page.getByRole('button', { name }).click());
+
+  test('shows who asks for what, without a barrier on any screen', async () => {
+    const { approval_uri } = await ask([HEART, 'read:mood', 'read:trends', 'read:profile'], {
+      purpose: 'To pace your runs.',
+    });
+    const visitor = await visit(approval_uri);
+    const { page } = visitor;
+    expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
+      'Share your health data with Morning Run?',
+    );
+    const facts = ['To pace your runs.', 'localhost:9999', 'The app proved', 'reach over everything'];
+    for (const text of facts) await page.getByText(text).first().waitFor();
+    const ticked = await page.getByRole('checkbox', { checked: true }).count();
+    // Mood and trends are sensitive and want a deliberate tick.
+    expect([ticked, await page.getByText('sensitive', { exact: true }).count()]).toEqual([2, 2]);
+    for (const screen of ['phone', 'desktop', 'dark'] as const) {
+      await visitor.lookAs(screen);
+      expect(await visitor.findBarriers()).toEqual([]);
+      expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
+    }
+    await visitor.takePictures('approval');
+  });
+
+  test('leads from "connect" to data with what was ticked', async () => {
+    const { approval_uri } = await ask([HEART, 'read:weight', 'read:profile'], { state: 'a state' });
+    const visitor = await visit(approval_uri);
+    await visitor.page.getByText('Profile', { exact: true }).click();
+    await visitor.page.getByLabel('For how long').selectOption('30 days');
+    const callback = await press(visitor, /^Share 2 of 3$/);
+    expect(callback.searchParams.get('state')).toBe('a state');
+    const tokens = expectStatus(200, await app.exchange(callback.searchParams.get('code') ?? '')).body;
+    expect(tokens.scope.split(' ').toSorted()).toEqual([HEART, 'read:weight']);
+    expect((await app.read(tokens.access_token, '/api/v1/health-data/heart')).status).toBe(200);
+    expect((await app.read(tokens.access_token, '/api/v1/profile')).status).toBe(403);
+  });
+
+  test('serves a stock client, from signing in to data', async () => {
+    const config = await client.discovery(
+      new URL(visits.stack.gateway),
+      app.clientId,
+      undefined,
+      client.ClientSecretPost(app.clientSecret),
+      { algorithm: 'oauth2', execute: [client.allowInsecureRequests] },
+    );
+    const pkceCodeVerifier = client.randomPKCECodeVerifier();
+    const expectedState = client.randomState();
+    const url = client.buildAuthorizationUrl(config, {
+      redirect_uri: REDIRECT_URI,
+      scope: `${HEART} read:profile`,
+      state: expectedState,
+      code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: 'S256',
+    });
+    const visitor = await visits.open(url.href, {});
+    await visitor.page.getByRole('link', { name: 'Sign in' }).first().click();
+    await visitor.page.getByLabel('Somebody else').fill('grace');
+    await visitor.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    const callback = await press(visitor, /^Share 2 of 2$/);
+    const tokens = await client.authorizationCodeGrant(config, callback, { pkceCodeVerifier, expectedState });
+    const heart = new URL('/api/v1/health-data/heart', visits.stack.gateway);
+    expect((await client.fetchProtectedResource(config, tokens.access_token, heart, 'GET')).status).toBe(200);
+  });
+
+  test('lets a person look at what a scope holds', async () => {
+    const { approval_uri } = await ask([HEART]);
+    const { page } = await visit(approval_uri);
+    const beside = page.waitForEvent('popup');
+    await page.getByRole('link', { name: /^Look at my data/ }).click();
+    await (await beside).getByRole('heading', { name: 'My data at a glance' }).waitFor();
+  });
+
+  test('of an app with the longest name that asks for everything fits a small phone', async () => {
+    const long = await registerApp(visits.stack.gateway, developer, { name: 'Wellbeing'.repeat(11) });
+    const purpose = `To ${'understand '.repeat(15)}you.`;
+    const { body } = expectStatus(201, await long.authorize([...SCOPE_NAMES], { purpose }));
+    const visitor = await visit(body.approval_uri, { session, screen: 'phone' });
+    await visitor.takePictures('approval-long-name-everything-asked');
+    await visitor.page.setViewportSize({ width: 320, height: 640 });
+    expect(await visitor.findOverflow()).toEqual([]);
+  });
+
+  test('shows what is shared already, and that it was approved', async () => {
+    const sleeper = await registerApp(visits.stack.gateway, developer, { name: 'Sleep Well' });
+    await sleeper.connect(session, ['read:mood', 'read:weight'], { dataFrom: '2026-01-01' });
+    const { body } = expectStatus(201, await sleeper.authorize(['read:mood', HEART]));
+    const visitor = await visit(body.approval_uri);
+    await visitor.page.getByText('Take the tick away to stop sharing it.').waitFor();
+    await visitor.page.getByText('Not asked for this time, so it goes on: Weight by day.').waitFor();
+    // An approval sets the first day of all that is shared, so it begins with the one that was chosen before.
+    expect(await visitor.page.getByLabel('Only data from this day on').inputValue()).toBe('2026-01-01');
+    // Mood is sensitive, but leaving it out would end it.
+    expect(await visitor.page.getByRole('checkbox', { checked: true }).count()).toBe(2);
+    await visitor.takePictures('approval-shared-already');
+    await press(visitor, /^Share 2 of 2$/);
+    const later = await visit(body.approval_uri);
+    await later.page.getByRole('heading', { name: 'You approved this request' }).waitFor();
+    expect(await later.findBarriers()).toEqual([]);
+    await later.takePictures('approval-approved-before');
+  });
+
+  test('keeps every choice when the service cannot be reached, and goes on afterwards', async () => {
+    const { approval_uri, pending_id } = await ask([HEART, 'read:mood', 'read:profile']);
+    const visitor = await visit(approval_uri);
+    const { page } = visitor;
+    await page.getByText(/^Mood/).first().click();
+    await page.getByLabel('For how long').selectOption('365 days');
+    await page.getByLabel('Only data from this day on').fill('2026-01-01');
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Share 3 of 3' }).click();
+    await page.getByRole('alert').getByText('We could not find out whether your choice was saved.').waitFor();
+    await visitor.takePictures('approval-service-away');
+    await page.context().setOffline(false);
+    const pending = `${visits.stack.gateway}/partner/consent/pending/${pending_id}`;
+    expect((await send(pending, { bearer: session })).body.data.status).toBe('pending');
+    const code = (await press(visitor, /^Share 3 of 3$/)).searchParams.get('code') ?? '';
+    const { grant_id } = expectStatus(200, await app.exchange(code)).body;
+    const grant = await send(`${visits.stack.gateway}/partner/consent/grants/${grant_id}`, {
+      bearer: session,
+    });
+    expect(grant.body.data).toMatchObject({ dataFrom: '2026-01-01' });
+    expect(grant.body.data.scopes).toContain('read:mood');
+    expect(Date.parse(grant.body.data.expiresAt)).toBeGreaterThan(Date.now() + 364 * 86_400_000);
+  });
+
+  test('whose time is over while it is looked at says so', async () => {
+    const { approval_uri, pending_id } = await ask([HEART]);
+    const visitor = await visit(approval_uri);
+    await expireApproval(visits.stack, pending_id);
+    await visitor.page.getByRole('button', { name: /^Share 1/ }).click();
+    await visitor.page.getByRole('heading', { name: 'The time to decide is over' }).waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('approval-expired');
+  });
+
+  test('denies, and says so afterwards', async () => {
+    const { approval_uri } = await ask([HEART]);
+    const callback = await press(await visit(approval_uri), /^Do not share$/);
+    expect(callback.searchParams.get('error')).toBe('access_denied');
+    const later = await visit(approval_uri);
+    await later.page.getByRole('heading', { name: 'You did not share anything' }).waitFor();
+    expect(await later.findBarriers()).toEqual([]);
+    await later.takePictures('approval-denied-before');
+  });
+
+  test('asks a signed-out person to sign in, tells nothing of the request, and comes back', async () => {
+    const { approval_uri } = await ask([HEART]);
+    const visitor = await visit(approval_uri, {});
+    expect(await visitor.page.content()).not.toContain('Morning Run');
+    await visitor.takePictures('approval-signed-out');
+    await visitor.page.getByRole('link', { name: 'Sign in' }).first().click();
+    await visitor.page.waitForURL(`${visits.stack.identityProviderUrl}/**`);
+    expect(new URL(visitor.page.url()).searchParams.get('return_to')).toBe(approval_uri);
+  });
+
+  test('of a request that somebody else has opened shows nothing of it', async () => {
+    const { approval_uri } = await ask([HEART]);
+    await visit(approval_uri);
+    const other = await visit(approval_uri, { session: await signIn(visits.stack, 'mallory') });
+    await other.page.getByRole('heading', { name: 'This request is not available' }).waitFor();
+    expect(await other.page.content()).not.toContain('Morning Run');
+    expect(await other.findBarriers()).toEqual([]);
+    await other.takePictures('approval-claimed-by-somebody-else');
+  });
+
+  test('of an app that was revoked meanwhile keeps the choices and says why', async () => {
+    const brief = await registerApp(visits.stack.gateway, developer, { name: 'Brief' });
+    const { body } = expectStatus(201, await brief.authorize([HEART]));
+    const visitor = await visit(body.approval_uri);
+    const setStatus = (status: string) =>
+      send(`${brief.gateway}/developer/apps/${brief.clientId}/status`, {
+        json: { status },
+        bearer: developer,
+      });
+    await setStatus('suspended');
+    await visitor.page.getByRole('button', { name: /^Share 1/ }).click();
+    expect(await visitor.page.getByRole('alert').textContent()).toContain('Nothing was shared yet.');
+    expect(await visitor.page.getByRole('checkbox', { checked: true }).count()).toBe(1);
+    await visitor.takePictures('approval-app-suspended-meanwhile');
+    await setStatus('revoked');
+    const later = await visit(body.approval_uri);
+    await later.page.getByRole('heading', { name: 'The app is no longer active' }).waitFor();
+    await later.takePictures('approval-app-revoked');
+  });
+
+  test('shows what apps say as text', async () => {
+    const hostile = await registerApp(visits.stack.gateway, developer, {
+      name: '<img src=x onerror=alert(1)>',
+    });
+    const { body } = expectStatus(201, await hostile.authorize([HEART], { purpose: '"><b>x' }));
+    const { page } = await visit(body.approval_uri);
+    await page.getByText('"><b>x').waitFor();
+    expect(await page.locator('main img, main b').count()).toBe(0);
+  });
+
+  test('cannot be framed, and a foreign page achieves nothing', async () => {
+    const { approval_uri, pending_id } = await ask([HEART]);
+    const foreign = await Visitor.open(visits.browser, { gateway: visits.stack.gateway, session });
+    const attack = `<iframe src="${approval_uri}"></iframe>
+<form method="post" action="${visits.stack.gateway}/partner/consent/pending/${pending_id}/approve"><button>win</button></form>`;
+    await foreign.page.route('http://evil.example/**', (route) =>
+      route.fulfill({ body: attack, contentType: 'text/html' }),
+    );
+    await foreign.page.goto('http://evil.example/', { waitUntil: 'load' });
+    const frame = foreign.page.frames().find((candidate) => candidate !== foreign.page.mainFrame());
+    expect(frame?.url()).toMatch(/^chrome-error:/);
+    const answer = foreign.page.waitForResponse(/\/approve$/);
+    await foreign.page.getByRole('button', { name: 'win' }).click();
+    expect((await answer).status()).toBe(401);
+    await foreign[Symbol.asyncDispose]();
+    const url = `${visits.stack.gateway}/partner/consent/pending/${pending_id}`;
+    expect((await send(url, { bearer: session })).body.data.status).toBe('pending');
+  });
+}

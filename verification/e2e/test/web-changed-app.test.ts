@@ -1,0 +1,51 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
+import { expectStatus, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
+
+const HEART = 'read:health-data:heart';
+describeWithChromium('when an app takes its redirect URI away while it asks', changedApp);
+
+function changedApp(): void {
+  const visits = prepareVisits();
+  let session: string;
+
+  beforeAll(async () => {
+    session = await signIn(visits.stack, 'ada');
+  });
+
+  /** The approval screen of an app that has moved since. */
+  async function openMoved() {
+    const developer = await signIn(visits.stack, 'developer');
+    const app = await registerApp(visits.stack.gateway, developer, { name: 'Morning Run' });
+    const { approval_uri } = expectStatus(201, await app.authorize([HEART])).body;
+    const visitor = await visits.open(approval_uri, { session });
+    const url = `${app.gateway}/developer/apps/${app.clientId}`;
+    const json = { redirectUris: ['https://moved.example/callback'] };
+    expectStatus(200, await send(url, { method: 'PATCH', bearer: developer, json }));
+    return visitor;
+  }
+
+  test('sharing is refused with what the person can do', async () => {
+    const visitor = await openMoved();
+    const { page } = visitor;
+    await page.getByRole('button', { name: 'Share 1 of 1' }).click();
+    const alert = page.getByRole('alert');
+    await alert.getByText('Nothing was shared yet.').waitFor();
+    await alert.getByText('Start again in the app.').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+  });
+
+  test('not sharing counts, and the page says that the app cannot be told', async () => {
+    const visitor = await openMoved();
+    const { page } = visitor;
+    // The link past the navigation leaves a fragment in the address.
+    await page.evaluate("location.hash = 'main'");
+    await page.getByRole('button', { name: 'Do not share' }).click();
+    await page.getByRole('heading', { name: 'You did not share anything' }).waitFor();
+    await page.getByRole('button', { name: 'Return to Morning Run' }).click();
+    await page.getByRole('alert').getByText('Go back to Morning Run yourself.').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+  });
+}

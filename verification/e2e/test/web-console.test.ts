@@ -1,0 +1,249 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
+import { expectStatus, PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
+import type { Visitor } from '@phds/running-system/visitor';
+import { eventually } from '@phds/test-kit/conditions';
+
+const HEART = 'read:health-data:heart';
+describeWithChromium('the developer console', developerConsole);
+
+function developerConsole(): void {
+  const visits = prepareVisits();
+
+  /** Registers an app as a developer does. Answers its credentials as the page shows them. */
+  const register = async ({ page }: Visitor, name: string) => {
+    await page.getByLabel('Name').fill(name);
+    await page.getByLabel('Redirect URIs').fill('http://localhost:9999/callback');
+    await page.getByRole('button', { name: 'Register' }).click();
+    await page.getByRole('heading', { name: `${name} is registered` }).waitFor();
+    const [clientId = '', clientSecret = ''] = await page.locator('dd code').allTextContents();
+    return new PartnerApp(visits.stack.gateway, { clientId, clientSecret });
+  };
+  const isAuthenticated = async (app: PartnerApp) =>
+    (await app.post('/oauth/token', { grant_type: 'client_credentials', ...app.credentials })).status === 200;
+
+  test('registers an app, shows its secret once, rotates, suspends and revokes it', async () => {
+    const session = await signIn(visits.stack, 'maker');
+    const visitor = await visits.open('/console/new', { session });
+    const { page } = visitor;
+    const app = await register(visitor, 'Sleep Well');
+    expect(await isAuthenticated(app)).toBe(true);
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('console-app-registered');
+    await page.getByRole('link', { name: 'I have kept the secret' }).click();
+    await page.getByRole('heading', { name: 'Sleep Well' }).waitFor();
+    expect(await page.content()).not.toContain(app.clientSecret);
+
+    await visitor.takePictures('console-app-new');
+    await page.getByRole('button', { name: 'Rotate the secret' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }).click();
+    const shown = page.getByRole('region', { name: 'Client secret' }).locator('dd code').nth(1);
+    await shown.waitFor();
+    await visitor.takePictures('console-app-secret-rotated');
+    expect(await isAuthenticated(app)).toBe(false);
+    app.clientSecret = (await shown.textContent()) ?? '';
+    expect(await isAuthenticated(app)).toBe(true);
+
+    await page.getByRole('button', { name: 'Suspend' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Suspend' }).click();
+    await page.getByRole('button', { name: 'Activate' }).waitFor();
+    expect(await isAuthenticated(app)).toBe(false);
+    await page.getByRole('button', { name: 'Activate' }).click();
+    await page.getByRole('button', { name: 'Suspend' }).waitFor();
+    expect(await isAuthenticated(app)).toBe(true);
+
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await visitor.takePictures('console-app-revoke-dialog');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke for good' }).click();
+    await page.getByText('revoked', { exact: true }).waitFor();
+    await visitor.takePictures('console-app-revoked');
+    expect(await isAuthenticated(app)).toBe(false);
+  });
+
+  test('keeps what was typed when it is refused, and names the fault at its field', async () => {
+    const session = await signIn(visits.stack, 'hasty');
+    const visitor = await visits.open('/console/new', { session });
+    const { page } = visitor;
+    await page.getByLabel('Name').fill('Hasty');
+    await page.getByText('Only the port of an http loopback address').waitFor();
+    await page.getByLabel('Redirect URIs').fill('http://not-loopback.example/cb');
+    await page.getByRole('button', { name: 'Register' }).click();
+    expect(await page.getByRole('alert').textContent()).toContain('Nothing was saved yet.');
+    expect(await page.getByLabel('Redirect URIs').inputValue()).toBe('http://not-loopback.example/cb');
+    expect(await page.getByLabel('Redirect URIs').getAttribute('aria-invalid')).toBe('true');
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('console-new-refused');
+    await page.context().clearCookies();
+    await page.getByRole('button', { name: 'Register' }).click();
+    await page.getByRole('alert').getByRole('link', { name: 'Sign in again' }).waitFor();
+    await visitor.takePictures('console-new-signed-out');
+  });
+
+  test('saves what was changed and nothing else', async () => {
+    const session = await signIn(visits.stack, 'changer');
+    const visitor = await visits.open('/console/new', { session });
+    const { page } = visitor;
+    const { clientId } = await register(visitor, 'Two Windows');
+    await page.getByRole('link', { name: 'I have kept the secret' }).click();
+    await page.getByLabel('Description').fill('For runners');
+    const url = `${visits.stack.gateway}/developer/apps/${clientId}`;
+    const elsewhere = { name: 'Renamed', scopes: ['read:profile'], homepageUrl: 'https://renamed.example/' };
+    expectStatus(200, await send(url, { method: 'PATCH', json: elsewhere, bearer: session }));
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const { data } = (await send(url, { bearer: session })).body;
+    expect(data).toMatchObject({ ...elsewhere, description: 'For runners' });
+    expect(await page.getByLabel('Name').inputValue()).toBe('Renamed');
+    await page.getByLabel('Description').fill('For all');
+    await page.getByText('Saved.').waitFor({ state: 'detached' });
+  });
+
+  test('shows commands that a shell runs as they are meant', async () => {
+    const session = await signIn(visits.stack, 'caller');
+    const redirectUris = ["https://app.example/back?a=1&b='c'"];
+    const { gateway } = visits.stack;
+    const app = await registerApp(gateway, session, { redirectUris, requirePkce: true, scopes: [HEART] });
+    const { page } = await visits.open(`/console/${app.clientId}`, { session });
+    const commands = page.getByRole('figure', { name: 'Commands for the first call' }).locator('pre');
+    const text = (await commands.textContent()) ?? '';
+    expect(text).toContain(
+      "# 2: the browser comes back to https://app.example/back?a=1&b='c'&code=…&state=xyz",
+    );
+    // Prints the words of each call, as far as they are parameters.
+    const stubs = 'openssl() { echo +/=; }; curl() { printf "%s\\n" "$@" | grep =; echo; }';
+    const env = { ...process.env, CLIENT_SECRET: 'secret', CODE: 'code' };
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${stubs}\n${text}`], { env });
+    const own = [`client_id=${app.clientId}`, 'client_secret=secret', `redirect_uri=${redirectUris}`];
+    const challenge = ['code_challenge=-_', 'code_challenge_method=S256'];
+    const [asked = '', exchanged = ''] = stdout.split('\n\n');
+    expect(asked.split('\n').toSorted()).toEqual(
+      [...own, ...challenge, `scope=${HEART}`, 'state=xyz'].toSorted(),
+    );
+    expect(exchanged.split('\n').toSorted()).toEqual(
+      [...own, 'code=code', 'code_verifier=+/=', 'grant_type=authorization_code'].toSorted(),
+    );
+  });
+
+  test('shows requests that were refused, by day and status', async () => {
+    const session = await signIn(visits.stack, 'refused');
+    const app = await registerApp(visits.stack.gateway, session, { name: 'Often Refused' });
+    const visitor = await visits.open(`/console/${app.clientId}`, { session });
+    const { page } = visitor;
+    await page.getByText('No request yet').waitFor();
+    await visitor.takePictures('console-usage-empty');
+    const { accessToken } = await app.connect(session, [HEART]);
+    for (const path of ['health-data/heart', 'health-data/heart?page=0', 'health-data/heart?page=0', 'mood'])
+      await app.read(accessToken, `/api/v1/${path}`);
+    const figure = page.getByRole('figure', { name: 'Refused requests by day (UTC) and HTTP status' });
+    await eventually(
+      async () => {
+        await visitor.goto(`/console/${app.clientId}`);
+        await figure.getByText('As a table').click({ timeout: 2_000 });
+        expect((await figure.locator('tbody td:not(:first-child)').allTextContents()).toSorted()).toEqual(
+          ['400', '2', '403', '1'].toSorted(),
+        );
+      },
+      { timeoutMs: 30_000 },
+    );
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('console-usage-refused');
+    await page.getByRole('link', { name: 'What the errors mean' }).click();
+    await page.getByRole('link', { name: 'INSUFFICIENT_SCOPE' }).click();
+    await page.getByRole('heading', { name: 'INSUFFICIENT_SCOPE' }).waitFor();
+    await visitor.takePictures('problem-page');
+  });
+
+  test('leads a developer through the flow with their own session, to data and its record', async () => {
+    const session = await signIn(visits.stack, 'tester');
+    const visitor = await visits.open('/console/new', { session });
+    const { page } = visitor;
+    const app = await register(visitor, 'Try Me');
+    await visitor.goto('/console/test-run');
+    await visitor.takePictures('test-run-1-address-not-registered');
+    const other = await registerApp(visits.stack.gateway, session, { name: 'Not Me' });
+    // As if there were so many that they come in two lists, and none of the first were active.
+    await page.route(/\/developer\/apps\?/, async (route) => {
+      const { data, pagination } = (await send(`${other.gateway}/developer/apps`, { bearer: session })).body;
+      const isFirst = new URL(route.request().url()).searchParams.get('page') === '1';
+      const shown = data.map((found: object) => (isFirst ? { ...found, status: 'suspended' } : found));
+      await route.fulfill({ json: { data: shown, pagination: { ...pagination, totalPages: 2 } } });
+    });
+    await visitor.goto('/console/test-run');
+    await page.getByLabel('App').selectOption(other.clientId);
+    await page.route('**/developer/apps/*', (route) => route.fulfill({ status: 503, json: {} }));
+    await page.getByRole('button', { name: 'Add this page to its redirect URIs' }).click();
+    await page.getByRole('alert').waitFor();
+    await page.unroute('**/developer/apps/*');
+    await page.getByLabel('App').selectOption(app.clientId);
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await page.getByRole('button', { name: 'Add this page to its redirect URIs' }).click();
+    await page.getByLabel('What to ask for').selectOption('read:profile');
+    await page.getByRole('button', { name: 'Ask and go to the approval screen' }).click();
+    await page.getByRole('button', { name: /^Share 1 of 1$/ }).click();
+    await page.getByLabel('Client secret').fill(app.clientSecret);
+    expect(page.url()).not.toContain('code=');
+    await visitor.takePictures('test-run-2-code');
+    await page.getByRole('button', { name: 'Get tokens' }).click();
+    await page.getByRole('button', { name: 'Read', exact: true }).click();
+    await page.getByText('"bloodType": null').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('test-run-3-read');
+    await page.getByRole('link', { name: 'the connection as its person' }).click();
+    await page.getByRole('row').nth(1).waitFor();
+    expect(await page.getByRole('row').nth(1).textContent()).toContain('Profile');
+    await visitor.takePictures('connected-app-looked');
+    await visitor.goto(`/console/${app.clientId}`);
+    await visitor.page.getByText('Requests by day (UTC) and endpoint').waitFor();
+    await visitor.takePictures('console-app-used');
+    await visitor.goto('/console');
+    await visitor.takePictures('console');
+  });
+
+  test('sends the code of a test run once, and not again when the answer is lost', async () => {
+    const session = await signIn(visits.stack, 'repeater');
+    const { gateway } = visits.stack;
+    const redirectUris = [`${gateway}/console/test-run`];
+    const app = await registerApp(gateway, session, { redirectUris, scopes: ['read:profile'] });
+    const visitor = await visits.open('/console/test-run', { session });
+    const { page } = visitor;
+    await page.getByRole('button', { name: 'Ask and go to the approval screen' }).click();
+    await page.getByRole('button', { name: /^Share 1 of 1$/ }).click();
+    const { promise: pressed, resolve: goOn } = Promise.withResolvers<void>();
+    const issued: string[] = [];
+    await page.route('**/oauth/token', async (route) => {
+      await pressed;
+      const { access_token } = (await (await route.fetch()).json()) as { access_token: string };
+      issued.push(access_token);
+      await route.abort('connectionreset');
+    });
+    const secret = page.getByLabel('Client secret');
+    await secret.fill(app.clientSecret);
+    const sent: string[] = [];
+    page.on('request', (request) => sent.push(new URL(request.url()).pathname));
+    await secret.press('Enter');
+    await page.locator('button[aria-disabled=true]').waitFor();
+    await secret.press('Enter');
+    goOn();
+    await page.getByRole('alert').getByText('No answer came. The code may be used up.').waitFor();
+    expect(await page.getByRole('button', { name: 'Get tokens' }).count()).toBe(0);
+    await secret.press('Enter');
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('test-run-2-no-answer');
+    expect([sent, issued.length]).toEqual([['/oauth/token'], 1]);
+    expectStatus(200, await send(`${gateway}/api/v1/profile`, { bearer: issued[0] ?? '' }));
+  });
+
+  test('of somebody else shows nothing', async () => {
+    const session = await signIn(visits.stack, 'owner');
+    const app = await register(await visits.open('/console/new', { session }), 'Mine');
+    const other = await visits.open(`/console/${app.clientId}`, {
+      session: await signIn(visits.stack, 'mallory'),
+    });
+    await other.page.getByRole('heading', { name: 'There is no such app of yours' }).waitFor();
+    await other.takePictures('console-app-not-there');
+  });
+}

@@ -1,0 +1,238 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, expect, test } from '@jest/globals';
+import { Keyboard } from '@phds/e2e/keyboard';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
+import { expectStatus, PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
+
+const DAY_MS = 86_400_000;
+const HEART = 'read:health-data:heart';
+
+describeWithChromium('with the keyboard alone', keyboardAlone);
+
+/** The day (YYYY-MM-DD) of an instant in the zone of the visitors' browsers. */
+const dayOfBrowser = (instant: number): string =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Berlin' }).format(instant);
+
+function keyboardAlone(): void {
+  const visits = prepareVisits();
+  let app: PartnerApp;
+
+  beforeAll(async () => {
+    const { stack } = visits;
+    app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Morning Run' });
+  });
+
+  const open = async (path: string, options: { session?: string }) => {
+    const visitor = await visits.open(path, options);
+    const { page } = visitor;
+    const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
+    const link = (name: string) => page.getByRole('link', { name, exact: true });
+    return { page, visitor, keyboard: new Keyboard(page), button, link };
+  };
+
+  test('a person signs in and moves from page to page', async () => {
+    const { page, visitor, keyboard, link } = await open('/', {});
+    await visitor.takePictures('start-signed-out');
+    await keyboard.activate(link('Sign in').first());
+    await page.waitForURL(`${visits.stack.identityProviderUrl}/**`);
+    await visitor.takePictures('sign-in');
+    await keyboard.fill(page.getByLabel('Somebody else'), 'typist');
+    await keyboard.press('Enter');
+    await page.getByText('typist').waitFor();
+    await visitor.takePictures('start');
+    await keyboard.activate(link('Skip to the content'));
+    await keyboard.activate(link('Connected apps').last());
+    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    expect(await keyboard.holds(page.locator('main'))).toBe(true);
+  });
+
+  test('an approval is read, changed and decided', async () => {
+    const asked = await app.authorize(['read:weight', 'read:mood', 'read:profile']);
+    const { approval_uri } = expectStatus(201, asked).body;
+    const session = await signIn(visits.stack, 'decider');
+    const { page, visitor, keyboard, button } = await open(approval_uri, { session });
+    await keyboard.tabTo(page.getByRole('checkbox', { name: /^Mood/ }));
+    await keyboard.press('Space');
+    await keyboard.fill(page.getByLabel('For how long'), '30');
+    await keyboard.fill(page.getByLabel('Only data from this day on'), '01012026');
+    const arrival = await visitor.leave(() => keyboard.activate(button('Share 3 of 3')));
+    const code = arrival.searchParams.get('code') ?? '';
+    expect((await app.exchange(code)).body.scope.split(' ')).toContain('read:mood');
+  });
+
+  test('what is taken away beside an open approval stays away', async () => {
+    const session = await signIn(visits.stack, 'undecided');
+    const { grantId } = await app.connect(session, ['read:weight', 'read:profile', 'read:mood']);
+    const asked = await app.authorize([HEART, 'read:weight', 'read:profile']);
+    const { page, visitor, keyboard, button } = await open(expectStatus(201, asked).body.approval_uri, {
+      session,
+    });
+    await keyboard.tabTo(page.getByRole('checkbox', { name: /^Heart/ }));
+    await keyboard.press('Space');
+    await button('Share 2 of 3').waitFor();
+    const url = `${visits.stack.gateway}/partner/consent/grants/${grantId}`;
+    const less = { scopes: ['read:profile'], dataFrom: '2026-02-01' };
+    expectStatus(200, await send(url, { method: 'PATCH', json: less, bearer: session }));
+    // As if coming back from the other window.
+    await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
+    await page.locator('input[type=date][value="2026-02-01"]').waitFor();
+    await visitor.leave(() => keyboard.activate(button('Share 1 of 3')));
+    expect((await send(url, { bearer: session })).body.data).toMatchObject(less);
+  });
+
+  test('a page whose script is gone is loaded again', async () => {
+    const session = await signIn(visits.stack, 'returner');
+    const { page, visitor, keyboard, button, link } = await open('/apps', { session });
+    await page.route('**/assets/history-page*.js', (route) => route.abort());
+    await keyboard.activate(link('Access history'));
+    await page.getByRole('heading', { name: 'This page did not load' }).waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('page-not-loaded');
+    await keyboard.activate(link('My data'), 'Shift+Tab');
+    await page.getByRole('heading', { name: 'My data at a glance' }).waitFor();
+    await keyboard.activate(link('Access history'), 'Shift+Tab');
+    await page.unroute('**/assets/history-page*.js');
+    await keyboard.activate(button('Load again'));
+    await page.getByRole('heading', { name: 'Nobody has looked' }).waitFor();
+    visitor.complaints.length = 0;
+  });
+
+  test('a connected app gets less, and then nothing', async () => {
+    const session = await signIn(visits.stack, 'owner');
+    const tokens = await app.connect(session, [HEART, 'read:weight']);
+    const read = async () => (await app.read(tokens.accessToken, '/api/v1/health-data/heart')).status;
+    const grantUrl = `${visits.stack.gateway}/partner/consent/grants/${tokens.grantId}`;
+    const { page, keyboard, button, link } = await open('/apps', { session });
+    await keyboard.activate(link('Morning Run'));
+
+    await keyboard.activate(button('Share less'));
+    await page.getByText('Take a tick away or choose a day first.').waitFor();
+    // Not today: it may be over before the form is sent.
+    const [year, month, day] = dayOfBrowser(Date.now() + DAY_MS).split('-');
+    await keyboard.tabTo(page.getByRole('checkbox', { name: 'Heart' }), 'Shift+Tab');
+    await keyboard.press('Space');
+    await keyboard.fill(page.getByLabel('End after'), `${month}${day}${year}`);
+    await keyboard.activate(button('Share less'));
+    await page.getByText('Done. It is effective.').waitFor();
+    expect(await keyboard.holds(button('Share less'))).toBe(true);
+    expect(await read()).toBe(403);
+    const { expiresAt } = expectStatus(200, await send(grantUrl, { bearer: session })).body.data;
+    expect(Date.parse(expiresAt)).toBeLessThan(Date.now() + 3 * DAY_MS);
+
+    await keyboard.activate(button('Stop sharing'), 'Shift+Tab');
+    const dialog = page.getByRole('alertdialog');
+    await dialog.waitFor();
+    expect(await keyboard.holds(dialog.getByRole('button', { name: 'Cancel' }))).toBe(true);
+    for (let stops = 0; stops < 4; stops += 1) {
+      await keyboard.press('Tab');
+      expect(await keyboard.holds(dialog)).toBe(true);
+    }
+    await keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.locator('button:focus', { hasText: 'Stop sharing' }).waitFor();
+    await keyboard.press('Enter');
+    await keyboard.activate(dialog.getByRole('button', { name: 'Stop sharing' }));
+    await page.getByText('revoked', { exact: true }).waitFor();
+    await page.locator('h1:focus').waitFor();
+    expect(await read()).toBe(401);
+  });
+
+  test('the access history is filtered, leafed through and exported', async () => {
+    const session = await signIn(visits.stack, 'reader');
+    const tokens = await app.connect(session, [HEART, 'read:mood']);
+    for (let times = 0; times < 21; times += 1) {
+      await app.read(tokens.accessToken, '/api/v1/health-data/heart');
+    }
+    await app.read(tokens.accessToken, '/api/v1/mood');
+    const { page, visitor, keyboard, button, link } = await open('/history', { session });
+    await keyboard.activate(button('Older'));
+    await page.getByText('Page 2 of 2').waitFor();
+    await page.locator('button:focus', { hasText: 'Newer' }).waitFor();
+
+    await keyboard.fill(page.getByLabel('What'), 'Mood', 'Shift+Tab');
+    await page.getByText(/^Page /).waitFor({ state: 'detached' });
+    expect(await page.getByRole('row').allTextContents()).toHaveLength(2);
+    await keyboard.fill(page.getByLabel('To'), '01012026');
+    await page.getByRole('heading', { name: 'Nothing of what you chose' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await visitor.takePictures('access-history-nothing-chosen');
+    await keyboard.activate(button('Show everything'));
+    await page.getByText('Page 1 of 2').waitFor();
+
+    // A day that UTC does not have yet. A single day later could be today in the zone of the browser.
+    const days = page.waitForResponse(/\/accesses\/summary/);
+    await page.getByLabel('From').fill(dayOfBrowser(Date.now() + 2 * DAY_MS));
+    expect((await days).status()).toBe(200);
+    await keyboard.activate(button('Show everything'));
+    await page.getByText('Page 1 of 2').waitFor();
+
+    const download = page.waitForEvent('download');
+    await keyboard.activate(link('Export as CSV'), 'Shift+Tab');
+    expect((await readFile(await (await download).path(), 'utf8')).split('\r\n')).toHaveLength(24);
+  });
+
+  test('my data is looked at part by part', async () => {
+    const { page, keyboard } = await open('/data', { session: await signIn(visits.stack, 'reader') });
+    await keyboard.fill(page.getByLabel('What an app would ask for'), 'Mood');
+    await page.getByRole('heading', { name: 'There is nothing of this kind' }).waitFor();
+    expect(page.url()).toContain('read%3Amood');
+  });
+
+  test('an app is registered, tried, changed, suspended and revoked', async () => {
+    const session = await signIn(visits.stack, 'maker');
+    const { page, keyboard, button, link } = await open('/console', { session });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const confirm = async (trigger: string, answer: string, key?: 'Shift+Tab') => {
+      await keyboard.activate(button(trigger), key);
+      await keyboard.activate(page.getByRole('alertdialog').getByRole('button', { name: answer }));
+    };
+    await keyboard.activate(link('Register an app'));
+    await keyboard.fill(page.getByLabel('Name'), 'Typed');
+    await keyboard.fill(page.getByLabel('Redirect URIs'), REDIRECT_URI);
+    await keyboard.activate(button('Register'));
+    await page.getByRole('heading', { name: 'Typed is registered' }).waitFor();
+    await keyboard.activate(button('Copy the secret'));
+    await page.getByText('Copied.').waitFor();
+    const clientSecret = String(await page.evaluate('navigator.clipboard.readText()'));
+    await keyboard.activate(link('I have kept the secret'));
+    await page.getByRole('heading', { name: 'Typed', exact: true }).waitFor();
+    const clientId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    const typed = new PartnerApp(visits.stack.gateway, { clientId, clientSecret });
+    const works = async () =>
+      (await typed.post('/oauth/token', { grant_type: 'client_credentials', ...typed.credentials }))
+        .status === 200;
+    expect(await works()).toBe(true);
+
+    await keyboard.activate(link('Developers'), 'Shift+Tab');
+    await keyboard.activate(link('Try the flow'));
+    await keyboard.activate(button('Add this page to its redirect URIs'));
+    await button('Ask and go to the approval screen').waitFor();
+    expect(await keyboard.holds(button('Ask and go to the approval screen'))).toBe(true);
+    await keyboard.fill(page.getByLabel('What to ask for'), 'Profile', 'Shift+Tab');
+    await keyboard.activate(button('Ask and go to the approval screen'));
+    await keyboard.activate(button('Share 1 of 1'));
+    await keyboard.fill(page.getByLabel('Client secret'), clientSecret);
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: '3. Read' }).waitFor();
+    await keyboard.activate(button('Read'));
+    await page.getByText('"bloodType": null').waitFor();
+
+    await keyboard.activate(link('Developers'), 'Shift+Tab');
+    await keyboard.activate(link('Typed'));
+    await confirm('Rotate the secret', 'Rotate');
+    await page.getByText('Copy the secret now.').waitFor();
+    expect(await keyboard.holds(page.getByText('Copy the secret now.'))).toBe(true);
+    expect(await works()).toBe(false);
+    await keyboard.fill(page.getByLabel('Redirect URIs'), `http://localhost:9999/other\n`);
+    await keyboard.activate(button('Save'));
+    await page.getByText('Saved.').waitFor();
+    await confirm('Suspend', 'Suspend', 'Shift+Tab');
+    await page.getByText('suspended', { exact: true }).waitFor();
+    await keyboard.activate(button('Activate'));
+    await page.getByText('active', { exact: true }).waitFor();
+    await confirm('Revoke', 'Revoke for good');
+    await page.getByText('revoked', { exact: true }).waitFor();
+  });
+}

@@ -1,0 +1,220 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
+import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
+import type { Page, Route } from 'playwright-core';
+
+// As if the person came back from another window.
+const COME_BACK = "window.dispatchEvent(new Event('visibilitychange'))";
+const HEART = 'read:health-data:heart';
+describeWithChromium('when an answer is lost', lostAnswers);
+
+/** The service gets the request and acts on it; its answer never arrives. */
+async function loseAnswer(route: Route): Promise<void> {
+  await route.fetch();
+  await route.abort('connectionreset');
+}
+
+function lostAnswers(): void {
+  const visits = prepareVisits();
+  let app: PartnerApp;
+  let session: string;
+
+  beforeAll(async () => {
+    const { stack } = visits;
+    session = await signIn(stack, 'ada');
+    app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Morning Run' });
+  });
+
+  const ask = async (scopes: readonly string[]) => {
+    const { body } = expectStatus(201, await app.authorize(scopes, { state: 'a state' }));
+    return body.approval_uri as string;
+  };
+
+  test('an approval still reaches the app, with the choices that were made', async () => {
+    const approvalUri = await ask([HEART, 'read:weight']);
+    const visitor = await visits.open(approvalUri, { session });
+    const { page } = visitor;
+    await page.getByText('Weight by day', { exact: true }).click();
+    await page.getByLabel('For how long').selectOption('30 days');
+    await page.getByLabel('Only data from this day on').fill('2026-01-01');
+    await page.route('**/approve', loseAnswer, { times: 1 });
+    await page.getByRole('button', { name: 'Share 1 of 2' }).click();
+    await page.getByRole('heading', { name: 'You approved this request' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('approval-answer-lost');
+
+    const later = await visits.open(approvalUri, { session });
+    const goOn = later.page.getByRole('button', { name: 'Continue to Morning Run' });
+    const callback = await later.leave(() => goOn.click());
+    expect(callback.searchParams.get('state')).toBe('a state');
+    const code = callback.searchParams.get('code') ?? '';
+    expect(expectStatus(200, await app.exchange(code)).body.scope).toBe(HEART);
+
+    await page.getByRole('button', { name: 'Continue to Morning Run' }).click();
+    await page.getByText('Morning Run has used this approval already, or its time is over.').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('approval-answer-lost-code-used');
+  });
+
+  test('a refusal still reaches the app', async () => {
+    const visitor = await visits.open(await ask([HEART]), { session });
+    const { page } = visitor;
+    await page.route('**/deny', loseAnswer, { times: 1 });
+    await page.getByRole('button', { name: 'Do not share' }).click();
+    await page.getByRole('heading', { name: 'You did not share anything' }).waitFor();
+    const goOn = page.getByRole('button', { name: 'Return to Morning Run' });
+    const callback = await visitor.leave(() => goOn.click());
+    expect(callback.searchParams.get('error')).toBe('access_denied');
+  });
+
+  /** Stops whatever is confirmed with this button. */
+  const confirm = async (page: Page, trigger: string, name: string) => {
+    await page.getByRole('button', { name: trigger, exact: true }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name }).click();
+  };
+  const connect = async (user: string, scopes = [HEART]) => {
+    const owner = await signIn(visits.stack, user);
+    const { grantId } = await app.connect(owner, scopes);
+    return { owner, url: `${app.gateway}/partner/consent/grants/${grantId}`, path: `/apps/${grantId}` };
+  };
+
+  test('sharing that has ended is shown as ended', async () => {
+    const { owner, path } = await connect('stopper');
+    const { page } = await visits.open(path, { session: owner });
+    await page.route('**/grants/*', loseAnswer, { times: 1 });
+    await confirm(page, 'Stop sharing', 'Stop sharing');
+    await page.getByText('revoked', { exact: true }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  test('sharing that goes on is called so after a look, and no longer once it has ended elsewhere', async () => {
+    const { owner, url, path } = await connect('looker');
+    const visitor = await visits.open(path, { session: owner });
+    const { page } = visitor;
+    await page.route('**/grants/*', (route) => route.fulfill({ status: 503, json: {} }), { times: 1 });
+    await confirm(page, 'Stop sharing', 'Stop sharing');
+    await page.getByRole('alert').getByText('Sharing has not ended yet.').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('connected-app-not-stopped');
+    expectStatus(200, await send(url, { method: 'DELETE', bearer: owner }));
+    await page.evaluate(COME_BACK);
+    await page.getByText('revoked', { exact: true }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  test('a change that the service still works on when the connection breaks is not called undone, and shows once made', async () => {
+    const { owner, url, path } = await connect('patient');
+    const { page } = await visits.open(path, { session: owner });
+    await page.clock.install();
+    await page.route('**/grants/*', (route) => route.abort('connectionreset'), { times: 1 });
+    const looked = page.waitForResponse(url);
+    await confirm(page, 'Stop sharing', 'Stop sharing');
+    await (await looked).finished();
+    await page.clock.runFor(500);
+    const claims = await page.getByRole('alert').allTextContents();
+    expectStatus(200, await send(url, { method: 'DELETE', bearer: owner }));
+    await page.clock.runFor(1_000);
+    await page.getByText('revoked', { exact: true }).waitFor();
+    expect([claims, await page.getByRole('alert').count()]).toEqual([[], 0]);
+  });
+
+  test('nobody claims to know what nobody could look up, and the next look tells', async () => {
+    const { owner, path } = await connect('doubter');
+    const visitor = await visits.open(path, { session: owner });
+    const { page } = visitor;
+    let isAway = true;
+    await page.route('**/grants/*', (route) => (isAway ? route.abort('connectionreset') : route.continue()));
+    await confirm(page, 'Stop sharing', 'Stop sharing');
+    const alert = page.getByRole('alert');
+    await alert.getByText('We could not find out whether sharing has ended.').waitFor();
+    await visitor.takePictures('connected-app-unknown');
+    isAway = false;
+    await page.evaluate(COME_BACK);
+    await alert.getByText('Sharing has not ended yet.').waitFor();
+    await confirm(page, 'Stop sharing', 'Stop sharing');
+    await page.getByText('revoked', { exact: true }).waitFor();
+    expect(await alert.count()).toBe(0);
+  });
+
+  test('what was taken away is shown as taken away', async () => {
+    const { owner, path } = await connect('narrower', [HEART, 'read:weight']);
+    const { page } = await visits.open(path, { session: owner });
+    await page.getByText('Heart', { exact: true }).click();
+    await page.route('**/grants/*', loseAnswer, { times: 1 });
+    await page.getByRole('button', { name: 'Share less' }).click();
+    await page.getByText('Done. It is effective.').waitFor();
+    expect([await page.getByRole('checkbox').count(), await page.getByRole('alert').count()]).toEqual([1, 0]);
+  });
+
+  test('what is edited while a change is under way stays, and the outcome of the change is shown', async () => {
+    const { owner, path } = await connect('editor', [HEART, 'read:weight']);
+    const { page } = await visits.open(path, { session: owner });
+    const firstDay = page.getByLabel('Hide data before');
+    const share = page.getByRole('button', { name: 'Share less' });
+    const { promise: edited, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route('**/grants/*', (route) => edited.then(() => route.continue()), { times: 1 });
+    await page.getByText('Heart', { exact: true }).click();
+    const asked = page.waitForRequest((request) => request.method() === 'PATCH');
+    await share.click();
+    await asked;
+    await firstDay.fill('2026-01-01');
+    await page.locator('button[aria-disabled=true]', { hasText: 'Share less' }).waitFor();
+    goOn();
+    await page.getByText('It is effective. What you changed since then is not sent yet.').waitFor();
+    expect([await page.getByRole('checkbox').count(), await firstDay.inputValue()]).toEqual([
+      1,
+      '2026-01-01',
+    ]);
+    await share.click();
+    await page.getByText('Done. It is effective.', { exact: true }).waitFor();
+    await page.getByText('from 1 Jan 2026 on').waitFor();
+    expect(await firstDay.inputValue()).toBe('');
+  });
+
+  test('all sharing that has ended is shown as ended', async () => {
+    const { owner } = await connect('leaver');
+    const other = await registerApp(app.gateway, session, { name: 'Second' });
+    await other.connect(owner, [HEART]);
+    const { page } = await visits.open('/apps', { session: owner });
+    await page.route('**/revoke-all', loseAnswer, { times: 1 });
+    await confirm(page, 'Stop sharing with all', 'Stop sharing');
+    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  test('an app that was registered is found, and its lost secret replaced by one that is seen', async () => {
+    const maker = await signIn(visits.stack, 'maker');
+    const visitor = await visits.open('/console/new', { session: maker });
+    const { page } = visitor;
+    await page.getByLabel('Name').fill('Lost and Found');
+    await page.getByLabel('Redirect URIs').fill('http://localhost:9999/callback');
+    await page.route('**/developer/apps', loseAnswer, { times: 1 });
+    await page.getByRole('button', { name: 'Register' }).click();
+    await page.getByRole('heading', { name: 'The app is registered' }).waitFor();
+    await visitor.takePictures('console-registration-lost');
+    await page.getByRole('link', { name: 'Open Lost and Found' }).click();
+
+    await page.route('**/rotate-secret', loseAnswer, { times: 1 });
+    await confirm(page, 'Rotate the secret', 'Rotate');
+    await page.getByText('The secret was rotated, but the new one did not reach this page.').waitFor();
+    await visitor.takePictures('console-rotation-lost');
+    await page.route('**/rotate-secret', (route) => route.fulfill({ status: 500, json: {} }), { times: 1 });
+    await confirm(page, 'Rotate the secret', 'Rotate');
+    await page.getByText('The secret was not rotated yet.').waitFor();
+    await confirm(page, 'Rotate the secret', 'Rotate');
+    await page.getByText('Copy the secret now.').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+
+    await page.route('**/status', loseAnswer, { times: 1 });
+    await confirm(page, 'Suspend', 'Suspend');
+    await page.getByText('suspended', { exact: true }).waitFor();
+    await page.getByLabel('Description').fill('For runners');
+    await page.route('**/developer/apps/*', loseAnswer, { times: 1 });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+}

@@ -1,0 +1,234 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, expect, test } from '@jest/globals';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
+import { ingestReadings, setTimeZone } from '@phds/running-system/ingestion';
+import { type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
+
+const HEART = 'read:health-data:heart';
+const DAY_MS = 86_400_000;
+const PAGES = ['/', '/apps', '/history', '/data', '/console', '/console/new', '/console/test-run'];
+
+describeWithChromium('the pages of people', pagesOfPeople);
+
+function pagesOfPeople(): void {
+  const visits = prepareVisits();
+  let app: PartnerApp;
+  let session: string;
+
+  beforeAll(async () => {
+    const { stack } = visits;
+    session = await signIn(stack, 'ada');
+    app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Morning Run' });
+    const readings = Array.from({ length: 20 }, (_, day) => ({
+      type: 'Heart Rate',
+      start: new Date(Date.now() - day * DAY_MS).toISOString(),
+      value: 60 + (day % 7),
+      source: 'apple-watch',
+    }));
+    await ingestReadings(stack, 'ada', readings);
+    // Her midnights are in another day of the browser's zone.
+    await setTimeZone(stack, 'ada', 'Pacific/Kiritimati');
+  });
+
+  const connect = async (
+    user: string,
+    scopes: readonly string[],
+  ): Promise<{ user: string; tokens: Tokens }> => {
+    const userSession = await signIn(visits.stack, user);
+    return { user: userSession, tokens: await app.connect(userSession, scopes) };
+  };
+  const readHeart = ({ accessToken }: Tokens) => app.read(accessToken, '/api/v1/health-data/heart');
+
+  test.each(PAGES)('%s has no barrier and fits, by phone and in the dark', async (path) => {
+    const visitor = await visits.open(path, { session, screen: 'phone' });
+    expect(await visitor.page.getByRole('heading', { level: 1 }).count()).toBe(1);
+    for (const screen of ['phone', 'dark'] as const) {
+      await visitor.lookAs(screen);
+      expect(await visitor.findBarriers()).toEqual([]);
+      expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
+    }
+  });
+
+  test('a signed-out person is asked to sign in on each page', async () => {
+    const visitor = await visits.open('/apps', {});
+    await visitor.takePictures('signed-out');
+    for (const path of ['/apps', '/history', '/data', '/console']) {
+      await visitor.goto(path);
+      await visitor.page.getByRole('heading', { name: 'Please sign in' }).waitFor();
+    }
+    expect(await visitor.findBarriers()).toEqual([]);
+  });
+
+  test('who shares with nobody is told so', async () => {
+    const visitor = await visits.open('/apps', { session: await signIn(visits.stack, 'newcomer') });
+    const { page } = visitor;
+    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    await visitor.takePictures('connected-apps-none');
+    await page.getByRole('link', { name: 'Access history' }).click();
+    await page.getByRole('heading', { name: 'Nobody has looked' }).waitFor();
+    await visitor.takePictures('access-history-none');
+  });
+
+  test('a page that cannot be loaded says why, and tries again', async () => {
+    const visitor = await visits.open('/', { session });
+    const { page } = visitor;
+    const detail = 'Too many requests. Try again in a minute.';
+    await page.route('**/partner/consent/grants*', (route) =>
+      route.fulfill({ status: 429, json: { code: 'RATE_LIMITED', detail } }),
+    );
+    await page.getByRole('link', { name: 'Connected apps' }).first().click();
+    await page.getByText(detail).waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('connected-apps-not-loaded');
+    await page.unroute('**/partner/consent/grants*');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+  });
+
+  test('what is not there is said, with a way on', async () => {
+    const visitor = await visits.open('/apps/none', { session });
+    await visitor.page.getByRole('heading', { name: 'There is no such connection' }).waitFor();
+    await visitor.takePictures('connected-app-not-there');
+    await visitor.page.getByRole('main').getByRole('link', { name: 'Connected apps' }).click();
+    await visitor.page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+  });
+
+  test('a connected app can be given less, with effect at once', async () => {
+    const { user, tokens } = await connect('narrower', [HEART, 'read:weight']);
+    const visitor = await visits.open(`/apps/${tokens.grantId}`, { session: user });
+    const { page } = visitor;
+    await visitor.takePictures('connected-app');
+    await page.getByText('Heart', { exact: true }).first().click();
+    await page.getByRole('button', { name: 'Share less' }).click();
+    await page.getByRole('checkbox').nth(1).waitFor({ state: 'detached' });
+    await visitor.takePictures('connected-app-narrowed');
+    expect((await readHeart(tokens)).status).toBe(403);
+    expect((await app.read(tokens.accessToken, '/api/v1/weight')).status).toBe(200);
+    const lastDay = page.getByLabel('End after');
+    await lastDay.fill((await lastDay.getAttribute('max')) ?? '');
+    await page.getByRole('button', { name: 'Share less' }).click();
+    await page.getByText('Done. It is effective.').waitFor();
+    await page.context().clearCookies();
+    await page.getByLabel('Hide data before').fill('2026-01-01');
+    await page.getByRole('button', { name: 'Share less' }).click();
+    await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
+  });
+
+  test('sharing stops when that is confirmed, and not before', async () => {
+    const { user, tokens } = await connect('stopper', [HEART]);
+    const visitor = await visits.open('/apps', { session: user });
+    const { page } = visitor;
+    await page.getByRole('link', { name: 'Morning Run' }).click();
+    await page.getByRole('button', { name: 'Stop sharing' }).click();
+    expect(await page.getByRole('alertdialog').textContent()).toContain('cannot read anything');
+    expect(await visitor.findBarriers()).toEqual([]);
+    // Nothing moves, so who asked for little motion gets what they want.
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+    await visitor.takePictures('connected-app-stop-sharing-dialog');
+    await page.keyboard.press('Escape');
+    expect((await readHeart(tokens)).status).toBe(200);
+    const stop = async () => {
+      await page.getByRole('button', { name: 'Stop sharing' }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' }).click();
+    };
+    await page.context().setOffline(true);
+    await stop();
+    await page.getByRole('alert').getByText('We could not find out whether sharing has ended.').waitFor();
+    await page.context().setOffline(false);
+    expect((await readHeart(tokens)).status).toBe(200);
+    const { promise: looked, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route('**/partner/consent/grants/*', (route) => looked.then(() => route.continue()));
+    await stop();
+    const busy = page.getByRole('button', { name: 'One moment…' });
+    expect(await busy.getAttribute('aria-disabled')).toBe('true');
+    await visitor.takePictures('connected-app-stopping');
+    goOn();
+    await page.getByText('revoked', { exact: true }).first().waitFor();
+    expect((await readHeart(tokens)).status).toBe(401);
+    await visitor.takePictures('connected-app-stopped');
+  });
+
+  test('all sharing stops with one confirmation', async () => {
+    const { user, tokens } = await connect('leaver', [HEART]);
+    const second = await registerApp(visits.stack.gateway, await signIn(visits.stack, 'developer'), {
+      name: 'Second',
+    });
+    const others = await second.connect(user, [HEART]);
+    const visitor = await visits.open('/apps', { session: user });
+    const { page } = visitor;
+    await visitor.takePictures('connected-apps-two');
+    await page.getByRole('button', { name: 'Stop sharing with all' }).click();
+    await visitor.takePictures('connected-apps-stop-all-dialog');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' }).click();
+    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    await visitor.takePictures('connected-apps-all-stopped');
+    expect([(await readHeart(tokens)).status, (await readHeart(others)).status]).toEqual([401, 401]);
+  });
+
+  test('the history shows each access, what was refused too, and exports it', async () => {
+    const { user, tokens } = await connect('reader', [HEART, 'read:mood']);
+    for (let times = 0; times < 22; times += 1) await readHeart(tokens);
+    await app.read(tokens.accessToken, '/api/v1/mood');
+    const alike = await registerApp(app.gateway, await signIn(visits.stack, 'developer'), {
+      name: 'Morning Run',
+    });
+    await alike.read((await alike.connect(user, [HEART])).accessToken, '/api/v1/health-data/heart');
+    const visitor = await visits.open('/history', { session: user });
+    const { page } = visitor;
+    await page.getByText('Page 1 of 2 (24 in all)').waitFor();
+    const names = await page.getByRole('figure').getByRole('listitem').allTextContents();
+    const expected = [app, alike].map(({ clientId }) => `Morning Run (${clientId})`);
+    expect(names.toSorted()).toEqual(expected.toSorted());
+    await visitor.takePictures('access-history');
+    const { data } = (await send(`${visits.stack.gateway}/partner/consent/accesses`, { bearer: user })).body;
+    const shown = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
+    expect(await page.getByRole('row').nth(1).textContent()).toContain(shown.format(new Date(data[0].at)));
+    await page.getByRole('button', { name: 'Older' }).click();
+    await page.getByText('Page 2 of 2').waitFor();
+    await page.getByLabel('What').selectOption({ label: 'Mood' });
+    await page.getByText('Page 2 of 2').waitFor({ state: 'detached' });
+    await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
+    expect(await visitor.findBarriers()).toEqual([]);
+    const download = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Export as CSV' }).click();
+    const text = await readFile(await (await download).path(), 'utf8');
+    expect(text.split('\r\n')).toHaveLength(3);
+    expect(text).toContain('/api/v1/mood');
+  });
+
+  test('the preview shows what an app would see', async () => {
+    const visitor = await visits.open('/data', { session });
+    const { page } = visitor;
+    await page.getByText('20 in all.').waitFor();
+    await visitor.takePictures('my-data');
+    expect(await page.getByRole('figure').first().textContent()).toContain('Heart Rate');
+    const url = `${visits.stack.gateway}/partner/consent/preview?scope=${HEART}`;
+    const { start } = (await send(url, { bearer: session })).body.data.trend[0];
+    await page.getByText('As a table').first().click();
+    const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+    const [newest] = await page.locator('tbody tr td').allTextContents();
+    expect(newest).toBe(day.format(new Date(start.slice(0, 10))));
+    await page.getByLabel('What an app would ask for').selectOption('read:mood');
+    await page.getByRole('heading', { name: 'There is nothing of this kind' }).waitFor();
+    await visitor.takePictures('my-data-nothing-of-this-kind');
+  });
+
+  test('the start is small: less than 150 kB of script, compressed', async () => {
+    const { page } = await visits.open('/', { session });
+    const names = await page
+      .locator('script[src], link[rel=modulepreload]')
+      .evaluateAll((elements) =>
+        elements.map((element) => element.getAttribute('src') ?? element.getAttribute('href') ?? ''),
+      );
+    const headers = { 'Accept-Encoding': 'gzip' };
+    const answers = await Promise.all(
+      names.map((name) => page.request.fetch(visits.stack.gateway + name, { headers, method: 'HEAD' })),
+    );
+    const bytes = answers.reduce((sum, answer) => sum + Number(answer.headers()['content-length']), 0);
+    expect(answers.every((answer) => answer.ok())).toBe(true);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(150_000);
+  });
+}

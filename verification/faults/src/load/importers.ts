@@ -1,0 +1,117 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Stack } from '@phds/dev-stack/stack';
+import { callInternally } from '@phds/running-system/ingestion';
+import type { Answer } from '@phds/running-system/request';
+import pg from 'pg';
+import { END_LIMIT_MS, Turnstile } from './turnstile.ts';
+
+type Site = Pick<Stack, 'internalUrls' | 'serviceTokens' | 'databases'>;
+
+/** What importers wrote, and what of it was not as it should be. */
+export interface ImportReport {
+  /** Readings acknowledged, of all faults so far. */
+  readonly acknowledged: number;
+  readonly violations: readonly string[];
+}
+
+interface Importer {
+  readonly userId: string;
+  acknowledged: number;
+  /** Whether the batch at hand was sent and not acknowledged. */
+  isUnsure: boolean;
+}
+
+const BATCH = 20;
+const PAUSE_MS = 30;
+const FIRST = Date.parse('2020-01-01T00:00:00Z');
+
+// What is counted beside the readings is counted in the same transaction.
+const STORED = `
+  SELECT count(*)::int AS stored,
+    (SELECT coalesce(sum(count), 0)::int FROM health_data.reading_count WHERE user_id = $1 AND span = 'all') AS counted
+  FROM health_data.reading WHERE user_id = $1`;
+
+/** Importers that write all the time: each a batch after the other, the same again until it is acknowledged. */
+export class Importers implements Disposable {
+  readonly #site: Site;
+  readonly #importers: readonly Importer[];
+  readonly #turnstile = new Turnstile();
+  readonly #refusals: string[] = [];
+  #disposed = false;
+
+  constructor(site: Site, users: readonly string[]) {
+    this.#site = site;
+    this.#importers = users.map((userId) => ({ userId, acknowledged: 0, isUnsure: false }));
+    for (const importer of this.#importers) void this.#run(importer);
+  }
+
+  begin(): void {
+    this.#turnstile.open();
+  }
+
+  /** Lets everybody finish the batch at hand, and compares what was acknowledged with what is stored. */
+  async end(): Promise<ImportReport> {
+    this.#turnstile.close();
+    await this.#turnstile.untilWaiting(this.#importers);
+    const violations = this.#refusals.splice(0).map((text) => `import: refused: ${text}`);
+    for (const importer of this.#importers) violations.push(...(await this.#judge(importer)));
+    return {
+      acknowledged: this.#importers.reduce((sum, { acknowledged }) => sum + acknowledged, 0),
+      violations,
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#disposed = true;
+  }
+
+  async #run(importer: Importer): Promise<void> {
+    while (!this.#disposed) {
+      // What was not acknowledged may be stored all the same: the same again changes nothing then.
+      if (!importer.isUnsure) await this.#turnstile.pass(importer);
+      importer.isUnsure = !(await this.#put(importer));
+      if (!importer.isUnsure) importer.acknowledged += BATCH;
+      await delay(PAUSE_MS);
+    }
+  }
+
+  async #put({ userId, acknowledged }: Importer): Promise<boolean> {
+    const readings = Array.from({ length: BATCH }, (_, index) => {
+      const start = new Date(FIRST + (acknowledged + index) * 1_000).toISOString();
+      return { type: 'Steps', start, end: start, value: 1, source: 'synthetic' };
+    });
+    const rpc = 'phds.healthdata.v1.IngestionService/PutReadings';
+    const call = { service: 'health-data', rpc, caller: 'importer', request: { userId, readings } } as const;
+    const answer = await callInternally(this.#site, call).catch(() => null);
+    if (answer === null || answer.status !== 200) return false;
+    this.#noteRefusals(answer);
+    return true;
+  }
+
+  #noteRefusals({ body, text }: Answer): void {
+    if (body.result?.refusals !== undefined) this.#refusals.push(text);
+  }
+
+  async #judge(importer: Importer): Promise<string[]> {
+    const { userId, acknowledged } = importer;
+    if (!this.#turnstile.isWaiting(importer)) {
+      return [`no recovery: ${userId} was not acknowledged for ${END_LIMIT_MS} ms after the end`];
+    }
+    const { stored, counted } = await this.#count(userId);
+    if (stored === acknowledged && counted === acknowledged) return [];
+    return [
+      `import: of ${userId} ${acknowledged} readings were acknowledged, ${stored} stored, ${counted} counted`,
+    ];
+  }
+
+  async #count(userId: string): Promise<{ readonly stored: number; readonly counted: number }> {
+    const client = new pg.Client({ connectionString: this.#site.databases['health-data'].ownerUrl });
+    await client.connect();
+    try {
+      const { rows } = await client.query(STORED, [userId]);
+      return rows[0];
+    } finally {
+      await client.end();
+    }
+  }
+}

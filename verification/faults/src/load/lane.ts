@@ -1,0 +1,230 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AccessRestored, Restorable, TraceEvent } from '@phds/protocol-model/trace';
+import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { type Held, rotateSecret } from '@phds/running-system/revocation-ways';
+import { setStatus } from './app-status.ts';
+import { DELETION, type EndingWay, pickWay, TOKEN_REVOCATION, toEnding } from './endings.ts';
+import { HEART, type HeldToken, PROFILE } from './held-token.ts';
+import type { Reads } from './reads.ts';
+import type { Storm } from './storm.ts';
+import { count } from './tally.ts';
+import type { TokenPool } from './token-pool.ts';
+import type { Turnstile } from './turnstile.ts';
+
+export interface LaneOptions {
+  readonly user: string;
+  readonly session: string;
+  /** Base URLs. */
+  readonly gateways: readonly string[];
+  readonly reads: Reads;
+  readonly pool: TokenPool;
+  readonly turnstile: Turnstile;
+}
+
+const SCOPES = [HEART.scope, PROFILE.scope];
+const ATTEMPTS = 3;
+const PAUSE_MS = 250;
+const LIVE_MS = 900;
+const OVER_MS = 400;
+
+/** A person with an app of their own, who connects it, lets it read, ends that in one way or another, and begins again. */
+export class Lane {
+  /** What was seen of the present fault. */
+  trace: TraceEvent[] = [];
+  /** Endings and restorations: what they say stays true. */
+  readonly lasting: TraceEvent[] = [];
+  /** Every app that was ever the lane's. */
+  readonly apps = new Set<string>();
+  /** An approval went unanswered and may still come to be: what can be undone proves nothing for the time being. */
+  uncertain = false;
+  /** Tokens to revoke all at once instead of the next round. */
+  storm: Storm | null = null;
+  /** For reports of a lane that does not come to its end. */
+  doing = 'nothing';
+  readonly #options: LaneOptions;
+  #app: PartnerApp | null = null;
+  #epoch = 0;
+  #families = 0;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+  }
+
+  /** Goes round for ever. */
+  async run(): Promise<never> {
+    const { turnstile, reads } = this.#options;
+    for (;;) {
+      await turnstile.pass(this);
+      try {
+        await this.#round();
+      } catch {
+        // Refused because of the fault; what became of it is unknown, and the next round begins anew.
+        reads.tally.setbacks += 1;
+        await delay(PAUSE_MS);
+      }
+      this.doing = 'nothing';
+    }
+  }
+
+  async #round(): Promise<void> {
+    const { storm } = this;
+    this.doing = 'connecting';
+    const [token, tokens] = await this.#connect();
+    if (storm !== null) return this.#stormAll(storm, token, tokens);
+    await this.#live(token);
+    const { way, kind } = await this.#end(token, tokens, pickWay(this.uncertain));
+    await this.#readEverywhere(token);
+    await delay(Math.random() * OVER_MS);
+    await this.#afterwards(way.name, kind, token);
+  }
+
+  async #connect(): Promise<[HeldToken, Held]> {
+    const { session, user } = this.#options;
+    if (this.#app === null) {
+      this.#app = await registerApp(this.#gateway(), session);
+      this.#epoch = 0;
+      this.uncertain = false;
+      this.apps.add(this.#app.clientId);
+    }
+    const app = this.#app.at(this.#gateway());
+    const epoch = this.#epoch;
+    const scope: Restorable = { kind: 'scope', user, app: app.clientId, scope: HEART.scope };
+    const { code } = await this.#restoring(scope, () => app.expectCode(session, SCOPES)).catch((error) => {
+      // Whatever its state is: another one serves as well.
+      this.#app = null;
+      throw error;
+    });
+    const tokens = await app.expectTokens(code);
+    this.#families += 1;
+    const facts = {
+      token: `${user}-${this.#families}`,
+      family: `${user}-${this.#families}`,
+      grant: tokens.grantId,
+      user,
+      app: app.clientId,
+      epoch,
+      expiresAt: null,
+    };
+    const token: HeldToken = { secret: tokens.accessToken, facts, state: 'live', etag: null };
+    return [token, { ...tokens, code }];
+  }
+
+  /** Writes down that something may come back; for ever when no answer tells since when it cannot any more. */
+  async #restoring<T>(restores: Restorable, act: () => Promise<T>): Promise<T> {
+    const event: { -readonly [key in keyof AccessRestored]: AccessRestored[key] } = {
+      kind: 'restored',
+      at: Date.now(),
+      answeredAt: null,
+      restores,
+    };
+    this.lasting.push(event);
+    const wasUncertain = this.uncertain;
+    this.uncertain = true;
+    const result = await act();
+    event.answeredAt = Date.now();
+    this.uncertain = wasUncertain;
+    return result;
+  }
+
+  async #live(token: HeldToken): Promise<void> {
+    this.doing = 'reading';
+    this.#options.pool.addLive(token);
+    await this.#readEverywhere(token);
+    await delay(Math.random() * LIVE_MS);
+  }
+
+  /** Ends it until that is acknowledged, by deletion of the grant when the chosen way does not work out. */
+  async #end(token: HeldToken, tokens: Held, chosen: EndingWay): Promise<EndingWay> {
+    token.state = 'ending';
+    const app = this.#app as PartnerApp;
+    const { session, pool, reads } = this.#options;
+    if (chosen.kind === 'app-life') this.#epoch += 1;
+    let ending = chosen;
+    let askedAt = Date.now();
+    for (let attempt = 1; ; attempt += 1) {
+      this.doing = `${ending.way.name}, attempt ${attempt}`;
+      try {
+        await ending.way.end({ app, session }, tokens, this.#gateway());
+        break;
+      } catch {
+        await delay(PAUSE_MS);
+        if (attempt === ATTEMPTS && ending !== DELETION) {
+          // What the app has become by half a change is anybody's guess.
+          if (ending.kind === 'app' || ending.kind === 'app-life') this.#app = null;
+          ending = DELETION;
+          askedAt = Date.now();
+        }
+      }
+    }
+    const ended = toEnding(ending.kind, token, tokens, this.#epoch);
+    this.lasting.push({ kind: 'acknowledged', at: Date.now(), askedAt, ended });
+    count(reads.tally.endings, ending.way.name);
+    token.state = ending.kind === 'scope' ? 'narrowed' : 'dead';
+    pool.end(token);
+    return ending;
+  }
+
+  /** Undoes what has to be undone to connect again. */
+  async #afterwards(name: string, kind: EndingWay['kind'], token: HeldToken): Promise<void> {
+    this.doing = `after ${name}`;
+    if (kind === 'scope' || kind === 'app') {
+      token.state = 'void';
+      this.#options.pool.remove(token);
+    }
+    const app = this.#app;
+    if (app === null || (kind !== 'app' && kind !== 'app-life')) return;
+    // Unless the way back works at the first attempt, an app of unknown state is left behind.
+    this.#app = null;
+    const { session } = this.#options;
+    const activate = () => setStatus(this.#gateway(), app, session, 'active');
+    await this.#restoring({ kind: 'app', app: app.clientId }, activate);
+    if (kind === 'app-life') app.clientSecret = await rotateSecret({ app, session }, this.#gateway());
+    this.#app = app;
+  }
+
+  /** One read at each gateway at once: the first ones of a token that was just made, or just ended. */
+  async #readEverywhere(token: HeldToken): Promise<void> {
+    const { reads } = this.#options;
+    const gateways = Array.from({ length: reads.gateways }, (_, gateway) => gateway);
+    await Promise.all(
+      gateways.map((gateway) => reads.read(token, HEART, { gateway, first: true, trace: this.trace })),
+    );
+  }
+
+  /** Collects access tokens of one family, waits for everybody, and revokes each of them. */
+  async #stormAll(storm: Storm, first: HeldToken, tokens: Held): Promise<void> {
+    const held = [first, ...(await this.#collect(storm.tokens - 1, first, tokens.refreshToken))];
+    // Only now: should collecting be cut short, the next round begins it anew.
+    this.storm = null;
+    await storm.everybody();
+    const worker = async () => {
+      for (let token = held.pop(); token !== undefined; token = held.pop()) {
+        await this.#end(token, { ...tokens, accessToken: token.secret }, TOKEN_REVOCATION);
+      }
+    };
+    await Promise.all(Array.from({ length: storm.parallel }, worker));
+    storm.leave();
+  }
+
+  /** As many as there are to be had. Each is read with once, so that a gateway remembers it. */
+  async #collect(tokens: number, first: HeldToken, refreshToken: string): Promise<HeldToken[]> {
+    const { reads } = this.#options;
+    const held: HeldToken[] = [];
+    for (let next = refreshToken; held.length < tokens; ) {
+      this.doing = `collecting tokens: ${held.length}`;
+      const { body } = await (this.#app as PartnerApp).at(this.#gateway()).refresh(next);
+      if (body?.refresh_token === undefined) break;
+      next = body.refresh_token;
+      const facts = { ...first.facts, token: `${first.facts.token}-${held.length + 1}` };
+      const token: HeldToken = { secret: body.access_token, facts, state: 'live', etag: null };
+      await reads.read(token, HEART, { gateway: held.length % reads.gateways, trace: this.trace });
+      held.push(token);
+    }
+    return held;
+  }
+
+  #gateway(): string {
+    const { gateways } = this.#options;
+    return gateways[Math.floor(Math.random() * gateways.length)] as string;
+  }
+}

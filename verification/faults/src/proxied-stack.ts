@@ -1,0 +1,184 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { toDatabaseUrl, toRuntimeRole } from '@phds/database/postgres-names';
+import { toDataDirectory } from '@phds/dev-stack/data-directory';
+import {
+  DATABASE_SERVICES,
+  type DatabaseService,
+  ensureKeyFiles,
+  readDatabasePassword,
+} from '@phds/dev-stack/key-files';
+import { findRandomPorts, type StackPorts } from '@phds/dev-stack/ports';
+import { type Stack, startStack } from '@phds/dev-stack/stack';
+import { crashDatabase } from '@phds/running-system/outages';
+import { type FaultProxy, startFaultProxy } from './proxy/fault-proxy.ts';
+import { createNewsDesk, type NewsDesk } from './proxy/news.ts';
+
+/** Who calls whom; each edge has a proxy of its own, which all gateways share. */
+export const EDGES = [
+  'gateway→authorization',
+  'gateway→consent',
+  'gateway→health-data',
+  'authorization→consent',
+  'health-data→consent',
+  'authorization→postgres',
+  'consent→postgres',
+  'health-data→postgres',
+  'gateway→redis',
+  'consent→redis',
+] as const;
+
+export type Edge = (typeof EDGES)[number];
+
+const SERVICES = ['gateway', ...DATABASE_SERVICES] as const;
+
+/** A service; all gateways together are one. */
+export type ServiceName = (typeof SERVICES)[number];
+
+/** The whole service with a fault proxy on every edge and a clock of its own in every service. */
+export interface ProxiedStack extends Stack {
+  /** Base URL of the first gateway. */
+  readonly gateway: string;
+  readonly proxies: Readonly<Record<Edge, FaultProxy>>;
+  /** What the gateways hear from Redis. */
+  readonly news: NewsDesk;
+  /** Ends the database server as a crash would, and answers how to start it again. */
+  crashDatabase(): Promise<() => Promise<void>>;
+  /** Sets a service's clock off by so many milliseconds. */
+  skewClock(service: ServiceName, milliseconds: number): Promise<void>;
+}
+
+// A killed server process loses nothing by these; only a killed machine would.
+const POSTGRES_SETTINGS = { fsync: 'off', full_page_writes: 'off', max_wal_size: '2GB' };
+
+/** Starts it on free ports and a data directory of its own, which is removed at the end. */
+export async function startProxiedStack(options: {
+  readonly gateways: number;
+  readonly say: (line: string) => void;
+  readonly signal?: AbortSignal | undefined;
+}): Promise<ProxiedStack> {
+  await using cleanup = new AsyncDisposableStack();
+  const root = await mkdtemp(join(tmpdir(), 'phds-faults-'));
+  cleanup.defer(() => rm(root, { recursive: true, force: true, maxRetries: 3 }));
+  const ports = await findRandomPorts(options.gateways);
+  const news = createNewsDesk();
+  const proxies = {} as Record<Edge, FaultProxy>;
+  for (const edge of EDGES) {
+    const edit = edge === 'gateway→redis' ? { edit: news.edit } : {};
+    proxies[edge] = await startFaultProxy({ host: '127.0.0.1', port: portBehind(edge, ports), ...edit });
+    cleanup.use(proxies[edge]);
+  }
+  // A server that was started again is ours to stop: after the services, before its directory goes.
+  const restarted: { stop(): Promise<void> }[] = [];
+  cleanup.defer(async () => void (await restarted.at(-1)?.stop()));
+  const stack = await startStack({
+    dataDirectory: root,
+    ports,
+    seed: false,
+    say: options.say,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    postgresSettings: POSTGRES_SETTINGS,
+    environment: await toEnvironment(root, proxies),
+  });
+  cleanup.use(stack);
+  const running = cleanup.move();
+  const gateway = stack.gatewayUrls[0] as string;
+  return {
+    ...stack,
+    gateway,
+    proxies,
+    news,
+    crashDatabase: async () => {
+      const start = await crashDatabase({ ...stack, gateway });
+      return async () => void restarted.push(await start());
+    },
+    skewClock: (service, milliseconds) => writeFile(clockFile(root, service), String(milliseconds)),
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+function portBehind(edge: Edge, ports: StackPorts): number {
+  const callee = edge.slice(edge.indexOf('→') + 1);
+  if (callee === 'postgres') return ports.postgres;
+  if (callee === 'redis') return ports.redis;
+  return {
+    authorization: ports.authorizationRpc,
+    consent: ports.consentRpc,
+    'health-data': ports.healthDataRpc,
+  }[callee as DatabaseService];
+}
+
+function clockFile(root: string, service: ServiceName): string {
+  return join(root, `${service}.clock`);
+}
+
+type Environments = Readonly<Record<ServiceName, Readonly<Record<string, string>>>>;
+
+async function toEnvironment(
+  root: string,
+  proxies: Readonly<Record<Edge, FaultProxy>>,
+): Promise<Environments> {
+  const at = (edge: Edge) => `127.0.0.1:${proxies[edge].port}`;
+  const redis = (edge: Edge) => ({ REDIS_URL: `redis://${at(edge)}` });
+  const databases = await writeDatabaseUrls(root, proxies);
+  const common = (service: ServiceName) => ({
+    NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, 'skewed-clock.ts'))}`,
+    FAULTS_CLOCK_FILE: clockFile(root, service),
+  });
+  return {
+    gateway: {
+      ...common('gateway'),
+      ...redis('gateway→redis'),
+      AUTHORIZATION_ADDRESS: at('gateway→authorization'),
+      CONSENT_ADDRESS: at('gateway→consent'),
+      HEALTH_DATA_ADDRESS: at('gateway→health-data'),
+      // Refused reads are what is counted here: none may be turned into a 429.
+      LIMIT_AUTH_FAILURES_PER_MINUTE: '1000000000',
+      LIMIT_APP_PER_MINUTE: '1000000000',
+      LIMIT_APP_USER_PER_MINUTE: '1000000000',
+      LIMIT_USER_ALL_APPS_PER_MINUTE: '1000000000',
+      LIMIT_CLIENT_PER_MINUTE: '1000000000',
+      LIMIT_USER_PER_MINUTE: '1000000000',
+      LIMIT_USER_CHANGES_PER_MINUTE: '1000000000',
+      LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: '1000000000',
+      LIMIT_REGISTRATIONS_PER_MINUTE: '1000000000',
+      LIMIT_PREVIEWS_PER_MINUTE: '1000000000',
+      LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '1000000000',
+    },
+    authorization: {
+      ...common('authorization'),
+      DATABASE_URL_FILE: databases.authorization,
+      CONSENT_ADDRESS: at('authorization→consent'),
+    },
+    consent: {
+      ...common('consent'),
+      ...redis('consent→redis'),
+      DATABASE_URL_FILE: databases.consent,
+      CHECKPOINT_INTERVAL_MS: '5000',
+      MAX_LIVE_PENDING_PER_APP: '1000000',
+    },
+    'health-data': {
+      ...common('health-data'),
+      DATABASE_URL_FILE: databases['health-data'],
+      CONSENT_ADDRESS: at('health-data→consent'),
+    },
+  };
+}
+
+/** Files with the database URLs of the services, by way of their proxies. */
+async function writeDatabaseUrls(root: string, proxies: Readonly<Record<Edge, FaultProxy>>) {
+  const { keys: directory } = toDataDirectory(root);
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const keys = await ensureKeyFiles(directory);
+  const files = DATABASE_SERVICES.map(async (service) => {
+    const password = await readDatabasePassword(keys, service, 'runtime');
+    const file = join(directory, `${service}.proxied-database-url`);
+    const server = `postgresql://127.0.0.1:${proxies[`${service}→postgres`].port}/`;
+    const url = toDatabaseUrl(server, { database: 'phds', user: toRuntimeRole(service), password });
+    await writeFile(file, `${url}\n`, { mode: 0o600 });
+    return [service, file] as const;
+  });
+  return Object.fromEntries(await Promise.all(files)) as Record<DatabaseService, string>;
+}

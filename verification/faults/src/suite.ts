@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { giveFirstReadings } from '@phds/running-system/first-reading';
+import { expectStatus } from '@phds/running-system/partner-app';
+import { HEART_PATH, moveIn, type Resident, useEverything } from '@phds/running-system/working-system';
+import { eventually } from '@phds/test-kit/conditions';
+import type { Fault } from './faults/fault.ts';
+import { verifyChain } from './judge/chain.ts';
+import { LogWatch } from './judge/logs.ts';
+import { Importers } from './load/importers.ts';
+import { type LoadProcess, startLoad } from './load/load-process.ts';
+import { toSentences } from './load/tally.ts';
+import { type ProxiedStack, startProxiedStack } from './proxied-stack.ts';
+import { Timeline } from './timeline.ts';
+import { toLines, type Verdict } from './verdict.ts';
+
+export interface SuiteOptions {
+  readonly faults: readonly Fault[];
+  /** How long each fault lasts. Milliseconds. */
+  readonly milliseconds: number;
+  /** Receives the timelines and verdicts, a line at a time. */
+  readonly print: (line: string) => void;
+  /** Gives up, undoes the fault and stops everything. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const GATEWAYS = 3;
+const LANES = 16;
+const READERS = 8;
+const IMPORTING_USERS = ['importing-1', 'importing-2'];
+const LOOK_MS = 2_000;
+const WARM_UP = { timeoutMs: 60_000, intervalMs: 250 } as const;
+/** Longest from the end of a fault until everything works again. gRPC takes 13 s to give up a connection that is silent. */
+const RECOVERY_MS = 25_000;
+
+interface Scene extends SuiteOptions {
+  readonly stack: ProxiedStack;
+  readonly load: LoadProcess;
+  readonly importers: Importers;
+  readonly logs: LogWatch;
+  /** A consent that lives through everything. */
+  readonly resident: Resident;
+}
+
+/** Starts everything once and lets one fault after the other happen to it. */
+export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
+  const { faults, print, signal } = options;
+  const say = (line: string) => print(`  ${line}`);
+  await using stack = await startProxiedStack({ gateways: GATEWAYS, say, signal });
+  const users = Array.from({ length: LANES }, (_, index) => `lane-${index + 1}`);
+  await giveFirstReadings(stack, users);
+  const resident = await moveIn(stack, 'resident');
+  await using load = await startLoad({
+    gateways: stack.gatewayUrls,
+    identityProviderUrl: stack.identityProviderUrl,
+    recordsUrl: stack.databases.consent.ownerUrl,
+    users,
+    readers: READERS,
+  });
+  print('  until everybody has been around once');
+  await load.begin();
+  await eventually(async () => sumOf((await load.look()).endings) >= LANES, WARM_UP);
+  using importers = new Importers(stack, IMPORTING_USERS);
+  const scene = { ...options, stack, load, importers, resident, logs: new LogWatch(stack.logs) };
+  const verdicts: Verdict[] = [];
+  for (const fault of faults) {
+    print(`${fault.name}: ${fault.what}`);
+    if (fault.needsRedis === true && stack.redis.url === null) {
+      print('  left out: there is no Redis on this machine');
+      continue;
+    }
+    const verdict = await endure(fault, scene);
+    for (const line of toLines(verdict)) print(line);
+    verdicts.push(verdict);
+  }
+  return verdicts;
+}
+
+async function endure(fault: Fault, scene: Scene): Promise<Verdict> {
+  const { stack, load, importers, logs, resident, milliseconds } = scene;
+  const ends = countEnds(stack);
+  const timeline = new Timeline(scene.print);
+  timeline.say('steady load');
+  await load.begin();
+  importers.begin();
+  using _looking = lookAgainAndAgain(load, timeline);
+  await pause(scene, Math.min(2_000, milliseconds / 4));
+  timeline.say('the fault begins');
+  const violations = await play(fault, scene, timeline);
+  timeline.say('the fault is over');
+  const recovery = await untilWorking(stack, resident);
+  if (typeof recovery === 'string') violations.push(`no recovery: ${recovery}`);
+  else timeline.say('everything works again at every gateway');
+  await pause(scene, Math.min(1_000, milliseconds / 8));
+  const [report, imports] = await Promise.all([load.end(), importers.end()]);
+  timeline.say('everybody waits; records and logs are looked at');
+  const chain = await verifyChain(stack);
+  if (!chain.ok) violations.push(`chain: ${chain.text}`);
+  violations.push(...toSentences(report.tally), ...imports.violations, ...(await logs.findSecrets()));
+  violations.push(...findOwnEnds(fault, stack, ends));
+  return {
+    fault: fault.name,
+    seconds: timeline.seconds,
+    recoveryMs: typeof recovery === 'number' ? recovery : null,
+    load: report,
+    imported: imports.acknowledged,
+    chain: chain.text,
+    violations,
+  };
+}
+
+/** Lets it happen. Answers what went wrong with the fault itself; throws when the whole run is given up. */
+async function play(fault: Fault, scene: Scene, timeline: Timeline): Promise<string[]> {
+  const { stack, load, milliseconds, signal } = scene;
+  const say = (what: string) => timeline.say(what);
+  try {
+    await fault.play({ stack, load, milliseconds, say, sleep: (length) => pause(scene, length) });
+    return [];
+  } catch (error) {
+    signal?.throwIfAborted();
+    return [`the fault itself failed: ${String(error)}`];
+  }
+}
+
+async function pause({ signal }: SuiteOptions, milliseconds: number): Promise<void> {
+  await sleep(milliseconds, undefined, signal === undefined ? {} : { signal });
+}
+
+function lookAgainAndAgain(load: LoadProcess, timeline: Timeline): Disposable {
+  const look = () => load.look().then((tally) => timeline.look(tally));
+  // What is wrong with the load is told by whoever needs it.
+  const looking = setInterval(() => void look().catch(() => undefined), LOOK_MS);
+  return { [Symbol.dispose]: () => clearInterval(looking) };
+}
+
+/** How long it took until every service could be used and every gateway answered, or what was still wrong. */
+async function untilWorking(stack: ProxiedStack, resident: Resident): Promise<number | string> {
+  const started = performance.now();
+  const { app, tokens } = resident;
+  try {
+    await eventually(
+      async () => {
+        for (const gateway of stack.gatewayUrls) {
+          expectStatus(200, await app.at(gateway).read(tokens.accessToken, HEART_PATH));
+        }
+        await useEverything(resident);
+      },
+      { timeoutMs: RECOVERY_MS, intervalMs: 200 },
+    );
+    return performance.now() - started;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function countEnds({ processes }: ProxiedStack): ReadonlyMap<string, number> {
+  return new Map([...processes].map(([name, { uncalledEnds }]) => [name, uncalledEnds.length]));
+}
+
+/** A sentence for each process that has ended since although the fault did not kill it. Running out of memory ends one by a signal, too. */
+function findOwnEnds(
+  { kills }: Fault,
+  { processes }: ProxiedStack,
+  before: ReadonlyMap<string, number>,
+): string[] {
+  return [...processes].flatMap(([name, { uncalledEnds }]) =>
+    uncalledEnds
+      .slice(before.get(name))
+      .filter((how) => !(kills === true && how === 'SIGKILL'))
+      .map((how) => `${name} ended by itself with ${how}`),
+  );
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, each) => sum + each, 0);
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { listFiles, repositoryRoot } from './repository.ts';
+
+/** The packages of this workspace that each one names in its dependencies or devDependencies, by name. */
+export type PackageGraph = ReadonlyMap<string, readonly string[]>;
+
+/** Reads the graph from the package.json files of this workspace. */
+export function readPackageGraph(): PackageGraph {
+  const manifests = listFiles()
+    .filter((file) => /^(services|packages|verification)\/[^/]+\/package\.json$/.test(file))
+    .map((file) => JSON.parse(readFileSync(path.join(repositoryRoot, file), 'utf8')));
+  const names = new Set<string>(manifests.map(({ name }) => name));
+  return new Map(
+    manifests.map(({ name, dependencies, devDependencies }) => [
+      name,
+      Object.keys({ ...dependencies, ...devDependencies }).filter((each) => names.has(each)),
+    ]),
+  );
+}
+
+/** A cycle as the names along it, the first one repeated at its end; null without one. */
+export function findPackageCycle(graph: PackageGraph): string[] | null {
+  const finished = new Set<string>();
+  const visit = (name: string, trail: readonly string[]): string[] | null => {
+    if (trail.includes(name)) return [...trail.slice(trail.indexOf(name)), name];
+    if (finished.has(name)) return null;
+    for (const next of graph.get(name) ?? []) {
+      const cycle = visit(next, [...trail, name]);
+      if (cycle !== null) return cycle;
+    }
+    finished.add(name);
+    return null;
+  };
+  for (const name of graph.keys()) {
+    const cycle = visit(name, []);
+    if (cycle !== null) return cycle;
+  }
+  return null;
+}

@@ -1,0 +1,86 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Stack, type StackOptions, startStack } from '@phds/dev-stack/stack';
+import { THROWAWAY_SETTINGS } from '@phds/local-servers/embedded-postgres';
+import { findGivenDeployment } from './given-deployment.ts';
+
+/** What a test may ask of its stack. Defaults: one gateway, a Redis of its own, nobody's data. */
+export type RunningStackOptions = Pick<
+  StackOptions,
+  'redis' | 'redisUrl' | 'seed' | 'environment' | 'postgresSettings'
+> & {
+  readonly gateways?: number;
+};
+
+/** The whole service for one test file. */
+export interface RunningStack extends Stack {
+  /** Base URL of the first gateway: the public one, and the issuer. */
+  readonly gateway: string;
+}
+
+const DAY_MS = 86_400_000;
+
+type Environment = NonNullable<StackOptions['environment']>;
+
+// Five times the usual patience: a machine that runs other tests beside may take a second for what takes a millisecond.
+const PATIENT: Required<Omit<Environment, 'consent'>> = {
+  gateway: {
+    AUTHORIZATION_DEADLINE_MS: '10000',
+    CONSENT_DEADLINE_MS: '10000',
+    HEALTH_DATA_DEADLINE_MS: '15000',
+  },
+  authorization: { CONSENT_DEADLINE_MS: '7500' },
+  'health-data': { CONSENT_DEADLINE_MS: '5000' },
+};
+
+/** The given settings, and longer deadlines where they say nothing of them. */
+function withPatience(given: Environment = {}): Environment {
+  return {
+    ...given,
+    gateway: { ...PATIENT.gateway, ...given.gateway },
+    authorization: { ...PATIENT.authorization, ...given.authorization },
+    'health-data': { ...PATIENT['health-data'], ...given['health-data'] },
+  };
+}
+
+/**
+ * The latest noon (UTC). The data of the synthetic users ends there, so that it does not depend on the hour: at night, for
+ * example, the report of the day before is not made yet.
+ */
+function latestNoon(): Date {
+  const now = Date.now();
+  return new Date(now - ((now - DAY_MS / 2) % DAY_MS));
+}
+
+/**
+ * Starts the whole service on free ports and a data directory of its own, which is removed at the end. Postgres does not wait for
+ * the disk; a killed server process loses nothing by that, only a killed machine would. Nothing is started where the environment
+ * names a deployment.
+ */
+export async function startRunningStack(options: RunningStackOptions = {}): Promise<RunningStack> {
+  const given = findGivenDeployment(process.env);
+  if (given !== null) return given;
+  const { gateways = 1, seed = false, postgresSettings = THROWAWAY_SETTINGS, ...rest } = options;
+  await using cleanup = new AsyncDisposableStack();
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'phds-e2e-'));
+  cleanup.defer(() => rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 }));
+  const ports = { random: true, gateways } as const;
+  const environment = withPatience(options.environment);
+  const stack = await startStack({
+    ...rest,
+    dataDirectory,
+    ports,
+    seed,
+    seedUntil: latestNoon(),
+    postgresSettings,
+    environment,
+  });
+  cleanup.use(stack);
+  const running = cleanup.move();
+  return {
+    ...stack,
+    gateway: stack.gatewayUrls[0] as string,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * Runs the tests: `node verification/test-kit/bin/run-tests.mjs [path fragments and other arguments of jest]`.
+ * The last line is `jest: N passed, N failed, N skipped`; the exit code is Jest's, and 1 when no test ran. Where CI runs (CI=true) it is
+ * also 1 when a test was skipped, unless tests were chosen by name.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+const workspace = resolve(import.meta.dirname, '../../..');
+
+function requireNode24() {
+  if (Number.parseInt(process.versions.node, 10) >= 24) return;
+  console.error(`The tests need Node 24; this is ${process.version}. Run them with: npm test`);
+  process.exit(1);
+}
+
+/** What is made from sources and not committed; what is fresh is left alone. */
+const builds = ['packages/database/bin/generate-prisma.ts', 'packages/web/bin/build.ts'];
+
+function runOrExit(script) {
+  const { status } = spawnSync(process.execPath, [join(workspace, script)], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+async function runJest(args, countsFile) {
+  const require = createRequire(join(workspace, 'package.json'));
+  const jest = join(dirname(require.resolve('jest/package.json')), 'bin/jest.js');
+  const flags = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+  const child = spawn(process.execPath, [jest, ...args], {
+    cwd: workspace,
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      NODE_OPTIONS: [process.env.NODE_OPTIONS, ...flags].filter(Boolean).join(' '),
+      PHDS_TEST_COUNTS_FILE: countsFile,
+    },
+  });
+  // Ctrl-C reaches Jest by itself; a signal to us alone is passed on, and Jest ends the databases.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  const { promise, resolve: ended, reject } = Promise.withResolvers();
+  child.once('error', reject);
+  child.once('close', (code) => ended(code ?? 1));
+  return promise;
+}
+
+function readCounts(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return { passed: 0, failed: 0, skipped: 0 };
+  }
+}
+
+requireNode24();
+for (const script of builds) runOrExit(script);
+const directory = mkdtempSync(join(tmpdir(), 'phds-tests-'));
+const countsFile = join(directory, 'counts.json');
+const args = process.argv.slice(2).filter((arg) => arg !== '--');
+const code = await runJest(args, countsFile);
+const { passed, failed, skipped } = readCounts(countsFile);
+rmSync(directory, { recursive: true });
+const fault = code === 0 ? findFault() : null;
+if (fault !== null) console.error(fault);
+console.log(`jest: ${passed} passed, ${failed} failed, ${skipped} skipped`);
+process.exit(fault === null ? code : 1);
+
+/** Why a run without a failed test is a failure all the same, or null. */
+function findFault() {
+  if (passed + failed === 0) return 'No test ran.';
+  const chosenByName = args.some((arg) => /^(-t|--testNamePattern)(=|$)/.test(arg));
+  if (process.env.CI !== 'true' || chosenByName || skipped === 0) return null;
+  return `${skipped} tests were skipped. Where CI=true every test has to run.`;
+}

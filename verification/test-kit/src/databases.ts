@@ -1,0 +1,110 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { ensureServiceDatabase } from '@phds/database/database-roles';
+import { applyMigrations } from '@phds/database/migrations';
+import { toDatabaseUrl, toOwnerRole, toRuntimeRole, toSchemaName } from '@phds/database/postgres-names';
+import pg from 'pg';
+import { ADMIN_URL_VARIABLE } from './test-servers.ts';
+
+/** A migrated, empty database of a service, for one test file. */
+export interface TestDatabase extends AsyncDisposable {
+  /** Connects as the service does: rows of its own schema, no table changes. */
+  readonly url: string;
+  /** Connects as the owner of the schema, as migrations do. */
+  readonly ownerUrl: string;
+  /** Connects as administrator of the server, to this database. */
+  readonly adminUrl: string;
+  readonly schema: string;
+}
+
+export interface TestDatabaseOptions {
+  /** Migrations to apply; default `services/<service>/prisma/migrations`. */
+  readonly migrations?: string;
+}
+
+const workspace = resolve(import.meta.dirname, '../../..');
+
+// Roles belong to the server and not to a database, so all databases of a service share these.
+const PASSWORDS = { owner: 'test-owner', runtime: 'test-runtime' };
+
+/**
+ * A database with a service's migrations applied, on the server of this test run. The first one of a service is
+ * migrated and kept as a template, the others are copies of it. Disposing drops it, whoever is connected; to take a
+ * database away from a running service put a `startTcpProxy` before it.
+ */
+export async function createTestDatabase(
+  service: string,
+  options: TestDatabaseOptions = {},
+): Promise<TestDatabase> {
+  const adminUrl = process.env[ADMIN_URL_VARIABLE];
+  if (!adminUrl)
+    throw new Error('no test servers: run the tests with jest and the jest.config.js of the workspace');
+  const directory = options.migrations ?? join(workspace, 'services', service, 'prisma/migrations');
+  const schema = toSchemaName(service);
+  const template = `phds_template_${schema}_${await hashMigrations(directory)}`;
+  const database = `phds_test_${schema}_${randomBytes(6).toString('hex')}`;
+  await withAdmin(adminUrl, async (admin) => {
+    // Also held while copying: Postgres copies no database that somebody is connected to.
+    await admin.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [template]);
+    await ensureTemplate(admin, { adminUrl, service, directory, template });
+    await admin.query(`CREATE DATABASE ${database} TEMPLATE ${template}`);
+  });
+  const toUrl = (user: string, password: string) => toDatabaseUrl(adminUrl, { database, user, password });
+  return {
+    url: toUrl(toRuntimeRole(service), PASSWORDS.runtime),
+    ownerUrl: toUrl(toOwnerRole(service), PASSWORDS.owner),
+    adminUrl: toDatabaseUrl(adminUrl, { database }),
+    schema,
+    [Symbol.asyncDispose]: () =>
+      withAdmin(adminUrl, async (admin) => {
+        await admin.query(`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`);
+      }),
+  };
+}
+
+interface Template {
+  readonly adminUrl: string;
+  readonly service: string;
+  readonly directory: string;
+  readonly template: string;
+}
+
+async function ensureTemplate(admin: pg.Client, wanted: Template): Promise<void> {
+  const { adminUrl, service, directory, template } = wanted;
+  const known = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [template]);
+  if (known.rowCount !== 0) return;
+  // Under another name until it is complete: a run that is cut short leaves no half template.
+  const draft = `${template}_draft`;
+  await admin.query(`DROP DATABASE IF EXISTS ${draft} WITH (FORCE)`);
+  const { ownerUrl, schema } = await ensureServiceDatabase({
+    adminUrl,
+    service,
+    database: draft,
+    passwords: PASSWORDS,
+  });
+  await applyMigrations({ connectionString: ownerUrl, schema, directory });
+  await admin.query(`ALTER DATABASE ${draft} RENAME TO ${template}`);
+}
+
+async function hashMigrations(directory: string): Promise<string> {
+  const hash = createHash('sha256');
+  const entries = await readdir(directory, { withFileTypes: true });
+  for (const name of entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort()) {
+    hash.update(name).update(await readFile(join(directory, name, 'migration.sql')));
+  }
+  return hash.digest('hex').slice(0, 12);
+}
+
+async function withAdmin<T>(adminUrl: string, use: (admin: pg.Client) => Promise<T>): Promise<T> {
+  const admin = new pg.Client({ connectionString: adminUrl, application_name: 'phds-test-databases' });
+  await admin.connect();
+  try {
+    return await use(admin);
+  } finally {
+    await admin.end();
+  }
+}

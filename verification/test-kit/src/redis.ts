@@ -1,0 +1,79 @@
+import { findFreePort } from '@phds/local-servers/embedded-postgres';
+import {
+  findRedisProgram,
+  type RedisServer,
+  startRedisProgram,
+  startRedisServer,
+} from '@phds/local-servers/redis-server';
+import { Redis } from 'ioredis';
+import { describeWith } from './requirements.ts';
+import { startTcpProxy } from './tcp-proxy.ts';
+import { REDIS_VARIABLE, type RedisSource } from './test-servers.ts';
+
+/** A Redis for one test file, which the test may take away. */
+export interface TestRedis extends AsyncDisposable {
+  readonly url: string;
+  /** Redis is gone: connections break and new ones are refused. */
+  stop(): Promise<void>;
+  /** Redis is back at the same address. What it held is gone, unless it is the one of TEST_REDIS_URL. */
+  start(): Promise<void>;
+}
+
+/** `describe` for what needs a Redis, where there is one or one could be installed. */
+export const describeWithRedis = describeWith('Redis', redisSource() !== 'none');
+
+/** A Redis of the test's own: a process, a container, or a database of the one that TEST_REDIS_URL names. */
+export async function createTestRedis(): Promise<TestRedis> {
+  switch (redisSource()) {
+    case 'given':
+      return useGiven(process.env['TEST_REDIS_URL'] ?? '');
+    case 'program': {
+      const program = await findRedisProgram();
+      if (program !== null) return runOwn((port) => startRedisProgram(program, port));
+      break;
+    }
+    case 'docker':
+      return runOwn(startContainer);
+    case 'none':
+  }
+  throw new Error('no Redis on this machine: use describeWithRedis');
+}
+
+function redisSource(): RedisSource {
+  return (process.env[REDIS_VARIABLE] ?? 'none') as RedisSource;
+}
+
+async function startContainer(port: number): Promise<RedisServer> {
+  const server = await startRedisServer({ port, notice: () => undefined, mayInstall: false });
+  if (server === null) throw new Error('Docker does not start a Redis');
+  return server;
+}
+
+async function runOwn(launch: (port: number) => Promise<RedisServer>): Promise<TestRedis> {
+  const port = await findFreePort();
+  let server = await launch(port);
+  return {
+    url: server.url,
+    stop: () => server.stop(),
+    start: async () => {
+      server = await launch(port);
+    },
+    [Symbol.asyncDispose]: () => server.stop(),
+  };
+}
+
+async function useGiven(givenUrl: string): Promise<TestRedis> {
+  const url = new URL(givenUrl);
+  // Each Jest worker has a numbered database: two files that run at once do not see each other's keys.
+  url.pathname = `/${Number(process.env['JEST_WORKER_ID'] ?? 1) % 16}`;
+  const admin = new Redis(url.href);
+  await admin.flushdb();
+  await admin.quit();
+  const proxy = await startTcpProxy(url.href);
+  return {
+    url: proxy.url,
+    stop: proxy.cut,
+    start: proxy.restore,
+    [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
+  };
+}

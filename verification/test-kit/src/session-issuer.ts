@@ -1,0 +1,80 @@
+import { createServer } from 'node:http';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+
+/** Deviations from a correct session, for tests of what must be refused. */
+export interface SessionOverrides {
+  readonly issuer?: string;
+  readonly audience?: string;
+  readonly typ?: string;
+  /** Seconds from now; negative is expired. Default 900. */
+  readonly expiresInSeconds?: number;
+  /** Further claims, or other values of the standard ones. */
+  readonly claims?: Readonly<Record<string, unknown>>;
+}
+
+/** A throwaway identity provider. */
+export interface SessionIssuer {
+  readonly issuer: string;
+  readonly audience: string;
+  /** The key set as JSON text, which a service takes in place of a URL. */
+  readonly jwks: string;
+  /** A session JWT of this user. */
+  issueSession(userId: string, overrides?: SessionOverrides): Promise<string>;
+  /** Serves the key set on a free port of 127.0.0.1. */
+  serve(): Promise<{ readonly url: string } & AsyncDisposable>;
+}
+
+/** `typ` of a session JWT (contract section 5). */
+const SESSION_TOKEN_TYPE = 'session+jwt';
+
+const KEY_ID = 'test-session-key';
+const DEFAULT_LIFE_SECONDS = 900;
+
+/** Makes an identity provider with a key pair of its own: sessions of another one do not pass for its sessions. */
+export async function createSessionIssuer(
+  options: { readonly issuer?: string; readonly audience?: string; readonly clock?: { now(): Date } } = {},
+): Promise<SessionIssuer> {
+  const { issuer = 'https://id.test', audience = 'phds', clock = { now: () => new Date() } } = options;
+  const { privateKey, publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519' });
+  const key = { ...(await exportJWK(publicKey)), kid: KEY_ID, alg: 'EdDSA', use: 'sig' };
+  const jwks = JSON.stringify({ keys: [key] });
+  return {
+    issuer,
+    audience,
+    jwks,
+    issueSession: (userId, overrides = {}) => {
+      const now = Math.floor(clock.now().getTime() / 1000);
+      const claims = {
+        iss: overrides.issuer ?? issuer,
+        aud: overrides.audience ?? audience,
+        sub: userId,
+        iat: now,
+        exp: now + (overrides.expiresInSeconds ?? DEFAULT_LIFE_SECONDS),
+        ...overrides.claims,
+      };
+      const header = { alg: 'EdDSA', kid: KEY_ID, typ: overrides.typ ?? SESSION_TOKEN_TYPE };
+      return new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
+    },
+    serve: () => serveKeys(jwks),
+  };
+}
+
+async function serveKeys(jwks: string): Promise<{ url: string } & AsyncDisposable> {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/jwk-set+json').end(jwks);
+  });
+  const listening = Promise.withResolvers<void>();
+  server.once('error', listening.reject).listen(0, '127.0.0.1', () => listening.resolve());
+  await listening.promise;
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}/.well-known/jwks.json`,
+    [Symbol.asyncDispose]: () => {
+      const closed = Promise.withResolvers<void>();
+      server.close(() => closed.resolve());
+      server.closeAllConnections();
+      return closed.promise;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { findFreePort } from '@phds/local-servers/embedded-postgres';
+import { dockerAnswers, findRedisProgram, startRedisServer } from '@phds/local-servers/redis-server';
+import { startThrowawayPostgres } from '@phds/local-servers/scratch-database';
+import { GenericContainer, Wait } from 'testcontainers';
+
+/** Set for the tests by the run that started the servers. */
+export const ADMIN_URL_VARIABLE = 'PHDS_TEST_ADMIN_URL';
+/** `program`, `docker`, `given` or `none`: where createTestRedis gets a Redis from. */
+export const REDIS_VARIABLE = 'PHDS_TEST_REDIS';
+
+/** Where Redis comes from in this run. */
+export type RedisSource = 'given' | 'program' | 'docker' | 'none';
+
+export interface TestServers extends AsyncDisposable {
+  /** What the tests have to find in their environment. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+type Notice = (text: string) => void;
+
+/**
+ * Starts what a test run shares. Postgres: TEST_DATABASE_URL (an administrator on a server used for tests alone),
+ * else a container where Docker answers, else an embedded server; all the same to the tests.
+ */
+export async function startTestServers(notice: Notice): Promise<TestServers> {
+  const docker = await dockerAnswers();
+  const postgres = await startPostgres(docker, notice);
+  const redis = await findRedisSource(docker, notice);
+  return {
+    environment: { [ADMIN_URL_VARIABLE]: postgres.adminUrl, [REDIS_VARIABLE]: redis },
+    [Symbol.asyncDispose]: () => postgres.stop(),
+  };
+}
+
+interface TestPostgres {
+  readonly adminUrl: string;
+  stop(): Promise<void>;
+}
+
+async function startPostgres(docker: boolean, notice: Notice): Promise<TestPostgres> {
+  const given = process.env['TEST_DATABASE_URL'];
+  if (given) return { adminUrl: given, stop: async () => undefined };
+  if (docker) {
+    try {
+      return await startContainer();
+    } catch (error) {
+      notice(`No Postgres container (${(error as Error).message.split('\n')[0]}): using the embedded one.`);
+    }
+  }
+  return startThrowawayPostgres();
+}
+
+async function startContainer(): Promise<TestPostgres> {
+  const container = await new GenericContainer('postgres:17')
+    .withEnvironment({ POSTGRES_PASSWORD: 'postgres' })
+    .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=200'])
+    .withExposedPorts(5432)
+    // Over TCP: the server that the image starts for its own set-up answers on the socket only.
+    .withHealthCheck({
+      test: ['CMD-SHELL', 'pg_isready --host 127.0.0.1 --username postgres'],
+      interval: 250,
+      timeout: 2_000,
+      retries: 120,
+    })
+    .withWaitStrategy(Wait.forHealthCheck())
+    .start();
+  return {
+    adminUrl: `postgresql://postgres:postgres@${container.getHost()}:${container.getMappedPort(5432)}/postgres`,
+    stop: async () => void (await container.stop()),
+  };
+}
+
+async function findRedisSource(docker: boolean, notice: Notice): Promise<RedisSource> {
+  if (process.env['TEST_REDIS_URL']) return 'given';
+  if ((await findRedisProgram()) !== null) return 'program';
+  if (docker) return 'docker';
+  // Installs one where that is possible, says so, and says when there is none.
+  const server = await startRedisServer({ port: await findFreePort(), notice });
+  await server?.stop();
+  return server === null ? 'none' : 'program';
+}
