@@ -3,12 +3,12 @@ import type { Stack } from '@phds/dev-stack/stack';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import {
-  type Contender,
   connect,
   DELETE_OF_THE_GRANT,
   type Held,
   OTHER_WAYS,
-  type Way,
+  type PersonWithApp,
+  type RevocationWay,
 } from '@phds/running-system/revocation-ways';
 import { type Arrivals, arrive } from './arrivals.ts';
 
@@ -24,7 +24,7 @@ const SINGLE_REQUESTS: ReadonlySet<string> = new Set([
 ]);
 
 /** The ways that are measured, in the order in which they take turns. */
-export const WAYS: readonly Way[] = [
+export const WAYS: readonly RevocationWay[] = [
   DELETE_OF_THE_GRANT,
   ...OTHER_WAYS.filter(({ name }) => SINGLE_REQUESTS.has(name)),
 ];
@@ -36,7 +36,7 @@ const HEART_PATH = '/api/v1/health-data/heart';
 
 /** An access that waits to be ended. */
 interface Access {
-  readonly contender: Contender;
+  readonly person: PersonWithApp;
   readonly held: Held;
 }
 
@@ -57,8 +57,8 @@ export async function prepareAccesses(stack: Stack, count: number, prefix: strin
     while (next < count) {
       next += 1;
       const session = await signIn(stack, `${prefix}-${next}`);
-      const contender = { session, app: await registerApp(gateway, session, { name: 'Benchmark' }) };
-      accesses.push({ contender, held: await connect(contender) });
+      const person = { session, app: await registerApp(gateway, session, { name: 'Benchmark' }) };
+      accesses.push({ person, held: await connect(person) });
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, worker));
@@ -78,7 +78,7 @@ export async function revokeSteadily(
   const lead = KNOWN_FOR_MS + 500 / arrivals.perSecond;
   const result = { acknowledged: new Map(WAYS.map(({ name }) => [name, [] as number[]])), failures: [] };
   await arrive(arrivals, async (index, scheduled) => {
-    const way = WAYS[index % WAYS.length] as Way;
+    const way = WAYS[index % WAYS.length] as RevocationWay;
     const gateway = gateways[Math.floor(index / WAYS.length) % gateways.length] as string;
     const moment = scheduled + lead;
     try {
@@ -91,16 +91,16 @@ export async function revokeSteadily(
 }
 
 async function endAccess(
-  way: Way,
-  { contender, held }: Access,
+  way: RevocationWay,
+  { person, held }: Access,
   at: { readonly gateway: string; readonly gateways: readonly string[]; readonly moment: number },
   result: StormResult,
 ): Promise<void> {
   const readEverywhere = () =>
-    Promise.all(at.gateways.map((each) => contender.app.at(each).read(held.accessToken, HEART_PATH)));
+    Promise.all(at.gateways.map((each) => person.app.at(each).read(held.accessToken, HEART_PATH)));
   for (const answer of await readEverywhere()) expectStatus(200, answer);
   await delay(Math.max(0, at.moment - performance.now()));
-  await way.end(contender, held, at.gateway);
+  await way.end(person, held, at.gateway);
   result.acknowledged.get(way.name)?.push(performance.now() - at.moment);
   const refusal = way.leaves === 'nothing' ? 401 : 403;
   for (const answer of await readEverywhere()) expectStatus(refusal, answer);

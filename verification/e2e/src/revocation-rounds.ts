@@ -1,11 +1,11 @@
 import { expectStatus } from '@phds/running-system/partner-app';
 import type { Answer } from '@phds/running-system/request';
 import {
-  type Contender,
   connect,
   type Held,
+  type PersonWithApp,
+  type RevocationWay,
   rotateSecret,
-  type Way,
 } from '@phds/running-system/revocation-ways';
 
 const HEART_PATH = '/api/v1/health-data/heart';
@@ -15,7 +15,7 @@ const USERLESS = { grant_type: 'client_credentials' } as const;
 export interface RoundsOptions {
   readonly gateways: readonly string[];
   /** They take their rounds side by side, each one after the other. */
-  readonly contenders: readonly Contender[];
+  readonly people: readonly PersonWithApp[];
   readonly rounds: number;
 }
 
@@ -27,16 +27,16 @@ export interface Outcome {
 }
 
 /** Connects, reads at every gateway, ends it, and reads at every gateway again; so often. */
-export function endAndRead(way: Way, options: RoundsOptions): Promise<Outcome> {
-  return playRounds(options, async (contender, gateway, outcome) => {
+export function endAndRead(way: RevocationWay, options: RoundsOptions): Promise<Outcome> {
+  return playRounds(options, async (person, gateway, outcome) => {
     const { gateways } = options;
-    const held = await connect(contender);
-    await Promise.all(gateways.map((each) => warm(contender, held, each)));
+    const held = await connect(person);
+    await Promise.all(gateways.map((each) => warm(person, held, each)));
 
-    await way.end(contender, held, gateway);
+    await way.end(person, held, gateway);
 
     const read = (path: string) =>
-      Promise.all(gateways.map((each) => contender.app.at(each).read(held.accessToken, path)));
+      Promise.all(gateways.map((each) => person.app.at(each).read(held.accessToken, path)));
     const [status, code] = way.leaves === 'nothing' ? [401, 'UNAUTHORIZED'] : [403, 'CONSENT_REQUIRED'];
     for (const answer of await read(HEART_PATH)) {
       count(
@@ -47,20 +47,20 @@ export function endAndRead(way: Way, options: RoundsOptions): Promise<Outcome> {
     }
     const other = way.leaves === 'nothing' ? 401 : 200;
     for (const answer of await read(PROFILE_PATH)) if (answer.status !== other) note(outcome, answer);
-    await way.restore?.(contender, held);
+    await way.restore?.(person, held);
   });
 }
 
 /** Rotates the app's secret and authenticates with the old one at every gateway; so often. */
 export function rotateAndAuthenticate(options: RoundsOptions): Promise<Outcome> {
-  return playRounds(options, async (contender, gateway, outcome) => {
-    const { app } = contender;
+  return playRounds(options, async (person, gateway, outcome) => {
+    const { app } = person;
     const { gateways } = options;
     const authenticate = () =>
       Promise.all(gateways.map((each) => app.at(each).post('/oauth/token', USERLESS)));
     for (const answer of await authenticate()) expectStatus(200, answer);
 
-    const next = await rotateSecret(contender, gateway);
+    const next = await rotateSecret(person, gateway);
 
     for (const answer of await authenticate()) {
       count(outcome, answer, answer.status === 401 && answer.body?.error === 'invalid_client');
@@ -71,17 +71,17 @@ export function rotateAndAuthenticate(options: RoundsOptions): Promise<Outcome> 
 }
 
 async function playRounds(
-  { gateways, contenders, rounds }: RoundsOptions,
-  play: (contender: Contender, gateway: string, outcome: Outcome) => Promise<void>,
+  { gateways, people, rounds }: RoundsOptions,
+  play: (person: PersonWithApp, gateway: string, outcome: Outcome) => Promise<void>,
 ): Promise<Outcome> {
   const outcome: Outcome = { refused: 0, wrong: [] };
   let round = 0;
   await Promise.all(
-    contenders.map(async (contender) => {
+    people.map(async (person) => {
       while (round < rounds) {
         // The gateways take turns in carrying the revocation.
         const gateway = gateways[round++ % gateways.length] as string;
-        await play(contender, gateway, outcome);
+        await play(person, gateway, outcome);
       }
     }),
   );
@@ -89,7 +89,7 @@ async function playRounds(
 }
 
 /** The gateway remembers the token afterwards. */
-async function warm({ app }: Contender, { accessToken }: Held, gateway: string): Promise<void> {
+async function warm({ app }: PersonWithApp, { accessToken }: Held, gateway: string): Promise<void> {
   const answer = expectStatus(200, await app.at(gateway).read(accessToken, HEART_PATH));
   if (answer.body.data.length === 0) throw new Error('there is nothing to keep back');
 }

@@ -3,7 +3,12 @@ import { runAsOperator } from '@phds/e2e/operator-command';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
-import { HEART_PATH, moveIn, type Resident, useEverything } from '@phds/running-system/working-system';
+import {
+  type ConnectedPerson,
+  connectPerson,
+  HEART_PATH,
+  useEverything,
+} from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
 
@@ -11,8 +16,8 @@ const PERSON = 'person-to-erase';
 
 let stack: RunningStack;
 let database: pg.Client;
-let person: Resident;
-let neighbour: Resident;
+let person: ConnectedPerson;
+let otherPerson: ConnectedPerson;
 
 /** Tables of all services that name the person. */
 async function findTraces(): Promise<string[]> {
@@ -42,9 +47,9 @@ beforeAll(async () => {
   await database.connect();
   // An app of somebody else: one of the person's own would end with the person.
   const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
-  person = { ...(await moveIn(stack, PERSON)), app };
+  person = { ...(await connectPerson(stack, PERSON)), app };
   person.tokens = await app.connect(person.session, ['read:health-data:heart', 'read:profile']);
-  neighbour = await moveIn(stack, 'neighbour');
+  otherPerson = await connectPerson(stack, 'other-person');
   await useEverything(person);
 });
 afterAll(async () => {
@@ -66,13 +71,13 @@ test('a person is removed from every service, and what was cut short is finished
   expect(await erase('--revoke-apps')).toMatchObject({ code: 0, errors: '' });
   expect(await findTraces()).toEqual([]);
   // The gateway comes back to health-data in its own time, and a 503 would tell nothing of the person.
-  await eventually(() => useEverything(neighbour), { timeoutMs: 20_000, intervalMs: 100 });
+  await eventually(() => useEverything(otherPerson), { timeoutMs: 20_000, intervalMs: 100 });
   expectStatus(401, await person.app.read(person.tokens.accessToken, HEART_PATH));
   expect(await erase()).toMatchObject({ code: 0 });
 });
 
 test('a person is not erased by a slip', async () => {
-  const args = ['erase', '--user', 'neighbour', '--confirm', 'neighbor'];
+  const args = ['erase', '--user', 'other-person', '--confirm', 'other-persom'];
   expect(await runAsOperator(stack, args)).toMatchObject({ code: 2, document: null });
-  await useEverything(neighbour);
+  await useEverything(otherPerson);
 });

@@ -12,14 +12,19 @@ import { expectStatus, toTokens } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
 import { rotateSecret } from '@phds/running-system/revocation-ways';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
-import { HEART_PATH, moveIn, type Resident, useEverything } from '@phds/running-system/working-system';
+import {
+  type ConnectedPerson,
+  connectPerson,
+  HEART_PATH,
+  useEverything,
+} from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
 
 let stack: RunningStack;
 let databases: AsyncDisposableStack;
-let resident: Resident;
-let leaver: Resident;
+let person: ConnectedPerson;
+let leavingPerson: ConnectedPerson;
 let oldSecret: string;
 let oldRefreshToken: string;
 let standby: EmbeddedPostgres;
@@ -78,26 +83,26 @@ async function asAdmin<T>(url: string, use: (admin: pg.Client) => Promise<T>): P
 
 async function untilTheDatabaseAnswers(): Promise<void> {
   await eventually(async () => {
-    const { status } = await send(`${stack.gateway}/partner/consent/grants`, { bearer: resident.session });
+    const { status } = await send(`${stack.gateway}/partner/consent/grants`, { bearer: person.session });
     return status === 200;
   });
 }
 
 /** What every failover below must not bring back. */
 async function takeBack(): Promise<void> {
-  const { session, tokens } = leaver;
+  const { session, tokens } = leavingPerson;
   const url = `${stack.gateway}/partner/consent/grants/${tokens.grantId}`;
   expectStatus(200, await send(url, { method: 'DELETE', bearer: session }));
-  const { app } = resident;
+  const { app } = person;
   oldSecret = app.clientSecret;
-  oldRefreshToken = resident.tokens.refreshToken;
-  app.clientSecret = await rotateSecret(resident, stack.gateway);
-  resident.tokens = toTokens(expectStatus(200, await app.refresh(oldRefreshToken)));
-  resident.tokens = toTokens(expectStatus(200, await app.refresh(resident.tokens.refreshToken)));
+  oldRefreshToken = person.tokens.refreshToken;
+  app.clientSecret = await rotateSecret(person, stack.gateway);
+  person.tokens = toTokens(expectStatus(200, await app.refresh(oldRefreshToken)));
+  person.tokens = toTokens(expectStatus(200, await app.refresh(person.tokens.refreshToken)));
 }
 
 /** Each read once the services have settled what to make of the database. */
-async function readSettled({ app, tokens }: Resident): Promise<number> {
+async function readSettled({ app, tokens }: ConnectedPerson): Promise<number> {
   let answered = 503;
   await eventually(async () => {
     answered = (await app.read(tokens.accessToken, HEART_PATH)).status;
@@ -113,8 +118,8 @@ async function phdsRestore(...words: string[]): Promise<Record<string, unknown>>
 beforeEach(async () => {
   databases = new AsyncDisposableStack();
   stack = await startRunningStack({ redis: false });
-  resident = await moveIn(stack, 'resident');
-  leaver = await moveIn(stack, 'leaver');
+  person = await connectPerson(stack, 'connected');
+  leavingPerson = await connectPerson(stack, 'leaver');
 });
 afterEach(async () => {
   for (const process of stack?.processes.values() ?? []) await process.stop();
@@ -136,14 +141,14 @@ describe('a synchronous standby that is promoted', () => {
   });
 
   test('serves without an operator, and what was taken back stays so', async () => {
-    expect(await readSettled(resident)).toBe(200);
-    expect(await readSettled(leaver)).toBe(401);
-    await useEverything(resident);
-    const rotated = resident.app.clientSecret;
-    resident.app.clientSecret = oldSecret;
-    expect((await resident.app.refresh(resident.tokens.refreshToken)).status).toBe(401);
-    resident.app.clientSecret = rotated;
-    expect((await resident.app.refresh(resident.tokens.refreshToken)).status).toBe(200);
+    expect(await readSettled(person)).toBe(200);
+    expect(await readSettled(leavingPerson)).toBe(401);
+    await useEverything(person);
+    const rotated = person.app.clientSecret;
+    person.app.clientSecret = oldSecret;
+    expect((await person.app.refresh(person.tokens.refreshToken)).status).toBe(401);
+    person.app.clientSecret = rotated;
+    expect((await person.app.refresh(person.tokens.refreshToken)).status).toBe(200);
     expect(await phdsRestore('status')).toEqual({
       consent: { latest: null, suspendedGrants: 0 },
       authorization: { latest: null, suspendedApps: 0 },
@@ -169,32 +174,32 @@ describe('a standby that is promoted without the last acknowledged changes', () 
     await takeBack();
     standby = databases.use(await restartStandbyAlone());
     await failOver();
-    expect(await readSettled(leaver)).toBe(401);
-    expect(await readSettled(resident)).toBe(401);
-    resident.app.clientSecret = oldSecret;
-    expect((await resident.app.refresh(oldRefreshToken)).status).toBe(401);
+    expect(await readSettled(leavingPerson)).toBe(401);
+    expect(await readSettled(person)).toBe(401);
+    person.app.clientSecret = oldSecret;
+    expect((await person.app.refresh(oldRefreshToken)).status).toBe(401);
     expect(await phdsRestore('status')).toMatchObject({
       consent: { latest: { kind: 'detected', confirmedAt: null }, suspendedGrants: 2 },
       authorization: { latest: { kind: 'detected', confirmedAt: null }, suspendedApps: 2 },
     });
 
     // A secret from after the failover works at once; a refresh token from before does not.
-    resident.app.clientSecret = await rotateSecret(resident, stack.gateway);
-    expect(await resident.app.refresh(oldRefreshToken)).toMatchObject({
+    person.app.clientSecret = await rotateSecret(person, stack.gateway);
+    expect(await person.app.refresh(oldRefreshToken)).toMatchObject({
       status: 400,
       body: { error: 'invalid_grant' },
     });
     await useNewConsent();
 
     await phdsRestore('confirm', '--confirm', 'believe');
-    expect((await resident.app.refresh(oldRefreshToken)).status).toBe(200);
-    expect(await readSettled(leaver)).toBe(200);
+    expect((await person.app.refresh(oldRefreshToken)).status).toBe(200);
+    expect(await readSettled(leavingPerson)).toBe(200);
   });
 });
 
 /** What people allow afterwards works, whatever waits for a confirmation. */
 async function useNewConsent(): Promise<void> {
-  const newcomer = await moveIn(stack, 'newcomer');
+  const newcomer = await connectPerson(stack, 'newcomer');
   await useEverything(newcomer);
 }
 

@@ -2,7 +2,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
 import { type Answer, send } from '@phds/running-system/request';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
-import { HEART_PATH, moveIn, type Resident, useEverything } from '@phds/running-system/working-system';
+import {
+  type ConnectedPerson,
+  connectPerson,
+  HEART_PATH,
+  useEverything,
+} from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
 import { Redis } from 'ioredis';
@@ -42,7 +47,7 @@ async function untilGatewaysListen(): Promise<void> {
   client.disconnect();
 }
 
-async function revokeGrant({ session, tokens }: Resident): Promise<void> {
+async function revokeGrant({ session, tokens }: ConnectedPerson): Promise<void> {
   const url = `${stack.gateway}/partner/consent/grants/${tokens.grantId}`;
   expectStatus(200, await send(url, { method: 'DELETE', bearer: session }));
 }
@@ -59,7 +64,7 @@ describeWithRedis('Redis is killed and comes back', () => {
   });
 
   test('limits are shared, go on without it in each gateway, and are shared again', async () => {
-    const { app, tokens } = await moveIn(stack, 'counted');
+    const { app, tokens } = await connectPerson(stack, 'counted');
     await untilGatewaysListen();
     const shared = await readEverywhere(app, tokens.accessToken);
     expect(shared.map(remaining).sort((a, b) => a - b)).toEqual([LIMIT - 2, LIMIT - 1]);
@@ -84,11 +89,11 @@ describeWithRedis('Redis is killed and comes back', () => {
   });
 
   test('what was revoked meanwhile is gone from every cache when it is back', async () => {
-    const resident = await moveIn(stack, 'cached');
-    const { app, tokens } = resident;
+    const person = await connectPerson(stack, 'cached');
+    const { app, tokens } = person;
     for (const answer of await readEverywhere(app, tokens.accessToken)) expectStatus(200, answer);
     await redis.stop();
-    await revokeGrant(resident);
+    await revokeGrant(person);
     await redis.start();
     await untilGatewaysListen();
     // A round trip through each gateway comes after its own clearing.
@@ -101,10 +106,10 @@ describeWithRedis('Redis is killed and comes back', () => {
   });
 
   test('without it everything works', async () => {
-    const resident = await moveIn(stack, 'without');
+    const person = await connectPerson(stack, 'without');
     await redis.stop();
-    await useEverything(resident);
+    await useEverything(person);
     await redis.start();
-    await useEverything(resident);
+    await useEverything(person);
   });
 });

@@ -3,10 +3,10 @@ import type { ManagedProcess } from '@phds/dev-stack/managed-process';
 import type { Answer } from '@phds/running-system/request';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import {
+  type ConnectedPerson,
+  connectPerson,
   HEART_PATH,
-  moveIn,
-  type Resident,
-  sendPatiently,
+  sendWithLimit,
   useEverything,
 } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
@@ -16,11 +16,11 @@ type Name = 'authorization' | 'consent' | 'health-data' | 'gateway-1';
 const SERVICES = ['authorization', 'consent', 'health-data', 'gateway-1'] as const satisfies Name[];
 
 let stack: RunningStack;
-let resident: Resident;
+let person: ConnectedPerson;
 
 beforeAll(async () => {
   stack = await startRunningStack({ gateways: 2 });
-  resident = await moveIn(stack, 'resident');
+  person = await connectPerson(stack, 'connected');
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 
@@ -51,12 +51,12 @@ function expectClean({ status, body, headers }: Answer): void {
 /** By way of the gateway that is left. */
 async function askAround(): Promise<Record<'read' | 'token' | 'grants', Answer>> {
   const base = stack.gatewayUrls[1] as string;
-  const { app, session, tokens } = resident;
+  const { app, session, tokens } = person;
   const json = { ...app.credentials, grant_type: 'client_credentials' };
   const [read, token, grants] = await Promise.all([
-    sendPatiently(base + HEART_PATH, { bearer: tokens.accessToken }),
-    sendPatiently(`${base}/oauth/token`, { json }),
-    sendPatiently(`${base}/partner/consent/grants`, { bearer: session }),
+    sendWithLimit(base + HEART_PATH, { bearer: tokens.accessToken }),
+    sendWithLimit(`${base}/oauth/token`, { json }),
+    sendWithLimit(`${base}/partner/consent/grants`, { bearer: session }),
   ]);
   return { read, token, grants };
 }
@@ -72,7 +72,7 @@ async function killAndStart(killed: readonly Name[], order: readonly Name[]): Pr
   const ready: Promise<void>[] = [];
   for (const name of order) ready.push((await startUntilAlive(name)).ready);
   await Promise.all(ready);
-  await eventually(() => useEverything(resident), { timeoutMs: 20_000, intervalMs: 100 });
+  await eventually(() => useEverything(person), { timeoutMs: 20_000, intervalMs: 100 });
 }
 
 const pairs = SERVICES.flatMap((one, index) =>

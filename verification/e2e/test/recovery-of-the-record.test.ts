@@ -7,10 +7,10 @@ import { expectStatus } from '@phds/running-system/partner-app';
 import type { Answer } from '@phds/running-system/request';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import {
+  type ConnectedPerson,
+  connectPerson,
   HEART_PATH,
-  moveIn,
-  type Resident,
-  sendPatiently,
+  sendWithLimit,
   useEverything,
 } from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
@@ -22,12 +22,12 @@ const PATHS = ENDPOINTS.flatMap(({ path }) =>
 ).map((path) => API_PREFIX + path);
 
 let stack: RunningStack;
-let resident: Resident;
+let person: ConnectedPerson;
 const undo: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   stack = await startRunningStack();
-  resident = await moveIn(stack, 'resident');
+  person = await connectPerson(stack, 'connected');
 });
 afterAll(async () => {
   await Promise.all([...(stack?.processes.values() ?? [])].map((each) => each.stop()));
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 function read(token: string, path: string): Promise<Answer> {
-  return sendPatiently(stack.gateway + path, { bearer: token });
+  return sendWithLimit(stack.gateway + path, { bearer: token });
 }
 
 function expectNothing(answer: Answer): void {
@@ -54,11 +54,11 @@ function expectNothing(answer: Answer): void {
 }
 
 async function recover(): Promise<void> {
-  await eventually(() => useEverything(resident), { timeoutMs: 20_000, intervalMs: 100 });
+  await eventually(() => useEverything(person), { timeoutMs: 20_000, intervalMs: 100 });
 }
 
 test('without the database of consent every data endpoint answers ACCESS_NOT_RECORDED, and recovers by itself', async () => {
-  const { app, session } = resident;
+  const { app, session } = person;
   const known = await app.connect(
     session,
     SCOPES.map(({ scope }) => scope),
@@ -74,7 +74,7 @@ test('without the database of consent every data endpoint answers ACCESS_NOT_REC
   expect((await read(`${unseen.accessToken.slice(0, -1)}!`, HEART_PATH)).status).toBe(401);
   // Nobody is told that something was revoked while it cannot be.
   const grant = `${stack.gateway}/partner/consent/grants/${known.grantId}`;
-  expect((await sendPatiently(grant, { method: 'DELETE', bearer: session })).status).toBe(503);
+  expect((await sendWithLimit(grant, { method: 'DELETE', bearer: session })).status).toBe(503);
   expect((await app.revoke(unseen.accessToken)).status).toBe(503);
   expect((await app.refresh(unseen.refreshToken)).status).toBe(503);
   expectNothing(await read(unseen.accessToken, HEART_PATH));
@@ -85,8 +85,8 @@ test('without the database of consent every data endpoint answers ACCESS_NOT_REC
 });
 
 test('a database of consent that hangs holds nobody up and lets nothing out', async () => {
-  const { tokens } = resident;
-  await useEverything(resident);
+  const { tokens } = person;
+  await useEverything(person);
   // The other services have the sessions they need: they cannot open new ones for the time being.
   await Promise.all(Array.from({ length: 10 }, () => read(tokens.accessToken, HEART_PATH)));
   const thaw = await freezeDatabaseSessions(stack, 'phds_consent');
@@ -99,7 +99,7 @@ test('a database of consent that hangs holds nobody up and lets nothing out', as
 });
 
 test('a consent service that hangs holds nobody up and lets nothing out', async () => {
-  const { tokens } = resident;
+  const { tokens } = person;
   const pid = stack.processes.get('consent')?.pid ?? 0;
   process.kill(pid, 'SIGSTOP');
   try {
@@ -112,7 +112,7 @@ test('a consent service that hangs holds nobody up and lets nothing out', async 
 });
 
 test('the database server crashes: nothing leaves meanwhile, what was revoked stays so, and all goes on by itself', async () => {
-  const { app, session, tokens } = resident;
+  const { app, session, tokens } = person;
   const revoked = await app.connect(session, ['read:health-data:heart']);
   expectStatus(200, await app.revoke(revoked.refreshToken));
   const start = await crashDatabase(stack);
@@ -123,7 +123,7 @@ test('the database server crashes: nothing leaves meanwhile, what was revoked st
     expect(answer.body.code).toMatch(/^(INTERNAL_ERROR|ACCESS_NOT_RECORDED)$/);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   }
-  const token = await sendPatiently(`${stack.gateway}/oauth/token`, {
+  const token = await sendWithLimit(`${stack.gateway}/oauth/token`, {
     json: { ...app.credentials, grant_type: 'client_credentials' },
   });
   expect(token.status).toBe(503);

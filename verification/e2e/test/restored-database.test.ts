@@ -8,14 +8,19 @@ import { expectStatus } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
 import { rotateSecret } from '@phds/running-system/revocation-ways';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
-import { HEART_PATH, moveIn, type Resident, useEverything } from '@phds/running-system/working-system';
+import {
+  type ConnectedPerson,
+  connectPerson,
+  HEART_PATH,
+  useEverything,
+} from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
 
 const GATEWAYS = 2;
 
 let stack: RunningStack;
 let databases: AsyncDisposableStack;
-let resident: Resident;
+let person: ConnectedPerson;
 
 /** Replaces the data directory while the server is down; the services stay. */
 async function restartDatabase(
@@ -52,7 +57,7 @@ async function phdsRestore(action: keyof typeof CONFIRMATIONS): Promise<Record<s
   return (await runAsOperator(stack, ['restore', action, ...CONFIRMATIONS[action]])).document;
 }
 
-async function readEverywhere({ app, tokens }: Resident): Promise<number[]> {
+async function readEverywhere({ app, tokens }: ConnectedPerson): Promise<number[]> {
   const answers = stack.gatewayUrls.map((url) => app.at(url).read(tokens.accessToken, HEART_PATH));
   return (await Promise.all(answers)).map(({ status }) => status);
 }
@@ -60,7 +65,7 @@ async function readEverywhere({ app, tokens }: Resident): Promise<number[]> {
 /** Answers of the services once they have found the database again. */
 async function untilTheDatabaseIsBack(): Promise<void> {
   await eventually(async () => {
-    const { status } = await send(`${stack.gateway}/partner/consent/grants`, { bearer: resident.session });
+    const { status } = await send(`${stack.gateway}/partner/consent/grants`, { bearer: person.session });
     return status === 200;
   });
 }
@@ -68,8 +73,8 @@ async function untilTheDatabaseIsBack(): Promise<void> {
 beforeEach(async () => {
   databases = new AsyncDisposableStack();
   stack = await startRunningStack({ gateways: GATEWAYS, redis: false });
-  resident = await moveIn(stack, 'resident');
-  await useEverything(resident);
+  person = await connectPerson(stack, 'connected');
+  await useEverything(person);
 });
 afterEach(async () => {
   for (const process of stack?.processes.values() ?? []) await process.stop();
@@ -81,7 +86,7 @@ describe('a backup from before a revocation', () => {
   beforeEach(async () => {
     await restartDatabase(backUp);
     await untilTheDatabaseIsBack();
-    const { session, tokens } = resident;
+    const { session, tokens } = person;
     const url = `${stack.gateway}/partner/consent/grants/${tokens.grantId}`;
     expectStatus(200, await send(url, { method: 'DELETE', bearer: session }));
   });
@@ -89,13 +94,13 @@ describe('a backup from before a revocation', () => {
   test('revives nothing when it is recovered, until an operator says so', async () => {
     await restartDatabase(recover, { restore_command: 'false' });
     await untilTheDatabaseIsBack();
-    expect(await readEverywhere(resident)).toEqual([401, 401]);
-    const refreshed = await resident.app.refresh(resident.tokens.refreshToken);
+    expect(await readEverywhere(person)).toEqual([401, 401]);
+    const refreshed = await person.app.refresh(person.tokens.refreshToken);
     expect(refreshed).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
-    const introspected = await resident.app.introspect(resident.tokens.accessToken);
+    const introspected = await person.app.introspect(person.tokens.accessToken);
     expect(introspected.body).toEqual({ active: false });
 
-    const newcomer = await moveIn(stack, 'newcomer');
+    const newcomer = await connectPerson(stack, 'newcomer');
     await useEverything(newcomer);
     expect(await phdsRestore('status')).toMatchObject({
       consent: { latest: { kind: 'detected', confirmedAt: null }, suspendedGrants: 1 },
@@ -104,18 +109,18 @@ describe('a backup from before a revocation', () => {
     });
 
     await phdsRestore('confirm');
-    expect(await readEverywhere(resident)).toEqual([200, 200]);
-    expect((await resident.app.refresh(resident.tokens.refreshToken)).status).toBe(200);
+    expect(await readEverywhere(person)).toEqual([200, 200]);
+    expect((await person.app.refresh(person.tokens.refreshToken)).status).toBe(200);
   });
 
   test('revives nothing when a snapshot is put back under running services', async () => {
-    const { app } = resident;
+    const { app } = person;
     const { clientSecret: oldSecret } = app;
-    const { refreshToken } = resident.tokens;
-    app.clientSecret = await rotateSecret(resident, stack.gateway);
+    const { refreshToken } = person.tokens;
+    app.clientSecret = await rotateSecret(person, stack.gateway);
     await restartDatabase(putBack);
     await untilTheDatabaseIsBack();
-    expect(await readEverywhere(resident)).toEqual([401, 401]);
+    expect(await readEverywhere(person)).toEqual([401, 401]);
     app.clientSecret = oldSecret;
     expect((await app.refresh(refreshToken)).status).toBe(401);
     expect(await phdsRestore('status')).toMatchObject({
@@ -137,13 +142,13 @@ describe('a backup from before a revocation', () => {
       consent: { latest: { kind: 'declared' }, suspendedGrants: 1 },
       authorization: { latest: { kind: 'declared' }, suspendedApps: 1 },
     });
-    expect(await readEverywhere(resident)).toEqual([401, 401]);
+    expect(await readEverywhere(person)).toEqual([401, 401]);
   });
 });
 
 test('a server that only crashed is believed', async () => {
   await restartDatabase(async () => undefined);
   await untilTheDatabaseIsBack();
-  expect(await readEverywhere(resident)).toEqual([200, 200]);
+  expect(await readEverywhere(person)).toEqual([200, 200]);
   expect(await phdsRestore('status')).toEqual(UNTOUCHED);
 });

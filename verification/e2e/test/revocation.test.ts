@@ -4,7 +4,7 @@ import { endAndRead, type Outcome, rotateAndAuthenticate } from '@phds/e2e/revoc
 import { giveFirstReadings } from '@phds/running-system/first-reading';
 import { registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type Contender, DELETE_OF_THE_GRANT, OTHER_WAYS } from '@phds/running-system/revocation-ways';
+import { DELETE_OF_THE_GRANT, OTHER_WAYS, type PersonWithApp } from '@phds/running-system/revocation-ways';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
 import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
@@ -16,16 +16,16 @@ const ROUNDS = Number(GIVEN ?? 40);
 const OTHER_ROUNDS = GIVEN === undefined ? ROUNDS / 5 : ROUNDS;
 const GATEWAYS = 3;
 const SWALLOWED = 'the events of Redis swallowed';
-const CONTENDERS = 8;
+const PEOPLE = 8;
 const LIMIT_MS = 60_000 + ROUNDS * 500;
 
 let redis: TestRedis;
 let events: EventFilter;
 let stack: RunningStack;
 let database: pg.Client;
-let contenders: Contender[];
+let people: PersonWithApp[];
 
-async function enter(user: string): Promise<Contender> {
+async function enter(user: string): Promise<PersonWithApp> {
   const session = await signIn(stack, user);
   return { session, app: await registerApp(stack.gateway, session) };
 }
@@ -39,7 +39,7 @@ async function countRefusedRecords(): Promise<number> {
 }
 
 function rounds(count: number) {
-  return { gateways: stack.gatewayUrls, contenders, rounds: count };
+  return { gateways: stack.gatewayUrls, people, rounds: count };
 }
 
 async function play(name: string, count: number, run: () => Promise<Outcome>): Promise<Outcome> {
@@ -59,9 +59,9 @@ describeWithRedis('the first request that starts after the answer is refused on 
     stack = await startRunningStack({ gateways: GATEWAYS, redisUrl: redis.url, environment: { gateway } });
     database = new pg.Client({ connectionString: stack.databases.consent.ownerUrl });
     await database.connect();
-    const users = Array.from({ length: CONTENDERS }, (_, index) => `contender-${index}`);
+    const users = Array.from({ length: PEOPLE }, (_, index) => `person-${index}`);
     await giveFirstReadings(stack, users);
-    contenders = await Promise.all(users.map(enter));
+    people = await Promise.all(users.map(enter));
   });
   afterAll(async () => {
     await database?.end();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findLeaks, readLogs, readRedis, readTables } from '@phds/e2e/leak-search';
-import { Life } from '@phds/e2e/telltale-life';
+import { SecretCollector } from '@phds/e2e/secret-collector';
 import { THROWAWAY_SETTINGS } from '@phds/local-servers/embedded-postgres';
 import { expectStatus } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
@@ -10,46 +10,46 @@ import { sha256 } from '@phds/service-kit/secrets';
 const HEART = '/api/v1/health-data/heart';
 
 let stack: RunningStack;
-let life: Life;
+let collector: SecretCollector;
 
 // Every log says all it can, the database's too: whatever reaches it in a statement or a parameter stands in its log.
 const TALKATIVE = { LOG_LEVEL: 'trace' };
 const POSTGRES = { ...THROWAWAY_SETTINGS, log_statement: 'all' };
 
 async function liveOn(): Promise<void> {
-  const { app } = life;
-  const first = await life.newCode();
-  const tokens = await life.exchange(first);
+  const { app } = collector;
+  const first = await collector.newCode();
+  const tokens = await collector.exchange(first);
   expectStatus(200, await app.read(tokens.accessToken, HEART));
-  const next = await life.refresh(tokens.refreshToken);
-  const again = await life.refresh(tokens.refreshToken);
+  const next = await collector.refresh(tokens.refreshToken);
+  const again = await collector.refresh(tokens.refreshToken);
   expect(again).toEqual(next);
-  life.remember('access token', await app.userlessToken());
+  collector.remember('access token', await app.userlessToken());
   expectStatus(200, await app.introspect(next.accessToken));
-  await life.rotate();
+  await collector.rotate();
   // A replayed code and a reused refresh token: the unhappy paths have words of their own.
   expectStatus(400, await app.exchange(first.code, { code_verifier: first.verifier }));
   expectStatus(400, await app.refresh(tokens.refreshToken));
   expectStatus(401, await app.read(next.accessToken, HEART));
   const receipt = `${stack.gateway}/partner/consent/grants/${tokens.grantId}/receipt`;
-  expectStatus(200, await send(receipt, { bearer: life.session }));
-  const others = await life.exchange(await life.newCode());
+  expectStatus(200, await send(receipt, { bearer: collector.session }));
+  const others = await collector.exchange(await collector.newCode());
   expectStatus(200, await app.revoke(others.accessToken));
   expectStatus(200, await app.revoke(others.refreshToken));
 }
 
 /** With a service away, errors and their causes go to the logs. */
 async function liveThroughOutages(): Promise<void> {
-  const code = await life.newCode();
-  const tokens = await life.exchange(await life.newCode());
+  const code = await collector.newCode();
+  const tokens = await collector.exchange(await collector.newCode());
   for (const name of ['health-data', 'consent', 'authorization']) {
     const process = stack.processes.get(name);
     await process?.kill();
-    await life.app.read(tokens.accessToken, HEART);
-    await life.app.exchange(code.code, { code_verifier: code.verifier });
-    await life.app.refresh(tokens.refreshToken);
-    await life.app.revoke(tokens.refreshToken);
-    await send(`${stack.gateway}/partner/consent/grants`, { bearer: life.session });
+    await collector.app.read(tokens.accessToken, HEART);
+    await collector.app.exchange(code.code, { code_verifier: code.verifier });
+    await collector.app.refresh(tokens.refreshToken);
+    await collector.app.revoke(tokens.refreshToken);
+    await send(`${stack.gateway}/partner/consent/grants`, { bearer: collector.session });
     await process?.start();
   }
 }
@@ -58,17 +58,17 @@ beforeAll(async () => {
   const services = ['gateway', 'authorization', 'consent', 'health-data'] as const;
   const environment = Object.fromEntries(services.map((service) => [service, TALKATIVE]));
   stack = await startRunningStack({ environment, postgresSettings: POSTGRES });
-  life = new Life(stack.gateway);
-  await life.begin(stack);
+  collector = new SecretCollector(stack.gateway);
+  await collector.begin(stack);
   await liveOn();
-  for (const secret of [...life.telltales.secrets.values()]) await life.misplace(secret);
+  for (const secret of [...collector.collected.secrets.values()]) await collector.misplace(secret);
   await liveThroughOutages();
   await Promise.all([...stack.processes.values()].map((process) => process.stop()));
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 test('no secret, token, code, verifier or session stands in any column of any table', async () => {
-  const { secrets } = life.telltales;
+  const { secrets } = collector.collected;
   expect(secrets.size).toBeGreaterThan(20);
   const tables = await readTables(stack);
   expect(tables.map(({ name }) => name)).toEqual(
@@ -80,7 +80,7 @@ test('no secret, token, code, verifier or session stands in any column of any ta
 });
 
 test('the search sees what is there: the SHA-256 of each secret, token and code, and the states', async () => {
-  const { secrets, states } = life.telltales;
+  const { secrets, states } = collector.collected;
   const kept = [...secrets].filter(([name]) =>
     /^(client secret|code|access token|refresh token) \d/.test(name),
   );
@@ -107,13 +107,13 @@ test('no secret stands in any line of any log, although the logs tell of the req
   ]) {
     expect(text).toContain(said);
   }
-  expect(findLeaks(logs, life.telltales.secrets)).toEqual([]);
+  expect(findLeaks(logs, collector.collected.secrets)).toEqual([]);
   expect(logs.filter((log) => /phds_(cs|ac|at|rt)_[0-9A-Za-z]/.test(log.text))).toEqual([]);
 });
 
 test('no state stands in the log of a service; the talkative log of the database shows how it would look', async () => {
   const logs = await readLogs(stack);
-  const { states } = life.telltales;
+  const { states } = collector.collected;
   const isDatabase = ({ name }: { name: string }) => name === 'log postgres.log';
   expect(findLeaks(logs.filter(isDatabase), states).length).toBe(states.size);
   expect(
@@ -126,5 +126,5 @@ test('no state stands in the log of a service; the talkative log of the database
 
 test('Redis holds no secret', async () => {
   const { url } = stack.redis;
-  if (url !== null) expect(findLeaks([await readRedis(url)], life.telltales.secrets)).toEqual([]);
+  if (url !== null) expect(findLeaks([await readRedis(url)], collector.collected.secrets)).toEqual([]);
 });

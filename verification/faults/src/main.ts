@@ -20,7 +20,7 @@ Exit codes: 0 every promise was kept, 1 one was broken, 2 wrong arguments.
 
 const DEFAULT_SECONDS = 30;
 const SHORT_SECONDS = 5;
-const PATIENCE_MS = 10_000;
+const ANSWER_LIMIT_MS = 10_000;
 
 /** Runs what the arguments name. Answers the exit code. */
 async function main(args: readonly string[]): Promise<number> {
@@ -43,7 +43,7 @@ async function main(args: readonly string[]): Promise<number> {
 
   const interrupt = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupt.abort());
-  boundFetch(PATIENCE_MS, () => undefined);
+  boundFetch(ANSWER_LIMIT_MS, () => undefined);
   const output = values.json ? process.stderr : process.stdout;
   const verdicts = await runSuite({
     faults,

@@ -14,7 +14,7 @@ import { findRandomPorts, type StackPorts } from '@phds/dev-stack/ports';
 import { type Stack, startStack } from '@phds/dev-stack/stack';
 import { crashDatabase } from '@phds/running-system/outages';
 import { type FaultProxy, startFaultProxy } from './proxy/fault-proxy.ts';
-import { createNewsDesk, type NewsDesk } from './proxy/news.ts';
+import { createPublishedMessageFault, type PublishedMessageFault } from './proxy/published-message-fault.ts';
 
 /** Who calls whom; each edge has a proxy of its own, which all gateways share. */
 export const EDGES = [
@@ -43,7 +43,7 @@ export interface ProxiedStack extends Stack {
   readonly gateway: string;
   readonly proxies: Readonly<Record<Edge, FaultProxy>>;
   /** What the gateways hear from Redis. */
-  readonly news: NewsDesk;
+  readonly publishedMessages: PublishedMessageFault;
   /** Ends the database server as a crash would, and answers how to start it again. */
   crashDatabase(): Promise<() => Promise<void>>;
   /** Sets a service's clock off by so many milliseconds. */
@@ -63,10 +63,10 @@ export async function startProxiedStack(options: {
   const root = await mkdtemp(join(tmpdir(), 'phds-faults-'));
   cleanup.defer(() => rm(root, { recursive: true, force: true, maxRetries: 3 }));
   const ports = await findRandomPorts(options.gateways);
-  const news = createNewsDesk();
+  const publishedMessages = createPublishedMessageFault();
   const proxies = {} as Record<Edge, FaultProxy>;
   for (const edge of EDGES) {
-    const edit = edge === 'gateway→redis' ? { edit: news.edit } : {};
+    const edit = edge === 'gateway→redis' ? { edit: publishedMessages.edit } : {};
     proxies[edge] = await startFaultProxy({ host: '127.0.0.1', port: portBehind(edge, ports), ...edit });
     cleanup.use(proxies[edge]);
   }
@@ -89,7 +89,7 @@ export async function startProxiedStack(options: {
     ...stack,
     gateway,
     proxies,
-    news,
+    publishedMessages,
     crashDatabase: async () => {
       const start = await crashDatabase({ ...stack, gateway });
       return async () => void restarted.push(await start());

@@ -1,7 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { giveFirstReadings } from '@phds/running-system/first-reading';
 import { expectStatus } from '@phds/running-system/partner-app';
-import { HEART_PATH, moveIn, type Resident, useEverything } from '@phds/running-system/working-system';
+import {
+  type ConnectedPerson,
+  connectPerson,
+  HEART_PATH,
+  useEverything,
+} from '@phds/running-system/working-system';
 import { eventually } from '@phds/test-kit/conditions';
 import type { Fault } from './faults/fault.ts';
 import { verifyChain } from './judge/chain.ts';
@@ -24,7 +29,7 @@ export interface SuiteOptions {
 }
 
 const GATEWAYS = 3;
-const LANES = 16;
+const PEOPLE = 16;
 const READERS = 8;
 const IMPORTING_USERS = ['importing-1', 'importing-2'];
 const LOOK_MS = 2_000;
@@ -38,7 +43,7 @@ interface Scene extends SuiteOptions {
   readonly importers: Importers;
   readonly logs: LogWatch;
   /** A consent that lives through everything. */
-  readonly resident: Resident;
+  readonly person: ConnectedPerson;
 }
 
 /** Starts everything once and lets one fault after the other happen to it. */
@@ -46,9 +51,9 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
   const { faults, print, signal } = options;
   const say = (line: string) => print(`  ${line}`);
   await using stack = await startProxiedStack({ gateways: GATEWAYS, say, signal });
-  const users = Array.from({ length: LANES }, (_, index) => `lane-${index + 1}`);
+  const users = Array.from({ length: PEOPLE }, (_, index) => `person-${index + 1}`);
   await giveFirstReadings(stack, users);
-  const resident = await moveIn(stack, 'resident');
+  const person = await connectPerson(stack, 'connected');
   await using load = await startLoad({
     gateways: stack.gatewayUrls,
     identityProviderUrl: stack.identityProviderUrl,
@@ -58,9 +63,9 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
   });
   print('  until everybody has been around once');
   await load.begin();
-  await eventually(async () => sumOf((await load.look()).endings) >= LANES, WARM_UP);
+  await eventually(async () => sumOf((await load.look()).endings) >= PEOPLE, WARM_UP);
   using importers = new Importers(stack, IMPORTING_USERS);
-  const scene = { ...options, stack, load, importers, resident, logs: new LogWatch(stack.logs) };
+  const scene = { ...options, stack, load, importers, person, logs: new LogWatch(stack.logs) };
   const verdicts: Verdict[] = [];
   for (const fault of faults) {
     print(`${fault.name}: ${fault.what}`);
@@ -76,7 +81,7 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
 }
 
 async function endure(fault: Fault, scene: Scene): Promise<Verdict> {
-  const { stack, load, importers, logs, resident, milliseconds } = scene;
+  const { stack, load, importers, logs, person, milliseconds } = scene;
   const ends = countEnds(stack);
   const timeline = new Timeline(scene.print);
   timeline.say('steady load');
@@ -87,7 +92,7 @@ async function endure(fault: Fault, scene: Scene): Promise<Verdict> {
   timeline.say('the fault begins');
   const violations = await play(fault, scene, timeline);
   timeline.say('the fault is over');
-  const recovery = await untilWorking(stack, resident);
+  const recovery = await untilWorking(stack, person);
   if (typeof recovery === 'string') violations.push(`no recovery: ${recovery}`);
   else timeline.say('everything works again at every gateway');
   await pause(scene, Math.min(1_000, milliseconds / 8));
@@ -133,16 +138,16 @@ function lookAgainAndAgain(load: LoadProcess, timeline: Timeline): Disposable {
 }
 
 /** How long it took until every service could be used and every gateway answered, or what was still wrong. */
-async function untilWorking(stack: ProxiedStack, resident: Resident): Promise<number | string> {
+async function untilWorking(stack: ProxiedStack, person: ConnectedPerson): Promise<number | string> {
   const started = performance.now();
-  const { app, tokens } = resident;
+  const { app, tokens } = person;
   try {
     await eventually(
       async () => {
         for (const gateway of stack.gatewayUrls) {
           expectStatus(200, await app.at(gateway).read(tokens.accessToken, HEART_PATH));
         }
-        await useEverything(resident);
+        await useEverything(person);
       },
       { timeoutMs: RECOVERY_MS, intervalMs: 200 },
     );

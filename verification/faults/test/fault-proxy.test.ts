@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { slice } from '@phds/faults/proxy/delivery';
 import { type FaultProxy, startFaultProxy } from '@phds/faults/proxy/fault-proxy';
-import { createNewsDesk } from '@phds/faults/proxy/news';
+import { createPublishedMessageFault } from '@phds/faults/proxy/published-message-fault';
 import { eventually } from '@phds/test-kit/conditions';
 
 let server: Server;
@@ -135,29 +135,29 @@ test('slice: what is said arrives whole, in tiny pieces', async () => {
   expect(Buffer.concat(pieces).equals(long)).toBe(true);
 });
 
-describe('the news of Redis', () => {
+describe('messages published by Redis', () => {
   const subscribed = '*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n';
   const message = '*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$1\r\nx\r\n';
   const heard = (edit: (chunk: Buffer) => readonly Buffer[], text: string) =>
     Buffer.concat([...edit(Buffer.from(text))]).toString();
 
   test('are swallowed on connections that subscribed, and nothing else is', () => {
-    const desk = createNewsDesk();
-    desk.manner = 'swallow';
-    const [subscriber, asker] = [desk.edit(), desk.edit()];
+    const fault = createPublishedMessageFault();
+    fault.mode = 'swallow';
+    const [subscriber, asker] = [fault.edit(), fault.edit()];
     expect(heard(subscriber, subscribed)).toBe(subscribed);
     expect(heard(subscriber, message + message)).toBe('');
     expect(heard(asker, '+OK\r\n')).toBe('+OK\r\n');
-    expect(desk.touched).toBe(2);
-    desk.manner = 'pass';
+    expect(fault.touched).toBe(2);
+    fault.mode = 'pass';
     expect(heard(subscriber, message)).toBe(message);
   });
 
   test('are doubled whole, never in pieces', () => {
-    const desk = createNewsDesk();
-    const subscriber = desk.edit();
+    const fault = createPublishedMessageFault();
+    const subscriber = fault.edit();
     heard(subscriber, subscribed);
-    desk.manner = 'duplicate';
+    fault.mode = 'duplicate';
     expect(heard(subscriber, message)).toBe(message + message);
     expect(heard(subscriber, message.slice(0, -1))).toBe(message.slice(0, -1));
   });

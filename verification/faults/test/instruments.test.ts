@@ -95,7 +95,7 @@ describe('reads', () => {
   }
   const read = (token: HeldToken, reading = HEART) => reads.read(token, reading, { gateway: 0, trace: [] });
 
-  test('count a token that is over as a trial, and accuse the answer that has data', async () => {
+  test('count a token that is over as a trial, and report an answer that has data', async () => {
     answer = () => REFUSED;
     await read(held('dead'));
     await read(held('live'));
@@ -119,7 +119,7 @@ describe('reads', () => {
     expect(reads.tally.violations).toHaveProperty('data after revocation');
   });
 
-  test('do not count what was never answered, and accuse what takes too long', async () => {
+  test('do not count what was never answered, and report what takes too long', async () => {
     answer = Object.assign(() => null, { hangUp: true });
     await read(held('dead'));
     expect(reads.tally).toMatchObject({ trials: 0, reads: { none: 1 }, violations: {} });

@@ -5,8 +5,8 @@ export const HEART = 'read:health-data:heart';
 export const PROFILE = 'read:profile';
 const BOTH = [HEART, PROFILE] as const;
 
-/** Somebody who consents and takes it back, again and again, with an app of their own. */
-export interface Contender {
+/** A person who connects an app of their own and ends its access, again and again. */
+export interface PersonWithApp {
   readonly app: PartnerApp;
   /** Of the user, who is the app's developer too. */
   readonly session: string;
@@ -18,18 +18,18 @@ export interface Held extends Tokens {
 }
 
 /** One way of ending an access. */
-export interface Way {
+export interface RevocationWay {
   readonly name: string;
   /** Ends it by way of this gateway. Returns when that was acknowledged and throws when it was refused. */
-  end(contender: Contender, held: Held, gateway: string): Promise<void>;
+  end(person: PersonWithApp, held: Held, gateway: string): Promise<void>;
   /** What is left of the access: nothing, so everything is a 401; or one scope, so the other one is a 403. */
   readonly leaves: 'nothing' | 'profile';
   /** Makes the app able to connect again. */
-  restore?(contender: Contender, held: Held): Promise<void>;
+  restore?(person: PersonWithApp, held: Held): Promise<void>;
 }
 
 /** The one the service is measured by. */
-export const DELETE_OF_THE_GRANT: Way = {
+export const DELETE_OF_THE_GRANT: RevocationWay = {
   name: 'DELETE of the grant',
   leaves: 'nothing',
   end: ({ session }, { grantId }, gateway) =>
@@ -37,7 +37,7 @@ export const DELETE_OF_THE_GRANT: Way = {
 };
 
 /** Every other way (contract section 8), but for a secret's rotation, which ends no token. */
-export const OTHER_WAYS: readonly Way[] = [
+export const OTHER_WAYS: readonly RevocationWay[] = [
   {
     name: 'revoking every grant at once',
     leaves: 'nothing',
@@ -88,10 +88,10 @@ export const OTHER_WAYS: readonly Way[] = [
   {
     name: 'suspension of the app',
     leaves: 'nothing',
-    end: (contender, _held, gateway) => setStatus(contender, gateway, 'suspended'),
-    restore: async (contender, { accessToken }) => {
-      const { app } = contender;
-      await setStatus(contender, app.gateway, 'active');
+    end: (person, _held, gateway) => setStatus(person, gateway, 'suspended'),
+    restore: async (person, { accessToken }) => {
+      const { app } = person;
+      await setStatus(person, app.gateway, 'active');
       // Suspended, not ended: the same token opens the same data again.
       await acknowledged(200, app.read(accessToken, '/api/v1/health-data/heart'));
     },
@@ -99,29 +99,29 @@ export const OTHER_WAYS: readonly Way[] = [
   {
     name: 'revocation of the app',
     leaves: 'nothing',
-    end: (contender, _held, gateway) => setStatus(contender, gateway, 'revoked'),
-    restore: async (contender, { accessToken }) => {
-      const { app } = contender;
-      await setStatus(contender, app.gateway, 'active');
-      app.clientSecret = await rotateSecret(contender, app.gateway);
+    end: (person, _held, gateway) => setStatus(person, gateway, 'revoked'),
+    restore: async (person, { accessToken }) => {
+      const { app } = person;
+      await setStatus(person, app.gateway, 'active');
+      app.clientSecret = await rotateSecret(person, app.gateway);
       await acknowledged(401, app.read(accessToken, '/api/v1/health-data/heart'));
     },
   },
 ];
 
 /** The whole way from asking to tokens; keeps the code as well. */
-export async function connect({ app, session }: Contender): Promise<Held> {
+export async function connect({ app, session }: PersonWithApp): Promise<Held> {
   const { code } = await app.expectCode(session, BOTH);
   return { code, ...(await app.expectTokens(code)) };
 }
 
 /** Gives the app a new secret by way of this gateway, and answers it. */
-export async function rotateSecret({ app, session }: Contender, gateway: string): Promise<string> {
+export async function rotateSecret({ app, session }: PersonWithApp, gateway: string): Promise<string> {
   const url = `${gateway}/developer/apps/${app.clientId}/rotate-secret`;
   return expectStatus(200, await send(url, { method: 'POST', bearer: session })).body.data.clientSecret;
 }
 
-function setStatus({ app, session }: Contender, gateway: string, status: string): Promise<void> {
+function setStatus({ app, session }: PersonWithApp, gateway: string, status: string): Promise<void> {
   return act(200, `${gateway}/developer/apps/${app.clientId}/status`, { bearer: session, json: { status } });
 }
 

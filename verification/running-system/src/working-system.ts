@@ -11,17 +11,17 @@ export const HEART_PATH = '/api/v1/health-data/heart';
  * Longest wait for any answer while something is away. Milliseconds. The deadlines of the service add up to about five
  * seconds; the rest is for a busy machine.
  */
-export const PATIENCE_MS = 15_000;
+export const ANSWER_LIMIT_MS = 15_000;
 
-/** A consent that lives through outages, and those who hold it. */
-export interface Resident {
+/** A person, an app of theirs, and the tokens of the consent between them. */
+export interface ConnectedPerson {
   readonly app: PartnerApp;
   readonly session: string;
   tokens: Tokens;
 }
 
-/** Somebody with one heart rate who has connected an app. */
-export async function moveIn(stack: RunningStack, user: string): Promise<Resident> {
+/** Makes a person with one heart rate and connects an app of theirs. */
+export async function connectPerson(stack: RunningStack, user: string): Promise<ConnectedPerson> {
   const session = await signIn(stack, user);
   await giveFirstReadings(stack, [user]);
   const app = await registerApp(stack.gateway, session);
@@ -32,7 +32,7 @@ export async function moveIn(stack: RunningStack, user: string): Promise<Residen
  * Uses every service: the tokens from before still read and can be renewed, a new consent can be given, is at once worth
  * something, and can be taken back. Throws at what does not work.
  */
-export async function useEverything({ app, session, tokens }: Resident): Promise<void> {
+export async function useEverything({ app, session, tokens }: ConnectedPerson): Promise<void> {
   const read = expectStatus(200, await app.read(tokens.accessToken, HEART_PATH));
   if (read.body.data.length !== 1) throw new Error(`not the one reading: ${read.text}`);
   const fresh = await app.connect(session, [HEART]);
@@ -43,9 +43,9 @@ export async function useEverything({ app, session, tokens }: Resident): Promise
 }
 
 /** Sends a request that has to be answered in bounded time, whatever is away. Rejects when it hangs. */
-export async function sendPatiently(url: string, options: RequestOptions = {}): Promise<Answer> {
+export async function sendWithLimit(url: string, options: RequestOptions = {}): Promise<Answer> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`no answer in time: ${url}`)), PATIENCE_MS);
+  const timer = setTimeout(() => late.reject(new Error(`no answer in time: ${url}`)), ANSWER_LIMIT_MS);
   try {
     return await Promise.race([send(url, options), late.promise]);
   } finally {

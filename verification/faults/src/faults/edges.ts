@@ -1,8 +1,8 @@
 import { EDGES, type Edge } from '../proxied-stack.ts';
-import type { Manner } from '../proxy/manner.ts';
+import type { ProxyMode } from '../proxy/proxy-mode.ts';
 import { again, type Fault } from './fault.ts';
 
-const MANNERS: readonly Manner[] = [
+const MODES: readonly ProxyMode[] = [
   { kind: 'delay', milliseconds: 300 },
   { kind: 'drop' },
   { kind: 'half-open' },
@@ -10,7 +10,7 @@ const MANNERS: readonly Manner[] = [
   { kind: 'slice', bytes: 3 },
 ];
 
-/** Lets the connections that a manner left dead be noticed, while new ones work, for this share of its time. */
+/** Lets the connections that a mode left dead be noticed, while new ones work, for this share of its time. */
 const RESPITE = 0.25;
 
 function spoil(edge: Edge): Fault {
@@ -20,12 +20,12 @@ function spoil(edge: Edge): Fault {
     ...(edge.endsWith('redis') ? { needsRedis: true } : {}),
     play: async (site) => {
       const proxy = site.stack.proxies[edge];
-      const each = { ...site, milliseconds: Math.max(site.milliseconds, MANNERS.length) };
+      const each = { ...site, milliseconds: Math.max(site.milliseconds, MODES.length) };
       try {
-        await again(each, each.milliseconds / MANNERS.length, async (turn, milliseconds) => {
-          const manner = MANNERS[turn % MANNERS.length] as Manner;
-          site.say(`${edge}: ${manner.kind}, ${proxy.connections} connections`);
-          proxy.set(manner);
+        await again(each, each.milliseconds / MODES.length, async (turn, milliseconds) => {
+          const mode = MODES[turn % MODES.length] as ProxyMode;
+          site.say(`${edge}: ${mode.kind}, ${proxy.connections} connections`);
+          proxy.set(mode);
           await site.sleep(milliseconds * (1 - RESPITE));
           proxy.set({ kind: 'pass' });
           await site.sleep(milliseconds * RESPITE);

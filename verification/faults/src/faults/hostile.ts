@@ -1,4 +1,4 @@
-import { moveIn } from '@phds/running-system/working-system';
+import { connectPerson } from '@phds/running-system/working-system';
 import { sendMalformedRequests } from '../hostile/hostile-clients.ts';
 import { callWithGarbage } from '../hostile/hostile-rpcs.ts';
 import { SURFACES, type Surface } from '../hostile/malformed-requests.ts';
@@ -19,7 +19,7 @@ function hostile(surface: Surface, index: number): Fault {
     name: `hostile-${surface}`,
     what: `a hundred thousand malformed requests to the ${surface} surface (fewer in a short run)`,
     play: async (site) => {
-      const { app, session, tokens } = await moveIn(site.stack, 'hostile');
+      const { app, session, tokens } = await connectPerson(site.stack, 'hostile');
       const { clientId, clientSecret } = app;
       const { statuses, violations } = await sendMalformedRequests({
         surface,

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import type { Edge } from '../proxied-stack.ts';
-import type { NewsManner } from '../proxy/news.ts';
+import type { MessageMode } from '../proxy/published-message-fault.ts';
 import { again, type Fault } from './fault.ts';
 
 const FLUSH_EVERY_MS = 250;
@@ -8,19 +8,19 @@ const FLUSH_EVERY_MS = 250;
 const SLOW_MS = 400;
 const REDIS_EDGES: readonly Edge[] = ['gateway→redis', 'consent→redis'];
 
-function tamper(name: string, what: string, manner: NewsManner): Fault {
+function tamper(name: string, what: string, mode: MessageMode): Fault {
   return {
     name,
     what,
     needsRedis: true,
-    play: async ({ stack: { news }, say, sleep, milliseconds }) => {
-      const before = news.touched;
-      news.manner = manner;
+    play: async ({ stack: { publishedMessages }, say, sleep, milliseconds }) => {
+      const before = publishedMessages.touched;
+      publishedMessages.mode = mode;
       try {
         await sleep(milliseconds);
       } finally {
-        news.manner = 'pass';
-        say(`${news.touched - before} messages: ${manner}`);
+        publishedMessages.mode = 'pass';
+        say(`${publishedMessages.touched - before} messages: ${mode}`);
       }
     },
   };

@@ -16,9 +16,9 @@ function slow(service: Exclude<ServiceName, 'gateway'>, callers: readonly Edge[]
     what: `${service}, and then its database, answers only after its callers have given up`,
     play: async (site) => {
       const set = (names: readonly Edge[], milliseconds: number | null) => {
-        const manner =
+        const mode =
           milliseconds === null ? ({ kind: 'pass' } as const) : ({ kind: 'delay', milliseconds } as const);
-        for (const name of names) site.stack.proxies[name].set(manner);
+        for (const name of names) site.stack.proxies[name].set(mode);
       };
       await again(
         { ...site, milliseconds: Math.max(site.milliseconds, 2 * EVERY_MS) },

@@ -23,7 +23,7 @@ export interface HostileReport {
 }
 
 const CLIENTS = 64;
-const PATIENCE_MS = 10_000;
+const ANSWER_LIMIT_MS = 10_000;
 const SHOWN = 300;
 
 /** Sends malformed requests to the gateways in turn, over 64 connections at most, and judges each answer. */
@@ -32,7 +32,7 @@ export async function sendMalformedRequests(run: HostileRun): Promise<HostileRep
   const random = createRandom(run.seed);
   const statuses: Record<string, number> = {};
   const violations = new Map<string, { count: number; readonly request: string }>();
-  const wires = gatewayUrls.map((url) => openWire(url, PATIENCE_MS));
+  const wires = gatewayUrls.map((url) => openWire(url, ANSWER_LIMIT_MS));
   let sent = 0;
   const send = async () => {
     while (sent < requests && signal?.aborted !== true) {

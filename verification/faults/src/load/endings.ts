@@ -1,6 +1,6 @@
 import type { Ending } from '@phds/protocol-model/trace';
 import type { Tokens } from '@phds/running-system/partner-app';
-import { DELETE_OF_THE_GRANT, OTHER_WAYS, type Way } from '@phds/running-system/revocation-ways';
+import { DELETE_OF_THE_GRANT, OTHER_WAYS, type RevocationWay } from '@phds/running-system/revocation-ways';
 import { HEART, type HeldToken } from './held-token.ts';
 
 /** What a way of ending an access ends, in the words of a trace. */
@@ -21,7 +21,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 /** A way of ending an access with what it ends. */
 export interface EndingWay {
-  readonly way: Way;
+  readonly way: RevocationWay;
   readonly kind: Kind;
 }
 

@@ -3,7 +3,7 @@ import type { Stack } from '@phds/dev-stack/stack';
 import { callInternally } from '@phds/running-system/ingestion';
 import type { Answer } from '@phds/running-system/request';
 import pg from 'pg';
-import { END_LIMIT_MS, Turnstile } from './turnstile.ts';
+import { END_LIMIT_MS, PauseGate } from './pause-gate.ts';
 
 type Site = Pick<Stack, 'internalUrls' | 'serviceTokens' | 'databases'>;
 
@@ -35,7 +35,7 @@ const STORED = `
 export class Importers implements Disposable {
   readonly #site: Site;
   readonly #importers: readonly Importer[];
-  readonly #turnstile = new Turnstile();
+  readonly #gate = new PauseGate();
   readonly #refusals: string[] = [];
   #disposed = false;
 
@@ -46,13 +46,13 @@ export class Importers implements Disposable {
   }
 
   begin(): void {
-    this.#turnstile.open();
+    this.#gate.open();
   }
 
   /** Lets everybody finish the batch at hand, and compares what was acknowledged with what is stored. */
   async end(): Promise<ImportReport> {
-    this.#turnstile.close();
-    await this.#turnstile.untilWaiting(this.#importers);
+    this.#gate.close();
+    await this.#gate.untilWaiting(this.#importers);
     const violations = this.#refusals.splice(0).map((text) => `import: refused: ${text}`);
     for (const importer of this.#importers) violations.push(...(await this.#judge(importer)));
     return {
@@ -68,7 +68,7 @@ export class Importers implements Disposable {
   async #run(importer: Importer): Promise<void> {
     while (!this.#disposed) {
       // What was not acknowledged may be stored all the same: the same again changes nothing then.
-      if (!importer.isUnsure) await this.#turnstile.pass(importer);
+      if (!importer.isUnsure) await this.#gate.pass(importer);
       importer.isUnsure = !(await this.#put(importer));
       if (!importer.isUnsure) importer.acknowledged += BATCH;
       await delay(PAUSE_MS);
@@ -94,7 +94,7 @@ export class Importers implements Disposable {
 
   async #judge(importer: Importer): Promise<string[]> {
     const { userId, acknowledged } = importer;
-    if (!this.#turnstile.isWaiting(importer)) {
+    if (!this.#gate.isWaiting(importer)) {
       return [`no recovery: ${userId} was not acknowledged for ${END_LIMIT_MS} ms after the end`];
     }
     const { stored, counted } = await this.#count(userId);

@@ -1,7 +1,7 @@
 import { type Judgement, judgeTrace } from '@phds/protocol-model/oracle';
 import type { AccessRecorded } from '@phds/protocol-model/trace';
 import pg from 'pg';
-import type { Lane } from './lane.ts';
+import type { SimulatedPerson } from './simulated-person.ts';
 
 interface RecordRow {
   readonly request: string;
@@ -18,9 +18,9 @@ const RECORDS = `
   FROM access_record r JOIN access_batch b ON b.writer = r.writer AND b.seq = r.seq AND b.at = r.at
   WHERE b.recorded_at >= $1 AND r.refers_to IS NULL`;
 
-/** Judges what each lane saw, with the records of that time. One lane after the other: a trace is about one person. */
-export async function judgeLanes(
-  lanes: readonly Lane[],
+/** Judges what each person saw, with the records of that time. Each person has a trace of their own. */
+export async function judgePeople(
+  people: readonly SimulatedPerson[],
   recordsUrl: string,
   since: number,
 ): Promise<Judgement> {
@@ -32,9 +32,9 @@ export async function judgeLanes(
     released: 0,
     startedAfterRevocation: 0,
   };
-  for (const lane of lanes) {
-    const records = [...lane.apps].flatMap((app) => byApp.get(app) ?? []);
-    const judgement = judgeLane(lane, records);
+  for (const person of people) {
+    const records = [...person.apps].flatMap((app) => byApp.get(app) ?? []);
+    const judgement = judgePerson(person, records);
     sum.violations.push(...judgement.violations);
     sum.requests += judgement.requests;
     sum.released += judgement.released;
@@ -43,7 +43,7 @@ export async function judgeLanes(
   return sum;
 }
 
-function judgeLane({ trace, lasting }: Lane, rows: readonly RecordRow[]): Judgement {
+function judgePerson({ trace, lasting }: SimulatedPerson, rows: readonly RecordRow[]): Judgement {
   const asked = new Set(trace.map((event) => (event.kind === 'request-started' ? event.request : '')));
   // Requests that got no answer are in the records by an id that nobody was told.
   const recorded = rows.filter(({ request }) => asked.has(request)).map(toEvent);

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { LoadOptions, LoadReport } from './load.ts';
-import type { Answer, Order } from './orders.ts';
+import type { LoadCommand, LoadReply } from './load-commands.ts';
 import type { Tally } from './tally.ts';
 
 /** The load, in its process. */
@@ -20,13 +20,13 @@ export interface LoadProcess extends AsyncDisposable {
 /** Starts it; everybody is signed in and waits. */
 export async function startLoad(options: LoadOptions): Promise<LoadProcess> {
   const child = fork(join(import.meta.dirname, 'main.ts'), { execArgv: [] });
-  const give = createGiver(child);
-  await give({ kind: 'prepare', options });
+  const send = createSender(child);
+  await send({ kind: 'prepare', options });
   return {
-    begin: async () => void (await give({ kind: 'begin' })),
-    look: async () => (await give({ kind: 'look' })) as Tally,
-    storm: async (tokens) => void (await give({ kind: 'storm', tokens })),
-    end: async () => (await give({ kind: 'end' })) as LoadReport,
+    begin: async () => void (await send({ kind: 'begin' })),
+    look: async () => (await send({ kind: 'look' })) as Tally,
+    storm: async (tokens) => void (await send({ kind: 'storm', tokens })),
+    end: async () => (await send({ kind: 'end' })) as LoadReport,
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null) return;
       const ended = once(child, 'exit');
@@ -36,23 +36,23 @@ export async function startLoad(options: LoadOptions): Promise<LoadProcess> {
   };
 }
 
-function createGiver(child: ChildProcess): (order: Order) => Promise<Answer['result']> {
-  const waiting = new Map<number, PromiseWithResolvers<Answer['result']>>();
+function createSender(child: ChildProcess): (command: LoadCommand) => Promise<LoadReply['result']> {
+  const waiting = new Map<number, PromiseWithResolvers<LoadReply['result']>>();
   let next = 0;
-  child.on('message', ({ id, result, error }: Answer) => {
-    const order = waiting.get(id);
+  child.on('message', ({ id, result, error }: LoadReply) => {
+    const command = waiting.get(id);
     waiting.delete(id);
-    if (error === undefined) order?.resolve(result);
-    else order?.reject(new Error(`the load: ${error}`));
+    if (error === undefined) command?.resolve(result);
+    else command?.reject(new Error(`the load: ${error}`));
   });
   child.once('exit', (code) => {
-    for (const order of waiting.values()) order.reject(new Error(`the load ended with code ${code}`));
+    for (const command of waiting.values()) command.reject(new Error(`the load ended with code ${code}`));
   });
-  return (order) => {
+  return (command) => {
     next += 1;
-    const answer = Promise.withResolvers<Answer['result']>();
+    const answer = Promise.withResolvers<LoadReply['result']>();
     waiting.set(next, answer);
-    child.send({ id: next, order });
+    child.send({ id: next, command });
     return answer.promise;
   };
 }

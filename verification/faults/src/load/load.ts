@@ -3,13 +3,13 @@ import type { Judgement } from '@phds/protocol-model/oracle';
 import { signIn } from '@phds/running-system/people';
 import { boundFetch } from './bounded-fetch.ts';
 import { HEART, type HeldToken, isOver, PROFILE } from './held-token.ts';
-import { judgeLanes } from './judge.ts';
-import { Lane } from './lane.ts';
-import { PATIENCE_MS, Reads } from './reads.ts';
+import { judgePeople } from './judge.ts';
+import { END_LIMIT_MS, PauseGate } from './pause-gate.ts';
+import { ANSWER_LIMIT_MS, Reads } from './reads.ts';
+import { SimulatedPerson } from './simulated-person.ts';
 import { Storm } from './storm.ts';
-import { accuse, newTally, type Tally } from './tally.ts';
+import { addViolation, newTally, type Tally } from './tally.ts';
 import { TokenPool } from './token-pool.ts';
-import { END_LIMIT_MS, Turnstile } from './turnstile.ts';
 import { openWire, type WireAnswer } from './wire.ts';
 
 export interface LoadOptions {
@@ -26,7 +26,7 @@ export interface LoadOptions {
 /** One fault, as the load saw it. */
 export interface LoadReport {
   readonly tally: Tally;
-  /** The oracle's judgement of the trace, all lanes together. */
+  /** The oracle's judgement of the trace, all people together. */
   readonly oracle: Omit<Judgement, 'violations'>;
 }
 
@@ -35,26 +35,26 @@ const IDLE_MS = 30;
 /** An app whose token is over does not notice at once: so many requests of it arrive together, and may share one look-up. */
 const HERD = 8;
 
-/** The steady load: lanes that connect and end, readers that read with whatever is live and mostly with what is over. */
+/** The steady load: people who connect apps and end their access, and readers who read with live and, mostly, with ended tokens. */
 export class Load {
   readonly #options: LoadOptions;
-  readonly #turnstile = new Turnstile();
+  readonly #gate = new PauseGate();
   /** Of the readers alone. */
-  readonly #readingRoom = new Turnstile();
+  readonly #readersGate = new PauseGate();
   readonly #pool = new TokenPool();
   readonly #reads: Reads;
-  readonly #lanes: Lane[] = [];
+  readonly #people: SimulatedPerson[] = [];
   readonly #readers: object[] = [];
   #since = 0;
 
   constructor(options: LoadOptions) {
     this.#options = options;
-    const wires = options.gateways.map((url) => openWire(url, PATIENCE_MS));
+    const wires = options.gateways.map((url) => openWire(url, ANSWER_LIMIT_MS));
     this.#reads = new Reads(wires, newTally());
-    boundFetch(PATIENCE_MS, (late, milliseconds) => {
+    boundFetch(ANSWER_LIMIT_MS, (late, milliseconds) => {
       const { tally } = this.#reads;
       tally.slowestMs = Math.max(tally.slowestMs, milliseconds);
-      if (late !== null) accuse(tally, 'hang', late);
+      if (late !== null) addViolation(tally, 'hang', late);
     });
   }
 
@@ -63,10 +63,10 @@ export class Load {
     const { users, gateways, readers } = this.#options;
     for (const user of users) {
       const session = await signIn(this.#options, user);
-      const shared = { gateways, reads: this.#reads, pool: this.#pool, turnstile: this.#turnstile };
-      const lane = new Lane({ user, session, ...shared });
-      this.#lanes.push(lane);
-      void lane.run();
+      const shared = { gateways, reads: this.#reads, pool: this.#pool, gate: this.#gate };
+      const person = new SimulatedPerson({ user, session, ...shared });
+      this.#people.push(person);
+      void person.run();
     }
     for (let reader = 0; reader < readers * gateways.length; reader += 1) {
       void this.#readForEver(reader % gateways.length);
@@ -81,33 +81,33 @@ export class Load {
   begin(): void {
     this.#reads.tally = newTally();
     this.#since = Date.now();
-    for (const lane of this.#lanes) lane.trace = [];
-    this.#turnstile.open();
-    this.#readingRoom.open();
+    for (const person of this.#people) person.trace = [];
+    this.#gate.open();
+    this.#readersGate.open();
   }
 
   /** Lets everybody finish and judges what was seen since `begin`. */
   async end(): Promise<LoadReport> {
-    this.#turnstile.close();
-    await this.#turnstile.untilWaiting([...this.#lanes, ...this.#readers]);
-    for (const lane of this.#lanes) {
-      if (this.#turnstile.isWaiting(lane)) continue;
-      accuse(this.tally, 'no recovery', `${END_LIMIT_MS} ms after the end still at "${lane.doing}"`);
+    this.#gate.close();
+    await this.#gate.untilWaiting([...this.#people, ...this.#readers]);
+    for (const person of this.#people) {
+      if (this.#gate.isWaiting(person)) continue;
+      addViolation(this.tally, 'no recovery', `${END_LIMIT_MS} ms after the end still at "${person.doing}"`);
     }
     const { recordsUrl } = this.#options;
-    const { violations, ...oracle } = await judgeLanes(this.#lanes, recordsUrl, this.#since);
-    for (const { rule, because } of violations) accuse(this.tally, `oracle: ${rule}`, because);
+    const { violations, ...oracle } = await judgePeople(this.#people, recordsUrl, this.#since);
+    for (const { rule, because } of violations) addViolation(this.tally, `oracle: ${rule}`, because);
     return { tally: this.tally, oracle };
   }
 
   /** Collects so many tokens and revokes all of them at once, when everybody is ready. */
   async storm(tokens: number): Promise<void> {
-    const storm = new Storm({ tokens, parallel: STORM_PARALLEL, lanes: this.#lanes.length });
-    for (const lane of this.#lanes) lane.storm = storm;
+    const storm = new Storm({ tokens, parallel: STORM_PARALLEL, people: this.#people.length });
+    for (const person of this.#people) person.storm = storm;
     // Collecting is no part of the storm, and takes a minute longer while others read as fast as they can.
-    this.#readingRoom.close();
+    this.#readersGate.close();
     await storm.collected;
-    this.#readingRoom.open();
+    this.#readersGate.open();
     await storm.over;
   }
 
@@ -115,17 +115,17 @@ export class Load {
     const reader = {};
     this.#readers.push(reader);
     for (;;) {
-      await this.#turnstile.pass(reader);
-      await this.#readingRoom.pass(reader);
+      await this.#gate.pass(reader);
+      await this.#readersGate.pass(reader);
       const token = this.#pool.pick();
-      const lane = token === null ? undefined : this.#laneOf(token.facts.user);
+      const person = token === null ? undefined : this.#personOf(token.facts.user);
       const answers =
-        token === null || lane === undefined ? [] : await this.#readTogether(token, lane, gateway);
+        token === null || person === undefined ? [] : await this.#readTogether(token, person, gateway);
       if (answers.length === 0 || answers.some(({ status }) => status === 0)) await delay(IDLE_MS);
     }
   }
 
-  #readTogether(token: HeldToken, { trace }: Lane, gateway: number): Promise<WireAnswer[]> {
+  #readTogether(token: HeldToken, { trace }: SimulatedPerson, gateway: number): Promise<WireAnswer[]> {
     const reading = isOver(token, PROFILE) && Math.random() < 0.3 ? PROFILE : HEART;
     const herd = isOver(token, reading) ? HERD : 1;
     return Promise.all(
@@ -133,7 +133,7 @@ export class Load {
     );
   }
 
-  #laneOf(user: string): Lane | undefined {
-    return this.#lanes[this.#options.users.indexOf(user)];
+  #personOf(user: string): SimulatedPerson | undefined {
+    return this.#people[this.#options.users.indexOf(user)];
   }
 }

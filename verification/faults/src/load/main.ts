@@ -1,36 +1,36 @@
-/** The load, in a process of its own, so that it waits for nobody else. Takes orders over IPC and answers each. */
+/** The load, in a process of its own, so that it waits for nobody else. Takes commands over IPC and answers each. */
 import { Load } from './load.ts';
-import type { Answer, Order } from './orders.ts';
+import type { LoadCommand, LoadReply } from './load-commands.ts';
 
 let load: Load | null = null;
 
-async function obey(order: Order): Promise<Answer['result']> {
-  if (order.kind === 'prepare') {
-    load = new Load(order.options);
+async function run(command: LoadCommand): Promise<LoadReply['result']> {
+  if (command.kind === 'prepare') {
+    load = new Load(command.options);
     await load.prepare();
     return undefined;
   }
   if (load === null) throw new Error('prepare comes first');
-  switch (order.kind) {
+  switch (command.kind) {
     case 'begin':
       load.begin();
       return undefined;
     case 'look':
       return load.tally;
     case 'storm':
-      await load.storm(order.tokens);
+      await load.storm(command.tokens);
       return undefined;
     case 'end':
       return load.end();
   }
 }
 
-process.on('message', ({ id, order }: { id: number; order: Order }) => {
-  obey(order).then(
-    (result) => process.send?.({ id, result } satisfies Answer),
-    (error: unknown) => process.send?.({ id, error: String((error as Error).stack) } satisfies Answer),
+process.on('message', ({ id, command }: { id: number; command: LoadCommand }) => {
+  run(command).then(
+    (result) => process.send?.({ id, result } satisfies LoadReply),
+    (error: unknown) => process.send?.({ id, error: String((error as Error).stack) } satisfies LoadReply),
   );
 });
-// Ctrl-C reaches everybody at once; whoever gave the orders ends this process when it has cleaned up.
+// Ctrl-C reaches everybody at once; the parent process ends this process when it has cleaned up.
 process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit(0));

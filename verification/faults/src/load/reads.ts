@@ -1,10 +1,10 @@
 import type { TraceEvent } from '@phds/protocol-model/trace';
 import { HEART, type HeldToken, isOver, type Reading } from './held-token.ts';
-import { accuse, count, DATA_AFTER_REVOCATION, type Tally } from './tally.ts';
+import { addViolation, count, DATA_AFTER_REVOCATION, type Tally } from './tally.ts';
 import type { Wire, WireAnswer } from './wire.ts';
 
 /** Longest that anything may take to be answered or refused. Milliseconds. */
-export const PATIENCE_MS = 10_000;
+export const ANSWER_LIMIT_MS = 10_000;
 
 /** Share of the reads of live tokens that ask whether anything changed. */
 const SHARE_CONDITIONAL = 0.2;
@@ -42,7 +42,7 @@ export class Reads {
     const answer = await wire.get(reading.path, token.secret, headers);
     tally.slowestMs = Math.max(tally.slowestMs, performance.now() - began);
     if (answer.late) {
-      accuse(tally, 'hang', `no answer from gateway ${at.gateway + 1} within ${PATIENCE_MS} ms`);
+      addViolation(tally, 'hang', `no answer from gateway ${at.gateway + 1} within ${ANSWER_LIMIT_MS} ms`);
     }
     count(tally.reads, answer.status === 0 ? 'none' : String(answer.status));
     const data = isData(answer);
@@ -57,7 +57,11 @@ export class Reads {
       tally.trials += 1;
       if (at.first === true) tally.firstTrials += 1;
       if (data)
-        accuse(tally, DATA_AFTER_REVOCATION, `${request} got ${answer.status} at gateway ${at.gateway + 1}`);
+        addViolation(
+          tally,
+          DATA_AFTER_REVOCATION,
+          `${request} got ${answer.status} at gateway ${at.gateway + 1}`,
+        );
     }
     return answer;
   }
@@ -72,7 +76,7 @@ export class Reads {
     if (!whole || body.includes('"TOKEN_EXPIRED"')) return;
     const text = `${withoutVolatile(head)}\n${body}`;
     this.#uniform ??= text;
-    if (text !== this.#uniform) accuse(this.tally, '401s differ', JSON.stringify(text));
+    if (text !== this.#uniform) addViolation(this.tally, '401s differ', JSON.stringify(text));
   }
 }
 

@@ -1,32 +1,32 @@
-/** Many tokens revoked at once: every lane collects its share, waits for the others, and then all of them go at it. */
+/** Many tokens revoked at once: every person collects a share, waits for the others, and then all revoke at once. */
 export class Storm {
-  /** Of each lane. */
+  /** Of each person. */
   readonly tokens: number;
-  /** Revocations that a lane has under way at a time. */
+  /** Revocations that a person has under way at a time. */
   readonly parallel: number;
   #collecting: number;
-  #lanes: number;
+  #people: number;
   readonly #collected = Promise.withResolvers<void>();
   readonly #over = Promise.withResolvers<void>();
 
-  constructor(options: { readonly tokens: number; readonly parallel: number; readonly lanes: number }) {
-    this.tokens = Math.ceil(options.tokens / options.lanes);
+  constructor(options: { readonly tokens: number; readonly parallel: number; readonly people: number }) {
+    this.tokens = Math.ceil(options.tokens / options.people);
     this.parallel = options.parallel;
-    this.#collecting = options.lanes;
-    this.#lanes = options.lanes;
+    this.#collecting = options.people;
+    this.#people = options.people;
   }
 
-  /** A lane has its share, or never will; waits for the others. */
+  /** A person has collected their share, or gave up; waits for the others. */
   everybody(): Promise<void> {
     this.#collecting -= 1;
     if (this.#collecting === 0) this.#collected.resolve();
     return this.#collected.promise;
   }
 
-  /** A lane is through. */
+  /** A person has revoked their share. */
   leave(): void {
-    this.#lanes -= 1;
-    if (this.#lanes === 0) this.#over.resolve();
+    this.#people -= 1;
+    if (this.#people === 0) this.#over.resolve();
   }
 
   /** Everybody has their share. */

@@ -13,11 +13,11 @@ export interface Tally {
   /** Longest that anything took to be answered or refused. Milliseconds. */
   slowestMs: number;
   /** What must never be, by the promise that was broken. */
-  readonly violations: Record<string, Offence>;
+  readonly violations: Record<string, Violation>;
 }
 
 /** How often a promise was broken, and how it was the first time. */
-export interface Offence {
+export interface Violation {
   count: number;
   readonly first: string;
 }
@@ -35,10 +35,10 @@ export function count(counts: Record<string, number>, name: string): void {
 }
 
 /** Notes that a promise was broken. */
-export function accuse({ violations }: Tally, promise: string, how: string): void {
-  const offence = violations[promise];
-  if (offence === undefined) violations[promise] = { count: 1, first: how };
-  else offence.count += 1;
+export function addViolation({ violations }: Tally, promise: string, how: string): void {
+  const violation = violations[promise];
+  if (violation === undefined) violations[promise] = { count: 1, first: how };
+  else violation.count += 1;
 }
 
 /** A sentence for each promise that was broken. */

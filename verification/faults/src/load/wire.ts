@@ -23,15 +23,15 @@ export interface Wire extends Disposable {
 const NOTHING: WireAnswer = { status: 0, head: '', body: '', whole: false, late: false };
 const END_OF_HEAD = '\r\n\r\n';
 
-/** Opens connections as they are needed. No request waits longer than the patience, in milliseconds. */
-export function openWire(gatewayUrl: string, patienceMs: number): Wire {
+/** Opens connections as they are needed. No request waits longer than `limitMs`. */
+export function openWire(gatewayUrl: string, limitMs: number): Wire {
   const port = Number(new URL(gatewayUrl).port);
   const idle: Connection[] = [];
   const open = new Set<Connection>();
   const ask = async (request: string) => {
     const connection = idle.pop() ?? new Connection(port);
     open.add(connection);
-    const answer = await connection.ask(request, patienceMs);
+    const answer = await connection.ask(request, limitMs);
     if (connection.usable) idle.push(connection);
     else {
       connection.close();
@@ -67,10 +67,10 @@ class Connection {
     this.#socket.on('close', () => this.#break(false));
   }
 
-  ask(request: string, patienceMs: number): Promise<WireAnswer> {
+  ask(request: string, limitMs: number): Promise<WireAnswer> {
     if (!this.usable) return Promise.resolve(NOTHING);
     const { promise, resolve } = Promise.withResolvers<WireAnswer>();
-    const timer = setTimeout(() => this.#break(true), patienceMs);
+    const timer = setTimeout(() => this.#break(true), limitMs);
     this.#settle = (answer) => {
       this.#settle = null;
       clearTimeout(timer);

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Manner } from './manner.ts';
+import type { ProxyMode } from './proxy-mode.ts';
 
 /** Takes a chunk, or null for the end of the stream. */
 export type Delivery = (chunk: Buffer | null) => void;
@@ -13,8 +13,8 @@ interface Held {
 const TINY_PIECES = 64;
 const LARGER_PIECE_BYTES = 1_024;
 
-/** Passes chunks on in their order, in the manner of the moment. */
-export function createDelivery(from: Socket, to: Socket, manner: () => Manner): Delivery {
+/** Passes chunks on in their order, in the mode of the moment. */
+export function createDelivery(from: Socket, to: Socket, mode: () => ProxyMode): Delivery {
   const held: Held[] = [];
   let last = 0;
   const release = () => {
@@ -24,7 +24,7 @@ export function createDelivery(from: Socket, to: Socket, manner: () => Manner): 
     if (next !== undefined) setTimeout(release, next.due - now);
   };
   return (chunk) => {
-    const now = manner();
+    const now = mode();
     const delayMs = now.kind === 'delay' ? now.milliseconds : 0;
     // When a delay ends, what follows waits for what is still held.
     if (delayMs > 0 || held.length > 0) {

@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createDelivery } from './delivery.ts';
-import type { Manner } from './manner.ts';
+import type { ProxyMode } from './proxy-mode.ts';
 
 /** Sees what the server sends to a client and says what is passed on, in place of it. */
 export type Editor = (chunk: Buffer) => readonly Buffer[];
@@ -19,17 +19,17 @@ export interface FaultProxy extends AsyncDisposable {
   /** Connections at this moment. */
   readonly connections: number;
   /** Changes what it does, to the connections there are as well. */
-  set(manner: Manner): void;
+  set(mode: ProxyMode): void;
 }
 
-const PASS: Manner = { kind: 'pass' };
+const PASS: ProxyMode = { kind: 'pass' };
 
 /** Starts a proxy on a free port of 127.0.0.1. It passes everything on until told otherwise. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   const pairs = new Set<Pair>();
-  let manner = PASS;
+  let mode = PASS;
   const server = createServer((client) => {
-    const pair = new Pair(client, options, () => manner);
+    const pair = new Pair(client, options, () => mode);
     pairs.add(pair);
     pair.onGone = () => void pairs.delete(pair);
   });
@@ -40,8 +40,8 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
       return pairs.size;
     },
     set(next) {
-      manner = next;
-      for (const pair of [...pairs]) pair.suffer();
+      mode = next;
+      for (const pair of [...pairs]) pair.applyMode();
     },
     [Symbol.asyncDispose]: async () => {
       const closed = Promise.withResolvers<void>();
@@ -57,23 +57,23 @@ class Pair {
   onGone: () => void = () => undefined;
   readonly #client: Socket;
   readonly #server: Socket;
-  readonly #manner: () => Manner;
+  readonly #mode: () => ProxyMode;
   /** Lost bytes, or the server without knowing: nothing passes any more. */
   #dead = false;
 
-  constructor(client: Socket, options: FaultProxyOptions, manner: () => Manner) {
+  constructor(client: Socket, options: FaultProxyOptions, mode: () => ProxyMode) {
     this.#client = client;
-    this.#manner = manner;
+    this.#mode = mode;
     this.#server = connect({ host: options.host, port: options.port });
     const editor = options.edit?.() ?? ((chunk: Buffer) => [chunk]);
     this.#join(this.#client, this.#server, (chunk) => [chunk]);
     this.#join(this.#server, this.#client, editor);
-    this.suffer();
+    this.applyMode();
   }
 
-  /** What a change of manners does to a connection that stands. */
-  suffer(): void {
-    const { kind } = this.#manner();
+  /** Applies the present mode to an open connection. */
+  applyMode(): void {
+    const { kind } = this.#mode();
     if (kind === 'reset' && this.#client.bytesRead > 0) this.#reset();
     if (kind === 'half-open') {
       this.#dead = true;
@@ -92,10 +92,10 @@ class Pair {
   }
 
   #join(from: Socket, to: Socket, edit: Editor): void {
-    const deliver = createDelivery(from, to, this.#manner);
+    const deliver = createDelivery(from, to, this.#mode);
     from.setNoDelay(true);
     from.on('data', (chunk: Buffer) => {
-      const { kind } = this.#manner();
+      const { kind } = this.#mode();
       if (kind === 'drop') this.#dead = true;
       if (kind === 'reset') this.#reset();
       if (this.#dead || kind === 'reset') return;

@@ -7,16 +7,16 @@ import { HEART, PROFILE } from '@phds/running-system/revocation-ways';
 
 const BOTH = [HEART, PROFILE];
 
-/** What must be nowhere, collected while it came by: by name. */
-export interface Telltales {
+/** Secrets that must appear in no log and no table, by name. */
+export interface CollectedSecrets {
   readonly secrets: Map<string, string>;
   /** Values of `state`: the table of open authorizations keeps them, and no log. */
   readonly states: Map<string, string>;
 }
 
-/** Somebody who remembers every secret of an app and a user. */
-export class Life {
-  readonly telltales: Telltales = { secrets: new Map(), states: new Map() };
+/** Uses the service as an app and a user, and keeps every secret it gets or sends. */
+export class SecretCollector {
+  readonly collected: CollectedSecrets = { secrets: new Map(), states: new Map() };
   readonly #gateway: string;
   app!: PartnerApp;
   session = '';
@@ -28,7 +28,7 @@ export class Life {
 
   remember(name: string, secret: string): string {
     if (secret.length < 20) throw new Error(`${name} is too short to be looked for`);
-    this.telltales.secrets.set(`${name} ${this.telltales.secrets.size}`, secret);
+    this.collected.secrets.set(`${name} ${this.collected.secrets.size}`, secret);
     return secret;
   }
 
@@ -43,7 +43,7 @@ export class Life {
   async newCode(): Promise<{ code: string; verifier: string }> {
     const verifier = this.remember('code verifier', randomBytes(32).toString('base64url'));
     const state = `state-${randomBytes(24).toString('hex')}`;
-    this.telltales.states.set(`state ${this.telltales.states.size}`, state);
+    this.collected.states.set(`state ${this.collected.states.size}`, state);
     const opened = await this.app.authorize(BOTH, {
       state,
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),

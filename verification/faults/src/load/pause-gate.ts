@@ -5,7 +5,7 @@ export const END_LIMIT_MS = 30_000;
 const LOOK_MS = 20;
 
 /** Lets everybody pass or makes everybody wait, and knows who does. */
-export class Turnstile {
+export class PauseGate {
   #opened = Promise.withResolvers<void>();
   #isOpen = false;
   readonly #waiting = new Set<object>();

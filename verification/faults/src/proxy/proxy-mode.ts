@@ -1,5 +1,5 @@
 /** What a proxy does to the bytes that pass. */
-export type Manner =
+export type ProxyMode =
   /** Passes everything on. */
   | { readonly kind: 'pass' }
   /** Holds each chunk back for so long, in both directions. */

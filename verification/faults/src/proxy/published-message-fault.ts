@@ -1,11 +1,11 @@
 import type { Editor } from './fault-proxy.ts';
 
 /** What becomes of the messages that Redis brings to its subscribers. */
-export type NewsManner = 'pass' | 'swallow' | 'duplicate';
+export type MessageMode = 'pass' | 'swallow' | 'duplicate';
 
 /** Tampers with what is published, and with nothing else. */
-export interface NewsDesk {
-  manner: NewsManner;
+export interface PublishedMessageFault {
+  mode: MessageMode;
   /** Messages swallowed or duplicated so far. */
   readonly touched: number;
   /** For a proxy before Redis: the editor of one connection. */
@@ -16,11 +16,11 @@ export interface NewsDesk {
 const SUBSCRIBED = '$9\r\nsubscribe\r\n';
 const MESSAGE = '$7\r\nmessage\r\n';
 
-/** A desk that passes everything on until told otherwise. */
-export function createNewsDesk(): NewsDesk {
+/** A fault that passes everything on until told otherwise. */
+export function createPublishedMessageFault(): PublishedMessageFault {
   let touched = 0;
-  const desk: NewsDesk = {
-    manner: 'pass',
+  const fault: PublishedMessageFault = {
+    mode: 'pass',
     get touched() {
       return touched;
     },
@@ -29,9 +29,9 @@ export function createNewsDesk(): NewsDesk {
       return (chunk) => {
         const wasSubscribed = subscribed;
         subscribed ||= chunk.includes(SUBSCRIBED);
-        if (!wasSubscribed || desk.manner === 'pass') return [chunk];
+        if (!wasSubscribed || fault.mode === 'pass') return [chunk];
         const messages = chunk.toString('latin1').split(MESSAGE).length - 1;
-        if (desk.manner === 'swallow') {
+        if (fault.mode === 'swallow') {
           touched += messages;
           return [];
         }
@@ -42,7 +42,7 @@ export function createNewsDesk(): NewsDesk {
       };
     },
   };
-  return desk;
+  return fault;
 }
 
 function isWhole(chunk: Buffer): boolean {

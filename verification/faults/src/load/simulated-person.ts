@@ -5,20 +5,20 @@ import { type Held, rotateSecret } from '@phds/running-system/revocation-ways';
 import { setStatus } from './app-status.ts';
 import { DELETION, type EndingWay, pickWay, TOKEN_REVOCATION, toEnding } from './endings.ts';
 import { HEART, type HeldToken, PROFILE } from './held-token.ts';
+import type { PauseGate } from './pause-gate.ts';
 import type { Reads } from './reads.ts';
 import type { Storm } from './storm.ts';
 import { count } from './tally.ts';
 import type { TokenPool } from './token-pool.ts';
-import type { Turnstile } from './turnstile.ts';
 
-export interface LaneOptions {
+export interface SimulatedPersonOptions {
   readonly user: string;
   readonly session: string;
   /** Base URLs. */
   readonly gateways: readonly string[];
   readonly reads: Reads;
   readonly pool: TokenPool;
-  readonly turnstile: Turnstile;
+  readonly gate: PauseGate;
 }
 
 const SCOPES = [HEART.scope, PROFILE.scope];
@@ -28,33 +28,33 @@ const LIVE_MS = 900;
 const OVER_MS = 400;
 
 /** A person with an app of their own, who connects it, lets it read, ends that in one way or another, and begins again. */
-export class Lane {
+export class SimulatedPerson {
   /** What was seen of the present fault. */
   trace: TraceEvent[] = [];
   /** Endings and restorations: what they say stays true. */
   readonly lasting: TraceEvent[] = [];
-  /** Every app that was ever the lane's. */
+  /** Every app that the person ever had. */
   readonly apps = new Set<string>();
   /** An approval went unanswered and may still come to be: what can be undone proves nothing for the time being. */
   uncertain = false;
   /** Tokens to revoke all at once instead of the next round. */
   storm: Storm | null = null;
-  /** For reports of a lane that does not come to its end. */
+  /** For reports of a person who does not finish. */
   doing = 'nothing';
-  readonly #options: LaneOptions;
+  readonly #options: SimulatedPersonOptions;
   #app: PartnerApp | null = null;
   #epoch = 0;
   #families = 0;
 
-  constructor(options: LaneOptions) {
+  constructor(options: SimulatedPersonOptions) {
     this.#options = options;
   }
 
   /** Goes round for ever. */
   async run(): Promise<never> {
-    const { turnstile, reads } = this.#options;
+    const { gate, reads } = this.#options;
     for (;;) {
-      await turnstile.pass(this);
+      await gate.pass(this);
       try {
         await this.#round();
       } catch {
