@@ -24,15 +24,15 @@ export interface Overrides {
   readonly pause?: Pause;
 }
 
-/** A running gateway; disposing it lets requests in flight finish. */
+/** A running gateway. Disposal waits for requests in progress. */
 export interface Service extends AsyncDisposable {
   /** The public HTTP port. */
   readonly port: number;
-  /** What is remembered about tokens, for tests that watch it. */
+  /** The token cache, exposed for tests. */
   readonly cache: PrincipalCache;
 }
 
-/** Starts the gateway. It starts whether or not what it depends on is up. */
+/** Starts the gateway. It starts even when Redis or other services are down. */
 export async function createService(config: GatewayConfig, overrides: Overrides = {}): Promise<Service> {
   const { clock = systemClock, pause = pauseForReal } = overrides;
   const log = overrides.log ?? createLogger({ service: 'gateway', level: config.LOG_LEVEL });
@@ -85,14 +85,15 @@ export async function createService(config: GatewayConfig, overrides: Overrides 
   return { port: http.port, cache, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** Hands the counts over now and then, and once more when the last request has been answered. */
+/** Sends the refusal counts to consent periodically, and once more after the last request. */
 function handOverRefusals(
   refusals: RefusalCounts,
   { USAGE_INTERVAL_MS: intervalMs }: GatewayConfig,
   log: Logger,
   resources: AsyncDisposableStack,
 ): void {
-  const failed = (err: unknown) => log.warn({ err }, 'handing over the counts of refused requests failed');
+  const failed = (err: unknown) =>
+    log.warn({ err }, 'sending the counts of refused requests to consent failed');
   resources.defer(() => refusals.handOver().catch(failed));
   resources.use(startPeriodic(() => refusals.handOver(), { intervalMs, onFailure: failed }));
 }

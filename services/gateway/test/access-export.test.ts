@@ -47,7 +47,7 @@ function access(id: string, changes: object = {}) {
 
 const placesAsked = () => gateway.backends.callsOf('exportAccesses').map(({ request }) => request['afterId']);
 
-test('the export of the access history holds all pieces, with texts that no spreadsheet takes for a formula', async () => {
+test('the access history export contains every piece, with values that a spreadsheet would take for formulas escaped', async () => {
   const pieces: Record<string, object[]> = {
     '': [access('acc_3'), access('acc_2', { appName: '=HYPERLINK("http://x")' })],
     acc_2: [access('acc_1', { verdict: Verdict.GRANT_REVOKED })],
@@ -79,7 +79,7 @@ test('the export of the access history holds all pieces, with texts that no spre
   });
 });
 
-test('an export needs a session, takes no page, and is refused before it begins when consent is away', async () => {
+test('an export requires a session, rejects a page parameter, and fails before it starts when consent is unavailable', async () => {
   expect((await gateway.fetch(PATH)).status).toBe(401);
   const paged = await gateway.fetch(`${PATH}?page=2`, { headers });
   const { errors } = (await paged.json()) as { errors: { parameter: string }[] };
@@ -93,7 +93,7 @@ test('an export needs a session, takes no page, and is refused before it begins 
   expect([refused.status, refused.headers.get('content-disposition')]).toEqual([503, null]);
 });
 
-test('an export that breaks off is never taken for a whole file', async () => {
+test('an export that is cut off is never mistaken for a complete file', async () => {
   gateway.backends.answer({
     exportAccesses: ({ afterId }) => {
       if (afterId !== '') throw unavailable(new Error('away'));
@@ -105,7 +105,7 @@ test('an export that breaks off is never taken for a whole file', async () => {
   await expect(response.text()).rejects.toThrow();
 });
 
-test('a client that disconnects ends the call for the next piece, and no other follows', async () => {
+test('a client that disconnects cancels the call for the next piece, and no further piece is requested', async () => {
   const second = Promise.withResolvers<AbortSignal>();
   gateway.backends.answer({
     exportAccesses: ({ afterId }, { signal }) => {
@@ -124,7 +124,7 @@ test('a client that disconnects ends the call for the next piece, and no other f
   expect(placesAsked()).toEqual(['', 'acc_1']);
 });
 
-test('nothing is read or logged for a client that leaves before its export begins', async () => {
+test('nothing is read or logged for a client that disconnects before its export begins', async () => {
   const done: string[] = [];
   const accesses = {
     exportAccesses: async () => ({ accesses: done.push('read') > 1 ? [] : [access('acc_1')] }),
@@ -135,7 +135,7 @@ test('nothing is read or logged for a client that leaves before its export begin
   const ended = Promise.withResolvers<void>();
   const app = express().get(PATH, async (request, response) => {
     arrived.resolve();
-    // As while session and limit are looked up.
+    // As if the client disconnected during session and limit checks.
     await once(response, 'close');
     const exchange = exchangeOf(request, response);
     exchange.session = { userId: 'ada', jwt: 'jwt', mayChange: true };
@@ -153,7 +153,7 @@ test('nothing is read or logged for a client that leaves before its export begin
   expect(done).toEqual([]);
 });
 
-test('a client that does not read holds up the export instead of filling the memory', async () => {
+test('a client that does not read pauses the export instead of filling memory', async () => {
   const long = 'x'.repeat(100_000);
   gateway.backends.answer({
     exportAccesses: ({ afterId }) => ({
@@ -162,7 +162,7 @@ test('a client that does not read holds up the export instead of filling the mem
   });
   const request = get(gateway.url + PATH, { headers });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
-  // Nothing is read; what still moves is what fits into the sockets' buffers.
+  // Only what fits into the socket buffers still moves.
   response.pause();
   let before = -1;
   while (before !== placesAsked().length) {
@@ -174,7 +174,7 @@ test('a client that does not read holds up the export instead of filling the mem
   request.destroy();
 });
 
-test('a person exports two files at once; a third waits until one has ended, and others are not held up', async () => {
+test('a person may run two exports at once; a third waits for one to end, and other people are not delayed', async () => {
   const next = Promise.withResolvers<{ accesses: object[] }>();
   gateway.backends.answer({
     exportAccesses: ({ afterId }) => (afterId === '' ? { accesses: [access('acc_1')] } : next.promise),

@@ -33,7 +33,7 @@ function decide(decision: string, init: { headers?: Record<string, string>; body
 }
 
 describe('a decision', () => {
-  test('approves what was requested when no scopes are named', async () => {
+  test('approves all requested scopes when none are named', async () => {
     gateway.backends.answer({ completeAuthorization });
     const response = await decide('approve');
     expect(await response.json()).toEqual({
@@ -52,7 +52,7 @@ describe('a decision', () => {
     });
   });
 
-  test('approves a subset, for a while, from a day on', async () => {
+  test('can approve a subset of scopes, with an expiry and a first day of data', async () => {
     gateway.backends.answer({ completeAuthorization });
     const body = JSON.stringify({
       scopes: ['read:mood'],
@@ -70,7 +70,7 @@ describe('a decision', () => {
     });
   });
 
-  test('of no scope at all changes nothing', async () => {
+  test('with an empty list of scopes is refused and changes nothing', async () => {
     const init = { headers: { 'content-type': 'application/json' }, body: '{"scopes":[]}' };
     const response = await decide('approve', init);
     expect(await response.json()).toMatchObject({ status: 400, code: 'NO_SCOPES_APPROVED' });
@@ -99,11 +99,11 @@ describe('a decision', () => {
   );
 });
 
-describe('the form of the page', () => {
+describe('the approval form', () => {
   const form = (body: string) =>
     decide('approve', { headers: { ...BROWSER, 'content-type': 'application/x-www-form-urlencoded' }, body });
 
-  test('leads the browser on', async () => {
+  test('redirects the browser to the app', async () => {
     gateway.backends.answer({ completeAuthorization });
     const response = await form('scopes=read%3Amood&scopes=read%3Aehr&expiresInDays=90&dataFrom=');
     expect([response.status, response.headers.get('location')]).toEqual([303, REDIRECT]);

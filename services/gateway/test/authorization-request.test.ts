@@ -57,14 +57,14 @@ describe('an authorization request', () => {
     });
   });
 
-  test('a browser is led to the approval screen', async () => {
+  test('a browser is redirected to the approval screen', async () => {
     gateway.backends.answer({ openAuthorization: opened });
     const accept = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
     const { response, status } = await post('authorize', { ...JSON_TYPE, ...accept }, body);
     expect([status, response.headers.get('location')]).toEqual([303, `${PUBLIC_URL}/approve/apr_1`]);
   });
 
-  test('GET leads to the approval screen', async () => {
+  test('GET redirects to the approval screen', async () => {
     gateway.backends.answer({ openAuthorization: opened });
     const query =
       'client_id=app_1&redirect_uri=https%3A%2F%2Fa.test%2Fcb&scope=read:mood&response_type=code&state=s+t';
@@ -76,7 +76,7 @@ describe('an authorization request', () => {
     });
   });
 
-  test.each(['authorize', 'par'])('POST /oauth/%s hands on what it must refuse', async (path) => {
+  test.each(['authorize', 'par'])('POST /oauth/%s passes errors of authorization on', async (path) => {
     gateway.backends.answer({ openAuthorization: opened });
     const pushed = { ...JSON.parse(body), request_uri: 'urn:x:apr_2', request: 'eyJ' };
     await post(path, JSON_TYPE, JSON.stringify(pushed));
@@ -86,13 +86,13 @@ describe('an authorization request', () => {
     });
   });
 
-  test('GET takes a request_uri', async () => {
+  test('GET accepts a request_uri', async () => {
     gateway.backends.answer({ resolveRequestUri: () => ({ pendingId: 'apr_2' }) });
     const response = await gateway.fetch('/oauth/authorize?client_id=app_1&request_uri=urn%3Ax%3Aapr_2');
     expect(response.headers.get('location')).toBe(`${PUBLIC_URL}/approve/apr_2`);
   });
 
-  test('GET ends on one identical page whatever is wrong with client, redirect or form', async () => {
+  test('GET shows one identical error page for every error in client, redirect URI or form', async () => {
     gateway.backends.answer({
       openAuthorization: throwing('unauthorized'),
       resolveRequestUri: throwing('unauthorized'),
@@ -122,7 +122,7 @@ describe('an authorization request', () => {
     expect([away.status, away.headers.get('retry-after')]).toEqual([503, '1']);
   });
 
-  test('GET after too many failures says when to come back', async () => {
+  test('GET after too many failures tells the browser when to retry', async () => {
     await using strict = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '1' });
     strict.backends.answer({ openAuthorization: throwing('unauthorized') });
     await strict.fetch('/oauth/authorize?client_id=x');
@@ -132,7 +132,7 @@ describe('an authorization request', () => {
   });
 });
 
-describe('an error on the way back to the app', () => {
+describe('an error that is returned to the app', () => {
   const description = encodeURIComponent('The scope has an <unknown> value.');
   const errorRedirect = `https://a.test/cb?x="1"&error=invalid_scope&error_description=${description}&state=s`;
   const refused = () => ({ errorRedirect, errorRedirectHost: 'a.test' });
@@ -145,14 +145,14 @@ describe('an error on the way back to the app', () => {
       listGrants: () => ({ grants, total: grants.length }),
     });
 
-  test('goes there at once for a person who shares data with the app', async () => {
+  test('redirects at once if the person shares data with the app', async () => {
     answer({ app: { clientId: 'app_2' } }, { app: { clientId: 'app_1' } });
     const response = await open(await signedIn());
     expect([response.status, response.headers.get('location')]).toEqual([303, errorRedirect]);
     expect(gateway.backends.callsOf('listGrants')[0]?.request).toMatchObject({ status: GrantStatus.ACTIVE });
   });
 
-  test('takes everybody else to a page of ours that names the host, the mistake and a link there', async () => {
+  test('otherwise shows a page that names the host and the error and links to the app', async () => {
     answer({ app: { clientId: 'app_2' } });
     const others = [{}, { cookie: 'session=nonsense' }, await signedIn()];
     for (const headers of others) {
@@ -167,7 +167,7 @@ describe('an error on the way back to the app', () => {
     }
   });
 
-  test('says that a person shares nothing with the app only when that is known', async () => {
+  test('says that the person shares nothing with the app only when that is known', async () => {
     const known = 'You do not share data with this app';
     const textOf = async (headers: Record<string, string>) => (await open(headers)).text();
     answer({ app: { clientId: 'app_2' } });
@@ -184,7 +184,7 @@ describe('an error on the way back to the app', () => {
     expect(gateway.log.join('')).toContain('grants of the person could not be read');
   });
 
-  test('that is a failure of ours asks for another try with 503, and does not ask consent first', async () => {
+  test('that is our own failure answers 503 without asking consent first', async () => {
     const away = 'https://a.test/cb?error=x&error=temporarily_unavailable&state=s';
     gateway.backends.answer({
       openAuthorization: () => ({ errorRedirect: away, errorRedirectHost: 'a.test' }),
@@ -197,6 +197,6 @@ describe('an error on the way back to the app', () => {
     expect(page).toContain(`href="${away.replaceAll('&', '&amp;')}"`);
     expect(page).not.toContain('mistake');
     expect(gateway.backends.callsOf('listGrants')).toEqual([]);
-    expect(gateway.log.join('')).toContain('authorization request refused for now');
+    expect(gateway.log.join('')).toContain('authorization request failed temporarily');
   });
 });

@@ -18,10 +18,10 @@ afterEach(() => {
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
-// The server may cut the connection while the client still sends.
+// The server may close the connection while the client is still sending.
 const ignore = () => undefined;
 
-/** Sends a request and, once it has arrived, lets the client break off; answers what came back until the connection closed. */
+/** Sends a request, disconnects once it has arrived, and returns what the server sent until the connection closed. */
 async function breakOff(head: string, body: string, leave: (socket: Socket) => void): Promise<string> {
   const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
   const chunks: Buffer[] = [];
@@ -62,7 +62,7 @@ const ROUTES = [
   'POST /partner/consent/pending/apr_one/approve',
 ] as const;
 
-describe.each(ROUTES)('a body that breaks off: %s', (route) => {
+describe.each(ROUTES)('a body that is cut off: %s', (route) => {
   const sized = `${route} HTTP/1.1\r\nContent-Length: 100`;
 
   async function expectDebugLine(): Promise<void> {
@@ -83,20 +83,23 @@ describe.each(ROUTES)('a body that breaks off: %s', (route) => {
   test.each([
     ['ends its side of the connection', sized, '{"name":'],
     ['sends a broken chunk', `${route} HTTP/1.1\r\nTransfer-Encoding: chunked`, '4\r\n{"na\r\nnonsense\r\n'],
-  ])('is answered as invalid_request of its surface when the client %s', async (_, head, body) => {
-    const answer = await breakOff(head, body, (socket) => socket.end());
-    const [fields = '', text = ''] = answer.split('\r\n\r\n');
-    expect(fields).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/);
-    expect(JSON.parse(text)).toMatchObject(
-      route.includes('/oauth/')
-        ? { error: 'invalid_request', error_description: expect.any(String), code: 'INVALID_REQUEST' }
-        : { type: '/problems/invalid-request', status: 400, code: 'INVALID_REQUEST' },
-    );
-    await expectDebugLine();
-  });
+  ])(
+    'is answered as invalid_request in the format of its surface when the client %s',
+    async (_, head, body) => {
+      const answer = await breakOff(head, body, (socket) => socket.end());
+      const [fields = '', text = ''] = answer.split('\r\n\r\n');
+      expect(fields).toMatch(/^HTTP\/1.1 400 Bad Request\r\n/);
+      expect(JSON.parse(text)).toMatchObject(
+        route.includes('/oauth/')
+          ? { error: 'invalid_request', error_description: expect.any(String), code: 'INVALID_REQUEST' }
+          : { type: '/problems/invalid-request', status: 400, code: 'INVALID_REQUEST' },
+      );
+      await expectDebugLine();
+    },
+  );
 });
 
-test('a body that breaks off under /api, where no body is read, is no error', async () => {
+test('a body that is cut off under /api, where bodies are not read, is not an error', async () => {
   const { authorization = '' } = bearer();
   const answers: string[] = [];
   const socket = connect(gateway.port, '127.0.0.1').on('error', ignore);
@@ -110,11 +113,11 @@ test('a body that breaks off under /api, where no body is read, is no error', as
   expect(loggedLines().filter(({ level }) => level !== 'debug' && level !== 'info')).toEqual([]);
 });
 
-test('a body whose client has left before it is read is refused at once', async () => {
+test('a body whose client disconnected before reading started is refused at once', async () => {
   const outcome = Promise.withResolvers<unknown>();
   const server = createServer(async (request: IncomingMessage) => {
     client.destroy();
-    // Not by once(), which would listen for the error too: without a listener the stream reports none.
+    // Not once(): it would also add an error listener, and without one the stream reports no error.
     await new Promise<void>((resolve) => void request.once('close', () => resolve()));
     outcome.resolve(await readBody(request, 1_000).catch((error: unknown) => error));
   });

@@ -20,11 +20,11 @@ describe.each([
   ['one by one', createBucket],
   ['by shares', createLeasingBucket],
 ])('a bucket that counts %s', (_, create) => {
-  test.each([1, 3, 99, 250, 1_050])('lets through exactly its limit of %i', async (perMinute) => {
+  test.each([1, 3, 99, 250, 1_050])('allows exactly its limit of %i', async (perMinute) => {
     expect(await countAllowed(create({ name: 'b', perMinute, redis: null }), perMinute + 50)).toBe(perMinute);
   });
 
-  test('keeps keys apart and tells what is left', async () => {
+  test('counts keys separately and reports what is left', async () => {
     const bucket = create({ name: 'b', perMinute: 400, redis: null });
     expect((await bucket.take('one')).remaining).toBe(399);
     expect((await bucket.take('one')).remaining).toBe(398);
@@ -36,7 +36,7 @@ describe.each([
 });
 
 describeWithRedis('buckets of several gateways', () => {
-  test('never let through more than the limit together, and lose at most a share each', async () => {
+  test('never allow more than the limit in total, and waste at most one lease each', async () => {
     await using server = await createTestRedis();
     await using one = openRedis(server.url, silent);
     await using two = openRedis(server.url, silent);
@@ -60,13 +60,13 @@ describeWithRedis('buckets of several gateways', () => {
     expect(await countAllowed(bucket, perMinute + 1)).toBe(perMinute);
     const before = await countCommands(redis.client);
     expect(await countAllowed(bucket, 50)).toBe(0);
-    // INFO is a command itself.
+    // INFO itself counts as a command.
     expect(await countCommands(redis.client)).toBe(before + 1);
-    // Other keys are asked about.
+    // Other keys still need a call.
     expect((await bucket.take('other')).allowed).toBe(true);
   });
 
-  test('go on by themselves when Redis is away', async () => {
+  test('count locally when Redis is unavailable', async () => {
     await using server = await createTestRedis();
     await using redis = openRedis(server.url, silent);
     await eventually(() => redis.isReady());

@@ -32,15 +32,15 @@ const introspections = () => gateway.backends.callsOf('introspect').length;
 const evict = (subject: Parameters<typeof create<typeof EvictionSchema>>[1]) =>
   applyEviction(toBinary(EvictionSchema, create(EvictionSchema, subject)), gateway.service.cache, silent);
 
-describe('what is known about a live token', () => {
-  test('is asked once and sent only as a hash', async () => {
+describe('the facts about a live token', () => {
+  test("are requested once, by the token's hash only", async () => {
     expect([await read(), await read(), await read()]).toEqual([200, 200, 200]);
     expect(introspections()).toBe(1);
     const tokenHash = gateway.backends.callsOf('introspect')[0]?.request['tokenHash'];
     expect(Buffer.from(tokenHash as Uint8Array)).toEqual(sha256(token));
   });
 
-  test('is asked once for all who wait for it', async () => {
+  test('are requested once for concurrent requests', async () => {
     const gate = Promise.withResolvers<void>();
     gateway.backends.answer({
       introspect: async () => {
@@ -55,7 +55,7 @@ describe('what is known about a live token', () => {
     expect(introspections()).toBeLessThanOrEqual(2);
   });
 
-  test('is forgotten before the 60 seconds of the assertion are over', async () => {
+  test('expire before the 60-second assertion does', async () => {
     await read();
     gateway.clock.advance(25_000);
     await read();
@@ -65,7 +65,7 @@ describe('what is known about a live token', () => {
     expect(introspections()).toBe(2);
   });
 
-  test('is forgotten when the token expires', async () => {
+  test('expire with the token', async () => {
     const expiresAt = timestampFromDate(new Date(gateway.clock.now().getTime() + 10_000));
     gateway.backends.answer({ introspect: () => liveToken({ principal: { expiresAt } }), listReadings });
     expect(await read()).toBe(200);
@@ -76,7 +76,7 @@ describe('what is known about a live token', () => {
   });
 
   test.each([TokenStatus.DEAD, TokenStatus.EXPIRED, TokenStatus.UNSPECIFIED])(
-    'is nothing for status %i: it is asked each time',
+    'are not cached for status %i: each request asks again',
     async (status) => {
       gateway.backends.answer({ introspect: () => ({ status }) });
       expect([await read(), await read()]).toEqual([401, 401]);
@@ -85,7 +85,7 @@ describe('what is known about a live token', () => {
   );
 
   test.each(['unauthorized', 'token_expired', 'consent_required'] as const)(
-    'is forgotten when the record step says %s',
+    'are dropped when the record step answers %s',
     async (reason) => {
       gateway.backends.answer({
         introspect: () => liveToken(),
@@ -98,7 +98,7 @@ describe('what is known about a live token', () => {
     },
   );
 
-  test('refuses nobody for lack of consent without asking again', async () => {
+  test('are always renewed before CONSENT_REQUIRED is returned', async () => {
     gateway.backends.answer({
       introspect: () => liveToken({ grant: { scopes: ['read:mood'] } }),
       listReadings,
@@ -130,13 +130,13 @@ describe('an eviction', () => {
     expect(introspections()).toBe(forgotten ? 2 : 1);
   });
 
-  test('that cannot be read empties everything', async () => {
+  test('that is unreadable clears the whole cache', async () => {
     await read();
     applyEviction(Buffer.from([0xff, 0xff, 0xff]), gateway.service.cache, silent);
     expect(gateway.service.cache.size).toBe(0);
   });
 
-  test('that comes while authorization is being asked keeps the answer out, and later requests off it', async () => {
+  test('during a call to authorization keeps that answer out of the cache and away from later requests', async () => {
     const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     gateway.backends.answer({
       introspect: async () => {
@@ -158,7 +158,7 @@ describe('an eviction', () => {
     expect(gateway.service.cache.size).toBe(0);
   });
 
-  test('of an app makes each of its tokens be asked about again', async () => {
+  test('of an app makes the next request of each of its tokens ask again', async () => {
     const tokens = Array.from({ length: 5 }, () => newSecret('access_token'));
     for (const each of tokens) await read(each);
     expect(introspections()).toBe(5);

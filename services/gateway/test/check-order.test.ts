@@ -87,24 +87,24 @@ describe('the order of checks', () => {
     '/api/v1/profile/',
     '/api/v1/Profile',
     '/api/vx/profile',
-  ])('%s is no route', async (path) => {
+  ])('%s is not a route', async (path) => {
     answer({});
     expect((await get(path)).body).toMatchObject({ status: 404, code: 'NOT_FOUND' });
   });
 
-  test('an unsupported version names those that are supported', async () => {
+  test('an unsupported version is answered with the list of supported versions', async () => {
     answer({});
     expect((await get('/api/v3/profile')).body).toMatchObject({ supportedVersions: ['1'], status: 400 });
     expect((await get(HEART, { 'api-version': '1' })).status).toBe(200);
   });
 
-  test('a URL beyond the cap is an invalid request', async () => {
+  test('a URL over the length limit is an invalid request', async () => {
     answer({});
     expect((await get(`${HEART}?from=${'1'.repeat(9_000)}`)).body).toMatchObject({ code: 'INVALID_REQUEST' });
   });
 });
 
-test('the versions are public, and open to every origin', async () => {
+test('the list of versions is public and open to every origin', async () => {
   const response = await gateway.fetch('/api/versions');
   expect(await response.json()).toEqual({
     data: [{ version: '1', status: 'current', path: '/api/v1', deprecatedAt: null, sunsetAt: null }],
@@ -113,7 +113,7 @@ test('the versions are public, and open to every origin', async () => {
   expect((await gateway.fetch('/api/versions', { method: 'POST' })).status).toBe(401);
 });
 
-test('deprecation and sunset are told as configured', async () => {
+test('deprecation and sunset headers are sent as configured', async () => {
   await using retiring = await startTestGateway({
     API_V1_DEPRECATION: '2026-01-01T00:00:00Z',
     API_V1_SUNSET: '2027-01-01T00:00:00Z',

@@ -32,7 +32,7 @@ test.each<Fields>([
   { referer: 'https://evil.test/approve/apr_1' },
   { referer: `${OWN}.evil.test/` },
   { referer: 'nonsense' },
-])('a cookie claims no pending approval in a request with %j', async (headers) => {
+])('a cookie cannot claim a pending approval in a request with %j', async (headers) => {
   const response = await claim({ cookie: `session=${session}`, ...headers });
   expect(response.status).toBe(401);
   expect(await response.json()).toMatchObject({ code: 'UNAUTHORIZED' });
@@ -44,18 +44,18 @@ test.each<Fields>([
   { origin: OWN },
   // A browser without Fetch Metadata.
   { referer: `${OWN}/approve/apr_1` },
-])('a cookie claims a pending approval from our own page, with %j', async (headers) => {
+])('a cookie claims a pending approval in a request from our own page, with %j', async (headers) => {
   expect((await claim({ cookie: `session=${session}`, ...headers })).status).toBe(200);
 });
 
 test.each<Fields>([{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.test' }])(
-  'a bearer session claims a pending approval wherever it comes from, with %j',
+  'a bearer session claims a pending approval in any request, with %j',
   async (headers) => {
     expect((await claim({ authorization: `Bearer ${session}`, ...headers })).status).toBe(200);
   },
 );
 
-test('a Referer of ours is no proof for a change by another method', async () => {
+test('a Referer of our own is accepted for GET only', async () => {
   const headers = { cookie: `session=${session}`, referer: `${OWN}/approve/apr_1` };
   const response = await gateway.fetch('/partner/consent/pending/apr_1/deny', { method: 'POST', headers });
   expect(response.status).toBe(401);

@@ -14,7 +14,7 @@ describe("a person's limit over all apps", () => {
   const read = (env: Record<string, string>) =>
     readGatewayConfig({ ...REQUIRED, ...env }).LIMIT_USER_ALL_APPS_PER_MINUTE;
 
-  test('is three times the limit of one app unless it is set', () => {
+  test('defaults to three times the limit of one app', () => {
     expect(read({})).toBe(900);
     expect(read({ LIMIT_APP_USER_PER_MINUTE: '3000' })).toBe(9_000);
     expect(read({ LIMIT_APP_USER_PER_MINUTE: '3000', LIMIT_USER_ALL_APPS_PER_MINUTE: '3000' })).toBe(3_000);
@@ -24,7 +24,7 @@ describe("a person's limit over all apps", () => {
     { LIMIT_APP_USER_PER_MINUTE: '3000', LIMIT_USER_ALL_APPS_PER_MINUTE: '2999' },
     { LIMIT_USER_ALL_APPS_PER_MINUTE: '299' },
     { LIMIT_USER_ALL_APPS_PER_MINUTE: '0' },
-  ])('stops the start where it is less than that of one app: %j', (env) => {
+  ])('stops start-up when it is less than the limit of one app: %j', (env) => {
     expect(() => read(env)).toThrow(ConfigError);
     expect(() => read(env)).toThrow('LIMIT_USER_ALL_APPS_PER_MINUTE');
   });

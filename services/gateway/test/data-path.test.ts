@@ -29,7 +29,7 @@ async function get(path: string, headers: Record<string, string> = {}) {
 }
 
 describe('an admitted request', () => {
-  test('gets the document byte for byte, with the fields of the contract', async () => {
+  test('returns the document byte for byte, with the headers of the contract', async () => {
     const document = documentOf({ data: [{ id: 'rdg_1', value: 61.5 }], pagination: { page: 1 } });
     answer({ listReadings: () => document });
     const response = await gateway.fetch(HEART, { headers: bearer() });
@@ -46,7 +46,7 @@ describe('an admitted request', () => {
     expect(response.headers.has('x-powered-by')).toBe(false);
   });
 
-  test('sends assertion, parameters and request id on', async () => {
+  test('forwards assertion, parameters and request id', async () => {
     answer({});
     const query = 'from=2026-01-01T00:00:00+02:00&to=2026-02-01&type=heart%20rate&page=2&pageSize=500';
     const { response } = await get(`${HEART}?${query}`);
@@ -68,7 +68,7 @@ describe('an admitted request', () => {
   });
 
   test.each(DATA_PATHS.map(({ path, scope }) => [path.replace('{id}', 'med_1'), scope]))(
-    '%s is gated by %s alone',
+    '%s requires the scope %s and no other',
     async (path, scope) => {
       const document = () => documentOf({ data: {} });
       const answers = {
@@ -96,7 +96,7 @@ describe('an admitted request', () => {
     },
   );
 
-  test('hands a medication id on as it was meant', async () => {
+  test('forwards a medication id decoded', async () => {
     answer({ listAdherence: () => documentOf({ data: [] }) });
     await get('/api/v1/medications/a%20b%2Fc+d/adherence');
     expect(gateway.backends.callsOf('listAdherence')[0]?.request).toMatchObject({ medicationId: 'a b/c+d' });
@@ -104,7 +104,7 @@ describe('an admitted request', () => {
 });
 
 describe('Link', () => {
-  test('names the first, previous, next and last page and keeps the other parameters', async () => {
+  test('links the first, previous, next and last page and keeps the other parameters', async () => {
     answer({});
     const { response } = await get(`${HEART}?type=HRV&page=2&from=2026-01-01`);
     const link = (page: number, rel: string) =>
@@ -114,7 +114,7 @@ describe('Link', () => {
     );
   });
 
-  test('leads back from beyond the end, and is absent from single objects', async () => {
+  test('links back from a page beyond the end, and has no Link for single objects', async () => {
     answer({ getProfile: () => documentOf({ data: {} }) });
     const { response } = await get(`${HEART}?page=9`);
     expect(response.headers.get('link')).toBe(
@@ -125,22 +125,25 @@ describe('Link', () => {
 });
 
 describe('If-None-Match', () => {
-  test.each([['"e1"'], ['W/"e1"'], ['"x", "e1"'], ['*']])('%s gets 304 without a body', async (tag) => {
-    answer({});
-    const { response, status, body } = await get(HEART, { 'if-none-match': tag });
-    expect([status, body, response.headers.get('etag')]).toEqual([304, null, '"e1"']);
-    expect(response.headers.get('api-version')).toBe('1');
-    // Recorded like any access: the service was asked.
-    expect(gateway.backends.callsOf('listReadings')).toHaveLength(1);
-  });
+  test.each([['"e1"'], ['W/"e1"'], ['"x", "e1"'], ['*']])(
+    '%s is answered with 304 and no body',
+    async (tag) => {
+      answer({});
+      const { response, status, body } = await get(HEART, { 'if-none-match': tag });
+      expect([status, body, response.headers.get('etag')]).toEqual([304, null, '"e1"']);
+      expect(response.headers.get('api-version')).toBe('1');
+      // The access is still recorded: health-data was called.
+      expect(gateway.backends.callsOf('listReadings')).toHaveLength(1);
+    },
+  );
 
-  test.each([['"e2"'], ['e1'], ['W/"e2"']])('%s gets the document', async (tag) => {
+  test.each([['"e2"'], ['e1'], ['W/"e2"']])('%s is answered with the document', async (tag) => {
     answer({});
     expect((await get(HEART, { 'if-none-match': tag })).status).toBe(200);
   });
 });
 
-describe('a refusal of health-data', () => {
+describe('an error of health-data', () => {
   test.each<[string, AppError, number, string]>([
     ['not found', notFound(), 404, 'NOT_FOUND'],
     ['invalid', invalidRequest('type', 'no'), 400, 'INVALID_REQUEST'],
@@ -184,7 +187,7 @@ describe('a refusal of health-data', () => {
     ]);
   });
 
-  test('an assertion that stays stale is an error of ours, not an endless loop', async () => {
+  test('an assertion that stays stale is answered with 503 after one retry', async () => {
     answer({
       listReadings: () => {
         throw new AppError('assertion_stale');
@@ -196,7 +199,7 @@ describe('a refusal of health-data', () => {
 });
 
 describe('without facts about consent', () => {
-  test('a request goes on when the ledger could not be asked, and nothing is remembered', async () => {
+  test('a request proceeds when consent could not be reached, and nothing is cached', async () => {
     answer({ introspect: () => ({ ...liveToken({ grant: null }), ledgerChecked: false }) });
     expect((await get(HEART)).status).toBe(200);
     expect(gateway.service.cache.size).toBe(0);
@@ -209,7 +212,7 @@ describe('without facts about consent', () => {
     expect(gateway.backends.callsOf('listReadings')).toHaveLength(0);
   });
 
-  test('a scope that the grant has lost needs consent again', async () => {
+  test('a token whose grant has lost the scope gets CONSENT_REQUIRED', async () => {
     answer({ introspect: () => liveToken({ grant: { scopes: ['read:mood'] } }) });
     expect((await get(HEART)).body).toMatchObject({
       code: 'CONSENT_REQUIRED',
@@ -217,7 +220,7 @@ describe('without facts about consent', () => {
     });
   });
 
-  test('authorization that is away is 503', async () => {
+  test('a request gets 503 when authorization is unavailable', async () => {
     answer({
       introspect: () => {
         throw unavailable();

@@ -60,7 +60,7 @@ const appJson = {
 };
 
 describe('developers', () => {
-  test('register an app and see its secret in that one answer', async () => {
+  test('register an app and see its secret only in that response', async () => {
     gateway.backends.answer({ registerApp: () => ({ app, clientSecret: 'phds_cs_x' }) });
     const sent = { name: 'One', redirectUris: ['https://a.test/cb'], description: null, requirePkce: true };
     const { response, status, body } = await call('POST', '/developer/apps', sent);
@@ -129,13 +129,13 @@ describe('developers', () => {
     ['POST', '/developer/apps/app_1/status', {}, 'status'],
     ['GET', '/developer/apps?page=0', undefined, 'page'],
     ['GET', '/developer/apps?status=active', undefined, 'status'],
-  ])('%s %s with %j is told about %s', async (method, path, sent, parameter) => {
+  ])('%s %s with %j reports a violation of %s', async (method, path, sent, parameter) => {
     const { status, body } = await call(method, path, sent);
     expect([status, body.code]).toEqual([400, 'INVALID_REQUEST']);
     expect(body.errors.map((error: { parameter: string }) => error.parameter)).toEqual([parameter]);
   });
 
-  test('a body of another kind, too large or missing is refused', async () => {
+  test('a body that is missing, too large or of another type is refused', async () => {
     expect((await call('POST', '/developer/apps', 'name=x', { 'content-type': 'text/plain' })).status).toBe(
       415,
     );
@@ -151,7 +151,7 @@ describe('developers', () => {
     ['app_not_active', 409, 'APP_NOT_ACTIVE'],
     ['unavailable', 503, 'INTERNAL_ERROR'],
     ['caller_not_admitted', 500, 'INTERNAL_ERROR'],
-  ])('a refusal for %s is %i %s', async (reason, status, code) => {
+  ])('the error %s is answered with %i %s', async (reason, status, code) => {
     gateway.backends.answer({
       rotateSecret: () => {
         throw new AppError(reason, 'Text of the service.');

@@ -7,7 +7,7 @@ import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } fro
 const HEART = '/api/v1/health-data/heart';
 const token = newSecret('access_token');
 
-/** Every access token is in this state, and every app has the same secret. */
+/** Gives every access token this status, and every app the same secret. */
 function answer(gateway: TestGateway, status = TokenStatus.LIVE): void {
   gateway.backends.answer({
     introspect: () => (status === TokenStatus.LIVE ? liveToken() : { status }),
@@ -36,7 +36,7 @@ const post = (gateway: TestGateway, clientId: string, clientSecret: string) =>
   });
 
 describe('failed authentications', () => {
-  test('of one address become 429, and a right credential is never stopped', async () => {
+  test('of one address become 429, and a valid credential is never refused', async () => {
     await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '2' });
     answer(gateway);
     expect(await statuses(gateway, 3, {})).toEqual([401, 401, 429]);
@@ -63,7 +63,7 @@ describe('failed authentications', () => {
     expect((await from('192.0.2.4', 'app_2')).status).toBe(401);
   });
 
-  test('of one credential count for the address once a minute, so that the address is not used up by it', async () => {
+  test('of one credential count for the address only once a minute, so that one credential cannot use up the address', async () => {
     await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '4' });
     answer(gateway, TokenStatus.UNKNOWN);
     const secrets: number[] = [];
@@ -71,18 +71,18 @@ describe('failed authentications', () => {
     expect(secrets).toEqual([401, 401, 401, 401, 429, 429]);
     const unknown = { headers: bearer(newSecret('access_token')) };
     expect(await statuses(gateway, 5, unknown)).toEqual([401, 401, 401, 401, 429]);
-    // What has not the form of a credential takes from the address each time.
+    // Anything without the form of a credential counts for the address each time.
     expect(await statuses(gateway, 1, { headers: bearer('garbage') })).toEqual([401]);
-    // Three of four are used. Another credential is the fourth, and the last.
+    // Three of four are used. Another credential takes the last one.
     expect((await post(gateway, 'app_2', 'wrong')).status).toBe(401);
     expect((await post(gateway, 'app_3', 'wrong')).status).toBe(429);
-    // Of an address that is over its limit no failure is answered, not even a second one of the same credential.
+    // An address over its limit gets no further 401, not even for the same credential.
     expect((await post(gateway, 'app_3', 'wrong')).status).toBe(429);
     expect((await post(gateway, 'app_2', 'wrong')).status).toBe(429);
     expect((await post(gateway, 'app_1', 'right')).status).toBe(200);
   });
 
-  test('of guessed tokens count for the address, however well-formed they are', async () => {
+  test('with guessed tokens count for the address, even when the tokens are well-formed', async () => {
     await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '3' });
     gateway.backends.answer({ introspect: () => ({ status: TokenStatus.UNKNOWN }) });
     const seen: number[] = [];
@@ -92,7 +92,7 @@ describe('failed authentications', () => {
     expect(seen).toEqual([401, 401, 401, 429, 429]);
   });
 
-  test('of tokens that were issued and have ended since count for each token, and never for the address', async () => {
+  test('with tokens that were issued but have ended count for each token and never for the address', async () => {
     await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '3' });
     const ended = () => ({ headers: bearer(newSecret('access_token')) });
     const readEach = async (count: number) => {
@@ -103,7 +103,7 @@ describe('failed authentications', () => {
     gateway.backends.answer({ introspect: () => ({ status: TokenStatus.DEAD }) });
     expect(await readEach(61)).toEqual(new Set([401]));
     expect(await statuses(gateway, 4, ended())).toEqual([401, 401, 401, 429]);
-    // Refused by the record step only: the gateway remembered the token as alive.
+    // Refused by the record step only: the gateway has cached the token as live.
     gateway.backends.answer({
       introspect: () => liveToken(),
       listReadings: () => {
@@ -111,12 +111,12 @@ describe('failed authentications', () => {
       },
     });
     expect(await readEach(61)).toEqual(new Set([401]));
-    // Nothing was taken from the address.
+    // The address still has its full allowance.
     gateway.backends.answer({});
     expect(await statuses(gateway, 4, {})).toEqual([401, 401, 401, 429]);
   });
 
-  test('are not counted where services do not trust each other: that answers 500', async () => {
+  test('caused by distrust between services are not counted and answer 500', async () => {
     await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '1' });
     for (const reason of ['internal', 'caller_not_admitted'] as const) {
       gateway.backends.answer({
@@ -131,7 +131,7 @@ describe('failed authentications', () => {
     expect(gateway.log.filter((line) => JSON.parse(line).level === 'error')).toHaveLength(6);
   });
 
-  test('do not believe a forwarded address unless a proxy is trusted', async () => {
+  test('use a forwarded address only when a proxy is trusted', async () => {
     await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '1' });
     answer(gateway);
     expect(await statuses(gateway, 1, {})).toEqual([401]);

@@ -27,10 +27,10 @@ type Implementations = ServiceImpl<typeof AppService> &
   ServiceImpl<typeof HealthDataService> &
   ServiceImpl<typeof PreviewService>;
 
-/** What a test has the services answer; an rpc that is not there answers an empty message. */
+/** The answers of the services; an rpc without one answers an empty message. */
 export type Answers = Partial<Implementations>;
 
-/** One call that arrived. */
+/** One received call. */
 export interface Call {
   readonly rpc: string;
   readonly request: Record<string, unknown>;
@@ -38,10 +38,10 @@ export interface Call {
   readonly assertion: string | null;
 }
 
-/** The three services behind a gateway, answering what the test says, over the real wire. */
+/** Fake versions of the three services behind a gateway. They answer as the test says, over real gRPC. */
 export interface FakeBackends extends AsyncDisposable {
   readonly calls: Call[];
-  /** Replaces everything that was set before. */
+  /** Replaces all answers set before. */
   answer(answers: Answers): void;
   callsOf(rpc: keyof Implementations): Call[];
   readonly settings: Readonly<Record<string, string>>;

@@ -33,7 +33,7 @@ const statuses = async (
 };
 
 describe('requests of an app', () => {
-  test('are refused beyond the limit for one user, and told when to come back', async () => {
+  test('beyond the limit for one user are refused and told when to retry', async () => {
     await using gateway = await startTestGateway({ LIMIT_APP_USER_PER_MINUTE: '3' });
     answer(gateway);
     expect(await statuses(gateway, 4)).toEqual([200, 200, 200, 429]);
@@ -43,11 +43,11 @@ describe('requests of an app', () => {
     expect(response.headers.get('ratelimit-policy')).toBe('"app-user";q=3;w=60');
     expect(response.headers.get('ratelimit')).toMatch(/^"app-user";r=0;t=\d+$/);
     expect(response.headers.get('api-version')).toBe('1');
-    // Version, route and method are judged before the limit.
+    // Version, route and method are checked before the limit.
     expect((await gateway.fetch('/api/v1/nothing', { headers: bearer(token) })).status).toBe(404);
   });
 
-  test('are refused beyond the limit of the app over all users', async () => {
+  test('beyond the limit of the app over all users are refused', async () => {
     await using gateway = await startTestGateway({ LIMIT_APP_PER_MINUTE: '2' });
     answer(gateway);
     expect(await statuses(gateway, 3)).toEqual([200, 200, 429]);
@@ -55,7 +55,7 @@ describe('requests of an app', () => {
     expect(headers.get('ratelimit-policy')).toBe('"app";q=2;w=60');
   });
 
-  test('of a user over its limit take nothing from what the app has for other users', async () => {
+  test("for a user over its limit do not use up the app's limit for other users", async () => {
     await using gateway = await startTestGateway({
       LIMIT_APP_USER_PER_MINUTE: '2',
       LIMIT_APP_PER_MINUTE: '4',
@@ -74,7 +74,7 @@ describe('requests of all apps for one person', () => {
     LIMIT_APP_PER_MINUTE: '4',
   };
 
-  /** One token for each app and user; the tokens of the app itself have no user. */
+  /** Gives each app and user one token; the apps' own tokens have no user. */
   function connect(gateway: TestGateway) {
     const principals = new Map<string, { clientId: string; userId: string }>();
     gateway.backends.answer({
@@ -89,7 +89,7 @@ describe('requests of all apps for one person', () => {
     };
   }
 
-  test('are refused beyond a limit of their own, which is named, and take nothing from an app beyond it', async () => {
+  test("are refused beyond a limit of their own, which the response names, and do not use up any app's limit", async () => {
     await using gateway = await startTestGateway(ENV);
     const tokenOf = connect(gateway);
     expect(await statuses(gateway, 3, tokenOf('app_1', 'ada'))).toEqual([200, 200, 429]);
@@ -105,7 +105,7 @@ describe('requests of all apps for one person', () => {
     }
   });
 
-  test("do not count an app's own requests, which are for nobody", async () => {
+  test("do not include an app's own requests, which have no user", async () => {
     await using gateway = await startTestGateway(ENV);
     const tokenOf = connect(gateway);
     for (const clientId of ['app_1', 'app_2']) {
@@ -116,12 +116,12 @@ describe('requests of all apps for one person', () => {
 });
 
 describeWithRedis('with Redis', () => {
-  test('gateways count together, and each by itself when Redis is away', async () => {
+  test('gateways share limits through Redis, and count separately when Redis is unavailable', async () => {
     await using redis = await createTestRedis();
     const env = { REDIS_URL: redis.url, LIMIT_APP_USER_PER_MINUTE: '4' };
     await using one = await startTestGateway(env);
     await using two = await startTestGateway(env);
-    // Each token is that of a user who has not been counted before.
+    // Each token belongs to a user who has not been counted before.
     for (const gateway of [one, two]) {
       gateway.backends.answer({
         introspect: ({ tokenHash }) =>
@@ -130,7 +130,7 @@ describeWithRedis('with Redis', () => {
       });
     }
     const admin = new Redis(redis.url);
-    // Until it is connected a gateway counts by itself.
+    // A gateway counts by itself until it is connected.
     for (const gateway of [one, two]) {
       await eventually(async () => {
         await admin.flushdb();
@@ -146,7 +146,7 @@ describeWithRedis('with Redis', () => {
     await eventually(async () => expect(await statuses(two, 1)).toEqual([200]));
   });
 
-  test('an eviction reaches the cache, and a reconnection empties it', async () => {
+  test('an eviction removes a cache entry, and a reconnection clears the cache', async () => {
     await using redis = await createTestRedis();
     await using gateway = await startTestGateway({ REDIS_URL: redis.url });
     answer(gateway);
@@ -158,7 +158,7 @@ describeWithRedis('with Redis', () => {
       await admin.publish('phds.events.v1', Buffer.from(toBinary(EvictionSchema, eviction)));
       return eventually(() => !isCached(), { timeoutMs: 100 });
     });
-    // An eviction of an earlier round may still be on its way.
+    // An eviction of an earlier round may still arrive.
     await eventually(async () => {
       await statuses(gateway, 1);
       return isCached();

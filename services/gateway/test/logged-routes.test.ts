@@ -27,7 +27,7 @@ test.each<[string, string, Answers, object]>([
     { level: 'warn', route: '/api/v1/medications/{id}/adherence' },
   ],
 ])(
-  'a refused request under /api %s is logged by the name of its endpoint, never by its path',
+  'a refused request under /api %s is logged with the name of its endpoint, never with its path',
   async (_, path, answers, line) => {
     gateway.backends.answer(answers);
     gateway.log.length = 0;

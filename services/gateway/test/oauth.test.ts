@@ -54,7 +54,7 @@ describe('a body', () => {
       { ...JSON_TYPE, authorization: `basic ${btoa('app_1:s')}` },
       '{"grant_type":"refresh_token","refresh_token":"r"}',
     ],
-  ])('of %s is understood', async (_, headers, body) => {
+  ])('of %s is accepted', async (_, headers, body) => {
     gateway.backends.answer({
       issueToken: () => ({
         accessToken: 'a',
@@ -103,7 +103,7 @@ describe('a body', () => {
     ['in another charset', { 'content-type': 'application/json; charset=latin1' }, '{}', 415],
     ['that is compressed', { ...JSON_TYPE, 'content-encoding': 'gzip' }, '{}', 415],
     ['beyond the cap', FORM_TYPE, `state=${'x'.repeat(70_000)}`, 413],
-  ])('%s is refused before the client is looked at', async (_, headers, body, status) => {
+  ])('%s is refused before authorization is called', async (_, headers, body, status) => {
     const answer = await post('token', headers, body);
     expect([answer.status, answer.body.error, answer.body.code]).toEqual([
       status,
@@ -121,7 +121,7 @@ describe('a body', () => {
     expect(response.status).toBe(400);
   });
 
-  test('parameters that were sent empty stay, those that were not sent are absent', async () => {
+  test('keeps parameters that were sent empty and omits those that were not sent', async () => {
     await post('token', FORM_TYPE, 'client_id=a&client_secret=&code=');
     const { request } = gateway.backends.callsOf('issueToken')[0] ?? {};
     expect(request).toMatchObject({ client: { clientId: 'a', clientSecret: '' }, code: '' });
@@ -129,7 +129,7 @@ describe('a body', () => {
   });
 });
 
-describe('a refusal of authorization', () => {
+describe('an error of authorization', () => {
   test.each<[Reason, number, string, string]>([
     ['invalid_grant', 400, 'invalid_grant', 'INVALID_GRANT'],
     ['invalid_scope', 400, 'invalid_scope', 'INVALID_SCOPE'],
@@ -168,7 +168,7 @@ describe('a refusal of authorization', () => {
 });
 
 describe('revocation and introspection', () => {
-  test('a revocation answers an empty object, or 503 when it is not known to hold', async () => {
+  test('a revocation returns an empty object, or 503 when it may not have taken effect', async () => {
     const body = 'client_id=a&client_secret=b&token=t&token_type_hint=refresh_token';
     expect((await post('revoke', FORM_TYPE, body)).body).toEqual({});
     expect(gateway.backends.callsOf('revokeToken')[0]?.request).toMatchObject({ token: 't' });
@@ -176,12 +176,12 @@ describe('revocation and introspection', () => {
     expect((await post('revoke', FORM_TYPE, body)).status).toBe(503);
   });
 
-  test('an inactive token is exactly that', async () => {
+  test('introspection of an inactive token returns only active: false', async () => {
     gateway.backends.answer({ introspectOwnToken: () => ({ active: false, clientId: 'app_1', scope: 'x' }) });
     expect((await post('introspect', FORM_TYPE, 'token=t')).body).toEqual({ active: false });
   });
 
-  test('an active token has the members of RFC 7662', async () => {
+  test('introspection of an active token returns the members of RFC 7662', async () => {
     const time = (seconds: number) => timestampFromDate(new Date(seconds * 1000));
     gateway.backends.answer({
       introspectOwnToken: () => ({

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 
 describe('own grants', () => {
-  test('are listed to a userless token', async () => {
+  test('are listed for a userless token', async () => {
     gateway.backends.answer({
       introspect: () => liveToken({ principal: { userId: '' } }),
       listOwnGrants: () => ({
@@ -29,7 +29,7 @@ describe('own grants', () => {
     });
   });
 
-  test("refuse a person's token with 403 and say which one is needed", async () => {
+  test("refuse a person's token with 403 and name the kind of token required", async () => {
     gateway.backends.answer({ introspect: () => liveToken() });
     const response = await gateway.fetch('/oauth/grants?page=0', { headers: bearer() });
     expect([response.status, await response.json()]).toEqual([
@@ -43,7 +43,7 @@ describe('own grants', () => {
     expect(gateway.backends.callsOf('listOwnGrants')).toEqual([]);
   });
 
-  test("refuse a person's token with the uniform 401 once it is dead, whatever is remembered of it", async () => {
+  test("refuse a person's token with the uniform 401 once it is dead, even while it is cached", async () => {
     const headers = bearer();
     gateway.backends.answer({ introspect: () => liveToken() });
     expect((await gateway.fetch('/oauth/grants', { headers })).status).toBe(403);
@@ -56,7 +56,7 @@ describe('own grants', () => {
     expect(response.headers.has('ratelimit')).toBe(false);
   });
 
-  test("refuse a person's token with 503 while nobody can tell whether it is revoked", async () => {
+  test("refuse a person's token with 503 while authorization cannot tell whether it is revoked", async () => {
     const headers = bearer();
     const unchecked = { introspect: () => ({ ...liveToken({ grant: null }), ledgerChecked: false }) };
     gateway.backends.answer(unchecked);

@@ -28,7 +28,7 @@ async function get(path: string) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-describe('an answer about many faults is short', () => {
+describe('the response to many violations is short', () => {
   const names = (count: number) => Array.from({ length: count }, (_, index) => `a${index.toString(36)}`);
   const session = async () => ({ authorization: `Bearer ${await gateway.sessions.issueSession('ada')}` });
   const json = (value: unknown) => ({
@@ -81,7 +81,7 @@ describe('an answer about many faults is short', () => {
     expect(errors.length).toBeLessThanOrEqual(20);
   });
 
-  test('suggestions are made for the first few names only', async () => {
+  test('only the first few unknown names get suggestions', async () => {
     const wrong = Array.from({ length: 12 }, (_, index) => `pag${index.toString(36)}`);
     const { body } = await get(`/profile?${wrong.map((name) => `${name}=1`).join('&')}`);
     expect(body['errors']).toHaveLength(12);
@@ -91,7 +91,7 @@ describe('an answer about many faults is short', () => {
   });
 });
 
-describe('a parameter at fault is named', () => {
+describe('an invalid parameter is reported', () => {
   test.each([
     ['/health-data/heart?page=0', 'page'],
     ['/health-data/heart?page=-1', 'page'],
@@ -139,20 +139,20 @@ describe('a parameter at fault is named', () => {
     expect(body['detail']).toContain(parameter);
   });
 
-  test('all of them at once', async () => {
+  test('together with all other invalid ones', async () => {
     const { body } = await get('/trends?page=0&bucket=week&from=x&colour=red');
     const errors = body['errors'] as { parameter: string }[];
     expect(errors.map(({ parameter }) => parameter).sort()).toEqual(['bucket', 'colour', 'from', 'page']);
   });
 
-  test('a typo gets a suggestion', async () => {
+  test('with a suggestion for a typo', async () => {
     const { body } = await get('/health-data/heart?form=2026-01-01');
     expect(body['errors']).toEqual([
       { parameter: 'form', message: 'unknown parameter; did you mean "from"?' },
     ]);
   });
 
-  test('a medication id with a bad percent escape', async () => {
+  test('a medication id with a bad percent escape is an invalid request', async () => {
     expect(await get('/medications/%zz/adherence')).toMatchObject({
       status: 400,
       body: { code: 'INVALID_REQUEST' },
@@ -160,8 +160,8 @@ describe('a parameter at fault is named', () => {
   });
 });
 
-describe('a good parameter is taken', () => {
-  test('a time zone in any case, and handed on as the IANA database spells it', async () => {
+describe('a valid parameter is accepted', () => {
+  test('a time zone in any case, forwarded in the spelling of the IANA database', async () => {
     expect((await get('/trends?timeZone=america/NEW_york')).status).toBe(200);
     expect(gateway.backends.callsOf('listTrends').at(-1)?.request).toMatchObject({
       query: { timeZone: 'America/New_York' },
@@ -190,7 +190,7 @@ describe('a good parameter is taken', () => {
   });
 });
 
-describe('rules of their own', () => {
+describe('parsing', () => {
   test.each<[string, number | null]>([
     ['2026-01-01', Date.UTC(2026, 0, 1)],
     ['2026-01-01T00:00:00Z', Date.UTC(2026, 0, 1)],
@@ -200,7 +200,7 @@ describe('rules of their own', () => {
     ['2026-02-30T00:00:00Z', null],
     ['2026-01-01 00:00:00', null],
     ['01.01.2026', null],
-  ])('the time bound %s', (text, time) => {
+  ])('of the time bound %s', (text, time) => {
     expect(findTimeBound(text)?.time ?? null).toBe(time);
   });
 
@@ -211,11 +211,11 @@ describe('rules of their own', () => {
     ['timezone', 'timeZone'],
     ['colour', null],
     ['x'.repeat(5_000), null],
-  ])('the suggestion for %s', (text, suggestion) => {
+  ])('finds the suggestion for %s', (text, suggestion) => {
     expect(findSuggestion(text, ['page', 'pageSize', 'from', 'to', 'timeZone'])).toBe(suggestion);
   });
 
-  test('a weak comparison of entity tags looks at the opaque part', () => {
+  test('compares entity tags weakly, by their opaque part', () => {
     expect(matchesEntityTag('W/"a"', '"a"')).toBe(true);
     expect(matchesEntityTag('"a"', 'W/"a"')).toBe(true);
     expect(matchesEntityTag('"ab"', '"a"')).toBe(false);
@@ -229,7 +229,7 @@ describe('rules of their own', () => {
     ['2001:0db8:0001:0002::9', '2001:db8:1:2'],
     ['2001:db8::9', '2001:db8:0:0'],
     ['::1', '0:0:0:0'],
-  ])('the address %s counts as %s', (address, key) => {
+  ])('counts the address %s as %s', (address, key) => {
     expect(toAddressKey(address)).toBe(key);
   });
 });

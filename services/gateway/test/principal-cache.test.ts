@@ -21,7 +21,7 @@ const PRINCIPAL: Principal = {
   assertion: '',
 };
 
-test('facts that were asked for together are not forgotten together', () => {
+test('entries that were stored together do not expire together', () => {
   const clock = new FakeClock(new Date());
   const cache = new PrincipalCache({ maxTokens: TOKENS, ttlMs: TTL_MS, clock });
   const countKnown = () => KEYS.filter((key) => cache.find(key) !== null).length;
@@ -36,21 +36,21 @@ test('facts that were asked for together are not forgotten together', () => {
 
   expect(known.at(0)).toBe(TOKENS);
   expect(known.at(-1)).toBe(0);
-  // Of a thousand in 25 seconds, 40 each.
+  // On average 40 of a thousand each second, over 25 seconds.
   const forgotten = known.slice(1).map((count, index) => (known[index] as number) - count);
   expect(Math.max(...forgotten)).toBeLessThan(80);
 });
 
-describe('an eviction', () => {
+describe('the principal cache', () => {
   const clock = new FakeClock(new Date());
   const remember = (cache: PrincipalCache, key: string, principal: Partial<Principal>) =>
     cache.put(key, { ...PRINCIPAL, ...principal }, clock.now().getTime(), cache.generation);
 
-  test('of an app costs the same however many tokens it has', () => {
+  test('evicting an app takes the same time however many tokens it has', () => {
     const tokens = 50_000;
     const cache = new PrincipalCache({ maxTokens: tokens, ttlMs: TTL_MS, clock });
     const keys = Array.from({ length: tokens }, (_, index) => `key ${index}`);
-    // The shortest of several: a busy machine makes some of them longer.
+    // The shortest of several runs: a busy machine makes some of them longer.
     const milliseconds = Array.from({ length: 5 }, () => {
       for (const key of keys) remember(cache, key, {});
       const begin = performance.now();
@@ -65,21 +65,21 @@ describe('an eviction', () => {
     ['family', 'fam_one'],
     ['grant', 'grt_one'],
     ['client', 'app_one'],
-  ] as const)('of a %s ends what was remembered before it, and nothing else', (kind, value) => {
+  ] as const)('an eviction of a %s removes the entries stored before it, and no others', (kind, value) => {
     const cache = new PrincipalCache({ maxTokens: 10, ttlMs: TTL_MS, clock });
     remember(cache, 'before', {});
     remember(cache, 'other', { clientId: 'app_two', familyId: 'fam_two', grantId: 'grt_two' });
     cache.evict({ kind, value });
     remember(cache, 'after', {});
     expect(['before', 'other', 'after'].map((key) => cache.find(key) !== null)).toEqual([false, true, true]);
-    // Those that were looked up meanwhile are ended by the next one all the same.
+    // Entries that were looked up since are still removed by the next eviction.
     cache.evict({ kind, value: 'another' });
     expect(cache.find('after')).not.toBeNull();
     cache.evict({ kind, value });
     expect(['other', 'after'].map((key) => cache.find(key) !== null)).toEqual([true, false]);
   });
 
-  test('holds also after more evictions than are written down', () => {
+  test('an eviction takes effect even after more evictions than are stored', () => {
     const cache = new PrincipalCache({ maxTokens: 10, ttlMs: TTL_MS, clock });
     remember(cache, 'before', {});
     cache.evict({ kind: 'grant', value: 'grt_one' });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(async () => gateway[Symbol.asyncDispose]());
 beforeEach(() => gateway.backends.answer({}));
 
-/** A problem document that was answered, and the page that its `type` leads to. */
+/** Returns a problem document and the page that its `type` points to. */
 async function followType(response: Response) {
   const problem = (await response.json()) as { type: string; code: string; status: number };
   const page = await gateway.fetch(problem.type);
@@ -25,7 +25,7 @@ async function expectPageOf(response: Response, code: string): Promise<void> {
   expect(text).toMatch(new RegExp(`HTTP status [0-9, ]*\\b${problem.status}\\b`));
 }
 
-/** Every reason there is, with the code that it has outside of `/oauth`. */
+/** Every reason with its code outside of `/oauth`. */
 const CODES: Readonly<Record<Reason, string>> = {
   internal: 'INTERNAL_ERROR',
   unavailable: 'INTERNAL_ERROR',
@@ -50,7 +50,7 @@ const CODES: Readonly<Record<Reason, string>> = {
   unauthorized_client: 'UNAUTHORIZED_CLIENT',
 };
 
-describe('the `type` of a problem leads to a page about its code and status', () => {
+describe('the `type` of a problem points to a page about its code and status', () => {
   test.each(Object.entries(CODES))('for the reason %s', async (reason, code) => {
     gateway.backends.answer({
       listApps: () => {
@@ -75,7 +75,7 @@ describe('the `type` of a problem leads to a page about its code and status', ()
 });
 
 describe('GET /problems', () => {
-  test('links the page of every code', async () => {
+  test('the index links the page of every code', async () => {
     const response = await gateway.fetch('/problems');
     expect(response.status).toBe(200);
     const links = [...(await response.text()).matchAll(/href="(\/problems\/[^"]+)">([A-Z_]+)</g)];
@@ -85,14 +85,14 @@ describe('GET /problems', () => {
     for (const [, path = ''] of links) expect((await gateway.fetch(path)).status).toBe(200);
   });
 
-  test('tells what a code means and what to do, and nothing that is not escaped', async () => {
+  test('a page explains what the code means and what to do, with everything escaped', async () => {
     const text = await (await gateway.fetch(toProblemType('RATE_LIMITED'))).text();
     expect(text).toContain(PROBLEMS.RATE_LIMITED.meaning.split('`')[0]);
     expect(text).toContain('<code>Retry-After</code>');
     expect(text).not.toContain('`');
   });
 
-  test('needs no credentials, may be cached and answers HEAD', async () => {
+  test('a page needs no credentials, is cacheable and answers HEAD', async () => {
     const response = await gateway.fetch('/problems/not-found', { method: 'HEAD' });
     expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
     const posted = await gateway.fetch('/problems/not-found', { method: 'POST' });
@@ -100,7 +100,7 @@ describe('GET /problems', () => {
   });
 });
 
-test('the OpenAPI document lists the codes and says where they are explained', async () => {
+test('the OpenAPI document lists the codes and links their explanations', async () => {
   const { components } = (await (await gateway.fetch('/openapi.json')).json()) as {
     components: { schemas: { problem: unknown } };
   };

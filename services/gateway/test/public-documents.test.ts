@@ -27,10 +27,10 @@ test('the server metadata of RFC 8414 names every endpoint under the issuer', as
   });
 });
 
-describe('the keys of receipts', () => {
+describe('the receipt keys', () => {
   const jwk = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' });
 
-  test('are published without whatever else stands in the setting', async () => {
+  test('are published without additional members of the setting', async () => {
     const RECEIPT_PUBLIC_KEYS = JSON.stringify({ keys: [{ ...jwk, kid: 'a', note: 'internal' }] });
     await using publishing = await startTestGateway({ RECEIPT_PUBLIC_KEYS });
     const response = await publishing.fetch('/.well-known/jwks.json');
@@ -43,14 +43,14 @@ describe('the keys of receipts', () => {
     ['a key without a name', { keys: [jwk] }],
     ['a secret of both sides', { keys: [{ kty: 'oct', k: 'secret', kid: 'a' }] }],
     ['something else', 'keys'],
-  ])('%s does not get that far', async (_, keys) => {
+  ])('%s stops start-up', async (_, keys) => {
     await expect(startTestGateway({ RECEIPT_PUBLIC_KEYS: JSON.stringify(keys) })).rejects.toThrow(
       /RECEIPT_PUBLIC_KEYS: must be a JWKS of Ed25519 public keys/,
     );
   });
 });
 
-test('the scopes come as a list', async () => {
+test('the scopes are a paginated list', async () => {
   expect(await json('/oauth/scopes?page=2&pageSize=15')).toMatchObject({
     data: { length: 7 },
     pagination: { page: 2, pageSize: 15, total: 22, totalPages: 2 },
@@ -66,7 +66,7 @@ test('the scopes come as a list', async () => {
   ]);
 });
 
-test('every reference in the OpenAPI document leads somewhere, and every endpoint is in it', async () => {
+test('every reference in the OpenAPI document resolves, and every endpoint is in the document', async () => {
   const document = await json('/openapi.json');
   expect(Object.keys(document['paths'] ?? {})).toHaveLength(ENDPOINTS.length);
   for (const [, path] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
@@ -85,7 +85,7 @@ describe('cross-origin', () => {
     '/openapi.json',
     '/oauth/scopes',
     '/api/versions',
-  ])('%s is open to pages anywhere', async (path) => {
+  ])('%s is readable from every origin', async (path) => {
     const asked = await gateway.fetch(path, { method: 'OPTIONS', headers: { origin: 'https://a.test' } });
     expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
     const { status, headers } = await gateway.fetch(path);

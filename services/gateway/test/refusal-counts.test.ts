@@ -37,7 +37,7 @@ describe('counts of refused requests', () => {
     for (let i = 0; i < times; i += 1) counts.add({ ...refusal, ...other });
   };
 
-  test('are handed over by app, UTC day, endpoint and status, each once', async () => {
+  test('are sent once, by app, UTC day, endpoint and status', async () => {
     refuse(3);
     refuse(1, { status: 400 });
     refuse(1, { clientId: 'app_2' });
@@ -59,7 +59,7 @@ describe('counts of refused requests', () => {
   });
 
   test.each<Reason>(['unavailable', 'internal', 'caller_not_admitted'])(
-    'that consent did not take (%s) are kept and go with the next ones',
+    'that consent did not accept (%s) are kept and sent with the next ones',
     async (reason) => {
       refuse(2);
       failure = new AppError(reason);
@@ -71,7 +71,7 @@ describe('counts of refused requests', () => {
     },
   );
 
-  test('that consent refuses as malformed are not sent again', async () => {
+  test('that consent rejects as malformed are not sent again', async () => {
     refuse(1);
     failure = new AppError('invalid_request');
     await expect(counts.handOver()).rejects.toBe(failure);
@@ -80,7 +80,7 @@ describe('counts of refused requests', () => {
     expect(handed).toEqual([]);
   });
 
-  test('go in calls of at most 500, and take bounded memory while consent is away', async () => {
+  test('are sent in calls of at most 500, and use bounded memory while consent is unavailable', async () => {
     failure = unavailable();
     for (let i = 0; i < 20_005; i += 1) refuse(1, { clientId: `app_${i}` });
     await expect(counts.handOver()).rejects.toBe(failure);
@@ -110,7 +110,7 @@ describe('a gateway', () => {
     (await gateway.fetch(path, { headers: bearer(TOKEN), ...init })).status;
   const TOKEN = newSecret('access_token');
 
-  /** What consent was told, added up by endpoint and status. */
+  /** The counts that consent received, summed by endpoint and status. */
   const told = () => {
     const sums: Record<string, number> = {};
     for (const { request } of gateway.backends.callsOf('countRefusals')) {
@@ -121,7 +121,7 @@ describe('a gateway', () => {
     return sums;
   };
 
-  test('tells consent every refusal of an authenticated app by endpoint and status, and nothing else', async () => {
+  test('include every refusal of an authenticated app by endpoint and status, and nothing else', async () => {
     expect(await read('/api/v1/mood')).toBe(200);
     expect(await read('/api/v1/mood?page=0')).toBe(400);
     expect(await read('/api/v1/profile')).toBe(403);
@@ -152,7 +152,7 @@ describe('a gateway', () => {
     }
   });
 
-  test('counts a token that the record step found revoked, and none that never was live', async () => {
+  test('include a token that the record step found revoked, and exclude tokens that were never live', async () => {
     gateway.backends.answer({
       introspect: () => liveToken(),
       listMood: () => {
@@ -163,7 +163,7 @@ describe('a gateway', () => {
     await eventually(() => expect(told()).toEqual({ '401 /api/v1/mood': 1 }));
   });
 
-  test('hands over what is counted when it stops', async () => {
+  test('are sent when the gateway stops', async () => {
     await using slow = await startTestGateway({ USAGE_INTERVAL_MS: '3600000' });
     slow.backends.answer({ introspect: () => liveToken() });
     const response = await slow.fetch('/api/v1/mood?page=0', { headers: bearer() });

@@ -6,7 +6,7 @@ import { bearer, liveToken, startTestGateway, type TestGateway } from './test-ga
 
 const AUTHORIZATION = { redirect_uri: 'https://a.test/cb', scope: 'read:mood', response_type: 'code' };
 
-/** Authorization knows one app and its secret. */
+/** Lets authorization know one app and its secret. */
 function answer(gateway: TestGateway): void {
   const judge = (client: ClientCredentials | undefined) => {
     if (client?.clientSecret !== 'right') throw unauthorized();
@@ -36,7 +36,7 @@ const post = (gateway: TestGateway, path: string, fields: Record<string, string>
 const CLIENT = { client_id: 'app_1', client_secret: 'right' };
 
 describe('requests of an app under /oauth', () => {
-  test('beyond its limit are refused, and say how it stands', async () => {
+  test('beyond its limit are refused, and every response reports the state of the limit', async () => {
     await using gateway = await startGateway({ LIMIT_CLIENT_PER_MINUTE: '2' });
     const token = () => post(gateway, '/oauth/token', CLIENT);
     const [first, second, third] = [await token(), await token(), await token()];
@@ -49,7 +49,7 @@ describe('requests of an app under /oauth', () => {
     expect((await post(gateway, '/oauth/token', { ...CLIENT, client_id: 'app_2' })).status).toBe(200);
   });
 
-  test('take nothing from its bucket without its secret, and are told nothing of it', async () => {
+  test('without its secret do not count against its limit and are not told about it', async () => {
     await using gateway = await startGateway({ LIMIT_CLIENT_PER_MINUTE: '1' });
     const wrong = () => post(gateway, '/oauth/token', { ...CLIENT, client_secret: 'wrong' });
     const before = [await wrong(), await wrong(), await wrong()];
@@ -70,7 +70,7 @@ describe('requests of an app under /oauth', () => {
     },
   );
 
-  test('are counted at /oauth/grants by the token', async () => {
+  test("are counted at /oauth/grants by the token's app", async () => {
     await using gateway = await startGateway({ LIMIT_CLIENT_PER_MINUTE: '1' });
     const list = async (headers: Record<string, string>) =>
       (await gateway.fetch('/oauth/grants', { headers })).status;
@@ -86,7 +86,7 @@ describe('authorization requests without a secret', () => {
       headers: { 'x-forwarded-for': address },
     });
 
-  test('are limited by address, whatever app they name', async () => {
+  test('are limited by address, whichever app they name', async () => {
     await using gateway = await startGateway(LIMIT);
     const from = async (address: string, clientId: string) =>
       (await post(gateway, '/oauth/authorize', { ...AUTHORIZATION, client_id: clientId }, address)).status;
@@ -95,7 +95,7 @@ describe('authorization requests without a secret', () => {
     expect(gateway.backends.callsOf('openAuthorization')).toHaveLength(3);
   });
 
-  test('of a browser beyond the limit end on a page that says when to come back', async () => {
+  test('from a browser beyond the limit get a page that tells when to retry', async () => {
     await using gateway = await startGateway(LIMIT);
     const answers: Response[] = [];
     for (let i = 0; i < 3; i += 1) answers.push(await browse(gateway, '192.0.2.1'));
@@ -106,7 +106,7 @@ describe('authorization requests without a secret', () => {
     expect((await browse(gateway, '192.0.2.2')).status).toBe(303);
   });
 
-  test('beyond the limit stop no app that has its secret', async () => {
+  test('beyond the limit do not affect an app that sends its secret', async () => {
     await using gateway = await startGateway(LIMIT);
     for (let i = 0; i < 5; i += 1) await browse(gateway, '192.0.2.1');
     expect((await post(gateway, '/oauth/authorize', { ...AUTHORIZATION, ...CLIENT })).status).toBe(201);
@@ -120,7 +120,7 @@ describe('requests of a session', () => {
   test.each([
     ['/partner/consent/grants', '/partner/consent/grants/revoke-all'],
     ['/developer/apps', '/developer/apps/app_1/rotate-secret'],
-  ])('are limited for each person, reading and changing apart: %s', async (list, change) => {
+  ])('are limited for each person, separately for reads and changes: %s', async (list, change) => {
     await using gateway = await startGateway(LIMITS);
     const send = async (userId: string, path: string, method: string) => {
       const session = await gateway.sessions.issueSession(userId);
@@ -140,10 +140,10 @@ describe('requests of a session', () => {
   });
 });
 
-describe('costly requests have a bucket of their own besides that of their surface', () => {
+describe('costly requests have a limit of their own besides that of their surface', () => {
   const GRANT = { ...CLIENT, grant_type: 'client_credentials' };
 
-  test('tokens by client credentials, and not those by code or refresh token', async () => {
+  test('for tokens by client credentials, but not for those by code or refresh token', async () => {
     await using gateway = await startGateway({ LIMIT_CLIENT_CREDENTIALS_PER_MINUTE: '2' });
     const tokens = [await post(gateway, '/oauth/token', GRANT), await post(gateway, '/oauth/token', GRANT)];
     expect(tokens.map(({ status }) => status)).toEqual([200, 200]);
@@ -168,7 +168,7 @@ describe('costly requests have a bucket of their own besides that of their surfa
     ['registrations', 'POST', '/developer/apps', registration, 201],
     ['registrations', 'POST', '/developer/apps/app_1/rotate-secret', undefined, 200],
     ['previews', 'GET', '/partner/consent/preview?scope=read:mood', undefined, 200],
-  ])('%s of each person: %s %s', async (name, method, path, body, status) => {
+  ])('for %s of each person: %s %s', async (name, method, path, body, status) => {
     const setting = `LIMIT_${name.toUpperCase()}_PER_MINUTE`;
     await using gateway = await startGateway({ [setting]: '2' });
     gateway.backends.answer({
@@ -191,7 +191,7 @@ describe('costly requests have a bucket of their own besides that of their surfa
   });
 });
 
-test('every answer to somebody who has authenticated says how they stand', async () => {
+test('every response to an authenticated caller reports the state of its limit', async () => {
   await using gateway = await startGateway({});
   const session = { authorization: `Bearer ${await gateway.sessions.issueSession('ada')}` };
   const lists = ['/developer/apps', '/developer/apps/app_1/usage', '/partner/consent/pending'];

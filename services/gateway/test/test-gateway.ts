@@ -15,7 +15,7 @@ import { readGatewayConfig } from '../src/config.ts';
 import { createService, type Service } from '../src/service.ts';
 import { type FakeBackends, startFakeBackends } from './fake-backends.ts';
 
-/** A real gateway before services that answer what the test says. */
+/** A real gateway in front of fake services. */
 export interface TestGateway extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
@@ -23,9 +23,9 @@ export interface TestGateway extends AsyncDisposable {
   readonly sessions: SessionIssuer;
   readonly clock: FakeClock;
   readonly service: Service;
-  /** Lines that were logged. */
+  /** The logged lines. */
   readonly log: string[];
-  /** Milliseconds that answers were held back for. */
+  /** The delays, in milliseconds, before failed authentications were answered. */
   readonly pauses: number[];
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
@@ -33,7 +33,7 @@ export interface TestGateway extends AsyncDisposable {
 export async function startTestGateway(env: Readonly<Record<string, string>> = {}): Promise<TestGateway> {
   await using stack = new AsyncDisposableStack();
   const backends = stack.use(await startFakeBackends());
-  // Near the real time: jose and the rpc deadlines go by it.
+  // Close to real time, because jose and rpc deadlines use the real clock.
   const clock = new FakeClock(new Date());
   const sessions = await createSessionIssuer({ clock });
   const log: string[] = [];
@@ -45,7 +45,7 @@ export async function startTestGateway(env: Readonly<Record<string, string>> = {
     SESSION_ISSUER: sessions.issuer,
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
-    // A busy machine must not look like a service that is away.
+    // A busy machine must not make a service look unavailable.
     AUTHORIZATION_DEADLINE_MS: '20000',
     CONSENT_DEADLINE_MS: '20000',
     HEALTH_DATA_DEADLINE_MS: '20000',
@@ -81,11 +81,11 @@ export async function startTestGateway(env: Readonly<Record<string, string>> = {
 
 export interface Facts {
   readonly principal?: Partial<Omit<Principal, 'grant'>>;
-  /** Null: the ledger was not asked. */
+  /** Null when consent was not asked. */
   readonly grant?: Partial<GrantFacts> | null;
 }
 
-/** What authorization says of a live token with every scope, but for what the test says otherwise. */
+/** The answer of authorization about a live token with every scope, unless the test overrides it. */
 export function liveToken({ principal, grant = {} }: Facts = {}) {
   const expiresAt = timestampFromDate(new Date(Date.now() + 3_600_000));
   const facts = { status: GrantStatus.ACTIVE, scopes: [...SCOPE_NAMES], expiresAt, userId: 'ada' };
@@ -111,7 +111,7 @@ export function documentOf(body: unknown, { etag = '"e1"', total = 1 } = {}) {
   return { document: { body: new TextEncoder().encode(JSON.stringify(body)), etag, total } };
 }
 
-/** The field that presents a new access token, or the one given. */
+/** The header field with the given access token, or with a new one. */
 export function bearer(token: string = newSecret('access_token')): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }

@@ -14,10 +14,10 @@ beforeAll(async () => {
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 
-// The server may cut a connection while something is still being sent.
+// The server may close a connection while the client is still sending.
 const ignore = () => undefined;
 
-/** Everything that comes back until the connection is closed. */
+/** Returns everything received until the connection closes. */
 async function exchange(text: string, port = gateway.port): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];
@@ -45,12 +45,12 @@ describe('Strict-Transport-Security', () => {
     ['/oauth/authorize?a=%zz', {}, 400],
     ['/sign-in', {}, 303],
     ['/nothing', {}, 404],
-  ])('is on the answer of %s (case %#)', async (path, init, status) => {
+  ])('is on the response of %s (case %#)', async (path, init, status) => {
     const response = await gateway.fetch(path, init);
     expect([response.status, response.headers.get('strict-transport-security')]).toEqual([status, HSTS]);
   });
 
-  test('keeps the uniform 401 the same bytes in every case', async () => {
+  test('keeps the uniform 401 identical in every case', async () => {
     const request = (path: string, token: string) =>
       exchange(`GET ${path} HTTP/1.1\r\nHost: x\r\n${token}Connection: close\r\n\r\n`);
     const answers = await Promise.all([
@@ -64,7 +64,7 @@ describe('Strict-Transport-Security', () => {
     ]);
   });
 
-  test('is absent where the public address is plain http', async () => {
+  test('is absent when the public address is plain http', async () => {
     await using plain = await startTestGateway();
     for (const path of ['/livez', '/api/v1/profile']) {
       expect((await plain.fetch(path)).headers.get('strict-transport-security')).toBeNull();
@@ -72,13 +72,13 @@ describe('Strict-Transport-Security', () => {
   });
 });
 
-test('a 204 states no length', async () => {
+test('a 204 has no Content-Length', async () => {
   const answer = await exchange('OPTIONS /oauth/scopes HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
   expect(answer).toMatch(/^HTTP\/1.1 204 /);
   expect(answer).not.toMatch(/content-length/i);
 });
 
-describe('what the HTTP parser refuses has a body with a code', () => {
+describe('a request that the HTTP parser rejects gets a body with a code', () => {
   test.each([
     ['header fields beyond the cap', `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['what is no HTTP', 'hello\r\n\r\n', 400],
@@ -111,7 +111,7 @@ describe('what the HTTP parser refuses has a body with a code', () => {
     });
   });
 
-  test('a request that does not arrive in time', async () => {
+  test('a request that does not arrive in time is answered with 408', async () => {
     const server = createServer({ headersTimeout: 50, requestTimeout: 50, connectionsCheckingInterval: 10 });
     answerMalformedRequests(server, {}, gateway.clock);
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -120,7 +120,7 @@ describe('what the HTTP parser refuses has a body with a code', () => {
     server.close();
   });
 
-  test('a client that never stops sending is cut off', async () => {
+  test('a client that never stops sending is disconnected', async () => {
     const socket = connect(gateway.port, '127.0.0.1').on('error', ignore);
     let received = '';
     socket.on('data', (chunk) => {
@@ -133,12 +133,12 @@ describe('what the HTTP parser refuses has a body with a code', () => {
     expect(received).toContain('INVALID_REQUEST');
   });
 
-  test('a malformed request adds nothing to the answer before it', async () => {
+  test('a malformed request does not corrupt the response before it', async () => {
     const answers = await exchange('GET /livez HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n');
     expect(answers).toMatch(/^HTTP\/1.1 200 OK\r\n[^{}]*\r\n\r\nok\n$/);
   });
 
-  test('a malformed request on a connection that was used before is answered', async () => {
+  test('a malformed request on a reused connection is answered', async () => {
     const socket = connect(gateway.port, '127.0.0.1').on('error', ignore);
     let received = '';
     socket.on('data', (chunk) => {

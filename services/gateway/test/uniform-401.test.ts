@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(async () => gateway[Symbol.asyncDispose]());
 beforeEach(() => gateway.backends.answer({}));
 
-/** The whole answer as it came over the wire, its Date replaced. */
+/** The whole response as sent over the wire, with its Date replaced. */
 async function exchange(head: string, body = ''): Promise<string> {
   const length = body === '' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
   const socket = connect(gateway.port, '127.0.0.1');
@@ -61,7 +61,7 @@ Connection: close\r
 const HEART = 'GET /api/v1/health-data/heart HTTP/1.1';
 const at = newSecret('access_token');
 
-describe('under /api every cause looks the same', () => {
+describe('under /api every cause gets the same bytes', () => {
   test.each<[string, string, Answers?]>([
     ['no credentials', HEART],
     ['an empty field', `${HEART}\r\nAuthorization: `],
@@ -107,7 +107,7 @@ describe('under /api every cause looks the same', () => {
   });
 });
 
-describe('under /developer and /partner every cause looks the same', () => {
+describe('under /developer and /partner every cause gets the same bytes', () => {
   const APPS = 'GET /developer/apps HTTP/1.1';
   test.each<[string, string, string?]>([
     ['no session', APPS],
@@ -142,7 +142,7 @@ describe('under /developer and /partner every cause looks the same', () => {
     expect(await exchange(`${APPS}\r\nAuthorization: Bearer ${jwt}`)).toBe(PROBLEM);
   });
 
-  test('a session that the service behind refuses', async () => {
+  test('a session that the called service refuses', async () => {
     gateway.backends.answer({ listApps: refuse });
     const jwt = await gateway.sessions.issueSession('ada');
     expect(await exchange(`${APPS}\r\nAuthorization: Bearer ${jwt}`)).toBe(PROBLEM);
@@ -165,7 +165,7 @@ describe('under /developer and /partner every cause looks the same', () => {
   });
 });
 
-describe('under /oauth every cause looks the same', () => {
+describe('under /oauth every cause gets the same bytes', () => {
   const TOKEN = 'POST /oauth/token HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded';
   const basic = (text: string) => `Authorization: Basic ${Buffer.from(text).toString('base64')}`;
   test.each<[string, string, string]>([
@@ -208,7 +208,7 @@ describe('under /oauth every cause looks the same', () => {
   });
 });
 
-test('no refusal is answered before the floor', async () => {
+test('no failed authentication is answered before the minimum time', async () => {
   await using slow = await startTestGateway({ AUTH_FAILURE_FLOOR_MS: '600000' });
   slow.backends.answer({ issueToken: refuse, openAuthorization: refuse });
   await slow.fetch('/api/v1/profile');
@@ -219,6 +219,6 @@ test('no refusal is answered before the floor', async () => {
   for (const pause of slow.pauses) expect(pause).toBeGreaterThan(500_000);
 });
 
-test('the cause goes nowhere', () => {
+test('the cause of a failure is not logged', () => {
   expect(gateway.log.join('')).not.toContain('must not show');
 });

@@ -45,7 +45,7 @@ describe('users', () => {
     logoUrl: null,
   };
 
-  test('see pending approvals with the texts of the catalog, never the owner', async () => {
+  test('see pending approvals with the texts of the catalog, without the owner', async () => {
     const pendingApproval = {
       id: 'apr_1',
       status: PendingStatus.PENDING,
@@ -81,7 +81,7 @@ describe('users', () => {
     expect((await call('GET', '/partner/consent/pending/apr_1')).body.data).toEqual(expected);
   });
 
-  test('see, narrow and end grants', async () => {
+  test('list, narrow and end grants', async () => {
     const grant = {
       id: 'grt_1',
       app: profile,
@@ -122,7 +122,7 @@ describe('users', () => {
       dataFrom: '2026-01-01',
       expiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
     });
-    // A `+` that became a space on the way.
+    // An unencoded `+` arrives as a space.
     await call('PATCH', '/partner/consent/grants/grt_1', { expiresAt: '2026-06-01T02:00:00 02:00' });
     expect(gateway.backends.callsOf('narrowGrant')[1]?.request).toMatchObject({
       expiresAt: timestampFromDate(new Date('2026-06-01T00:00:00Z')),
@@ -134,7 +134,7 @@ describe('users', () => {
     expect((await call('GET', '/partner/consent/grants/grt_1/receipt')).body.data.receipt).toBe('a.b.c');
   });
 
-  test('see who read what', async () => {
+  test('list who read what', async () => {
     const record = (verdict: Verdict) => ({
       id: 'acc_1',
       at: time,
@@ -170,7 +170,7 @@ describe('users', () => {
     expect((await call('GET', '/partner/consent/accesses?clientId=app_1')).status).toBe(200);
   });
 
-  test('see how often each app read, day by day', async () => {
+  test('list how often each app read, by day', async () => {
     const day = { date: '2026-03-01', clientId: 'app_1', appName: 'One', released: 7, refused: 1 };
     gateway.backends.answer({ listAccessDays: () => ({ days: [day, { ...day, date: '2026-02-28' }] }) });
     const url = '/partner/consent/accesses/summary';
@@ -190,7 +190,7 @@ describe('users', () => {
     }
   });
 
-  test('preview what an app would see', async () => {
+  test('preview what an app would receive', async () => {
     gateway.backends.answer({ preview: () => ({ body: Buffer.from('{"data":{"total":1}}') }) });
     expect((await call('GET', '/partner/consent/preview?scope=read:mood')).body).toEqual({
       data: { total: 1 },
@@ -216,12 +216,12 @@ describe('users', () => {
     ['POST', '/partner/consent/pending/apr_1/approve', { scopes: 'read:mood' }, 'scopes'],
     ['POST', '/partner/consent/pending/apr_1/approve', { dataFrom: '2026-02-30' }, 'dataFrom'],
     ['POST', '/partner/consent/pending/apr_1/approve', { scope: ['read:mood'] }, 'scope'],
-  ])('%s %s with %j is told about %s', async (method, path, sent, parameter) => {
+  ])('%s %s with %j reports a violation of %s', async (method, path, sent, parameter) => {
     const { status, body } = await call(method, path, sent);
     expect([status, body.errors[0].parameter]).toEqual([400, parameter]);
   });
 
-  test('a foreign id reads as not found, whatever it looks like', async () => {
+  test("another person's id is answered as not found, whatever its form", async () => {
     gateway.backends.answer({
       getGrant: () => {
         throw notFound();
@@ -233,7 +233,7 @@ describe('users', () => {
     expect(new Set(bodies.map(({ body: { requestId: _, ...body } }) => JSON.stringify(body))).size).toBe(1);
   });
 
-  test('what the service finds at fault is named as it was', async () => {
+  test('violations found by the called service are reported unchanged', async () => {
     gateway.backends.answer({
       completeAuthorization: () => {
         throw invalidRequest('scopes', 'was not requested');

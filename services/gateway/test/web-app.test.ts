@@ -34,14 +34,14 @@ const get = async (path: string, headers: Record<string, string> = {}) => {
 
 describe('the page', () => {
   test.each(['/', '/approve/apr_1', '/apps', '/apps/grt_1', '/history', '/data', '/console', '/console/new'])(
-    'is under %s, signed in or not',
+    'is served at %s, signed in or not',
     async (path) => {
       const { status, text } = await get(path);
       expect([status, text.includes('id="root"')]).toEqual([200, true]);
     },
   );
 
-  test('lets nothing in from elsewhere, runs nothing inline and cannot be framed', async () => {
+  test('allows no external resources, no inline code and no framing', async () => {
     const { headers } = await get('/approve/apr_1');
     expect(headers.get('content-security-policy')).toMatch(
       /^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-[\w+/=]{24}'; img-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'$/,
@@ -53,7 +53,7 @@ describe('the page', () => {
     expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
   });
 
-  test('has a fresh nonce in each answer, the same in header and page', async () => {
+  test('has a new nonce in each response, equal in header and page', async () => {
     const answers = [await get('/'), await get('/')];
     const nonces = answers.map(({ text }) => /nonce="([^"]+)"/.exec(text)?.[1] ?? '');
     expect(nonces[0]).not.toBe(nonces[1]);
@@ -62,7 +62,7 @@ describe('the page', () => {
     }
   });
 
-  test('says so where none is built', async () => {
+  test('says that it is not built when it is not', async () => {
     await using bare = await startTestGateway({ WEB_DIRECTORY: join(directory, 'nothing') });
     const response = await bare.fetch('/');
     expect([response.status, await response.text()]).toEqual([
@@ -73,7 +73,7 @@ describe('the page', () => {
 });
 
 describe('its files', () => {
-  test('may be kept for good, since their names change with them, and come compressed', async () => {
+  test('are cacheable for ever, because their names contain a hash, and are compressed', async () => {
     const { status, headers, text } = await get('/assets/a-1.js', { 'accept-encoding': 'gzip' });
     expect([status, text, headers.get('content-encoding')]).toEqual([200, 'plain()', 'gzip']);
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
@@ -81,7 +81,7 @@ describe('its files', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test('come in what the browser takes, brotli before gzip', async () => {
+  test('are sent in the best encoding that the browser accepts, brotli before gzip', async () => {
     const take = async (accepted: string) => {
       const { text, headers } = await get('/assets/a-1.js', { 'accept-encoding': accepted });
       return [text, headers.get('content-encoding'), headers.get('vary')];
@@ -91,7 +91,7 @@ describe('its files', () => {
     expect(await take('identity')).toEqual(['plain()', null, 'Accept-Encoding']);
   });
 
-  test('are there as they were at the start, also when they are gone from the disk', async () => {
+  test('are served as they were at start-up, even after deletion from the disk', async () => {
     await rm(join(directory, 'assets/gone-1.css'));
     const { status, headers, text } = await get('/assets/gone-1.css');
     expect([status, text, headers.get('content-type')]).toEqual([200, 'a{}', 'text/css; charset=utf-8']);
@@ -105,7 +105,7 @@ describe('its files', () => {
     '/assets/%2e%2e/secret.txt',
     '/secret.txt',
     '/index.html',
-  ])('%s is none of them', async (path) => {
+  ])('%s is not one of them', async (path) => {
     const { status, text } = await get(path);
     expect([status, text.includes('not to be served')]).toEqual([404, false]);
   });
@@ -137,27 +137,27 @@ describe('signing in', () => {
 describe('signing out', () => {
   const post = (headers: Record<string, string>) => gateway.fetch('/sign-out', { method: 'POST', headers });
 
-  test('removes the session cookie, also one that is no session', async () => {
+  test('removes the session cookie, even an invalid one', async () => {
     const response = await post({ 'sec-fetch-site': 'same-origin', cookie: 'session=expired' });
     expect([response.status, await response.json()]).toEqual([200, { data: { signedOut: true } }]);
     expect(response.headers.get('set-cookie')).toBe('session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax');
   });
 
   test.each([{}, { 'sec-fetch-site': 'cross-site' }, { origin: 'https://evil.test' }])(
-    'is refused to pages of others: %j',
+    'refuses requests from other sites: %j',
     async (headers) => {
       const response = await post(headers);
       expect([response.status, response.headers.get('set-cookie')]).toEqual([401, null]);
     },
   );
 
-  test('takes a POST, so that no link signs anybody out', async () => {
+  test('requires POST, so that a link cannot sign anybody out', async () => {
     const { status, headers } = await get('/sign-out');
     expect([status, headers.get('allow'), headers.get('set-cookie')]).toEqual([405, 'POST', null]);
   });
 });
 
-test('a page learns who is signed in, and nothing else', async () => {
+test('a page can read who is signed in, and nothing else', async () => {
   const cookie = `session=${await gateway.sessions.issueSession('ada', { expiresInSeconds: 3_600 })}`;
   const { status, text } = await get('/partner/session', { cookie });
   expect([status, JSON.parse(text)]).toEqual([200, { data: { userId: 'ada' } }]);

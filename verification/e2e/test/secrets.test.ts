@@ -102,7 +102,7 @@ test('no secret stands in any line of any log, although the logs tell of the req
   for (const said of [
     '/oauth/token',
     '/oauth/revoke',
-    'request refused for now',
+    'request failed temporarily',
     'INSERT INTO access_record',
   ]) {
     expect(text).toContain(said);

@@ -21,7 +21,10 @@ export interface Authenticated {
   readonly hash: Buffer;
 }
 
-/** A token that was issued and is no longer alive. Answered as every other failure, and counted for the token alone. */
+/**
+ * A token that was issued but is no longer alive. It gets the same response as every other failure, but counts against the token
+ * only, not against the address.
+ */
 export class DeadToken extends AppError {
   constructor() {
     super('unauthorized', '', { cause: 'token is no longer alive' });
@@ -39,7 +42,10 @@ export interface AuthenticatorOptions {
   readonly clock: Clock;
 }
 
-/** Tells who stands behind an access token: from the cache, else from authorization, asked once for all who wait. */
+/**
+ * Resolves an access token to its principal, from the cache or from authorization. Concurrent requests for one token share one
+ * call.
+ */
 export class Authenticator {
   readonly #tokens: AuthenticatorOptions['tokens'];
   readonly #cache: PrincipalCache;
@@ -60,21 +66,21 @@ export class Authenticator {
     const cached = this.#cache.find(key);
     if (cached !== null) return { principal: cached, fromCache: true, hash };
     const flight = this.#flights.get(key);
-    // An answer asked for before an eviction must not serve a request that came after it.
+    // An answer requested before an eviction must not serve a request that arrived after it.
     if (flight !== undefined && flight.generation === this.#cache.generation) {
       return { principal: await flight.answer, fromCache: false, hash };
     }
     return { principal: await this.#ask(key, hash), fromCache: false, hash };
   }
 
-  /** The same token judged by facts of this moment. Throws as `authenticate`. */
+  /** Introspects the token again, bypassing the cache. Throws the same errors as `authenticate`. */
   async renew({ hash }: Authenticated): Promise<Authenticated> {
     const key = toCacheKey(hash);
     this.#cache.forget(key);
     return { principal: await this.#ask(key, hash), fromCache: false, hash };
   }
 
-  /** The record step found the facts out of date. */
+  /** Drops the cached facts of a token after the record step has found them out of date. */
   forget({ hash }: Authenticated): void {
     this.#cache.forget(toCacheKey(hash));
   }
@@ -102,7 +108,7 @@ export class Authenticator {
   }
 }
 
-/** The key of a token in the cache: the 32 bytes of its SHA-256 as a text. */
+/** The cache key of a token: the 32 bytes of its SHA-256 as a latin1 string. */
 export function toCacheKey(hash: Uint8Array): string {
   return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString('latin1');
 }
@@ -134,7 +140,7 @@ function toGrantFacts({ status, scopes, expiresAt }: GrantMessage): GrantFacts {
 
 const sharedScopes = new LRUCache<string, ReadonlySet<string>>({ max: 1_000 });
 
-/** Most tokens carry one of few sets of scopes, so one set serves them all. */
+/** Most tokens carry one of a few scope sets, so they share the set objects. */
 function shareScopes(scopes: readonly string[]): ReadonlySet<string> {
   const key = scopes.join(' ');
   const known = sharedScopes.get(key);

@@ -7,25 +7,28 @@ import type { EvictionSubject, PrincipalCache } from './principal-cache.ts';
 
 const CHANNEL = 'phds.events.v1';
 
-/** Empties the cache of what the ledger has ended. Best effort: what is missed dies within a minute by itself. */
+/**
+ * Evicts cached tokens when consent publishes that something has ended. Best effort: an entry whose eviction is lost still expires
+ * within a minute.
+ */
 export function subscribeEvictions(redisUrl: string, cache: PrincipalCache, log: Logger): AsyncDisposable {
   return subscribeRedis(
     redisUrl,
     {
       channels: [CHANNEL],
       onMessage: (_channel, payload) => applyEviction(payload, cache, log),
-      // What was published while nobody listened is lost, so nothing remembered can be trusted.
+      // Messages published while disconnected are lost, so any entry may be out of date.
       onSubscribed: () => cache.clear(),
     },
     log,
   );
 }
 
-/** Applies one published message; one that cannot be read empties the whole cache. */
+/** Applies one published message. An unreadable message clears the whole cache. */
 export function applyEviction(payload: Uint8Array, cache: PrincipalCache, log: Logger): void {
   const subject = findSubject(payload);
   if (subject === null) {
-    log.warn('an eviction could not be read; the whole cache goes');
+    log.warn('unreadable eviction message; clearing the whole token cache');
     cache.clear();
   } else cache.evict(subject);
 }

@@ -5,16 +5,16 @@ import type { Principal } from '../domain/principal.ts';
 /** How many evictions are kept for each kind (family, grant, app). */
 const MAX_EVICTIONS = 10_000;
 
-/** What an eviction is about: everything that was remembered of it goes. */
+/** Identifies the entries that an eviction removes. */
 export interface EvictionSubject {
   readonly kind: 'token' | 'family' | 'grant' | 'client';
-  /** An id; of a token, its cache key. */
+  /** An id; for a token, its cache key. */
   readonly value: string;
 }
 
 export interface PrincipalCacheOptions {
   readonly maxTokens: number;
-  /** The longest that facts are remembered. Milliseconds. */
+  /** Maximum lifetime of an entry, in milliseconds. */
   readonly ttlMs: number;
   readonly clock: Clock;
 }
@@ -22,16 +22,16 @@ export interface PrincipalCacheOptions {
 interface Entry {
   readonly principal: Principal;
   readonly until: number;
-  /** Up to this generation no eviction is about it. */
+  /** The last generation at which this entry was checked and found not evicted. */
   generation: number;
 }
 
 type Group = Exclude<EvictionSubject['kind'], 'token'>;
 
 /**
- * Facts about live access tokens, by the hash of the token, for less than a minute. Facts only: scope and consent are judged
- * for each request. Evicting a family, grant or app costs the same however many tokens it has: its latest eviction is written down, and a
- * token that was remembered before is dropped when it is looked up.
+ * Caches facts about live access tokens for less than a minute, keyed by token hash. Decisions are not cached: scope and consent
+ * are judged for each request. Evicting a family, grant or app takes constant time, however many tokens it has: only its latest
+ * eviction is stored, and older entries are dropped when they are looked up.
  */
 export class PrincipalCache {
   readonly #entries: LRUCache<string, Entry>;
@@ -50,12 +50,12 @@ export class PrincipalCache {
     this.#entries = new LRUCache({ max: maxTokens });
   }
 
-  /** Grows with every eviction. An answer asked for in an older generation may be what the eviction is about. */
+  /** Grows with every eviction. An answer requested in an older generation may already be out of date. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Tokens held, those among them that an eviction is about and nobody has asked for since. */
+  /** Number of stored tokens, including evicted ones that have not been looked up since. */
   get size(): number {
     return this.#entries.size;
   }
@@ -68,14 +68,14 @@ export class PrincipalCache {
     return null;
   }
 
-  /** Remembers facts that were asked for at `askedAt` (ms) in `generation`; does nothing when an eviction came since. */
+  /** Stores facts that were requested at `askedAt` (ms) in `generation`. Does nothing if an eviction has happened since. */
   put(key: string, principal: Principal, askedAt: number, generation: number): void {
     if (generation !== this.#generation) return;
     const until = Math.min(askedAt + this.#ttlMs * shareOfLifetime(key), principal.expiresAt);
     this.#entries.set(key, { principal, until, generation });
   }
 
-  /** Forgets one token because of what was learnt about it; says nothing about answers under way. */
+  /** Drops one token. Answers to calls already in progress can still be stored. */
   forget(key: string): void {
     this.#entries.delete(key);
   }
@@ -104,9 +104,11 @@ export class PrincipalCache {
   }
 }
 
-/** The latest eviction of each id, as its generation. When an old eviction is discarded, every entry older than it counts as evicted. */
+/**
+ * The generation of the latest eviction of each id. Once an old eviction is discarded, every entry older than it counts as evicted.
+ */
 class Evictions {
-  /** In the order of generations. */
+  /** Ordered by generation. */
   readonly #latest = new Map<string, number>();
   #discarded = 0;
 
@@ -126,8 +128,8 @@ class Evictions {
 }
 
 /**
- * Above a half, at most 1; evenly spread over tokens and the same for a token each time. Tokens that were asked for together, because a
- * gateway started or lost touch with Redis, are so asked for again over half a lifetime, and not in one moment.
+ * A fraction above 0.5 and at most 1, evenly distributed over tokens and constant for each token. It spreads expiry: tokens cached
+ * at the same moment (after a start or a Redis reconnection) do not all expire at once.
  */
 function shareOfLifetime(key: string): number {
   return 1 - (key.charCodeAt(0) & 0xff) / 512;

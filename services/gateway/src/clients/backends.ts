@@ -21,7 +21,7 @@ export interface Backends extends Disposable {
   readonly previews: Client<typeof PreviewService>;
 }
 
-/** Opens a channel to each service; they connect when first used. */
+/** Opens a channel to each service. Channels connect on first use. */
 export function openBackends(config: GatewayConfig): Backends {
   const tokens = createServiceTokenSource({ service: 'gateway', privateKeyPem: config.SERVICE_PRIVATE_KEY });
   const tls = toTlsFiles(config);

@@ -1,4 +1,6 @@
-/** What stands for one client in limits: an IPv4 address, or the /64 network of an IPv6 one, which one client owns whole. */
+/**
+ * The limit key of a client: an IPv4 address, or the /64 network of an IPv6 address, because one client usually owns the whole /64.
+ */
 export function toAddressKey(address: string): string {
   const plain = address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
   if (!plain.includes(':')) return plain;

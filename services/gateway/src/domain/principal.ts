@@ -1,4 +1,4 @@
-/** The facts behind a live access token, as authorization and the ledger told them. Times in ms since the epoch. */
+/** The facts about a live access token, from authorization and the ledger. Times in ms since the epoch. */
 export interface Principal {
   readonly clientId: string;
   /** Empty for a userless token. */
@@ -7,25 +7,25 @@ export interface Principal {
   readonly familyId: string;
   readonly scopes: ReadonlySet<string>;
   readonly expiresAt: number;
-  /** Null for a userless token, and when the ledger could not be asked. */
+  /** Null for a userless token, and when consent could not be reached. */
   readonly grant: GrantFacts | null;
-  /** False: nothing is known about consent, and only the record step decides (contract section 8). */
+  /** False when nothing is known about consent; the record step alone then decides (contract section 8). */
   readonly ledgerChecked: boolean;
   /** Signed assertion for health-data; empty for a userless token. */
   readonly assertion: string;
 }
 
-/** A consent grant as the ledger had it. */
+/** A consent grant as stored in the ledger. */
 export interface GrantFacts {
   readonly active: boolean;
   readonly scopes: ReadonlySet<string>;
   readonly expiresAt: number;
 }
 
-/** Whether a principal may read what `scope` opens, judged by the facts at hand. */
+/** Whether a principal may read data that needs `scope`, according to the known facts. */
 export type Judgement = 'allowed' | 'insufficient_scope' | 'consent_required';
 
-/** Judges scope, then consent (contract section 2). Never authoritative about revocation: the record step is. */
+/** Judges scope, then consent (contract section 2). Revocation is decided by the record step, not here. */
 export function judge(principal: Principal, scope: string, now: number): Judgement {
   if (!principal.scopes.has(scope)) return 'insufficient_scope';
   if (principal.userId === '') return 'consent_required';

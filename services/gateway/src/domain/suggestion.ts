@@ -1,6 +1,6 @@
 const FARTHEST = 3;
 
-/** The candidate that the text was probably meant to be; null when none is near. */
+/** The most similar candidate; null when none is similar enough. */
 export function findSuggestion(text: string, candidates: readonly string[]): string | null {
   const wanted = text.slice(0, 64).toLowerCase();
   const near = candidates
@@ -10,7 +10,7 @@ export function findSuggestion(text: string, candidates: readonly string[]): str
   return near[0]?.candidate ?? null;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one text into the other. */
+/** The Damerau-Levenshtein distance: insertions, deletions, replacements and swaps of neighbours. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

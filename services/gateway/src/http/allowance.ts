@@ -5,7 +5,7 @@ import type { CostlyRequest } from '../limits/surface-limits.ts';
 import type { Exchange } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 
-/** Tells the caller how it stands with a limit, on whatever is answered but the uniform 401. Throws `rate_limited` beyond the limit. */
+/** Adds the rate limit header fields to the response. Not used for the uniform 401. Throws `rate_limited` beyond the limit. */
 export function applyAllowance(response: ServerResponse, allowance: Allowance): void {
   response.setHeader('RateLimit-Policy', allowance.policy);
   response.setHeader('RateLimit', allowance.state);
@@ -14,13 +14,16 @@ export function applyAllowance(response: ServerResponse, allowance: Allowance): 
   }
 }
 
-/** Takes back what `applyAllowance` would tell, for answers that must look the same with and without it. */
+/** Removes the fields set by `applyAllowance`, for answers that must be identical with and without it. */
 export function withdrawAllowance(response: ServerResponse): void {
   response.removeHeader('RateLimit-Policy');
   response.removeHeader('RateLimit');
 }
 
-/** Takes a costly request from its own bucket, after the surface's; the answer names the own one. Throws `rate_limited` beyond the limit. */
+/**
+ * Counts a costly request against its own limit, after the limit of its surface. The header fields describe the costly limit.
+ * Throws `rate_limited` beyond it.
+ */
 export async function limitCostly(
   gateway: Gateway,
   { response }: Exchange,

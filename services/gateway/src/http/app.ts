@@ -13,7 +13,7 @@ import { transportHeaders } from './respond.ts';
 import { isUnder, surfaceOf } from './surface.ts';
 import { createWebRouter } from './web/router.ts';
 
-/** The public interface: `/api` by a handler of its own, which is the hot path; the rest by routers. */
+/** Builds the public interface. `/api` is the hot path and has its own handler; Express routers serve the rest. */
 export function createApp(gateway: Gateway): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
@@ -40,7 +40,7 @@ export function createApp(gateway: Gateway): Express {
 
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
-/** One line for each request that is no data request; never a path, a query or a body. */
+/** Logs one line for each request outside the data API. Never logs a path, a query or a body. */
 function logExchange({ log }: Gateway): RequestHandler {
   return (request, response, next) => {
     const exchange = exchangeOf(request, response);
@@ -76,7 +76,7 @@ function handleError(gateway: Gateway): ErrorRequestHandler {
   };
 }
 
-/** Express itself throws at a path with a bad percent escape, with a status of 400. */
+/** Express throws an error with status 400 for a path with a bad percent escape. */
 function toHttpError(caught: unknown): AppError {
   if (caught instanceof URIError) return invalidRequest('path', 'has a bad percent escape');
   return toAppError(caught);

@@ -7,13 +7,13 @@ export const JSON_TYPE = 'application/json';
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 const BOTH_TYPES = `${JSON_TYPE} or ${FORM_TYPE}`;
 
-/** The text of a body and what it is; an empty body may come without a type. */
+/** The text of a body and its media type. An empty body may have no type. */
 export interface Body {
   readonly type: typeof JSON_TYPE | typeof FORM_TYPE;
   readonly text: string;
 }
 
-/** Reads a body of JSON or form text. Throws 413, 415, or `invalid_request` when it is not UTF-8 or breaks off. */
+/** Reads a JSON or form body as text. Throws 413, 415, or `invalid_request` when it is not UTF-8 or is cut off. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') throw unsupportedMediaType(BOTH_TYPES);
@@ -46,7 +46,7 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
       reject(drain(request, maxBytes));
     }
   });
-  // Reports the end also of a request whose client has left already.
+  // `finished` also reports the end of a request whose client has already disconnected.
   finished(request, { writable: false }, (error) => {
     if (error == null) resolve(Buffer.concat(chunks));
     else reject(invalidRequest('body', 'broke off before its end'));
@@ -54,7 +54,7 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
   return promise;
 }
 
-/** What is on its way is read and dropped, so that the client gets to see the answer; the server's time limit ends it. */
+/** Reads and discards the rest of the body so that the client can receive the answer. The server's request timeout bounds it. */
 function drain(request: IncomingMessage, maxBytes: number): Error {
   request.resume();
   return bodyTooLarge(maxBytes);

@@ -24,7 +24,7 @@ const PENDING: Readonly<Record<Name<typeof PENDING_STATUSES>, PendingStatus>> = 
   cancelled: PendingStatus.CANCELLED,
 };
 
-/** The statuses of the internal contracts by their public names, both ways. */
+/** Maps internal status values to their public names and back. */
 export const toAppStatus = (name: Name<typeof APP_STATUSES>): AppStatus => APP[name];
 export const toGrantStatus = (name: Name<typeof GRANT_STATUSES>): GrantStatus => GRANT[name];
 export const toPendingStatus = (name: Name<typeof PENDING_STATUSES>): PendingStatus => PENDING[name];

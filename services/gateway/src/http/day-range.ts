@@ -1,7 +1,7 @@
 import { isCalendarDate } from '../domain/instant.ts';
 import type { ListQuery } from './list-query.ts';
 
-/** Reads `from` and `to` of a list of days, both inclusive; empty where not given. Faults are reported to the query. */
+/** Reads `from` and `to` (dates, both inclusive) of a list of days; empty when absent. Invalid values are reported to the query. */
 export function readDayRange(query: ListQuery): { from: string; to: string } {
   const [from, to] = [readDate(query, 'from'), readDate(query, 'to')];
   if (from !== '' && to !== '' && from > to) query.fault('from', 'must not be after "to"');

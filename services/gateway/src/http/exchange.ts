@@ -7,24 +7,24 @@ import type { Request, Response } from 'express';
 import { findAccessToken } from './bearer.ts';
 import type { SignedIn } from './session.ts';
 
-/** One request and its answer on the surfaces that people and developers use; the data path does without. */
+/** One request and its response on the surfaces outside the data API. */
 export interface Exchange {
   readonly request: Request;
   readonly response: Response;
   readonly requestId: string;
-  /** `performance.now()` of its arrival. */
+  /** `performance.now()` when the request arrived. */
   readonly startedAt: number;
-  /** Pattern of the matched route, for the log; the path itself may hold a capability. */
+  /** Pattern of the matched route, for the log. The path itself may contain a secret id. */
   route: string;
-  /** Client id that was presented, whoever presented it. */
+  /** The client id that the request presented, not yet verified. */
   presentedClientId: string | undefined;
-  /** Set where a session is required. */
+  /** Set on routes that require a session. */
   session: SignedIn | undefined;
 }
 
 const exchanges = new WeakMap<IncomingMessage, Exchange>();
 
-/** The exchange that a request belongs to; made when first asked for. */
+/** Returns the exchange of a request, creating it on first use. */
 export function exchangeOf(request: Request, response: Response): Exchange {
   const known = exchanges.get(request);
   if (known !== undefined) return known;
@@ -41,7 +41,7 @@ export function exchangeOf(request: Request, response: Response): Exchange {
   return exchange;
 }
 
-/** What a request presents to authenticate with, as `FailedAuthentication` has it. */
+/** The presented credential, in the form that `FailedAuthentication` needs. */
 export function credentialOf({ presentedClientId, request }: Exchange): string | undefined {
   return presentedClientId ?? findAccessToken(request.headersDistinct['authorization'] ?? []) ?? undefined;
 }
@@ -51,7 +51,7 @@ export function userOf(exchange: Exchange): string {
   return requireSession(exchange).userId;
 }
 
-/** Call options that carry the person's session to the service that acts on it. Throws `unauthorized` without a session. */
+/** Call options that forward the person's session to the called service. Throws `unauthorized` without a session. */
 export function onBehalf(exchange: Exchange): CallOptions {
   return { headers: { [SESSION_METADATA]: requireSession(exchange).jwt } };
 }

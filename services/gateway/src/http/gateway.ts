@@ -9,10 +9,10 @@ import type { SurfaceLimits } from '../limits/surface-limits.ts';
 import type { RefusalCounts } from '../usage/refusal-counts.ts';
 import type { SessionReader } from './session.ts';
 
-/** Waits so many milliseconds; injected so that tests need not. */
+/** Waits this many milliseconds; injected so that tests do not wait. */
 export type Pause = (milliseconds: number) => Promise<void>;
 
-/** What the HTTP surfaces are made of. */
+/** The dependencies of the HTTP surfaces. */
 export interface Gateway {
   readonly config: GatewayConfig;
   readonly log: Logger;

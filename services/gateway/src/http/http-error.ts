@@ -1,7 +1,7 @@
 import type { ProblemCode, ProblemStatus } from '@phds/catalog/problems';
 import { AppError, type Reason } from '@phds/service-kit/errors';
 
-/** What only HTTP knows of a refusal: a status of its own, header fields, further members of the body. */
+/** An error with HTTP-specific parts: its own status, header fields, or additional members of the body. */
 export class HttpError extends AppError {
   readonly status: number;
   readonly code: ProblemCode;
@@ -32,7 +32,7 @@ export function unsupportedMediaType(accepted: string): HttpError {
   return new HttpError(415, 'INVALID_REQUEST', `The body must be ${accepted}, in UTF-8 and not compressed.`);
 }
 
-/** The connection stays: closing it while the client still sends would take the answer from it. */
+/** The connection is not closed here: a client that is still sending would then lose the response. */
 export function bodyTooLarge(maxBytes: number): HttpError {
   return new HttpError(413, 'INVALID_REQUEST', `The body must not be larger than ${maxBytes} bytes.`);
 }
@@ -53,20 +53,20 @@ interface Meaning {
   readonly title: string;
 }
 
-/** A meaning whose status is one that the catalog has for its code. */
+/** A meaning whose status is the one that the catalog gives for its code. */
 type ListedMeaning = {
   [C in ProblemCode]: Meaning & { readonly code: C; readonly status: ProblemStatus<C> };
 }[ProblemCode];
 
-/** One total table: every reason's HTTP status and code (contract section 2). */
+/** The HTTP status and code of every reason (contract section 2). */
 const MEANING: Readonly<Record<Reason, ListedMeaning>> = {
   internal: { status: 500, code: 'INTERNAL_ERROR', title: 'Internal error' },
   unavailable: { status: 503, code: 'INTERNAL_ERROR', title: 'Temporarily unavailable' },
-  // Ours to fix, and nobody else's business.
+  // Internal misconfiguration; details are only logged.
   caller_not_admitted: { status: 500, code: 'INTERNAL_ERROR', title: 'Internal error' },
   unauthorized: { status: 401, code: 'UNAUTHORIZED', title: 'Unauthorized' },
   token_expired: { status: 401, code: 'TOKEN_EXPIRED', title: 'Access token expired' },
-  // Seen outside only when a renewed assertion is refused as well: clocks apart, so asking again may help.
+  // Reaches clients only when the renewed assertion is refused too, because clocks differ. A retry may succeed.
   assertion_stale: { status: 503, code: 'INTERNAL_ERROR', title: 'Temporarily unavailable' },
   insufficient_scope: { status: 403, code: 'INSUFFICIENT_SCOPE', title: 'Insufficient scope' },
   consent_required: { status: 403, code: 'CONSENT_REQUIRED', title: 'Consent required' },
@@ -85,7 +85,7 @@ const MEANING: Readonly<Record<Reason, ListedMeaning>> = {
   unauthorized_client: { status: 400, code: 'UNAUTHORIZED_CLIENT', title: 'Unauthorized client' },
 };
 
-/** What an error comes to over HTTP. */
+/** Status, code and title of an error over HTTP. */
 export function meaningOf(error: AppError): Meaning {
   const meaning: Meaning = MEANING[error.reason];
   if (!(error instanceof HttpError)) return meaning;
@@ -104,7 +104,7 @@ const TITLES: Readonly<Record<number, string>> = {
 
 const DEFAULT_RETRY_SECONDS = 1;
 
-/** Header fields that go with an error: those of its own, `Retry-After`, and challenges to a live token (RFC 6750 3). */
+/** Header fields of an error: its own, `Retry-After`, and `WWW-Authenticate` challenges for a live token (RFC 6750 3). */
 export function errorHeaders(error: AppError): Record<string, string> {
   const headers: Record<string, string> = error instanceof HttpError ? { ...error.headers } : {};
   const { status } = meaningOf(error);

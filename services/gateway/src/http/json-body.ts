@@ -8,13 +8,13 @@ import { Violations } from './violations.ts';
 
 export interface JsonBodyOptions {
   readonly maxBytes: number;
-  /** An absent body means `{}`. */
+  /** Treats an absent body as `{}`. */
   readonly optional?: boolean;
-  /** For bodies that an HTML form may send: turns its fields into the object that JSON would have been. */
+  /** For bodies that an HTML form may send: converts its fields to the equivalent JSON object. */
   readonly fromForm?: (fields: readonly [name: string, value: string][]) => Record<string, unknown>;
 }
 
-/** Reads a JSON body by a strict schema; throws 413, 415, or `invalid_request` naming each field at fault. */
+/** Reads a JSON body and validates it against a strict schema. Throws 413, 415, or `invalid_request` naming each invalid field. */
 export async function readJsonBody<S extends z.ZodObject>(
   request: IncomingMessage,
   schema: S,

@@ -3,28 +3,28 @@ import { readPage } from './page-parameters.ts';
 import { parseQuery, splitUrl } from './query.ts';
 import { Violations } from './violations.ts';
 
-/** One page of a list as it was asked for. */
+/** The requested page of a list. */
 export interface Page {
   readonly page: number;
   readonly pageSize: number;
 }
 
-/** A query with its strangers and repetitions found out; the caller reads its own parameters and then calls `check`. */
+/** A query whose unknown and repeated parameters have been reported. The caller reads its own parameters, then calls `check`. */
 export interface ListQuery {
   readonly page: Page;
   find(name: string): string | undefined;
-  /** Reports a parameter that is at fault. */
+  /** Reports an invalid parameter. */
   fault(name: string, message: string): void;
-  /** Throws `invalid_request` naming every parameter at fault. */
+  /** Throws `invalid_request` naming every invalid parameter. */
   check(): void;
 }
 
-/** Reads the query of a list endpoint: `page`, `pageSize` and the filters named. Throws at a bad percent escape. */
+/** Reads the query of a list endpoint: `page`, `pageSize` and the named filters. Throws on a bad percent escape. */
 export function readListQuery(url: string, filters: readonly string[] = []): ListQuery {
   return readQuery(url, ['page', 'pageSize', ...filters]);
 }
 
-/** Reads the query of any other endpoint: the parameters named and no others. */
+/** Reads the query of any other endpoint. Only the named parameters are allowed. */
 export function readQuery(url: string, known: readonly string[]): ListQuery {
   const query = parseQuery(splitUrl(url).rawQuery);
   const violations = new Violations();
@@ -40,7 +40,7 @@ export function readQuery(url: string, known: readonly string[]): ListQuery {
   };
 }
 
-/** A filter that is one of a closed set; undefined where it is not given. */
+/** Reads a filter that takes one of a fixed set of values; undefined when absent. */
 export function findChoice<T extends string>(
   query: ListQuery,
   name: string,

@@ -8,7 +8,7 @@ import { sendProblem, toProblem } from './problem.ts';
 import { GUARDS, type Headers } from './respond.ts';
 import { type Surface, surfaceOf } from './surface.ts';
 
-/** How long a client may go on sending before its connection is cut: cut at once, it might not get to see the answer. */
+/** How long the connection stays open for a client that is still sending, so that it can receive the response. */
 const LINGER_MS = 1_000;
 
 const MALFORMED = new HttpError(400, 'INVALID_REQUEST', 'The request is not well-formed HTTP.');
@@ -21,19 +21,23 @@ const REFUSALS: Readonly<Record<string, HttpError>> = {
 const NO_HOST = new HttpError(400, 'INVALID_REQUEST', 'The Host field is missing.');
 const EXPECTATION = new HttpError(417, 'INVALID_REQUEST', 'No expectation but 100-continue is met.');
 
-/** A connection, and the answer to the request that is under way on it. */
+/** A connection with the response to its current request. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
 
-/** Answers what Node itself would refuse without a body: these refusals have a `code` like every other. */
+/**
+ * Answers requests that Node's HTTP parser rejects. Node would answer without a body; these responses have a `code` like all
+ * others.
+ */
 export function answerMalformedRequests(server: Server, transport: Headers, clock: Clock): void {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>
     sendProblem(response, EXPECTATION, newId('req', 96), transport),
   );
   server.on('clientError', (error: NodeJS.ErrnoException, socket: HttpSocket) => {
-    // The parser reports later bytes of the same connection again; they have been answered.
+    // The parser also reports bytes that arrive on this connection after the answer.
     if (socket.writableEnded) return;
     const response = socket._httpMessage ?? null;
-    // Where part of an answer is out, another one would be taken for the rest of it. Node's own handler asks the same.
+    // Once part of a response has been sent, the client would read a second one as its continuation. Node's own handler makes the
+    // same check.
     const isAnswering = response?.headersSent === true;
     const refusal = error.code === 'ECONNRESET' || isAnswering ? null : findRefusal(error);
     if (refusal === null || !socket.writable) return void socket.destroy();
@@ -42,7 +46,7 @@ export function answerMalformedRequests(server: Server, transport: Headers, cloc
   });
 }
 
-/** Refuses an HTTP/1.1 request without `Host` (RFC 9112 3.2); answers whether it did. */
+/** Refuses an HTTP/1.1 request without `Host` (RFC 9112 3.2). Returns whether it did. */
 export function refuseWithoutHost(
   { httpVersion, rawHeaders }: IncomingMessage,
   response: ServerResponse,
@@ -56,7 +60,7 @@ export function refuseWithoutHost(
   return true;
 }
 
-/** The URL of the request that is under way; empty before its head has arrived. Express shortens `url` within a router. */
+/** The URL of the current request; empty until its head has arrived. Not `url`, which Express shortens inside routers. */
 function findUrl(response: ServerResponse | null): string {
   const request: (IncomingMessage & { readonly originalUrl?: string }) | undefined = response?.req;
   return request?.originalUrl ?? request?.url ?? '';

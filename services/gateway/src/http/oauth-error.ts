@@ -4,7 +4,7 @@ import type { AppError } from '@phds/service-kit/errors';
 import { errorHeaders, meaningOf } from './http-error.ts';
 import { type Headers, send } from './respond.ts';
 
-/** `error` of RFC 6749 4.1.2.1 and 5.2 for each code, and what to say where the error itself says nothing. */
+/** The `error` of RFC 6749 4.1.2.1 and 5.2 for each code, and the default description. */
 const ERRORS: Partial<Record<ProblemCode, readonly [error: string, description: string]>> = {
   UNAUTHORIZED: ['invalid_client', 'Client authentication failed.'],
   INVALID_GRANT: ['invalid_grant', 'The grant is not valid.'],
@@ -17,10 +17,10 @@ const ERRORS: Partial<Record<ProblemCode, readonly [error: string, description: 
 
 const MALFORMED = ['invalid_request', 'The request is not valid.'] as const;
 
-/** On every answer of the OAuth endpoints (RFC 6749 5.1). */
+/** Sent with every response of the OAuth endpoints (RFC 6749 5.1). */
 export const OAUTH_HEADERS: Headers = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
 
-/** Sends an error as RFC 6749 JSON. An authentication failure never comes here: see uniform-401. */
+/** Sends an error as RFC 6749 JSON. Authentication failures use uniform-401 instead. */
 export function sendOauthError(
   response: ServerResponse,
   error: AppError,
@@ -31,7 +31,6 @@ export function sendOauthError(
   send(response, status, { ...headers, ...extra }, body);
 }
 
-/** An error as RFC 6749 JSON. */
 export function toOauthError(
   error: AppError,
   requestId: string,
@@ -52,7 +51,7 @@ export function toOauthError(
   return { status, headers, body: JSON.stringify(body) };
 }
 
-/** Under /oauth only the codes of contract section 2 exist; a state that forbids a request makes it an invalid one. */
+/** Under /oauth only the codes of contract section 2 exist; a conflict becomes an invalid request. */
 function toOauthMeaning(error: AppError): { status: number; code: ProblemCode } {
   const { status, code } = meaningOf(error);
   if (code in ERRORS || code === 'NOT_FOUND') return { status, code };
@@ -61,7 +60,7 @@ function toOauthMeaning(error: AppError): { status: number; code: ProblemCode } 
     : { status: status === 409 ? 400 : status, code: 'INVALID_REQUEST' };
 }
 
-/** `error_description` is printable ASCII without quotes and backslashes (RFC 6749 5.2). */
+/** Restricts `error_description` to printable ASCII without quotes and backslashes (RFC 6749 5.2). */
 function clean(text: string): string {
   return text.replaceAll('"', "'").replaceAll(/[^\x20-\x5B\x5D-\x7E]/g, '?');
 }

@@ -4,7 +4,7 @@ import type { AppError } from '@phds/service-kit/errors';
 import { errorHeaders, HttpError, meaningOf } from './http-error.ts';
 import { type Headers, send } from './respond.ts';
 
-/** What to say where the error itself says nothing. */
+/** Default detail for errors without a message. */
 const DETAILS: Partial<Record<ProblemCode, string>> = {
   TOKEN_EXPIRED: 'The access token is past its expiry. Refresh it.',
   INSUFFICIENT_SCOPE: 'The access token does not carry the scope of this endpoint.',
@@ -21,7 +21,7 @@ const DETAILS: Partial<Record<ProblemCode, string>> = {
   NO_SCOPES_APPROVED: 'At least one scope has to be approved.',
 };
 
-/** Sends an error as RFC 9457 `application/problem+json`. An authentication failure never comes here: see uniform-401. */
+/** Sends an error as RFC 9457 `application/problem+json`. Authentication failures use uniform-401 instead. */
 export function sendProblem(
   response: ServerResponse,
   error: AppError,
@@ -32,7 +32,6 @@ export function sendProblem(
   send(response, status, { ...headers, ...extra }, body);
 }
 
-/** An error as RFC 9457 `application/problem+json`. */
 export function toProblem(
   error: AppError,
   requestId: string,
@@ -59,7 +58,7 @@ export function toProblem(
   return { status, headers, body: JSON.stringify(body) };
 }
 
-/** Tells a client with a real token what is wrong with it (RFC 6750 section 3.1). */
+/** A `WWW-Authenticate` challenge for a valid but insufficient token (RFC 6750 section 3.1). */
 function challenge({ reason, requiredScope }: AppError): Headers {
   if (reason === 'token_expired') {
     return { 'WWW-Authenticate': 'Bearer realm="phds", error="invalid_token"' };

@@ -1,10 +1,10 @@
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 
-/** A query string as it was sent, nothing guessed. */
+/** A parsed query string. */
 export interface Query {
-  /** First value of each name. */
+  /** The first value of each name. */
   readonly values: ReadonlyMap<string, string>;
-  /** Names that stand there more than once. */
+  /** Names that occur more than once. */
   readonly repeated: ReadonlySet<string>;
 }
 
@@ -18,7 +18,7 @@ export function splitUrl(url: string): { path: string; rawQuery: string } {
     : { path: url.slice(0, mark), rawQuery: url.slice(mark + 1) };
 }
 
-/** Parses `application/x-www-form-urlencoded` text; throws `invalid_request` naming what has a bad percent escape. */
+/** Parses `application/x-www-form-urlencoded` text. Throws `invalid_request` naming the parameter with a bad percent escape. */
 export function parseQuery(raw: string): Query {
   if (raw === '') return EMPTY;
   const values = new Map<string, string>();
@@ -30,7 +30,7 @@ export function parseQuery(raw: string): Query {
   return { values, repeated };
 }
 
-/** Name and value of every parameter, in order. Throws as `parseQuery`. */
+/** The name and value of every parameter, in order. Throws the same errors as `parseQuery`. */
 export function parsePairs(raw: string): [name: string, value: string][] {
   return raw
     .split('&')
@@ -43,7 +43,7 @@ export function parsePairs(raw: string): [name: string, value: string][] {
     });
 }
 
-/** Decodes a form-encoded text; throws `invalid_request` about `parameter`. */
+/** Decodes form-encoded text. Throws `invalid_request` that names `parameter`. */
 export function decode(text: string, parameter: string): string {
   if (!text.includes('%') && !text.includes('+')) return text;
   try {
@@ -55,7 +55,6 @@ export function decode(text: string, parameter: string): string {
   throw invalidRequest(parameter, 'has a bad percent escape');
 }
 
-/** Whether an error is about malformed input. */
 export function isInvalidRequest(error: unknown): boolean {
   return error instanceof AppError && error.reason === 'invalid_request';
 }

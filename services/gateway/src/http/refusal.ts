@@ -9,22 +9,22 @@ import { type Headers, transportHeaders } from './respond.ts';
 import type { Surface } from './surface.ts';
 import { sendUniform401 } from './uniform-401.ts';
 
-/** What a refusal needs to know of the request. */
+/** The parts of a request that `refuse` needs. */
 export interface RefusedRequest {
   readonly surface: Surface;
   readonly requestId: string;
   readonly startedAt: number;
   readonly address: string;
   readonly route: string;
-  /** What was presented to authenticate with. */
+  /** The presented credential, if any. */
   readonly credential: string | undefined;
-  /** Whether the credential was found right before the request was refused. */
+  /** Whether the credential had already been verified when the request was refused. */
   readonly isAuthenticated?: boolean;
-  /** For everything but the uniform 401, and the 429 in its place. */
+  /** Header fields for every response except the uniform 401 and the 429 in its place. */
   readonly headers?: Headers;
 }
 
-/** Answers an error on the surface it happened on, and logs it: as an error or a warning only what is our fault. */
+/** Answers an error in the format of its surface and logs it. Only our own failures are logged as warnings or errors. */
 export async function refuse(
   gateway: Gateway,
   response: ServerResponse,
@@ -70,6 +70,6 @@ async function refuseAuthentication(
 function logRefusal({ log }: Gateway, error: AppError, { requestId, route }: RefusedRequest): void {
   const { status } = meaningOf(error);
   if (status === 500) log.error({ requestId, route, err: error }, 'request failed');
-  else if (status === 503) log.warn({ requestId, route, err: error }, 'request refused for now');
+  else if (status === 503) log.warn({ requestId, route, err: error }, 'request failed temporarily');
   else log.debug({ requestId, route, reason: error.reason }, 'request refused');
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayConfig } from '../config.ts';
 
-/** What every answer carries besides the frozen 401. */
+/** Sent with every response except the uniform 401. */
 export const GUARDS = {
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
@@ -11,7 +11,7 @@ export const GUARDS = {
 
 export type Headers = Readonly<Record<string, string>>;
 
-/** Ends an exchange; header fields given replace the usual ones of the same name. */
+/** Ends an exchange. The given header fields replace default fields of the same name. */
 export function send(
   response: ServerResponse,
   status: number,
@@ -19,13 +19,16 @@ export function send(
   body: string | Buffer,
 ): void {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  // A 204 has no content and must not state a length (RFC 9110 8.6).
+  // A 204 must not have a Content-Length (RFC 9110 8.6).
   const length = status === 204 ? {} : { 'Content-Length': String(bytes.length) };
   response.writeHead(status, { 'Cache-Control': 'no-store', ...GUARDS, ...headers, ...length });
   response.end(bytes);
 }
 
-/** On every answer of a service whose public address is https (RFC 6797); other hosts of the same domain are not ours to bind. */
+/**
+ * Sent with every response when the public address is https (RFC 6797). No includeSubDomains: other hosts of the domain are not
+ * ours.
+ */
 export function transportHeaders({ PUBLIC_URL }: Pick<GatewayConfig, 'PUBLIC_URL'>): Headers {
   return PUBLIC_URL.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=31536000' } : {};
 }
@@ -40,7 +43,7 @@ export function sendJson(
   send(response, status, { ...type, ...headers }, JSON.stringify(body));
 }
 
-/** 303: the browser goes on with GET, whatever it came with. */
+/** Redirects with 303, so that the browser continues with GET. */
 export function redirect(response: ServerResponse, location: string, headers: Headers = {}): void {
   send(response, 303, { ...headers, Location: location }, '');
 }

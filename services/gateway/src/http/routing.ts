@@ -6,7 +6,7 @@ import { methodNotAllowed } from './http-error.ts';
 export type Handler = (exchange: Exchange) => Promise<void> | void;
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'OPTIONS';
 
-/** Mounts the methods of one path; every other method is 405 with `Allow` (Express alone would say 404). */
+/** Mounts handlers for the methods of one path. Other methods get 405 with `Allow` (Express alone would answer 404). */
 export function mount(
   router: Router,
   path: string,
@@ -22,14 +22,14 @@ export function mount(
   });
 }
 
-/** The end of a surface: there is nothing here. */
+/** Answers 404 for everything that no earlier route matched. */
 export function mountNotFound(router: Router): void {
   router.use(() => {
     throw notFound();
   });
 }
 
-/** The named part of a path; empty where the route has none. Throws `not_found` for what no id can hold. */
+/** A named path parameter; empty when the route has none. Throws `not_found` for values that cannot be an id. */
 export function pathParameter({ request }: Exchange, name: string): string {
   const value = request.params[name] ?? '';
   if (typeof value !== 'string' || value.includes('\0')) throw notFound();

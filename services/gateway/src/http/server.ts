@@ -8,7 +8,7 @@ import { transportHeaders } from './respond.ts';
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 20_000;
-// Longer than the idle time of usual load balancers, so that they, not we, end an idle connection.
+// Longer than the idle timeout of common load balancers, so that they close idle connections before we do.
 const KEEP_ALIVE_MS = 75_000;
 const DRAIN_LIMIT_MS = 5_000;
 const DRAIN_STEP_MS = 20;
@@ -17,7 +17,7 @@ export interface HttpServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Opens the public port, with limits on slow clients; disposing lets requests in flight finish, at most five seconds long. */
+/** Opens the public port with limits on slow clients. Disposal waits up to five seconds for requests in progress. */
 export async function startHttpServer(
   app: Express,
   config: GatewayConfig,
@@ -28,7 +28,7 @@ export async function startHttpServer(
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Refused here, with a body.
+    // Checked in refuseWithoutHost, whose response has a body.
     requireHostHeader: false,
   };
   const transport = transportHeaders(config);
@@ -36,7 +36,7 @@ export async function startHttpServer(
     if (!refuseWithoutHost(request, response, transport)) app(request, response);
   });
   answerMalformedRequests(server, transport, clock);
-  // Whoever does not take the answer holds it in our memory.
+  // A slow reader keeps its response in memory.
   server.timeout = config.STALLED_CONNECTION_MS;
   const listening = Promise.withResolvers<void>();
   server.once('error', listening.reject).listen(config.PORT, config.HOST, () => listening.resolve());
@@ -49,7 +49,7 @@ export async function startHttpServer(
 
 function drain(server: Server): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  // A connection that was busy turns idle when its answer is out, and would then be kept alive.
+  // A busy connection becomes idle after its response and would then be kept alive.
   const step = setInterval(() => server.closeIdleConnections(), DRAIN_STEP_MS);
   const limit = setTimeout(() => server.closeAllConnections(), DRAIN_LIMIT_MS);
   server.close(() => {

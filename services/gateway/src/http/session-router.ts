@@ -3,7 +3,7 @@ import { applyAllowance } from './allowance.ts';
 import { exchangeOf } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 
-/** A router of a surface for people: who has no session learns nothing of it, not even which routes there are. */
+/** A router for people's surfaces. Without a session every path is answered alike, so that not even the routes are disclosed. */
 export function createSessionRouter(gateway: Gateway): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.use(async (request, response, next) => {

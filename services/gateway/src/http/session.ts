@@ -7,21 +7,21 @@ import { findBearerToken } from './bearer.ts';
 /** A signed-in person. */
 export interface SignedIn {
   readonly userId: string;
-  /** Forwarded to the service that acts on it, which verifies it again. */
+  /** Forwarded to the called service, which verifies it again. */
   readonly jwt: string;
-  /** Whether it may change something: a cookie may only in a request that one of our own pages sent. */
+  /** Whether the session may change something. A cookie may only if one of our own pages sent the request. */
   readonly mayChange: boolean;
 }
 
-/** Throws `unauthorized` for every cause, `unavailable` when the identity provider's keys cannot be fetched. */
+/** Throws `unauthorized` for every invalid session, and `unavailable` when the identity provider's keys cannot be fetched. */
 export type SessionReader = (request: IncomingMessage) => Promise<SignedIn>;
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Reads the session of a request (contract section 5): `Authorization: Bearer`, else the cookie. A cookie comes along with
- * whatever a foreign page makes the browser send, so with it unsafe methods must prove to come from our own pages. A GET that changes
- * something asks for the same with `requireChange`.
+ * Reads the session of a request (contract section 5) from `Authorization: Bearer`, else from the cookie. A browser sends the
+ * cookie with cross-site requests too, so unsafe methods with a cookie must come from our own pages (CSRF). A GET that changes
+ * something calls `requireChange` for the same check.
  */
 export function createSessionReader(options: {
   readonly verify: SessionVerifier;
@@ -59,19 +59,19 @@ function foreign(): AppError {
   return unauthorized('session cookie from another origin');
 }
 
-/** `__Host-` needs https, which a plain loopback address does not have. */
+/** The `__Host-` prefix requires https, which a plain loopback address does not have. */
 export function sessionCookieName(publicUrl: string): string {
   const { protocol, hostname } = new URL(publicUrl);
   return protocol === 'http:' && LOOPBACK.test(hostname) ? 'session' : '__Host-session';
 }
 
-/** Whether a page of ours sent the request, as the browser tells. */
+/** Whether one of our own pages sent the request, according to Fetch Metadata, Origin or Referer. */
 export function isSameOrigin(request: IncomingMessage, origin: string): boolean {
   const site = request.headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   const { origin: sender, referer } = request.headers;
   if (sender !== undefined || request.method !== 'GET') return sender === origin;
-  // Browsers from before Fetch Metadata (Safari up to 16.3) send no Origin with a GET of the same origin. Our pages send a Referer.
+  // Browsers without Fetch Metadata (Safari up to 16.3) send no Origin with a same-origin GET, but our pages send a Referer.
   return referer !== undefined && URL.canParse(referer) && new URL(referer).origin === origin;
 }
 

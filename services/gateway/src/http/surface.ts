@@ -1,12 +1,11 @@
-/** `/oauth` has to speak RFC 6749; everything else speaks RFC 9457. */
+/** The error format: RFC 6749 under `/oauth`, RFC 9457 elsewhere. */
 export type Surface = 'oauth' | 'problem';
 
-/** The surface that answers requests for a URL. */
 export function surfaceOf(url: string): Surface {
   return isUnder('/oauth', url) ? 'oauth' : 'problem';
 }
 
-/** Whether the path of a URL is `prefix` or continues it with another segment. */
+/** Whether the path of a URL is `prefix` or is below it. */
 export function isUnder(prefix: string, url: string): boolean {
   if (!url.startsWith(prefix)) return false;
   const next = url[prefix.length];

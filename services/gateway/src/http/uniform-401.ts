@@ -47,8 +47,9 @@ const RESPONSES: Readonly<Record<Surface, Frozen>> = {
 };
 
 /**
- * Sends the one refusal of authentication of a surface: the same bytes, header names, values and order whatever the cause; only
- * `Date` differs (contract section 2). Written raw, past everything that could add to it. `transport` follows from the configuration alone.
+ * Sends the surface's uniform authentication failure: the same bytes, header names, values and order for every cause; only `Date`
+ * differs (contract section 2). Written directly, bypassing anything that could add fields. `transport` depends only on the
+ * configuration.
  */
 export function sendUniform401(response: ServerResponse, surface: Surface, transport: Headers): void {
   for (const name of response.getHeaderNames()) response.removeHeader(name);

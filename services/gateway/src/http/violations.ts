@@ -1,10 +1,10 @@
 import { type AppError, invalidRequest, MAX_VIOLATIONS, type Violation } from '@phds/service-kit/errors';
 import { findSuggestion } from '../domain/suggestion.ts';
 
-/** Unknown names that a similar known name is looked for; the search costs more than the rest of an answer. */
+/** Suggestions are searched for this many unknown names only, because the search is expensive. */
 const MAX_SUGGESTIONS = 5;
 
-/** Collects what is wrong with the parameters of one request, so that all of it is told at once, up to `MAX_VIOLATIONS`. */
+/** Collects the violations of one request, up to `MAX_VIOLATIONS`, so that one response reports them all. */
 export class Violations {
   readonly #found: Violation[] = [];
   #unknown = 0;
@@ -13,7 +13,7 @@ export class Violations {
     if (this.#found.length < MAX_VIOLATIONS) this.#found.push({ parameter, message });
   }
 
-  /** Adds a name that is not among those known, with a suggestion for the first few. */
+  /** Adds an unknown name, with a suggestion for the first few. */
   addUnknown(name: string, known: readonly string[], kind: 'parameter' | 'field' = 'parameter'): void {
     if (this.#found.length >= MAX_VIOLATIONS) return;
     this.#unknown += 1;
@@ -26,7 +26,7 @@ export class Violations {
     if (this.#found.length > 0) throw this.toError();
   }
 
-  /** `invalid_request` with what was added. */
+  /** The collected violations as an `invalid_request` error. */
   toError(): AppError {
     return invalidRequest(this.#found);
   }

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 
-/** Whether a browser asks for a page rather than a program for data; who does not care gets data. */
+/** Whether the client prefers HTML over JSON, as browsers do. Without a preference it gets JSON. */
 export function wantsHtml(request: Request): boolean {
   return request.accepts(['json', 'html']) === 'html';
 }

@@ -4,10 +4,10 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 
 const WINDOW_SECONDS = 60;
 const SHARES = 100;
-/** Keys remembered in each bucket. */
+/** Maximum number of keys in each bucket. */
 const MAX_KEYS = 100_000;
 
-/** How a bucket stands after something was taken from it. */
+/** The state of a bucket after a request was counted. */
 export interface Quota {
   readonly allowed: boolean;
   readonly remaining: number;
@@ -15,7 +15,7 @@ export interface Quota {
   readonly resetSeconds: number;
 }
 
-/** So much a minute for each key. */
+/** Allows a number of requests a minute for each key. */
 export interface Bucket {
   readonly perMinute: number;
   take(key: string): Promise<Quota>;
@@ -24,26 +24,26 @@ export interface Bucket {
 export interface BucketOptions {
   readonly name: string;
   readonly perMinute: number;
-  /** Shared by all gateways; null or away: this process counts for itself. */
+  /** Shared by all gateways. When null or unavailable, this process counts by itself. */
   readonly redis: RedisConnection | null;
 }
 
-/** What was taken from Redis for a key and is not used up yet. */
+/** Points taken from Redis for a key and not yet used. */
 interface Lease {
   left: number;
-  /** What Redis had left after it. */
+  /** Points left in Redis after this lease. */
   readonly beyond: number;
   /** `performance.now()` at the end of the window. */
   readonly endsAt: number;
 }
 
-/** A bucket that also tells, without taking anything, whether it is empty. */
+/** A bucket that can also report whether it is empty, without taking anything. */
 export interface CountingBucket extends Bucket {
-  /** Seconds until the bucket is full again when this process knows that it is empty, else null. */
+  /** Seconds until the bucket is full again if this process knows that it is empty, else null. */
   findEmptyFor(key: string): number | null;
 }
 
-/** A bucket that counts one by one. */
+/** A bucket that counts each request separately. */
 export function createBucket(options: BucketOptions): CountingBucket {
   const { perMinute } = options;
   const meter = new Meter(options);
@@ -58,8 +58,8 @@ export function createBucket(options: BucketOptions): CountingBucket {
 }
 
 /**
- * A bucket that takes a hundredth of the limit at once, so that most requests need not ask Redis. Never lets through more than the
- * limit over all gateways; what a gateway took and did not use by the end of the window, at most that hundredth, is lost.
+ * A bucket that takes 1% of the limit from Redis at once, so that most requests need no call. The total over all gateways never
+ * exceeds the limit. Points that a gateway leases but does not use within the window, at most that 1%, are lost.
  */
 export function createLeasingBucket(options: BucketOptions): Bucket {
   const { perMinute } = options;
@@ -67,9 +67,9 @@ export function createLeasingBucket(options: BucketOptions): Bucket {
   if (share < 2) return createBucket(options);
   const meter = new Meter(options);
   const leases = new LRUCache<string, Lease>({ max: MAX_KEYS });
-  // Whoever comes while Redis is being asked about a key waits for that one answer.
+  // Concurrent requests for a key share one call to Redis.
   const asking = new Map<string, Promise<Quota | null>>();
-  /** Null: there is a lease now. */
+  /** Null when a lease is now available. */
   const ask = async (key: string): Promise<Quota | null> => {
     const taken = await meter.consume(key, share);
     if (taken.granted === 0) return toQuota(taken);
@@ -97,7 +97,7 @@ function takeFrom(lease: Lease | undefined): Quota | null {
   return { allowed: true, remaining: left + beyond, resetSeconds: toSeconds(endsAt - now) };
 }
 
-/** What was got of the points that were asked for. */
+/** The result of taking points. */
 interface Taken {
   readonly granted: number;
   readonly remaining: number;
@@ -106,8 +106,8 @@ interface Taken {
 }
 
 /**
- * Counts points for each key. Remembers which keys have no points left until their window ends: a caller over the limit is refused
- * from memory and costs no call to Redis.
+ * Counts points for each key. Keys without points are remembered until their window ends, so that a caller over the limit is
+ * refused without a call to Redis.
  */
 class Meter {
   readonly #limiter: RateLimiterMemory | RateLimiterRedis;
@@ -120,7 +120,7 @@ class Meter {
     this.#perMinute = perMinute;
   }
 
-  /** The end of the key's window (`performance.now()`) when it is known to have no points left, else null. */
+  /** The end of the key's window (`performance.now()`) if the key is known to have no points left, else null. */
   findExhausted(key: string): number | null {
     const until = this.#exhausted.get(key);
     return until !== undefined && performance.now() < until ? until : null;
@@ -137,7 +137,7 @@ class Meter {
     return { granted, remaining: remainingPoints, endsAt };
   }
 
-  /** The state after taking, whether or not that was more than there was. */
+  /** The limiter's state after taking. The library throws it when there were not enough points. */
   async #ask(key: string, points: number): Promise<RateLimiterRes> {
     try {
       return await this.#limiter.consume(key, points);

@@ -1,6 +1,6 @@
 import { type Bucket, type BucketOptions, createLeasingBucket } from './bucket.ts';
 
-/** What a request finds in its bucket, as the fields of the IETF draft say it. */
+/** The state of a limit, formatted for the header fields of the IETF draft. */
 export interface Allowance {
   readonly allowed: boolean;
   /** Value of `RateLimit-Policy`. */
@@ -10,7 +10,7 @@ export interface Allowance {
   readonly retryAfterSeconds: number;
 }
 
-/** One limit and the name that callers know it by. */
+/** A limit with its public name. */
 export class Limit {
   readonly #bucket: Bucket;
   readonly #name: string;
@@ -22,7 +22,7 @@ export class Limit {
     this.#policy = `"${options.name}";q=${options.perMinute};w=60`;
   }
 
-  /** Takes one request from the bucket of that key. */
+  /** Counts one request for the key. */
   async take(key: string): Promise<Allowance> {
     const { allowed, remaining, resetSeconds } = await this.#bucket.take(key);
     return {

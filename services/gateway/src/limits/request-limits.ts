@@ -9,8 +9,8 @@ export interface RequestLimitsOptions {
 }
 
 /**
- * Limits of authenticated requests: per app and user, per user over all apps, and per app (contract section 6). Never by address. Without
- * the second limit, one person with many apps could take the service from everybody else.
+ * Limits of authenticated data requests: for each app and user, for each user over all apps, and for each app (contract section 6).
+ * Never by address. The second limit keeps one person with many apps from using up the service.
  */
 export class RequestLimits {
   readonly #appUser: Limit;
@@ -24,10 +24,10 @@ export class RequestLimits {
   }
 
   /**
-   * Takes one request from the bucket of the app and user, then from the user's, then from the app's. A request that one refuses takes
-   * nothing from the next, so that one app cannot use up what a user has for all apps, and one user, or one leaked token, cannot use up
-   * what an app has for all of its users. The answer names the bucket of the app and user, or the one that is empty. `userId` is empty
-   * for a userless token, which has no user's bucket.
+   * Counts one request against the app-and-user limit, then the user's, then the app's. A limit that refuses stops the sequence:
+   * one app cannot use up a user's limit over all apps, and one user or leaked token cannot use up the app's limit. Returns the
+   * state of the app-and-user limit, or of the limit that refused. `userId` is empty for a userless token, which skips the user's
+   * limit.
    */
   async take(clientId: string, userId: string): Promise<Allowance> {
     const appUser = await this.#appUser.take(`${clientId}:${userId}`);

@@ -14,12 +14,12 @@ export interface SurfaceLimitsOptions {
   readonly anonymousAuthorizationsPerMinute: number;
 }
 
-/** Requests that cost more than others of their surface, and have a bucket of their own besides the surface's. */
+/** Expensive requests, which have a limit of their own besides that of their surface. */
 export type CostlyRequest = 'client-credentials' | 'registrations' | 'previews';
 
 /**
- * Limits of `/oauth`, `/developer` and `/partner`. Those of an app and of a person are taken from only after they have authenticated, so
- * that nobody else can use them up.
+ * Limits of `/oauth`, `/developer` and `/partner`. Limits of an app or a person are counted only after authentication, so that
+ * nobody else can use them up.
  */
 export class SurfaceLimits {
   readonly #client: Limit;
@@ -50,17 +50,17 @@ export class SurfaceLimits {
     return this.#client.take(clientId);
   }
 
-  /** Requests that change something have a bucket of their own: reading lists keeps nobody from revoking. */
+  /** Reads and changes have separate limits, so that reading lists cannot prevent a revocation. */
   takeForUser(userId: string, method: string): Promise<Allowance> {
     return (isSafeMethod(method) ? this.#user : this.#userChanges).take(userId);
   }
 
-  /** `key` is the app or the person that has authenticated. */
+  /** `key` is the authenticated app or person. */
   takeForCostly(request: CostlyRequest, key: string): Promise<Allowance> {
     return this.#costly[request].take(key);
   }
 
-  /** Of an authorization request without the app's secret: it may name any app, so only the address can be limited. */
+  /** For authorization requests without the app's secret. They may name any app, so only the address can be limited. */
   takeForAddress(address: string): Promise<Allowance> {
     return this.#anonymousAuthorizations.take(toAddressKey(address));
   }

@@ -4,19 +4,19 @@ import type { Clock } from '@phds/service-kit/clock';
 import { AppError } from '@phds/service-kit/errors';
 import type { Logger } from '@phds/service-kit/log';
 
-/** Counts that one call takes. */
+/** Maximum number of counts in one call. */
 const BATCH = 500;
-/** Different counts that are kept while consent is away; refusals beyond them are not counted. */
+/** Maximum number of different counts kept while consent is unavailable. Further refusals are not counted. */
 const MAX_KEPT = 20_000;
 
 const DAY_MS = 86_400_000;
 
-/** One refused request of an app that had authenticated. */
+/** One refused request of an authenticated app. */
 export interface Refusal {
   readonly clientId: string;
-  /** One of few names, whatever callers send. */
+  /** One of a fixed set of names, so that callers cannot create counters. */
   readonly endpoint: string;
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number;
 }
 
@@ -33,8 +33,9 @@ export interface RefusalCountsOptions {
 }
 
 /**
- * Counts refused requests in memory and hands the counts to consent, which owns the usage of apps. A gateway that dies loses what it has
- * not handed over. A batch whose answer is lost is sent again and may count twice: these are statistics, the records are exact.
+ * Counts refused requests in memory and sends the counts to consent, which stores the usage of apps. A gateway that crashes loses
+ * counts that it has not sent. A batch whose response is lost is sent again and may count twice: usage is a statistic; access
+ * records are exact.
  */
 export class RefusalCounts {
   readonly #accesses: RefusalCountsOptions['accesses'];
@@ -53,7 +54,7 @@ export class RefusalCounts {
     this.#keep({ ...refusal, day: Math.floor(this.#clock.now().getTime() / DAY_MS), count: 1 });
   }
 
-  /** Hands over everything counted so far. Throws when consent does not take it; what it may take later is kept. */
+  /** Sends all counts. Throws when consent does not accept them; counts that it may accept later are kept. */
   async handOver(): Promise<void> {
     const counts = [...this.#kept.values()];
     this.#kept = new Map();
@@ -63,7 +64,7 @@ export class RefusalCounts {
       try {
         await this.#accesses.countRefusals({ refusals: batch.map(toMessage) });
       } catch (error) {
-        // The same batch again would be refused again.
+        // A batch that consent found invalid is dropped, because a retry would fail too.
         if (isInvalid(error)) counts.splice(0, BATCH);
         for (const count of counts) this.#keep(count);
         throw error;
@@ -82,7 +83,10 @@ export class RefusalCounts {
 
   #reportLost(): void {
     if (this.#lost === 0) return;
-    this.#log.warn({ refusals: this.#lost }, 'refused requests were not counted: too many different ones');
+    this.#log.warn(
+      { refusals: this.#lost },
+      'some refused requests were not counted: too many distinct counts',
+    );
     this.#lost = 0;
   }
 }

@@ -3,12 +3,12 @@ import { APP_STATUSES } from '@phds/catalog/wire-names';
 import type { AppSettingsSchema } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { z } from 'zod';
 
-// Shapes alone: which names, addresses and scopes are good is for authorization to say.
+// Checks the JSON shape only. Authorization validates names, URLs and scopes.
 const text = z
   .string('must be a text')
   .refine((value) => value.isWellFormed(), 'must be well-formed Unicode');
 const texts = z.array(text, 'must be a list of texts').min(1, 'must name at least one');
-/** Null clears it, as an empty text does. */
+/** Null and the empty string both clear the value. */
 const optionalText = text.nullable().optional();
 
 const optionalSettings = {
@@ -23,7 +23,7 @@ const optionalSettings = {
 /** Body of a registration. */
 export const registrationBody = z.strictObject({ name: text, redirectUris: texts, ...optionalSettings });
 
-/** Body of a change: what is absent stays. */
+/** Body of a change. Absent fields keep their value. */
 export const changeBody = z.strictObject({
   name: text.optional(),
   redirectUris: texts.optional(),
@@ -34,7 +34,7 @@ export const statusBody = z.strictObject({
   status: z.enum(APP_STATUSES, `must be one of ${APP_STATUSES.join(', ')}`),
 });
 
-/** The settings as authorization takes them. */
+/** Converts a change to the settings message of authorization. */
 export function toAppSettings(body: z.infer<typeof changeBody>): MessageInitShape<typeof AppSettingsSchema> {
   const entries = Object.entries(body).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));

@@ -2,7 +2,7 @@ import type { App } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { appStatusName } from '../consent-names.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
 
-/** An app as its developer sees it (contract section 4); never a secret. */
+/** An app as its developer sees it (contract section 4), without the secret. */
 export function toAppJson(app: App) {
   return {
     clientId: app.clientId,
@@ -21,7 +21,7 @@ export function toAppJson(app: App) {
   };
 }
 
-/** The same with the secret, which is shown this once. */
+/** A new app including its secret, which is shown only once. */
 export function toNewAppJson(app: App, clientSecret: string) {
   const { clientId, ...rest } = toAppJson(app);
   return { clientId, clientSecret, ...rest };

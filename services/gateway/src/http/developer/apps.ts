@@ -12,7 +12,7 @@ import { toInstant } from '../timestamps.ts';
 import { changeBody, registrationBody, statusBody, toAppSettings } from './app-body.ts';
 import { toAppJson, toNewAppJson } from './app-json.ts';
 
-/** `POST /developer/apps`: the one answer that shows the secret. */
+/** `POST /developer/apps`: registers an app and returns its secret, which is never shown again. */
 export async function registerApp(gateway: Gateway, exchange: Exchange): Promise<void> {
   await limitRegistration(gateway, exchange);
   const body = await readJsonBody(exchange.request, registrationBody, toBodyLimit(gateway));
@@ -52,7 +52,7 @@ export async function changeApp(gateway: Gateway, exchange: Exchange): Promise<v
   sendJson(exchange.response, 200, { data: toAppJson(required(app)) });
 }
 
-/** `POST /developer/apps/:clientId/rotate-secret`: the old secret fails at the very next request. */
+/** `POST /developer/apps/:clientId/rotate-secret`: the old secret stops working immediately. */
 export async function rotateSecret(gateway: Gateway, exchange: Exchange): Promise<void> {
   const clientId = pathParameter(exchange, 'clientId');
   await limitRegistration(gateway, exchange);
@@ -64,7 +64,7 @@ export async function rotateSecret(gateway: Gateway, exchange: Exchange): Promis
   sendJson(exchange.response, 200, { data });
 }
 
-/** `POST /developer/apps/:clientId/status`: effective everywhere before it answers. */
+/** `POST /developer/apps/:clientId/status`: takes effect everywhere before the response is sent. */
 export async function setStatus(gateway: Gateway, exchange: Exchange): Promise<void> {
   const clientId = pathParameter(exchange, 'clientId');
   const body = await readJsonBody(exchange.request, statusBody, toBodyLimit(gateway));

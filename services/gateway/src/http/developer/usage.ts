@@ -5,7 +5,10 @@ import { readListQuery, toList } from '../list-query.ts';
 import { sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
 
-/** `GET /developer/apps/:clientId/usage`: accesses and refused attempts by day and endpoint, the latter also by status; newest day first. */
+/**
+ * `GET /developer/apps/:clientId/usage`: accesses and refused requests by day and endpoint (refused requests also by status),
+ * newest day first.
+ */
 export async function listUsage(gateway: Gateway, exchange: Exchange): Promise<void> {
   const query = readListQuery(exchange.request.originalUrl, ['from', 'to']);
   const { from, to } = readDayRange(query);

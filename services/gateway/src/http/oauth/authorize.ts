@@ -12,7 +12,7 @@ import { limitClient, readCredentials } from './client-credentials.ts';
 import { type OauthParameters, parseFormParameters, pick, readOauthParameters } from './parameters.ts';
 import { returnToApp } from './return-to-app.ts';
 
-/** Address of the approval screen of a pending approval. */
+/** URL of the approval screen of a pending approval. */
 export function approvalUri(gateway: Gateway, pendingId: string): string {
   return `${gateway.config.PUBLIC_URL}/approve/${pendingId}`;
 }
@@ -49,8 +49,9 @@ export async function pushAuthorization(
 }
 
 /**
- * `GET /oauth/authorize`: what ordinary OAuth clients send a browser to. A bad client or redirect URI ends on one identical
- * page; every other refusal goes back to the app, at once when the person shares data with it, else by a link on a page of ours.
+ * `GET /oauth/authorize`: the address to which OAuth clients redirect the browser. A bad client or redirect URI shows one identical
+ * error page. Other errors are returned to the app: by redirect when the person shares data with it, otherwise through a link on a
+ * page.
  */
 export async function startAuthorization(gateway: Gateway, exchange: Exchange): Promise<void> {
   const { response } = exchange;

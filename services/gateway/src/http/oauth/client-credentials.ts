@@ -7,12 +7,12 @@ import type { Gateway } from '../gateway.ts';
 import { decode } from '../query.ts';
 import type { OauthParameters } from './parameters.ts';
 
-/** How an app presents itself; handed on to authorization, which judges it. */
+/** The credentials that an app presents, which authorization verifies. */
 export type Credentials = MessageInitShape<typeof ClientCredentialsSchema>;
 
 /**
- * Authenticates an app and takes one request from its bucket. Throws `unauthorized` before anything is taken, then `rate_limited`. Returns
- * the app's client id.
+ * Authenticates an app and counts the request against its limit. Throws `unauthorized` before anything is counted, then
+ * `rate_limited`. Returns the app's client id.
  */
 export async function limitClient(
   gateway: Gateway,

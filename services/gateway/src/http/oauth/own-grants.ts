@@ -12,7 +12,7 @@ import { OAUTH_HEADERS } from '../oauth-error.ts';
 import { sendJson } from '../respond.ts';
 import { toInstant } from '../timestamps.ts';
 
-/** `GET /oauth/grants`: the app's own grants by its userless token, without a word about the people. */
+/** `GET /oauth/grants`: the app's own grants, for its userless token. Contains nothing about the people. */
 export async function listOwnGrants(gateway: Gateway, { request, response }: Exchange): Promise<void> {
   const token = findAccessToken(request.headersDistinct['authorization'] ?? []);
   if (token === null) throw unauthorized('not one access token');
@@ -20,7 +20,7 @@ export async function listOwnGrants(gateway: Gateway, { request, response }: Exc
   const { clientId, userId } = who.principal;
   applyAllowance(response, await gateway.surfaceLimits.takeForClient(clientId));
   if (userId !== '') {
-    // A token that was revoked meanwhile gets the uniform 401 instead.
+    // Asks again when the facts are cached, so that a token revoked in the meantime gets the uniform 401 instead of a 403.
     const { principal } = who.fromCache ? await gateway.authenticator.renew(who) : who;
     if (!principal.ledgerChecked) throw unavailable('nobody can tell whether the token is revoked');
     throw tokenOfPerson();
@@ -30,7 +30,7 @@ export async function listOwnGrants(gateway: Gateway, { request, response }: Exc
   try {
     query.check();
   } catch (error) {
-    // Only an authenticated app is told what is wrong with its parameters.
+    // Parameters are validated after authentication, so only an authenticated app sees what is wrong with them.
     await gateway.backends.tokens.listOwnGrants({ tokenHash, page: { page: 1, pageSize: 1 } });
     throw error;
   }

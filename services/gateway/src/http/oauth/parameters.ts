@@ -3,14 +3,14 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { JSON_TYPE, parseJsonObject, readBody } from '../body.ts';
 import { parseQuery } from '../query.ts';
 
-/** Parameters of an OAuth request. What was not sent is absent; what was sent empty is empty. */
+/** Parameters of an OAuth request. A parameter that was sent empty has an empty value; one that was not sent is missing. */
 export type OauthParameters = ReadonlyMap<string, string>;
 
 const STRING_TOKEN = /"(?:[^"\\]|\\.)*"/g;
 
 /**
- * Reads the body of an OAuth request, JSON or form. Throws 413, 415, or `invalid_request`: not parsable, a parameter twice, a value
- * that is no string.
+ * Reads the JSON or form body of an OAuth request. Throws 413, 415, or `invalid_request` for a body that does not parse, a repeated
+ * parameter, or a value that is not a string.
  */
 export async function readOauthParameters(
   request: IncomingMessage,
@@ -27,7 +27,7 @@ export function parseFormParameters(text: string): OauthParameters {
   return values;
 }
 
-/** A parameter under the name of its proto field; nothing when it was not sent. */
+/** A parameter keyed by its proto field name; an empty object when it was not sent. */
 export function pick<F extends string>(
   parameters: OauthParameters,
   field: F,
@@ -43,7 +43,8 @@ function parseJsonParameters(text: string): OauthParameters {
   if (notText.length > 0) {
     throw invalidRequest(notText.map(([parameter]) => ({ parameter, message: 'must be a string' })));
   }
-  // JSON.parse keeps the last of equal names. In an object of strings alone, two string tokens make one member.
+  // JSON.parse silently keeps the last of two equal names. In an object of strings, each member has two string tokens, so a
+  // different count shows a repetition.
   const tokens = text.match(STRING_TOKEN)?.length ?? 0;
   if (tokens !== entries.length * 2) throw givenTwice(['body']);
   return new Map(entries as [string, string][]);

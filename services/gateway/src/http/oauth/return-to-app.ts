@@ -12,13 +12,13 @@ import { redirect } from '../respond.ts';
 
 type ErrorRedirect = Pick<OpenAuthorizationResponse, 'errorRedirect' | 'errorRedirectHost'>;
 
-/** Whether the person shares data with the app; `unknown` without a session, or when it cannot be found out. */
+/** Whether the person shares data with the app; `unknown` without a session or when consent cannot be reached. */
 type Connection = 'connected' | 'not connected' | 'unknown';
 
 /**
- * Leads a browser back to its app with an error. Anybody can register an app and send people a link to us that ends in an error, so
- * the browser follows by itself only to an app that the signed-in person shares data with. Everybody else gets a page of ours with the host and a
- * link (RFC 9700 section 4.11.2, docs/decisions/0009).
+ * Returns a browser to its app with an error. Anybody can register an app and send people a link that ends in an error here (an
+ * open redirector), so the browser is redirected automatically only to an app that the signed-in person shares data with. Otherwise
+ * a page shows the host and a link (RFC 9700 section 4.11.2, docs/decisions/0009).
  */
 export async function returnToApp(
   gateway: Gateway,
@@ -41,12 +41,12 @@ ${wayBack(target, connection)}`,
   );
 }
 
-/** A failure of ours: consent, which would tell whether the person shares data with the app, is probably what is away. */
+/** Answers 503 for a failure of ours without asking consent, which is probably the service that is unavailable. */
 function sendTryAgain({ log }: Gateway, exchange: Exchange, target: ErrorRedirect): void {
   const { response, requestId, route } = exchange;
   log.warn(
     { requestId, route, clientId: exchange.presentedClientId },
-    'authorization request refused for now',
+    'authorization request failed temporarily',
   );
   sendPage(
     response,
@@ -65,7 +65,7 @@ function wayBack({ errorRedirect, errorRedirectHost }: ErrorRedirect, connection
 <p><a href="${errorRedirect}" rel="noreferrer">Return to ${errorRedirectHost}</a></p>`;
 }
 
-/** The last ones of their names are ours: the redirect URI that they were added to may have a query of its own. */
+/** Takes the last parameter of each name: the redirect URI may have a query of its own, to which ours were appended. */
 function findError(errorRedirect: string) {
   const searchParams = new URLSearchParams(errorRedirect.slice(errorRedirect.indexOf('?') + 1));
   const find = (name: string) => searchParams.getAll(name).at(-1) ?? '';

@@ -12,7 +12,7 @@ import { type Credentials, limitClient, readCredentials } from './client-credent
 import { type OauthParameters, pick, readOauthParameters } from './parameters.ts';
 
 interface ClientRequest {
-  /** Of the app that has authenticated. */
+  /** The client id of the authenticated app. */
   readonly clientId: string;
   readonly client: Credentials;
   readonly parameters: OauthParameters;
@@ -21,7 +21,7 @@ interface ClientRequest {
 /** `POST /oauth/token` (RFC 6749 3.2). */
 export async function issueToken(gateway: Gateway, exchange: Exchange): Promise<void> {
   const { clientId, client, parameters } = await readClientRequest(gateway, exchange);
-  // Tokens by code or refresh are bounded by the people who approved; these are not.
+  // The number of tokens by code or refresh is bounded by the people who approved; client-credentials tokens have no such bound.
   if (parameters.get('grant_type') === 'client_credentials') {
     await limitCostly(gateway, exchange, 'client-credentials', clientId);
   }
@@ -37,7 +37,7 @@ export async function issueToken(gateway: Gateway, exchange: Exchange): Promise<
   sendJson(exchange.response, 200, toTokenAnswer(answer), OAUTH_HEADERS);
 }
 
-/** `POST /oauth/revoke` (RFC 7009): effective everywhere before it answers. */
+/** `POST /oauth/revoke` (RFC 7009): takes effect everywhere before the response is sent. */
 export async function revokeToken(gateway: Gateway, exchange: Exchange): Promise<void> {
   const { client, parameters } = await readClientRequest(gateway, exchange);
   await gateway.backends.tokens.revokeToken({ client, ...pick(parameters, 'token', 'token') });

@@ -7,20 +7,23 @@ import { html } from './html.ts';
 import { sendPage } from './page.ts';
 
 /**
- * The page where a browser ends when its app sent it here wrongly. One identical page for an unknown client, an inactive app, an
- * unregistered redirect URI and a malformed request; it never leads back (RFC 6749 4.1.2.1).
+ * Sends the error page for a browser that its app sent here with an invalid request. The page is identical for an unknown client,
+ * an inactive app, an unregistered redirect URI and a malformed request, and never links back to the app (RFC 6749 4.1.2.1).
  */
 export async function sendErrorPage(gateway: Gateway, exchange: Exchange, error: AppError): Promise<void> {
   const { request, response, startedAt, requestId } = exchange;
   const { status } = meaningOf(error);
   if (status >= 500) {
-    gateway.log.warn({ requestId, route: exchange.route, err: error }, 'request refused for now');
+    gateway.log.warn(
+      { requestId, route: exchange.route, err: error },
+      'authorization request failed temporarily',
+    );
     return sendPage(response, 'Please try again', TRY_AGAIN, status, errorHeaders(error));
   }
   if (error.reason === 'rate_limited') {
     return sendPage(response, 'Please try again', TRY_AGAIN, status, errorHeaders(error));
   }
-  // A page of a malformed request never had them, and these pages are identical.
+  // A malformed request never has these fields, and all these pages must be identical.
   withdrawAllowance(response);
   if (error.reason === 'unauthorized') {
     const credential = exchange.presentedClientId;

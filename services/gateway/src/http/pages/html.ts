@@ -1,4 +1,4 @@
-/** Text that is markup already. */
+/** Markup that needs no escaping. */
 export class Html {
   readonly markup: string;
 
@@ -17,7 +17,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Builds markup; whatever is put in is escaped unless it is markup already. Attributes must stand in quotes. */
+/** Builds markup. Inserted values are escaped unless they are `Html`. Attribute values must be quoted. */
 export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Html {
   const parts = strings.map((text, index) => text + toMarkup(contents[index] ?? ''));
   return new Html(parts.join(''));

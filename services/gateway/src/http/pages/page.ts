@@ -8,7 +8,7 @@ const STYLE = readFileSync(new URL('./page.css', import.meta.url));
 const POLICY =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Sends a page of one message: nothing from elsewhere, no frames, no script, nothing inline. */
+/** Sends a page with one message. Its policy allows no external resources, frames, scripts or inline styles. */
 export function sendPage(
   response: ServerResponse,
   title: string,

@@ -10,11 +10,11 @@ import { GUARDS } from '../respond.ts';
 import { FILTERS, readAccessFilter } from './accesses.ts';
 import { toAccessJson } from './consent-json.ts';
 
-/** Exports of one person that run at once; each holds a connection and memory. */
+/** Concurrent exports allowed for one person; each holds a connection and memory. */
 const AT_ONCE = 2;
 const RETRY_AFTER_SECONDS = 5;
 
-/** A client that takes nothing for so long has gone. */
+/** A client that reads nothing for this long is treated as gone. */
 const IDLE_MS = 60_000;
 
 const HEAD = {
@@ -27,9 +27,9 @@ const HEAD = {
 type ReadPiece = (afterId: string) => Promise<readonly AccessRecord[]>;
 
 /**
- * `GET /partner/consent/accesses.csv`: all accesses that the filters of the list let through, newest first. Streamed: two pieces
- * are in memory at most, and the next is read when the client has taken the one before. When a piece cannot be read the connection
- * ends without the last chunk, so that no client takes the file for whole.
+ * `GET /partner/consent/accesses.csv`: all accesses that match the list's filters, newest first. The response is streamed: at most
+ * two pieces are in memory, and the next is requested when the client has read the previous one. If a piece cannot be read, the
+ * connection ends without the last chunk, so that no client takes the file for complete.
  */
 export function createAccessExport(gateway: Gateway): (exchange: Exchange) => Promise<void> {
   const running = new Map<string, number>();
@@ -55,12 +55,12 @@ async function exportAccesses(gateway: Gateway, exchange: Exchange): Promise<voi
   query.check();
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  // A client that left while session and limit were looked up: its 'close' has been emitted already.
+  // If the client disconnected during session and limit checks, 'close' has already been emitted.
   if (response.destroyed) return;
   const options = { ...onBehalf(exchange), signal: gone.signal };
   const readPiece: ReadPiece = async (afterId) =>
     (await gateway.backends.accesses.exportAccesses({ ...filter, afterId }, options)).accesses;
-  // Before the head, so that a refusal has a status.
+  // Read before the head is sent, so that an error can still set the status.
   const first = await readPiece('');
   response.writeHead(200, HEAD);
   response.setTimeout(IDLE_MS, () => response.destroy());

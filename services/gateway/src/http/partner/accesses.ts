@@ -10,10 +10,10 @@ import { send, sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
 import { toAccessDayJson, toAccessJson } from './consent-json.ts';
 
-/** What accesses are filtered by, besides the grant. */
+/** The filters of accesses, besides the grant. */
 export const FILTERS = ['clientId', 'scope', 'from', 'to'] as const;
 
-/** `GET /partner/consent/accesses`, and that of one grant: who read what, newest first (contract section 8). */
+/** `GET /partner/consent/accesses` and the same list of one grant: who read what, newest first (contract section 8). */
 export async function listAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
   const ofGrant = pathParameter(exchange, 'id');
   const filters = ofGrant === '' ? [...FILTERS, 'grantId'] : FILTERS;
@@ -27,7 +27,7 @@ export async function listAccesses(gateway: Gateway, exchange: Exchange): Promis
   sendJson(exchange.response, 200, toList(accesses.map(toAccessJson), query.page, total));
 }
 
-/** The filters of a request for accesses; reports what is wrong with them to the query. */
+/** Reads the filters for accesses and reports invalid ones to the query. */
 export function readAccessFilter(query: ListQuery) {
   const { from, to } = readPeriod(query);
   return {
@@ -54,7 +54,7 @@ export async function summarizeAccesses(gateway: Gateway, exchange: Exchange): P
   sendJson(exchange.response, 200, toList(shown.map(toAccessDayJson), query.page, days.length));
 }
 
-/** `GET /partner/consent/preview?scope=`: the user's own data as an app with that scope would see it. */
+/** `GET /partner/consent/preview?scope=`: the user's own data as an app with that scope would receive it. */
 export async function showPreview(gateway: Gateway, exchange: Exchange): Promise<void> {
   const query = readQuery(exchange.request.originalUrl, ['scope']);
   const scope = readScope(query);
@@ -66,7 +66,7 @@ export async function showPreview(gateway: Gateway, exchange: Exchange): Promise
   send(exchange.response, 200, headers, Buffer.from(body.buffer, body.byteOffset, body.byteLength));
 }
 
-/** Inclusive and exclusive, in Unix milliseconds; null where not given. */
+/** `from` is inclusive, `to` exclusive, both in Unix milliseconds; null when absent. */
 function readPeriod(query: ListQuery) {
   const [from, to] = [readTime(query, 'from'), readTime(query, 'to')];
   if (from !== null && to !== null && from >= to) query.fault('from', 'must be before "to"');

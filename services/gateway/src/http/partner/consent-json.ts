@@ -12,7 +12,7 @@ import { AppError } from '@phds/service-kit/errors';
 import { grantStatusName, pendingStatusName } from '../consent-names.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
 
-/** A pending approval as the approval screen shows it; texts of the scopes come from the catalog (contract section 5). */
+/** A pending approval for the approval screen, with scope texts from the catalog (contract section 5). */
 export function toPendingJson(pending: PendingApproval) {
   return {
     id: pending.id,
@@ -27,7 +27,7 @@ export function toPendingJson(pending: PendingApproval) {
   };
 }
 
-/** The body of `…/approve` that repeats the decision: a page that lost the answer asks for the code with it. */
+/** The body of `…/approve` that repeats an approval. A page that lost the response sends it to get the code. */
 function toApprovedJson({ scopes, expiresInDays, keepExpiry, dataFrom }: ApprovedTerms) {
   return { scopes, ...(keepExpiry ? { keepExpiry } : { expiresInDays }), dataFrom: toNullable(dataFrom) };
 }
@@ -53,7 +53,10 @@ function toAppProfileJson(app: AppProfile | undefined) {
   };
 }
 
-/** A consent grant as its user sees it (contract section 5). `app` is as it was shown at the approval; changes since are told beside it. */
+/**
+ * A consent grant as its user sees it (contract section 5). `app` is as shown at approval time; later changes are in separate
+ * fields.
+ */
 export function toGrantJson(grant: ConsentGrant) {
   return {
     id: grant.id,
@@ -75,12 +78,12 @@ function toAppChangeJson({ field, from, to, at }: AppChange) {
   return { field, from: toNullable(from), to: toNullable(to), at: toInstant(at) };
 }
 
-/** The name that an app has now, when it is not the one that the person agreed to. */
+/** The app's current name if it differs from the approved one, else null. */
 function findCurrentName(name: string, currentName: string): { currentName?: string } {
   return currentName === '' || currentName === name ? {} : { currentName };
 }
 
-/** One access as the user sees it: what was read or refused, never values (contract section 8). */
+/** One access as the user sees it: what was read or refused, without values (contract section 8). */
 export function toAccessJson(record: AccessRecord) {
   const released = record.verdict === Verdict.RELEASED;
   return {
@@ -107,7 +110,7 @@ function toNamedAppJson({ clientId, appName, currentAppName }: AccessRecord | Ac
   return { clientId, name: appName, ...findCurrentName(appName, currentAppName) };
 }
 
-/** The message an answer has to hold. */
+/** Returns a message field that the response must have; throws `internal` when it is absent. */
 export function required<T>(message: T | undefined): T {
   if (message === undefined) throw new AppError('internal', '', { cause: 'answer without its content' });
   return message;

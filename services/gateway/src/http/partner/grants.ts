@@ -17,7 +17,7 @@ const text = z.string('must be a text');
 
 const narrowingBody = z.strictObject({
   scopes: z.array(text, 'must be a list of scopes').optional(),
-  /** Becomes Unix milliseconds. */
+  /** Transformed to Unix milliseconds. */
   expiresAt: text
     .transform((value, { addIssue }) => {
       const bound = findTimeBound(value);
@@ -50,7 +50,7 @@ export async function getGrant(gateway: Gateway, exchange: Exchange): Promise<vo
   sendJson(exchange.response, 200, { data: toGrantJson(required(grant)) });
 }
 
-/** `PATCH /partner/consent/grants/:id`: narrows only; effective everywhere before it answers. */
+/** `PATCH /partner/consent/grants/:id`: can only narrow a grant; takes effect everywhere before the response is sent. */
 export async function narrowGrant(gateway: Gateway, exchange: Exchange): Promise<void> {
   const { scopes, expiresAt, dataFrom } = await readJsonBody(exchange.request, narrowingBody, {
     maxBytes: gateway.config.MAX_BODY_BYTES,
@@ -68,20 +68,20 @@ export async function narrowGrant(gateway: Gateway, exchange: Exchange): Promise
   sendJson(exchange.response, 200, { data: toGrantJson(required(grant)) });
 }
 
-/** `DELETE /partner/consent/grants/:id`: effective everywhere before it answers. */
+/** `DELETE /partner/consent/grants/:id`: takes effect everywhere before the response is sent. */
 export async function revokeGrant(gateway: Gateway, exchange: Exchange): Promise<void> {
   const id = pathParameter(exchange, 'id');
   const { revokedAt } = await gateway.backends.consent.revokeGrant({ id }, onBehalf(exchange));
   sendJson(exchange.response, 200, { data: { id, status: 'revoked', revokedAt: toInstant(revokedAt) } });
 }
 
-/** `POST /partner/consent/grants/revoke-all`: effective everywhere before it answers. */
+/** `POST /partner/consent/grants/revoke-all`: takes effect everywhere before the response is sent. */
 export async function revokeAllGrants(gateway: Gateway, exchange: Exchange): Promise<void> {
   const { revoked } = await gateway.backends.consent.revokeAllGrants({}, onBehalf(exchange));
   sendJson(exchange.response, 200, { data: { revoked } });
 }
 
-/** `GET /partner/consent/grants/:id/receipt`: a compact JWS. */
+/** `GET /partner/consent/grants/:id/receipt`: the consent receipt as a compact JWS. */
 export async function getReceipt(gateway: Gateway, exchange: Exchange): Promise<void> {
   const grantId = pathParameter(exchange, 'id');
   const { receipt } = await gateway.backends.consent.getReceipt({ grantId }, onBehalf(exchange));

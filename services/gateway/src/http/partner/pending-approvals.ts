@@ -47,7 +47,7 @@ export async function listPending(gateway: Gateway, exchange: Exchange): Promise
   sendJson(exchange.response, 200, toList(pendingApprovals.map(toPendingJson), query.page, total));
 }
 
-/** `GET /partner/consent/pending/:id`; the first session that asks claims it, so another site must not make a browser ask. */
+/** `GET /partner/consent/pending/:id`. The first session that reads it claims it, so cross-site requests are refused. */
 export async function getPending(gateway: Gateway, exchange: Exchange): Promise<void> {
   requireChange(exchange.session);
   const { pendingApproval } = await gateway.backends.consent.getPendingApproval(
@@ -91,7 +91,7 @@ export async function approve(gateway: Gateway, exchange: Exchange): Promise<voi
   });
 }
 
-/** `POST /partner/consent/pending/:id/deny`; a body means nothing. The redirect URI is null when the app has removed it since. */
+/** `POST /partner/consent/pending/:id/deny`; any body is ignored. The redirect URI is null if the app has removed it since. */
 export async function deny(gateway: Gateway, exchange: Exchange): Promise<void> {
   const id = pathParameter(exchange, 'id');
   await decide(exchange, id, async () => {
@@ -103,7 +103,7 @@ export async function deny(gateway: Gateway, exchange: Exchange): Promise<void> 
   });
 }
 
-/** Answers a decision; a browser that sent the page's form is led on, or back to the page with what was wrong. */
+/** Answers a decision. A browser that submitted the page's form is redirected to the app, or back to the page with the error. */
 async function decide<T extends { redirectUri: string | null }>(
   { request, response }: Exchange,
   id: string,
@@ -121,7 +121,7 @@ async function decide<T extends { redirectUri: string | null }>(
   }
 }
 
-/** A form names each ticked scope; none ticked is a choice of none. */
+/** A form sends one field for each ticked scope; without any, the choice is empty. */
 function fromApprovalForm(fields: readonly [name: string, value: string][]): Record<string, unknown> {
   const scopes = fields.filter(([name]) => name === 'scopes').map(([, value]) => value);
   const others = fields.filter(([name, value]) => name !== 'scopes' && value !== '');

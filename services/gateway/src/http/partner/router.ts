@@ -17,7 +17,7 @@ export function createPartnerRouter(gateway: Gateway): Router {
   mount(router, '/consent/pending/:id/approve', { POST: (exchange) => approve(gateway, exchange) });
   mount(router, '/consent/pending/:id/deny', { POST: (exchange) => deny(gateway, exchange) });
   mount(router, '/consent/grants', { GET: (exchange) => listGrants(gateway, exchange) });
-  // Before `:id`, which would match it too.
+  // Registered before `:id`, which would also match it.
   mount(router, '/consent/grants/revoke-all', { POST: (exchange) => revokeAllGrants(gateway, exchange) });
   mount(router, '/consent/grants/:id', {
     GET: (exchange) => getGrant(gateway, exchange),

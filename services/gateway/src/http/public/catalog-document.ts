@@ -3,7 +3,7 @@ import { DATA_PATHS, getEndpoint } from '@phds/catalog/endpoints';
 import { METRICS } from '@phds/catalog/metrics';
 import { SCOPES } from '@phds/catalog/scopes';
 
-/** `GET /catalog.json`: what there is to read: scopes, endpoints, categories, metric types. */
+/** `GET /catalog.json`: the scopes, endpoints, categories and metric types. */
 export function toCatalogDocument() {
   return {
     data: {

@@ -37,7 +37,7 @@ function toOperation(endpoint: Endpoint) {
     operationId: endpoint.id,
     description:
       endpoint.scope === null ? 'Needs `read:health-data:{category}`.' : `Needs \`${endpoint.scope}\`.`,
-    // Of the scopes of the categories one is needed; which, the path decides.
+    // For the category endpoints, the path decides which of the category scopes is required.
     security: [{ oauth: endpoint.scope === null ? [] : [endpoint.scope] }],
     parameters: [...inPath, ...endpoint.query].map((name) => ({ $ref: `#/components/parameters/${name}` })),
     responses: {

@@ -26,7 +26,7 @@ const oneOf = (values: readonly string[]) => ({ enum: values });
 const oneOfOrNull = (values: readonly string[]) => ({ enum: [...values, null] });
 const metricType = oneOf(METRICS.map(({ name }) => name));
 
-/** Every property is always there; unknown is null (contract section 1). */
+/** Every property is always present; an unknown value is null (contract section 1). */
 function object(properties: Readonly<Record<string, unknown>>) {
   return { type: 'object', required: Object.keys(properties), properties };
 }
@@ -55,7 +55,7 @@ const since = object({
   id: dataId,
   name: text,
   severity: oneOfOrNull(SEVERITIES),
-  // Possibly partial: 2019 or 2019-05.
+  // May be partial: 2019 or 2019-05.
   sinceDate: maybeText,
 });
 
@@ -135,7 +135,7 @@ const ITEMS: Readonly<Record<EndpointId, unknown>> = {
   }),
 };
 
-/** Items of the endpoints by endpoint id, the pagination, and the error body. */
+/** Schemas of the endpoints' items by endpoint id, of the pagination, and of the error body. */
 export const SCHEMAS = {
   ...ITEMS,
   pagination: object({ page: count, pageSize: count, total: count, totalPages: count }),
@@ -164,7 +164,6 @@ function inQuery(name: QueryParameter, description: string, schema: unknown): Pa
   return { name, in: 'query', description, schema };
 }
 
-/** The query parameters of all endpoints. */
 export const PARAMETERS: Readonly<Record<QueryParameter, Parameter>> = {
   page: inQuery('page', 'Which page', { type: 'integer', minimum: 1, default: PAGE_DEFAULT }),
   pageSize: inQuery('pageSize', `Items on a page; more than ${PAGE_SIZE_MAX} is taken as ${PAGE_SIZE_MAX}`, {
@@ -179,7 +178,6 @@ export const PARAMETERS: Readonly<Record<QueryParameter, Parameter>> = {
   timeZone: inQuery('timeZone', 'IANA time zone; absent: the user’s', text),
 };
 
-/** The parameters in paths. */
 export const PATH_PARAMETERS = {
   category: { name: 'category', in: 'path', required: true, schema: oneOf(CATEGORY_SLUGS) },
   id: { name: 'id', in: 'path', required: true, description: 'Medication id', schema: text },
@@ -190,7 +188,7 @@ const errorResponse = (description: string) => ({
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/problem' } } },
 });
 
-/** The refusals every endpoint may answer, by status (contract section 2). */
+/** The errors that every endpoint can return, by status (contract section 2). */
 export const ERROR_RESPONSES = {
   400: errorResponse('INVALID_REQUEST or UNSUPPORTED_VERSION'),
   401: errorResponse('TOKEN_EXPIRED or UNAUTHORIZED'),

@@ -7,7 +7,7 @@ import { mount } from '../routing.ts';
 const INDEX = '/problems';
 const HEADERS = { 'Cache-Control': 'public, max-age=300' } as const;
 
-/** `GET /problems` and a page for each `type` of an error body: what the code means and what to do. */
+/** `GET /problems` and one page for each problem `type`: what the code means and what to do. */
 export function mountProblemPages(router: Router): void {
   mountPage(router, INDEX, 'Errors', toIndex());
   for (const code of PROBLEM_CODES) mountPage(router, toProblemType(code), code, toContent(code));
@@ -44,7 +44,7 @@ function toStatuses(code: ProblemCode): string {
   return PROBLEMS[code].statuses.join(', ');
 }
 
-/** Text in which `code` stands between backticks. */
+/** Renders text between backticks as `code`. */
 function toProse(text: string) {
   return text.split('`').map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
 }

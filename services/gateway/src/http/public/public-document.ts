@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type Headers, send, sendJson } from '../respond.ts';
 
-/** Open to every page on the web: the public documents alone (contract section 1). */
+/** CORS fields that open a document to every origin; used for public documents only (contract section 1). */
 const OPEN = {
   'Access-Control-Allow-Origin': '*',
   'Cross-Origin-Resource-Policy': 'cross-origin',
@@ -14,7 +14,7 @@ const PREFLIGHT = {
   'Access-Control-Max-Age': '86400',
 } as const;
 
-/** Answers a public document, or the browser's question whether it may fetch it. */
+/** Sends a public document, or answers the CORS preflight for it. */
 export function answerPublicly(
   response: ServerResponse,
   method: string,

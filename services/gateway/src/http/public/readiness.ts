@@ -4,7 +4,7 @@ const PROBE_DEADLINE_MS = 1_000;
 const REMEMBERED_MS = 1_000;
 const NO_TOKEN = new Uint8Array(32);
 
-/** Whether requests can be served: authorization answers. Asked at most once a second, however often probes come. */
+/** Checks that authorization answers. Probes within one second share one check. */
 export function createReadiness({ backends, clock }: Gateway): () => Promise<boolean> {
   let askedAt = Number.NEGATIVE_INFINITY;
   let answer = Promise.resolve(false);

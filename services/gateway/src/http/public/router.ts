@@ -11,7 +11,7 @@ import { mountProblemPages } from './problem-pages.ts';
 import { answerPublicly } from './public-document.ts';
 import { createReadiness } from './readiness.ts';
 
-/** Pages, public documents and probes: what needs no credentials, or asks for them by itself. */
+/** Routes that need no session: pages, public documents and probes. */
 export function createPublicRouter(gateway: Gateway): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const document = (path: string, content: unknown) => {

@@ -7,7 +7,7 @@ import { signOut } from './sign-out.ts';
 import { mountWebFiles } from './web-files.ts';
 import { loadWebPage } from './web-page.ts';
 
-// The paths of packages/web/src/app.tsx; which page one of them is, the web app knows.
+// The paths of packages/web/src/app.tsx. All of them serve the same document; the web app routes in the browser.
 const PAGES = [
   '/',
   '/approve/:id',
@@ -19,7 +19,7 @@ const PAGES = [
   '/console/:clientId',
 ] as const;
 
-/** The web app: one page under all its paths, its files, and the way to the sign-in of the host application. */
+/** Serves the web app: one document for all its paths, its assets, and sign-in and sign-out. */
 export function createWebRouter(gateway: Gateway): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const { config } = gateway;

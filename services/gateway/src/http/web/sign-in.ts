@@ -1,6 +1,6 @@
 import type { GatewayConfig } from '../../config.ts';
 
-/** Where a person signs in, coming back to the page of ours that they were on; to no other site. */
+/** URL of the sign-in page. `return_to` is the current page, always on our own origin. */
 export function toSignInUrl({ LOGIN_URL, PUBLIC_URL }: GatewayConfig, requestUrl: string): string {
   const asked = new URL(requestUrl, PUBLIC_URL).searchParams.get('return_to') ?? '/';
   const origin = new URL(PUBLIC_URL).origin;

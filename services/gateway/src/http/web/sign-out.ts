@@ -5,8 +5,8 @@ import { sendJson } from '../respond.ts';
 import { isSameOrigin, sessionCookieName } from '../session.ts';
 
 /**
- * `POST /sign-out`: removes the session cookie, also one that is no longer valid. The session itself stays valid until it expires, for
- * whoever holds a copy: it is the identity provider's, and ending it there is not part of this. Throws `unauthorized` for other origins.
+ * `POST /sign-out`: removes the session cookie, even an invalid one. The session token itself stays valid until it expires; ending
+ * it is up to the identity provider. Throws `unauthorized` for cross-origin requests.
  */
 export function signOut({ config }: Gateway, { request, response }: Exchange): void {
   const { origin } = new URL(config.PUBLIC_URL);

@@ -6,18 +6,18 @@ import type { Exchange } from '../exchange.ts';
 import { send } from '../respond.ts';
 import { mount, pathParameter } from '../routing.ts';
 
-/** Content codings that the build makes files in, the smaller first. */
+/** Encodings that the build produces, the smallest first. */
 const CODINGS = [
   { coding: 'br', suffix: '.br' },
   { coding: 'gzip', suffix: '.gz' },
 ] as const;
 
-// Names hold a hash of the content.
+// Names contain a hash of the content, so files never change.
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 
 /**
- * Serves what lies in `assets` at start-up, compressed where it was built so. From memory: the files belong to the page that was
- * read with them, whatever is built meanwhile, and nobody who goes away leaves one open.
+ * Serves the files in `assets` from memory, compressed if the build made compressed files. They are read at start-up, so that they
+ * match the page even when a new build replaces them on disk.
  */
 export function mountWebFiles(router: Router, directory: string): void {
   const files = readFiles(join(directory, 'assets'));

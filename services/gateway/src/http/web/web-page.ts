@@ -6,7 +6,7 @@ import { html } from '../pages/html.ts';
 import { sendPage } from '../pages/page.ts';
 import { send } from '../respond.ts';
 
-// As packages/web/vite.config.ts calls it.
+// Same name as in packages/web/vite.config.ts.
 const NONCE_PLACEHOLDER = 'CSP_NONCE';
 
 function toHeaders(nonce: string) {
@@ -18,7 +18,7 @@ function toHeaders(nonce: string) {
       `style-src 'self' 'nonce-${nonce}'`,
       "img-src 'self'",
       "connect-src 'self'",
-      // Forms are sent by script; the browser itself submits none.
+      // Forms are submitted by script only.
       "form-action 'none'",
       "base-uri 'none'",
       "frame-ancestors 'none'",
@@ -27,7 +27,7 @@ function toHeaders(nonce: string) {
   };
 }
 
-/** Reads the built page once, and sends it. Where none is built, a page says so. */
+/** Reads the built page once and returns a function that sends it. If it is not built, the function sends an explanation. */
 export function loadWebPage(directory: string): (response: ServerResponse) => void {
   const file = join(directory, 'index.html');
   if (!existsSync(file)) return (response) => sendPage(response, 'Not here', NOT_BUILT, 503);
