@@ -12,7 +12,8 @@ export default {
   // Databases start in here on a busy machine; a test that waits this long has failed anyway.
   testTimeout: 60_000,
   maxWorkers: 2,
-  globalSetup: '<rootDir>/verification/test-kit/bin/start-servers.mjs',
-  globalTeardown: '<rootDir>/verification/test-kit/bin/stop-servers.mjs',
+  testSequencer: '<rootDir>/verification/test-kit/bin/quick-first.mjs',
+  globalSetup: '<rootDir>/verification/running-system/bin/start-servers.mjs',
+  globalTeardown: '<rootDir>/verification/running-system/bin/stop-servers.mjs',
   reporters: ['default', '<rootDir>/verification/test-kit/bin/count-reporter.mjs'],
 };

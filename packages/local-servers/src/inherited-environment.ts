@@ -8,7 +8,7 @@ const FAKE_CLOCK = [
 ] as const;
 
 // Nothing else of the caller's environment reaches a service: a PORT or HOST set for something else must not.
-const INHERITED = ['PATH', 'HOME', 'TZ', 'LANG', 'LOG_LEVEL', ...FAKE_CLOCK] as const;
+const INHERITED = ['PATH', 'HOME', 'TZ', 'LANG', 'LOG_LEVEL', 'NODE_COMPILE_CACHE', ...FAKE_CLOCK] as const;
 
 /** What a process of the stack, or a command for it, takes over from the environment of its caller. */
 export function inheritedEnvironment(): Readonly<Record<string, string>> {

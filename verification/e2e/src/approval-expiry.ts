@@ -2,7 +2,10 @@ import type { RunningStack } from '@phds/running-system/running-stack';
 import pg from 'pg';
 
 /** Ends the time that a request waits for a decision, which otherwise takes ten minutes. */
-export async function expireApproval({ databases }: RunningStack, id: string): Promise<void> {
+export async function expireApproval(
+  { databases }: Pick<RunningStack, 'databases'>,
+  id: string,
+): Promise<void> {
   const database = new pg.Client({ connectionString: databases.consent.ownerUrl });
   await database.connect();
   await database.query('UPDATE pending_approval SET expires_at = now() WHERE id = $1', [id]);

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { repositoryRoot } from '@phds/dev-stack/data-directory';
 import type { Answer } from '@phds/running-system/request';
-import type { RunningStack } from '@phds/running-system/running-stack';
+import type { SharedStack } from '@phds/running-system/shared-stack';
 
 const PROGRAM = join(repositoryRoot, 'packages/cli/src/main.ts');
 
 /** Runs `phds import` as a person would, and answers its report. Rejects when it ends with another code than 0. */
-export async function runImport(stack: RunningStack, args: readonly string[]): Promise<Answer['body']> {
+export async function runImport(stack: SharedStack, args: readonly string[]): Promise<Answer['body']> {
   const { stdout } = await promisify(execFile)(process.execPath, toArguments(args), {
     env: toEnvironment(stack),
   });
@@ -16,7 +16,7 @@ export async function runImport(stack: RunningStack, args: readonly string[]): P
 }
 
 /** Starts `phds import` and leaves it to the caller, who may end it; what it writes is ignored. */
-export function startImport(stack: RunningStack, args: readonly string[]): ChildProcess {
+export function startImport(stack: SharedStack, args: readonly string[]): ChildProcess {
   return spawn(process.execPath, toArguments(args), { env: toEnvironment(stack), stdio: 'ignore' });
 }
 
@@ -24,7 +24,7 @@ function toArguments(args: readonly string[]): string[] {
   return [PROGRAM, 'import', ...args, '--json'];
 }
 
-function toEnvironment(stack: RunningStack): NodeJS.ProcessEnv {
+function toEnvironment(stack: SharedStack): NodeJS.ProcessEnv {
   return {
     ...process.env,
     NODE_OPTIONS: '',

@@ -1,29 +1,25 @@
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { findChromium } from '@phds/running-system/chromium';
-import {
-  type RunningStack,
-  type RunningStackOptions,
-  startRunningStack,
-} from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { openRealBrowser, type RealBrowser, type Screen, Visitor } from '@phds/running-system/visitor';
 import { describeWith } from '@phds/test-kit/requirements';
 
 /** `describe` for what needs a real browser, where there is one or one could be installed. */
 export const describeWithChromium = describeWith('Chromium', (await findChromium()) !== null);
 
-/** A running service and people in front of browsers, for the tests of one file. */
+/** A running service and people with browsers, for the tests of one file. */
 export interface Visits {
   /** There once the tests run. */
-  readonly stack: RunningStack;
+  readonly stack: SharedStack;
   /** There once the tests run. */
   readonly browser: RealBrowser;
   /** A new window on a page. Without a session nobody is signed in. */
   open(path: string, options: { session?: string; screen?: Screen }): Promise<Visitor>;
 }
 
-/** Starts a service and a browser for the tests of this file; after each test no page may have complained of anything. */
-export function prepareVisits(options: RunningStackOptions = {}): Visits {
-  let stack: RunningStack | undefined;
+/** Opens a browser on the shared stack for the tests of this file; after each test no page may have reported a problem. */
+export function prepareVisits(): Visits {
+  let stack: SharedStack | undefined;
   let browser: RealBrowser | null = null;
   const visitors: Visitor[] = [];
   const running = () => {
@@ -36,7 +32,7 @@ export function prepareVisits(options: RunningStackOptions = {}): Visits {
   };
   beforeAll(async () => {
     browser = await openRealBrowser();
-    stack = await startRunningStack(options);
+    stack = await useSharedStack();
   });
   afterEach(async () => {
     const complaints = visitors.flatMap((visitor) => visitor.complaints);
@@ -45,7 +41,6 @@ export function prepareVisits(options: RunningStackOptions = {}): Visits {
   });
   afterAll(async () => {
     await browser?.close();
-    await stack?.[Symbol.asyncDispose]();
   });
   return {
     get stack() {

@@ -10,7 +10,7 @@ import { readLogs, readTables } from '@phds/e2e/leak-search';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { toZip } from '@phds/test-kit/zip-files';
 
 const USER = 'nora';
@@ -56,13 +56,13 @@ const ARCHIVE = toZip([
   },
 ]);
 
-let stack: RunningStack;
+let stack: SharedStack;
 let directory: string;
 let app: PartnerApp;
 let token: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   directory = await mkdtemp(join(tmpdir(), 'phds-apple-'));
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
   token = (await app.connect(await signIn(stack, USER), SCOPE_NAMES)).accessToken;

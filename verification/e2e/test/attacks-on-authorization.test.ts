@@ -3,20 +3,20 @@ import { Browser, toLocation } from '@phds/e2e/browser';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
 const HEART = 'read:health-data:heart';
 const PROFILE = 'read:profile';
 const OTHER_URI = 'https://app.example/callback';
 
-let stack: RunningStack;
+let stack: SharedStack;
 let developer: string;
 let user: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   developer = await signIn(stack, 'developer');
-  user = await signIn(stack, 'ada');
+  user = await signIn(stack, 'attacks-on-authorization-ada');
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 

@@ -3,7 +3,7 @@ import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type RequestOptions, send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { isId } from '@phds/service-kit/ids';
 import { isSecret } from '@phds/service-kit/secrets';
 
@@ -24,12 +24,12 @@ const APP_FIELDS = [
   'updatedAt',
 ];
 
-let stack: RunningStack;
+let stack: SharedStack;
 let developer: string;
 let stranger: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   developer = await signIn(stack, 'developer');
   stranger = await signIn(stack, 'stranger');
 });

@@ -2,21 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { isSecret } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
 
 const SCOPES = ['read:health-data:heart', 'read:profile'];
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-let stack: RunningStack;
+let stack: SharedStack;
 let developer: string;
 let user: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   developer = await signIn(stack, 'developer');
-  user = await signIn(stack, 'ada');
+  user = await signIn(stack, 'developer-secret-and-status-ada');
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 
@@ -106,7 +106,7 @@ describe('status', () => {
   test('revoked ends grants, tokens, pending approvals and secrets for good', async () => {
     const app = await newApp();
     const tokens = await app.connect(user, SCOPES);
-    const { code } = await app.expectCode(await signIn(stack, 'grace'), SCOPES);
+    const { code } = await app.expectCode(await signIn(stack, 'developer-secret-and-status-grace'), SCOPES);
     const pendingId: string = expectStatus(201, await app.authorize(SCOPES)).body.pending_id;
     const pendingUrl = `${stack.gateway}/partner/consent/pending/${pendingId}`;
     expectStatus(200, await send(pendingUrl, { bearer: user }));

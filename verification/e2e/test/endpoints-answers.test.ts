@@ -13,18 +13,18 @@ import {
 import { findFaults, RESOURCE_SHAPES } from '@phds/e2e/resource-shapes';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
 type Person = 'ada' | 'grace' | 'sparse' | 'empty';
 const PEOPLE: readonly Person[] = ['ada', 'grace', 'sparse', 'empty'];
 
-let stack: RunningStack;
+let stack: SharedStack;
 let app: PartnerApp;
 const tokens = new Map<Person, string>();
 const medications = new Map<Person, string>();
 
 beforeAll(async () => {
-  stack = await startRunningStack({ seed: true });
+  stack = await useSharedStack();
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
   for (const person of PEOPLE) {
     const { accessToken } = await app.connect(await signIn(stack, person), SCOPE_NAMES);

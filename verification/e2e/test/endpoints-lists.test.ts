@@ -11,9 +11,9 @@ import {
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
-let stack: RunningStack;
+let stack: SharedStack;
 let app: PartnerApp;
 let session: string;
 let token: string;
@@ -21,7 +21,7 @@ let grantId: string;
 let medicationId: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack({ seed: true });
+  stack = await useSharedStack();
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
   session = await signIn(stack, 'ada');
   const tokens = await app.connect(session, SCOPE_NAMES);

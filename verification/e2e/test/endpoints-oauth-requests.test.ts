@@ -3,7 +3,7 @@ import { Browser, toLocation } from '@phds/e2e/browser';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, type RequestOptions, send, toBasic } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
 const HEART = 'read:health-data:heart';
 const PROFILE = 'read:profile';
@@ -13,11 +13,11 @@ const UNAUTHORIZED = {
   code: 'UNAUTHORIZED',
 };
 
-let stack: RunningStack;
+let stack: SharedStack;
 let app: PartnerApp;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { scopes: [HEART, PROFILE] });
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());

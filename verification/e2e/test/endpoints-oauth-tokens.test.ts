@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { expectStatus, type PartnerApp, registerApp, toTokens } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { newSecret } from '@phds/service-kit/secrets';
 
 const HEART = 'read:health-data:heart';
@@ -11,13 +11,13 @@ const MOOD = 'read:mood';
 const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
 
-let stack: RunningStack;
+let stack: SharedStack;
 let developer: string;
 let app: PartnerApp;
 let other: PartnerApp;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   developer = await signIn(stack, 'developer');
   app = await registerApp(stack.gateway, developer);
   other = await registerApp(stack.gateway, developer);
@@ -27,7 +27,7 @@ afterAll(async () => stack?.[Symbol.asyncDispose]());
 let people = 0;
 function somebody(): Promise<string> {
   people += 1;
-  return signIn(stack, `person-${people}`);
+  return signIn(stack, `endpoints-oauth-tokens-${people}`);
 }
 
 const codeOf = ({ status, body }: Answer): [number, string] => [status, body.code];

@@ -4,15 +4,15 @@ import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { DATA_ROWS, expectMedication, LIST_ROWS, toPath } from '@phds/e2e/data-requests';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
-let stack: RunningStack;
+let stack: SharedStack;
 let app: PartnerApp;
 let token: string;
 let medicationId: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack({ seed: true });
+  stack = await useSharedStack();
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
   token = (await app.connect(await signIn(stack, 'ada'), SCOPE_NAMES)).accessToken;
   medicationId = await expectMedication(app, token);

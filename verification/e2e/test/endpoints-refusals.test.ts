@@ -4,10 +4,10 @@ import { DATA_ROWS, toPath } from '@phds/e2e/data-requests';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { newSecret } from '@phds/service-kit/secrets';
 
-let stack: RunningStack;
+let stack: SharedStack;
 let app: PartnerApp;
 /** Tokens by what is wrong with them; `whole` has everything. */
 let tokens: Readonly<Record<'whole' | 'profileOnly' | 'ehrOnly' | 'narrowed' | 'narrowedToEhr', string>>;
@@ -16,12 +16,12 @@ let session: string;
 let refreshToken: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
-  session = await signIn(stack, 'ada');
+  session = await signIn(stack, 'refusals-ada');
   const connect = async (user: string, scopes: readonly string[]) =>
     app.connect(await signIn(stack, user), scopes);
-  const whole = await connect('ada', SCOPE_NAMES);
+  const whole = await connect('refusals-ada', SCOPE_NAMES);
   refreshToken = whole.refreshToken;
   tokens = {
     whole: whole.accessToken,

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ingestReadings, setTimeZone } from '@phds/running-system/ingestion';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
 const USER = 'noor';
 const SCOPES = ['read:aggregations', 'read:trends', 'read:weight', 'read:health-data:activity'];
 
-let stack: RunningStack;
+let stack: SharedStack;
 let app: PartnerApp;
 let token: string;
 
 // Berlin goes from +01:00 to +02:00 on 2025-03-30 and back on 2025-10-26.
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
   await setTimeZone(stack, USER, 'Europe/Berlin');
   await ingestReadings(stack, USER, [

@@ -9,18 +9,18 @@ import { runImport } from '@phds/e2e/import-command';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
 const USER = 'rosa';
 const LISTS = LIST_ROWS.map(([path]) => path).filter((path) => !path.includes('{id}'));
 
-let stack: RunningStack;
+let stack: SharedStack;
 let directory: string;
 let app: PartnerApp;
 let token: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   directory = await mkdtemp(join(tmpdir(), 'phds-fhir-'));
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
   token = (await app.connect(await signIn(stack, USER), SCOPE_NAMES)).accessToken;

@@ -8,13 +8,13 @@ import { runImport } from '@phds/e2e/import-command';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
-let stack: RunningStack;
+let stack: SharedStack;
 let directory: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   directory = await mkdtemp(join(tmpdir(), 'phds-files-'));
 });
 afterAll(async () => {

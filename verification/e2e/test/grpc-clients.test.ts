@@ -8,20 +8,20 @@ import { callInternally } from '@phds/running-system/ingestion';
 import { type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
 type Service = 'authorization' | 'consent' | 'health-data';
 const SERVICES: readonly Service[] = ['authorization', 'consent', 'health-data'];
 const HEART = 'read:health-data:heart';
 
-let stack: RunningStack;
+let stack: SharedStack;
 let clients: Readonly<Record<Service, IndependentClient>>;
 let app: PartnerApp;
 let session: string;
 let tokens: Tokens;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   const open = (service: Service) => new IndependentClient(stack.rpcAddresses[service]);
   clients = {
     authorization: open('authorization'),
@@ -29,7 +29,7 @@ beforeAll(async () => {
     'health-data': open('health-data'),
   };
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
-  session = await signIn(stack, 'ada');
+  session = await signIn(stack, 'grpc-clients-ada');
   tokens = await app.connect(session, [HEART]);
 });
 afterAll(async () => {
@@ -85,7 +85,12 @@ describe('authorization', () => {
     expect(live).toMatchObject({
       status: 'TOKEN_STATUS_LIVE',
       ledger_checked: true,
-      principal: { client_id: app.clientId, user_id: 'ada', grant_id: tokens.grantId, scopes: [HEART] },
+      principal: {
+        client_id: app.clientId,
+        user_id: 'grpc-clients-ada',
+        grant_id: tokens.grantId,
+        scopes: [HEART],
+      },
     });
     expect(live.assertion.split('.')).toHaveLength(3);
     const unknown = await clients.authorization.call(path, { token_hash: sha256('x') }, metadata);
@@ -164,7 +169,7 @@ describe('health-data', () => {
     const readings = [{ type: 'Heart Rate', start: { seconds: 1_700_000_000 }, value: 61, source: 'manual' }];
     const put = '/phds.healthdata.v1.IngestionService/PutReadings';
     const importer = await as('importer', 'health-data');
-    const request = { user_id: 'ada', readings };
+    const request = { user_id: 'grpc-clients-ada', readings };
     const first = await clients['health-data'].call(put, request, importer);
     expect(first.result).toMatchObject({ inserted: 1, updated: 0, unchanged: 0, refusals: [] });
     const again = await clients['health-data'].call(put, request, importer);

@@ -8,7 +8,7 @@ import { listImports } from '@phds/running-system/ingestion';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import type { Answer } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { eventually } from '@phds/test-kit/conditions';
 
 const IMPORTERS = 20;
@@ -17,11 +17,11 @@ const PATIENCE_MS = 180_000;
 const MINUTE_MS = 60_000;
 const BEGIN = Date.UTC(2024, 0, 1);
 
-let stack: RunningStack;
+let stack: SharedStack;
 let directory: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   directory = await mkdtemp(join(tmpdir(), 'phds-imports-'));
 });
 afterAll(async () => {
@@ -96,7 +96,7 @@ describe('an importer that is killed', () => {
   test(
     'is gone on with where it was, with a report about the whole file',
     async () => {
-      const minutes = 120_000;
+      const minutes = 80_000;
       const file = await writeSteps('many-steps.csv', minutes);
       const args = ['csv', file, '--user', 'killed'];
       const first = startImport(stack, args);

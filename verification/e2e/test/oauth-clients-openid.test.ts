@@ -2,21 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Browser } from '@phds/e2e/browser';
 import { type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import * as client from 'openid-client';
 
 const HEART = 'read:health-data:heart';
 const PROFILE = 'read:profile';
 const SCOPE = `${HEART} ${PROFILE}`;
 
-let stack: RunningStack;
+let stack: SharedStack;
 let app: PartnerApp;
 let user: Browser;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { requirePkce: true });
-  user = new Browser(await signIn(stack, 'ada'));
+  user = new Browser(await signIn(stack, 'oauth-clients-openid-ada'));
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 

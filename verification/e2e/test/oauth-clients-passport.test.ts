@@ -6,7 +6,7 @@ import { Browser, toLocation } from '@phds/e2e/browser';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import express from 'express';
 import { Passport } from 'passport';
 import { Strategy } from 'passport-oauth2';
@@ -19,7 +19,7 @@ interface Connected {
   readonly refreshToken: string;
 }
 
-let stack: RunningStack;
+let stack: SharedStack;
 let server: Server;
 let site: string;
 let app: PartnerApp;
@@ -27,8 +27,8 @@ let strategy: Strategy;
 let user: Browser;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
-  user = new Browser(await signIn(stack, 'ada'));
+  stack = await useSharedStack();
+  user = new Browser(await signIn(stack, 'oauth-clients-passport-ada'));
   server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   site = `http://localhost:${(server.address() as AddressInfo).port}`;

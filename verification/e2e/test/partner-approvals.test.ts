@@ -3,7 +3,7 @@ import { findScope } from '@phds/catalog/scopes';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, type RequestOptions, send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
 const HEART = 'read:health-data:heart';
 const MOOD = 'read:mood';
@@ -11,12 +11,12 @@ const PROFILE = 'read:profile';
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const DAY_MS = 86_400_000;
 
-let stack: RunningStack;
+let stack: SharedStack;
 let developer: string;
 let app: PartnerApp;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   developer = await signIn(stack, 'developer');
   app = await registerApp(stack.gateway, developer, { name: 'Pulse' });
 });
@@ -26,7 +26,7 @@ let people = 0;
 /** Somebody who has decided nothing yet. */
 function somebody(): Promise<string> {
   people += 1;
-  return signIn(stack, `person-${people}`);
+  return signIn(stack, `partner-approvals-${people}`);
 }
 
 async function ask(scopes: readonly string[], parameters: Record<string, string> = {}): Promise<string> {

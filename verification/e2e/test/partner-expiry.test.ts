@@ -8,21 +8,21 @@ import {
 } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { eventually } from '@phds/test-kit/conditions';
 
 const HEART = 'read:health-data:heart';
 const PATH = '/api/v1/health-data/heart';
 const LIFE_MS = 4_000;
 
-let stack: RunningStack;
+let stack: SharedStack;
 let app: PartnerApp;
 let user: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
-  user = await signIn(stack, 'ada');
+  user = await signIn(stack, 'expiry-ada');
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, type RequestOptions, send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
 const HEART = 'read:health-data:heart';
 const MOOD = 'read:mood';
@@ -10,12 +10,12 @@ const PROFILE = 'read:profile';
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const DAY_MS = 86_400_000;
 
-let stack: RunningStack;
+let stack: SharedStack;
 let developer: string;
 let app: PartnerApp;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   developer = await signIn(stack, 'developer');
   app = await registerApp(stack.gateway, developer, { name: 'Pulse' });
 });
@@ -24,7 +24,7 @@ afterAll(async () => stack?.[Symbol.asyncDispose]());
 let people = 0;
 function somebody(): Promise<string> {
   people += 1;
-  return signIn(stack, `person-${people}`);
+  return signIn(stack, `partner-grants-${people}`);
 }
 
 const grants = (bearer: string, path = '', options: RequestOptions = {}) =>

@@ -4,19 +4,19 @@ import { findFaults, RESOURCE_SHAPES } from '@phds/e2e/resource-shapes';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { compactVerify, createRemoteJWKSet, decodeProtectedHeader } from 'jose';
 
 const HEART = 'read:health-data:heart';
 const MOOD = 'read:mood';
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-let stack: RunningStack;
+let stack: SharedStack;
 let app: PartnerApp;
 let ada: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack({ seed: true });
+  stack = await useSharedStack();
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Pulse' });
   ada = await signIn(stack, 'ada');
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { decodeJwt } from 'jose';
 
 const HEART = 'read:health-data:heart';
@@ -25,11 +25,11 @@ const partyOf = ({ name, homepageUrl, privacyPolicyUrl }: typeof DIARY) => ({
   privacy_notice: privacyPolicyUrl,
 });
 
-let stack: RunningStack;
+let stack: SharedStack;
 let developer: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   developer = await signIn(stack, 'developer');
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
@@ -37,7 +37,7 @@ afterAll(async () => stack?.[Symbol.asyncDispose]());
 let people = 0;
 function somebody(): Promise<string> {
   people += 1;
-  return signIn(stack, `person-${people}`);
+  return signIn(stack, `partner-receipts-${people}`);
 }
 
 const registerDiary = () => registerApp(stack.gateway, developer, DIARY);

@@ -3,18 +3,18 @@ import { Browser } from '@phds/e2e/browser';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 
 const HEART = 'read:health-data:heart';
 
-let stack: RunningStack;
+let stack: SharedStack;
 let app: PartnerApp;
 let session: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
-  session = await signIn(stack, 'ada');
+  session = await signIn(stack, 'sessions-ada');
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 

@@ -12,7 +12,7 @@ import pg from 'pg';
 
 // Rounds for each way. Contract section 8 is claimed for a thousand: `npm run prove:revocation`.
 const GIVEN = process.env['E2E_REVOCATIONS'];
-const ROUNDS = Number(GIVEN ?? 40);
+const ROUNDS = Number(GIVEN ?? 20);
 const OTHER_ROUNDS = GIVEN === undefined ? ROUNDS / 5 : ROUNDS;
 const GATEWAYS = 3;
 const SWALLOWED = 'the events of Redis swallowed';

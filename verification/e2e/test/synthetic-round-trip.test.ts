@@ -7,7 +7,7 @@ import { importFiles } from '@phds/cli/commands/import';
 import { openIngestion } from '@phds/cli/connection';
 import { generate, parseGenerate } from '@phds/dev-stack/phds/generate';
 import { IMPORTERS } from '@phds/importers/importers';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { parseDay } from '@phds/synthetic/calendar';
 import { ADA } from '@phds/synthetic/people/ada';
 import { TRAVELLER } from '@phds/synthetic/people/traveller';
@@ -17,12 +17,12 @@ import { isInFhir } from '@phds/synthetic/write/fhir-observations';
 import { type Format, topicsOf } from '@phds/synthetic/write/formats';
 import pg from 'pg';
 
-let stack: RunningStack;
+let stack: SharedStack;
 let directory: string;
 let env: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   directory = await mkdtemp(join(tmpdir(), 'phds-round-trip-'));
   env = {
     HEALTH_DATA_ADDRESS: stack.rpcAddresses['health-data'],

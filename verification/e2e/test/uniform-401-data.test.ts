@@ -5,7 +5,7 @@ import { type RawRequest, sendRaw, withoutDate } from '@phds/e2e/raw-http';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { toBasic } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { newSecret } from '@phds/service-kit/secrets';
 
 // Contract section 2, byte for byte.
@@ -13,19 +13,19 @@ const BODY =
   '{"type":"/problems/unauthorized","title":"Unauthorized","status":401,"code":"UNAUTHORIZED","detail":"Authentication failed."}';
 const HEART = '/api/v1/health-data/heart';
 
-let stack: RunningStack;
+let stack: SharedStack;
 let app: PartnerApp;
 let session: string;
 let tokens: DeadTokens;
 let badSessions: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
+  stack = await useSharedStack();
   const developer = await signIn(stack, 'developer');
-  session = await signIn(stack, 'ada');
+  session = await signIn(stack, 'uniform-401-data-ada');
   app = await registerApp(stack.gateway, developer);
   tokens = await endTokens(app, developer, session);
-  badSessions = await makeBadSessions(stack, 'ada');
+  badSessions = await makeBadSessions(stack, 'uniform-401-data-ada');
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 

@@ -4,7 +4,7 @@ import { type RawRequest, sendRaw, withoutDate } from '@phds/e2e/raw-http';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send, toBasic } from '@phds/running-system/request';
-import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { newId } from '@phds/service-kit/ids';
 import { newSecret } from '@phds/service-kit/secrets';
 
@@ -17,7 +17,7 @@ const TOKEN_FOR_BASIC = 'a token where Basic belongs';
 type Fields = Readonly<Record<string, string>>;
 type Cause = readonly [cause: string, request: RawRequest];
 
-let stack: RunningStack;
+let stack: SharedStack;
 let session: string;
 let app: PartnerApp;
 let other: PartnerApp;
@@ -27,8 +27,8 @@ let oldSecret: string;
 let accessToken: string;
 
 beforeAll(async () => {
-  stack = await startRunningStack();
-  session = await signIn(stack, 'ada');
+  stack = await useSharedStack();
+  session = await signIn(stack, 'uniform-401-oauth-ada');
   [app, other, suspended, revoked] = await Promise.all([
     registerApp(stack.gateway, session),
     registerApp(stack.gateway, session),

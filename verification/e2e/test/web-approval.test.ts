@@ -20,7 +20,7 @@ function approvalScreen(): void {
   beforeAll(async () => {
     const { stack } = visits;
     developer = await signIn(stack, 'developer');
-    session = await signIn(stack, 'ada');
+    session = await signIn(stack, 'web-approval-ada');
     app = await registerApp(stack.gateway, developer, { name: 'Morning Run' });
   });
 
@@ -87,7 +87,7 @@ function approvalScreen(): void {
     });
     const visitor = await visits.open(url.href, {});
     await visitor.page.getByRole('link', { name: 'Sign in' }).first().click();
-    await visitor.page.getByLabel('Somebody else').fill('grace');
+    await visitor.page.getByLabel('Somebody else').fill('web-approval-grace');
     await visitor.page.getByRole('button', { name: 'Sign in', exact: true }).click();
     const callback = await press(visitor, /^Share 2 of 2$/);
     const tokens = await client.authorizationCodeGrant(config, callback, { pkceCodeVerifier, expectedState });
@@ -189,7 +189,7 @@ function approvalScreen(): void {
   test('of a request that somebody else has opened shows nothing of it', async () => {
     const { approval_uri } = await ask([HEART]);
     await visit(approval_uri);
-    const other = await visit(approval_uri, { session: await signIn(visits.stack, 'mallory') });
+    const other = await visit(approval_uri, { session: await signIn(visits.stack, 'web-approval-mallory') });
     await other.page.getByRole('heading', { name: 'This request is not available' }).waitFor();
     expect(await other.page.content()).not.toContain('Morning Run');
     expect(await other.findBarriers()).toEqual([]);

@@ -12,7 +12,7 @@ function changedApp(): void {
   let session: string;
 
   beforeAll(async () => {
-    session = await signIn(visits.stack, 'ada');
+    session = await signIn(visits.stack, 'web-changed-app-ada');
   });
 
   /** The approval screen of an app that has moved since. */

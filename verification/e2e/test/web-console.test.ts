@@ -27,7 +27,7 @@ function developerConsole(): void {
     (await app.post('/oauth/token', { grant_type: 'client_credentials', ...app.credentials })).status === 200;
 
   test('registers an app, shows its secret once, rotates, suspends and revokes it', async () => {
-    const session = await signIn(visits.stack, 'maker');
+    const session = await signIn(visits.stack, 'web-console-maker');
     const visitor = await visits.open('/console/new', { session });
     const { page } = visitor;
     const app = await register(visitor, 'Sleep Well');
@@ -238,10 +238,10 @@ function developerConsole(): void {
   });
 
   test('of somebody else shows nothing', async () => {
-    const session = await signIn(visits.stack, 'owner');
+    const session = await signIn(visits.stack, 'web-console-owner');
     const app = await register(await visits.open('/console/new', { session }), 'Mine');
     const other = await visits.open(`/console/${app.clientId}`, {
-      session: await signIn(visits.stack, 'mallory'),
+      session: await signIn(visits.stack, 'web-console-mallory'),
     });
     await other.page.getByRole('heading', { name: 'There is no such app of yours' }).waitFor();
     await other.takePictures('console-app-not-there');

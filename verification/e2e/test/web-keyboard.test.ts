@@ -100,7 +100,7 @@ function keyboardAlone(): void {
   });
 
   test('a connected app gets less, and then nothing', async () => {
-    const session = await signIn(visits.stack, 'owner');
+    const session = await signIn(visits.stack, 'web-keyboard-owner');
     const tokens = await app.connect(session, [HEART, 'read:weight']);
     const read = async () => (await app.read(tokens.accessToken, '/api/v1/health-data/heart')).status;
     const grantUrl = `${visits.stack.gateway}/partner/consent/grants/${tokens.grantId}`;
@@ -140,7 +140,7 @@ function keyboardAlone(): void {
   });
 
   test('the access history is filtered, leafed through and exported', async () => {
-    const session = await signIn(visits.stack, 'reader');
+    const session = await signIn(visits.stack, 'web-keyboard-reader');
     const tokens = await app.connect(session, [HEART, 'read:mood']);
     for (let times = 0; times < 21; times += 1) {
       await app.read(tokens.accessToken, '/api/v1/health-data/heart');
@@ -174,14 +174,16 @@ function keyboardAlone(): void {
   });
 
   test('my data is looked at part by part', async () => {
-    const { page, keyboard } = await open('/data', { session: await signIn(visits.stack, 'reader') });
+    const { page, keyboard } = await open('/data', {
+      session: await signIn(visits.stack, 'web-keyboard-reader'),
+    });
     await keyboard.fill(page.getByLabel('What an app would ask for'), 'Mood');
     await page.getByRole('heading', { name: 'There is nothing of this kind' }).waitFor();
     expect(page.url()).toContain('read%3Amood');
   });
 
   test('an app is registered, tried, changed, suspended and revoked', async () => {
-    const session = await signIn(visits.stack, 'maker');
+    const session = await signIn(visits.stack, 'web-keyboard-maker');
     const { page, keyboard, button, link } = await open('/console', { session });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const confirm = async (trigger: string, answer: string, key?: 'Shift+Tab') => {

@@ -23,7 +23,7 @@ function lostAnswers(): void {
 
   beforeAll(async () => {
     const { stack } = visits;
-    session = await signIn(stack, 'ada');
+    session = await signIn(stack, 'web-lost-answers-ada');
     app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Morning Run' });
   });
 
@@ -186,7 +186,7 @@ function lostAnswers(): void {
   });
 
   test('an app that was registered is found, and its lost secret replaced by one that is seen', async () => {
-    const maker = await signIn(visits.stack, 'maker');
+    const maker = await signIn(visits.stack, 'web-lost-answers-maker');
     const visitor = await visits.open('/console/new', { session: maker });
     const { page } = visitor;
     await page.getByLabel('Name').fill('Lost and Found');

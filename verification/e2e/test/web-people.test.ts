@@ -19,7 +19,7 @@ function pagesOfPeople(): void {
 
   beforeAll(async () => {
     const { stack } = visits;
-    session = await signIn(stack, 'ada');
+    session = await signIn(stack, 'web-people-ada');
     app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Morning Run' });
     const readings = Array.from({ length: 20 }, (_, day) => ({
       type: 'Heart Rate',
@@ -27,9 +27,9 @@ function pagesOfPeople(): void {
       value: 60 + (day % 7),
       source: 'apple-watch',
     }));
-    await ingestReadings(stack, 'ada', readings);
+    await ingestReadings(stack, 'web-people-ada', readings);
     // Her midnights are in another day of the browser's zone.
-    await setTimeZone(stack, 'ada', 'Pacific/Kiritimati');
+    await setTimeZone(stack, 'web-people-ada', 'Pacific/Kiritimati');
   });
 
   const connect = async (
@@ -168,7 +168,7 @@ function pagesOfPeople(): void {
   });
 
   test('the history shows each access, what was refused too, and exports it', async () => {
-    const { user, tokens } = await connect('reader', [HEART, 'read:mood']);
+    const { user, tokens } = await connect('web-people-reader', [HEART, 'read:mood']);
     for (let times = 0; times < 22; times += 1) await readHeart(tokens);
     await app.read(tokens.accessToken, '/api/v1/mood');
     const alike = await registerApp(app.gateway, await signIn(visits.stack, 'developer'), {

@@ -24,7 +24,7 @@ function pagesOfRenamedApps(): void {
   });
   beforeEach(async () => {
     people += 1;
-    session = await signIn(visits.stack, `person-${people}`);
+    session = await signIn(visits.stack, `web-renamed-apps-${people}`);
     app = await registerApp(visits.stack.gateway, developer, DIARY);
   });
 

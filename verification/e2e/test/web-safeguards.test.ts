@@ -15,7 +15,7 @@ function safeguards(): void {
 
   beforeAll(async () => {
     const { stack } = visits;
-    session = await signIn(stack, 'ada');
+    session = await signIn(stack, 'web-safeguards-ada');
     app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Morning Run' });
   });
 
@@ -142,7 +142,7 @@ function safeguards(): void {
   });
 
   test('a secret that is being rotated cannot be rotated once more', async () => {
-    const maker = await signIn(visits.stack, 'maker');
+    const maker = await signIn(visits.stack, 'web-safeguards-maker');
     const { clientId } = await registerApp(app.gateway, maker);
     const { page } = await visits.open(`/console/${clientId}`, { session: maker });
     const { promise: looked, resolve: goOn } = Promise.withResolvers<void>();

@@ -1,9 +1,13 @@
 import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
 
-/** Counts a run. run-tests.mjs prints the counts as the very last line; under plain `jest` they are printed here. */
+const LISTED = 10;
+
+/** Counts a run and lists its slowest files. run-tests.mjs prints the counts as the very last line; under plain `jest` they are printed here. */
 // biome-ignore lint/style/noDefaultExport: Jest instantiates the default export
 export default class CountReporter {
   onRunComplete(_contexts, results) {
+    if (results.testResults.length > LISTED) console.log(describeSlowest(results.testResults));
     const counts = {
       passed: results.numPassedTests,
       // A file that cannot even be loaded has no tests to count, and is a failure all the same.
@@ -14,4 +18,16 @@ export default class CountReporter {
     if (file) writeFileSync(file, JSON.stringify(counts));
     else console.log(`jest: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
   }
+}
+
+function describeSlowest(files) {
+  const lines = files
+    .map(({ testFilePath, perfStats: { start, end } }) => ({
+      path: relative(process.cwd(), testFilePath),
+      ms: end - start,
+    }))
+    .toSorted((one, other) => other.ms - one.ms)
+    .slice(0, LISTED)
+    .map(({ path, ms }) => `${(ms / 1000).toFixed(1).padStart(8)} s  ${path}`);
+  return ['The slowest files:', ...lines].join('\n');
 }

@@ -36,6 +36,8 @@ async function runJest(args, countsFile) {
       ...process.env,
       NODE_OPTIONS: [process.env.NODE_OPTIONS, ...flags].filter(Boolean).join(' '),
       PHDS_TEST_COUNTS_FILE: countsFile,
+      // Every process that a test starts compiles the same sources.
+      NODE_COMPILE_CACHE: join(workspace, 'node_modules/.cache/phds-compile'),
     },
   });
   // Ctrl-C reaches Jest by itself; a signal to us alone is passed on, and Jest ends the databases.

@@ -1,0 +1,45 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type RunningStack, startRunningStack } from './running-stack.ts';
+import { SHARED_STACKS_VARIABLE, type StackDescription, toStackDescription } from './shared-stack.ts';
+
+export interface SharedStacks extends AsyncDisposable {
+  /** What test files need in their environment to use them. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * Serves one stack for each worker of a test run, started when its first test file asks for it, with the data of the synthetic users.
+ * Files of one worker run one after the other and share the stack. Disposing stops all of them.
+ */
+export async function serveSharedStacks(): Promise<SharedStacks> {
+  const stacks = new Map<string, Promise<RunningStack>>();
+  const describeStack = async (worker: string): Promise<StackDescription> => {
+    const stack = stacks.get(worker) ?? startRunningStack({ seed: true });
+    stacks.set(worker, stack);
+    return toStackDescription(await stack);
+  };
+  const server = createServer((request, response) => {
+    describeStack(request.url ?? '').then(
+      (description) => response.end(JSON.stringify(description)),
+      (error: Error) => response.writeHead(500).end(error.message),
+    );
+  });
+  const listening = Promise.withResolvers<void>();
+  server.once('error', listening.reject).listen(0, '127.0.0.1', listening.resolve);
+  await listening.promise;
+  // The run ends when its tests end, whoever still has a connection.
+  server.unref();
+  const { port } = server.address() as AddressInfo;
+  return {
+    environment: { [SHARED_STACKS_VARIABLE]: `http://127.0.0.1:${port}` },
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+      const started = await Promise.allSettled(stacks.values());
+      for (const stack of started) {
+        if (stack.status === 'fulfilled') await stack.value[Symbol.asyncDispose]();
+      }
+    },
+  };
+}
