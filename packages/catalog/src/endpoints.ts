@@ -137,7 +137,7 @@ export function getEndpoint(id: EndpointId): Endpoint {
 }
 
 /** The scope of one health-data category (interface.md 4.2). */
-export function scopeOfCategory(category: Category): CategoryScope {
+function scopeOfCategory(category: Category): CategoryScope {
   return `read:health-data:${category}`;
 }
 

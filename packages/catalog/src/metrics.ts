@@ -159,11 +159,6 @@ export function getMetric(key: MetricKey): Metric {
   return metric;
 }
 
-/** Whether a text is a stored metric key. */
-export function isMetricKey(text: string): text is MetricKey {
-  return byKey.has(text);
-}
-
 /** The metric type a caller means by `type`: case, spaces, `-` and `_` do not matter (metrics.md); null if none. */
 export function findMetricByName(text: string): Metric | null {
   return byName.get(normaliseName(text)) ?? null;

@@ -12,10 +12,6 @@ export type PendingStatus = (typeof PENDING_STATUSES)[number];
 export const GRANT_STATUSES = ['active', 'expired', 'revoked'] as const;
 export type GrantStatus = (typeof GRANT_STATUSES)[number];
 
-/** What became of a recorded access (contract section 8). */
-export const ACCESS_OUTCOMES = ['released', 'refused'] as const;
-export type AccessOutcome = (typeof ACCESS_OUTCOMES)[number];
-
 /** Widths of a trend point (interface.md 4.1). */
 export const TREND_BUCKETS = ['hour', 'day'] as const;
 export type TrendBucket = (typeof TREND_BUCKETS)[number];
@@ -25,7 +21,6 @@ export const TREND_BUCKET_DEFAULT: TrendBucket = 'day';
 
 /** What an aggregation counts: single readings, or the daily totals of additive types (contract section 6). */
 export const AGGREGATION_BASES = ['reading', 'day'] as const;
-export type AggregationBasis = (typeof AGGREGATION_BASES)[number];
 
 /** Mood values, from worst to best (contract section 6). */
 export const MOODS = [

@@ -57,7 +57,6 @@ describe('names on the wire', () => {
     expect(names.APP_STATUSES).toEqual(['active', 'suspended', 'revoked']);
     expect(names.PENDING_STATUSES).toEqual(['pending', 'approved', 'denied', 'expired', 'cancelled']);
     expect(names.GRANT_STATUSES).toEqual(['active', 'expired', 'revoked']);
-    expect(names.ACCESS_OUTCOMES).toEqual(['released', 'refused']);
     expect(names.TREND_BUCKETS).toEqual(['hour', 'day']);
     expect(names.TREND_BUCKET_DEFAULT).toBe('day');
     expect(names.AGGREGATION_BASES).toEqual(['reading', 'day']);

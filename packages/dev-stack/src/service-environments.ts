@@ -41,7 +41,7 @@ const RAISED_LIMITS = {
 } as const;
 
 /** Public base URL of the service: the first gateway's, whichever gateway answers. */
-export function toPublicUrl(ports: StackPorts): string {
+function toPublicUrl(ports: StackPorts): string {
   return `http://localhost:${ports.gateways[0]}`;
 }
 

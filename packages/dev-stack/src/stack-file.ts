@@ -47,13 +47,6 @@ export function findStackFile(dataDirectory: string = defaultDataDirectory): Sta
   return description !== null && isRunning(description.process) ? description : null;
 }
 
-/** The stack that runs on this data directory. Throws with a sentence for the person at the terminal when none does. */
-export function readStackFile(dataDirectory: string = defaultDataDirectory): StackDescription {
-  const description = findStackFile(dataDirectory);
-  if (description === null) throw new Error('No local stack is running. Start it with: npm start');
-  return description;
-}
-
 function parseDescription(text: string): StackDescription | null {
   try {
     const parsed = JSON.parse(text) as Partial<StackDescription> | null;

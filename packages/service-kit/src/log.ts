@@ -26,7 +26,7 @@ const SECRET_TEXT =
   /phds_(?:cs|ac|at|rt)_[0-9A-Za-z]{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?<=:\/\/[^\s:/@]+:)[^\s@/]+(?=@)/g;
 
 /** Removes secrets from a text that came from elsewhere, such as a driver's message. */
-export function scrub(text: string): string {
+function scrub(text: string): string {
   return text.replace(SECRET_TEXT, '[redacted]');
 }
 

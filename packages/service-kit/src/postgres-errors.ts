@@ -1,7 +1,5 @@
 import { AppError, unavailable } from './errors.ts';
 
-const UNIQUE_VIOLATIONS = new Set(['23505', 'P2002']);
-
 /** SQLSTATEs (appendix A of the Postgres manual) after which the same call may succeed a moment later. */
 const RETRY_LATER = new Set([
   '25P03', // idle-in-transaction timeout
@@ -59,18 +57,8 @@ const ADAPTER_KINDS = new Set([
 const CONNECTION_TEXT =
   /timeout exceeded when trying to connect|connection terminated|connection error and is not queryable|cannot use a pool after calling end|client was closed and is not queryable/i;
 
-/**
- * Whether an insert or update met a row with the same key, thrown by Prisma or by `pg`. `constraint`, when given, is
- * the name of the index that must have refused.
- */
-export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  const causes = listCauses(error);
-  if (!causes.some((cause) => codesOf(cause).some((code) => UNIQUE_VIOLATIONS.has(code)))) return false;
-  return constraint === undefined || causes.some((cause) => constraintOf(cause) === constraint);
-}
-
 /** Whether the database could not be asked or had no time to answer: trying again later is right. */
-export function isConnectionFailure(error: unknown): boolean {
+function isConnectionFailure(error: unknown): boolean {
   return listCauses(error).some(
     (cause) => codesOf(cause).some(isPassingCode) || (isObject(cause) && isConnectionText(cause['message'])),
   );
@@ -100,12 +88,6 @@ function isConnectionText(message: unknown): boolean {
 function codesOf(cause: unknown): string[] {
   if (!isObject(cause)) return [];
   return [cause['code'], cause['originalCode'], cause['kind']].filter((code) => typeof code === 'string');
-}
-
-function constraintOf(cause: unknown): unknown {
-  if (!isObject(cause)) return undefined;
-  const constraint = cause['constraint'];
-  return isObject(constraint) ? constraint['index'] : constraint;
 }
 
 /** The error and everything it wraps: `cause`, the members of an AggregateError, the adapter's error in Prisma's. */

@@ -1,25 +1,9 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
-import {
-  type ContextValues,
-  createContextKey,
-  createContextValues,
-  type HandlerContext,
-} from '@connectrpc/connect';
+import { type ContextValues, createContextValues, type HandlerContext } from '@connectrpc/connect';
 import type { Metadata } from '@grpc/grpc-js';
 import { Deadline } from './deadline.ts';
 import { AppError, unauthorized } from './errors.ts';
 import { ASSERTION_METADATA, SESSION_METADATA } from './metadata-keys.ts';
-
-const CALLER = createContextKey<string>('', { description: 'the admitted calling service' });
-
-/** Name of the service that is calling; the guard has admitted it. */
-export function callerOf(context: HandlerContext): string {
-  return context.values.get(CALLER);
-}
-
-export function setCaller(context: HandlerContext, caller: string): void {
-  context.values.set(CALLER, caller);
-}
 
 /** The person's session JWT that came along; throws `unauthorized` without one. */
 export function sessionOf(context: HandlerContext): string {

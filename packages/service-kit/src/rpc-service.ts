@@ -3,7 +3,7 @@ import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
 import { withinDeadline } from './deadline.ts';
 import { AppError, toAppError } from './errors.ts';
 import type { Logger } from './log.ts';
-import { deadlineOf, findHeader, setCaller } from './rpc-context.ts';
+import { deadlineOf, findHeader } from './rpc-context.ts';
 import type { ServiceTokenVerifier } from './service-token.ts';
 
 /** The callers each rpc admits; every rpc is listed, and an empty list admits nobody. */
@@ -48,7 +48,7 @@ export interface RpcGuard {
 function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGuard): UnaryHandler {
   return async (request, context) => {
     try {
-      setCaller(context, await admit(context, callers, guard));
+      await admit(context, callers, guard);
     } catch (error) {
       throw report(toAppError(error), context, guard.log);
     }
@@ -60,12 +60,11 @@ function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGu
   };
 }
 
-async function admit(context: HandlerContext, callers: readonly string[], guard: RpcGuard): Promise<string> {
+async function admit(context: HandlerContext, callers: readonly string[], guard: RpcGuard): Promise<void> {
   const header = findHeader(context, 'authorization');
   if (!header?.startsWith('Bearer ')) throw new AppError('caller_not_admitted');
   const caller = await guard.verifyCaller(header.slice('Bearer '.length));
   if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
-  return caller;
 }
 
 /** When a service behind does not admit this one, the keys of the two do not fit: nothing that our own caller can mend. */

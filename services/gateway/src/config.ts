@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { REVOCATION_PROPAGATION_SECONDS } from '@phds/catalog/lifetimes';
 import {
   address,
   commonSettings,
@@ -118,7 +119,7 @@ const gatewayShape = z.object({
    * Maximum lifetime of a cache entry; the actual lifetime is between half of it and all of it. Shorter than the 60 s of the cached
    * assertion. Milliseconds.
    */
-  CACHE_TTL_MS: integer(50_000, { max: 55_000 }),
+  CACHE_TTL_MS: integer(50_000, { max: REVOCATION_PROPAGATION_SECONDS * 1000 - 5_000 }),
   /** Current and earlier public keys for consent receipts (JWKS); published. */
   RECEIPT_PUBLIC_KEYS: publicKeys,
   /** When version 1 becomes deprecated and when it is removed; absent when not planned. */

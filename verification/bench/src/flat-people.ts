@@ -40,7 +40,7 @@ const SHARES: Partial<Record<MetricKey, number>> = {
 };
 
 /** The years that everybody's readings spread over, evenly: each has as many days, and differs in how full they are. */
-export const FIRST_DAY = '2016-01-01';
+const FIRST_DAY = '2016-01-01';
 const DAYS = 3_652;
 
 /** Fills in everybody by SQL, and waits until the service has made their rollups. Does nothing when they are there already. */

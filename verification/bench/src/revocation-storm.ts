@@ -24,7 +24,7 @@ const SINGLE_REQUESTS: ReadonlySet<string> = new Set([
 ]);
 
 /** The ways that are measured, in the order in which they take turns. */
-export const WAYS: readonly RevocationWay[] = [
+const WAYS: readonly RevocationWay[] = [
   DELETE_OF_THE_GRANT,
   ...OTHER_WAYS.filter(({ name }) => SINGLE_REQUESTS.has(name)),
 ];

@@ -14,7 +14,7 @@ import { REDIRECT_URI } from './partner-app.ts';
 export type { RealBrowser };
 
 /** How a page is looked at. */
-export const SCREENS = {
+const SCREENS = {
   phone: { viewport: { width: 390, height: 844 }, hasTouch: true },
   desktop: { viewport: { width: 1280, height: 800 } },
   dark: { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },

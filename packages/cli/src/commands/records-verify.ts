@@ -13,7 +13,7 @@ import { explainRecords } from '../records/explanation.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 
 /** The records could not be looked at: nothing is known about them. */
-export const EXIT_NOT_VERIFIED = 3;
+const EXIT_NOT_VERIFIED = 3;
 
 export interface RecordsSurroundings {
   readonly output: { write(text: string): unknown };

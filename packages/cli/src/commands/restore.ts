@@ -6,7 +6,7 @@ import { explainOperator } from '../operator/explanation.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 
 /** What `phds restore` can do; docs/restoring.md says when. */
-export const RESTORE_ACTIONS = ['status', 'declare', 'confirm'] as const;
+const RESTORE_ACTIONS = ['status', 'declare', 'confirm'] as const;
 export type RestoreAction = (typeof RESTORE_ACTIONS)[number];
 
 /** The services whose databases decide about access. */

@@ -11,7 +11,7 @@ import type { ClientAuthentication, ClientCredentials, PresentedClient } from '.
 import type { AppStore, AuthorizationStore, ConsentApprovals } from './ports.ts';
 
 /** What every `request_uri` begins with (RFC 9126 section 2.2). */
-export const REQUEST_URI_PREFIX = 'urn:ietf:params:oauth:request_uri:';
+const REQUEST_URI_PREFIX = 'urn:ietf:params:oauth:request_uri:';
 
 /** An authorization request as it came; absent means not sent. */
 export interface OpenRequest extends RequestParameters {

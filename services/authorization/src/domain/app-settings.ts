@@ -6,10 +6,10 @@ import { findRedirectUriFault, findWebUrlFault, REDIRECT_URIS_MAX } from './redi
 import { countCharacters, findNameFault, findShownTextFault } from './shown-text.ts';
 
 /** Longest name of an app, in characters. */
-export const NAME_MAX_LENGTH = 100;
+const NAME_MAX_LENGTH = 100;
 
 /** Longest description of an app, in characters. */
-export const DESCRIPTION_MAX_LENGTH = 500;
+const DESCRIPTION_MAX_LENGTH = 500;
 
 /** What a developer sent; absent means not sent, and an empty list counts as not sent. */
 export interface SettingsInput {

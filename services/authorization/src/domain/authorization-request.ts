@@ -7,10 +7,10 @@ import { isRegistered } from './redirect-uri.ts';
 import { countCharacters, findShownTextFault } from './shown-text.ts';
 
 /** Longest `state`, in characters (contract section 3). */
-export const STATE_MAX_LENGTH = 1024;
+const STATE_MAX_LENGTH = 1024;
 
 /** Longest `purpose`, in characters. */
-export const PURPOSE_MAX_LENGTH = 500;
+const PURPOSE_MAX_LENGTH = 500;
 
 /** What an app asked for and what is kept of it until the user has decided. */
 export interface AuthorizationRequest {

@@ -1,5 +1,5 @@
 /** Longest redirect URI that may be registered, in characters (contract section 4). */
-export const REDIRECT_URI_MAX_LENGTH = 512;
+const REDIRECT_URI_MAX_LENGTH = 512;
 
 /** How many redirect URIs an app may register (contract section 4). */
 export const REDIRECT_URIS_MAX = 10;

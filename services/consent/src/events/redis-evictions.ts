@@ -8,7 +8,7 @@ import type { RedisConnection } from '@phds/service-kit/redis';
 import type { EvictionPublisher } from '../app/ports.ts';
 
 /** The channel that gateways listen to; the payload is a binary `phds.events.v1.Eviction`. */
-export const EVICTION_CHANNEL = 'phds.events.v1';
+const EVICTION_CHANNEL = 'phds.events.v1';
 
 /** Publishes on Redis without waiting. A Redis that is away costs gateways freshness of refusals, nothing else. */
 export function createRedisEvictions(options: {

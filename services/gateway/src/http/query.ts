@@ -1,4 +1,4 @@
-import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import { invalidRequest } from '@phds/service-kit/errors';
 
 /** A parsed query string. */
 export interface Query {
@@ -53,8 +53,4 @@ export function decode(text: string, parameter: string): string {
     // Reported below.
   }
   throw invalidRequest(parameter, 'has a bad percent escape');
-}
-
-export function isInvalidRequest(error: unknown): boolean {
-  return error instanceof AppError && error.reason === 'invalid_request';
 }

@@ -13,7 +13,7 @@ import { type OauthParameters, parseFormParameters, pick, readOauthParameters } 
 import { returnToApp } from './return-to-app.ts';
 
 /** URL of the approval screen of a pending approval. */
-export function approvalUri(gateway: Gateway, pendingId: string): string {
+function approvalUri(gateway: Gateway, pendingId: string): string {
   return `${gateway.config.PUBLIC_URL}/approve/${pendingId}`;
 }
 
