@@ -11,6 +11,7 @@ import type { Postgres } from '@phds/service-kit/postgres';
 import { openPostgres } from '@phds/service-kit/postgres';
 import { startPruning } from '@phds/service-kit/pruning';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import { createRestoreService } from '@phds/service-kit/restore-service';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import type { RpcPorts } from '@phds/service-kit/rpc-server';
 import { startRpcServer } from '@phds/service-kit/rpc-server';
@@ -36,7 +37,6 @@ import type {
   TokenStore,
 } from './app/ports.ts';
 import { createRefresh } from './app/refresh.ts';
-import { createRestores, type RestoreLog } from './app/restores.ts';
 import { createTokenEndpoint } from './app/token-endpoint.ts';
 import { createTokenRevocation } from './app/token-revocation.ts';
 import { createRpcConsentApprovals } from './clients/rpc-consent-approvals.ts';
@@ -44,7 +44,6 @@ import { createRpcConsentLedger } from './clients/rpc-consent-ledger.ts';
 import type { Config } from './config.ts';
 import { createAppService } from './rpc/app-service.ts';
 import { createAuthorizationService } from './rpc/authorization-service.ts';
-import { restoreService } from './rpc/restore-service.ts';
 import type { TokenUseCases } from './rpc/token-service.ts';
 import { createTokenService } from './rpc/token-service.ts';
 import { PrismaClient } from './store/generated/client.ts';
@@ -54,7 +53,7 @@ import { createPrismaApps } from './store/prisma-apps.ts';
 import { createPrismaAuthorizations } from './store/prisma-authorizations.ts';
 import { createPrismaPeople } from './store/prisma-people.ts';
 import { createPrismaPruner } from './store/prisma-pruner.ts';
-import { createPrismaRestores } from './store/prisma-restores.ts';
+import { createPrismaSuspensions } from './store/prisma-suspensions.ts';
 import { createPrismaTokens } from './store/prisma-tokens.ts';
 import { openRestoreGuard } from './store/restore-guard.ts';
 
@@ -114,7 +113,7 @@ interface Stores {
   readonly authorizations: AuthorizationStore;
   readonly tokens: TokenStore;
   readonly people: PersonStore;
-  readonly restores: RestoreLog;
+  readonly suspensions: ReturnType<typeof createPrismaSuspensions>;
 }
 
 function createStores({ pool }: Postgres, prisma: PrismaClient, guard: RestoreGuard): Stores {
@@ -123,7 +122,7 @@ function createStores({ pool }: Postgres, prisma: PrismaClient, guard: RestoreGu
     authorizations: createPrismaAuthorizations(prisma, guard),
     tokens: { ...createPrismaTokens(prisma, guard), ...createPgAccessTokens(pool, guard) },
     people: createPrismaPeople(prisma),
-    restores: createPrismaRestores(prisma, guard),
+    suspensions: createPrismaSuspensions(prisma),
   };
 }
 
@@ -203,7 +202,7 @@ function createRpcServices(parts: Parts) {
       sessions,
     }),
     createTokenService(acknowledging(guard, useCases, ['issue', 'revoke'])),
-    restoreService(createRestores(parts.restores)),
+    createRestoreService({ guard, countSuspended: parts.suspensions.count }),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { RestoreKind, RestoreService } from '@phds/contracts/phds/authorization/v1/restore_pb';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { RestoreKind, RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import pg from 'pg';
 import { type Harness, reasonOf, startHarness, type TestApp } from './harness.ts';
@@ -63,7 +63,7 @@ describe('a database that went back behind acknowledged changes', () => {
     expect(await reasonOf(client(app))).toBe('unauthorized');
     expect(await harness.restores.getRestoreStatus({})).toMatchObject({
       latest: { kind: RestoreKind.DETECTED },
-      suspendedApps: 1,
+      suspended: 1,
     });
     await confirm();
     expect((await client(app)).accessToken).not.toBe('');
@@ -119,7 +119,7 @@ test('a database that took another’s place with everything acknowledged in it 
   await inDatabase(`UPDATE restore SET identity = 'another'`);
   expect((await harness.refresh(current, issued.refreshToken)).accessToken).not.toBe('');
   expect(await reasonOf(client(app))).toBe('unauthorized');
-  expect(await harness.restores.getRestoreStatus({})).toMatchObject({ suspendedApps: 0 });
+  expect(await harness.restores.getRestoreStatus({})).toMatchObject({ suspended: 0 });
   expect(await inDatabase('SELECT kind FROM restore ORDER BY number')).toEqual([
     { kind: 'first' },
     { kind: 'failover' },

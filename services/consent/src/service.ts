@@ -4,8 +4,10 @@ import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPeriodic } from '@phds/service-kit/periodic';
 import type { Postgres } from '@phds/service-kit/postgres';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import { startPruning } from '@phds/service-kit/pruning';
 import { openRedis } from '@phds/service-kit/redis';
+import { createRestoreService } from '@phds/service-kit/restore-service';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
 import { toTlsFiles } from '@phds/service-kit/rpc-tls';
 import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
@@ -23,14 +25,12 @@ import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
 import { createRecordKeeping } from './app/record-keeping.ts';
 import type { AccessRecorder } from './app/record-ports.ts';
-import { createRestores } from './app/restores.ts';
 import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
 import { createRedisEvictions, noEvictions } from './events/redis-evictions.ts';
 import { accessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { consentService } from './rpc/consent-service.ts';
 import { ledgerService } from './rpc/ledger-service.ts';
-import { restoreService } from './rpc/restore-service.ts';
 import { openSessions, type UserOf } from './rpc/user.ts';
 import { openConnectionPools } from './store/connection-pools.ts';
 import type { PrismaClient } from './store/generated/client.ts';
@@ -49,9 +49,8 @@ import { createPrismaPeople } from './store/prisma-people.ts';
 import { createPrismaPruner } from './store/prisma-pruner.ts';
 import { createPrismaReceipts } from './store/prisma-receipts.ts';
 import { createPrismaRecordPartitions } from './store/prisma-record-partitions.ts';
-import { createPrismaRestores } from './store/prisma-restores.ts';
+import { createPrismaSuspensions } from './store/prisma-suspensions.ts';
 import { openRestoreGuard } from './store/restore-guard.ts';
-import { translatingErrors } from './store/translated-errors.ts';
 
 /** Grants whose references are kept in memory: some 10 MB. */
 const KNOWN_GRANTS = 50_000;
@@ -106,7 +105,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       }),
       userOf: base.userOf,
     }),
-    restoreService(createRestores(translatingErrors(createPrismaRestores(prisma, guard)))),
+    createRestoreService({ guard, countSuspended: createPrismaSuspensions(prisma).count }),
   ];
   const server = resources.use(await listen(base, services));
   const { rpcPort, probePort, connectPort } = server;

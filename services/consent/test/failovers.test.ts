@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { RestoreKind } from '@phds/contracts/phds/common/v1/restore_pb';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { RestoreKind } from '@phds/contracts/phds/consent/v1/restore_pb';
 import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
 import { createLogger } from '@phds/service-kit/log';
 import pg from 'pg';
@@ -46,7 +46,7 @@ describe('a database that went back under a running service', () => {
     expect((await checkLiveness(before)).grant?.status).toBe(GrantStatus.REVOKED);
     expect(await consent.restores.getRestoreStatus({})).toMatchObject({
       latest: { number: 2, kind: RestoreKind.DETECTED },
-      suspendedGrants: 1,
+      suspended: 1,
     });
   });
 
@@ -78,9 +78,7 @@ describe('a database that took another’s place with everything acknowledged in
     expect(await record(consent, accessOf(before))).toBe(Verdict.RELEASED);
     expect(await record(consent, accessOf(revoked))).toBe(Verdict.GRANT_REVOKED);
     expect((await checkLiveness(before)).grant?.status).toBe(GrantStatus.ACTIVE);
-    expect(await consent.restores.getRestoreStatus({})).toEqual(
-      expect.objectContaining({ suspendedGrants: 0 }),
-    );
+    expect(await consent.restores.getRestoreStatus({})).toEqual(expect.objectContaining({ suspended: 0 }));
     const { rows } = await consent.owner.query('SELECT kind FROM consent_audit.restore ORDER BY number');
     expect(rows).toEqual([{ kind: 'first' }, { kind: 'failover' }]);
   });

@@ -1,8 +1,8 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { RestoreKind, RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { RestoreKind, RestoreService } from '@phds/contracts/phds/consent/v1/restore_pb';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { restoreCopy } from './restored-copy.ts';
 import {
@@ -62,7 +62,7 @@ describe('a declared restore', () => {
     expect((await checkLiveness(USERLESS, inAnHour())).tokenAlive).toBe(true);
     expect(await consent.restores.getRestoreStatus({})).toMatchObject({
       latest: { number, kind: RestoreKind.DECLARED },
-      suspendedGrants: 1,
+      suspended: 1,
     });
   });
 
@@ -107,7 +107,7 @@ describe('a declared restore', () => {
     expect(await record(consent, accessOf(old))).toBe(Verdict.RELEASED);
     expect((await checkLiveness(old)).grant?.status).toBe(GrantStatus.ACTIVE);
     expect((await checkLiveness(USERLESS, anHourAgo())).tokenAlive).toBe(true);
-    expect((await consent.restores.getRestoreStatus({})).suspendedGrants).toBe(0);
+    expect((await consent.restores.getRestoreStatus({})).suspended).toBe(0);
   });
 
   test('is not confirmed by a word about an earlier one, and is by one about a later', async () => {
@@ -161,7 +161,7 @@ describe('a database that was read back from a dump', () => {
     expect(await record(restored, accessOf(anew))).toBe(Verdict.RELEASED);
     expect(await restored.restores.getRestoreStatus({})).toMatchObject({
       latest: { number: 2, kind: RestoreKind.DETECTED },
-      suspendedGrants: 2,
+      suspended: 2,
     });
     // The one it was copied from is as it was.
     expect(await record(consent, accessOf(kept))).toBe(Verdict.RELEASED);

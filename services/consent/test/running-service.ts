@@ -1,10 +1,10 @@
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
+import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import { RestoreService } from '@phds/contracts/phds/consent/v1/restore_pb';
 import { newId } from '@phds/service-kit/ids';
 import { createLogger } from '@phds/service-kit/log';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';

@@ -27,7 +27,7 @@ const FILES = [
   'phds/consent/v1/access.proto',
   'phds/consent/v1/consent.proto',
   'phds/consent/v1/ledger.proto',
-  'phds/consent/v1/restore.proto',
+  'phds/common/v1/restore.proto',
   'phds/healthdata/v1/health_data.proto',
   'phds/healthdata/v1/ingestion.proto',
 ];

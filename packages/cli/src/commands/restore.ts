@@ -1,6 +1,10 @@
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
-import * as authorization from '@phds/contracts/phds/authorization/v1/restore_pb';
-import * as consent from '@phds/contracts/phds/consent/v1/restore_pb';
+import type { Client } from '@connectrpc/connect';
+import {
+  type GetRestoreStatusResponse,
+  RestoreKind,
+  RestoreService,
+} from '@phds/contracts/phds/common/v1/restore_pb';
 import type { OperatorConnection } from '../operator/connection.ts';
 import { explainOperator } from '../operator/explanation.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
@@ -17,25 +21,6 @@ export interface OperatorSurroundings {
   readonly output: { write(text: string): unknown };
   readonly errors: { write(text: string): unknown };
   readonly connect: () => OperatorConnection;
-}
-
-/** The same of every service: its rpcs are alike. */
-interface Restores {
-  status(): Promise<Status>;
-  declare(): Promise<unknown>;
-  confirm(number: number): Promise<unknown>;
-}
-
-interface Restore {
-  readonly number: number;
-  readonly at?: Timestamp | undefined;
-  readonly isDeclared: boolean;
-  readonly confirmedAt?: Timestamp | undefined;
-}
-
-interface Status {
-  readonly latest: Restore | null;
-  readonly suspended: number;
 }
 
 export interface RestoreArguments {
@@ -56,9 +41,9 @@ export async function runRestore(
   for (const service of RESTORED_SERVICES) {
     try {
       using connection = connect();
-      const restores = RESTORES[service](connection);
+      const restores = connection.client(service, RestoreService);
       const said = await ACTIONS[action](restores);
-      const status = await restores.status();
+      const status = await restores.getRestoreStatus({});
       documents[service] = toJson(service, status);
       if (!json) output.write(`${service}: ${said}${toText(service, status)}\n`);
     } catch (error) {
@@ -72,53 +57,23 @@ export async function runRestore(
   return failures.length === 0 ? EXIT_DONE : EXIT_FAILED;
 }
 
-const RESTORES: Readonly<Record<RestoredService, (connection: OperatorConnection) => Restores>> = {
-  consent(connection) {
-    const client = connection.client('consent', consent.RestoreService);
-    return {
-      async status() {
-        const { latest, suspendedGrants } = await client.getRestoreStatus({});
-        return { latest: toRestore(latest, consent.RestoreKind.DECLARED), suspended: suspendedGrants };
-      },
-      declare: () => client.declareRestore({}),
-      confirm: (number) => client.confirmRestore({ number }),
-    };
-  },
-  authorization(connection) {
-    const client = connection.client('authorization', authorization.RestoreService);
-    return {
-      async status() {
-        const { latest, suspendedApps } = await client.getRestoreStatus({});
-        return { latest: toRestore(latest, authorization.RestoreKind.DECLARED), suspended: suspendedApps };
-      },
-      declare: () => client.declareRestore({}),
-      confirm: (number) => client.confirmRestore({ number }),
-    };
-  },
-};
-
-const ACTIONS: Readonly<Record<RestoreAction, (restores: Restores) => Promise<string>>> = {
-  status: async () => '',
-  async declare(restores) {
-    await restores.declare();
-    return '';
-  },
-  async confirm(restores) {
-    const { latest } = await restores.status();
-    if (latest === null || latest.confirmedAt !== undefined) return 'Nothing waits for a confirmation. ';
-    // What was seen is what is confirmed: a restore that happens meanwhile needs a confirmation of its own.
-    await restores.confirm(latest.number);
-    return '';
-  },
-};
-
-type Message = Pick<consent.Restore, 'number' | 'at' | 'confirmedAt'> & { readonly kind: number };
-
-function toRestore(message: Message | undefined, declared: number): Restore | null {
-  if (message === undefined) return null;
-  const { number, at, kind, confirmedAt } = message;
-  return { number, at, isDeclared: kind === declared, confirmedAt };
-}
+const ACTIONS: Readonly<Record<RestoreAction, (restores: Client<typeof RestoreService>) => Promise<string>>> =
+  {
+    status: async () => '',
+    async declare(restores) {
+      await restores.declareRestore({});
+      return '';
+    },
+    async confirm(restores) {
+      const { latest } = await restores.getRestoreStatus({});
+      if (latest === undefined || latest.confirmedAt !== undefined) {
+        return 'Nothing waits for a confirmation. ';
+      }
+      // What was seen is what is confirmed: a restore that happens meanwhile needs a confirmation of its own.
+      await restores.confirmRestore({ number: latest.number });
+      return '';
+    },
+  };
 
 const SUSPENDED = {
   consent: {
@@ -135,23 +90,24 @@ const SUSPENDED = {
   },
 } as const;
 
-function toText(service: RestoredService, { latest, suspended }: Status): string {
-  if (latest === null) return 'The database was never restored, as far as it can tell.';
-  const { number, at, isDeclared, confirmedAt } = latest;
-  const head = `Restore ${number}, ${isDeclared ? 'declared' : 'noticed'} at ${toInstant(at)}: `;
+function toText(service: RestoredService, { latest, suspended }: GetRestoreStatusResponse): string {
+  if (latest === undefined) return 'The database was never restored, as far as it can tell.';
+  const { number, at, kind, confirmedAt } = latest;
+  const how = kind === RestoreKind.DECLARED ? 'declared' : 'noticed';
+  const head = `Restore ${number}, ${how} at ${toInstant(at)}: `;
   if (confirmedAt !== undefined) return `${head}confirmed at ${toInstant(confirmedAt)}.`;
   const { one, many, rest } = SUSPENDED[service];
   return `${head}not confirmed. ${suspended === 1 ? one : `${suspended} ${many}`} suspended, ${rest}.`;
 }
 
-function toJson(service: RestoredService, { latest, suspended }: Status): object {
+function toJson(service: RestoredService, { latest, suspended }: GetRestoreStatusResponse): object {
   const restore =
-    latest === null
+    latest === undefined
       ? null
       : {
           number: latest.number,
           at: toInstant(latest.at),
-          kind: latest.isDeclared ? 'declared' : 'detected',
+          kind: latest.kind === RestoreKind.DECLARED ? 'declared' : 'detected',
           confirmedAt: toInstant(latest.confirmedAt),
         };
   return { latest: restore, [SUSPENDED[service].key]: suspended };

@@ -9,7 +9,7 @@ import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, SUSPENDED, toGrant } from './grant-rows.ts';
 import { PENDING_COLUMNS, PENDING_FROM, type PendingRow, toPendingApproval } from './pending-rows.ts';
 import { keepPerson } from './person-locks.ts';
-import { requireVerified } from './prisma-restores.ts';
+import { requireVerified } from './restore-guard.ts';
 
 type Transaction = Prisma.TransactionClient;
 
