@@ -4,7 +4,6 @@ import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPeriodic } from '@phds/service-kit/periodic';
 import type { Postgres } from '@phds/service-kit/postgres';
-import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import { startPruning } from '@phds/service-kit/pruning';
 import { openRedis } from '@phds/service-kit/redis';
 import { createRestoreService } from '@phds/service-kit/restore-service';
@@ -100,8 +99,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     accessService({
       accesses: createAccesses({
         writer,
-        history: translatingErrors(createPrismaAccessHistory(prisma)),
-        appUsage: translatingErrors(createPrismaAppUsage(prisma)),
+        history: createPrismaAccessHistory(prisma),
+        appUsage: createPrismaAppUsage(prisma),
       }),
       userOf: base.userOf,
     }),
@@ -126,7 +125,7 @@ function openEvictions(
 
 function openWriter({ config, clock, access, log, guard }: Base, overrides: Overrides): AccessWriter {
   const clockToleranceMs = config.ACCESS_CLOCK_TOLERANCE_MS;
-  const stored = translatingErrors(createPgAccessRecorder(access.pool, { clockToleranceMs, guard }));
+  const stored = createPgAccessRecorder(access.pool, { clockToleranceMs, guard });
   const recorder = loggingClockDifference(stored, log);
   return createAccessWriter(
     { recorder: overrides.recorder?.(recorder) ?? recorder, clock },
@@ -145,15 +144,15 @@ async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise
   const retentionDays = config.RECORD_RETENTION_DAYS;
   const checkpoints = createCheckpoints(
     {
-      checkpoints: translatingErrors(createPrismaCheckpoints(prisma)),
+      checkpoints: createPrismaCheckpoints(prisma),
       signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, CHECKPOINT_TYPE),
       clock,
     },
     { retentionDays, intervalMs: config.CHECKPOINT_INTERVAL_MS },
   );
-  const partitions = translatingErrors(createPrismaRecordPartitions(months));
+  const partitions = createPrismaRecordPartitions(months);
   const keeping = createRecordKeeping(partitions, { retentionDays });
-  const counter = translatingErrors(createPgAccessCounter(access.pool));
+  const counter = createPgAccessCounter(access.pool);
   const failed = (what: string) => (err: unknown) => log.warn({ err }, `${what} failed`);
   const checkpoint = failed('the checkpoint of the records');
   resources.defer(() => checkpoints.take().then(() => undefined, checkpoint));
@@ -178,15 +177,15 @@ async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise
     pendingDays: config.PRUNE_PENDING_AFTER_DAYS,
     refusalDays: config.PRUNE_REFUSALS_AFTER_DAYS,
   });
-  resources.use(startPruning(translatingErrors(pruned), { intervalMs: config.PRUNE_INTERVAL_MS, log }));
+  resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, log }));
 }
 
 function buildLedgerService({ prisma, revocations, access, evictions, guard }: Base) {
   const ledger = createLedger({
-    apps: translatingErrors(createPrismaApps(prisma)),
-    statuses: translatingErrors(createPrismaApps(revocations)),
-    credentials: translatingErrors(createPrismaCredentials(revocations)),
-    liveness: translatingErrors(createPgLiveness(access.pool, guard)),
+    apps: createPrismaApps(prisma),
+    statuses: createPrismaApps(revocations),
+    credentials: createPrismaCredentials(revocations),
+    liveness: createPgLiveness(access.pool, guard),
     evictions,
   });
   return ledgerService(
@@ -196,22 +195,22 @@ function buildLedgerService({ prisma, revocations, access, evictions, guard }: B
 
 async function buildConsentService(base: Base) {
   const { config, prisma, revocations, evictions, clock, userOf, guard } = base;
-  const decisions = translatingErrors(createPrismaDecisions(prisma, guard));
+  const decisions = createPrismaDecisions(prisma, guard);
   const screen = createApprovalScreen({ decisions, evictions });
   const grants = createGrantDesk({
-    grants: translatingErrors(createPrismaGrants(prisma)),
-    withdrawals: translatingErrors(createPrismaGrants(revocations)),
+    grants: createPrismaGrants(prisma),
+    withdrawals: createPrismaGrants(revocations),
     evictions,
   });
-  const erasures = createErasures({ people: translatingErrors(createPrismaPeople(prisma)), evictions });
+  const erasures = createErasures({ people: createPrismaPeople(prisma), evictions });
   return consentService({
-    inbox: createApprovalInbox(translatingErrors(createPrismaPendingApprovals(prisma)), {
+    inbox: createApprovalInbox(createPrismaPendingApprovals(prisma), {
       maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP,
     }),
     screen: acknowledging(guard, screen, ['approve', 'deny']),
     grants: acknowledging(guard, grants, ['narrow', 'revoke', 'revokeAll']),
     receipts: createReceipts({
-      source: translatingErrors(createPrismaReceipts(prisma)),
+      source: createPrismaReceipts(prisma),
       signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE),
       clock,
     }),

@@ -1,3 +1,4 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
 import type { AccessCounter } from '../app/record-ports.ts';
 
@@ -32,7 +33,7 @@ const COUNT_NEXT = `
 
 /** Counts in one statement: a batch is uncounted, or in the counts, and never both or neither. Wants the access pool's planner. */
 export function createPgAccessCounter(pool: pg.Pool): AccessCounter {
-  return {
+  return translatingErrors({
     async countNext(atMost) {
       const { rows } = await pool.query<{ taken: number }>({
         name: 'count',
@@ -41,5 +42,5 @@ export function createPgAccessCounter(pool: pg.Pool): AccessCounter {
       });
       return rows[0]?.taken ?? 0;
     },
-  };
+  });
 }

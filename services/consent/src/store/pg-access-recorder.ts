@@ -1,4 +1,5 @@
 import { parseUuid } from '@phds/record-chain/uuid';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { Unverified } from '@phds/service-kit/restore-witness';
 import type pg from 'pg';
@@ -88,7 +89,7 @@ export function createPgAccessRecorder(
   pool: pg.Pool,
   { clockToleranceMs, guard }: RecorderOptions,
 ): AccessRecorder {
-  return {
+  return translatingErrors({
     async findRefs(grantIds) {
       const { rows } = await pool.query<[string, string]>({
         name: 'find-refs',
@@ -109,7 +110,7 @@ export function createPgAccessRecorder(
       if (differing !== undefined) throw new ClocksDiffer(new Date(batch.at), differing[0]);
     },
     judge: (accesses, userRefs) => guard.verified(() => judge(pool, guard, accesses, userRefs)),
-  };
+  });
 }
 
 async function judge(

@@ -1,3 +1,4 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { Unverified } from '@phds/service-kit/restore-witness';
 import type pg from 'pg';
@@ -31,7 +32,7 @@ interface LivenessRow extends Omit<GrantRow, 'id'> {
 
 /** Asked at every introspection, exchange and refresh: one prepared statement, one snapshot. */
 export function createPgLiveness(pool: pg.Pool, guard: RestoreGuard): LivenessReader {
-  return { check: (query) => guard.verified(() => check(pool, guard, query)) };
+  return translatingErrors({ check: (query) => guard.verified(() => check(pool, guard, query)) });
 }
 
 async function check(

@@ -1,3 +1,4 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { Page } from '../app/ports.ts';
 import type { AccessFilter, AccessHistory, DayFilter, DayRange } from '../app/record-ports.ts';
 import { type AccessDay, type AccessEntry, toAccessId } from '../domain/access.ts';
@@ -9,7 +10,7 @@ const DAY_MS = 86_400_000;
 
 /** The history of accesses: entries from the records themselves, numbers from what is counted of them. */
 export function createPrismaAccessHistory(prisma: PrismaClient): AccessHistory {
-  return {
+  return translatingErrors({
     async list(userId, filter, page) {
       if (await isForeign(prisma, filter.grantId, userId)) return null;
       const [items, total] = await Promise.all([
@@ -28,7 +29,7 @@ export function createPrismaAccessHistory(prisma: PrismaClient): AccessHistory {
       if (await isForeign(prisma, filter.grantId, userId)) return null;
       return selectDays(prisma, userId, filter, range);
     },
-  };
+  });
 }
 
 async function isForeign(prisma: PrismaClient, grantId: string | null, userId: string): Promise<boolean> {

@@ -1,3 +1,4 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { AppUsageStore, DayRange } from '../app/record-ports.ts';
 import type { AppUsage, RefusalCount } from '../domain/access.ts';
 import { accessCounts, within } from './access-counts.ts';
@@ -7,7 +8,7 @@ const COUNT_MAX = 0x7fff_ffff;
 
 /** The usage of apps: what the access records come to, and the refusals that gateways counted. */
 export function createPrismaAppUsage(prisma: PrismaClient): AppUsageStore {
-  return {
+  return translatingErrors({
     async usage(clientId, ownerId, range) {
       const owned = await prisma.app.findFirst({ where: { clientId, ownerId }, select: { clientId: true } });
       return owned === null ? null : selectUsage(prisma, clientId, range);
@@ -15,7 +16,7 @@ export function createPrismaAppUsage(prisma: PrismaClient): AppUsageStore {
     async addRefusals(refusals) {
       await addRefusals(prisma, refusals);
     },
-  };
+  });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { AppLedger } from '../app/ports.ts';
 import type { AppStanding, ReportedApp } from '../domain/app.ts';
 import { takeProfile } from './app-profiles.ts';
@@ -5,7 +6,7 @@ import type { Prisma, PrismaClient } from './generated/client.ts';
 
 /** The ledger's apps in table `app`; each change of status is one conditional statement. */
 export function createPrismaApps(prisma: PrismaClient): AppLedger {
-  return {
+  return translatingErrors({
     put: (app) => prisma.$transaction((tx) => put(tx, app)),
     // Behind what is known even the status that stands is set: whatever it was in between is lost, and may have been another.
     async setStatus({ clientId, status, expectedRevision, known }) {
@@ -27,7 +28,7 @@ export function createPrismaApps(prisma: PrismaClient): AppLedger {
       // A statement of its own: it sees what a parallel call, which this one may have waited for, has committed.
       return changed ?? (await findStanding(prisma, clientId));
     },
-  };
+  });
 }
 
 async function put(tx: Prisma.TransactionClient, app: ReportedApp): Promise<AppStanding> {

@@ -1,4 +1,5 @@
 import { type ChainHead, readCheckpointContent } from '@phds/record-chain/checkpoint';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { CheckpointStore, StoredCheckpoint } from '../app/record-ports.ts';
 import type { PrismaClient } from './generated/client.ts';
 
@@ -22,7 +23,7 @@ export function createPrismaCheckpoints(prisma: PrismaClient): CheckpointStore {
     const known = base < number ? await readFrom(base) : [];
     return known.filter((checkpoint) => checkpoint.number < number);
   }
-  return {
+  return translatingErrors({
     readFrom,
     async read(intervalMs) {
       const last = await selectLast(prisma, intervalMs);
@@ -49,7 +50,7 @@ export function createPrismaCheckpoints(prisma: PrismaClient): CheckpointStore {
         SELECT drop_access_checkpoints(${firstKept}::int) AS dropped`;
       return row?.dropped ?? 0;
     },
-  };
+  });
 }
 
 interface LastRow extends StoredCheckpoint {

@@ -1,9 +1,10 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { CredentialLedger } from '../app/ports.ts';
 import type { PrismaClient } from './generated/client.ts';
 
 /** Token families and single tokens that ended, each in a table of its own. */
 export function createPrismaCredentials(prisma: PrismaClient): CredentialLedger {
-  return {
+  return translatingErrors({
     async revokeFamily(familyId, expiresAt) {
       await prisma.$executeRaw`
         INSERT INTO revoked_family (family_id, expires_at) VALUES (${familyId}, ${expiresAt})
@@ -14,5 +15,5 @@ export function createPrismaCredentials(prisma: PrismaClient): CredentialLedger 
         INSERT INTO revoked_token (token_hash, expires_at) VALUES (${Buffer.from(tokenHash)}, ${expiresAt})
         ON CONFLICT (token_hash) DO UPDATE SET expires_at = greatest(revoked_token.expires_at, EXCLUDED.expires_at)`;
     },
-  };
+  });
 }

@@ -1,3 +1,4 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import type { ApprovalCommand, Approved, Decisions } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
@@ -20,7 +21,7 @@ interface LockedFacts extends DecisionFacts {
 
 /** Decisions, each one transaction. Locks are taken in the order person, pending approval, user and app, app, grant. */
 export function createPrismaDecisions(prisma: PrismaClient, guard: RestoreGuard): Decisions {
-  return {
+  return translatingErrors({
     approve: (command, decide) =>
       guard.verified(() =>
         prisma.$transaction(async (tx) => {
@@ -30,7 +31,7 @@ export function createPrismaDecisions(prisma: PrismaClient, guard: RestoreGuard)
         }),
       ),
     deny: (pendingId, userId, decide) => prisma.$transaction((tx) => deny(tx, pendingId, userId, decide)),
-  };
+  });
 }
 
 async function approve(

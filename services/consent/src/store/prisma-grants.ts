@@ -1,3 +1,4 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { Grants } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
 import { listChanges, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
@@ -13,7 +14,7 @@ type Transaction = Prisma.TransactionClient;
 
 /** Grants in table `consent_grant`; each change locks the row and adds to the grant's history. */
 export function createPrismaGrants(prisma: PrismaClient): Grants {
-  return {
+  return translatingErrors({
     async list(userId, status, page) {
       const own = Prisma.sql`g.user_id = ${userId}`;
       const where = status === null ? own : Prisma.sql`${own} AND ${Prisma.raw(GRANT_STATUS)} = ${status}`;
@@ -39,7 +40,7 @@ export function createPrismaGrants(prisma: PrismaClient): Grants {
       ]);
       return { items: rows.map(toGrant), total };
     },
-  };
+  });
 }
 
 /** A page of grants has to fit into one message, whatever apps do: all changes of twenty versions can have 70 KB. */

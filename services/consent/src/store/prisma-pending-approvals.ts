@@ -1,3 +1,4 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { Listed, Opening, OpeningRequest, PendingApprovals } from '../app/ports.ts';
 import type { PendingApprovalView } from '../domain/pending-approval.ts';
 import type { ShownApp } from '../domain/shown-app.ts';
@@ -19,7 +20,7 @@ interface ViewRow extends PendingRow, AppRow {
 
 /** Pending approvals in table `pending_approval`. */
 export function createPrismaPendingApprovals(prisma: PrismaClient): PendingApprovals {
-  return {
+  return translatingErrors({
     open: (request, limits) => prisma.$transaction((tx) => open(tx, request, limits)),
     async claim(id, userId) {
       await prisma.$executeRaw`
@@ -44,7 +45,7 @@ export function createPrismaPendingApprovals(prisma: PrismaClient): PendingAppro
       ]);
       return { items, total: counted[0]?.total ?? 0 } satisfies Listed<PendingApprovalView>;
     },
-  };
+  });
 }
 
 /** Removed for one opening at most; there are more only after the limit was lowered. */

@@ -1,3 +1,4 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { PrunedTables } from '@phds/service-kit/pruning';
 import type { PrismaClient } from './generated/client.ts';
 
@@ -18,7 +19,7 @@ export function createPrismaPruner(
   prisma: PrismaClient,
   { revocationDays, pendingDays, refusalDays }: KeptDays,
 ) {
-  return {
+  return translatingErrors({
     revoked_family: async (limit) =>
       countOf(
         await prisma.$queryRaw`SELECT prune_revoked_family(${revocationDays}::int, ${limit}::int) AS count`,
@@ -37,7 +38,7 @@ export function createPrismaPruner(
         SELECT ctid FROM refused_request
         WHERE day < (statement_timestamp() AT TIME ZONE 'UTC')::date - ${refusalDays}::int
         ORDER BY day LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
-  } satisfies PrunedTables;
+  } satisfies PrunedTables);
 }
 
 function countOf([row]: readonly { readonly count: number }[]): number {

@@ -1,3 +1,4 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { ReceiptSource } from '../app/ports.ts';
 import type { ConsentEvent, ShownScope } from '../domain/receipt.ts';
 import type { ProfileVersion, ShownApp } from '../domain/shown-app.ts';
@@ -6,7 +7,7 @@ import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, toGrant } from './grant-rows.
 
 /** What receipts tell, from the grant and its history in `consent_event`. */
 export function createPrismaReceipts(prisma: PrismaClient): ReceiptSource {
-  return {
+  return translatingErrors({
     async findReceipt(grantId, userId) {
       const [row] = await prisma.$queryRaw<GrantRow[]>`
         SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)}
@@ -28,7 +29,7 @@ export function createPrismaReceipts(prisma: PrismaClient): ReceiptSource {
         events: events.map(toConsentEvent),
       };
     },
-  };
+  });
 }
 
 /** The first version of an app; its present profile where an earlier release has registered it since the last upgrade. */

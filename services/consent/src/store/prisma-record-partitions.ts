@@ -1,9 +1,10 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { CountsPlace, RecordPartitions } from '../app/record-ports.ts';
 import type { PrismaClient } from './generated/client.ts';
 
 /** By functions of the schema's owner: the service itself may change no table. */
 export function createPrismaRecordPartitions(prisma: PrismaClient): RecordPartitions {
-  return {
+  return translatingErrors({
     async ensureNext(monthsAhead) {
       const [row] = await prisma.$queryRaw<{ made: number }[]>`
         SELECT ensure_access_partitions(${monthsAhead}::int) AS made`;
@@ -21,5 +22,5 @@ export function createPrismaRecordPartitions(prisma: PrismaClient): RecordPartit
         WHERE app IS NOT NULL`;
       return next ?? null;
     },
-  };
+  });
 }
