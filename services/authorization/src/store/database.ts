@@ -1,17 +1,7 @@
-import { translateDatabaseError } from '@phds/service-kit/postgres-errors';
 import type { Prisma } from './generated/client.ts';
 
 /** The client of a transaction, or the one outside of any. */
 export type Database = Prisma.TransactionClient;
-
-/** Runs a store operation; what the database throws leaves as an AppError, here and nowhere else. */
-export async function translated<T>(operation: () => Promise<T>): Promise<T> {
-  try {
-    return await operation();
-  } catch (error) {
-    throw translateDatabaseError(error);
-  }
-}
 
 /** Bytes as Prisma takes them: over an ArrayBuffer of their own kind. */
 export function toBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {

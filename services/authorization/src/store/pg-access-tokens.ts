@@ -1,11 +1,11 @@
 import { isScope } from '@phds/catalog/scopes';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { Unverified } from '@phds/service-kit/restore-witness';
 import type pg from 'pg';
 import type { TokenStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { AccessToken } from '../domain/token.ts';
-import { translated } from './database.ts';
 import { JOIN_SUSPENSION, suspensionOf } from './restore-guard.ts';
 
 interface Row {
@@ -42,22 +42,16 @@ export function createPgAccessTokens(
   pool: pg.Pool,
   guard: RestoreGuard,
 ): Pick<TokenStore, 'findAccessToken'> {
-  return {
+  return translatingErrors({
     findAccessToken: (hash) =>
-      translated(() =>
-        guard.verified(async () => {
-          const values = [hash, ...guard.witness];
-          const { rows } = await pool.query<Row>({
-            name: 'find-access-token',
-            text: FIND_ACCESS_TOKEN,
-            values,
-          });
-          const [row] = rows;
-          if (row?.unverified === true) throw new Unverified();
-          return row === undefined ? null : fromRow(row);
-        }),
-      ),
-  };
+      guard.verified(async () => {
+        const values = [hash, ...guard.witness];
+        const { rows } = await pool.query<Row>({ name: 'find-access-token', text: FIND_ACCESS_TOKEN, values });
+        const [row] = rows;
+        if (row?.unverified === true) throw new Unverified();
+        return row === undefined ? null : fromRow(row);
+      }),
+  });
 }
 
 function fromRow(row: Row): AccessToken {

@@ -1,8 +1,8 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { Unverified } from '@phds/service-kit/restore-witness';
 import type pg from 'pg';
 import type { AppStore } from '../app/ports.ts';
-import { translated } from './database.ts';
 import type { App as AppRow } from './generated/client.ts';
 import { fromAppRow } from './prisma-apps.ts';
 import { JOIN_SUSPENSION, suspensionOf } from './restore-guard.ts';
@@ -21,22 +21,20 @@ const FIND_CREDENTIAL = `
 
 /** The look-up behind client authentication: a prepared statement, which judges restores in the snapshot it reads the secret in. */
 export function createPgCredentials(pool: pg.Pool, guard: RestoreGuard): Pick<AppStore, 'findCredential'> {
-  return {
+  return translatingErrors({
     findCredential: (clientId) =>
-      translated(() =>
-        guard.verified(async () => {
-          const values = [clientId, ...guard.witness];
-          const { rows } = await pool.query<Row>({ name: 'find-credential', text: FIND_CREDENTIAL, values });
-          const [row] = rows;
-          if (row === undefined) return null;
-          const { suspended, unverified, ...columns } = row;
-          if (unverified) throw new Unverified();
-          const app = fromAppRow(columns);
-          return {
-            app: suspended && app.status === 'active' ? { ...app, status: 'suspended' } : app,
-            secretHash: row.secretHash,
-          };
-        }),
-      ),
-  };
+      guard.verified(async () => {
+        const values = [clientId, ...guard.witness];
+        const { rows } = await pool.query<Row>({ name: 'find-credential', text: FIND_CREDENTIAL, values });
+        const [row] = rows;
+        if (row === undefined) return null;
+        const { suspended, unverified, ...columns } = row;
+        if (unverified) throw new Unverified();
+        const app = fromAppRow(columns);
+        return {
+          app: suspended && app.status === 'active' ? { ...app, status: 'suspended' } : app,
+          secretHash: row.secretHash,
+        };
+      }),
+  });
 }

@@ -1,8 +1,9 @@
 import { isScope } from '@phds/catalog/scopes';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import type { AppStore } from '../app/ports.ts';
 import type { App, AppSettings } from '../domain/app.ts';
-import { toBytes, translated } from './database.ts';
+import { toBytes } from './database.ts';
 import type { App as AppRow, PrismaClient } from './generated/client.ts';
 import { inVerified } from './restore-guard.ts';
 
@@ -11,28 +12,26 @@ export function createPrismaApps(
   prisma: PrismaClient,
   guard: RestoreGuard,
 ): Omit<AppStore, 'findCredential'> {
-  return {
-    findApp: (clientId) =>
-      translated(async () => {
-        const row = await prisma.app.findUnique({ where: { clientId } });
-        return row === null ? null : fromAppRow(row);
-      }),
+  return translatingErrors({
+    async findApp(clientId) {
+      const row = await prisma.app.findUnique({ where: { clientId } });
+      return row === null ? null : fromAppRow(row);
+    },
 
-    listApps: (ownerId, { page, pageSize }) =>
-      translated(async () => {
-        const [rows, total] = await Promise.all([
-          prisma.app.findMany({
-            where: { ownerId },
-            orderBy: [{ createdAt: 'desc' }, { clientId: 'asc' }],
-            skip: (page - 1) * pageSize,
-            take: pageSize,
-          }),
-          prisma.app.count({ where: { ownerId } }),
-        ]);
-        return { items: rows.map(fromAppRow), total };
-      }),
+    async listApps(ownerId, { page, pageSize }) {
+      const [rows, total] = await Promise.all([
+        prisma.app.findMany({
+          where: { ownerId },
+          orderBy: [{ createdAt: 'desc' }, { clientId: 'asc' }],
+          skip: (page - 1) * pageSize,
+          take: pageSize,
+        }),
+        prisma.app.count({ where: { ownerId } }),
+      ]);
+      return { items: rows.map(fromAppRow), total };
+    },
 
-    countApps: (ownerId) => translated(() => prisma.app.count({ where: { ownerId } })),
+    countApps: (ownerId) => prisma.app.count({ where: { ownerId } }),
 
     insertApp: (app, secret, limit) =>
       inVerified(prisma, guard, async (tx) => {
@@ -59,7 +58,7 @@ export function createPrismaApps(
       }),
 
     ...createChanges(prisma, guard),
-  };
+  });
 }
 
 function createChanges(
@@ -68,17 +67,15 @@ function createChanges(
 ): Pick<AppStore, 'updateSettings' | 'replaceSecret' | 'applyLedgerState'> {
   return {
     updateSettings: (clientId, ownerId, change, now) =>
-      translated(() =>
-        prisma.$transaction(async (tx) => {
-          // By the row's own time where a clock is behind: consent tells by it which of two changes is the newer one.
-          await tx.$executeRaw`
-            UPDATE app SET updated_at = greatest(${now}::timestamptz, updated_at + interval '1 millisecond')
-            WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
-          const data = toColumns(change);
-          const [row] = await tx.app.updateManyAndReturn({ where: { clientId, ownerId }, data });
-          return row === undefined ? null : fromAppRow(row);
-        }),
-      ),
+      prisma.$transaction(async (tx) => {
+        // By the row's own time where a clock is behind: consent tells by it which of two changes is the newer one.
+        await tx.$executeRaw`
+          UPDATE app SET updated_at = greatest(${now}::timestamptz, updated_at + interval '1 millisecond')
+          WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
+        const data = toColumns(change);
+        const [row] = await tx.app.updateManyAndReturn({ where: { clientId, ownerId }, data });
+        return row === undefined ? null : fromAppRow(row);
+      }),
 
     replaceSecret: (clientId, secret, now) =>
       // In a transaction, since only a commit is left out when the developer, who alone would get the new secret, waits no more.
@@ -92,16 +89,15 @@ function createChanges(
 
     // A revocation may be overtaken by the re-activation after it: whatever brings a newer epoch takes the secret away. An older
     // epoch, of a ledger that was restored, would bring what is dead back to life.
-    applyLedgerState: (clientId, { status, epoch, revision, statusChangedAt }) =>
-      translated(async () => {
-        await prisma.$executeRaw`
-          UPDATE app SET status = ${status}::app_status, epoch = greatest(epoch, ${epoch}), ledger_revision = ${revision},
-                         status_changed_at = ${statusChangedAt},
-                         updated_at = greatest(updated_at, ${statusChangedAt}),
-                         secret_hash = CASE WHEN epoch < ${epoch} THEN NULL ELSE secret_hash END,
-                         secret_last4 = CASE WHEN epoch < ${epoch} THEN '' ELSE secret_last4 END
-          WHERE client_id = ${clientId} AND ledger_revision < ${revision}`;
-      }),
+    async applyLedgerState(clientId, { status, epoch, revision, statusChangedAt }) {
+      await prisma.$executeRaw`
+        UPDATE app SET status = ${status}::app_status, epoch = greatest(epoch, ${epoch}), ledger_revision = ${revision},
+                       status_changed_at = ${statusChangedAt},
+                       updated_at = greatest(updated_at, ${statusChangedAt}),
+                       secret_hash = CASE WHEN epoch < ${epoch} THEN NULL ELSE secret_hash END,
+                       secret_last4 = CASE WHEN epoch < ${epoch} THEN '' ELSE secret_last4 END
+        WHERE client_id = ${clientId} AND ledger_revision < ${revision}`;
+    },
   };
 }
 

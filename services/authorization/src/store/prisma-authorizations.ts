@@ -1,29 +1,27 @@
 import { isScope } from '@phds/catalog/scopes';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import type { AuthorizationStore } from '../app/ports.ts';
 import type { AuthorizationCode } from '../domain/code.ts';
-import { type Database, toBytes, translated } from './database.ts';
+import { type Database, toBytes } from './database.ts';
 import type { AuthorizationCode as CodeRow, PrismaClient } from './generated/client.ts';
 import { inVerified, isSuspended } from './restore-guard.ts';
 
 /** Authorization requests and codes in Postgres. */
 export function createPrismaAuthorizations(prisma: PrismaClient, guard: RestoreGuard): AuthorizationStore {
-  return {
-    insertRequest: (request) =>
-      translated(async () => {
-        await prisma.authorizationRequest.create({ data: { ...request, scopes: [...request.scopes] } });
-      }),
+  return translatingErrors({
+    async insertRequest(request) {
+      await prisma.authorizationRequest.create({ data: { ...request, scopes: [...request.scopes] } });
+    },
 
-    deleteRequests: (pendingIds) =>
-      translated(async () => {
-        await prisma.authorizationRequest.deleteMany({ where: { pendingId: { in: [...pendingIds] } } });
-      }),
+    async deleteRequests(pendingIds) {
+      await prisma.authorizationRequest.deleteMany({ where: { pendingId: { in: [...pendingIds] } } });
+    },
 
-    findRequest: (pendingId) =>
-      translated(async () => {
-        const row = await prisma.authorizationRequest.findUnique({ where: { pendingId } });
-        return row === null ? null : { ...row, scopes: row.scopes.filter(isScope) };
-      }),
+    async findRequest(pendingId) {
+      const row = await prisma.authorizationRequest.findUnique({ where: { pendingId } });
+      return row === null ? null : { ...row, scopes: row.scopes.filter(isScope) };
+    },
 
     putCode: (code) =>
       inVerified(prisma, guard, async (tx) => {
@@ -35,19 +33,17 @@ export function createPrismaAuthorizations(prisma: PrismaClient, guard: RestoreG
         return fromRow(tx, await tx.authorizationCode.findUniqueOrThrow({ where: { hash } }));
       }),
 
-    findCode: (hash) =>
-      translated(async () => {
-        const row = await prisma.authorizationCode.findUnique({ where: { hash: toBytes(hash) } });
-        return row === null ? null : fromRow(prisma, row);
-      }),
+    async findCode(hash) {
+      const row = await prisma.authorizationCode.findUnique({ where: { hash: toBytes(hash) } });
+      return row === null ? null : fromRow(prisma, row);
+    },
 
-    countFailedAttempt: (hash) =>
-      translated(async () => {
-        await prisma.$executeRaw`
-          UPDATE authorization_code SET failed_attempts = failed_attempts + 1
-          WHERE hash = ${toBytes(hash)} AND consumed_at IS NULL`;
-      }),
-  };
+    async countFailedAttempt(hash) {
+      await prisma.$executeRaw`
+        UPDATE authorization_code SET failed_attempts = failed_attempts + 1
+        WHERE hash = ${toBytes(hash)} AND consumed_at IS NULL`;
+    },
+  });
 }
 
 async function fromRow(database: Database, row: CodeRow): Promise<AuthorizationCode> {

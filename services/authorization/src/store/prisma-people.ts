@@ -1,31 +1,29 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { PersonStore } from '../app/erasures.ts';
-import { TRANSACTION_LIMITS, translated } from './database.ts';
+import { TRANSACTION_LIMITS } from './database.ts';
 import type { PrismaClient } from './generated/client.ts';
 
 /** People in the tables that name them; a family takes its tokens along. */
 export function createPrismaPeople(prisma: PrismaClient): PersonStore {
-  return {
-    findOpenApps: (userId) =>
-      translated(async () => {
-        const rows = await prisma.app.findMany({
-          where: { ownerId: userId, status: { not: 'revoked' } },
-          select: { clientId: true },
-        });
-        return rows.map(({ clientId }) => clientId);
-      }),
+  return translatingErrors({
+    async findOpenApps(userId) {
+      const rows = await prisma.app.findMany({
+        where: { ownerId: userId, status: { not: 'revoked' } },
+        select: { clientId: true },
+      });
+      return rows.map(({ clientId }) => clientId);
+    },
 
     erase: (userId) =>
-      translated(() =>
-        prisma.$transaction(async (tx) => {
-          const codes = await tx.authorizationCode.deleteMany({ where: { userId } });
-          const families = await tx.tokenFamily.deleteMany({ where: { userId } });
-          // One that was registered meanwhile is not revoked: it keeps its owner until the repeat.
-          const apps = await tx.app.updateMany({
-            where: { ownerId: userId, status: 'revoked' },
-            data: { ownerId: '' },
-          });
-          return { codes: codes.count, families: families.count, apps: apps.count };
-        }, TRANSACTION_LIMITS),
-      ),
-  };
+      prisma.$transaction(async (tx) => {
+        const codes = await tx.authorizationCode.deleteMany({ where: { userId } });
+        const families = await tx.tokenFamily.deleteMany({ where: { userId } });
+        // One that was registered meanwhile is not revoked: it keeps its owner until the repeat.
+        const apps = await tx.app.updateMany({
+          where: { ownerId: userId, status: 'revoked' },
+          data: { ownerId: '' },
+        });
+        return { codes: codes.count, families: families.count, apps: apps.count };
+      }, TRANSACTION_LIMITS),
+  });
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '@phds/service-kit/clock';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { PrunedTables } from '@phds/service-kit/pruning';
-import { translated } from './database.ts';
 import type { PrismaClient } from './generated/client.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -21,30 +21,21 @@ const KEPT_DAYS = {
  */
 export function createPrismaPruner(prisma: PrismaClient, clock: Clock) {
   const before = (days: number) => new Date(clock.now().getTime() - days * DAY_MS);
-  return {
-    access_token: (limit) =>
-      translated(
-        () => prisma.$executeRaw`
-          DELETE FROM access_token WHERE hash = ANY(ARRAY(
-            SELECT hash FROM access_token WHERE expires_at < ${before(KEPT_DAYS.accessTokens)}
-            ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
-      ),
-    authorization_request: (limit) =>
-      translated(
-        () => prisma.$executeRaw`
-          DELETE FROM authorization_request WHERE pending_id = ANY(ARRAY(
-            SELECT pending_id FROM authorization_request WHERE created_at < ${before(KEPT_DAYS.requests)}
-            ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
-      ),
-    authorization_code: (limit) =>
-      translated(
-        () => prisma.$executeRaw`
-          DELETE FROM authorization_code WHERE hash = ANY(ARRAY(
-            SELECT hash FROM authorization_code WHERE expires_at < ${before(KEPT_DAYS.codes)}
-            ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
-      ),
-    token_family: (limit) => translated(() => deleteFamilies(prisma, before(KEPT_DAYS.families), limit)),
-  } satisfies PrunedTables;
+  return translatingErrors({
+    access_token: (limit) => prisma.$executeRaw`
+      DELETE FROM access_token WHERE hash = ANY(ARRAY(
+        SELECT hash FROM access_token WHERE expires_at < ${before(KEPT_DAYS.accessTokens)}
+        ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
+    authorization_request: (limit) => prisma.$executeRaw`
+      DELETE FROM authorization_request WHERE pending_id = ANY(ARRAY(
+        SELECT pending_id FROM authorization_request WHERE created_at < ${before(KEPT_DAYS.requests)}
+        ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
+    authorization_code: (limit) => prisma.$executeRaw`
+      DELETE FROM authorization_code WHERE hash = ANY(ARRAY(
+        SELECT hash FROM authorization_code WHERE expires_at < ${before(KEPT_DAYS.codes)}
+        ORDER BY expires_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
+    token_family: (limit) => deleteFamilies(prisma, before(KEPT_DAYS.families), limit),
+  } satisfies PrunedTables);
 }
 
 /**

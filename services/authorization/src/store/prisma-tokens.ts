@@ -1,11 +1,12 @@
 import { isScope } from '@phds/catalog/scopes';
 import { requireTimeLeft } from '@phds/service-kit/postgres-client';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import type { Exchange, LockedRefreshToken, NewAccessToken, Rotation, TokenStore } from '../app/ports.ts';
 import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/code.ts';
 import type { RefreshToken } from '../domain/token.ts';
 import type { Database } from './database.ts';
-import { toBytes, translated } from './database.ts';
+import { toBytes } from './database.ts';
 import type { PrismaClient } from './generated/client.ts';
 import { inVerified, isSuspended, requireVerified } from './restore-guard.ts';
 
@@ -21,11 +22,11 @@ export function createPrismaTokens(
   prisma: PrismaClient,
   guard: RestoreGuard,
 ): Omit<TokenStore, 'findAccessToken'> {
-  return {
-    exchange: async (exchange) => {
+  return translatingErrors({
+    async exchange(exchange) {
       // The answer waits for a proof, and a retry after an answer that came too late is a replay. So whatever holds up proofs has to
       // hold up the exchange before it consumes the code, where the deadline of the caller ends it.
-      await translated(() => guard.acknowledge());
+      await guard.acknowledge();
       return inVerified(prisma, guard, async (tx) => {
         if (!(await consumeCode(tx, exchange))) return false;
         await insertFamily(tx, exchange);
@@ -37,12 +38,10 @@ export function createPrismaTokens(
     insertOwnToken: (token) => inVerified(prisma, guard, (tx) => insertOwnToken(tx, token)),
 
     findRefreshToken: (hash) =>
-      translated(() =>
-        guard.verified(async () => {
-          await requireVerified(prisma, guard);
-          return findRefreshToken(prisma, hash);
-        }),
-      ),
+      guard.verified(async () => {
+        await requireVerified(prisma, guard);
+        return findRefreshToken(prisma, hash);
+      }),
 
     withLockedRefreshToken: (hash, use) =>
       inVerified(prisma, guard, async (tx) => {
@@ -55,17 +54,15 @@ export function createPrismaTokens(
         return use(token === null ? null : toLocked(tx, token));
       }),
 
-    markFamilyRevoked: (id, now) =>
-      translated(async () => {
-        await prisma.tokenFamily.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: now } });
-      }),
+    async markFamilyRevoked(id, now) {
+      await prisma.tokenFamily.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: now } });
+    },
 
-    markTokenRevoked: (hash, now) =>
-      translated(async () => {
-        const where = { hash: toBytes(hash), revokedAt: null };
-        await prisma.accessToken.updateMany({ where, data: { revokedAt: now } });
-      }),
-  };
+    async markTokenRevoked(hash, now) {
+      const where = { hash: toBytes(hash), revokedAt: null };
+      await prisma.accessToken.updateMany({ where, data: { revokedAt: now } });
+    },
+  });
 }
 
 /** The one conditional statement that decides an exchange. */

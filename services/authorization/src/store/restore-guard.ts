@@ -1,7 +1,7 @@
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
 import { isUnverified } from '@phds/service-kit/restore-witness';
 import type pg from 'pg';
-import { type Database, TRANSACTION_LIMITS, translated } from './database.ts';
+import { type Database, TRANSACTION_LIMITS } from './database.ts';
 import type { PrismaClient } from './generated/client.ts';
 
 const SCHEMA = 'authorization';
@@ -44,13 +44,11 @@ export function inVerified<T>(
   guard: RestoreGuard,
   use: (tx: Database) => Promise<T>,
 ): Promise<T> {
-  return translated(() =>
-    guard.verified(() =>
-      prisma.$transaction(async (tx) => {
-        await requireVerified(tx, guard);
-        return use(tx);
-      }, TRANSACTION_LIMITS),
-    ),
+  return guard.verified(() =>
+    prisma.$transaction(async (tx) => {
+      await requireVerified(tx, guard);
+      return use(tx);
+    }, TRANSACTION_LIMITS),
   );
 }
 
