@@ -7,10 +7,33 @@ export const PAGE_SIZE_DEFAULT = 20;
 /** The largest page served; a larger `pageSize` is clamped to it (interface.md 8, contract section 6). */
 export const PAGE_SIZE_MAX = 100;
 
-/** The `pagination` member of every list envelope (interface.md 2.1). */
-export interface Pagination {
+/** Which page of a list; both numbers are at least 1. */
+export interface Page {
   readonly page: number;
   readonly pageSize: number;
+}
+
+/** One page of a list, and how many items all pages have together. */
+export interface Listed<Item> {
+  readonly items: readonly Item[];
+  readonly total: number;
+}
+
+/** The page that an rpc asks for: zero, or no request, means the default; a larger page than the largest is clamped. */
+export function toPage(request: Page | undefined): Page {
+  return {
+    page: request?.page || PAGE_DEFAULT,
+    pageSize: Math.min(request?.pageSize || PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX),
+  };
+}
+
+/** How many items come before the page. */
+export function offsetOf({ page, pageSize }: Page): number {
+  return (page - 1) * pageSize;
+}
+
+/** The `pagination` member of every list envelope (interface.md 2.1). */
+export interface Pagination extends Page {
   /** Items on all pages together. */
   readonly total: number;
   /** 0 when there are no items. */
@@ -18,7 +41,7 @@ export interface Pagination {
 }
 
 /** The pagination of an answer. `page` may lie beyond the end: it is told as asked, with the true total. */
-export function toPagination(list: { page: number; pageSize: number; total: number }): Pagination {
+export function toPagination(list: Page & { readonly total: number }): Pagination {
   const { page, pageSize, total } = list;
   return { page, pageSize, total, totalPages: Math.ceil(total / pageSize) };
 }

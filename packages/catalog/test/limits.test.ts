@@ -1,6 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import * as lifetimes from '@phds/catalog/lifetimes';
-import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, toPagination } from '@phds/catalog/pagination';
+import {
+  offsetOf,
+  PAGE_DEFAULT,
+  PAGE_SIZE_DEFAULT,
+  PAGE_SIZE_MAX,
+  toPage,
+  toPagination,
+} from '@phds/catalog/pagination';
 import * as names from '@phds/catalog/wire-names';
 
 describe('lifetimes', () => {
@@ -30,6 +37,12 @@ describe('lifetimes', () => {
 describe('pagination', () => {
   test('defaults and cap are those of interface.md 8', () => {
     expect([PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX]).toEqual([1, 20, 100]);
+  });
+
+  test('an rpc without page numbers asks for the first page, and a page that is too large is clamped', () => {
+    expect([undefined, { page: 0, pageSize: 0 }].map(toPage)).toEqual(Array(2).fill({ page: 1, pageSize: 20 }));
+    expect(toPage({ page: 3, pageSize: 101 })).toEqual({ page: 3, pageSize: 100 });
+    expect([toPage(undefined), { page: 3, pageSize: 50 }].map(offsetOf)).toEqual([0, 100]);
   });
 
   test.each([

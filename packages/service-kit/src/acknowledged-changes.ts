@@ -19,7 +19,7 @@ export function acknowledging<UseCases extends object>(
 }
 
 /** The same for one function. */
-export function acknowledged<Args extends unknown[], Result>(
+function acknowledged<Args extends unknown[], Result>(
   guard: Proof,
   change: (...args: Args) => Promise<Result>,
 ): (...args: Args) => Promise<Result> {

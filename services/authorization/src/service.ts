@@ -2,7 +2,7 @@ import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { toSchemaName } from '@phds/database/postgres-names';
 import { createAssertionSigner } from '@phds/service-kit/access-assertion';
-import { acknowledged, acknowledging } from '@phds/service-kit/acknowledged-changes';
+import { acknowledging } from '@phds/service-kit/acknowledged-changes';
 import type { Clock } from '@phds/service-kit/clock';
 import { systemClock } from '@phds/service-kit/clock';
 import type { Logger } from '@phds/service-kit/log';
@@ -23,7 +23,7 @@ import { createAuthorizations } from './app/authorizations.ts';
 import { createClientAuthentication } from './app/client-authentication.ts';
 import { createCodeExchange } from './app/code-exchange.ts';
 import { createDecisions } from './app/decisions.ts';
-import { createEraseUser, type PersonStore } from './app/erasures.ts';
+import { createErasures } from './app/erasures.ts';
 import { createFamilyRevocation } from './app/family-revocation.ts';
 import { createIntrospection } from './app/introspection.ts';
 import { createOwnGrants } from './app/own-grants.ts';
@@ -34,6 +34,7 @@ import type {
   AuthorizationStore,
   ConsentApprovals,
   ConsentLedger,
+  PersonStore,
   TokenStore,
 } from './app/ports.ts';
 import { createRefresh } from './app/refresh.ts';
@@ -198,7 +199,7 @@ function createRpcServices(parts: Parts) {
       clients,
       authorizations,
       decisions: acknowledging(guard, decisions, ['approve', 'deny']),
-      eraseUser: acknowledged(guard, createEraseUser({ people: parts.people, apps })),
+      erasures: acknowledging(guard, createErasures({ people: parts.people, apps }), ['erase']),
       sessions,
     }),
     createTokenService(acknowledging(guard, useCases, ['issue', 'revoke'])),

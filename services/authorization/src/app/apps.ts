@@ -1,3 +1,4 @@
+import type { Listed, Page } from '@phds/catalog/pagination';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
@@ -5,7 +6,7 @@ import { newSecret, sha256 } from '@phds/service-kit/secrets';
 import type { App, AppStatus } from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';
 import { parseChange, parseRegistration } from '../domain/app-settings.ts';
-import type { AppStore, ConsentLedger, Listed, Page, SecretTrace } from './ports.ts';
+import type { AppStore, ConsentLedger, SecretTrace } from './ports.ts';
 
 /** A new secret of an app, in plain text for the only time. */
 export interface IssuedSecret {

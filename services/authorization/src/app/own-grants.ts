@@ -1,7 +1,8 @@
+import type { Listed, Page } from '@phds/catalog/pagination';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
 import { judgeAccessToken } from '../domain/token.ts';
-import type { ConsentApprovals, ConsentLedger, Listed, OwnGrant, Page, TokenStore } from './ports.ts';
+import type { ConsentApprovals, ConsentLedger, OwnGrant, TokenStore } from './ports.ts';
 
 /**
  * The grants of the app behind an access token, without a word about the people. Only for an app's own (client

@@ -1,5 +1,6 @@
 // What the use cases need from outside, with the promises they rely on. Every method may throw `unavailable`.
 
+import type { Listed, Page } from '@phds/catalog/pagination';
 import type { Scope } from '@phds/catalog/scopes';
 import type { App, AppStatus, LedgerState } from '../domain/app.ts';
 import type { SettingsChange } from '../domain/app-settings.ts';
@@ -7,19 +8,6 @@ import type { AuthorizationRequest } from '../domain/authorization-request.ts';
 import type { AuthorizationCode } from '../domain/code.ts';
 import type { GrantStatus, Liveness } from '../domain/liveness.ts';
 import type { AccessToken, RefreshToken, TokenFamily } from '../domain/token.ts';
-
-/** Which part of a list; both numbers are at least 1. */
-export interface Page {
-  readonly page: number;
-  readonly pageSize: number;
-}
-
-/** One part of a list. */
-export interface Listed<Item> {
-  readonly items: readonly Item[];
-  /** Items of the whole list. */
-  readonly total: number;
-}
 
 /** What is kept of a client secret. */
 export interface SecretTrace {
@@ -123,6 +111,22 @@ export interface TokenStore {
   markFamilyRevoked(familyId: string, now: Date): Promise<void>;
   /** Notes a revocation that the ledger has; idempotent. */
   markTokenRevoked(hash: Uint8Array, now: Date): Promise<void>;
+}
+
+/** What the erasure of a person removed. */
+export interface Erasure {
+  readonly codes: number;
+  readonly families: number;
+  /** Apps that have no owner any more. */
+  readonly apps: number;
+}
+
+/** The tables that name people. */
+export interface PersonStore {
+  /** Client ids of the person's apps that are not revoked. */
+  findOpenApps(userId: string): Promise<string[]>;
+  /** Removes every row of the person, and the person from the apps; all or nothing. */
+  erase(userId: string): Promise<Erasure>;
 }
 
 /** What people see of an app, and when it last changed: consent ignores what is older than what it knows. */

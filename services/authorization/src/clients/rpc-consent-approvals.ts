@@ -2,7 +2,7 @@ import type { Client } from '@connectrpc/connect';
 import { type ConsentService, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
 import type { ConsentApprovals } from '../app/ports.ts';
-import { fromWireGrantStatus, fromWireTime, toWireProfile } from './consent-conversion.ts';
+import { fromGrantStatusMessage, fromTimestamp, toAppProfileMessage } from './consent-messages.ts';
 
 /** The consent service's pending approvals and grants, over rpc; a person's session travels along. */
 export function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
@@ -10,7 +10,7 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
     async open({ id, app, appEpoch, redirectHost, scopes, purpose, clientAuthenticated }) {
       const { removedIds } = await client.openPendingApproval({
         id,
-        app: toWireProfile(app),
+        app: toAppProfileMessage(app),
         appEpoch,
         redirectHost,
         scopes: [...scopes],
@@ -44,8 +44,8 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
         clientId: answer.clientId,
         userId: answer.userId,
         scopes: answer.scopes,
-        grantExpiresAt: fromWireTime(answer.grantExpiresAt),
-        decidedAt: fromWireTime(answer.decidedAt),
+        grantExpiresAt: fromTimestamp(answer.grantExpiresAt),
+        decidedAt: fromTimestamp(answer.decidedAt),
         appEpoch: answer.appEpoch,
       };
     },
@@ -59,9 +59,9 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
       const items = grants.map((grant) => ({
         id: grant.id,
         scopes: grant.scopes,
-        status: fromWireGrantStatus(grant.status),
-        grantedAt: fromWireTime(grant.grantedAt),
-        expiresAt: fromWireTime(grant.expiresAt),
+        status: fromGrantStatusMessage(grant.status),
+        grantedAt: fromTimestamp(grant.grantedAt),
+        expiresAt: fromTimestamp(grant.expiresAt),
       }));
       return { items, total };
     },

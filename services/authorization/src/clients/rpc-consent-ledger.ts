@@ -2,27 +2,27 @@ import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { ConsentLedger } from '../app/ports.ts';
-import { fromWireAppStatus, fromWireGrant, toWireAppStatus, toWireProfile } from './consent-conversion.ts';
+import { fromAppStatusMessage, fromGrantMessage, toAppStatusMessage, toAppProfileMessage } from './consent-messages.ts';
 
 /** The consent service's ledger, over rpc. */
 export function createRpcConsentLedger(client: Client<typeof LedgerService>): ConsentLedger {
   return {
     async putApp(profile) {
-      const { status, epoch, revision } = await client.putApp({ app: toWireProfile(profile) });
-      return { status: fromWireAppStatus(status), epoch, revision };
+      const { status, epoch, revision } = await client.putApp({ app: toAppProfileMessage(profile) });
+      return { status: fromAppStatusMessage(status), epoch, revision };
     },
 
     async setAppStatus({ clientId, status: wanted, expectedRevision, known }) {
       const answer = await client.setAppStatus({
         clientId,
-        status: toWireAppStatus(wanted),
+        status: toAppStatusMessage(wanted),
         expectedRevision,
         knownRevision: known.revision,
         knownEpoch: known.epoch,
       });
       const { status, epoch, revision, statusChangedAt: changed } = answer;
       const statusChangedAt = changed === undefined ? null : timestampDate(changed);
-      return { status: fromWireAppStatus(status), epoch, revision, statusChangedAt };
+      return { status: fromAppStatusMessage(status), epoch, revision, statusChangedAt };
     },
 
     async revokeFamily(familyId, expiresAt) {
@@ -47,7 +47,7 @@ export function createRpcConsentLedger(client: Client<typeof LedgerService>): Co
         appAlive,
         familyAlive,
         tokenAlive,
-        grant: grant === undefined ? null : fromWireGrant(grant),
+        grant: grant === undefined ? null : fromGrantMessage(grant),
       };
     },
   };

@@ -1,16 +1,16 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
-import type { AppSettings as WireSettings } from '@phds/contracts/phds/authorization/v1/apps_pb';
+import { toPage } from '@phds/catalog/pagination';
+import type { AppSettings as AppSettingsMessage } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { sessionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { SessionVerifier } from '@phds/service-kit/session';
 import type { Apps } from '../app/apps.ts';
-import { findAppStatus, toWireAppStatus } from '../clients/consent-conversion.ts';
+import { findAppStatus, toAppStatusMessage } from '../clients/consent-messages.ts';
 import type { App } from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';
-import { fromWirePage } from './request-conversion.ts';
 
 /** Developers' apps, on behalf of a session that this service verifies itself. */
 export function createAppService({ apps, sessions }: { apps: Apps; sessions: SessionVerifier }) {
@@ -18,19 +18,19 @@ export function createAppService({ apps, sessions }: { apps: Apps; sessions: Ses
 
   const implementation: ServiceImpl<typeof AppService> = {
     async registerApp({ settings }, context) {
-      const registered = await apps.register(await ownerOf(context), toInput(settings));
-      return { app: toWireApp(registered.app), clientSecret: registered.clientSecret };
+      const registered = await apps.register(await ownerOf(context), toSettingsInput(settings));
+      return { app: toAppMessage(registered.app), clientSecret: registered.clientSecret };
     },
     async listApps({ page }, context) {
-      const { items, total } = await apps.list(await ownerOf(context), fromWirePage(page));
-      return { apps: items.map(toWireApp), total };
+      const { items, total } = await apps.list(await ownerOf(context), toPage(page));
+      return { apps: items.map(toAppMessage), total };
     },
     async getApp({ clientId }, context) {
-      return { app: toWireApp(await apps.get(await ownerOf(context), clientId)) };
+      return { app: toAppMessage(await apps.get(await ownerOf(context), clientId)) };
     },
     async updateApp({ clientId, settings }, context) {
       const ownerId = await ownerOf(context);
-      return { app: toWireApp(await apps.update(ownerId, clientId, toInput(settings))) };
+      return { app: toAppMessage(await apps.update(ownerId, clientId, toSettingsInput(settings))) };
     },
     async rotateSecret({ clientId }, context) {
       const { rotatedAt, ...secret } = await apps.rotateSecret(await ownerOf(context), clientId);
@@ -42,7 +42,7 @@ export function createAppService({ apps, sessions }: { apps: Apps; sessions: Ses
       if (wanted === null) throw invalidRequest('status', 'must be active, suspended or revoked');
       const change = await apps.setStatus(ownerId, clientId, wanted);
       return {
-        status: toWireAppStatus(change.status),
+        status: toAppStatusMessage(change.status),
         statusChangedAt: timestampFromDate(change.statusChangedAt),
       };
     },
@@ -58,11 +58,11 @@ export function createAppService({ apps, sessions }: { apps: Apps; sessions: Ses
   });
 }
 
-function toInput(settings: WireSettings | undefined): SettingsInput {
+function toSettingsInput(settings: AppSettingsMessage | undefined): SettingsInput {
   return settings ?? { redirectUris: [], scopes: [] };
 }
 
-function toWireApp(app: App) {
+function toAppMessage(app: App) {
   return {
     clientId: app.clientId,
     secretLast4: app.secretLast4,
@@ -74,7 +74,7 @@ function toWireApp(app: App) {
     privacyPolicyUrl: app.privacyPolicyUrl,
     logoUrl: app.logoUrl,
     requirePkce: app.requirePkce,
-    status: toWireAppStatus(app.status),
+    status: toAppStatusMessage(app.status),
     createdAt: timestampFromDate(app.createdAt),
     updatedAt: timestampFromDate(app.updatedAt),
   };

@@ -7,18 +7,18 @@ import type { SessionVerifier } from '@phds/service-kit/session';
 import type { Authorizations } from '../app/authorizations.ts';
 import type { ClientAuthentication } from '../app/client-authentication.ts';
 import type { Decisions } from '../app/decisions.ts';
-import type { EraseUser } from '../app/erasures.ts';
-import { fromWireCredentials } from './request-conversion.ts';
+import type { Erasures } from '../app/erasures.ts';
+import { toClientCredentials } from './parameters.ts';
 
 /** The authorization-code flow up to the code, and the end of a person. */
 export function createAuthorizationService(dependencies: {
   readonly clients: ClientAuthentication;
   readonly authorizations: Authorizations;
   readonly decisions: Decisions;
-  readonly eraseUser: EraseUser;
+  readonly erasures: Erasures;
   readonly sessions: SessionVerifier;
 }) {
-  const { clients, authorizations, decisions, eraseUser, sessions } = dependencies;
+  const { clients, authorizations, decisions, erasures, sessions } = dependencies;
 
   /** Verified here too, so that an unknown pending approval is not told to somebody without a session. */
   const verifiedSession = async (context: HandlerContext) => {
@@ -29,10 +29,10 @@ export function createAuthorizationService(dependencies: {
 
   const implementation: ServiceImpl<typeof AuthorizationService> = {
     async openAuthorization({ client, ...request }) {
-      return authorizations.open({ ...request, client: fromWireCredentials(client) });
+      return authorizations.open({ ...request, client: toClientCredentials(client) });
     },
     async authenticateClient({ client }) {
-      const { clientId } = await clients.authenticate(fromWireCredentials(client));
+      const { clientId } = await clients.authenticate(toClientCredentials(client));
       return { clientId };
     },
     async resolveRequestUri({ clientId, requestUri }) {
@@ -47,9 +47,7 @@ export function createAuthorizationService(dependencies: {
     async denyAuthorization({ pendingId }, context) {
       return { redirectUri: (await decisions.deny(await verifiedSession(context), pendingId)) ?? '' };
     },
-    async eraseUser({ userId, revokeApps }) {
-      return eraseUser(userId, revokeApps);
-    },
+    eraseUser: ({ userId, revokeApps }) => erasures.erase(userId, revokeApps),
   };
 
   return implement(AuthorizationService, implementation, {

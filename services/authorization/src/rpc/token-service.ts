@@ -1,5 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { ServiceImpl } from '@connectrpc/connect';
+import { toPage } from '@phds/catalog/pagination';
 import { formatScopeList } from '@phds/catalog/scopes';
 import { TokenService, TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { implement } from '@phds/service-kit/rpc-service';
@@ -8,9 +9,9 @@ import type { OwnGrants } from '../app/own-grants.ts';
 import type { OwnIntrospection } from '../app/own-introspection.ts';
 import type { TokenEndpoint } from '../app/token-endpoint.ts';
 import type { TokenRevocation } from '../app/token-revocation.ts';
-import { toWireGrantStatus } from '../clients/consent-conversion.ts';
+import { toGrantStatusMessage } from '../clients/consent-messages.ts';
 import type { GrantFacts } from '../domain/liveness.ts';
-import { fromWireCredentials, fromWirePage, parseTokenHash } from './request-conversion.ts';
+import { parseTokenHash, toClientCredentials } from './parameters.ts';
 
 export interface TokenUseCases {
   readonly issue: TokenEndpoint;
@@ -24,15 +25,15 @@ export interface TokenUseCases {
 export function createTokenService(useCases: TokenUseCases) {
   const implementation: ServiceImpl<typeof TokenService> = {
     async issueToken({ client, ...parameters }) {
-      const issued = await useCases.issue(fromWireCredentials(client), parameters);
+      const issued = await useCases.issue(toClientCredentials(client), parameters);
       return { ...issued, refreshToken: issued.refreshToken ?? '', grantId: issued.grantId ?? '' };
     },
     async revokeToken({ client, token }) {
-      await useCases.revoke(fromWireCredentials(client), token);
+      await useCases.revoke(toClientCredentials(client), token);
       return {};
     },
     async introspectOwnToken({ client, token }) {
-      const own = await useCases.introspectOwn(fromWireCredentials(client), token);
+      const own = await useCases.introspectOwn(toClientCredentials(client), token);
       if (own === null) return { active: false };
       return {
         active: true,
@@ -45,11 +46,11 @@ export function createTokenService(useCases: TokenUseCases) {
       };
     },
     async listOwnGrants({ tokenHash, page }) {
-      const { items, total } = await useCases.listOwnGrants(parseTokenHash(tokenHash), fromWirePage(page));
+      const { items, total } = await useCases.listOwnGrants(parseTokenHash(tokenHash), toPage(page));
       const grants = items.map((grant) => ({
         id: grant.id,
         scopes: [...grant.scopes],
-        status: toWireGrantStatus(grant.status),
+        status: toGrantStatusMessage(grant.status),
         grantedAt: timestampFromDate(grant.grantedAt),
         expiresAt: timestampFromDate(grant.expiresAt),
       }));
@@ -59,7 +60,7 @@ export function createTokenService(useCases: TokenUseCases) {
       const introspected = await useCases.introspect(parseTokenHash(tokenHash));
       switch (introspected.status) {
         case 'live':
-          return toWireLive(introspected);
+          return toLiveTokenMessage(introspected);
         case 'expired':
           return { status: TokenStatus.EXPIRED };
         case 'dead':
@@ -79,7 +80,7 @@ export function createTokenService(useCases: TokenUseCases) {
   });
 }
 
-function toWireLive({ token, grant, assertion, ledgerChecked }: LiveToken) {
+function toLiveTokenMessage({ token, grant, assertion, ledgerChecked }: LiveToken) {
   return {
     status: TokenStatus.LIVE,
     principal: {
@@ -89,16 +90,16 @@ function toWireLive({ token, grant, assertion, ledgerChecked }: LiveToken) {
       familyId: token.familyId ?? '',
       scopes: [...token.scopes],
       expiresAt: timestampFromDate(token.expiresAt),
-      ...(grant === null ? {} : { grant: toWireGrant(grant) }),
+      ...(grant === null ? {} : { grant: toGrantMessage(grant) }),
     },
     assertion: assertion ?? '',
     ledgerChecked,
   };
 }
 
-function toWireGrant(grant: GrantFacts) {
+function toGrantMessage(grant: GrantFacts) {
   return {
-    status: toWireGrantStatus(grant.status),
+    status: toGrantStatusMessage(grant.status),
     scopes: [...grant.scopes],
     expiresAt: timestampFromDate(grant.expiresAt),
     userId: grant.userId,

@@ -1,3 +1,4 @@
+import { offsetOf } from '@phds/catalog/pagination';
 import { isScope } from '@phds/catalog/scopes';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
@@ -18,13 +19,13 @@ export function createPrismaApps(
       return row === null ? null : fromAppRow(row);
     },
 
-    async listApps(ownerId, { page, pageSize }) {
+    async listApps(ownerId, page) {
       const [rows, total] = await Promise.all([
         prisma.app.findMany({
           where: { ownerId },
           orderBy: [{ createdAt: 'desc' }, { clientId: 'asc' }],
-          skip: (page - 1) * pageSize,
-          take: pageSize,
+          skip: offsetOf(page),
+          take: page.pageSize,
         }),
         prisma.app.count({ where: { ownerId } }),
       ]);

@@ -1,5 +1,5 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { PersonStore } from '../app/erasures.ts';
+import type { PersonStore } from '../app/ports.ts';
 import { TRANSACTION_LIMITS } from './database.ts';
 import type { PrismaClient } from './generated/client.ts';
 

@@ -1,7 +1,7 @@
+import type { Listed, Page } from '@phds/catalog/pagination';
 import { notFound } from '@phds/service-kit/errors';
 import type { Access, AccessDay, AccessEntry, AppUsage, RefusalCount, Verdict } from '../domain/access.ts';
 import type { AccessWriter } from './access-writer.ts';
-import type { Listed, Page } from './ports.ts';
 import type { AccessFilter, AccessHistory, AppUsageStore, DayFilter, DayRange } from './record-ports.ts';
 
 /** Accesses in a piece of an export; with the longest texts they fit into a message. */

@@ -1,3 +1,4 @@
+import type { Listed, Page } from '@phds/catalog/pagination';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import {
   type Grant,
@@ -7,7 +8,7 @@ import {
   narrowTerms,
   sameTerms,
 } from '../domain/grant.ts';
-import type { EvictionPublisher, Grants, Listed, Page } from './ports.ts';
+import type { EvictionPublisher, Grants } from './ports.ts';
 
 /** A person's consent and how to take it back. Foreign grants are `not_found`. */
 export interface GrantDesk {

@@ -1,7 +1,8 @@
 import { PENDING_APPROVAL_SECONDS } from '@phds/catalog/lifetimes';
+import type { Listed, Page } from '@phds/catalog/pagination';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import type { PendingApprovalView, PendingStatus } from '../domain/pending-approval.ts';
-import type { Listed, OpenedApproval, OpeningRequest, Page, PendingApprovals } from './ports.ts';
+import type { OpenedApproval, OpeningRequest, PendingApprovals } from './ports.ts';
 
 /** What people are asked for. */
 export interface ApprovalInbox {

@@ -1,3 +1,4 @@
+import type { Listed, Page } from '@phds/catalog/pagination';
 import type { AppStanding, AppStatus, ReportedApp } from '../domain/app.ts';
 import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
 import type { Grant, GrantStatus, GrantTerms, GrantView } from '../domain/grant.ts';
@@ -12,18 +13,6 @@ import type { ReceiptFacts, ShownScope } from '../domain/receipt.ts';
 
 // Every method commits before it answers and throws `unavailable` while the database is away. Whether something has expired
 // is judged by the database's clock alone, so that all instances agree.
-
-/** Part of a list. */
-export interface Page {
-  readonly limit: number;
-  readonly offset: number;
-}
-
-/** One page of a list, newest first, and how many there are on all pages. */
-export interface Listed<Item> {
-  readonly items: readonly Item[];
-  readonly total: number;
-}
 
 /** The ledger's view of apps. */
 export interface AppLedger {

@@ -1,8 +1,8 @@
+import type { Listed, Page } from '@phds/catalog/pagination';
 import type { ChainedBatch } from '@phds/record-chain/chain';
 import type { ChainHead } from '@phds/record-chain/checkpoint';
 import type { ChainedRecord } from '@phds/record-chain/record';
 import type { Access, AccessDay, AccessEntry, AppUsage, Judgement, RefusalCount } from '../domain/access.ts';
-import type { Listed, Page } from './ports.ts';
 
 // As in ports.ts, every method commits before it answers and throws `unavailable` while the database is away.
 

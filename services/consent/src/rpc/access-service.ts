@@ -1,4 +1,5 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { toPage } from '@phds/catalog/pagination';
 import {
   type Access as AccessMessage,
   AccessService,
@@ -19,7 +20,7 @@ import {
   type RefusalCount,
   type Verdict as VerdictName,
 } from '../domain/access.ts';
-import { findDate, findMoment, parseHash, parseName, parseText, toPage } from './parameters.ts';
+import { findDate, findMoment, parseHash, parseName, parseText } from './parameters.ts';
 import type { UserOf } from './user.ts';
 
 /** Accesses of one call, and of one batch of the records; counts of one call. */

@@ -1,5 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { ServiceImpl } from '@connectrpc/connect';
+import { toPage } from '@phds/catalog/pagination';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { implement } from '@phds/service-kit/rpc-service';
 import { parseUserId } from '@phds/service-kit/user-id';
@@ -9,7 +10,7 @@ import type { GrantDesk } from '../app/grants.ts';
 import type { ApprovalInbox } from '../app/pending-approvals.ts';
 import type { Receipts } from '../app/receipts.ts';
 import { findGrantStatus, toAppGrantMessage, toGrantMessage } from './grant-messages.ts';
-import { findDate, findMoment, parseKnownId, parseLanguage, parseName, toPage } from './parameters.ts';
+import { findDate, findMoment, parseKnownId, parseLanguage, parseName } from './parameters.ts';
 import { findLife, findPendingStatus, parseOpening, toPendingMessage } from './pending-messages.ts';
 import type { UserOf } from './user.ts';
 

@@ -1,11 +1,8 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '@phds/catalog/pagination';
 import { isScope, SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
-import type { PageRequest } from '@phds/contracts/phds/common/v1/page_pb';
 import { invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
-import type { Page } from '../app/ports.ts';
 
 const HASH_BYTES = 32;
 const LONGEST_TEXT = 2_048;
@@ -82,10 +79,4 @@ export function parseLanguage(parameter: string, language: string): string {
     throw invalidRequest(parameter, 'must be a BCP 47 language tag');
   }
   return language;
-}
-
-/** Zero means the default; a larger page than allowed is clamped (contract section 6). */
-export function toPage(request: PageRequest | undefined): Page {
-  const limit = Math.min(request?.pageSize || PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX);
-  return { limit, offset: ((request?.page || PAGE_DEFAULT) - 1) * limit };
 }

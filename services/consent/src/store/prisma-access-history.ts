@@ -1,5 +1,5 @@
+import { offsetOf, type Page } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { Page } from '../app/ports.ts';
 import type { AccessFilter, AccessHistory, DayFilter, DayRange } from '../app/record-ports.ts';
 import { type AccessDay, type AccessEntry, toAccessId } from '../domain/access.ts';
 import { accessCounts, refOf, within } from './access-counts.ts';
@@ -23,7 +23,7 @@ export function createPrismaAccessHistory(prisma: PrismaClient): AccessHistory {
       if (await isForeign(prisma, filter.grantId, userId)) return null;
       const where = toCondition(userId, filter);
       const older = uuid === null ? where : Prisma.sql`${where} AND r.id < ${uuid}::uuid`;
-      return selectEntries(prisma, older, { limit, offset: 0 });
+      return selectEntries(prisma, older, { page: 1, pageSize: limit });
     },
     async days(userId, filter, range) {
       if (await isForeign(prisma, filter.grantId, userId)) return null;
@@ -46,7 +46,7 @@ async function selectEntries(prisma: PrismaClient, where: Prisma.Sql, page: Page
       coalesce(a.name, '') AS "currentAppName", p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page,
       p.record_count AS "recordCount", p.request_id AS "requestId", coalesce(f.verdict, 'released') AS verdict
     FROM (SELECT * FROM access_record r WHERE ${where} AND r.refers_to IS NULL
-      ORDER BY r.id DESC LIMIT ${page.limit} OFFSET ${page.offset}) p
+      ORDER BY r.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}) p
     LEFT JOIN LATERAL (SELECT verdict FROM access_record f WHERE f.refers_to = p.id AND f.id > p.id LIMIT 1) f ON true
     LEFT JOIN app a ON a.client_id = p.client_id
     ORDER BY p.id DESC`;

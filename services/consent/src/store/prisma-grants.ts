@@ -1,3 +1,4 @@
+import { offsetOf, type Page } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { Grants } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
@@ -48,8 +49,8 @@ function shortenChanges(view: GrantView): GrantView {
   return { ...view, appChanges: view.status === 'active' ? toLatestChanges(view.appChanges) : [] };
 }
 
-function newestFirst(page: { limit: number; offset: number }): Prisma.Sql {
-  return Prisma.sql`ORDER BY g.granted_at DESC, g.id DESC LIMIT ${page.limit} OFFSET ${page.offset}`;
+function newestFirst(page: Page): Prisma.Sql {
+  return Prisma.sql`ORDER BY g.granted_at DESC, g.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`;
 }
 
 async function countGrants(prisma: PrismaClient, where: Prisma.Sql): Promise<number> {

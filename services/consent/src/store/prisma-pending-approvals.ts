@@ -1,5 +1,6 @@
+import { type Listed, offsetOf } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { Listed, Opening, OpeningRequest, PendingApprovals } from '../app/ports.ts';
+import type { Opening, OpeningRequest, PendingApprovals } from '../app/ports.ts';
 import type { PendingApprovalView } from '../domain/pending-approval.ts';
 import type { ShownApp } from '../domain/shown-app.ts';
 import { takeProfile } from './app-profiles.ts';
@@ -37,7 +38,7 @@ export function createPrismaPendingApprovals(prisma: PrismaClient): PendingAppro
       const own = Prisma.sql`(p.claimed_by = ${userId} OR (p.claimed_by IS NULL
         AND p.client_id IN (SELECT client_id FROM app WHERE owner_id = ${userId})))`;
       const where = status === null ? own : Prisma.sql`${own} AND ${Prisma.raw(PENDING_STATUS)} = ${status}`;
-      const paging = Prisma.sql`ORDER BY p.created_at DESC, p.id DESC LIMIT ${page.limit} OFFSET ${page.offset}`;
+      const paging = Prisma.sql`ORDER BY p.created_at DESC, p.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`;
       const [items, counted] = await Promise.all([
         selectViews(prisma, userId, where, paging),
         prisma.$queryRaw<{ total: number }[]>`

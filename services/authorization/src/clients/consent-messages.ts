@@ -3,51 +3,51 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type {
   AppProfileSchema,
-  GrantFacts as WireGrantFacts,
+  GrantFacts as GrantFactsMessage,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import {
-  AppStatus as WireAppStatus,
-  GrantStatus as WireGrantStatus,
+  AppStatus as AppStatusMessage,
+  GrantStatus as GrantStatusMessage,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
 import type { AppProfile } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { GrantFacts, GrantStatus } from '../domain/liveness.ts';
 
-const APP_STATUS: Readonly<Record<AppStatus, WireAppStatus>> = {
-  active: WireAppStatus.ACTIVE,
-  suspended: WireAppStatus.SUSPENDED,
-  revoked: WireAppStatus.REVOKED,
+const APP_STATUS: Readonly<Record<AppStatus, AppStatusMessage>> = {
+  active: AppStatusMessage.ACTIVE,
+  suspended: AppStatusMessage.SUSPENDED,
+  revoked: AppStatusMessage.REVOKED,
 };
 
-const GRANT_STATUS: Readonly<Record<GrantStatus, WireGrantStatus>> = {
-  active: WireGrantStatus.ACTIVE,
-  expired: WireGrantStatus.EXPIRED,
-  revoked: WireGrantStatus.REVOKED,
+const GRANT_STATUS: Readonly<Record<GrantStatus, GrantStatusMessage>> = {
+  active: GrantStatusMessage.ACTIVE,
+  expired: GrantStatusMessage.EXPIRED,
+  revoked: GrantStatusMessage.REVOKED,
 };
 
-export function toWireAppStatus(status: AppStatus): WireAppStatus {
+export function toAppStatusMessage(status: AppStatus): AppStatusMessage {
   return APP_STATUS[status];
 }
 
 /** The status, or null for a number that names none. */
-export function findAppStatus(wire: WireAppStatus): AppStatus | null {
-  return findKey(APP_STATUS, wire);
+export function findAppStatus(message: AppStatusMessage): AppStatus | null {
+  return findKey(APP_STATUS, message);
 }
 
-export function toWireGrantStatus(status: GrantStatus): WireGrantStatus {
+export function toGrantStatusMessage(status: GrantStatus): GrantStatusMessage {
   return GRANT_STATUS[status];
 }
 
-export function fromWireAppStatus(wire: WireAppStatus): AppStatus {
-  return findAppStatus(wire) ?? refuse('app status');
+export function fromAppStatusMessage(message: AppStatusMessage): AppStatus {
+  return findAppStatus(message) ?? refuse('app status');
 }
 
-export function fromWireGrantStatus(wire: WireGrantStatus): GrantStatus {
-  return findKey(GRANT_STATUS, wire) ?? refuse('grant status');
+export function fromGrantStatusMessage(message: GrantStatusMessage): GrantStatus {
+  return findKey(GRANT_STATUS, message) ?? refuse('grant status');
 }
 
-export function toWireProfile(app: AppProfile): MessageInitShape<typeof AppProfileSchema> {
+export function toAppProfileMessage(app: AppProfile): MessageInitShape<typeof AppProfileSchema> {
   const { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl, updatedAt } = app;
   return {
     clientId,
@@ -61,15 +61,15 @@ export function toWireProfile(app: AppProfile): MessageInitShape<typeof AppProfi
 }
 
 /** A time that has to be there. */
-export function fromWireTime(time: Timestamp | undefined): Date {
+export function fromTimestamp(time: Timestamp | undefined): Date {
   return time === undefined ? refuse('time') : timestampDate(time);
 }
 
-export function fromWireGrant(grant: WireGrantFacts): GrantFacts {
+export function fromGrantMessage(grant: GrantFactsMessage): GrantFacts {
   return {
-    status: fromWireGrantStatus(grant.status),
+    status: fromGrantStatusMessage(grant.status),
     scopes: grant.scopes,
-    expiresAt: fromWireTime(grant.expiresAt),
+    expiresAt: fromTimestamp(grant.expiresAt),
     userId: grant.userId,
     dataFrom: grant.dataFrom === '' ? null : grant.dataFrom,
   };

@@ -1,0 +1,15 @@
+import type { ClientCredentials as ClientCredentialsMessage } from '@phds/contracts/phds/authorization/v1/authorization_pb';
+import { invalidRequest } from '@phds/service-kit/errors';
+import type { ClientCredentials } from '../app/client-authentication.ts';
+
+const HASH_BYTES = 32;
+
+export function toClientCredentials(message: ClientCredentialsMessage | undefined): ClientCredentials {
+  return { clientId: message?.clientId, clientSecret: message?.clientSecret };
+}
+
+/** A SHA-256; throws `invalid_request` for bytes that cannot be one. */
+export function parseTokenHash(hash: Uint8Array): Uint8Array {
+  if (hash.length !== HASH_BYTES) throw invalidRequest('token_hash', `must have ${HASH_BYTES} bytes`);
+  return hash;
+}
