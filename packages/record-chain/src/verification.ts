@@ -1,11 +1,11 @@
 import { type ChainedBatch, hashBatch, hashBeginning } from './chain.ts';
 import { batchFault, type Fault } from './fault.ts';
-import { type ChainedRecord, DIGEST_BYTES, digestRecord } from './record.ts';
+import { type AccessRecord, DIGEST_BYTES, digestAccessRecord } from './access-record.ts';
 import { TimedPages } from './timed-pages.ts';
 import { timeOfUuid, toUuidText } from './uuid.ts';
 
 /** A record at its place in a chain. */
-export interface StoredRecord extends ChainedRecord {
+export interface StoredAccessRecord extends AccessRecord {
   readonly writer: string;
   readonly seq: number;
   readonly ordinal: number;
@@ -28,7 +28,7 @@ export interface VerificationSource {
   /** Pages of all batches, ordered by `at`, `writer`, `seq`. */
   readonly batches: AsyncIterable<readonly ChainedBatch[]>;
   /** Pages of all records, ordered by id. */
-  readonly records: AsyncIterable<readonly StoredRecord[]>;
+  readonly records: AsyncIterable<readonly StoredAccessRecord[]>;
   /** The latest one of each writer that has any. */
   readonly dropped: readonly DroppedPart[];
 }
@@ -73,10 +73,10 @@ interface Place {
 /** The batches and the records of one millisecond. */
 class Moment {
   readonly batches: readonly ChainedBatch[];
-  readonly records: readonly StoredRecord[];
-  readonly #byPlace = new Map<string, StoredRecord>();
+  readonly records: readonly StoredAccessRecord[];
+  readonly #byPlace = new Map<string, StoredAccessRecord>();
 
-  constructor(batches: readonly ChainedBatch[], records: readonly StoredRecord[]) {
+  constructor(batches: readonly ChainedBatch[], records: readonly StoredAccessRecord[]) {
     this.batches = batches;
     this.records = records;
   }
@@ -121,7 +121,7 @@ class Moment {
   }
 
   /** What to say of a record that does not belong where it stands. */
-  #strangerFault(record: StoredRecord): Fault {
+  #strangerFault(record: StoredAccessRecord): Fault {
     const origin = this.#findOrigin(record);
     if (origin !== null) {
       const { batch, ordinal } = origin;
@@ -140,7 +140,7 @@ class Moment {
       : faultOf('added', record, 'no batch has such a record');
   }
 
-  #findOrigin(record: StoredRecord): Place | null {
+  #findOrigin(record: StoredAccessRecord): Place | null {
     const digest = digestOf(record);
     if (digest === null) return null;
     for (const batch of this.batches) {
@@ -171,19 +171,19 @@ function findBrokenLink(batch: ChainedBatch, ends: ReadonlyMap<string, ChainLink
   return null;
 }
 
-function faultOf(kind: Fault['kind'], record: StoredRecord, detail: string): Fault {
+function faultOf(kind: Fault['kind'], record: StoredAccessRecord, detail: string): Fault {
   const { writer, seq, ordinal } = record;
   return { kind, subject: 'record', recordId: toUuidText(record.id), writer, seq, ordinal, detail };
 }
 
-function placeOf({ writer, seq, ordinal }: Pick<StoredRecord, 'writer' | 'seq' | 'ordinal'>): string {
+function placeOf({ writer, seq, ordinal }: Pick<StoredAccessRecord, 'writer' | 'seq' | 'ordinal'>): string {
   return `${writer} ${seq} ${ordinal}`;
 }
 
 /** null for what no writer would have written. */
-function digestOf(record: StoredRecord): Buffer | null {
+function digestOf(record: StoredAccessRecord): Buffer | null {
   try {
-    return digestRecord(record);
+    return digestAccessRecord(record);
   } catch {
     return null;
   }

@@ -1,7 +1,7 @@
 import { type ChainedBatch, hashBatch, hashBeginning } from '@phds/record-chain/chain';
-import { digestRecord } from '@phds/record-chain/record';
+import { digestAccessRecord } from '@phds/record-chain/access-record';
 import { firstUuidOf, parseUuid } from '@phds/record-chain/uuid';
-import type { StoredRecord } from '@phds/record-chain/verification';
+import type { StoredAccessRecord } from '@phds/record-chain/verification';
 
 export const WRITERS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
 const PERSON = parseUuid('33333333-3333-4333-8333-333333333333');
@@ -9,7 +9,7 @@ export const START = Date.parse('2026-03-01T12:00:00Z');
 
 export interface History {
   batches: ChainedBatch[];
-  records: StoredRecord[];
+  records: StoredAccessRecord[];
 }
 
 /** Two writers taking turns; of each pair of batches both have the same time. */
@@ -20,7 +20,7 @@ export function makeHistory(batchesEach = 4, recordsEach = 3): History {
   for (let seq = 0; seq < batchesEach; seq += 1) {
     for (const [index, writer] of WRITERS.entries()) {
       const at = START + seq * 1_000;
-      const records = Array.from({ length: recordsEach }, (_, ordinal): StoredRecord => {
+      const records = Array.from({ length: recordsEach }, (_, ordinal): StoredAccessRecord => {
         const id = parseUuid(firstUuidOf(at));
         serial += 1;
         id.writeUInt32BE(serial, 12);
@@ -42,7 +42,7 @@ export function makeHistory(batchesEach = 4, recordsEach = 3): History {
         };
         return { ...ids, ...content, refersTo: null, verdict: '', writer, seq, ordinal };
       });
-      const digests = Buffer.concat(records.map(digestRecord));
+      const digests = Buffer.concat(records.map(digestAccessRecord));
       const previousHash = previous[index]!;
       const hash = hashBatch(previousHash, seq, digests);
       previous[index] = hash;

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import { hashBatch } from '@phds/record-chain/chain';
-import { digestRecord } from '@phds/record-chain/record';
+import { digestAccessRecord } from '@phds/record-chain/access-record';
 import { firstUuidOf, parseUuid, toUuidText } from '@phds/record-chain/uuid';
 import {
   type ChainLink,
   type DroppedPart,
   findFault,
-  type StoredRecord,
+  type StoredAccessRecord,
 } from '@phds/record-chain/verification';
 import { type History, makeHistory, pages, START, WRITERS } from './history.ts';
 
@@ -20,11 +20,11 @@ function verify({ batches, records }: History, dropped: DroppedPart[] = []) {
 }
 
 /** What a person with every right in the database makes of the record at an index. */
-function change(history: History, index: number, part: Partial<StoredRecord>): History {
+function change(history: History, index: number, part: Partial<StoredAccessRecord>): History {
   return { ...history, records: history.records.with(index, { ...history.records[index]!, ...part }) };
 }
 
-const placeOf = (record: StoredRecord) => ({
+const placeOf = (record: StoredAccessRecord) => ({
   recordId: toUuidText(record.id),
   writer: record.writer,
   seq: record.seq,
@@ -41,7 +41,7 @@ describe('verification of the chains', () => {
     expect(progress.ends.get(WRITERS[1]!)).toMatchObject({ seq: 3, hash: batches[7]!.hash });
   });
 
-  test.each<[string, Partial<StoredRecord>]>([
+  test.each<[string, Partial<StoredAccessRecord>]>([
     ['text', { endpoint: '/api/v1/mooe' }],
     ['count', { recordCount: 3 }],
     ['negative number', { page: -1 }],
@@ -126,7 +126,7 @@ describe('verification of the chains', () => {
   test('names the batch after one whose record, digest and hash were all made to fit', async () => {
     const history = change(makeHistory(), 12, { recordCount: 99 });
     const victim = history.batches[4]!;
-    const digests = Buffer.concat(history.records.slice(12, 15).map(digestRecord));
+    const digests = Buffer.concat(history.records.slice(12, 15).map(digestAccessRecord));
     const hash = hashBatch(victim.previousHash, victim.seq, digests);
     const forged = { ...history, batches: history.batches.with(4, { ...victim, digests, hash }) };
     expect(await verify(forged)).toMatchObject({ kind: 'changed', writer: victim.writer, seq: 3 });

@@ -18,14 +18,19 @@ import { isUnverified, Unverified, type VerificationQuery, type Witness } from '
 
 type Say = (details: object, text: string) => void;
 
+/** The settings of a service that notices restores of its database. */
+interface RestoreSettings {
+  /** Between two looks at the database. */
+  readonly RESTORE_CHECK_INTERVAL_MS: number;
+  /** How long other instances have to vouch for a database that took another's place. */
+  readonly FAILOVER_GRACE_MS: number;
+}
+
 export interface RestoreGuardOptions {
   readonly pool: pg.Pool;
   /** Where the tables of restores are. */
   readonly schema: string;
-  /** Milliseconds between two looks at the database. */
-  readonly intervalMs: number;
-  /** How long other instances have to vouch for a database that took another's place, in milliseconds. */
-  readonly graceMs: number;
+  readonly config: RestoreSettings;
   readonly log: { readonly error: Say; readonly warn: Say };
 }
 
@@ -61,7 +66,7 @@ export async function startRestoreGuard(options: RestoreGuardOptions): Promise<R
   const onFailure = (err: unknown) =>
     options.log.warn({ err }, 'looking for a restore of the database failed');
   await guard.look().catch(onFailure);
-  const looks = startPeriodic(() => guard.look(), { intervalMs: options.intervalMs, onFailure });
+  const looks = startPeriodic(() => guard.look(), { intervalMs: options.config.RESTORE_CHECK_INTERVAL_MS, onFailure });
   return Object.assign(guard, {
     async [Symbol.asyncDispose]() {
       await looks[Symbol.asyncDispose]();
@@ -228,7 +233,7 @@ class Guard {
 
   #isOverdue(): boolean {
     const since = this.#unsettledSince;
-    return since !== null && performance.now() - since >= this.#options.graceMs;
+    return since !== null && performance.now() - since >= this.#options.config.FAILOVER_GRACE_MS;
   }
 
   async #tell(): Promise<void> {

@@ -4,12 +4,20 @@ import type { Metadata } from '@grpc/grpc-js';
 import { Deadline } from './deadline.ts';
 import { AppError, unauthorized } from './errors.ts';
 import { ASSERTION_METADATA, SESSION_METADATA } from './metadata-keys.ts';
+import type { SessionVerifier } from './session.ts';
 
 /** The person's session JWT that came along; throws `unauthorized` without one. */
 export function sessionOf(context: HandlerContext): string {
   const session = findHeader(context, SESSION_METADATA);
   if (session === null || session === '') throw unauthorized(`${SESSION_METADATA} is missing`);
   return session;
+}
+
+/** The user of a call, by the session that came along, which is verified here: no gateway can invent users. Throws `unauthorized`. */
+export type UserOf = (context: HandlerContext) => Promise<string>;
+
+export function createUserOf(verifySession: SessionVerifier): UserOf {
+  return async (context) => (await verifySession(sessionOf(context))).userId;
 }
 
 /** The access assertion that came along; throws `internal` without one: the calling service must send it. */

@@ -15,17 +15,19 @@ export interface Session {
   readonly expiresAt: Date;
 }
 
-/** Verifies a session JWT; throws `unauthorized` for every cause, `unavailable` when the keys cannot be fetched. */
-export type SessionVerifier = (jwt: string) => Promise<Session>;
-
-/** Verifies sessions of the identity provider (contract section 5): issuer, audience, `typ`, ES256 or EdDSA, expiry, subject. */
-export function createSessionVerifier(options: {
+export interface SessionVerifierOptions {
   readonly issuer: string;
   readonly audience: string;
   /** URL of the JWKS, or the JWKS itself. */
   readonly jwks: string;
   readonly clock?: Clock;
-}): SessionVerifier {
+}
+
+/** Verifies a session JWT; throws `unauthorized` for every cause, `unavailable` when the keys cannot be fetched. */
+export type SessionVerifier = (jwt: string) => Promise<Session>;
+
+/** Verifies sessions of the identity provider (contract section 5): issuer, audience, `typ`, ES256 or EdDSA, expiry, subject. */
+export function createSessionVerifier(options: SessionVerifierOptions): SessionVerifier {
   const { issuer, audience, clock = systemClock } = options;
   const keys = keySource(options.jwks);
   return async (jwt) => {

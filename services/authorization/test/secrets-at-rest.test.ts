@@ -67,7 +67,7 @@ test('no table and no log line holds a secret, a code, a token or a verifier in 
   const log = harness.logged();
   expect(tables).toContain(REDIRECT_URI);
   expect(tables).toMatch(/access_token 3\n/);
-  expect(log).toContain('authorization is up');
+  expect(log).toContain('"ready"');
   for (const [name, canary] of Object.entries(canaries)) {
     // Also without its prefix and checksum.
     const core = canary.slice(8, 40);

@@ -9,7 +9,8 @@ import {
 } from '@phds/service-kit/config';
 import { z } from 'zod';
 
-const schema = z.object({
+/** Every setting of the consent service. `KEY_FILE` names a file with the value of KEY. */
+export const configSchema = z.object({
   ...commonSettings,
   ...sessionSettings,
   /** `DATABASE_POOL_SIZE` counts for everything but what has a pool of its own below. */
@@ -57,10 +58,10 @@ const schema = z.object({
   PRUNE_REFUSALS_AFTER_DAYS: integer(400, { min: 31 }),
 });
 
-/** Every setting of the consent service. */
-export type Config = z.infer<typeof schema>;
+/** The settings, read once. */
+export type Config = Readonly<z.infer<typeof configSchema>>;
 
-/** Reads the settings; throws ConfigError naming every bad one. */
-export function readConsentConfig(env: NodeJS.ProcessEnv): Config {
-  return readConfig(schema, env);
+/** Reads the environment; throws ConfigError naming every setting that does not fit. */
+export function readEnvironment(env: NodeJS.ProcessEnv): Config {
+  return readConfig(configSchema, env);
 }

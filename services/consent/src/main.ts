@@ -1,8 +1,8 @@
 import { runService } from '@phds/service-kit/lifecycle';
 import { createLogger } from '@phds/service-kit/log';
-import { readConsentConfig } from './config.ts';
+import { readEnvironment } from './config.ts';
 import { createService } from './service.ts';
 
-const config = readConsentConfig(process.env);
+const config = readEnvironment(process.env);
 const log = createLogger({ service: 'consent', level: config.LOG_LEVEL });
 await runService(() => createService(config, { log }), log);

@@ -3,53 +3,55 @@ import { acknowledging } from '@phds/service-kit/acknowledged-changes';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPeriodic } from '@phds/service-kit/periodic';
-import type { Postgres } from '@phds/service-kit/postgres';
 import { startPruning } from '@phds/service-kit/pruning';
 import { openRedis } from '@phds/service-kit/redis';
+import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
 import { createRestoreService } from '@phds/service-kit/restore-service';
+import { createUserOf } from '@phds/service-kit/rpc-context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
-import { toTlsFiles } from '@phds/service-kit/rpc-tls';
-import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
-import { type AccessWriter, createAccessWriter } from './app/access-writer.ts';
+import { toRpcServerOptions, toSessionOptions } from '@phds/service-kit/service-options';
+import { createSessionVerifier } from '@phds/service-kit/session';
+import { type AccessRecorder, createAccessRecorder } from './app/access-recorder.ts';
 import { createAccesses } from './app/accesses.ts';
 import { createCheckpoints } from './app/checkpoints.ts';
 import { loggingClockDifference } from './app/clock-difference.ts';
-import { countAll } from './app/counting.ts';
-import { createApprovalScreen } from './app/decisions.ts';
+import { countAccessRecords } from './app/access-counting.ts';
+import { createDecisions } from './app/decisions.ts';
 import { createErasures } from './app/erasures.ts';
-import { createGrantDesk } from './app/grants.ts';
-import { createLedger } from './app/ledger.ts';
-import { createApprovalInbox } from './app/pending-approvals.ts';
+import { createGrants } from './app/grants.ts';
+import { createLedger, type Ledger } from './app/ledger.ts';
+import { createPendingApprovals } from './app/pending-approvals.ts';
 import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
-import { createRecordKeeping } from './app/record-keeping.ts';
-import type { AccessRecorder } from './app/record-ports.ts';
+import { createRetention } from './app/retention.ts';
+import type { AccessRecordStore } from './app/access-ports.ts';
 import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
 import { createRedisEvictions, noEvictions } from './events/redis-evictions.ts';
-import { accessService, LARGEST_BATCH } from './rpc/access-service.ts';
-import { consentService } from './rpc/consent-service.ts';
-import { ledgerService } from './rpc/ledger-service.ts';
-import { openSessions, type UserOf } from './rpc/user.ts';
-import { openConnectionPools } from './store/connection-pools.ts';
+import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
+import { type ConsentServiceParts, createConsentService } from './rpc/consent-service.ts';
+import { createLedgerService } from './rpc/ledger-service.ts';
+import { type ConnectionPools, openConnectionPools } from './store/connection-pools.ts';
 import type { PrismaClient } from './store/generated/client.ts';
-import { createPgAccessCounter } from './store/pg-access-counter.ts';
-import { createPgAccessRecorder } from './store/pg-access-recorder.ts';
+import { createPgAccessCounts } from './store/pg-access-counts.ts';
+import { createPgAccessRecords } from './store/pg-access-records.ts';
 import { createPgLiveness } from './store/pg-liveness.ts';
 import { createPrismaAccessHistory } from './store/prisma-access-history.ts';
 import { createPrismaAppUsage } from './store/prisma-app-usage.ts';
 import { createPrismaApps } from './store/prisma-apps.ts';
 import { createPrismaCheckpoints } from './store/prisma-checkpoints.ts';
-import { createPrismaCredentials } from './store/prisma-credentials.ts';
+import { createPrismaRevocations } from './store/prisma-revocations.ts';
 import { createPrismaDecisions } from './store/prisma-decisions.ts';
 import { createPrismaGrants } from './store/prisma-grants.ts';
 import { createPrismaPendingApprovals } from './store/prisma-pending-approvals.ts';
 import { createPrismaPeople } from './store/prisma-people.ts';
 import { createPrismaPruner } from './store/prisma-pruner.ts';
 import { createPrismaReceipts } from './store/prisma-receipts.ts';
-import { createPrismaRecordPartitions } from './store/prisma-record-partitions.ts';
+import { createPrismaPartitions } from './store/prisma-partitions.ts';
 import { createPrismaSuspensions } from './store/prisma-suspensions.ts';
-import { openRestoreGuard } from './store/restore-guard.ts';
+import { RESTORE_SCHEMA } from './store/restore-guard.ts';
+
+const SERVICE = 'consent';
 
 /** Grants whose references are kept in memory: some 10 MB. */
 const KNOWN_GRANTS = 50_000;
@@ -59,58 +61,50 @@ export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Logger;
   readonly evictions?: EvictionPublisher;
-  readonly recorder?: (recorder: AccessRecorder) => AccessRecorder;
+  readonly accessRecords?: (store: AccessRecordStore) => AccessRecordStore;
 }
 
-/** The running service and the ports it got. Disposing lets calls in flight finish. */
+/** The running service and its ports. Disposing lets calls in flight finish and closes everything. */
 export type Service = RpcServer;
 
-/** What everything is built from. */
-interface Base {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly prisma: PrismaClient;
-  readonly revocations: PrismaClient;
-  readonly months: PrismaClient;
-  readonly access: Postgres;
-  readonly evictions: EvictionPublisher;
-  readonly userOf: UserOf;
-  readonly guard: Awaited<ReturnType<typeof openRestoreGuard>>;
-}
-
-/** Builds and starts the consent service. Starts also while the database is away: it then reports itself as not ready. */
+/** Builds and starts the service. It also starts while the database is away, and reports itself as not ready then. */
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
-  const { clock = systemClock } = overrides;
-  const log = overrides.log ?? createLogger({ service: 'consent', level: config.LOG_LEVEL });
+  const { clock = systemClock, log = createLogger({ service: SERVICE, level: config.LOG_LEVEL }) } =
+    overrides;
   await using resources = new AsyncDisposableStack();
   const pools = resources.use(await openConnectionPools(config, log));
   const { access, revocations, months, ordinary: prisma } = pools;
+  const guard = resources.use(
+    await startRestoreGuard({ pool: access.pool, schema: RESTORE_SCHEMA, config, log }),
+  );
   const evictions = overrides.evictions ?? openEvictions(config, clock, log, resources);
-  const guard = resources.use(await openRestoreGuard(access.pool, config, log));
-  const userOf = openSessions(config, clock);
-  const base: Base = { config, clock, log, prisma, revocations, months, access, evictions, userOf, guard };
-  await keepRecords(base, resources);
-  // Whatever is disposed before the record keeping may still write records.
-  const writer = resources.use(openWriter(base, overrides));
-  const services = [
-    buildLedgerService(base),
-    await buildConsentService(base),
-    accessService({
-      accesses: createAccesses({
-        writer,
-        history: createPrismaAccessHistory(prisma),
-        appUsage: createPrismaAppUsage(prisma),
-      }),
-      userOf: base.userOf,
+  const parts: Parts = { config, clock, log, prisma, revocations, months, access, guard, evictions };
+  await startBackground(parts, resources);
+  // After the background, so that it is disposed before the last checkpoint is signed.
+  const recorder = resources.use(createRecorder(parts, overrides));
+  const server = resources.use(
+    await startRpcServer({
+      ...toRpcServerOptions(config, { service: SERVICE, clock }),
+      services: await createRpcServices(parts, recorder),
+      log,
+      // On the pool of the hot path: a replica that can record stays in service while other work waits.
+      health: () => access.ping().then(() => true),
     }),
-    createRestoreService({ guard, countSuspended: createPrismaSuspensions(prisma).count }),
-  ];
-  const server = resources.use(await listen(base, services));
+  );
   const { rpcPort, probePort, connectPort } = server;
   log.info({ rpcPort, probePort, connectPort }, 'ready');
   const running = resources.move();
   return { rpcPort, probePort, connectPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** What use cases and stores are built from. */
+interface Parts extends Omit<ConnectionPools, 'ordinary' | typeof Symbol.asyncDispose> {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly prisma: PrismaClient;
+  readonly guard: RestoreGuard;
+  readonly evictions: EvictionPublisher;
 }
 
 function openEvictions(
@@ -123,53 +117,36 @@ function openEvictions(
   return createRedisEvictions({ redis: resources.use(openRedis(config.REDIS_URL, log)), clock, log });
 }
 
-function openWriter({ config, clock, access, log, guard }: Base, overrides: Overrides): AccessWriter {
-  const clockToleranceMs = config.ACCESS_CLOCK_TOLERANCE_MS;
-  const stored = createPgAccessRecorder(access.pool, { clockToleranceMs, guard });
-  const recorder = loggingClockDifference(stored, log);
-  return createAccessWriter(
-    { recorder: overrides.recorder?.(recorder) ?? recorder, clock },
-    {
-      maxBatch: LARGEST_BATCH,
-      maxQueued: config.ACCESS_QUEUE_LIMIT,
-      maxWaitMs: config.ACCESS_QUEUE_WAIT_MS,
-      maxGrants: KNOWN_GRANTS,
-    },
-  );
-}
-
-/** Everything about records that goes on in the background, and the checkpoint that ends it. */
-async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise<void> {
-  const { config, clock, log, prisma, months, access } = base;
+/** Counting, checkpoints, retention and pruning; disposing signs a last checkpoint. */
+async function startBackground(parts: Parts, resources: AsyncDisposableStack): Promise<void> {
+  const { config, clock, log, prisma, months, access } = parts;
   const retentionDays = config.RECORD_RETENTION_DAYS;
-  const checkpoints = createCheckpoints(
-    {
-      checkpoints: createPrismaCheckpoints(prisma),
-      signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, CHECKPOINT_TYPE),
-      clock,
-    },
-    { retentionDays, intervalMs: config.CHECKPOINT_INTERVAL_MS },
-  );
-  const partitions = createPrismaRecordPartitions(months);
-  const keeping = createRecordKeeping(partitions, { retentionDays });
-  const counter = createPgAccessCounter(access.pool);
+  const checkpoints = createCheckpoints({
+    checkpoints: createPrismaCheckpoints(prisma),
+    signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, CHECKPOINT_TYPE),
+    clock,
+    retentionDays,
+    intervalMs: config.CHECKPOINT_INTERVAL_MS,
+  });
+  const retention = createRetention({ partitions: createPrismaPartitions(months), retentionDays });
+  const counts = createPgAccessCounts(access.pool);
   const failed = (what: string) => (err: unknown) => log.warn({ err }, `${what} failed`);
-  const checkpoint = failed('the checkpoint of the records');
-  resources.defer(() => checkpoints.take().then(() => undefined, checkpoint));
+  const checkpointFailed = failed('the checkpoint of the access records');
+  resources.defer(() => checkpoints.take().then(() => undefined, checkpointFailed));
   type Turn = Parameters<typeof startPeriodic>[0];
   const every = (intervalMs: number, onFailure: (err: unknown) => void, turn: Turn) =>
     resources.use(
       startPeriodic(turn, { intervalMs, onFailure, atOnce: intervalMs === config.PRUNE_INTERVAL_MS }),
     );
-  every(config.COUNT_INTERVAL_MS, failed('counting'), (signal) => countAll(counter, signal));
-  every(config.CHECKPOINT_INTERVAL_MS, checkpoint, () => checkpoints.takeDue());
-  every(config.PRUNE_INTERVAL_MS, failed('moving the months of records'), async (signal) => {
-    const dropped = await keeping.movePartitions(signal);
+  every(config.COUNT_INTERVAL_MS, failed('counting'), (signal) => countAccessRecords(counts, signal));
+  every(config.CHECKPOINT_INTERVAL_MS, checkpointFailed, () => checkpoints.takeDue());
+  every(config.PRUNE_INTERVAL_MS, failed('moving the months of access records'), async (signal) => {
+    const dropped = await retention.movePartitions(signal);
     if (dropped.length > 0) {
-      log.info({ months: dropped }, 'months of records dropped');
+      log.info({ months: dropped }, 'months of access records dropped');
       await checkpoints.take();
     }
-    await keeping.deleteCounts(signal);
+    await retention.deleteCounts(signal);
     await checkpoints.dropOld(signal);
   });
   const pruned = createPrismaPruner(prisma, {
@@ -180,68 +157,68 @@ async function keepRecords(base: Base, resources: AsyncDisposableStack): Promise
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, log }));
 }
 
-function buildLedgerService({ prisma, revocations, access, evictions, guard }: Base) {
+function createRecorder({ config, clock, access, log, guard }: Parts, overrides: Overrides): AccessRecorder {
+  const clockToleranceMs = config.ACCESS_CLOCK_TOLERANCE_MS;
+  const stored = createPgAccessRecords(access.pool, { clockToleranceMs, guard });
+  const store = loggingClockDifference(stored, log);
+  return createAccessRecorder({
+    store: overrides.accessRecords?.(store) ?? store,
+    clock,
+    maxBatch: LARGEST_BATCH,
+    maxQueued: config.ACCESS_QUEUE_LIMIT,
+    maxWaitMs: config.ACCESS_QUEUE_WAIT_MS,
+    maxGrants: KNOWN_GRANTS,
+  });
+}
+
+async function createRpcServices(parts: Parts, recorder: AccessRecorder) {
+  const { config, clock, prisma, guard } = parts;
+  const userOf = createUserOf(createSessionVerifier({ ...toSessionOptions(config), clock }));
+  const accesses = createAccesses({
+    recorder,
+    history: createPrismaAccessHistory(prisma),
+    appUsage: createPrismaAppUsage(prisma),
+  });
+  return [
+    createLedgerService(createLedgerUseCase(parts)),
+    createConsentService({ ...(await createConsentUseCases(parts)), userOf }),
+    createAccessService({ accesses, userOf }),
+    createRestoreService({ guard, countSuspended: createPrismaSuspensions(prisma).count }),
+  ];
+}
+
+function createLedgerUseCase({ prisma, revocations, access, evictions, guard }: Parts): Ledger {
   const ledger = createLedger({
     apps: createPrismaApps(prisma),
     statuses: createPrismaApps(revocations),
-    credentials: createPrismaCredentials(revocations),
+    revocations: createPrismaRevocations(revocations),
     liveness: createPgLiveness(access.pool, guard),
     evictions,
   });
-  return ledgerService(
-    acknowledging(guard, ledger, ['putApp', 'setAppStatus', 'revokeFamily', 'revokeToken']),
-  );
+  return acknowledging(guard, ledger, ['putApp', 'setAppStatus', 'revokeFamily', 'revokeToken']);
 }
 
-async function buildConsentService(base: Base) {
-  const { config, prisma, revocations, evictions, clock, userOf, guard } = base;
-  const decisions = createPrismaDecisions(prisma, guard);
-  const screen = createApprovalScreen({ decisions, evictions });
-  const grants = createGrantDesk({
+async function createConsentUseCases(parts: Parts): Promise<Omit<ConsentServiceParts, 'userOf'>> {
+  const { config, prisma, revocations, evictions, clock, guard } = parts;
+  const decisions = createDecisions({ decisions: createPrismaDecisions(prisma, guard), evictions });
+  const grants = createGrants({
     grants: createPrismaGrants(prisma),
     withdrawals: createPrismaGrants(revocations),
     evictions,
   });
   const erasures = createErasures({ people: createPrismaPeople(prisma), evictions });
-  return consentService({
-    inbox: createApprovalInbox(createPrismaPendingApprovals(prisma), {
+  return {
+    pendingApprovals: createPendingApprovals({
+      pendingApprovals: createPrismaPendingApprovals(prisma),
       maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP,
     }),
-    screen: acknowledging(guard, screen, ['approve', 'deny']),
+    decisions: acknowledging(guard, decisions, ['approve', 'deny']),
     grants: acknowledging(guard, grants, ['narrow', 'revoke', 'revokeAll']),
     receipts: createReceipts({
-      source: createPrismaReceipts(prisma),
+      receipts: createPrismaReceipts(prisma),
       signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE),
       clock,
     }),
     erasures: acknowledging(guard, erasures, ['erase']),
-    userOf,
-  });
-}
-
-function listen(
-  { config, log, clock, access }: Base,
-  services: Parameters<typeof startRpcServer>[0]['services'],
-): Promise<RpcServer> {
-  const tls = toTlsFiles(config);
-  return startRpcServer({
-    services,
-    verifyCaller: createServiceTokenVerifier({
-      service: 'consent',
-      publicKeys: config.SERVICE_PUBLIC_KEYS,
-      clock,
-    }),
-    log,
-    host: config.HOST,
-    rpcPort: config.RPC_PORT,
-    probePort: config.PROBE_PORT,
-    connectPort: config.CONNECT_PORT ?? null,
-    // On the pool of the hot path: a replica that can record stays in service while other work waits.
-    health: () =>
-      access.ping().then(
-        () => true,
-        () => false,
-      ),
-    ...(tls !== undefined && { tls }),
-  });
+  };
 }

@@ -2,7 +2,7 @@ import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
-import { type DatedWriter, startDatedWriter } from './dated-writer.ts';
+import { type DatedRecorder, startDatedRecorder } from './dated-recorder.ts';
 import {
   accessOf,
   approve,
@@ -90,7 +90,7 @@ async function expectExact(user: string): Promise<void> {
 async function cutConnections(): Promise<void> {
   await admin.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND application_name = 'phds-test-writer'`,
+     WHERE datname = current_database() AND application_name = 'phds-test-recorder'`,
   );
 }
 
@@ -98,7 +98,7 @@ async function cutConnections(): Promise<void> {
 class Processes implements AsyncDisposable {
   readonly #random: (below: number) => number;
   readonly #clock = new FakeClock(START);
-  readonly #processes: DatedWriter[];
+  readonly #processes: DatedRecorder[];
 
   constructor(seed: number) {
     this.#random = createRandom(seed);
@@ -110,7 +110,7 @@ class Processes implements AsyncDisposable {
     const process = this.#processes[index]!;
     const chance = this.#random(10);
     this.#clock.advance(this.#random(3) * 400_000);
-    const write = () => process.writer.record(this.#someAccesses());
+    const write = () => process.recorder.record(this.#someAccesses());
     // What was cut off may fail, or what finds its connection gone afterwards.
     if (chance < 6) await Promise.allSettled([write()]);
     else if (chance === 6) await Promise.allSettled(this.#processes.map((each) => each.count()));
@@ -136,8 +136,8 @@ class Processes implements AsyncDisposable {
     return USERS[this.#random(USERS.length)]!;
   }
 
-  #start(): DatedWriter {
-    return startDatedWriter(consent.database.url, this.#clock);
+  #start(): DatedRecorder {
+    return startDatedRecorder(consent.database.url, this.#clock);
   }
 
   #someAccesses() {
@@ -171,9 +171,9 @@ describe('counts of accesses', () => {
   );
 
   test('of a time that begins and ends within days are those of the records, counted or not', async () => {
-    await using dated = startDatedWriter(consent.database.url, new FakeClock('2026-02-28T13:05:07.123Z'));
+    await using dated = startDatedRecorder(consent.database.url, new FakeClock('2026-02-28T13:05:07.123Z'));
     const [grant] = grants;
-    for (let each = 0; each < 3; each += 1) await dated.writer.record([accessOf(grant!), accessOf(grant!)]);
+    for (let each = 0; each < 3; each += 1) await dated.recorder.record([accessOf(grant!), accessOf(grant!)]);
     const session = await consent.session('ada');
     const records = await countRecords('ada');
     const moments = [

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { ACCESS_POOL_SETTINGS, FIND_REFS, JUDGE } from '../src/store/pg-access-recorder.ts';
+import { ACCESS_POOL_SETTINGS, FIND_REFS, JUDGE } from '../src/store/pg-access-records.ts';
 import { accessOf, approve, type RunningService, registerApp, startConsent } from './running-service.ts';
 
 let consent: RunningService;

@@ -11,7 +11,7 @@ import { subscribeRedis } from '@phds/service-kit/redis';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
-import { createRecordStamps } from '../src/app/record-stamps.ts';
+import { createAccessRecordStamps } from '../src/app/access-record-stamps.ts';
 import {
   approve,
   GLUCOSE,
@@ -145,7 +145,7 @@ describe('ids of records', () => {
 
   test('grow, also within a millisecond, past its 4096, and when the clock goes back', () => {
     const clock = new FakeClock();
-    const stamps = createRecordStamps(clock);
+    const stamps = createAccessRecordStamps(clock);
     const ids = Array.from({ length: 50 }, () => text(stamps.next(100).ids)).flat();
     clock.advance(-1_000);
     ids.push(...text(stamps.next(1).ids));
@@ -157,12 +157,12 @@ describe('ids of records', () => {
 
   test('of one stamp share its millisecond, and are UUIDs of version 7 that begin with it', () => {
     const clock = new FakeClock('2022-02-22T19:22:22.000Z');
-    const stamps = createRecordStamps(clock);
+    const stamps = createAccessRecordStamps(clock);
     for (let turn = 0; turn < 20; turn += 1) {
       const { at, ids } = stamps.next(500);
       expect(new Set(ids.map(timeOfUuid))).toEqual(new Set([at]));
     }
-    expect(text(createRecordStamps(clock).next(1).ids)[0]).toMatch(
+    expect(text(createAccessRecordStamps(clock).next(1).ids)[0]).toMatch(
       /^017f22e2-79b0-7000-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     );
   });

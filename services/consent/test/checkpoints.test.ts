@@ -3,7 +3,7 @@ import { findCheckpointContent, hashCheckpoint } from '@phds/record-chain/checkp
 import { systemClock } from '@phds/service-kit/clock';
 import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
-import { startDatedWriter } from './dated-writer.ts';
+import { startDatedRecorder } from './dated-recorder.ts';
 import {
   accessOf,
   approve,
@@ -51,10 +51,10 @@ describe('checkpoints', () => {
 
   test('list only the chains that moved since the one before', async () => {
     await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '20' } });
-    await using other = startDatedWriter(consent.database.url, systemClock);
+    await using other = startDatedRecorder(consent.database.url, systemClock);
     const grant = await approve(consent, await registerApp(consent), 'ada');
     const lastHeads = async () => (await checkpointsOf(consent)).at(-1)?.content?.heads;
-    await other.writer.record([accessOf(grant)]);
+    await other.recorder.record([accessOf(grant)]);
     await eventually(async () => expect(await lastHeads()).toHaveLength(1));
     const [first] = (await lastHeads()) ?? [];
     await record(consent, accessOf(grant));

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { createLogger } from '@phds/service-kit/log';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import { startDatedWriter } from './dated-writer.ts';
+import { startDatedRecorder } from './dated-recorder.ts';
 import { accessOf, approve, record, registerApp, startConsent } from './running-service.ts';
 import { verifyRecords } from './verify-command.ts';
 
@@ -52,9 +52,9 @@ test.each([
 
 test('a batch that is refused for its time leaves nothing in any table', async () => {
   await using consent = await startConsent();
-  await using dated = startDatedWriter(consent.database.url, new FakeClock('2027-05-15T12:00:00Z'), 30_000);
+  await using dated = startDatedRecorder(consent.database.url, new FakeClock('2027-05-15T12:00:00Z'), 30_000);
   const access = accessOf({ grantId: 'grt_1', clientId: 'app_1', userId: 'ada' });
-  await expect(dated.writer.record([access])).rejects.toMatchObject({ reason: 'access_not_recorded' });
+  await expect(dated.recorder.record([access])).rejects.toMatchObject({ reason: 'access_not_recorded' });
   const { rows } = await consent.owner.query(
     `SELECT (SELECT count(*) FROM access_batch) + (SELECT count(*) FROM access_record)
        + (SELECT count(*) FROM access_uncounted) AS rows`,

@@ -11,11 +11,11 @@ import { openTestPool } from '@phds/test-kit/test-pool';
 import pg from 'pg';
 import { type Checkpoints, createCheckpoints } from '../src/app/checkpoints.ts';
 import type { Signer } from '../src/app/ports.ts';
-import type { CheckpointStore } from '../src/app/record-ports.ts';
+import type { CheckpointStore } from '../src/app/access-ports.ts';
 import { createJoseSigner } from '../src/clients/jose-signer.ts';
 import { PrismaClient } from '../src/store/generated/client.ts';
 import { createPrismaCheckpoints } from '../src/store/prisma-checkpoints.ts';
-import { startDatedWriter } from './dated-writer.ts';
+import { startDatedRecorder } from './dated-recorder.ts';
 import { accessOf } from './running-service.ts';
 
 /** One interval that holds every moment since 1970: no test depends on when it runs. */
@@ -81,16 +81,19 @@ export async function startDatedRecords(start: string, retentionDays = 90): Prom
     },
   };
   const createInstance = (parts: { signer?: Signer; store?: CheckpointStore } = {}) =>
-    createCheckpoints(
-      { checkpoints: parts.store ?? store, signer: parts.signer ?? signer, clock },
-      { retentionDays, intervalMs: INTERVAL_MS },
-    );
+    createCheckpoints({
+      checkpoints: parts.store ?? store,
+      signer: parts.signer ?? signer,
+      clock,
+      retentionDays,
+      intervalMs: INTERVAL_MS,
+    });
   const running = resources.move();
-  const writers = new Map<string, ReturnType<typeof startDatedWriter>>();
+  const recorders = new Map<string, ReturnType<typeof startDatedRecorder>>();
   const openChain = (name: string) => {
-    const writer = writers.get(name) ?? running.use(startDatedWriter(database.url, clock));
-    writers.set(name, writer);
-    return writer;
+    const recorder = recorders.get(name) ?? running.use(startDatedRecorder(database.url, clock));
+    recorders.set(name, recorder);
+    return recorder;
   };
   return {
     database,
@@ -104,7 +107,7 @@ export async function startDatedRecords(start: string, retentionDays = 90): Prom
     createInstance,
     async record(chain = 'one') {
       const access = accessOf({ grantId: 'grt_1', clientId: 'app_1', userId: 'ada' });
-      await openChain(chain).writer.record([access]);
+      await openChain(chain).recorder.record([access]);
     },
     async endInterval() {
       await admin.query(`UPDATE consent_audit.access_checkpoint SET at = '1969-06-01'`);

@@ -3,7 +3,7 @@ import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
-import { startDatedWriter } from './dated-writer.ts';
+import { startDatedRecorder } from './dated-recorder.ts';
 import { makeMonth, monthAway, partitionsOf } from './months.ts';
 import {
   accessOf,
@@ -40,10 +40,10 @@ async function recordAt(
   times: (Date | string)[],
 ) {
   const clock = new FakeClock(times[0]);
-  await using dated = startDatedWriter(database.url, clock);
+  await using dated = startDatedRecorder(database.url, clock);
   for (const time of times) {
     clock.set(time);
-    expect(await dated.writer.record([accessOf(grant)])).toEqual(['released']);
+    expect(await dated.recorder.record([accessOf(grant)])).toEqual(['released']);
   }
 }
 

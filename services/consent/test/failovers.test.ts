@@ -4,8 +4,9 @@ import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
 import { createLogger } from '@phds/service-kit/log';
+import { startRestoreGuard } from '@phds/service-kit/restore-guard';
 import pg from 'pg';
-import { openRestoreGuard } from '../src/store/restore-guard.ts';
+import { RESTORE_SCHEMA } from '../src/store/restore-guard.ts';
 import {
   accessOf,
   approve,
@@ -151,11 +152,8 @@ describe('an instance that was cut off from its database', () => {
 
 test('a look that is not settled goes on no longer than its caller waits', async () => {
   const config = { RESTORE_CHECK_INTERVAL_MS: 3_600_000, FAILOVER_GRACE_MS: 3_600_000 };
-  await using guard = await openRestoreGuard(
-    consent.owner,
-    config,
-    createLogger({ service: 'consent', level: 'silent' }),
-  );
+  const log = createLogger({ service: 'consent', level: 'silent' });
+  await using guard = await startRestoreGuard({ pool: consent.owner, schema: RESTORE_SCHEMA, config, log });
   // The running service has not vouched.
   await renameDatabase();
   const deadline = new Deadline(60_000);

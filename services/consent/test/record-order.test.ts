@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import type { AccessRecorder } from '../src/app/record-ports.ts';
+import type { AccessRecordStore } from '../src/app/access-ports.ts';
 import {
   accessOf,
   approve,
@@ -14,13 +14,13 @@ let consent: RunningService;
 let between: () => Promise<unknown> = async () => undefined;
 let afterwards: () => Promise<unknown> = async () => undefined;
 
-/** The real recorder, with a moment for the test between its steps. */
-function interrupted(recorder: AccessRecorder): AccessRecorder {
+/** The real store, with a moment for the test between its steps. */
+function interrupted(store: AccessRecordStore): AccessRecordStore {
   return {
-    ...recorder,
+    ...store,
     judge: async (...judged) => {
       await between();
-      const verdicts = await recorder.judge(...judged);
+      const verdicts = await store.judge(...judged);
       await afterwards();
       return verdicts;
     },
@@ -28,7 +28,7 @@ function interrupted(recorder: AccessRecorder): AccessRecorder {
 }
 
 beforeAll(async () => {
-  consent = await startConsent({ overrides: { recorder: interrupted } });
+  consent = await startConsent({ overrides: { accessRecords: interrupted } });
 });
 afterEach(() => {
   between = async () => undefined;

@@ -3,7 +3,7 @@ import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import pg from 'pg';
-import { startDatedWriter } from './dated-writer.ts';
+import { startDatedRecorder } from './dated-recorder.ts';
 import { makeMonth, monthAway, partitionsOf } from './months.ts';
 import {
   accessOf,
@@ -22,10 +22,10 @@ const KEEPS_ALL = { RECORD_RETENTION_DAYS: '0' };
 async function recordInMonth(consent: RunningService, month: string) {
   const grant = await approve(consent, await registerApp(consent), 'old-reader');
   const clock = new FakeClock(`${month.replace('_', '-')}-15T12:00:00Z`);
-  await using dated = startDatedWriter(consent.database.url, clock);
-  expect(await dated.writer.record([accessOf(grant), accessOf(grant)])).toEqual(['released', 'released']);
+  await using dated = startDatedRecorder(consent.database.url, clock);
+  expect(await dated.recorder.record([accessOf(grant), accessOf(grant)])).toEqual(['released', 'released']);
   clock.set(new Date());
-  expect(await dated.writer.record([accessOf(grant)])).toEqual(['released']);
+  expect(await dated.recorder.record([accessOf(grant)])).toEqual(['released']);
   return grant;
 }
 

@@ -14,7 +14,7 @@ import { createSessionIssuer } from '@phds/test-kit/session-issuer';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import { exportJWK } from 'jose';
 import type pg from 'pg';
-import { readConsentConfig } from '../src/config.ts';
+import { readEnvironment } from '../src/config.ts';
 import { createService, type Overrides, type Service } from '../src/service.ts';
 
 const CALLERS = ['gateway', 'authorization', 'health-data', 'operator'] as const;
@@ -84,7 +84,7 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
   };
   const log = createLogger({ service: 'consent', level: 'silent' });
   const start = (others: Record<string, string> = {}, overrides: Overrides = {}) =>
-    createService(readConsentConfig({ ...settings, ...others }), { log, ...overrides });
+    createService(readEnvironment({ ...settings, ...others }), { log, ...overrides });
   const service = resources.use(await start({}, options.overrides));
   const channel = (caller: Caller) =>
     resources.use(

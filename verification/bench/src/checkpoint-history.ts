@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { type ChainedBatch, hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import type { ChainHead } from '@phds/record-chain/checkpoint';
-import { digestRecord } from '@phds/record-chain/record';
+import { digestAccessRecord } from '@phds/record-chain/access-record';
 import { firstUuidOf, parseUuid, toUuidText } from '@phds/record-chain/uuid';
 import type pg from 'pg';
 
@@ -40,7 +40,7 @@ export class SimulatedReplicas {
     for (const chain of this.#chains) {
       const id = parseUuid(firstUuidOf(at));
       randomBytes(8).copy(id, 8);
-      const digests = digestRecord({
+      const digests = digestAccessRecord({
         id,
         at,
         userRef: parseUuid(USER_REF),

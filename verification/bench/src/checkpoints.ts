@@ -7,7 +7,7 @@ import { withScratchDatabase } from '@phds/local-servers/scratch-database';
 import { CHECKPOINT_TYPE, type CheckpointContent, hashCheckpoint } from '@phds/record-chain/checkpoint';
 import pg from 'pg';
 import { toNextCheckpoint } from '../../../services/consent/src/app/checkpoint-content.ts';
-import type { StoredCheckpoint } from '../../../services/consent/src/app/record-ports.ts';
+import type { StoredCheckpoint } from '../../../services/consent/src/app/access-ports.ts';
 import { createJoseSigner } from '../../../services/consent/src/clients/jose-signer.ts';
 import { SimulatedReplicas } from './checkpoint-history.ts';
 import type { Options } from './options.ts';

@@ -2,7 +2,7 @@ import type { ChainedBatch } from '@phds/record-chain/chain';
 import type { ChainHead } from '@phds/record-chain/checkpoint';
 import type { StoredCheckpoint } from '@phds/record-chain/checkpoint-verification';
 import { parseUuid } from '@phds/record-chain/uuid';
-import type { DroppedPart, StoredRecord } from '@phds/record-chain/verification';
+import type { DroppedPart, StoredAccessRecord } from '@phds/record-chain/verification';
 import type { RecordsSnapshot } from './snapshot.ts';
 
 const RECORDS_A_PAGE = 2_000;
@@ -21,14 +21,14 @@ export function readBatches(snapshot: RecordsSnapshot): AsyncIterable<ChainedBat
   );
 }
 
-type RecordRow = Omit<StoredRecord, 'id' | 'userRef' | 'refersTo'> & {
+type RecordRow = Omit<StoredAccessRecord, 'id' | 'userRef' | 'refersTo'> & {
   readonly id: string;
   readonly userRef: string;
   readonly refersTo: string | null;
 };
 
 /** As readBatches, in the order of ids. */
-export async function* readRecords(snapshot: RecordsSnapshot): AsyncGenerator<StoredRecord[]> {
+export async function* readRecords(snapshot: RecordsSnapshot): AsyncGenerator<StoredAccessRecord[]> {
   const pages = snapshot.pages<RecordRow>(
     `SELECT id::text, writer::text, seq::float8, ordinal, ${MILLISECONDS}, user_ref::text AS "userRef",
        client_id AS "clientId", grant_id AS "grantId", scope, endpoint, window_from AS "from", window_to AS "to", page,
@@ -37,10 +37,10 @@ export async function* readRecords(snapshot: RecordsSnapshot): AsyncGenerator<St
      FROM access_record r ORDER BY r.id`,
     RECORDS_A_PAGE,
   );
-  for await (const rows of pages) yield rows.map(toStoredRecord);
+  for await (const rows of pages) yield rows.map(toStoredAccessRecord);
 }
 
-function toStoredRecord(row: RecordRow): StoredRecord {
+function toStoredAccessRecord(row: RecordRow): StoredAccessRecord {
   const refersTo = row.refersTo === null ? null : parseUuid(row.refersTo);
   return { ...row, id: parseUuid(row.id), userRef: parseUuid(row.userRef), refersTo };
 }

@@ -1,43 +1,40 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
+import type { ServiceImpl } from '@connectrpc/connect';
 import { toPage } from '@phds/catalog/pagination';
 import type { AppSettings as AppSettingsMessage } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import { sessionOf } from '@phds/service-kit/rpc-context';
+import type { UserOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
-import type { SessionVerifier } from '@phds/service-kit/session';
 import type { Apps } from '../app/apps.ts';
 import { findAppStatus, toAppStatusMessage } from '../clients/consent-messages.ts';
 import type { App } from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';
 
 /** Developers' apps, on behalf of a session that this service verifies itself. */
-export function createAppService({ apps, sessions }: { apps: Apps; sessions: SessionVerifier }) {
-  const ownerOf = async (context: HandlerContext) => (await sessions(sessionOf(context))).userId;
-
+export function createAppService({ apps, userOf }: { readonly apps: Apps; readonly userOf: UserOf }) {
   const implementation: ServiceImpl<typeof AppService> = {
     async registerApp({ settings }, context) {
-      const registered = await apps.register(await ownerOf(context), toSettingsInput(settings));
+      const registered = await apps.register(await userOf(context), toSettingsInput(settings));
       return { app: toAppMessage(registered.app), clientSecret: registered.clientSecret };
     },
     async listApps({ page }, context) {
-      const { items, total } = await apps.list(await ownerOf(context), toPage(page));
+      const { items, total } = await apps.list(await userOf(context), toPage(page));
       return { apps: items.map(toAppMessage), total };
     },
     async getApp({ clientId }, context) {
-      return { app: toAppMessage(await apps.get(await ownerOf(context), clientId)) };
+      return { app: toAppMessage(await apps.get(await userOf(context), clientId)) };
     },
     async updateApp({ clientId, settings }, context) {
-      const ownerId = await ownerOf(context);
+      const ownerId = await userOf(context);
       return { app: toAppMessage(await apps.update(ownerId, clientId, toSettingsInput(settings))) };
     },
     async rotateSecret({ clientId }, context) {
-      const { rotatedAt, ...secret } = await apps.rotateSecret(await ownerOf(context), clientId);
+      const { rotatedAt, ...secret } = await apps.rotateSecret(await userOf(context), clientId);
       return { ...secret, rotatedAt: timestampFromDate(rotatedAt) };
     },
     async setAppStatus({ clientId, status }, context) {
-      const ownerId = await ownerOf(context);
+      const ownerId = await userOf(context);
       const wanted = findAppStatus(status);
       if (wanted === null) throw invalidRequest('status', 'must be active, suspended or revoked');
       const change = await apps.setStatus(ownerId, clientId, wanted);

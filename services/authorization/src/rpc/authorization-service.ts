@@ -1,9 +1,8 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
-import { sessionOf } from '@phds/service-kit/rpc-context';
+import { sessionOf, type UserOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
-import type { SessionVerifier } from '@phds/service-kit/session';
 import type { Authorizations } from '../app/authorizations.ts';
 import type { ClientAuthentication } from '../app/client-authentication.ts';
 import type { Decisions } from '../app/decisions.ts';
@@ -16,15 +15,14 @@ export function createAuthorizationService(dependencies: {
   readonly authorizations: Authorizations;
   readonly decisions: Decisions;
   readonly erasures: Erasures;
-  readonly sessions: SessionVerifier;
+  readonly userOf: UserOf;
 }) {
-  const { clients, authorizations, decisions, erasures, sessions } = dependencies;
+  const { clients, authorizations, decisions, erasures, userOf } = dependencies;
 
   /** Verified here too, so that an unknown pending approval is not told to somebody without a session. */
   const verifiedSession = async (context: HandlerContext) => {
-    const session = sessionOf(context);
-    await sessions(session);
-    return session;
+    await userOf(context);
+    return sessionOf(context);
   };
 
   const implementation: ServiceImpl<typeof AuthorizationService> = {

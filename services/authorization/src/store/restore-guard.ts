@@ -1,22 +1,10 @@
-import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
+import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { isUnverified } from '@phds/service-kit/restore-witness';
-import type pg from 'pg';
 import { type Database, TRANSACTION_LIMITS } from './database.ts';
 import type { PrismaClient } from './generated/client.ts';
 
-const SCHEMA = 'authorization';
-
-type Log = Parameters<typeof startRestoreGuard>[0]['log'];
-
-/** Watches the service's database; see startRestoreGuard. */
-export function openRestoreGuard(
-  pool: pg.Pool,
-  config: { readonly RESTORE_CHECK_INTERVAL_MS: number; readonly FAILOVER_GRACE_MS: number },
-  log: Log,
-): Promise<RestoreGuard> {
-  const { RESTORE_CHECK_INTERVAL_MS: intervalMs, FAILOVER_GRACE_MS: graceMs } = config;
-  return startRestoreGuard({ pool, schema: SCHEMA, intervalMs, graceMs, log });
-}
+/** The schema with the tables of restores. */
+export const RESTORE_SCHEMA = 'authorization';
 
 /**
  * SQL, for a row that carries the number of a restore: whether a restore that nobody has confirmed suspends it, and whether nobody
@@ -24,7 +12,7 @@ export function openRestoreGuard(
  */
 export function suspensionOf(column: string, id: string, position: string): string {
   return `coalesce(${column} < s.below, false) AS suspended,
-    coalesce(${isUnverified(SCHEMA, id, position)}, false) AS unverified`;
+    coalesce(${isUnverified(RESTORE_SCHEMA, id, position)}, false) AS unverified`;
 }
 
 /** SQL: the one row that suspensionOf reads, for the end of a FROM clause. */

@@ -1,15 +1,15 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import { notFound } from '@phds/service-kit/errors';
 import type { Access, AccessDay, AccessEntry, AppUsage, RefusalCount, Verdict } from '../domain/access.ts';
-import type { AccessWriter } from './access-writer.ts';
-import type { AccessFilter, AccessHistory, AppUsageStore, DayFilter, DayRange } from './record-ports.ts';
+import type { AccessRecorder } from './access-recorder.ts';
+import type { AccessFilter, AccessHistoryStore, AppUsageStore, DayFilter, DayRange } from './access-ports.ts';
 
 /** Accesses in a piece of an export; with the longest texts they fit into a message. */
 const EXPORT_PIECE = 500;
 
 /** No data without a record, no data after a revocation (contract section 8). */
 export interface Accesses {
-  /** As AccessWriter. */
+  /** As AccessRecorder. */
   record(accesses: readonly Access[]): Promise<Verdict[]>;
   /** Throws `not_found` for a foreign grant. */
   list(userId: string, filter: AccessFilter, page: Page): Promise<Listed<AccessEntry>>;
@@ -23,14 +23,14 @@ export interface Accesses {
   addRefusals(refusals: readonly RefusalCount[]): Promise<void>;
 }
 
-export function createAccesses(ports: {
-  readonly writer: Pick<AccessWriter, 'record'>;
-  readonly history: AccessHistory;
+export function createAccesses(dependencies: {
+  readonly recorder: Pick<AccessRecorder, 'record'>;
+  readonly history: AccessHistoryStore;
   readonly appUsage: AppUsageStore;
 }): Accesses {
-  const { writer, history, appUsage } = ports;
+  const { recorder, history, appUsage } = dependencies;
   return {
-    record: (accesses) => writer.record(accesses),
+    record: (accesses) => recorder.record(accesses),
     async list(userId, filter, page) {
       const listed = await history.list(userId, filter, page);
       if (listed === null) throw notFound();

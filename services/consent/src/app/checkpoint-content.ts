@@ -4,7 +4,7 @@ import {
   hashCheckpoint,
   readCheckpointContent,
 } from '@phds/record-chain/checkpoint';
-import type { ChainState, StoredCheckpoint } from './record-ports.ts';
+import type { ChainState, StoredCheckpoint } from './access-ports.ts';
 
 /**
  * Checkpoints from one that lists every recent chain to the next. A signer reads back to the last of them, so that it knows what is

@@ -2,7 +2,7 @@ import { type ChainHead, hashCheckpoint, readCheckpointContent } from '@phds/rec
 import type { Clock } from '@phds/service-kit/clock';
 import { addHeads, type CheckpointDrop, toNextCheckpoint } from './checkpoint-content.ts';
 import type { Signer } from './ports.ts';
-import type { CheckpointStore, StoredCheckpoint } from './record-ports.ts';
+import type { CheckpointStore, StoredCheckpoint } from './access-ports.ts';
 
 const ATTEMPTS = 5;
 const DAY_MS = 86_400_000;
@@ -17,23 +17,15 @@ export interface Checkpoints {
   dropOld(signal: AbortSignal): Promise<void>;
 }
 
-export interface CheckpointPolicy {
-  /** 0 keeps records for ever. */
-  readonly retentionDays: number;
-  readonly intervalMs: number;
-}
-
-interface Ports {
+export function createCheckpoints(dependencies: {
   readonly checkpoints: CheckpointStore;
   readonly signer: Signer;
   readonly clock: Clock;
-}
-
-export function createCheckpoints(
-  ports: Ports,
-  { retentionDays, intervalMs }: CheckpointPolicy,
-): Checkpoints {
-  const { checkpoints, signer, clock } = ports;
+  /** 0 keeps access records for ever. */
+  readonly retentionDays: number;
+  readonly intervalMs: number;
+}): Checkpoints {
+  const { checkpoints, signer, clock, retentionDays, intervalMs } = dependencies;
   /** Records from then on no policy may have dropped. */
   const findKeptBy = (now: Date) =>
     retentionDays === 0 ? new Date(0) : new Date(now.getTime() - retentionDays * DAY_MS);

@@ -1,5 +1,5 @@
 import { AppError } from '@phds/service-kit/errors';
-import type { AccessRecorder } from './record-ports.ts';
+import type { AccessRecordStore } from './access-ports.ts';
 
 /** Nothing was recorded: the clocks of this process and of the database differ by more than is allowed. */
 export class ClocksDiffer extends AppError {
@@ -21,18 +21,18 @@ type Say = (details: object, text: string) => void;
 /** While clocks differ each batch fails: once a minute is enough to say so. */
 const SAID_EVERY_MS = 60_000;
 
-/** The same recorder, which logs that clocks differ, once a minute while it lasts, and that they agree again. */
+/** The same store, which logs that clocks differ, once a minute while it lasts, and that they agree again. */
 export function loggingClockDifference(
-  recorder: AccessRecorder,
+  store: AccessRecordStore,
   log: { readonly error: Say; readonly info: Say },
-): AccessRecorder {
+): AccessRecordStore {
   /** Monotonic milliseconds; null while clocks agree. */
   let saidAt: number | null = null;
   return {
-    ...recorder,
-    async record(batch) {
+    ...store,
+    async insert(batch) {
       try {
-        await recorder.record(batch);
+        await store.insert(batch);
       } catch (error) {
         if (
           error instanceof ClocksDiffer &&

@@ -3,21 +3,21 @@ import { notFound } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { type ApprovalChoice, decideApproval, decideDenial } from '../domain/decision.ts';
 import type { ShownScope } from '../domain/receipt.ts';
-import type { Approved, Decisions, EvictionPublisher } from './ports.ts';
+import type { Approved, DecisionStore, EvictionPublisher } from './ports.ts';
 
 /** Decisions on the approval screen. */
-export interface ApprovalScreen {
+export interface Decisions {
   /** Makes the grant or joins the live one; the same decision again answers the same. Throws as the rpc Approve documents. */
   approve(pendingId: string, userId: string, choice: ApprovalChoice, language: string): Promise<Approved>;
   /** Answers when it was denied. Throws `not_found`, `already_decided`, `pending_expired`. */
   deny(pendingId: string, userId: string): Promise<Date>;
 }
 
-export function createApprovalScreen(ports: {
-  readonly decisions: Decisions;
+export function createDecisions(dependencies: {
+  readonly decisions: DecisionStore;
   readonly evictions: EvictionPublisher;
-}): ApprovalScreen {
-  const { decisions, evictions } = ports;
+}): Decisions {
+  const { decisions, evictions } = dependencies;
   return {
     async approve(pendingId, userId, choice, language) {
       const command = { pendingId, userId, language, newGrantId: newId('grt'), describe };

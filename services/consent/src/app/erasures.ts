@@ -1,5 +1,5 @@
 import type { EvictionPublisher } from './ports.ts';
-import type { Erasure, People } from './record-ports.ts';
+import type { Erasure, PersonStore } from './access-ports.ts';
 
 /** The end of a person's presence (contract section 8). */
 export interface Erasures {
@@ -7,14 +7,15 @@ export interface Erasures {
   erase(userId: string): Promise<Erasure>;
 }
 
-export function createErasures(ports: {
-  readonly people: People;
+export function createErasures(dependencies: {
+  readonly people: PersonStore;
   readonly evictions: EvictionPublisher;
 }): Erasures {
+  const { people, evictions } = dependencies;
   return {
     async erase(userId) {
-      const erasure = await ports.people.erase(userId);
-      for (const grantId of erasure.grantIds) ports.evictions.publish({ case: 'grantId', value: grantId });
+      const erasure = await people.erase(userId);
+      for (const grantId of erasure.grantIds) evictions.publish({ case: 'grantId', value: grantId });
       return erasure;
     },
   };

@@ -8,10 +8,10 @@ import {
   narrowTerms,
   sameTerms,
 } from '../domain/grant.ts';
-import type { EvictionPublisher, Grants } from './ports.ts';
+import type { EvictionPublisher, GrantStore } from './ports.ts';
 
 /** A person's consent and how to take it back. Foreign grants are `not_found`. */
-export interface GrantDesk {
+export interface Grants {
   list(userId: string, status: GrantStatus | null, page: Page): Promise<Listed<GrantView>>;
   get(id: string, userId: string): Promise<GrantView>;
   /** Effective before it answers. Throws `conflict` for an ended grant, `invalid_request` for what would widen it. */
@@ -23,15 +23,15 @@ export interface GrantDesk {
   listOfApp(clientId: string, page: Page): Promise<Listed<Grant>>;
 }
 
-export function createGrantDesk(ports: {
-  readonly grants: Pick<Grants, 'list' | 'find' | 'listOfApp'>;
+export function createGrants(dependencies: {
+  readonly grants: Pick<GrantStore, 'list' | 'find' | 'listOfApp'>;
   /** The same grants, apart so that taking back can have connections of its own. */
-  readonly withdrawals: Pick<Grants, 'find' | 'change' | 'revoke' | 'revokeAll'>;
+  readonly withdrawals: Pick<GrantStore, 'find' | 'change' | 'revoke' | 'revokeAll'>;
   readonly evictions: EvictionPublisher;
-}): GrantDesk {
-  const { grants, withdrawals, evictions } = ports;
+}): Grants {
+  const { grants, withdrawals, evictions } = dependencies;
   const evict = (grantId: string) => evictions.publish({ case: 'grantId', value: grantId });
-  const getFrom = async (source: Pick<Grants, 'find'>, id: string, userId: string) => {
+  const getFrom = async (source: Pick<GrantStore, 'find'>, id: string, userId: string) => {
     const grant = await source.find(id, userId);
     if (grant === null) throw notFound();
     return grant;

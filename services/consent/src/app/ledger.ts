@@ -2,10 +2,10 @@ import { notFound } from '@phds/service-kit/errors';
 import type { AppStanding, ReportedApp } from '../domain/app.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
 import type {
-  AppLedger,
-  CredentialLedger,
+  AppStore,
+  RevocationStore,
   EvictionPublisher,
-  LivenessReader,
+  LivenessStore,
   StatusCommand,
 } from './ports.ts';
 
@@ -19,15 +19,15 @@ export interface Ledger {
   checkLiveness(query: LivenessQuery): Promise<Liveness>;
 }
 
-export function createLedger(ports: {
-  readonly apps: Pick<AppLedger, 'put'>;
+export function createLedger(dependencies: {
+  readonly apps: Pick<AppStore, 'put'>;
   /** Apart from `apps`, so that it can have connections of its own. */
-  readonly statuses: Pick<AppLedger, 'setStatus'>;
-  readonly credentials: CredentialLedger;
-  readonly liveness: LivenessReader;
+  readonly statuses: Pick<AppStore, 'setStatus'>;
+  readonly revocations: RevocationStore;
+  readonly liveness: LivenessStore;
   readonly evictions: EvictionPublisher;
 }): Ledger {
-  const { apps, statuses, credentials, liveness, evictions } = ports;
+  const { apps, statuses, revocations, liveness, evictions } = dependencies;
   return {
     putApp: (app) => apps.put(app),
     async setAppStatus(command) {
@@ -38,11 +38,11 @@ export function createLedger(ports: {
       return standing;
     },
     async revokeFamily(familyId, expiresAt) {
-      await credentials.revokeFamily(familyId, expiresAt);
+      await revocations.revokeFamily(familyId, expiresAt);
       evictions.publish({ case: 'familyId', value: familyId });
     },
     async revokeToken(tokenHash, expiresAt) {
-      await credentials.revokeToken(tokenHash, expiresAt);
+      await revocations.revokeToken(tokenHash, expiresAt);
       evictions.publish({ case: 'tokenHash', value: tokenHash });
     },
     checkLiveness: (query) => liveness.check(query),

@@ -2,10 +2,10 @@ import { PENDING_APPROVAL_SECONDS } from '@phds/catalog/lifetimes';
 import type { Listed, Page } from '@phds/catalog/pagination';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import type { PendingApprovalView, PendingStatus } from '../domain/pending-approval.ts';
-import type { OpenedApproval, OpeningRequest, PendingApprovals } from './ports.ts';
+import type { OpenedApproval, OpeningRequest, PendingApprovalStore } from './ports.ts';
 
 /** What people are asked for. */
-export interface ApprovalInbox {
+export interface PendingApprovals {
   /** Throws `app_not_active`, `rate_limited`; `conflict` when another app's request has the id. */
   open(request: OpeningRequest): Promise<OpenedApproval>;
   /** Reads and claims. Throws `not_found`. */
@@ -13,15 +13,16 @@ export interface ApprovalInbox {
   list(userId: string, status: PendingStatus | null, page: Page): Promise<Listed<PendingApprovalView>>;
 }
 
-export function createApprovalInbox(
-  pendingApprovals: PendingApprovals,
-  limits: { readonly maxLivePerApp: number },
-): ApprovalInbox {
+export function createPendingApprovals(dependencies: {
+  readonly pendingApprovals: PendingApprovalStore;
+  readonly maxLivePerApp: number;
+}): PendingApprovals {
+  const { pendingApprovals, maxLivePerApp } = dependencies;
   return {
     async open(request) {
       const opening = await pendingApprovals.open(request, {
         lifetimeSeconds: PENDING_APPROVAL_SECONDS,
-        maxLive: limits.maxLivePerApp,
+        maxLive: maxLivePerApp,
       });
       switch (opening.kind) {
         case 'opened':

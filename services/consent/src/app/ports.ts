@@ -15,7 +15,7 @@ import type { ReceiptFacts, ShownScope } from '../domain/receipt.ts';
 // is judged by the database's clock alone, so that all instances agree.
 
 /** The ledger's view of apps. */
-export interface AppLedger {
+export interface AppStore {
   /** Creates the app (active, epoch 1) or replaces its display unless that is newer; status, epoch and owner never change here. */
   put(app: ReportedApp): Promise<AppStanding>;
   /**
@@ -36,12 +36,12 @@ export interface StatusCommand {
 }
 
 /** The ledger of single credentials; adding twice is the same as once. */
-export interface CredentialLedger {
+export interface RevocationStore {
   revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
   revokeToken(tokenHash: Uint8Array, expiresAt: Date): Promise<void>;
 }
 
-export interface LivenessReader {
+export interface LivenessStore {
   check(query: LivenessQuery): Promise<Liveness>;
 }
 
@@ -64,7 +64,7 @@ export type Opening =
   | { readonly kind: 'too_many'; readonly retryAfterSeconds: number }
   | { readonly kind: 'id_taken' };
 
-export interface PendingApprovals {
+export interface PendingApprovalStore {
   /**
    * Parallel calls never exceed `maxLive` undecided, unexpired ones that an app authenticated; only those count. Of those that it did not
    * authenticate and nobody has claimed, the `maxLive` newest stay and older ones are removed. The same id again answers the same.
@@ -99,7 +99,7 @@ export interface Approved {
 }
 
 /** Decisions about pending approvals. `decide` judges facts that cannot change until its outcome is committed. */
-export interface Decisions {
+export interface DecisionStore {
   /** null when unknown or claimed by somebody else. Whatever `decide` throws leaves everything as it was. */
   approve(
     command: ApprovalCommand,
@@ -114,7 +114,7 @@ export interface Decisions {
 }
 
 /** Grants of people; another person's grant is as unknown as one that does not exist. */
-export interface Grants {
+export interface GrantStore {
   list(userId: string, status: GrantStatus | null, page: Page): Promise<Listed<GrantView>>;
   find(id: string, userId: string): Promise<GrantView | null>;
   /** Replaces the terms by what `change` makes of the locked grant; null leaves them. Answers false when unknown. */
@@ -130,7 +130,7 @@ export interface Grants {
   listOfApp(clientId: string, page: Page): Promise<Listed<Grant>>;
 }
 
-export interface ReceiptSource {
+export interface ReceiptStore {
   findReceipt(grantId: string, userId: string): Promise<ReceiptFacts | null>;
 }
 

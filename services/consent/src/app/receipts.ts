@@ -1,7 +1,7 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
 import { toReceipt } from '../domain/receipt.ts';
-import type { ReceiptSource, Signer } from './ports.ts';
+import type { ReceiptStore, Signer } from './ports.ts';
 
 /** Consent receipts (contract section 5). */
 export interface Receipts {
@@ -9,16 +9,17 @@ export interface Receipts {
   get(grantId: string, userId: string): Promise<string>;
 }
 
-export function createReceipts(ports: {
-  readonly source: ReceiptSource;
+export function createReceipts(dependencies: {
+  readonly receipts: ReceiptStore;
   readonly signer: Signer;
   readonly clock: Clock;
 }): Receipts {
+  const { receipts, signer, clock } = dependencies;
   return {
     async get(grantId, userId) {
-      const facts = await ports.source.findReceipt(grantId, userId);
+      const facts = await receipts.findReceipt(grantId, userId);
       if (facts === null) throw notFound();
-      return ports.signer.sign(toReceipt(facts), ports.clock.now());
+      return signer.sign(toReceipt(facts), clock.now());
     },
   };
 }

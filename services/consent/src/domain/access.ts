@@ -14,43 +14,39 @@ export type Verdict =
 /** What comes of a judgement: a verdict, or that the record does not carry the reference of its grant, so that nothing may be released. */
 export type Judgement = Verdict | 'reference_differs';
 
-/** One answer about to be released: never values, never tokens. */
-export interface Access {
+/** What is kept of an access: never values, never tokens. */
+interface RecordedAccess {
   readonly clientId: string;
-  readonly userId: string;
   readonly grantId: string;
+  readonly scope: string;
+  readonly endpoint: string;
+  readonly from: string;
+  readonly to: string;
+  readonly page: number;
+  /** Items in the answer. */
+  readonly recordCount: number;
+  readonly requestId: string;
+}
+
+/** One answer about to be released, with what decides about it. */
+export interface Access extends RecordedAccess {
+  readonly userId: string;
   readonly familyId: string;
   /** SHA-256 of the access token; judged, not recorded. */
   readonly tokenHash: Uint8Array;
   /** Unix seconds. */
   readonly tokenExpiresAt: number;
-  readonly scope: string;
-  readonly endpoint: string;
-  readonly from: string;
-  readonly to: string;
-  readonly page: number;
-  readonly recordCount: number;
-  readonly requestId: string;
   /** The data window that the answer was computed for, `YYYY-MM-DD`; empty is everything. */
   readonly dataFrom: string;
 }
 
-/** An entry of the access history. */
-export interface AccessEntry {
+/** An access record as its person sees it in the access history. */
+export interface AccessEntry extends RecordedAccess {
   readonly id: string;
   readonly at: Date;
-  readonly clientId: string;
   /** As the person saw it at the latest approval of the grant before the access; empty when the app is unknown to the ledger. */
   readonly appName: string;
   readonly currentAppName: string;
-  readonly grantId: string;
-  readonly scope: string;
-  readonly endpoint: string;
-  readonly from: string;
-  readonly to: string;
-  readonly page: number;
-  readonly recordCount: number;
-  readonly requestId: string;
   readonly verdict: Verdict;
 }
 

@@ -9,10 +9,11 @@ import {
 } from '@phds/contracts/phds/consent/v1/access_pb';
 import { withoutDeadline } from '@phds/service-kit/deadline';
 import { invalidRequest } from '@phds/service-kit/errors';
+import type { UserOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { Accesses } from '../app/accesses.ts';
-import type { DayFilter, DayRange } from '../app/record-ports.ts';
+import type { DayFilter, DayRange } from '../app/access-ports.ts';
 import {
   type Access,
   type AccessEntry,
@@ -21,7 +22,7 @@ import {
   type Verdict as VerdictName,
 } from '../domain/access.ts';
 import { findDate, findMoment, parseHash, parseName, parseText } from './parameters.ts';
-import type { UserOf } from './user.ts';
+
 
 /** Accesses of one call, and of one batch of the records; counts of one call. */
 export const LARGEST_BATCH = 500;
@@ -43,7 +44,7 @@ const VERDICTS = {
 } as const satisfies Record<VerdictName, Verdict>;
 
 /** phds.consent.v1.AccessService. */
-export function accessService({ accesses, userOf }: { accesses: Accesses; userOf: UserOf }) {
+export function createAccessService({ accesses, userOf }: { readonly accesses: Accesses; readonly userOf: UserOf }) {
   return implement(
     AccessService,
     {
@@ -53,7 +54,7 @@ export function accessService({ accesses, userOf }: { accesses: Accesses; userOf
           throw invalidRequest('accesses', `must be 1 to ${LARGEST_BATCH}`);
         }
         const parsed = request.accesses.map(parseAccess);
-        // The batch that they join holds those of other calls too: how long it may take is for the writer to say.
+        // The batch that they join holds those of other calls too: how long it may take is for the recorder to say.
         const verdicts = await withoutDeadline(() => accesses.record(parsed));
         return { verdicts: verdicts.map((verdict) => VERDICTS[verdict]) };
       },
@@ -61,13 +62,13 @@ export function accessService({ accesses, userOf }: { accesses: Accesses; userOf
         const userId = await userOf(context);
         const filter = { ...findFilter(request), ...findPeriod(request) };
         const { items, total } = await accesses.list(userId, filter, toPage(request.page));
-        return { accesses: items.map(toMessage), total };
+        return { accesses: items.map(toAccessRecordMessage), total };
       },
       async exportAccesses(request, context) {
         const userId = await userOf(context);
         const filter = { ...findFilter(request), ...findPeriod(request) };
         const piece = await accesses.exportPiece(userId, filter, findPlace(request.afterId));
-        return { accesses: piece.map(toMessage) };
+        return { accesses: piece.map(toAccessRecordMessage) };
       },
       async listAccessDays(request, context) {
         const userId = await userOf(context);
@@ -99,7 +100,7 @@ export function accessService({ accesses, userOf }: { accesses: Accesses; userOf
   );
 }
 
-function toMessage(entry: AccessEntry) {
+function toAccessRecordMessage(entry: AccessEntry) {
   return { ...entry, at: timestampFromDate(entry.at), verdict: VERDICTS[entry.verdict] };
 }
 

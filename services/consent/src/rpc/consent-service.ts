@@ -2,17 +2,18 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { ServiceImpl } from '@connectrpc/connect';
 import { toPage } from '@phds/catalog/pagination';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import type { UserOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { ApprovalScreen } from '../app/decisions.ts';
+import type { Decisions } from '../app/decisions.ts';
 import type { Erasures } from '../app/erasures.ts';
-import type { GrantDesk } from '../app/grants.ts';
-import type { ApprovalInbox } from '../app/pending-approvals.ts';
+import type { Grants } from '../app/grants.ts';
+import type { PendingApprovals } from '../app/pending-approvals.ts';
 import type { Receipts } from '../app/receipts.ts';
 import { findGrantStatus, toAppGrantMessage, toGrantMessage } from './grant-messages.ts';
 import { findDate, findMoment, parseKnownId, parseLanguage, parseName } from './parameters.ts';
 import { findLife, findPendingStatus, parseOpening, toPendingMessage } from './pending-messages.ts';
-import type { UserOf } from './user.ts';
+
 
 const AUTHORIZATION = ['authorization'];
 const GATEWAY = ['gateway'];
@@ -21,9 +22,9 @@ const GATEWAY_OR_AUTHORIZATION = ['gateway', 'authorization'];
 const OPERATOR = ['operator'];
 
 export interface ConsentServiceParts {
-  readonly inbox: ApprovalInbox;
-  readonly screen: ApprovalScreen;
-  readonly grants: GrantDesk;
+  readonly pendingApprovals: PendingApprovals;
+  readonly decisions: Decisions;
+  readonly grants: Grants;
   readonly receipts: Receipts;
   readonly erasures: Erasures;
   readonly userOf: UserOf;
@@ -35,7 +36,7 @@ type Rpcs<Name extends keyof ServiceImpl<typeof ConsentService>> = Pick<
 >;
 
 /** phds.consent.v1.ConsentService. */
-export function consentService(parts: ConsentServiceParts) {
+export function createConsentService(parts: ConsentServiceParts) {
   return implement(
     ConsentService,
     { ...approvalRpcs(parts), ...grantRpcs(parts), ...withdrawalRpcs(parts), ...erasureRpcs(parts) },
@@ -57,20 +58,20 @@ export function consentService(parts: ConsentServiceParts) {
   );
 }
 
-function approvalRpcs({ inbox, screen, userOf }: ConsentServiceParts) {
+function approvalRpcs({ pendingApprovals, decisions, userOf }: ConsentServiceParts) {
   return {
     async openPendingApproval(request) {
-      const { expiresAt, removedIds } = await inbox.open(parseOpening(request));
+      const { expiresAt, removedIds } = await pendingApprovals.open(parseOpening(request));
       return { expiresAt: timestampFromDate(expiresAt), removedIds: [...removedIds] };
     },
     async getPendingApproval(request, context) {
       const userId = await userOf(context);
-      const pending = await inbox.get(parseKnownId('apr', request.id), userId);
+      const pending = await pendingApprovals.get(parseKnownId('apr', request.id), userId);
       return { pendingApproval: toPendingMessage(pending) };
     },
     async listPendingApprovals(request, context) {
       const userId = await userOf(context);
-      const { items, total } = await inbox.list(
+      const { items, total } = await pendingApprovals.list(
         userId,
         findPendingStatus(request.status),
         toPage(request.page),
@@ -85,7 +86,7 @@ function approvalRpcs({ inbox, screen, userOf }: ConsentServiceParts) {
         days: findLife(request),
         dataFrom: findDate('dataFrom', request.dataFrom),
       };
-      const approved = await screen.approve(id, userId, choice, parseLanguage('language', request.language));
+      const approved = await decisions.approve(id, userId, choice, parseLanguage('language', request.language));
       return {
         grantId: approved.grantId,
         clientId: approved.clientId,
@@ -99,7 +100,7 @@ function approvalRpcs({ inbox, screen, userOf }: ConsentServiceParts) {
     },
     async deny(request, context) {
       const userId = await userOf(context);
-      return { decidedAt: timestampFromDate(await screen.deny(parseKnownId('apr', request.id), userId)) };
+      return { decidedAt: timestampFromDate(await decisions.deny(parseKnownId('apr', request.id), userId)) };
     },
   } satisfies Rpcs<
     'openPendingApproval' | 'getPendingApproval' | 'listPendingApprovals' | 'approve' | 'deny'

@@ -10,7 +10,7 @@ import { findMoment, parseCount, parseHash, parseMoment, parseName, parseText } 
 const AUTHORIZATION = ['authorization'];
 
 /** phds.consent.v1.LedgerService. */
-export function ledgerService(ledger: Ledger) {
+export function createLedgerService(ledger: Ledger) {
   return implement(
     LedgerService,
     {

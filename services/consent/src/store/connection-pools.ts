@@ -1,7 +1,7 @@
 import type { Logger } from '@phds/service-kit/log';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { PrismaClient } from './generated/client.ts';
-import { ACCESS_POOL_SETTINGS } from './pg-access-recorder.ts';
+import { ACCESS_POOL_SETTINGS } from './pg-access-records.ts';
 
 export interface PoolOptions {
   readonly DATABASE_URL: string;

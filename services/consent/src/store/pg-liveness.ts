@@ -2,7 +2,7 @@ import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { Unverified } from '@phds/service-kit/restore-witness';
 import type pg from 'pg';
-import type { LivenessReader } from '../app/ports.ts';
+import type { LivenessStore } from '../app/ports.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
 import { GRANT_COLUMNS, type GrantRow } from './grant-rows.ts';
 import { unverifiedBy } from './restore-guard.ts';
@@ -31,7 +31,7 @@ interface LivenessRow extends Omit<GrantRow, 'id'> {
 }
 
 /** Asked at every introspection, exchange and refresh: one prepared statement, one snapshot. */
-export function createPgLiveness(pool: pg.Pool, guard: RestoreGuard): LivenessReader {
+export function createPgLiveness(pool: pg.Pool, guard: RestoreGuard): LivenessStore {
   return translatingErrors({ check: (query) => guard.verified(() => check(pool, guard, query)) });
 }
 

@@ -1,15 +1,15 @@
 import { offsetOf, type Page } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { AccessFilter, AccessHistory, DayFilter, DayRange } from '../app/record-ports.ts';
+import type { AccessFilter, AccessHistoryStore, DayFilter, DayRange } from '../app/access-ports.ts';
 import { type AccessDay, type AccessEntry, toAccessId } from '../domain/access.ts';
-import { accessCounts, refOf, within } from './access-counts.ts';
+import { accessCounts, refOf, within } from './access-counts-sql.ts';
 import { shownAppOf } from './app-profiles.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 
 const DAY_MS = 86_400_000;
 
 /** The history of accesses: entries from the records themselves, numbers from what is counted of them. */
-export function createPrismaAccessHistory(prisma: PrismaClient): AccessHistory {
+export function createPrismaAccessHistory(prisma: PrismaClient): AccessHistoryStore {
   return translatingErrors({
     async list(userId, filter, page) {
       if (await isForeign(prisma, filter.grantId, userId)) return null;

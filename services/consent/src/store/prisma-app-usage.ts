@@ -1,7 +1,7 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { AppUsageStore, DayRange } from '../app/record-ports.ts';
+import type { AppUsageStore, DayRange } from '../app/access-ports.ts';
 import type { AppUsage, RefusalCount } from '../domain/access.ts';
-import { accessCounts, within } from './access-counts.ts';
+import { accessCounts, within } from './access-counts-sql.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 
 const COUNT_MAX = 0x7fff_ffff;

@@ -1,11 +1,11 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { AppLedger } from '../app/ports.ts';
+import type { AppStore } from '../app/ports.ts';
 import type { AppStanding, ReportedApp } from '../domain/app.ts';
 import { takeProfile } from './app-profiles.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 
 /** The ledger's apps in table `app`; each change of status is one conditional statement. */
-export function createPrismaApps(prisma: PrismaClient): AppLedger {
+export function createPrismaApps(prisma: PrismaClient): AppStore {
   return translatingErrors({
     put: (app) => prisma.$transaction((tx) => put(tx, app)),
     // Behind what is known even the status that stands is set: whatever it was in between is lost, and may have been another.

@@ -1,6 +1,6 @@
 import { type ChainHead, readCheckpointContent } from '@phds/record-chain/checkpoint';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { CheckpointStore, StoredCheckpoint } from '../app/record-ports.ts';
+import type { CheckpointStore, StoredCheckpoint } from '../app/access-ports.ts';
 import type { PrismaClient } from './generated/client.ts';
 
 interface HeadRow {

@@ -1,6 +1,6 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import type { ApprovalCommand, Approved, Decisions } from '../app/ports.ts';
+import type { ApprovalCommand, Approved, DecisionStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
 import type { Grant } from '../domain/grant.ts';
@@ -20,7 +20,7 @@ interface LockedFacts extends DecisionFacts {
 }
 
 /** Decisions, each one transaction. Locks are taken in the order person, pending approval, user and app, app, grant. */
-export function createPrismaDecisions(prisma: PrismaClient, guard: RestoreGuard): Decisions {
+export function createPrismaDecisions(prisma: PrismaClient, guard: RestoreGuard): DecisionStore {
   return translatingErrors({
     approve: (command, decide) =>
       guard.verified(() =>

@@ -1,9 +1,9 @@
 import { offsetOf, type Page } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { Grants } from '../app/ports.ts';
+import type { GrantStore } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
 import { listChanges, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
-import { accessCounts, refOf } from './access-counts.ts';
+import { accessCounts, refOf } from './access-counts-sql.ts';
 import { findVersions, shownAppOf } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
 import { addEvent } from './consent-events.ts';
@@ -14,7 +14,7 @@ import { lockGrants } from './person-locks.ts';
 type Transaction = Prisma.TransactionClient;
 
 /** Grants in table `consent_grant`; each change locks the row and adds to the grant's history. */
-export function createPrismaGrants(prisma: PrismaClient): Grants {
+export function createPrismaGrants(prisma: PrismaClient): GrantStore {
   return translatingErrors({
     async list(userId, status, page) {
       const own = Prisma.sql`g.user_id = ${userId}`;

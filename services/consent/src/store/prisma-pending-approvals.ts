@@ -1,6 +1,6 @@
 import { type Listed, offsetOf } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { Opening, OpeningRequest, PendingApprovals } from '../app/ports.ts';
+import type { Opening, OpeningRequest, PendingApprovalStore } from '../app/ports.ts';
 import type { PendingApprovalView } from '../domain/pending-approval.ts';
 import type { ShownApp } from '../domain/shown-app.ts';
 import { takeProfile } from './app-profiles.ts';
@@ -20,7 +20,7 @@ interface ViewRow extends PendingRow, AppRow {
 }
 
 /** Pending approvals in table `pending_approval`. */
-export function createPrismaPendingApprovals(prisma: PrismaClient): PendingApprovals {
+export function createPrismaPendingApprovals(prisma: PrismaClient): PendingApprovalStore {
   return translatingErrors({
     open: (request, limits) => prisma.$transaction((tx) => open(tx, request, limits)),
     async claim(id, userId) {

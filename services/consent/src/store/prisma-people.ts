@@ -1,10 +1,10 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { Erasure, People } from '../app/record-ports.ts';
+import type { Erasure, PersonStore } from '../app/access-ports.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 import { lockGrants, lockPerson } from './person-locks.ts';
 
 /** People in table `person`; a row is made with a person's first grant and goes with the person. */
-export function createPrismaPeople(prisma: PrismaClient): People {
+export function createPrismaPeople(prisma: PrismaClient): PersonStore {
   return translatingErrors({ erase: (userId) => prisma.$transaction((tx) => erase(tx, userId)) });
 }
 

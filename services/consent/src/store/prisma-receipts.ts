@@ -1,12 +1,12 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { ReceiptSource } from '../app/ports.ts';
+import type { ReceiptStore } from '../app/ports.ts';
 import type { ConsentEvent, ShownScope } from '../domain/receipt.ts';
 import type { ProfileVersion, ShownApp } from '../domain/shown-app.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, toGrant } from './grant-rows.ts';
 
 /** What receipts tell, from the grant and its history in `consent_event`. */
-export function createPrismaReceipts(prisma: PrismaClient): ReceiptSource {
+export function createPrismaReceipts(prisma: PrismaClient): ReceiptStore {
   return translatingErrors({
     async findReceipt(grantId, userId) {
       const [row] = await prisma.$queryRaw<GrantRow[]>`

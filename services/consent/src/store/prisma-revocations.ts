@@ -1,9 +1,9 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { CredentialLedger } from '../app/ports.ts';
+import type { RevocationStore } from '../app/ports.ts';
 import type { PrismaClient } from './generated/client.ts';
 
 /** Token families and single tokens that ended, each in a table of its own. */
-export function createPrismaCredentials(prisma: PrismaClient): CredentialLedger {
+export function createPrismaRevocations(prisma: PrismaClient): RevocationStore {
   return translatingErrors({
     async revokeFamily(familyId, expiresAt) {
       await prisma.$executeRaw`

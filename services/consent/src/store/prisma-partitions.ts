@@ -1,9 +1,9 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { CountsPlace, RecordPartitions } from '../app/record-ports.ts';
+import type { CountsPlace, PartitionStore } from '../app/access-ports.ts';
 import type { PrismaClient } from './generated/client.ts';
 
 /** By functions of the schema's owner: the service itself may change no table. */
-export function createPrismaRecordPartitions(prisma: PrismaClient): RecordPartitions {
+export function createPrismaPartitions(prisma: PrismaClient): PartitionStore {
   return translatingErrors({
     async ensureNext(monthsAhead) {
       const [row] = await prisma.$queryRaw<{ made: number }[]>`

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** Everything that an access record holds. Ids are the 16 bytes of their UUIDs. */
-export interface ChainedRecord {
+export interface AccessRecord {
   /** Version 7, of the same millisecond as `at`. */
   readonly id: Uint8Array;
   /** Unix milliseconds. */
@@ -34,12 +34,12 @@ const LENGTH_BYTES = 2;
 let scratch = Buffer.allocUnsafe(16 * 1024);
 
 /**
- * The canonical encoding of a record: one byte for the version (1), then each field of ChainedRecord, in the order of its
+ * The canonical encoding of a record: one byte for the version (1), then each field of AccessRecord, in the order of its
  * declaration, as two bytes of length and its bytes. Texts are UTF-8, `at` is a signed integer of 8 bytes, `page` and
  * `recordCount` are unsigned ones of 4, all big endian; what is absent has length 0. The answer is valid until the next call.
  * Throws RangeError for a field of more than 65,535 bytes.
  */
-export function encodeRecord(record: ChainedRecord): Buffer {
+export function encodeAccessRecord(record: AccessRecord): Buffer {
   scratch[0] = VERSION;
   let end = writeBytes(1, record.id);
   end = writeInteger(end, record.at, 8);
@@ -59,8 +59,8 @@ export function encodeRecord(record: ChainedRecord): Buffer {
 }
 
 /** SHA-256 of the canonical encoding. */
-export function digestRecord(record: ChainedRecord): Buffer {
-  return hash('sha256', encodeRecord(record), 'buffer');
+export function digestAccessRecord(record: AccessRecord): Buffer {
+  return hash('sha256', encodeAccessRecord(record), 'buffer');
 }
 
 function writeText(offset: number, text: string): number {

@@ -1,28 +1,28 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import type { ChainedBatch } from '@phds/record-chain/chain';
 import type { ChainHead } from '@phds/record-chain/checkpoint';
-import type { ChainedRecord } from '@phds/record-chain/record';
+import type { AccessRecord } from '@phds/record-chain/access-record';
 import type { Access, AccessDay, AccessEntry, AppUsage, Judgement, RefusalCount } from '../domain/access.ts';
 
 // As in ports.ts, every method commits before it answers and throws `unavailable` while the database is away.
 
-/** A batch of a writer's chain with its records, in their order. */
-export interface RecordBatch extends ChainedBatch {
-  readonly records: readonly ChainedRecord[];
+/** A batch of a writer's chain with its access records, in their order. */
+export interface AccessRecordBatch extends ChainedBatch {
+  readonly accessRecords: readonly AccessRecord[];
 }
 
 /** The hot path of every data request (contract section 8). The steps are separate on purpose. */
-export interface AccessRecorder {
+export interface AccessRecordStore {
   /** By what reference the records of each grant name its person, fixed when the grant is made; unknown grants are left out. */
   findRefs(grantIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
   /** Durable, and committed, when it answers. All or none. */
-  record(batch: RecordBatch): Promise<void>;
+  insert(batch: AccessRecordBatch): Promise<void>;
   /** Judges in a snapshot taken after the call began; one judgement each, in order. References are those of the records. */
   judge(accesses: readonly Access[], userRefs: readonly Uint8Array[]): Promise<Judgement[]>;
 }
 
-/** People who ever gave a consent. Records name them by 16 random bytes for as long as they are not erased. */
-export interface People {
+/** People who ever gave a consent. Access records name them by 16 random bytes for as long as they are not erased. */
+export interface PersonStore {
   /**
    * Removes everything that tells of a person: grants, decisions and the link to the records. A person who was erased before
    * is nobody, as one who never was.
@@ -54,7 +54,7 @@ export interface DayRange {
   readonly to: string;
 }
 
-export interface AccessHistory {
+export interface AccessHistoryStore {
   /** null when the filter names a grant that is not the user's. */
   list(userId: string, filter: AccessFilter, page: Page): Promise<Listed<AccessEntry> | null>;
   /** Up to so many, newest first, older than the record of that UUID; null as above. */
@@ -77,13 +77,13 @@ export interface AppUsageStore {
 }
 
 /** Counts records by day, so that reading the counts never scans them. */
-export interface AccessCounter {
+export interface AccessCountStore {
   /** Adds some of the batches that are not counted yet, each exactly once whoever does it; answers how many. */
   countNext(atMost: number): Promise<number>;
 }
 
 /** The months that records are kept in. */
-export interface RecordPartitions {
+export interface PartitionStore {
   /**
    * Prepares one of the months that are missing: this one, those ahead, or an older one whose records have no partition of their own.
    * Answers false when none is missing.

@@ -1,6 +1,6 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
-import type { AccessCounter } from '../app/record-ports.ts';
+import type { AccessCountStore } from '../app/access-ports.ts';
 
 // The records of a batch share its time, and so a range of ids. In the order of the key, so that two who count never wait for
 // each other; those who come second skip what the first has taken.
@@ -32,7 +32,7 @@ const COUNT_NEXT = `
   SELECT count(*)::int AS taken FROM taken`;
 
 /** Counts in one statement: a batch is uncounted, or in the counts, and never both or neither. Wants the access pool's planner. */
-export function createPgAccessCounter(pool: pg.Pool): AccessCounter {
+export function createPgAccessCounts(pool: pg.Pool): AccessCountStore {
   return translatingErrors({
     async countNext(atMost) {
       const { rows } = await pool.query<{ taken: number }>({

@@ -1,13 +1,13 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
-import { type AccessWriter, createAccessWriter } from '../src/app/access-writer.ts';
-import { createPgAccessCounter } from '../src/store/pg-access-counter.ts';
-import { ACCESS_POOL_SETTINGS, createPgAccessRecorder } from '../src/store/pg-access-recorder.ts';
+import { type AccessRecorder, createAccessRecorder } from '../src/app/access-recorder.ts';
+import { createPgAccessCounts } from '../src/store/pg-access-counts.ts';
+import { ACCESS_POOL_SETTINGS, createPgAccessRecords } from '../src/store/pg-access-records.ts';
 
 /** The hot path of a service without the service, so that a test may set its clock. */
-export interface DatedWriter extends AsyncDisposable {
+export interface DatedRecorder extends AsyncDisposable {
   readonly pool: Postgres['pool'];
-  readonly writer: AccessWriter;
+  readonly recorder: AccessRecorder;
   /** As the service does now and then; answers how many batches. */
   count(): Promise<number>;
 }
@@ -18,32 +18,36 @@ const guard = {
   verified: <T>(operation: () => Promise<T>) => operation(),
 };
 
-/** A writer with a chain of its own on that database, which may date records as it likes unless told otherwise. */
-export function startDatedWriter(
+/** A recorder with a chain of its own on that database, which may date records as it likes unless told otherwise. */
+export function startDatedRecorder(
   databaseUrl: string,
   clock: Clock,
   clockToleranceMs = Number.POSITIVE_INFINITY,
-): DatedWriter {
+): DatedRecorder {
   const database = openPostgres({
     connectionString: databaseUrl,
     schema: 'consent',
     poolSize: 4,
     statementTimeoutMs: 20_000,
-    applicationName: 'phds-test-writer',
+    applicationName: 'phds-test-recorder',
     settings: ACCESS_POOL_SETTINGS,
   });
   const { pool } = database;
-  const writer = createAccessWriter(
-    { recorder: createPgAccessRecorder(pool, { clockToleranceMs, guard }), clock },
-    { maxBatch: 500, maxQueued: 10_000, maxWaitMs: 30_000, maxGrants: 100 },
-  );
-  const counter = createPgAccessCounter(pool);
+  const recorder = createAccessRecorder({
+    store: createPgAccessRecords(pool, { clockToleranceMs, guard }),
+    clock,
+    maxBatch: 500,
+    maxQueued: 10_000,
+    maxWaitMs: 30_000,
+    maxGrants: 100,
+  });
+  const counter = createPgAccessCounts(pool);
   return {
     pool,
-    writer,
+    recorder,
     count: () => counter.countNext(200),
     async [Symbol.asyncDispose]() {
-      await writer[Symbol.asyncDispose]();
+      await recorder[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
     },
   };

@@ -8,7 +8,7 @@ const UUID_BYTES = 16;
 const MOST_AHEAD_MS = 5_000;
 
 /** The time of a batch and the ids of its records. */
-export interface RecordStamp {
+export interface AccessRecordStamp {
   /** Unix milliseconds. */
   readonly at: number;
   /** 16 bytes each. */
@@ -20,16 +20,16 @@ export interface RecordStamp {
  * of one stamp share their millisecond, so that a batch never spreads over two partitions; where a millisecond has too few
  * left, or the clock went back, the next one is borrowed.
  */
-export interface RecordStamps {
+export interface AccessRecordStamps {
   /** `count` is 4096 at most. */
-  next(count: number): RecordStamp;
+  next(count: number): AccessRecordStamp;
   /** Whether the clock went back so far that borrowing would date records wrongly for long. */
   isAhead(): boolean;
   /** The next stamp is of the clock's time, though it may be less than the last. */
   restart(): void;
 }
 
-export function createRecordStamps(clock: Clock): RecordStamps {
+export function createAccessRecordStamps(clock: Clock): AccessRecordStamps {
   let millisecond = 0;
   let used = 0;
   return {

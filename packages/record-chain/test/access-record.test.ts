@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { hashBatch, hashBeginning } from '@phds/record-chain/chain';
-import { type ChainedRecord, digestRecord, encodeRecord } from '@phds/record-chain/record';
+import { type AccessRecord, digestAccessRecord, encodeAccessRecord } from '@phds/record-chain/access-record';
 import { firstUuidOf, parseUuid, timeOfUuid, toUuidText } from '@phds/record-chain/uuid';
 
-const RECORD: ChainedRecord = {
+const RECORD: AccessRecord = {
   id: parseUuid('017f22e2-79b0-7000-8123-456789abcdef'),
   at: Date.parse('2022-02-22T19:22:22.000Z'),
   userRef: parseUuid('6ba7b810-9dad-41d1-80b4-00c04fd430c8'),
@@ -41,8 +41,8 @@ const ENCODED = [
 
 describe('the canonical encoding', () => {
   test('is the one that history was written with', () => {
-    expect(encodeRecord(RECORD).toString('hex')).toBe(ENCODED);
-    expect(digestRecord(RECORD).toString('hex')).toBe(
+    expect(encodeAccessRecord(RECORD).toString('hex')).toBe(ENCODED);
+    expect(digestAccessRecord(RECORD).toString('hex')).toBe(
       createHash('sha256').update(Buffer.from(ENCODED, 'hex')).digest('hex'),
     );
   });
@@ -50,7 +50,7 @@ describe('the canonical encoding', () => {
   test('tells a refusal from what it refers to', () => {
     const refusal = { ...RECORD, refersTo: RECORD.id, verdict: 'grant_revoked' };
     const end = `0010${Buffer.from(RECORD.id).toString('hex')}000d6772616e745f7265766f6b6564`;
-    expect(encodeRecord(refusal).toString('hex')).toBe(ENCODED.slice(0, -8) + end);
+    expect(encodeAccessRecord(refusal).toString('hex')).toBe(ENCODED.slice(0, -8) + end);
   });
 
   test('never confuses two records, wherever one field ends and the next begins', () => {
@@ -59,12 +59,12 @@ describe('the canonical encoding', () => {
       { clientId: 'a', grantId: 'bc' },
       { clientId: 'abc', grantId: '' },
       { clientId: '', grantId: 'abc' },
-    ].map((change) => digestRecord({ ...RECORD, ...change }).toString('hex'));
+    ].map((change) => digestAccessRecord({ ...RECORD, ...change }).toString('hex'));
     expect(new Set(digests).size).toBe(4);
   });
 
   test('covers every field', () => {
-    const changed: ChainedRecord[] = [
+    const changed: AccessRecord[] = [
       { ...RECORD, id: parseUuid('017f22e2-79b0-7000-8123-456789abcdee') },
       { ...RECORD, at: RECORD.at + 1 },
       { ...RECORD, userRef: RECORD.id },
@@ -75,16 +75,16 @@ describe('the canonical encoding', () => {
       { ...RECORD, recordCount: 21 },
       { ...RECORD, refersTo: RECORD.id },
     ];
-    const digests = [RECORD, ...changed].map((record) => digestRecord(record).toString('hex'));
+    const digests = [RECORD, ...changed].map((record) => digestAccessRecord(record).toString('hex'));
     expect(changed).toHaveLength(Object.keys(RECORD).length);
     expect(new Set(digests).size).toBe(changed.length + 1);
   });
 
   test('holds texts longer than any that is recorded, and refuses what its lengths cannot tell', () => {
     const long = 'ü'.repeat(30_000);
-    expect(encodeRecord({ ...RECORD, scope: long, endpoint: long }).length).toBeGreaterThan(120_000);
-    expect(() => encodeRecord({ ...RECORD, scope: 'x'.repeat(65_536) })).toThrow(RangeError);
-    expect(encodeRecord(RECORD).toString('hex')).toBe(ENCODED);
+    expect(encodeAccessRecord({ ...RECORD, scope: long, endpoint: long }).length).toBeGreaterThan(120_000);
+    expect(() => encodeAccessRecord({ ...RECORD, scope: 'x'.repeat(65_536) })).toThrow(RangeError);
+    expect(encodeAccessRecord(RECORD).toString('hex')).toBe(ENCODED);
   });
 });
 
@@ -95,7 +95,7 @@ describe('the hash of a batch', () => {
     expect(beginning.toString('hex')).toBe(
       createHash('sha256').update('phds access record chain 1\n').update(parseUuid(writer)).digest('hex'),
     );
-    const digest = digestRecord(RECORD);
+    const digest = digestAccessRecord(RECORD);
     expect(hashBatch(beginning, 258, digest).toString('hex')).toBe(
       createHash('sha256')
         .update(beginning)

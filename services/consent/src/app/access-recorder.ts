@@ -1,23 +1,24 @@
-import type { ChainedRecord } from '@phds/record-chain/record';
+import type { AccessRecord } from '@phds/record-chain/access-record';
 import type { Clock } from '@phds/service-kit/clock';
 import type { Access, Verdict } from '../domain/access.ts';
-import { type Refusal, toRecord, toRefusalRecord } from './access-records.ts';
+import { type Refusal, toAccessRecord, toRefusalRecord } from './access-records.ts';
 import { type Call, CallQueue, notRecorded, type QueueLimits, takeWhileFits } from './call-queue.ts';
 import { createGrantRefs, type GrantRefs } from './grant-refs.ts';
-import { createRecordChainEnd } from './record-chain-end.ts';
-import type { AccessRecorder, RecordBatch } from './record-ports.ts';
-import { createRecordStamps, type RecordStamps } from './record-stamps.ts';
+import { createChainEnd } from './chain-end.ts';
+import type { AccessRecordStore, AccessRecordBatch } from './access-ports.ts';
+import { createAccessRecordStamps, type AccessRecordStamps } from './access-record-stamps.ts';
 
-/** Limits of the wait for a batch; its statements have limits of their own. */
-export interface AccessWriterOptions extends QueueLimits {
+interface Dependencies extends QueueLimits {
+  readonly store: AccessRecordStore;
+  readonly clock: Clock;
   /** Accesses in one batch, at most; a single call brings no more. */
   readonly maxBatch: number;
   /** Grants whose references are kept. */
   readonly maxGrants: number;
 }
 
-/** The writer of this process. Disposing waits for what was begun. */
-export interface AccessWriter extends AsyncDisposable {
+/** Records the accesses of this process. Disposing waits for what was begun. */
+export interface AccessRecorder extends AsyncDisposable {
   /**
    * Records, commits, and only then judges: one verdict each, in order, once a refusal is recorded as well. Throws
    * `access_not_recorded` for the whole call when any step fails; a record may then tell of an answer that never left, never
@@ -37,7 +38,7 @@ interface Written {
   readonly calls: readonly Call[];
   readonly accesses: readonly Access[];
   readonly userRefs: readonly Uint8Array[];
-  readonly batch: RecordBatch;
+  readonly batch: AccessRecordBatch;
 }
 
 /**
@@ -45,34 +46,28 @@ interface Written {
  * flight at a time, since the chain's order is that of the inserts; the judgement of a batch, in a snapshot taken after its
  * commit, may overlap the insert of the next.
  */
-export function createAccessWriter(
-  ports: {
-    readonly recorder: AccessRecorder;
-    readonly clock: Clock;
-  },
-  options: AccessWriterOptions,
-): AccessWriter {
-  return new BatchWriter(ports, options);
+export function createAccessRecorder(dependencies: Dependencies): AccessRecorder {
+  return new BatchRecorder(dependencies);
 }
 
-class BatchWriter implements AccessWriter {
-  readonly #recorder: AccessRecorder;
+class BatchRecorder implements AccessRecorder {
+  readonly #store: AccessRecordStore;
   readonly #maxBatch: number;
-  readonly #stamps: RecordStamps;
+  readonly #stamps: AccessRecordStamps;
   readonly #refs: GrantRefs;
-  readonly #chain = createRecordChainEnd();
+  readonly #chain = createChainEnd();
   readonly #calls: CallQueue;
   #refused: Refused[] = [];
   #writing: Promise<void> | null = null;
   #judging: Promise<void> = Promise.resolve();
   #arrival: PromiseWithResolvers<void> | null = null;
 
-  constructor({ recorder, clock }: Parameters<typeof createAccessWriter>[0], options: AccessWriterOptions) {
-    this.#recorder = recorder;
-    this.#maxBatch = options.maxBatch;
-    this.#calls = new CallQueue(options);
-    this.#stamps = createRecordStamps(clock);
-    this.#refs = createGrantRefs(recorder, options.maxGrants);
+  constructor({ store, clock, maxBatch, maxGrants, ...limits }: Dependencies) {
+    this.#store = store;
+    this.#maxBatch = maxBatch;
+    this.#calls = new CallQueue(limits);
+    this.#stamps = createAccessRecordStamps(clock);
+    this.#refs = createGrantRefs(store, maxGrants);
   }
 
   record(accesses: readonly Access[]): Promise<Verdict[]> {
@@ -143,12 +138,12 @@ class BatchWriter implements AccessWriter {
     const { at, ids } = this.#stamps.next(refusals.length + accesses.length);
     const next = ids.values();
     const nextId = () => next.next().value ?? new Uint8Array();
-    const records = refusals.map((refusal) => toRefusalRecord(refusal, nextId(), at));
+    const accessRecords = refusals.map((refusal) => toRefusalRecord(refusal, nextId(), at));
     for (const [index, access] of accesses.entries()) {
-      records.push(toRecord(access, userRefs[index] ?? new Uint8Array(), nextId(), at));
+      accessRecords.push(toAccessRecord(access, userRefs[index] ?? new Uint8Array(), nextId(), at));
     }
-    const batch = this.#chain.next(at, records);
-    await this.#recorder.record(batch);
+    const batch = this.#chain.next(at, accessRecords);
+    await this.#store.insert(batch);
     this.#chain.advance(batch);
     return { calls, accesses, userRefs, batch };
   }
@@ -156,14 +151,14 @@ class BatchWriter implements AccessWriter {
   /** Never rejects. */
   async #judge({ calls, accesses, userRefs, batch }: Written): Promise<void> {
     try {
-      const judgements = await this.#recorder.judge(accesses, userRefs);
+      const judgements = await this.#store.judge(accesses, userRefs);
       // A verdict that is missing must never read as released.
       if (judgements.length !== accesses.length) throw new Error('a judgement for each access');
       let offset = 0;
-      const records = batch.records.slice(batch.records.length - accesses.length);
+      const accessRecords = batch.accessRecords.slice(batch.accessRecords.length - accesses.length);
       for (const call of calls) {
         const end = offset + call.accesses.length;
-        this.#settle(call, judgements.slice(offset, end), records.slice(offset, end));
+        this.#settle(call, judgements.slice(offset, end), accessRecords.slice(offset, end));
         offset = end;
       }
     } catch (cause) {
@@ -173,21 +168,21 @@ class BatchWriter implements AccessWriter {
 
   #settle(
     call: Call,
-    judgements: Awaited<ReturnType<AccessRecorder['judge']>>,
-    records: readonly ChainedRecord[],
+    judgements: Awaited<ReturnType<AccessRecordStore['judge']>>,
+    accessRecords: readonly AccessRecord[],
   ): void {
     const verdicts: Verdict[] = [];
     const refusals: Refusal[] = [];
     for (const [index, judgement] of judgements.entries()) {
-      const [access, record] = [call.accesses[index], records[index]];
-      if (access === undefined || record === undefined) throw new Error('a record for each access');
+      const [access, accessRecord] = [call.accesses[index], accessRecords[index]];
+      if (access === undefined || accessRecord === undefined) throw new Error('a record for each access');
       if (judgement === 'reference_differs') {
         // The grant was made after its reference was asked for; the next read finds it.
         call.reject(notRecorded(new Error('the record does not carry the reference of its grant')));
         return;
       }
       verdicts.push(judgement);
-      if (judgement !== 'released') refusals.push({ record, verdict: judgement });
+      if (judgement !== 'released') refusals.push({ accessRecord, verdict: judgement });
     }
     if (refusals.length === 0) call.resolve(verdicts);
     else this.#refused.push({ call, verdicts, refusals });

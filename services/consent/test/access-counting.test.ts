@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { startPeriodic } from '@phds/service-kit/periodic';
 import { eventually } from '@phds/test-kit/conditions';
-import { countAll } from '../src/app/counting.ts';
+import { countAccessRecords } from '../src/app/access-counting.ts';
 
 /** A counter that finds so many batches the first time, the second time, …; the last number from then on, and none in the end. */
 function createCounter(...found: (number | 'all that fit')[]) {
@@ -19,14 +19,14 @@ function createCounter(...found: (number | 'all that fit')[]) {
 
 test('counting goes on while there is more than fits, and ends while others go on recording', async () => {
   const counter = createCounter('all that fit', 'all that fit', 1);
-  await countAll(counter, new AbortController().signal);
+  await countAccessRecords(counter, new AbortController().signal);
   expect(counter.turns).toBe(3);
 });
 
 test('counting ends when the service does, whatever is left to count', async () => {
   const counter = createCounter('all that fit');
   {
-    await using _counting = startPeriodic((signal) => countAll(counter, signal), {
+    await using _counting = startPeriodic((signal) => countAccessRecords(counter, signal), {
       intervalMs: 3_600_000,
       atOnce: true,
       onFailure: () => undefined,

@@ -4,7 +4,7 @@ import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { Unverified } from '@phds/service-kit/restore-witness';
 import type pg from 'pg';
 import { ClocksDiffer } from '../app/clock-difference.ts';
-import type { AccessRecorder, RecordBatch } from '../app/record-ports.ts';
+import type { AccessRecordStore, AccessRecordBatch } from '../app/access-ports.ts';
 import type { Access, Judgement } from '../domain/access.ts';
 import { byteaArray, int4Array, int8Array, textArray, uuidArray } from './binary-arrays.ts';
 import { unverifiedBy } from './restore-guard.ts';
@@ -28,7 +28,7 @@ const IS_IN_TIME = 'abs(extract(epoch FROM $3::timestamptz - statement_timestamp
 
 // One statement: a batch is there with all of its records or not at all, and is uncounted from then on. Answers nothing, or the
 // database's clock where it differs too much and nothing was written.
-const RECORD = `
+const INSERT = `
   WITH batch AS (
     INSERT INTO access_batch (writer, seq, at, record_count, digests, previous_hash, hash)
     SELECT $1::uuid, $2::bigint, $3, $4::int, $5::bytea, $6::bytea, $7::bytea WHERE ${IS_IN_TIME}
@@ -83,12 +83,12 @@ interface RecorderOptions {
 
 /**
  * The hot path of every data request, on statements prepared once for each connection. Each method is one statement and so
- * one transaction: what `record` wrote is committed when it answers, and `judge` sees whatever committed before it began.
+ * one transaction: what `insert` wrote is committed when it answers, and `judge` sees whatever committed before it began.
  */
-export function createPgAccessRecorder(
+export function createPgAccessRecords(
   pool: pg.Pool,
   { clockToleranceMs, guard }: RecorderOptions,
-): AccessRecorder {
+): AccessRecordStore {
   return translatingErrors({
     async findRefs(grantIds) {
       const { rows } = await pool.query<[string, string]>({
@@ -99,11 +99,11 @@ export function createPgAccessRecorder(
       });
       return new Map(rows.map(([grantId, userRef]) => [grantId, parseUuid(userRef)]));
     },
-    async record(batch) {
+    async insert(batch) {
       const { rows } = await pool.query<[Date]>({
-        name: 'record',
-        text: RECORD,
-        values: [...toRecordValues(batch), clockToleranceMs],
+        name: 'insert-access-records',
+        text: INSERT,
+        values: [...toInsertValues(batch), clockToleranceMs],
         rowMode: 'array',
       });
       const [differing] = rows;
@@ -131,7 +131,7 @@ async function judge(
   });
 }
 
-function toRecordValues({ records, ...batch }: RecordBatch): unknown[] {
+function toInsertValues({ accessRecords, ...batch }: AccessRecordBatch): unknown[] {
   return [
     batch.writer,
     batch.seq,
@@ -140,19 +140,19 @@ function toRecordValues({ records, ...batch }: RecordBatch): unknown[] {
     batch.digests,
     batch.previousHash,
     batch.hash,
-    uuidArray(records, (record) => record.id),
-    uuidArray(records, (record) => record.userRef),
-    textArray(records, (record) => record.clientId),
-    textArray(records, (record) => record.grantId),
-    textArray(records, (record) => record.scope),
-    textArray(records, (record) => record.endpoint),
-    textArray(records, (record) => record.from),
-    textArray(records, (record) => record.to),
-    int4Array(records, (record) => record.page),
-    int4Array(records, (record) => record.recordCount),
-    textArray(records, (record) => record.requestId),
-    uuidArray(records, (record) => record.refersTo),
-    textArray(records, (record) => record.verdict || null),
+    uuidArray(accessRecords, (accessRecord) => accessRecord.id),
+    uuidArray(accessRecords, (accessRecord) => accessRecord.userRef),
+    textArray(accessRecords, (accessRecord) => accessRecord.clientId),
+    textArray(accessRecords, (accessRecord) => accessRecord.grantId),
+    textArray(accessRecords, (accessRecord) => accessRecord.scope),
+    textArray(accessRecords, (accessRecord) => accessRecord.endpoint),
+    textArray(accessRecords, (accessRecord) => accessRecord.from),
+    textArray(accessRecords, (accessRecord) => accessRecord.to),
+    int4Array(accessRecords, (accessRecord) => accessRecord.page),
+    int4Array(accessRecords, (accessRecord) => accessRecord.recordCount),
+    textArray(accessRecords, (accessRecord) => accessRecord.requestId),
+    uuidArray(accessRecords, (accessRecord) => accessRecord.refersTo),
+    textArray(accessRecords, (accessRecord) => accessRecord.verdict || null),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { DayRange } from '../app/record-ports.ts';
+import type { DayRange } from '../app/access-ports.ts';
 import { Prisma } from './generated/client.ts';
 
 const DEFAULT_DAYS_BACK = 29;

@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { type ChainedBatch, hashBatch, hashBeginning } from '@phds/record-chain/chain';
-import { type ChainedRecord, DIGEST_BYTES, digestRecord } from '@phds/record-chain/record';
-import type { RecordBatch } from './record-ports.ts';
+import { type AccessRecord, DIGEST_BYTES, digestAccessRecord } from '@phds/record-chain/access-record';
+import type { AccessRecordBatch } from './access-ports.ts';
 
 /** The end of the chain that this process writes. */
-export interface RecordChainEnd {
+export interface ChainEnd {
   /** The batch that would continue the chain. */
-  next(at: number, records: readonly ChainedRecord[]): RecordBatch;
+  next(at: number, accessRecords: readonly AccessRecord[]): AccessRecordBatch;
   /** The batch is committed: the next continues it. */
   advance(batch: ChainedBatch): void;
   /** Nothing may follow the last batch, as when it is not known whether it was committed: another chain begins. */
   abandon(): void;
 }
 
-export function createRecordChainEnd(): RecordChainEnd {
+export function createChainEnd(): ChainEnd {
   let writer = randomUUID() as string;
   let seq = 0;
   let previousHash = hashBeginning(writer);
   return {
-    next(at, records) {
-      const digests = Buffer.allocUnsafe(records.length * DIGEST_BYTES);
-      for (const [ordinal, record] of records.entries())
-        digests.set(digestRecord(record), ordinal * DIGEST_BYTES);
+    next(at, accessRecords) {
+      const digests = Buffer.allocUnsafe(accessRecords.length * DIGEST_BYTES);
+      for (const [ordinal, accessRecord] of accessRecords.entries())
+        digests.set(digestAccessRecord(accessRecord), ordinal * DIGEST_BYTES);
       const hash = hashBatch(previousHash, seq, digests);
-      return { writer, seq, at, recordCount: records.length, digests, previousHash, hash, records };
+      return { writer, seq, at, recordCount: accessRecords.length, digests, previousHash, hash, accessRecords };
     },
     advance(batch) {
       seq = batch.seq + 1;

@@ -1,0 +1,236 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { hashBatch, hashBeginning } from '@phds/record-chain/chain';
+import { digestAccessRecord } from '@phds/record-chain/access-record';
+import { eventually } from '@phds/test-kit/conditions';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import { type AccessRecorder, createAccessRecorder } from '../src/app/access-recorder.ts';
+import type { AccessRecordStore, AccessRecordBatch } from '../src/app/access-ports.ts';
+import type { Access, Judgement } from '../src/domain/access.ts';
+import { accessOf } from './running-service.ts';
+
+const GRANT = { grantId: 'grt_1', clientId: 'app_1', userId: 'ada' };
+
+/** A store that a test can block, fail and inspect. */
+class FakeStore implements AccessRecordStore {
+  readonly refs = new Map<string, Uint8Array>([['grt_1', randomBytes(16)]]);
+  readonly askedFor: string[][] = [];
+  readonly batches: AccessRecordBatch[] = [];
+  readonly told: string[] = [];
+  judgement: (access: Access) => Judgement = () => 'released';
+  insertGate: Promise<unknown> = Promise.resolve();
+  judgeGate: Promise<unknown> = Promise.resolve();
+
+  async findRefs(grantIds: readonly string[]): Promise<Map<string, Uint8Array>> {
+    this.askedFor.push([...grantIds]);
+    return new Map([...this.refs].filter(([grantId]) => grantIds.includes(grantId)));
+  }
+
+  async insert(batch: AccessRecordBatch): Promise<void> {
+    this.told.push(`insert ${batch.recordCount}`);
+    await this.insertGate;
+    this.batches.push(batch);
+    this.told.push(`inserted ${batch.recordCount}`);
+  }
+
+  async judge(accesses: readonly Access[]): Promise<Judgement[]> {
+    this.told.push(`judge ${accesses.length}`);
+    await this.judgeGate;
+    return accesses.map(this.judgement);
+  }
+}
+
+function start(
+  limits: { maxQueued?: number; maxWaitMs?: number } = {},
+): [AccessRecorder, FakeStore, FakeClock] {
+  const [store, clock] = [new FakeStore(), new FakeClock()];
+  const options = { maxBatch: 10, maxQueued: 100, maxWaitMs: 60_000, maxGrants: 4, ...limits };
+  return [createAccessRecorder({ store, clock, ...options }), store, clock];
+}
+
+const some = (count: number, change: object = {}) =>
+  Array.from({ length: count }, () => ({ ...accessOf(GRANT), ...change }));
+
+describe('the access recorder', () => {
+  test('lets calls that arrive while a batch is in flight travel together in the next, whole', async () => {
+    const [recorder, store] = start();
+    const gate = Promise.withResolvers<void>();
+    store.insertGate = gate.promise;
+    const calls = [1, 4, 3, 2, 5].map((count) => recorder.record(some(count)));
+    await eventually(() => expect(store.told).toEqual(['insert 1']));
+    gate.resolve();
+    expect((await Promise.all(calls)).map((verdicts) => verdicts.length)).toEqual([1, 4, 3, 2, 5]);
+    expect(store.batches.map((batch) => batch.recordCount)).toEqual([1, 9, 5]);
+  });
+
+  test('has one insert in flight, and judges a batch after its commit while the next is inserted', async () => {
+    const [recorder, store] = start();
+    const gate = Promise.withResolvers<void>();
+    store.judgeGate = gate.promise;
+    const first = recorder.record(some(1));
+    await eventually(() => expect(store.told).toEqual(['insert 1', 'inserted 1', 'judge 1']));
+    const others = [recorder.record(some(8)), recorder.record(some(9))];
+    await eventually(() => expect(store.told).toHaveLength(5));
+    // The third waits: no more than one batch is judged and one inserted at a time.
+    expect(store.told.slice(3)).toEqual(['insert 8', 'inserted 8']);
+    gate.resolve();
+    await Promise.all([first, ...others]);
+    expect(store.told.slice(5)).toEqual(expect.arrayContaining(['judge 8', 'insert 9', 'judge 9']));
+  });
+
+  test('chains what it writes, refusals as records of their own that repeat what they refer to', async () => {
+    const [recorder, store] = start();
+    store.judgement = (access) => (access.page === 2 ? 'grant_revoked' : 'released');
+    const accesses = [...some(1), ...some(1, { page: 2 })];
+    expect(await recorder.record(accesses)).toEqual(['released', 'grant_revoked']);
+    await recorder.record(some(1));
+    const [one, two, three] = store.batches as [AccessRecordBatch, AccessRecordBatch, AccessRecordBatch];
+    let previous = hashBeginning(one.writer);
+    for (const [seq, batch] of [one, two, three].entries()) {
+      expect(batch).toMatchObject({ writer: one.writer, seq });
+      expect(batch.digests).toEqual(Buffer.concat(batch.accessRecords.map(digestAccessRecord)));
+      expect(batch.previousHash).toEqual(previous);
+      previous = hashBatch(previous, seq, batch.digests);
+      expect(batch.hash).toEqual(previous);
+    }
+    const [, refused] = one.accessRecords;
+    expect(two.accessRecords).toEqual([
+      { ...refused, id: two.accessRecords[0]?.id, at: two.at, refersTo: refused?.id, verdict: 'grant_revoked' },
+    ]);
+  });
+
+  test('answers a refusal only once it is recorded', async () => {
+    const [recorder, store] = start();
+    store.judgement = () => 'token_expired';
+    const [judging, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    store.judgeGate = judging.promise;
+    let isAnswered = false;
+    const call = recorder.record(some(1)).then(() => {
+      isAnswered = true;
+    });
+    await eventually(() => expect(store.told).toContain('judge 1'));
+    store.insertGate = gate.promise;
+    judging.resolve();
+    await eventually(() => expect(store.told.at(-1)).toBe('insert 1'));
+    expect(isAnswered).toBe(false);
+    gate.resolve();
+    await call;
+  });
+
+  test('refuses what finds no room in the queue, at once, and nothing else', async () => {
+    const [recorder, store] = start({ maxQueued: 6 });
+    const gate = Promise.withResolvers<void>();
+    store.insertGate = gate.promise;
+    const first = recorder.record(some(1));
+    await eventually(() => expect(store.told).toHaveLength(1));
+    const waiting = [recorder.record(some(4)), recorder.record(some(2))];
+    await expect(recorder.record(some(1))).rejects.toMatchObject({
+      reason: 'access_not_recorded',
+      retryAfterSeconds: 1,
+    });
+    gate.resolve();
+    expect((await Promise.all([first, ...waiting])).flat()).toHaveLength(7);
+    expect((await recorder.record(some(6))).length).toBe(6);
+  });
+
+  test('ends a wait that is too long, also while the database hangs, and never records what it ended', async () => {
+    const [recorder, store] = start({ maxWaitMs: 30 });
+    const gate = Promise.withResolvers<void>();
+    store.insertGate = gate.promise;
+    const first = recorder.record(some(1));
+    await eventually(() => expect(store.told).toHaveLength(1));
+    await expect(recorder.record(some(3))).rejects.toMatchObject({ reason: 'access_not_recorded' });
+    gate.resolve();
+    expect(await first).toEqual(['released']);
+    await recorder.record(some(2));
+    expect(store.batches.map((batch) => batch.recordCount)).toEqual([1, 2]);
+  });
+
+  test('begins another chain after an insert whose outcome nobody knows', async () => {
+    const [recorder, store] = start();
+    await recorder.record(some(1));
+    store.insertGate = Promise.reject(new Error('connection lost'));
+    store.insertGate.catch(() => undefined);
+    await expect(recorder.record(some(1))).rejects.toMatchObject({ reason: 'access_not_recorded' });
+    store.insertGate = Promise.resolve();
+    await recorder.record(some(1));
+    const [before, after] = store.batches as [AccessRecordBatch, AccessRecordBatch];
+    expect(after.writer).not.toBe(before.writer);
+    expect(after).toMatchObject({ seq: 0, previousHash: hashBeginning(after.writer) });
+  });
+
+  test('dates by the clock again after it was far ahead for a moment: in another chain, once the refusals are written', async () => {
+    const [recorder, store, clock] = start();
+    const [now, later] = [clock.now().getTime(), 86_400_000];
+    await recorder.record(some(1));
+    clock.advance(later);
+    store.judgement = (access) => (access.page === 2 ? 'grant_revoked' : 'released');
+    const gate = Promise.withResolvers<void>();
+    store.judgeGate = gate.promise;
+    store.told.length = 0;
+    const refused = recorder.record(some(1, { page: 2 }));
+    await eventually(() => expect(store.told.at(-1)).toBe('judge 1'));
+    clock.advance(-later);
+    const calls = [recorder.record(some(3)), recorder.record(some(2, { page: 2 }))];
+    // By then everything has happened that does not wait for the judgement.
+    await new Promise(setImmediate);
+    expect(store.told.at(-1)).toBe('judge 1');
+    gate.resolve();
+    expect(await refused).toEqual(['grant_revoked']);
+    await Promise.all(calls);
+    const [first, ahead, refusal, after, last] = store.batches as [AccessRecordBatch, ...AccessRecordBatch[]];
+    expect([ahead, refusal]).toMatchObject([
+      { writer: first.writer, seq: 1, at: now + later, recordCount: 1 },
+      { writer: first.writer, seq: 2, at: now + later, recordCount: 1 },
+    ]);
+    const [referring, referred] = [refusal?.accessRecords[0], ahead?.accessRecords[0]];
+    expect(referring?.refersTo).toEqual(referred?.id);
+    expect(Buffer.compare(referring!.id, referred!.id)).toBe(1);
+    expect([after, last]).toMatchObject([
+      { seq: 0, at: now, recordCount: 5 },
+      { writer: after?.writer, seq: 1, at: now, recordCount: 2 },
+    ]);
+    expect(after).toMatchObject({ previousHash: hashBeginning(after!.writer) });
+    expect(after?.writer).not.toBe(first.writer);
+  });
+
+  test('goes on in its chain when the clock goes back by little', async () => {
+    const [recorder, store, clock] = start();
+    await recorder.record(some(1));
+    clock.advance(-5_000);
+    await recorder.record(some(1));
+    const [before, after] = store.batches as [AccessRecordBatch, AccessRecordBatch];
+    expect(after).toMatchObject({ writer: before.writer, seq: 1, at: before.at });
+  });
+
+  test('releases nothing of a batch whose judgements are too few', async () => {
+    const [recorder, store] = start();
+    store.judge = async () => ['released'];
+    await expect(recorder.record(some(2))).rejects.toMatchObject({ reason: 'access_not_recorded' });
+  });
+
+  test('names the person of each record by the reference of its grant, asked for once, whoever the access says it is', async () => {
+    const [recorder, store] = start();
+    store.refs.set('grt_2', randomBytes(16));
+    await recorder.record([...some(2), ...some(1, { grantId: 'grt_2' })]);
+    await recorder.record(some(1, { userId: 'somebody-else' }));
+    expect(store.askedFor).toEqual([['grt_1', 'grt_2']]);
+    const refs = store.batches.flatMap((batch) => batch.accessRecords.map(({ userRef }) => userRef));
+    expect(refs).toEqual(['grt_1', 'grt_1', 'grt_2', 'grt_1'].map((id) => store.refs.get(id)));
+  });
+
+  test('releases nothing whose record does not carry the reference of its grant', async () => {
+    const [recorder, store] = start();
+    store.judgement = () => 'reference_differs';
+    await expect(recorder.record(some(1))).rejects.toMatchObject({ reason: 'access_not_recorded' });
+  });
+
+  test('finishes what it began when it is disposed', async () => {
+    const [recorder, store] = start();
+    store.judgement = () => 'grant_expired';
+    const call = recorder.record(some(3));
+    await recorder[Symbol.asyncDispose]();
+    expect(store.batches.map((batch) => batch.recordCount)).toEqual([3, 3]);
+    expect(await call).toHaveLength(3);
+  });
+});
