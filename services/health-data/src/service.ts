@@ -22,12 +22,12 @@ import { previewService } from './rpc/preview-service.ts';
 import { POOL_SETTINGS } from './store/database.ts';
 import { PrismaClient } from './store/generated/client.ts';
 import { createPgImports } from './store/pg-imports.ts';
-import { createPgProfileWriter } from './store/pg-profile-writes.ts';
+import { createPgProfileWriter } from './store/pg-profile-writer.ts';
 import { createPgProfiles } from './store/pg-profiles.ts';
-import { createPgReadingWriter } from './store/pg-reading-writes.ts';
+import { createPgReadingWriter } from './store/pg-reading-writer.ts';
 import { createPgReadings } from './store/pg-readings.ts';
-import { createPgRecordWriter } from './store/pg-record-writes.ts';
-import { createPgRollupStore } from './store/pg-rollup-rebuilds.ts';
+import { createPgHealthRecordWriter } from './store/pg-health-record-writer.ts';
+import { createPgRollupStore } from './store/pg-rollup-store.ts';
 import { createPgSummaries, type ScanLimits } from './store/pg-summaries.ts';
 import { createPgUserEraser } from './store/pg-user-eraser.ts';
 import { createPgWeights } from './store/pg-weights.ts';
@@ -160,7 +160,7 @@ function createRpcServices(
     previewService(verifySession, data, publicIds),
     ingestionService({
       readingWriter: createPgReadingWriter(pool, rebuild),
-      recordWriter: createPgRecordWriter(pool),
+      recordWriter: createPgHealthRecordWriter(pool),
       profiles: createPgProfileWriter(pool, rebuild),
       // An erasure too: an operator's patience may be shorter.
       eraser: { erase: (userId) => withoutDeadline(() => eraser.erase(userId)) },

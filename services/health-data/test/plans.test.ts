@@ -8,7 +8,7 @@ import { POOL_SETTINGS } from '../src/store/database.ts';
 import { PrismaClient } from '../src/store/generated/client.ts';
 import { createPgProfiles } from '../src/store/pg-profiles.ts';
 import { createPgReadings } from '../src/store/pg-readings.ts';
-import { createPgRollupStore } from '../src/store/pg-rollup-rebuilds.ts';
+import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgWeights } from '../src/store/pg-weights.ts';
 import { createPrismaRecords } from '../src/store/prisma-records.ts';

@@ -7,9 +7,9 @@ import type { ProfileWriter, ReadingWindow, ReadingWriter, RollupStore } from '.
 import { toReadingId } from '../src/app/row-ids.ts';
 import type { ImportKey } from '../src/domain/import-progress.ts';
 import { POOL_SETTINGS } from '../src/store/database.ts';
-import { createPgProfileWriter } from '../src/store/pg-profile-writes.ts';
-import { createPgReadingWriter } from '../src/store/pg-reading-writes.ts';
-import { createPgRollupStore } from '../src/store/pg-rollup-rebuilds.ts';
+import { createPgProfileWriter } from '../src/store/pg-profile-writer.ts';
+import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
+import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
 import { computeKept, type ReadingRow } from './rollup-reference.ts';
 
 /** The stores that write readings and what is kept beside them, on a database of their own. */

@@ -5,8 +5,8 @@ import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases'
 import { toReadingId } from '../src/app/row-ids.ts';
 import type { Range } from '../src/domain/window.ts';
 import { POOL_SETTINGS } from '../src/store/database.ts';
-import { createPgProfileWriter } from '../src/store/pg-profile-writes.ts';
-import { createPgReadingWriter } from '../src/store/pg-reading-writes.ts';
+import { createPgProfileWriter } from '../src/store/pg-profile-writer.ts';
+import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgWeights } from '../src/store/pg-weights.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';

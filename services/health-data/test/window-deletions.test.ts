@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { ReadingWindow } from '../src/app/ports.ts';
-import { createPgReadingWriter } from '../src/store/pg-reading-writes.ts';
+import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
 import { type Interrupter, openInterrupter } from './interrupted-deletions.ts';
 import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
 import type { ReadingRow } from './rollup-reference.ts';

@@ -8,12 +8,12 @@ import type { IngestionPorts } from '../../src/app/ingestion.ts';
 import { startRollupRebuilds } from '../../src/app/rollup-rebuilds.ts';
 import { POOL_SETTINGS } from '../../src/store/database.ts';
 import { PrismaClient } from '../../src/store/generated/client.ts';
-import { createPgProfileWriter } from '../../src/store/pg-profile-writes.ts';
+import { createPgProfileWriter } from '../../src/store/pg-profile-writer.ts';
 import { createPgProfiles } from '../../src/store/pg-profiles.ts';
-import { createPgReadingWriter } from '../../src/store/pg-reading-writes.ts';
+import { createPgReadingWriter } from '../../src/store/pg-reading-writer.ts';
 import { createPgReadings } from '../../src/store/pg-readings.ts';
-import { createPgRecordWriter } from '../../src/store/pg-record-writes.ts';
-import { createPgRollupStore } from '../../src/store/pg-rollup-rebuilds.ts';
+import { createPgHealthRecordWriter } from '../../src/store/pg-health-record-writer.ts';
+import { createPgRollupStore } from '../../src/store/pg-rollup-store.ts';
 import { createPgSummaries } from '../../src/store/pg-summaries.ts';
 import { createPgUserEraser } from '../../src/store/pg-user-eraser.ts';
 import { createPgWeights } from '../../src/store/pg-weights.ts';
@@ -74,7 +74,7 @@ function openInstance(stack: AsyncDisposableStack, { url, schema }: TestDatabase
     },
     ingestion: {
       readingWriter: createPgReadingWriter(pool, rebuilds.request),
-      recordWriter: createPgRecordWriter(pool),
+      recordWriter: createPgHealthRecordWriter(pool),
       profiles: createPgProfileWriter(pool, rebuilds.request),
       eraser: createPgUserEraser(pool),
       clock,

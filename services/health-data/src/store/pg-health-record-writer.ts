@@ -68,7 +68,7 @@ const TABLES: { readonly [Kind in RecordKind]: Table<Kind> } = {
 };
 
 /** Writes records of all kinds on one path; only table and columns differ. */
-export function createPgRecordWriter(pool: pg.Pool): RecordWriter {
+export function createPgHealthRecordWriter(pool: pg.Pool): RecordWriter {
   return {
     put: (userId, records, during = null) =>
       translated(async () => {
