@@ -1,5 +1,4 @@
 import { notFound } from '@phds/service-kit/errors';
-import { translateDatabaseError } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
 import { withinCalendar } from '../domain/dates.ts';
 import type { ImportKey } from '../domain/import-progress.ts';
@@ -16,15 +15,6 @@ export const POOL_SETTINGS = {
   enable_bitmapscan: 'off',
   jit: 'off',
 } as const;
-
-/** Runs a store operation; whatever it throws becomes an AppError here and nowhere else. */
-export async function translated<T>(operation: () => Promise<T>): Promise<T> {
-  try {
-    return await operation();
-  } catch (error) {
-    throw translateDatabaseError(error);
-  }
-}
 
 export interface WriteOptions {
   readonly signal?: AbortSignal;

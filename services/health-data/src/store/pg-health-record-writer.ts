@@ -1,7 +1,8 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
 import type { NewRecord, RecordWriter } from '../app/ports.ts';
 import type { RecordKind, RecordTypes } from '../domain/records.ts';
-import { translated, writeForUser } from './database.ts';
+import { writeForUser } from './database.ts';
 
 interface Table<Kind extends RecordKind> {
   readonly name: string;
@@ -69,38 +70,35 @@ const TABLES: { readonly [Kind in RecordKind]: Table<Kind> } = {
 
 /** Writes records of all kinds on one path; only table and columns differ. */
 export function createPgHealthRecordWriter(pool: pg.Pool): RecordWriter {
-  return {
-    put: (userId, records, during = null) =>
-      translated(async () => {
-        if (records.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
-        const write = async (client: pg.PoolClient) => {
-          let inserted = 0;
-          let updated = 0;
-          for (const [kind, rows] of Map.groupBy(records, (record) => record.kind)) {
-            const written = await putKind(client, userId, kind, rows);
-            inserted += written.inserted;
-            updated += written.updated;
-          }
-          return { inserted, updated, unchanged: records.length - inserted - updated };
-        };
-        return writeForUser(pool, userId, write, { during });
-      }),
+  return translatingErrors({
+    async put(userId, records, during = null) {
+      if (records.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
+      const write = async (client: pg.PoolClient) => {
+        let inserted = 0;
+        let updated = 0;
+        for (const [kind, rows] of Map.groupBy(records, (record) => record.kind)) {
+          const written = await putKind(client, userId, kind, rows);
+          inserted += written.inserted;
+          updated += written.updated;
+        }
+        return { inserted, updated, unchanged: records.length - inserted - updated };
+      };
+      return writeForUser(pool, userId, write, { during });
+    },
     delete: (userId, keys) =>
-      translated(() =>
-        writeForUser(pool, userId, async (client) => {
-          let deleted = 0;
-          for (const [kind, rows] of Map.groupBy(keys, (key) => key.kind)) {
-            deleted += await deleteKind(
-              client,
-              userId,
-              kind,
-              rows.map((row) => row.id),
-            );
-          }
-          return deleted;
-        }),
-      ),
-  };
+      writeForUser(pool, userId, async (client) => {
+        let deleted = 0;
+        for (const [kind, rows] of Map.groupBy(keys, (key) => key.kind)) {
+          deleted += await deleteKind(
+            client,
+            userId,
+            kind,
+            rows.map((row) => row.id),
+          );
+        }
+        return deleted;
+      }),
+  });
 }
 
 async function putKind(

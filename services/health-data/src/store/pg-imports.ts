@@ -1,7 +1,7 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
 import type { ImportStore } from '../app/ports.ts';
 import type { ImportKey, ImportState } from '../domain/import-progress.ts';
-import { translated } from './database.ts';
 
 // The condition of "begins anew" stands in each column, because an upsert sees the row only there.
 const ANEW = "(import.state = 'finished' OR $5::boolean)";
@@ -44,29 +44,26 @@ interface ListedRow {
 /** How far imports have come; each call is one statement, so two runs of the same import take turns by themselves. */
 export function createPgImports(pool: pg.Pool): ImportStore {
   const keyOf = ({ userId, format, digest }: ImportKey) => [userId, format, digest];
-  return {
-    start: (key, size, again, now) =>
-      translated(async () => {
-        const values = [...keyOf(key), size, again, now.toISOString()];
-        const { rows } = await pool.query<{ run: number; position: string; report: string }>(START, values);
-        const { run = 1, position = '0', report = '' } = rows[0] ?? {};
-        return { run, position: Number(position), report };
-      }),
-    report: (key, { run, position, report }, state, now) =>
-      translated(async () => {
-        const values = [...keyOf(key), run, position, report, state, now.toISOString()];
-        const { rows } = await pool.query<{ known: number }>(REPORT, values);
-        return rows[0]?.known === 1;
-      }),
-    list: (userId, limit) =>
-      translated(async () => {
-        const { rows } = await pool.query<ListedRow>(LIST, [userId, limit]);
-        return rows.map(({ size, started_at, reported_at, ...row }) => ({
-          ...row,
-          size: Number(size),
-          startedAt: started_at,
-          reportedAt: reported_at,
-        }));
-      }),
-  };
+  return translatingErrors({
+    async start(key, size, again, now) {
+      const values = [...keyOf(key), size, again, now.toISOString()];
+      const { rows } = await pool.query<{ run: number; position: string; report: string }>(START, values);
+      const { run = 1, position = '0', report = '' } = rows[0] ?? {};
+      return { run, position: Number(position), report };
+    },
+    async report(key, { run, position, report }, state, now) {
+      const values = [...keyOf(key), run, position, report, state, now.toISOString()];
+      const { rows } = await pool.query<{ known: number }>(REPORT, values);
+      return rows[0]?.known === 1;
+    },
+    async list(userId, limit) {
+      const { rows } = await pool.query<ListedRow>(LIST, [userId, limit]);
+      return rows.map(({ size, started_at, reported_at, ...row }) => ({
+        ...row,
+        size: Number(size),
+        startedAt: started_at,
+        reportedAt: reported_at,
+      }));
+    },
+  });
 }

@@ -1,8 +1,9 @@
 import { invalidRequest } from '@phds/service-kit/errors';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
 import type { ProfileWriter } from '../app/ports.ts';
 import type { ProfileChanges } from '../domain/profile.ts';
-import { translated, writeForUser } from './database.ts';
+import { writeForUser } from './database.ts';
 import { findRollupState, rebuildSmall } from './pg-rollups.ts';
 
 type Columns = Omit<ProfileChanges, 'defaultTimeZone'>;
@@ -20,21 +21,20 @@ const COLUMNS: { readonly [Field in keyof Columns]-?: string } = {
  * `onDeferred` is told of a user who has too many readings to wait for that.
  */
 export function createPgProfileWriter(pool: pg.Pool, onDeferred: (userId: string) => void): ProfileWriter {
-  return {
-    put: (userId, { defaultTimeZone, ...given }, during = null) =>
-      translated(async () => {
-        const write = async (client: pg.PoolClient) => {
-          if (typeof given.timeZone === 'string') await checkZone(client, given.timeZone);
-          const changes = { ...(await toDefault(client, userId, defaultTimeZone)), ...given };
-          await client.query(toUpsert(changes), [userId, ...Object.values(changes)]);
-          if (changes.timeZone === undefined) return false;
-          const { timeZone, valid } = await findRollupState(client, userId);
-          return !valid && !(await rebuildSmall(client, userId, timeZone));
-        };
-        const deferred = await writeForUser(pool, userId, write, { during });
-        if (deferred) onDeferred(userId);
-      }),
-  };
+  return translatingErrors({
+    async put(userId, { defaultTimeZone, ...given }, during = null) {
+      const write = async (client: pg.PoolClient) => {
+        if (typeof given.timeZone === 'string') await checkZone(client, given.timeZone);
+        const changes = { ...(await toDefault(client, userId, defaultTimeZone)), ...given };
+        await client.query(toUpsert(changes), [userId, ...Object.values(changes)]);
+        if (changes.timeZone === undefined) return false;
+        const { timeZone, valid } = await findRollupState(client, userId);
+        return !valid && !(await rebuildSmall(client, userId, timeZone));
+      };
+      const deferred = await writeForUser(pool, userId, write, { during });
+      if (deferred) onDeferred(userId);
+    },
+  });
 }
 
 function toUpsert(changes: Columns): string {

@@ -1,7 +1,7 @@
 import type { BloodType, Gender } from '@phds/catalog/wire-names';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
 import type { ProfileStore } from '../app/ports.ts';
-import { translated } from './database.ts';
 
 interface ProfileRow {
   readonly name: string | null;
@@ -15,24 +15,22 @@ const ZONE = 'SELECT time_zone FROM profile WHERE user_id = $1';
 
 /** Profiles. What is stored passed the checks of the domain, so its codes are the domain's. */
 export function createPgProfiles(pool: pg.Pool): ProfileStore {
-  return {
-    find: (userId) =>
-      translated(async () => {
-        const { rows } = await pool.query<ProfileRow>({ name: 'profile', text: PROFILE, values: [userId] });
-        const [row] = rows;
-        if (row === undefined) return null;
-        const { name, gender, date_of_birth: dateOfBirth, blood_type: bloodType } = row;
-        return { name, gender, dateOfBirth, bloodType };
-      }),
+  return translatingErrors({
+    async find(userId) {
+      const { rows } = await pool.query<ProfileRow>({ name: 'profile', text: PROFILE, values: [userId] });
+      const [row] = rows;
+      if (row === undefined) return null;
+      const { name, gender, date_of_birth: dateOfBirth, blood_type: bloodType } = row;
+      return { name, gender, dateOfBirth, bloodType };
+    },
     // Every read that a grant limits begins with this one, so it costs as little as a query can.
-    findTimeZone: (userId) =>
-      translated(async () => {
-        const { rows } = await pool.query<{ time_zone: string | null }>({
-          name: 'time-zone',
-          text: ZONE,
-          values: [userId],
-        });
-        return rows[0]?.time_zone ?? null;
-      }),
-  };
+    async findTimeZone(userId) {
+      const { rows } = await pool.query<{ time_zone: string | null }>({
+        name: 'time-zone',
+        text: ZONE,
+        values: [userId],
+      });
+      return rows[0]?.time_zone ?? null;
+    },
+  });
 }

@@ -1,8 +1,9 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
 import type { Identified, ReadingWindow, ReadingWriter } from '../app/ports.ts';
 import type { ImportKey } from '../domain/import-progress.ts';
 import type { NewReading, ReadingKey } from '../domain/reading.ts';
-import { lowerBound, translated, upperBound, writeForUser } from './database.ts';
+import { lowerBound, upperBound, writeForUser } from './database.ts';
 import { findRollupState, rebuildSmall, refreshRollups, type TouchedHours } from './pg-rollups.ts';
 import { toCountDown, toCountUp } from './reading-count-sql.ts';
 import { GATHERING, KEYED_HOUR } from './rollup-sql.ts';
@@ -85,33 +86,31 @@ export function createPgReadingWriter(
   onDeferred: (userId: string) => void,
   pieceReadings = PIECE_READINGS,
 ): ReadingWriter {
-  return {
-    put: (userId, readings, during) =>
-      translated(async () => {
-        if (readings.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
-        const put = ({ run }: ReadingWrite) => run('put-readings', PUT, toColumns(readings));
-        const { result: rows, deferred } = await writeReadings(pool, userId, put, during);
-        if (deferred) onDeferred(userId);
-        const written = total(rows, 'number');
-        const inserted = total(rows, 'inserted');
-        return { inserted, updated: written - inserted, unchanged: readings.length - written };
-      }),
-    delete: (userId, keys, windows) =>
-      translated(async () => {
-        let deleted = 0;
-        let rebuildDue = false;
-        try {
-          for await (const { rows, deferred } of deletePieces(pool, userId, keys, windows, pieceReadings)) {
-            deleted += total(rows, 'number');
-            rebuildDue = deferred;
-          }
-        } finally {
-          // Not before: a rebuild would hold up the next piece.
-          if (rebuildDue) onDeferred(userId);
+  return translatingErrors({
+    async put(userId, readings, during) {
+      if (readings.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
+      const put = ({ run }: ReadingWrite) => run('put-readings', PUT, toColumns(readings));
+      const { result: rows, deferred } = await writeReadings(pool, userId, put, during);
+      if (deferred) onDeferred(userId);
+      const written = total(rows, 'number');
+      const inserted = total(rows, 'inserted');
+      return { inserted, updated: written - inserted, unchanged: readings.length - written };
+    },
+    async delete(userId, keys, windows) {
+      let deleted = 0;
+      let rebuildDue = false;
+      try {
+        for await (const { rows, deferred } of deletePieces(pool, userId, keys, windows, pieceReadings)) {
+          deleted += total(rows, 'number');
+          rebuildDue = deferred;
         }
-        return deleted;
-      }),
-  };
+      } finally {
+        // Not before: a rebuild would hold up the next piece.
+        if (rebuildDue) onDeferred(userId);
+      }
+      return deleted;
+    },
+  });
 }
 
 /** Deletes in transactions that can be interrupted between each other; yields what each of them wrote. */

@@ -1,8 +1,9 @@
 import { expectAnswers } from '@phds/service-kit/postgres';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
 import type { RollupStore } from '../app/ports.ts';
 import { DEFAULT_TIME_ZONE } from '../domain/profile.ts';
-import { translated, writeForUser } from './database.ts';
+import { writeForUser } from './database.ts';
 import { findRollupState, rebuildRollups } from './pg-rollups.ts';
 import { ROLLUP_VERSION } from './rollup-version.ts';
 
@@ -25,34 +26,31 @@ const TIMEOUT_MS = 3_600_000;
 
 /** Finds and rebuilds rollups that are missing, or were made for another zone or version. */
 export function createPgRollupStore(pool: pg.Pool): RollupStore {
-  return {
-    findStale: (after, limit) =>
-      translated(async () => {
-        const { rows } = await pool.query<{ userId: string; valid: boolean }>({
-          name: 'stale-rollups',
-          text: STALE,
-          values: [after, limit, DEFAULT_TIME_ZONE, ROLLUP_VERSION],
-        });
-        return {
-          userIds: rows.filter(({ valid }) => !valid).map(({ userId }) => userId),
-          last: rows.at(-1)?.userId ?? null,
-        };
-      }),
+  return translatingErrors({
+    async findStale(after, limit) {
+      const { rows } = await pool.query<{ userId: string; valid: boolean }>({
+        name: 'stale-rollups',
+        text: STALE,
+        values: [after, limit, DEFAULT_TIME_ZONE, ROLLUP_VERSION],
+      });
+      return {
+        userIds: rows.filter(({ valid }) => !valid).map(({ userId }) => userId),
+        last: rows.at(-1)?.userId ?? null,
+      };
+    },
     rebuild: (userId, signal) =>
-      translated(() =>
-        writeForUser(
-          pool,
-          userId,
-          async (client) => {
-            const { timeZone, valid } = await findRollupState(client, userId);
-            if (valid) return false;
-            await client.query(`SET LOCAL statement_timeout = ${TIMEOUT_MS}`);
-            expectAnswers(client, TIMEOUT_MS);
-            await rebuildRollups(client, userId, timeZone);
-            return true;
-          },
-          { signal },
-        ),
+      writeForUser(
+        pool,
+        userId,
+        async (client) => {
+          const { timeZone, valid } = await findRollupState(client, userId);
+          if (valid) return false;
+          await client.query(`SET LOCAL statement_timeout = ${TIMEOUT_MS}`);
+          expectAnswers(client, TIMEOUT_MS);
+          await rebuildRollups(client, userId, timeZone);
+          return true;
+        },
+        { signal },
       ),
-  };
+  });
 }

@@ -1,13 +1,14 @@
 import type { MetricKey } from '@phds/catalog/metrics';
 import { getMetric } from '@phds/catalog/metrics';
 import { invalidRequest } from '@phds/service-kit/errors';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
 import type { SummaryQuery, SummaryReader } from '../app/ports.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import { coverByHours, coverByReadings, coverByRollups, type SummaryCover } from '../domain/summary-cover.ts';
 import { haveSameHours } from '../domain/time-zone.ts';
 import { toAggregation } from './aggregation-sql.ts';
-import { readWithin, translated } from './database.ts';
+import { readWithin } from './database.ts';
 import { FairTurns, type TurnLimits } from './fair-turns.ts';
 import { toTrend } from './trend-sql.ts';
 import { toHalf } from './write-turns.ts';
@@ -55,21 +56,19 @@ export function createPgSummaries(pool: pg.Pool, limits: ScanLimits): SummaryRea
     const result = await turns.take(query.askedBy, () => readWithin(pool, limits.statementTimeoutMs, scan));
     return result.rows;
   };
-  return {
-    summarise: (query) =>
-      translated(async () => {
-        const rows = await ask<SummaryRow | NoRow>(query, (cover) => toAggregation(query, cover));
-        const byType = new Map(rows.filter(isRow).map((row) => [row.type, toSummary(row)]));
-        return query.metrics.flatMap((metric) => byType.get(metric) ?? []);
-      }),
-    trend: (query) =>
-      translated(async () => {
-        const rows = await ask<PointRow | (NoRow & { total: number })>(query, (cover) =>
-          toTrend(query, cover),
-        );
-        return { items: rows.filter(isRow).map(toPoint), total: rows[0]?.total ?? 0 };
-      }),
-  };
+  return translatingErrors({
+    async summarise(query) {
+      const rows = await ask<SummaryRow | NoRow>(query, (cover) => toAggregation(query, cover));
+      const byType = new Map(rows.filter(isRow).map((row) => [row.type, toSummary(row)]));
+      return query.metrics.flatMap((metric) => byType.get(metric) ?? []);
+    },
+    async trend(query) {
+      const rows = await ask<PointRow | (NoRow & { total: number })>(query, (cover) =>
+        toTrend(query, cover),
+      );
+      return { items: rows.filter(isRow).map(toPoint), total: rows[0]?.total ?? 0 };
+    },
+  });
 }
 
 interface NoRow extends AnyRow {

@@ -1,6 +1,7 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
 import type { UserEraser } from '../app/ports.ts';
-import { translated, writeForUser } from './database.ts';
+import { writeForUser } from './database.ts';
 import { toCountDown } from './reading-count-sql.ts';
 
 /**
@@ -34,14 +35,13 @@ const PIECE_ROWS = 20_000;
  * them agrees: a reading goes with its count, and no summary is made from rollups. So a repeat goes on where the last one stopped.
  */
 export function createPgUserEraser(pool: pg.Pool, pieceRows = PIECE_ROWS): UserEraser {
-  return {
-    erase: (userId) =>
-      translated(async () => {
-        const erase = (client: pg.PoolClient) => erasePiece(client, userId, pieceRows);
-        let isAll = false;
-        while (!isAll) isAll = await writeForUser(pool, userId, erase);
-      }),
-  };
+  return translatingErrors({
+    async erase(userId) {
+      const erase = (client: pg.PoolClient) => erasePiece(client, userId, pieceRows);
+      let isAll = false;
+      while (!isAll) isAll = await writeForUser(pool, userId, erase);
+    },
+  });
 }
 
 /** Answers whether nothing is left. */

@@ -1,6 +1,7 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
 import type { WeightReader } from '../app/ports.ts';
-import { TEXT_ROWS, translated } from './database.ts';
+import { TEXT_ROWS } from './database.ts';
 import type { Statement } from './reading-list-sql.ts';
 import { toWeightsByReadings, toWeightsByRollups } from './weight-sql.ts';
 
@@ -12,15 +13,14 @@ export function createPgWeights(pool: pg.Pool): WeightReader {
     const result = await pool.query<Row[]>({ ...TEXT_ROWS, ...statement });
     return result.rows as unknown as Row[];
   };
-  return {
-    list: (query) =>
-      translated(async () => {
-        const found = await ask(toWeightsByRollups(query));
-        const rows = found[0]?.[4] === 't' ? found : await ask(toWeightsByReadings(query));
-        const items = rows.flatMap(([id, value, date]) =>
-          id === null ? [] : [{ id, weightKg: Number(value), date }],
-        );
-        return { items, total: Number(rows[0]?.[3] ?? 0) };
-      }),
-  };
+  return translatingErrors({
+    async list(query) {
+      const found = await ask(toWeightsByRollups(query));
+      const rows = found[0]?.[4] === 't' ? found : await ask(toWeightsByReadings(query));
+      const items = rows.flatMap(([id, value, date]) =>
+        id === null ? [] : [{ id, weightKg: Number(value), date }],
+      );
+      return { items, total: Number(rows[0]?.[3] ?? 0) };
+    },
+  });
 }

@@ -1,22 +1,20 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RecordQuery, RecordReader } from '../app/ports.ts';
 import type { RecordKind, Stored } from '../domain/records.ts';
 import type { Range } from '../domain/window.ts';
-import { translated } from './database.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 
 /** Records. What is stored passed the checks of the domain, so its codes are the domain's. */
 export function createPrismaRecords(prisma: PrismaClient): RecordReader {
-  return {
-    list: <Kind extends RecordKind>(kind: Kind, query: RecordQuery) =>
-      translated(async () => {
-        // One snapshot, so that the total counts what the page was taken from.
-        const snapshot = { isolationLevel: 'RepeatableRead' as const };
-        const [items, total] = await prisma.$transaction(READERS[kind](prisma, query), snapshot);
-        return { items: items as Stored<Kind>[], total };
-      }),
-    hasMedication: (userId, id) =>
-      translated(async () => (await prisma.medication.count({ where: { userId, id } })) > 0),
-  };
+  return translatingErrors({
+    async list<Kind extends RecordKind>(kind: Kind, query: RecordQuery) {
+      // One snapshot, so that the total counts what the page was taken from.
+      const snapshot = { isolationLevel: 'RepeatableRead' as const };
+      const [items, total] = await prisma.$transaction(READERS[kind](prisma, query), snapshot);
+      return { items: items as Stored<Kind>[], total };
+    },
+    hasMedication: async (userId, id) => (await prisma.medication.count({ where: { userId, id } })) > 0,
+  });
 }
 
 /** The page, and how many there are. */
