@@ -127,20 +127,20 @@ const gatewayShape = z.object({
   API_V1_SUNSET: httpDate,
 });
 
-const gatewaySettings = gatewayShape.superRefine((settings, context) => {
+const configSchema = gatewayShape.superRefine((settings, context) => {
   const { LIMIT_APP_USER_PER_MINUTE: ofOneApp, LIMIT_USER_ALL_APPS_PER_MINUTE: ofAllApps } = settings;
   if (ofAllApps === undefined || ofAllApps >= ofOneApp) return;
   const message = `must not be less than LIMIT_APP_USER_PER_MINUTE (${ofOneApp}), which no app could use up then`;
   context.addIssue({ code: 'custom', path: ['LIMIT_USER_ALL_APPS_PER_MINUTE'], message });
 });
 
-type Settings = z.infer<typeof gatewaySettings>;
+type Settings = z.infer<typeof configSchema>;
 
-export type GatewayConfig = Readonly<Settings & { LIMIT_USER_ALL_APPS_PER_MINUTE: number }>;
+export type Config = Readonly<Settings & { LIMIT_USER_ALL_APPS_PER_MINUTE: number }>;
 
 /** Reads the gateway's settings. Throws a ConfigError that names every invalid one. */
-export function readGatewayConfig(env?: NodeJS.ProcessEnv): GatewayConfig {
-  const settings = readConfig(gatewaySettings, env);
+export function readEnvironment(env: NodeJS.ProcessEnv): Config {
+  const settings = readConfig(configSchema, env);
   const ofAllApps = settings.LIMIT_USER_ALL_APPS_PER_MINUTE ?? 3 * settings.LIMIT_APP_USER_PER_MINUTE;
   return Object.freeze({ ...settings, LIMIT_USER_ALL_APPS_PER_MINUTE: ofAllApps });
 }

@@ -3,12 +3,13 @@ import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPeriodic } from '@phds/service-kit/periodic';
 import { openRedis } from '@phds/service-kit/redis';
+import { toSessionOptions } from '@phds/service-kit/service-options';
 import { createSessionVerifier } from '@phds/service-kit/session';
 import { Authenticator } from './cache/authenticator.ts';
 import { subscribeEvictions } from './cache/evictions.ts';
 import { PrincipalCache } from './cache/principal-cache.ts';
 import { openBackends } from './clients/backends.ts';
-import type { GatewayConfig } from './config.ts';
+import type { Config } from './config.ts';
 import { createApp } from './http/app.ts';
 import type { Pause } from './http/gateway.ts';
 import { startHttpServer } from './http/server.ts';
@@ -33,7 +34,7 @@ export interface Service extends AsyncDisposable {
 }
 
 /** Starts the gateway. It starts even when Redis or other services are down. */
-export async function createService(config: GatewayConfig, overrides: Overrides = {}): Promise<Service> {
+export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const { clock = systemClock, pause = pauseForReal } = overrides;
   const log = overrides.log ?? createLogger({ service: 'gateway', level: config.LOG_LEVEL });
   await using starting = new AsyncDisposableStack();
@@ -70,12 +71,7 @@ export async function createService(config: GatewayConfig, overrides: Overrides 
     refusals,
     failures: new FailedAuthentications({ redis, perMinute: config.LIMIT_AUTH_FAILURES_PER_MINUTE }),
     readSession: createSessionReader({
-      verify: createSessionVerifier({
-        issuer: config.SESSION_ISSUER,
-        audience: config.SESSION_AUDIENCE,
-        jwks: config.SESSION_JWKS,
-        clock,
-      }),
+      verify: createSessionVerifier({ ...toSessionOptions(config), clock }),
       publicUrl: config.PUBLIC_URL,
     }),
   });
@@ -88,7 +84,7 @@ export async function createService(config: GatewayConfig, overrides: Overrides 
 /** Sends the refusal counts to consent periodically, and once more after the last request. */
 function handOverRefusals(
   refusals: RefusalCounts,
-  { USAGE_INTERVAL_MS: intervalMs }: GatewayConfig,
+  { USAGE_INTERVAL_MS: intervalMs }: Config,
   log: Logger,
   resources: AsyncDisposableStack,
 ): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { ConfigError } from '@phds/service-kit/config';
-import { readGatewayConfig } from '../src/config.ts';
+import { readEnvironment } from '../src/config.ts';
 
 const REQUIRED = {
   SERVICE_PRIVATE_KEY: 'key',
@@ -12,7 +12,7 @@ const REQUIRED = {
 
 describe("a person's limit over all apps", () => {
   const read = (env: Record<string, string>) =>
-    readGatewayConfig({ ...REQUIRED, ...env }).LIMIT_USER_ALL_APPS_PER_MINUTE;
+    readEnvironment({ ...REQUIRED, ...env }).LIMIT_USER_ALL_APPS_PER_MINUTE;
 
   test('defaults to three times the limit of one app', () => {
     expect(read({})).toBe(900);

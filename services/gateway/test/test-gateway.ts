@@ -11,7 +11,7 @@ import { createLogger } from '@phds/service-kit/log';
 import { newSecret } from '@phds/service-kit/secrets';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';
-import { readGatewayConfig } from '../src/config.ts';
+import { readEnvironment } from '../src/config.ts';
 import { createService, type Service } from '../src/service.ts';
 import { type FakeBackends, startFakeBackends } from './fake-backends.ts';
 
@@ -38,7 +38,7 @@ export async function startTestGateway(env: Readonly<Record<string, string>> = {
   const sessions = await createSessionIssuer({ clock });
   const log: string[] = [];
   const pauses: number[] = [];
-  const config = readGatewayConfig({
+  const config = readEnvironment({
     PORT: '0',
     LIMIT_AUTH_FAILURES_PER_MINUTE: '100000',
     LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '100000',

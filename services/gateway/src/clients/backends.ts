@@ -6,9 +6,8 @@ import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
-import { toTlsFiles } from '@phds/service-kit/rpc-tls';
-import { createServiceTokenSource } from '@phds/service-kit/service-token';
-import type { GatewayConfig } from '../config.ts';
+import { toRpcChannelOptions } from '@phds/service-kit/service-options';
+import type { Config } from '../config.ts';
 
 /** Typed clients of the three services behind the gateway. */
 export interface Backends extends Disposable {
@@ -22,11 +21,10 @@ export interface Backends extends Disposable {
 }
 
 /** Opens a channel to each service. Channels connect on first use. */
-export function openBackends(config: GatewayConfig): Backends {
-  const tokens = createServiceTokenSource({ service: 'gateway', privateKeyPem: config.SERVICE_PRIVATE_KEY });
-  const tls = toTlsFiles(config);
+export function openBackends(config: Config): Backends {
+  const options = toRpcChannelOptions(config, { service: 'gateway' });
   const open = (audience: string, address: string, deadlineMs: number) =>
-    openRpcChannel({ address, audience, tokens, deadlineMs, ...(tls === undefined ? {} : { tls }) });
+    openRpcChannel({ ...options, address, audience, deadlineMs });
   const authorization = open('authorization', config.AUTHORIZATION_ADDRESS, config.AUTHORIZATION_DEADLINE_MS);
   const consent = open('consent', config.CONSENT_ADDRESS, config.CONSENT_DEADLINE_MS);
   const healthData = open('health-data', config.HEALTH_DATA_ADDRESS, config.HEALTH_DATA_DEADLINE_MS);

@@ -2,7 +2,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import type { Logger } from '@phds/service-kit/log';
 import type { Authenticator } from '../cache/authenticator.ts';
 import type { Backends } from '../clients/backends.ts';
-import type { GatewayConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import type { FailedAuthentications } from '../limits/failed-authentications.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
 import type { SurfaceLimits } from '../limits/surface-limits.ts';
@@ -14,7 +14,7 @@ export type Pause = (milliseconds: number) => Promise<void>;
 
 /** The dependencies of the HTTP surfaces. */
 export interface Gateway {
-  readonly config: GatewayConfig;
+  readonly config: Config;
   readonly log: Logger;
   readonly clock: Clock;
   readonly pause: Pause;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { GatewayConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 
 /** Sent with every response except the uniform 401. */
 export const GUARDS = {
@@ -29,7 +29,7 @@ export function send(
  * Sent with every response when the public address is https (RFC 6797). No includeSubDomains: other hosts of the domain are not
  * ours.
  */
-export function transportHeaders({ PUBLIC_URL }: Pick<GatewayConfig, 'PUBLIC_URL'>): Headers {
+export function transportHeaders({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>): Headers {
   return PUBLIC_URL.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=31536000' } : {};
 }
 

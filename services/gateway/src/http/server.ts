@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '@phds/service-kit/clock';
 import type { Express } from 'express';
-import type { GatewayConfig } from '../config.ts';
+import type { Config } from '../config.ts';
 import { answerMalformedRequests, refuseWithoutHost } from './malformed-requests.ts';
 import { transportHeaders } from './respond.ts';
 
@@ -20,7 +20,7 @@ export interface HttpServer extends AsyncDisposable {
 /** Opens the public port with limits on slow clients. Disposal waits up to five seconds for requests in progress. */
 export async function startHttpServer(
   app: Express,
-  config: GatewayConfig,
+  config: Config,
   clock: Clock,
 ): Promise<HttpServer> {
   const limits = {

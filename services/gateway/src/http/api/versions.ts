@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import type { GatewayConfig } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { answerPublicly } from '../public/public-document.ts';
 
 /** `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) as configured; raw fields, for every answer under `/api`. */
-export function lifecycleHeaders(config: GatewayConfig): Readonly<Record<string, string>> {
+export function lifecycleHeaders(config: Config): Readonly<Record<string, string>> {
   const { API_V1_DEPRECATION: deprecation, API_V1_SUNSET: sunset } = config;
   return {
     ...(deprecation === undefined ? {} : { Deprecation: `@${Math.floor(deprecation.getTime() / 1000)}` }),
@@ -12,7 +12,7 @@ export function lifecycleHeaders(config: GatewayConfig): Readonly<Record<string,
 }
 
 /** `GET /api/versions`: which versions exist and how long they will. Public. */
-export function sendVersions(response: ServerResponse, method: string, config: GatewayConfig): void {
+export function sendVersions(response: ServerResponse, method: string, config: Config): void {
   const { API_V1_DEPRECATION: deprecation, API_V1_SUNSET: sunset } = config;
   const version = {
     version: '1',

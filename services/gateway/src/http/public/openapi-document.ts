@@ -1,12 +1,12 @@
 import { API_PREFIX, ENDPOINTS, type Endpoint } from '@phds/catalog/endpoints';
 import { SCOPES } from '@phds/catalog/scopes';
-import type { GatewayConfig } from '../../config.ts';
+import type { Config } from '../../config.ts';
 import { ERROR_RESPONSES, PARAMETERS, PATH_PARAMETERS, SCHEMAS } from './openapi-parts.ts';
 
 const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 /** `GET /openapi.json`: the data API in OpenAPI 3.1, derived from the catalog. */
-export function toOpenApiDocument({ PUBLIC_URL }: GatewayConfig) {
+export function toOpenApiDocument({ PUBLIC_URL }: Config) {
   return {
     openapi: '3.1.0',
     info: {

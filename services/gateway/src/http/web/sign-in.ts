@@ -1,7 +1,7 @@
-import type { GatewayConfig } from '../../config.ts';
+import type { Config } from '../../config.ts';
 
 /** URL of the sign-in page. `return_to` is the current page, always on our own origin. */
-export function toSignInUrl({ LOGIN_URL, PUBLIC_URL }: GatewayConfig, requestUrl: string): string {
+export function toSignInUrl({ LOGIN_URL, PUBLIC_URL }: Config, requestUrl: string): string {
   const asked = new URL(requestUrl, PUBLIC_URL).searchParams.get('return_to') ?? '/';
   const origin = new URL(PUBLIC_URL).origin;
   const target = URL.canParse(asked, PUBLIC_URL) ? new URL(asked, PUBLIC_URL) : null;
