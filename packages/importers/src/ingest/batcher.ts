@@ -79,8 +79,8 @@ export class Batcher {
       this.#refuse(type, origin);
       return;
     }
-    const lane = `${type}|${source}`;
-    const batch = this.#withRoom(this.#readings, lane, bytes) ?? this.#openReadings(lane, type);
+    const orderKey = `${type}|${source}`;
+    const batch = this.#withRoom(this.#readings, orderKey, bytes) ?? this.#openReadings(orderKey, type);
     batch.items.push(reading);
     batch.origins.push(origin);
     batch.bytes += bytes;
@@ -97,8 +97,8 @@ export class Batcher {
       return;
     }
     // Kind and source are part of the natural key, the label need not be.
-    const lane = `${record.case}|${source}|${label}`;
-    const batch = this.#withRoom(this.#records, lane, bytes) ?? this.#openRecords(lane, label);
+    const orderKey = `${record.case}|${source}|${label}`;
+    const batch = this.#withRoom(this.#records, orderKey, bytes) ?? this.#openRecords(orderKey, label);
     batch.items.push(item);
     batch.origins.push(origin);
     batch.bytes += bytes;
@@ -122,28 +122,28 @@ export class Batcher {
     await this.#sender.done();
   }
 
-  #openReadings(lane: string, type: string): ReadingBatch {
+  #openReadings(orderKey: string, type: string): ReadingBatch {
     const stretch = this.#options.stretches.current;
     const span = { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
     const empty = { items: [], origins: [], bytes: 0 };
-    const batch: ReadingBatch = { kind: 'readings', lane, type, stretch, ...empty, ...span };
-    this.#readings.set(lane, batch);
+    const batch: ReadingBatch = { kind: 'readings', orderKey, type, stretch, ...empty, ...span };
+    this.#readings.set(orderKey, batch);
     stretch.outstanding += 1;
     return batch;
   }
 
-  #openRecords(lane: string, type: string): RecordBatch {
+  #openRecords(orderKey: string, type: string): RecordBatch {
     const stretch = this.#options.stretches.current;
     const empty = { items: [], origins: [], bytes: 0 };
-    const batch: RecordBatch = { kind: 'records', lane, type, stretch, ...empty, first: 0, last: 0 };
-    this.#records.set(lane, batch);
+    const batch: RecordBatch = { kind: 'records', orderKey, type, stretch, ...empty, first: 0, last: 0 };
+    this.#records.set(orderKey, batch);
     stretch.outstanding += 1;
     return batch;
   }
 
-  /** The open batch of the lane, unless it has no room for so many bytes more: then it is closed. */
-  #withRoom<Some extends Batch>(open: Map<string, Some>, lane: string, bytes: number): Some | undefined {
-    const batch = open.get(lane);
+  /** The open batch of the orderKey, unless it has no room for so many bytes more: then it is closed. */
+  #withRoom<Some extends Batch>(open: Map<string, Some>, orderKey: string, bytes: number): Some | undefined {
+    const batch = open.get(orderKey);
     if (batch === undefined || batch.bytes + bytes <= TEXT_BYTES) return batch;
     this.#close(open, batch);
     return undefined;
@@ -154,7 +154,7 @@ export class Batcher {
   }
 
   #close<Some extends Batch>(open: Map<string, Some>, batch: Some): void {
-    open.delete(batch.lane);
+    open.delete(batch.orderKey);
     this.#sender.add(batch);
   }
 

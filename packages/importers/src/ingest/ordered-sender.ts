@@ -1,13 +1,13 @@
 /** Something to be sent, and what it must not overtake. */
 export interface Sendable {
-  /** Items of different lanes never depend on each other. */
-  readonly lane: string;
-  /** Within a lane, items whose spans (both inclusive) overlap are sent in order; the others may run side by side. */
+  /** Items of different order keys never depend on each other. */
+  readonly orderKey: string;
+  /** Within a orderKey, items whose spans (both inclusive) overlap are sent in order; the others may run side by side. */
   readonly first: number;
   readonly last: number;
 }
 
-/** Sends items side by side, a few at a time, but never one beside an earlier one of its lane whose span overlaps. */
+/** Sends items side by side, a few at a time, but never one beside an earlier one of its orderKey whose span overlaps. */
 export class OrderedSender<Item extends Sendable> {
   readonly #send: (item: Item) => Promise<void>;
   readonly #inFlight: number;
@@ -70,5 +70,5 @@ export class OrderedSender<Item extends Sendable> {
 }
 
 function overlaps(one: Sendable, other: Sendable): boolean {
-  return one.lane === other.lane && one.first <= other.last && other.first <= one.last;
+  return one.orderKey === other.orderKey && one.first <= other.last && other.first <= one.last;
 }
