@@ -40,7 +40,9 @@ describe('pagination', () => {
   });
 
   test('an rpc without page numbers asks for the first page, and a page that is too large is clamped', () => {
-    expect([undefined, { page: 0, pageSize: 0 }].map(toPage)).toEqual(Array(2).fill({ page: 1, pageSize: 20 }));
+    expect([undefined, { page: 0, pageSize: 0 }].map(toPage)).toEqual(
+      Array(2).fill({ page: 1, pageSize: 20 }),
+    );
     expect(toPage({ page: 3, pageSize: 101 })).toEqual({ page: 3, pageSize: 100 });
     expect([toPage(undefined), { page: 3, pageSize: 50 }].map(offsetOf)).toEqual([0, 100]);
   });

@@ -1,6 +1,6 @@
+import { type AccessRecord, DIGEST_BYTES, digestAccessRecord } from './access-record.ts';
 import { type ChainedBatch, hashBatch, hashBeginning } from './chain.ts';
 import { batchFault, type Fault } from './fault.ts';
-import { type AccessRecord, DIGEST_BYTES, digestAccessRecord } from './access-record.ts';
 import { TimedPages } from './timed-pages.ts';
 import { timeOfUuid, toUuidText } from './uuid.ts';
 

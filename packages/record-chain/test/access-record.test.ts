@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import { type AccessRecord, digestAccessRecord, encodeAccessRecord } from '@phds/record-chain/access-record';
+import { hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import { firstUuidOf, parseUuid, timeOfUuid, toUuidText } from '@phds/record-chain/uuid';
 
 const RECORD: AccessRecord = {

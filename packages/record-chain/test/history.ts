@@ -1,5 +1,5 @@
-import { type ChainedBatch, hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import { digestAccessRecord } from '@phds/record-chain/access-record';
+import { type ChainedBatch, hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import { firstUuidOf, parseUuid } from '@phds/record-chain/uuid';
 import type { StoredAccessRecord } from '@phds/record-chain/verification';
 

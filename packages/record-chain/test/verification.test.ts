@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { hashBatch } from '@phds/record-chain/chain';
 import { digestAccessRecord } from '@phds/record-chain/access-record';
+import { hashBatch } from '@phds/record-chain/chain';
 import { firstUuidOf, parseUuid, toUuidText } from '@phds/record-chain/uuid';
 import {
   type ChainLink,

@@ -18,19 +18,12 @@ import { isUnverified, Unverified, type VerificationQuery, type Witness } from '
 
 type Say = (details: object, text: string) => void;
 
-/** The settings of a service that notices restores of its database. */
-interface RestoreSettings {
-  /** Between two looks at the database. */
-  readonly RESTORE_CHECK_INTERVAL_MS: number;
-  /** How long other instances have to vouch for a database that took another's place. */
-  readonly FAILOVER_GRACE_MS: number;
-}
-
 export interface RestoreGuardOptions {
   readonly pool: pg.Pool;
   /** Where the tables of restores are. */
   readonly schema: string;
-  readonly config: RestoreSettings;
+  /** How often to look at the database, and how long other instances may vouch for one that took another's place. */
+  readonly config: { readonly RESTORE_CHECK_INTERVAL_MS: number; readonly FAILOVER_GRACE_MS: number };
   readonly log: { readonly error: Say; readonly warn: Say };
 }
 
@@ -66,7 +59,10 @@ export async function startRestoreGuard(options: RestoreGuardOptions): Promise<R
   const onFailure = (err: unknown) =>
     options.log.warn({ err }, 'looking for a restore of the database failed');
   await guard.look().catch(onFailure);
-  const looks = startPeriodic(() => guard.look(), { intervalMs: options.config.RESTORE_CHECK_INTERVAL_MS, onFailure });
+  const looks = startPeriodic(() => guard.look(), {
+    intervalMs: options.config.RESTORE_CHECK_INTERVAL_MS,
+    onFailure,
+  });
   return Object.assign(guard, {
     async [Symbol.asyncDispose]() {
       await looks[Symbol.asyncDispose]();

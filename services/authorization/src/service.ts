@@ -12,11 +12,7 @@ import { createRestoreService } from '@phds/service-kit/restore-service';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { createUserOf } from '@phds/service-kit/rpc-context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
-import {
-  toRpcChannelOptions,
-  toRpcServerOptions,
-  toSessionOptions,
-} from '@phds/service-kit/service-options';
+import { toRpcChannelOptions, toRpcServerOptions, toSessionOptions } from '@phds/service-kit/service-options';
 import { createSessionVerifier } from '@phds/service-kit/session';
 import { createApps } from './app/apps.ts';
 import { createAuthorizations } from './app/authorizations.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import { digestAccessRecord } from '@phds/record-chain/access-record';
+import { hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
+import type { AccessRecordBatch, AccessRecordStore } from '../src/app/access-ports.ts';
 import { type AccessRecorder, createAccessRecorder } from '../src/app/access-recorder.ts';
-import type { AccessRecordStore, AccessRecordBatch } from '../src/app/access-ports.ts';
 import type { Access, Judgement } from '../src/domain/access.ts';
 import { accessOf } from './running-service.ts';
 
@@ -95,7 +95,13 @@ describe('the access recorder', () => {
     }
     const [, refused] = one.accessRecords;
     expect(two.accessRecords).toEqual([
-      { ...refused, id: two.accessRecords[0]?.id, at: two.at, refersTo: refused?.id, verdict: 'grant_revoked' },
+      {
+        ...refused,
+        id: two.accessRecords[0]?.id,
+        at: two.at,
+        refersTo: refused?.id,
+        verdict: 'grant_revoked',
+      },
     ]);
   });
 

@@ -9,9 +9,9 @@ import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases'
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import pg from 'pg';
+import type { CheckpointStore } from '../src/app/access-ports.ts';
 import { type Checkpoints, createCheckpoints } from '../src/app/checkpoints.ts';
 import type { Signer } from '../src/app/ports.ts';
-import type { CheckpointStore } from '../src/app/access-ports.ts';
 import { createJoseSigner } from '../src/clients/jose-signer.ts';
 import { PrismaClient } from '../src/store/generated/client.ts';
 import { createPrismaCheckpoints } from '../src/store/prisma-checkpoints.ts';

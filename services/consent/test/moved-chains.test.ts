@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { type CheckpointContent, hashCheckpoint } from '@phds/record-chain/checkpoint';
-import { toNextCheckpoint } from '../src/app/checkpoint-content.ts';
 import type { StoredCheckpoint } from '../src/app/access-ports.ts';
+import { toNextCheckpoint } from '../src/app/checkpoint-content.ts';
 import { type DatedRecords, startDatedRecords } from './dated-checkpoints.ts';
 import { makeMonth } from './months.ts';
 import { verifyRecords } from './verify-command.ts';

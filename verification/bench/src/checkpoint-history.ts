@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { digestAccessRecord } from '@phds/record-chain/access-record';
 import { type ChainedBatch, hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import type { ChainHead } from '@phds/record-chain/checkpoint';
-import { digestAccessRecord } from '@phds/record-chain/access-record';
 import { firstUuidOf, parseUuid, toUuidText } from '@phds/record-chain/uuid';
 import type pg from 'pg';
 

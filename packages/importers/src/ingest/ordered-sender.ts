@@ -2,12 +2,12 @@
 export interface Sendable {
   /** Items of different order keys never depend on each other. */
   readonly orderKey: string;
-  /** Within a orderKey, items whose spans (both inclusive) overlap are sent in order; the others may run side by side. */
+  /** Items with the same order key whose spans (both inclusive) overlap are sent in order; the others may run in parallel. */
   readonly first: number;
   readonly last: number;
 }
 
-/** Sends items side by side, a few at a time, but never one beside an earlier one of its orderKey whose span overlaps. */
+/** Sends items side by side, a few at a time, but never one beside an earlier one with the same order key whose span overlaps. */
 export class OrderedSender<Item extends Sendable> {
   readonly #send: (item: Item) => Promise<void>;
   readonly #inFlight: number;

@@ -2,7 +2,12 @@ import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { ConsentLedger } from '../app/ports.ts';
-import { fromAppStatusMessage, fromGrantMessage, toAppStatusMessage, toAppProfileMessage } from './consent-messages.ts';
+import {
+  fromAppStatusMessage,
+  fromGrantMessage,
+  toAppProfileMessage,
+  toAppStatusMessage,
+} from './consent-messages.ts';
 
 /** The consent service's ledger, over rpc. */
 export function createRpcConsentLedger(client: Client<typeof LedgerService>): ConsentLedger {

@@ -46,7 +46,11 @@ export function createPgAccessTokens(
     findAccessToken: (hash) =>
       guard.verified(async () => {
         const values = [hash, ...guard.witness];
-        const { rows } = await pool.query<Row>({ name: 'find-access-token', text: FIND_ACCESS_TOKEN, values });
+        const { rows } = await pool.query<Row>({
+          name: 'find-access-token',
+          text: FIND_ACCESS_TOKEN,
+          values,
+        });
         const [row] = rows;
         if (row?.unverified === true) throw new Unverified();
         return row === undefined ? null : fromRow(row);

@@ -1,7 +1,7 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
+import type { AccessRecord } from '@phds/record-chain/access-record';
 import type { ChainedBatch } from '@phds/record-chain/chain';
 import type { ChainHead } from '@phds/record-chain/checkpoint';
-import type { AccessRecord } from '@phds/record-chain/access-record';
 import type { Access, AccessDay, AccessEntry, AppUsage, Judgement, RefusalCount } from '../domain/access.ts';
 
 // As in ports.ts, every method commits before it answers and throws `unavailable` while the database is away.

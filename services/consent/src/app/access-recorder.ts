@@ -1,12 +1,12 @@
 import type { AccessRecord } from '@phds/record-chain/access-record';
 import type { Clock } from '@phds/service-kit/clock';
 import type { Access, Verdict } from '../domain/access.ts';
+import type { AccessRecordBatch, AccessRecordStore } from './access-ports.ts';
+import { type AccessRecordStamps, createAccessRecordStamps } from './access-record-stamps.ts';
 import { type Refusal, toAccessRecord, toRefusalRecord } from './access-records.ts';
 import { type Call, CallQueue, notRecorded, type QueueLimits, takeWhileFits } from './call-queue.ts';
-import { createGrantRefs, type GrantRefs } from './grant-refs.ts';
 import { createChainEnd } from './chain-end.ts';
-import type { AccessRecordStore, AccessRecordBatch } from './access-ports.ts';
-import { createAccessRecordStamps, type AccessRecordStamps } from './access-record-stamps.ts';
+import { createGrantRefs, type GrantRefs } from './grant-refs.ts';
 
 interface Dependencies extends QueueLimits {
   readonly store: AccessRecordStore;

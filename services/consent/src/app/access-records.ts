@@ -8,7 +8,12 @@ export interface Refusal {
 }
 
 /** What is kept of an access: never values, never tokens. */
-export function toAccessRecord(access: Access, userRef: Uint8Array, id: Uint8Array, at: number): AccessRecord {
+export function toAccessRecord(
+  access: Access,
+  userRef: Uint8Array,
+  id: Uint8Array,
+  at: number,
+): AccessRecord {
   const { clientId, grantId, scope, endpoint, from, to, page, recordCount, requestId } = access;
   return {
     id,
@@ -29,6 +34,10 @@ export function toAccessRecord(access: Access, userRef: Uint8Array, id: Uint8Arr
 }
 
 /** A record of its own, which repeats what it refers to so that it can be counted by itself. */
-export function toRefusalRecord({ accessRecord, verdict }: Refusal, id: Uint8Array, at: number): AccessRecord {
+export function toRefusalRecord(
+  { accessRecord, verdict }: Refusal,
+  id: Uint8Array,
+  at: number,
+): AccessRecord {
   return { ...accessRecord, id, at, refersTo: accessRecord.id, verdict };
 }

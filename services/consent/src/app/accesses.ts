@@ -1,8 +1,8 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import { notFound } from '@phds/service-kit/errors';
 import type { Access, AccessDay, AccessEntry, AppUsage, RefusalCount, Verdict } from '../domain/access.ts';
-import type { AccessRecorder } from './access-recorder.ts';
 import type { AccessFilter, AccessHistoryStore, AppUsageStore, DayFilter, DayRange } from './access-ports.ts';
+import type { AccessRecorder } from './access-recorder.ts';
 
 /** Accesses in a piece of an export; with the longest texts they fit into a message. */
 const EXPORT_PIECE = 500;

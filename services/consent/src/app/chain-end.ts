@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type ChainedBatch, hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import { type AccessRecord, DIGEST_BYTES, digestAccessRecord } from '@phds/record-chain/access-record';
+import { type ChainedBatch, hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import type { AccessRecordBatch } from './access-ports.ts';
 
 /** The end of the chain that this process writes. */
@@ -23,7 +23,16 @@ export function createChainEnd(): ChainEnd {
       for (const [ordinal, accessRecord] of accessRecords.entries())
         digests.set(digestAccessRecord(accessRecord), ordinal * DIGEST_BYTES);
       const hash = hashBatch(previousHash, seq, digests);
-      return { writer, seq, at, recordCount: accessRecords.length, digests, previousHash, hash, accessRecords };
+      return {
+        writer,
+        seq,
+        at,
+        recordCount: accessRecords.length,
+        digests,
+        previousHash,
+        hash,
+        accessRecords,
+      };
     },
     advance(batch) {
       seq = batch.seq + 1;

@@ -1,8 +1,8 @@
 import { type ChainHead, hashCheckpoint, readCheckpointContent } from '@phds/record-chain/checkpoint';
 import type { Clock } from '@phds/service-kit/clock';
+import type { CheckpointStore, StoredCheckpoint } from './access-ports.ts';
 import { addHeads, type CheckpointDrop, toNextCheckpoint } from './checkpoint-content.ts';
 import type { Signer } from './ports.ts';
-import type { CheckpointStore, StoredCheckpoint } from './access-ports.ts';
 
 const ATTEMPTS = 5;
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
-import type { EvictionPublisher } from './ports.ts';
 import type { Erasure, PersonStore } from './access-ports.ts';
+import type { EvictionPublisher } from './ports.ts';
 
 /** The end of a person's presence (contract section 8). */
 export interface Erasures {

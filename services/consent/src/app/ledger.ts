@@ -1,13 +1,7 @@
 import { notFound } from '@phds/service-kit/errors';
 import type { AppStanding, ReportedApp } from '../domain/app.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
-import type {
-  AppStore,
-  RevocationStore,
-  EvictionPublisher,
-  LivenessStore,
-  StatusCommand,
-} from './ports.ts';
+import type { AppStore, EvictionPublisher, LivenessStore, RevocationStore, StatusCommand } from './ports.ts';
 
 /** The one truth about what is alive (contract section 8). Each write is effective when it answers, and may be repeated. */
 export interface Ledger {

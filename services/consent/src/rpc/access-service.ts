@@ -12,8 +12,8 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import type { UserOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { Accesses } from '../app/accesses.ts';
 import type { DayFilter, DayRange } from '../app/access-ports.ts';
+import type { Accesses } from '../app/accesses.ts';
 import {
   type Access,
   type AccessEntry,
@@ -22,7 +22,6 @@ import {
   type Verdict as VerdictName,
 } from '../domain/access.ts';
 import { findDate, findMoment, parseHash, parseName, parseText } from './parameters.ts';
-
 
 /** Accesses of one call, and of one batch of the records; counts of one call. */
 export const LARGEST_BATCH = 500;
@@ -44,7 +43,13 @@ const VERDICTS = {
 } as const satisfies Record<VerdictName, Verdict>;
 
 /** phds.consent.v1.AccessService. */
-export function createAccessService({ accesses, userOf }: { readonly accesses: Accesses; readonly userOf: UserOf }) {
+export function createAccessService({
+  accesses,
+  userOf,
+}: {
+  readonly accesses: Accesses;
+  readonly userOf: UserOf;
+}) {
   return implement(
     AccessService,
     {

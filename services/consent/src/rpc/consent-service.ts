@@ -14,7 +14,6 @@ import { findGrantStatus, toAppGrantMessage, toGrantMessage } from './grant-mess
 import { findDate, findMoment, parseKnownId, parseLanguage, parseName } from './parameters.ts';
 import { findLife, findPendingStatus, parseOpening, toPendingMessage } from './pending-messages.ts';
 
-
 const AUTHORIZATION = ['authorization'];
 const GATEWAY = ['gateway'];
 // Authorization asks whether a request is still undecided before it refuses the request for the app's settings.
@@ -86,7 +85,12 @@ function approvalRpcs({ pendingApprovals, decisions, userOf }: ConsentServicePar
         days: findLife(request),
         dataFrom: findDate('dataFrom', request.dataFrom),
       };
-      const approved = await decisions.approve(id, userId, choice, parseLanguage('language', request.language));
+      const approved = await decisions.approve(
+        id,
+        userId,
+        choice,
+        parseLanguage('language', request.language),
+      );
       return {
         grantId: approved.grantId,
         clientId: approved.clientId,

@@ -18,11 +18,7 @@ export interface HttpServer extends AsyncDisposable {
 }
 
 /** Opens the public port with limits on slow clients. Disposal waits up to five seconds for requests in progress. */
-export async function startHttpServer(
-  app: Express,
-  config: Config,
-  clock: Clock,
-): Promise<HttpServer> {
+export async function startHttpServer(app: Express, config: Config, clock: Clock): Promise<HttpServer> {
   const limits = {
     maxHeaderSize: config.MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,

@@ -63,9 +63,7 @@ export function createPgSummaries(pool: pg.Pool, limits: ScanLimits): SummaryRea
       return query.metrics.flatMap((metric) => byType.get(metric) ?? []);
     },
     async trend(query) {
-      const rows = await ask<PointRow | (NoRow & { total: number })>(query, (cover) =>
-        toTrend(query, cover),
-      );
+      const rows = await ask<PointRow | (NoRow & { total: number })>(query, (cover) => toTrend(query, cover));
       return { items: rows.filter(isRow).map(toPoint), total: rows[0]?.total ?? 0 };
     },
   });
