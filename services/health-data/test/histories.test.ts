@@ -10,7 +10,7 @@ import type { Request } from './reference/request.ts';
 import { type Comparison, isRight, Witness } from './reference/witness.ts';
 
 /** How many histories are lived through; `pnpm run prove:summaries` asks for many. */
-const HISTORIES = Number(process.env['SUMMARY_HISTORIES'] ?? 250);
+const HISTORIES = Number(process.env['SUMMARY_HISTORIES'] ?? 100);
 const SEED = Number(process.env['SUMMARY_SEED'] ?? Math.trunc(Math.random() * 2 ** 30));
 
 // Histories of different people at once, as in life; it also keeps all cores busy.
