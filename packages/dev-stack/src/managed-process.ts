@@ -26,7 +26,7 @@ const LAST_BACKOFF_MS = 5_000;
 const STEADY_MS = 10_000;
 const LOG_TAIL_LINES = 20;
 
-const LIFELINE = join(import.meta.dirname, 'lifeline.ts');
+const EXIT_WITH_PARENT = join(import.meta.dirname, 'exit-with-parent.ts');
 
 /**
  * A program that runs as a process of its own. Should it end uncalled, it is started again, after a pause that grows
@@ -108,7 +108,7 @@ export class ManagedProcess {
     const { program, env, logFile } = this.#options;
     const log = openSync(logFile, 'a');
     // A session of its own: Ctrl-C in a terminal reaches us alone, and we end everything in order.
-    const child = spawn(process.execPath, ['--import', LIFELINE, join(repositoryRoot, program)], {
+    const child = spawn(process.execPath, ['--import', EXIT_WITH_PARENT, join(repositoryRoot, program)], {
       cwd: repositoryRoot,
       env,
       detached: true,

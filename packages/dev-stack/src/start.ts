@@ -31,7 +31,7 @@ async function runUntilSignal(options: StartOptions): Promise<void> {
     console.log(`ready ${stack.gatewayUrls[0]}`);
     await untilAborted(interrupted);
     console.log('Stopping …');
-    // Should anything hang, the guardian and the lifelines finish the work.
+    // Should anything hang, the guardian and exit-with-parent.ts end what is left.
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
   } catch (error) {
     if (!interrupted.aborted) throw error;

@@ -1,6 +1,6 @@
 /**
  * Outlives the local stack's process and, when that ended without saying goodbye (kill -9), ends the database and
- * Redis that it started; the other processes end by themselves (lifeline.ts).
+ * Redis that it started; the other processes end by themselves (exit-with-parent.ts).
  * Arguments: data directory of the database, port of our Redis or 0. Standard input: held open by the stack; `done` says goodbye.
  */
 import { connect } from 'node:net';

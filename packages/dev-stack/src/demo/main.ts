@@ -6,7 +6,7 @@ import { listenForSignals, untilAborted } from '../interrupt.ts';
 import { startStack } from '../stack.ts';
 import { findStackFile } from '../stack-file.ts';
 import { openConversation } from './conversation.ts';
-import { type DemoPlace, playLifeOfAnApp } from './life-of-an-app.ts';
+import { type DemoPlace, makeDemoCalls } from './demo-calls.ts';
 
 try {
   await play();
@@ -38,7 +38,7 @@ async function play(): Promise<void> {
 
 async function playAt(place: DemoPlace): Promise<void> {
   const talk = openConversation((text) => console.log(text));
-  await playLifeOfAnApp(talk, place);
+  await makeDemoCalls(talk, place);
   const { surprises } = talk;
   if (surprises.length > 0) {
     throw new Error(`\nNot as the contract says:\n${surprises.map((each) => `  ${each}`).join('\n')}`);

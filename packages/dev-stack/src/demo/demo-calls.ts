@@ -26,8 +26,8 @@ const APPROVED: readonly Scope[] = [
   'read:profile',
 ];
 
-/** An app registers, is allowed a part of what it asks for, reads, refreshes, and is cut off. */
-export async function playLifeOfAnApp(talk: Conversation, place: DemoPlace): Promise<void> {
+/** The calls of the demo: an app registers, is allowed a part of what it asks for, reads, refreshes, and is cut off. */
+export async function makeDemoCalls(talk: Conversation, place: DemoPlace): Promise<void> {
   const developer = await signIn(talk, place, 'developer', 'A developer signs in at the identity provider');
   const client = await registerApp(talk, place, developer);
   const pendingId = await askForEverything(talk, place, client);
