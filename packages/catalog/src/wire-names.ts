@@ -12,6 +12,20 @@ export type PendingStatus = (typeof PENDING_STATUSES)[number];
 export const GRANT_STATUSES = ['active', 'expired', 'revoked'] as const;
 export type GrantStatus = (typeof GRANT_STATUSES)[number];
 
+/** Why a recorded access was refused (contract section 8). */
+export const REFUSAL_REASONS = [
+  'TOKEN_EXPIRED',
+  'TOKEN_REVOKED',
+  'FAMILY_REVOKED',
+  'GRANT_REVOKED',
+  'GRANT_EXPIRED',
+  'SCOPE_WITHDRAWN',
+  'APP_NOT_ALIVE',
+  'WINDOW_CHANGED',
+  'RESTORE_UNCONFIRMED',
+] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
 /** Widths of a trend point (interface.md 4.1). */
 export const TREND_BUCKETS = ['hour', 'day'] as const;
 export type TrendBucket = (typeof TREND_BUCKETS)[number];

@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import {
+  ImportState,
   IngestionService,
   type PutProfileRequest,
   type PutReadingsRequest,
@@ -41,7 +42,7 @@ export interface FakeImport {
   run: number;
   position: bigint;
   report: string;
-  state: string;
+  state: ImportState;
 }
 
 export async function startFakeIngestion(): Promise<FakeIngestion> {
@@ -134,12 +135,12 @@ function requireImport(
 
 function startImport(fake: FakeIngestion, { userId, format, digest, size, again }: StartImportRequest) {
   const key = createMessageText([userId, format, digest]);
-  const known = fake.imports.get(key) ?? { format, digest, size, run: 0, state: 'finished' };
+  const known = fake.imports.get(key) ?? { format, digest, size, run: 0, state: ImportState.FINISHED };
   const anew = { run: known.run + 1, position: 0n, report: '' };
   const begun = {
     ...known,
-    ...(again || known.state === 'finished' ? anew : {}),
-    state: 'running',
+    ...(again || known.state === ImportState.FINISHED ? anew : {}),
+    state: ImportState.RUNNING,
   } as FakeImport;
   fake.imports.set(key, begun);
   return { run: begun.run, position: begun.position, report: begun.report };
@@ -149,8 +150,8 @@ function reportImport(fake: FakeIngestion, { userId, format, digest, ...progress
   const known = fake.imports.get(createMessageText([userId, format, digest]));
   if (known === undefined) throw new AppError('not_found');
   const { run, position, report, state } = progress;
-  const counts = run === known.run && known.state !== 'finished';
-  if (counts && (state === 'finished' || position >= known.position))
+  const counts = run === known.run && known.state !== ImportState.FINISHED;
+  if (counts && (state === ImportState.FINISHED || position >= known.position))
     Object.assign(known, { position, report, state });
   return {};
 }

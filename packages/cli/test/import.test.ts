@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import type { ImportedReading } from '@phds/importers/ingest/imported-item';
 import type { Importer, ImportSink } from '@phds/importers/ingest/importer';
 import { UnusableFile } from '@phds/importers/ingest/unusable-file';
@@ -170,7 +171,7 @@ describe('the list of imports', () => {
 
   test('says which were not heard of any more', async () => {
     await run(countingImporter());
-    for (const known of service.imports.values()) known.state = 'running';
+    for (const known of service.imports.values()) known.state = ImportState.RUNNING;
     expect(JSON.parse(await list(true))).toMatchObject({ imports: [{ state: 'interrupted' }] });
   });
 });

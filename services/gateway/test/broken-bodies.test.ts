@@ -10,7 +10,7 @@ let gateway: TestGateway;
 let session: string;
 beforeAll(async () => {
   gateway = await startTestGateway();
-  gateway.backends.answer({ introspect: () => liveToken(), getProfile: () => documentOf({ data: {} }) });
+  gateway.backends.answer({ introspect: () => liveToken(), read: () => documentOf({ data: {} }) });
   session = await gateway.sessions.issueSession('ada');
 });
 afterEach(() => {

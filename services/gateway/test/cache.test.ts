@@ -11,7 +11,7 @@ import { applyEviction } from '../src/cache/evictions.ts';
 import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 const silent = createLogger({ service: 'gateway', level: 'silent' });
-const listReadings = () => documentOf({ data: [] });
+const noReadings = () => documentOf({ data: [] });
 let gateway: TestGateway;
 let token: string;
 
@@ -22,7 +22,7 @@ afterAll(async () => gateway[Symbol.asyncDispose]());
 beforeEach(() => {
   gateway.service.cache.clear();
   gateway.backends.calls.length = 0;
-  gateway.backends.answer({ introspect: () => liveToken(), listReadings });
+  gateway.backends.answer({ introspect: () => liveToken(), read: noReadings });
   token = newSecret('access_token');
 });
 
@@ -47,7 +47,7 @@ describe('the facts about a live token', () => {
         await gate.promise;
         return liveToken();
       },
-      listReadings,
+      read: noReadings,
     });
     const reads = Array.from({ length: 20 }, () => read());
     gate.resolve();
@@ -67,7 +67,7 @@ describe('the facts about a live token', () => {
 
   test('expire with the token', async () => {
     const expiresAt = timestampFromDate(new Date(gateway.clock.now().getTime() + 10_000));
-    gateway.backends.answer({ introspect: () => liveToken({ principal: { expiresAt } }), listReadings });
+    gateway.backends.answer({ introspect: () => liveToken({ principal: { expiresAt } }), read: noReadings });
     expect(await read()).toBe(200);
     gateway.clock.advance(10_000);
     gateway.backends.answer({ introspect: () => ({ status: TokenStatus.EXPIRED }) });
@@ -89,7 +89,7 @@ describe('the facts about a live token', () => {
     async (reason) => {
       gateway.backends.answer({
         introspect: () => liveToken(),
-        listReadings: () => {
+        read: () => {
           throw reason === 'unauthorized' ? unauthorized() : new AppError(reason);
         },
       });
@@ -101,10 +101,10 @@ describe('the facts about a live token', () => {
   test('are always renewed before CONSENT_REQUIRED is returned', async () => {
     gateway.backends.answer({
       introspect: () => liveToken({ grant: { scopes: ['read:mood'] } }),
-      listReadings,
+      read: noReadings,
     });
     expect(await read()).toBe(403);
-    gateway.backends.answer({ introspect: () => liveToken(), listReadings });
+    gateway.backends.answer({ introspect: () => liveToken(), read: noReadings });
     expect(await read()).toBe(200);
   });
 });
@@ -123,7 +123,7 @@ describe('an eviction', () => {
     ['another grant', () => evict({ subject: { case: 'grantId', value: 'fam_a' } }), false],
     ['nothing at all', () => evict({}), true],
   ])('of %s', async (_, apply, forgotten) => {
-    gateway.backends.answer({ introspect: owned('app_a', 'fam_a', 'grt_a'), listReadings });
+    gateway.backends.answer({ introspect: owned('app_a', 'fam_a', 'grt_a'), read: noReadings });
     await read();
     apply();
     await read();
@@ -144,14 +144,14 @@ describe('an eviction', () => {
         await gate.promise;
         return liveToken();
       },
-      listReadings,
+      read: noReadings,
     });
     const first = read();
     await asked.promise;
     evict({ subject: { case: 'grantId', value: 'grt_one' } });
     gateway.backends.answer({ introspect: () => liveToken({ grant: { status: GrantStatus.REVOKED } }) });
     expect(await read()).toBe(403);
-    gateway.backends.answer({ introspect: () => liveToken(), listReadings });
+    gateway.backends.answer({ introspect: () => liveToken(), read: noReadings });
     gateway.service.cache.clear();
     gate.resolve();
     expect(await first).toBe(200);

@@ -24,7 +24,7 @@ interface Init {
 }
 
 function answer(answers: Answers): void {
-  gateway.backends.answer({ introspect: () => liveToken(), listReadings: () => READINGS, ...answers });
+  gateway.backends.answer({ introspect: () => liveToken(), read: () => READINGS, ...answers });
 }
 
 async function get(path: string, headers: Record<string, string> = {}) {
@@ -59,13 +59,13 @@ describe('the order of checks', () => {
     ['method before scope', HEART, { method: 'DELETE' }, { introspect: noScope }, 405, 'INVALID_REQUEST'],
     ['scope before consent', HEART, {}, { introspect: noScope }, 403, 'INSUFFICIENT_SCOPE'],
     ['consent before parameters', `${HEART}?page=0`, {}, { introspect: ended }, 403, 'CONSENT_REQUIRED'],
-    ['parameters before data', `${HEART}?page=0`, {}, { listReadings: away }, 400, 'INVALID_REQUEST'],
+    ['parameters before data', `${HEART}?page=0`, {}, { read: away }, 400, 'INVALID_REQUEST'],
   ])('is %s', async (_, path, init, answers, status, code) => {
     answer(answers);
     const response = await gateway.fetch(path, { ...init, headers: { ...bearer(), ...init.headers } });
     const body = JSON.parse(await response.text());
     expect([response.status, body.code]).toEqual([status, code]);
-    expect(gateway.backends.callsOf('listReadings')).toHaveLength(0);
+    expect(gateway.backends.callsOf('read')).toHaveLength(0);
     if (status !== 401) expect(response.headers.get('api-version')).toBe('1');
     if (status !== 401) expect(response.headers.has('ratelimit')).toBe(true);
   });
@@ -118,7 +118,7 @@ test('deprecation and sunset headers are sent as configured', async () => {
     API_V1_DEPRECATION: '2026-01-01T00:00:00Z',
     API_V1_SUNSET: '2027-01-01T00:00:00Z',
   });
-  retiring.backends.answer({ introspect: () => liveToken(), listReadings: () => READINGS });
+  retiring.backends.answer({ introspect: () => liveToken(), read: () => READINGS });
   const { headers } = await retiring.fetch(HEART, { headers: bearer() });
   expect([headers.get('deprecation'), headers.get('sunset')]).toEqual([
     '@1767225600',

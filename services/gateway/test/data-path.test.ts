@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { DATA_PATHS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { AppError, invalidRequest, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
+import { toReadEndpoint } from '@phds/service-kit/read-endpoints';
 import type { Answers } from './fake-backends.ts';
 import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
 
@@ -19,7 +20,7 @@ beforeEach(() => {
 });
 
 function answer(answers: Answers): void {
-  gateway.backends.answer({ introspect: () => liveToken(), listReadings: () => READINGS, ...answers });
+  gateway.backends.answer({ introspect: () => liveToken(), read: () => READINGS, ...answers });
 }
 
 async function get(path: string, headers: Record<string, string> = {}) {
@@ -31,9 +32,9 @@ async function get(path: string, headers: Record<string, string> = {}) {
 describe('an admitted request', () => {
   test('returns the document byte for byte, with the headers of the contract', async () => {
     const document = documentOf({ data: [{ id: 'rdg_1', value: 61.5 }], pagination: { page: 1 } });
-    answer({ listReadings: () => document });
+    answer({ read: () => document });
     const response = await gateway.fetch(HEART, { headers: bearer() });
-    expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from(document.document.body));
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(Buffer.from(document.body));
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'application/json; charset=utf-8',
       'cache-control': 'no-store',
@@ -50,56 +51,44 @@ describe('an admitted request', () => {
     answer({});
     const query = 'from=2026-01-01T00:00:00+02:00&to=2026-02-01&type=heart%20rate&page=2&pageSize=500';
     const { response } = await get(`${HEART}?${query}`);
-    expect(gateway.backends.callsOf('listReadings')).toMatchObject([
+    expect(gateway.backends.callsOf('read')).toMatchObject([
       {
         assertion: 'assertion-1',
         request: {
           category: 'heart',
-          query: {
+          parameters: {
             page: { page: 2, pageSize: 100 },
             from: '2026-01-01T00:00:00+02:00',
             to: '2026-02-01',
             type: 'Heart Rate',
-            requestId: response.headers.get('x-request-id'),
           },
+          requestId: response.headers.get('x-request-id'),
         },
       },
     ]);
   });
 
-  test.each(DATA_PATHS.map(({ path, scope }) => [path.replace('{id}', 'med_1'), scope]))(
-    '%s requires the scope %s and no other',
-    async (path, scope) => {
-      const document = () => documentOf({ data: {} });
-      const answers = {
-        listReadings: document,
-        getAggregations: document,
-        listTrends: document,
-        listSymptoms: document,
-        listMedications: document,
-        listAdherence: document,
-        listConditions: document,
-        listAllergies: document,
-        listAppointments: document,
-        listWeight: document,
-        listMood: document,
-        listReports: document,
-        getProfile: document,
-        listEhr: document,
-      };
-      answer({ ...answers, introspect: () => liveToken({ principal: { scopes: [scope] } }) });
+  test.each(DATA_PATHS.map((path) => [path.path.replace('{id}', 'med_1'), path] as const))(
+    '%s requires its scope and no other, and is requested by its endpoint',
+    async (path, { scope, endpoint, category }) => {
+      answer({ introspect: () => liveToken({ principal: { scopes: [scope] } }) });
       expect((await get(path)).status).toBe(200);
+      expect(gateway.backends.callsOf('read')[0]?.request).toMatchObject({
+        endpoint: toReadEndpoint(endpoint),
+        category: category ?? '',
+        medicationId: endpoint === 'adherence' ? 'med_1' : '',
+      });
       const others = SCOPE_NAMES.filter((name) => name !== scope);
-      answer({ ...answers, introspect: () => liveToken({ principal: { scopes: others } }) });
+      answer({ introspect: () => liveToken({ principal: { scopes: others } }) });
       const { status, body } = await get(path);
       expect([status, body.code, body.requiredScope]).toEqual([403, 'INSUFFICIENT_SCOPE', scope]);
     },
   );
 
   test('forwards a medication id decoded', async () => {
-    answer({ listAdherence: () => documentOf({ data: [] }) });
+    answer({ read: () => documentOf({ data: [] }) });
     await get('/api/v1/medications/a%20b%2Fc+d/adherence');
-    expect(gateway.backends.callsOf('listAdherence')[0]?.request).toMatchObject({ medicationId: 'a b/c+d' });
+    expect(gateway.backends.callsOf('read')[0]?.request).toMatchObject({ medicationId: 'a b/c+d' });
   });
 });
 
@@ -115,7 +104,7 @@ describe('Link', () => {
   });
 
   test('links back from a page beyond the end, and has no Link for single objects', async () => {
-    answer({ getProfile: () => documentOf({ data: {} }) });
+    answer({});
     const { response } = await get(`${HEART}?page=9`);
     expect(response.headers.get('link')).toBe(
       `<${HEART}?page=1>; rel="first", <${HEART}?page=3>; rel="prev", <${HEART}?page=3>; rel="last"`,
@@ -133,7 +122,7 @@ describe('If-None-Match', () => {
       expect([status, body, response.headers.get('etag')]).toEqual([304, null, '"e1"']);
       expect(response.headers.get('api-version')).toBe('1');
       // The access is still recorded: health-data was called.
-      expect(gateway.backends.callsOf('listReadings')).toHaveLength(1);
+      expect(gateway.backends.callsOf('read')).toHaveLength(1);
     },
   );
 
@@ -155,7 +144,7 @@ describe('an error of health-data', () => {
     ['token expired', new AppError('token_expired'), 401, 'TOKEN_EXPIRED'],
   ])('%s becomes its status and code', async (_, error, status, code) => {
     answer({
-      listReadings: () => {
+      read: () => {
         throw error;
       },
     });
@@ -175,13 +164,13 @@ describe('an error of health-data', () => {
         assertion += 1;
         return { ...liveToken(), assertion: `assertion-${assertion}` };
       },
-      listReadings: (_, { requestHeader }) => {
+      read: (_, { requestHeader }) => {
         if (requestHeader.get('phds-assertion') === 'assertion-1') throw new AppError('assertion_stale');
         return READINGS;
       },
     });
     expect((await get(HEART)).status).toBe(200);
-    expect(gateway.backends.callsOf('listReadings').map((call) => call.assertion)).toEqual([
+    expect(gateway.backends.callsOf('read').map((call) => call.assertion)).toEqual([
       'assertion-1',
       'assertion-2',
     ]);
@@ -189,12 +178,12 @@ describe('an error of health-data', () => {
 
   test('an assertion that stays stale is answered with 503 after one retry', async () => {
     answer({
-      listReadings: () => {
+      read: () => {
         throw new AppError('assertion_stale');
       },
     });
     expect((await get(HEART)).body).toMatchObject({ status: 503, code: 'INTERNAL_ERROR' });
-    expect(gateway.backends.callsOf('listReadings')).toHaveLength(2);
+    expect(gateway.backends.callsOf('read')).toHaveLength(2);
   });
 });
 
@@ -209,7 +198,7 @@ describe('without facts about consent', () => {
     const userless = { userId: '', grantId: '', familyId: '' };
     answer({ introspect: () => ({ ...liveToken({ principal: userless }), assertion: '' }) });
     expect((await get(HEART)).body).toMatchObject({ status: 403, code: 'CONSENT_REQUIRED' });
-    expect(gateway.backends.callsOf('listReadings')).toHaveLength(0);
+    expect(gateway.backends.callsOf('read')).toHaveLength(0);
   });
 
   test('a token whose grant has lost the scope gets CONSENT_REQUIRED', async () => {

@@ -11,7 +11,7 @@ const token = newSecret('access_token');
 function answer(gateway: TestGateway, status = TokenStatus.LIVE): void {
   gateway.backends.answer({
     introspect: () => (status === TokenStatus.LIVE ? liveToken() : { status }),
-    listReadings: () => documentOf({ data: [] }),
+    read: () => documentOf({ data: [] }),
     issueToken: ({ client }) => {
       if (client?.clientSecret !== 'right') throw unauthorized();
       return { accessToken: 'x' };
@@ -106,7 +106,7 @@ describe('failed authentications', () => {
     // Refused by the record step only: the gateway has cached the token as live.
     gateway.backends.answer({
       introspect: () => liveToken(),
-      listReadings: () => {
+      read: () => {
         throw unauthorized();
       },
     });
@@ -121,7 +121,7 @@ describe('failed authentications', () => {
     for (const reason of ['internal', 'caller_not_admitted'] as const) {
       gateway.backends.answer({
         introspect: () => liveToken(),
-        listReadings: () => {
+        read: () => {
           throw new AppError(reason);
         },
       });

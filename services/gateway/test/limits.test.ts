@@ -18,7 +18,7 @@ function answer(gateway: TestGateway, users: Readonly<Record<string, string>> = 
       const userId = byHash.get(Buffer.from(tokenHash).toString('hex')) ?? 'ada';
       return liveToken({ principal: { userId } });
     },
-    listReadings: () => documentOf({ data: [] }),
+    read: () => documentOf({ data: [] }),
   });
 }
 
@@ -80,7 +80,7 @@ describe('requests of all apps for one person', () => {
     gateway.backends.answer({
       introspect: ({ tokenHash }) =>
         liveToken({ principal: principals.get(Buffer.from(tokenHash).toString('hex')) ?? {} }),
-      listReadings: () => documentOf({ data: [] }),
+      read: () => documentOf({ data: [] }),
     });
     return (clientId: string, userId: string) => {
       const issued = newSecret('access_token');
@@ -126,7 +126,7 @@ describeWithRedis('with Redis', () => {
       gateway.backends.answer({
         introspect: ({ tokenHash }) =>
           liveToken({ principal: { userId: Buffer.from(tokenHash).toString('hex') } }),
-        listReadings: () => documentOf({ data: [] }),
+        read: () => documentOf({ data: [] }),
       });
     }
     const admin = new Redis(redis.url);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CountRefusalsRequest } from '@phds/contracts/phds/consent/v1/access_pb';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { AppError, type Reason, unauthorized, unavailable } from '@phds/service-kit/errors';
 import { newSecret } from '@phds/service-kit/secrets';
 import { eventually } from '@phds/test-kit/conditions';
@@ -98,9 +99,9 @@ describe('a gateway', () => {
     gateway = await startTestGateway({ USAGE_INTERVAL_MS: '10', LIMIT_APP_USER_PER_MINUTE: '8' });
     gateway.backends.answer({
       introspect: () => liveToken({ principal: { scopes: ['read:mood', 'read:medications'] } }),
-      listMood: () => documentOf({ data: [] }),
-      listAdherence: () => {
-        throw new AppError('not_found');
+      read: ({ endpoint }) => {
+        if (endpoint === Endpoint.ADHERENCE) throw new AppError('not_found');
+        return documentOf({ data: [] });
       },
     });
   });
@@ -155,7 +156,7 @@ describe('a gateway', () => {
   test('include a token that the record step found revoked, and exclude tokens that were never live', async () => {
     gateway.backends.answer({
       introspect: () => liveToken(),
-      listMood: () => {
+      read: () => {
         throw unauthorized();
       },
     });

@@ -108,7 +108,7 @@ export function liveToken({ principal, grant = {} }: Facts = {}) {
 
 /** An answer of health-data. */
 export function documentOf(body: unknown, { etag = '"e1"', total = 1 } = {}) {
-  return { document: { body: new TextEncoder().encode(JSON.stringify(body)), etag, total } };
+  return { body: new TextEncoder().encode(JSON.stringify(body)), etag, total };
 }
 
 /** The header field with the given access token, or with a new one. */

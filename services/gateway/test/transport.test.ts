@@ -10,7 +10,7 @@ import { bearer, documentOf, liveToken, startTestGateway, type TestGateway } fro
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startTestGateway({ PUBLIC_URL: 'https://health.test' });
-  gateway.backends.answer({ introspect: () => liveToken(), getProfile: () => documentOf({ data: {} }) });
+  gateway.backends.answer({ introspect: () => liveToken(), read: () => documentOf({ data: {} }) });
 });
 afterAll(async () => gateway[Symbol.asyncDispose]());
 

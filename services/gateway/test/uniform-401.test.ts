@@ -83,7 +83,7 @@ describe('under /api every cause gets the same bytes', () => {
     [
       'the record step refusing',
       `${HEART}\r\nAuthorization: Bearer ${at}`,
-      { introspect: () => liveToken(), listReadings: refuse },
+      { introspect: () => liveToken(), read: refuse },
     ],
     ['an unknown route', 'GET /api/v1/nothing HTTP/1.1'],
     ['an unknown version', 'GET /api/v9/profile HTTP/1.1'],

@@ -1,6 +1,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { REFUSAL_REASONS } from '@phds/catalog/wire-names';
+import { Verdict, VerdictSchema } from '@phds/contracts/phds/consent/v1/access_pb';
 import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest, notFound } from '@phds/service-kit/errors';
@@ -135,6 +136,7 @@ describe('users', () => {
   });
 
   test('list who read what', async () => {
+    const refused = VerdictSchema.values.map(({ number }) => number).slice(2);
     const record = (verdict: Verdict) => ({
       id: 'acc_1',
       at: time,
@@ -143,7 +145,7 @@ describe('users', () => {
       verdict,
     });
     gateway.backends.answer({
-      listAccesses: () => ({ accesses: [record(Verdict.RELEASED), record(Verdict.GRANT_REVOKED)], total: 2 }),
+      listAccesses: () => ({ accesses: [Verdict.RELEASED, ...refused].map(record), total: 10 }),
     });
     const { body } = await call(
       'GET',
@@ -162,7 +164,9 @@ describe('users', () => {
       outcome: 'released',
       reason: null,
     });
-    expect(body.data[1]).toMatchObject({ outcome: 'refused', reason: 'GRANT_REVOKED' });
+    expect(body.data.slice(1)).toMatchObject(
+      REFUSAL_REASONS.map((reason) => ({ outcome: 'refused', reason })),
+    );
     expect(gateway.backends.callsOf('listAccesses')[0]?.request).toMatchObject({
       grantId: 'grt_1',
       scope: 'read:mood',

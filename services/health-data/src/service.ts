@@ -156,7 +156,7 @@ function createRpcServices(
   const rebuild = (userId: string) => withoutDeadline(() => rebuilds.request(userId));
   const eraser = createPgUserEraser(pool);
   return [
-    healthDataService({ verifyAssertion, data, recorder, publicIds }),
+    healthDataService(verifyAssertion, { data, recorder, publicIds }),
     previewService(verifySession, data, publicIds),
     ingestionService({
       readingWriter: createPgReadingWriter(pool, rebuild),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { at, bodyOf, type Harness, reasonOf, refusalOf, startHarness } from './harness.ts';
 import { read as readFrom } from './record-reader.ts';
 
@@ -18,10 +19,15 @@ const read = (...args: Parameters<typeof readFrom> extends [unknown, ...infer Re
   readFrom(harness, ...args);
 
 async function adherence(userId: string, medicationId: string, query: object = {}) {
-  return bodyOf(await harness.reads.listAdherence({ query, medicationId }, await harness.about(userId)));
+  return bodyOf(
+    await harness.reads.read(
+      { endpoint: Endpoint.ADHERENCE, parameters: query, medicationId },
+      await harness.about(userId),
+    ),
+  );
 }
 
-describe('ListAdherence', () => {
+describe('adherence', () => {
   const dose = (medicationKey: string, value: object) => ({
     ...key(),
     record: { case: 'adherenceEntry' as const, value: { medicationKey, status: 'taken', ...value } },
@@ -40,7 +46,7 @@ describe('ListAdherence', () => {
       dose('med-a', { scheduledAt: at('2026-01-02T08:00:00Z'), status: 'skipped', reason: 'Felt fine' }),
       dose('med-b', { scheduledAt: at('2026-01-02T08:00:00Z'), status: 'missed' }),
     ]);
-    const { data: medications } = await read('listMedications', 'patient');
+    const { data: medications } = await read('medications', 'patient');
     expect(await adherence('patient', medications[0].id)).toEqual({
       data: [
         {
@@ -74,7 +80,7 @@ describe('ListAdherence', () => {
   });
 
   test('an unknown and a foreign medication are not found, indistinguishably, and recorded all the same', async () => {
-    const { data: medications } = await read('listMedications', 'patient');
+    const { data: medications } = await read('medications', 'patient');
     harness.consent.forget();
     const ids = [medications[0].id, `med_${'0'.repeat(32)}`, 'med_', "x' OR 1=1"];
     const refusals = await Promise.all(ids.map((id) => refusalOf(adherence('somebody-else', id))));

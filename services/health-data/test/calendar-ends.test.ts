@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { at, bodyOf, type Harness, reading, startHarness } from './harness.ts';
 import { read } from './record-reader.ts';
 
@@ -27,13 +28,13 @@ const WIDEST = [
   { from: '0001-01-01T00:00:00+23:59', to: '9999-12-31T23:59:59-23:59' },
 ];
 
-test.each(['listSymptoms', 'listConditions', 'listEhr', 'listWeight'] as const)(
+test.each(['symptoms', 'conditions', 'ehr', 'weight'] as const)(
   '%s takes the first and the last of all dates and instants',
-  async (rpc) => {
+  async (endpoint) => {
     for (const query of WIDEST) {
-      expect((await read(harness, rpc, USER, query)).pagination.total).toBe(1);
-      expect((await read(harness, rpc, USER, { from: query.to })).pagination.total).toBe(0);
-      expect((await read(harness, rpc, USER, { to: query.from })).pagination.total).toBe(0);
+      expect((await read(harness, endpoint, USER, query)).pagination.total).toBe(1);
+      expect((await read(harness, endpoint, USER, { from: query.to })).pagination.total).toBe(0);
+      expect((await read(harness, endpoint, USER, { to: query.from })).pagination.total).toBe(0);
     }
   },
 );
@@ -44,10 +45,15 @@ test.each(['UTC', 'Europe/Berlin', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
     for (const window of WIDEST) {
       const list = async (query: object, dataFrom: string | null = null) => {
         const options = await harness.about(USER, { dataFrom });
-        const readings = await harness.reads.listReadings({ category: 'body-composition', query }, options);
+        const readings = await harness.reads.read(
+          { endpoint: Endpoint.HEALTH_DATA, category: 'body-composition', parameters: query },
+          options,
+        );
         const zoned = { ...query, timeZone };
-        const points = await harness.reads.listTrends({ query: zoned }, options);
-        const summary = bodyOf(await harness.reads.getAggregations({ query: zoned }, options)).data;
+        const points = await harness.reads.read({ endpoint: Endpoint.TRENDS, parameters: zoned }, options);
+        const summary = bodyOf(
+          await harness.reads.read({ endpoint: Endpoint.AGGREGATIONS, parameters: zoned }, options),
+        ).data;
         return [bodyOf(readings).pagination.total, bodyOf(points).pagination.total, summary.metrics.length];
       };
       expect(await list(window)).toEqual([1, 1, 1]);

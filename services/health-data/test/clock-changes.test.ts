@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Endpoint, TrendBucket } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { bodyOf, type Harness, reading, startHarness } from './harness.ts';
 
 let harness: Harness;
@@ -7,8 +8,13 @@ beforeAll(async () => {
 });
 afterAll(async () => harness[Symbol.asyncDispose]());
 
-async function trend(userId: string, query: object, bucket = '') {
-  return bodyOf(await harness.reads.listTrends({ query, bucket }, await harness.about(userId)));
+async function trend(userId: string, query: object, bucket = TrendBucket.UNSPECIFIED) {
+  return bodyOf(
+    await harness.reads.read(
+      { endpoint: Endpoint.TRENDS, parameters: { ...query, bucket } },
+      await harness.about(userId),
+    ),
+  );
 }
 
 test.each([
@@ -33,7 +39,7 @@ test.each([
   const { data: days } = await trend(userId, query);
   expect(days).toHaveLength(3);
   expect(days[1]).toMatchObject({ start, end, count: hours, sum: hours });
-  const { data: hourly } = await trend(userId, query, 'hour');
+  const { data: hourly } = await trend(userId, query, TrendBucket.HOUR);
   expect(hourly).toHaveLength(hours + 2);
   expect(new Set(hourly.map((point: { start: string }) => point.start)).size).toBe(hours + 2);
   const windowed = await trend(userId, { ...query, from: date, to: end });
@@ -47,7 +53,7 @@ test('where the clock moves by half an hour, hours neither overlap nor reach bey
     reading('Steps', '2025-10-04T15:20:00Z', 3),
     reading('Steps', '2025-10-04T15:40:00Z', 4),
   ]);
-  const { data } = await trend('half', { timeZone: 'Australia/Lord_Howe' }, 'hour');
+  const { data } = await trend('half', { timeZone: 'Australia/Lord_Howe' }, TrendBucket.HOUR);
   expect(data.map(({ start, end, sum }: Record<string, unknown>) => [start, end, sum])).toEqual([
     ['2025-10-05T02:30:00+11:00', '2025-10-05T03:00:00+11:00', 4],
     ['2025-10-05T01:00:00+10:30', '2025-10-05T02:30:00+11:00', 3],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Endpoint, TrendBucket } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { bodyOf, type Harness, reading, startHarness } from './harness.ts';
 
 // The rollups are of Berlin. New York's hours are the same, so its answers come from rollups of hours; Kathmandu's come from the
@@ -46,10 +47,13 @@ function everyQuarter(first: string, count: number) {
   });
 }
 
-async function trend(query: object, { userId = USER, bucket = '', dataFrom = null as string | null } = {}) {
+async function trend(
+  query: object,
+  { userId = USER, bucket = TrendBucket.UNSPECIFIED, dataFrom = null as string | null } = {},
+) {
   const options = await harness.about(userId, { dataFrom });
-  const request = { query: { page: { page: 1, pageSize: 100 }, ...query }, bucket };
-  return bodyOf(await harness.reads.listTrends(request, options)).data as Point[];
+  const parameters = { page: { page: 1, pageSize: 100 }, ...query, bucket };
+  return bodyOf(await harness.reads.read({ endpoint: Endpoint.TRENDS, parameters }, options)).data as Point[];
 }
 
 /** Points as `start end count`. */
@@ -81,7 +85,7 @@ describe.each(ZONES)('in %s', (timeZone, offset) => {
 
     test('of an hour that the window cuts begins and ends with the window', async () => {
       const window = { from: `2025-06-02T03:20:00${offset}`, to: `2025-06-02T04:40:00.500${offset}` };
-      expect(await boundsOf({ type, timeZone, ...window }, { bucket: 'hour' })).toEqual([
+      expect(await boundsOf({ type, timeZone, ...window }, { bucket: TrendBucket.HOUR })).toEqual([
         `2025-06-02T04:00:00${offset} ${window.to} 3`,
         `${window.from} 2025-06-02T04:00:00${offset} 2`,
       ]);
@@ -102,11 +106,19 @@ describe.each(ZONES)('in %s', (timeZone, offset) => {
   test('the newest day of an additive type that the window cuts is told with the beginning of the window', async () => {
     const from = `2025-06-02T03:20:00${offset}`;
     const query = { type: 'Steps', timeZone, from, to: `2025-06-02T15:00:00${offset}` };
-    const { data } = bodyOf(await harness.reads.getAggregations({ query }, await harness.about(USER)));
+    const { data } = bodyOf(
+      await harness.reads.read(
+        { endpoint: Endpoint.AGGREGATIONS, parameters: query },
+        await harness.about(USER),
+      ),
+    );
     expect(data.metrics[0].latest).toEqual({ value: 46, timestamp: new Date(from).toISOString() });
     const later = { ...query, to: `2025-06-03T01:00:00${offset}` };
     const { data: next } = bodyOf(
-      await harness.reads.getAggregations({ query: later }, await harness.about(USER)),
+      await harness.reads.read(
+        { endpoint: Endpoint.AGGREGATIONS, parameters: later },
+        await harness.about(USER),
+      ),
     );
     const midnight = new Date(`2025-06-03T00:00:00${offset}`).toISOString();
     expect(next.metrics[0].latest).toEqual({ value: 4, timestamp: midnight });

@@ -4,9 +4,9 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import {
-  type Document,
   HealthDataService,
   PreviewService,
+  type ReadResponse,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import {
   IngestionService,
@@ -182,9 +182,8 @@ export function at(instant: string) {
 }
 
 /** The JSON text of an answer. */
-export function textOf(response: { document?: Document | undefined }): string {
-  if (response.document === undefined) throw new Error('no document');
-  return new TextDecoder().decode(response.document.body);
+export function textOf({ body }: Pick<ReadResponse, 'body'>): string {
+  return new TextDecoder().decode(body);
 }
 
 interface Body {
@@ -193,7 +192,7 @@ interface Body {
   readonly pagination: { page: number; pageSize: number; total: number; totalPages: number };
 }
 
-export function bodyOf(response: { document?: Document | undefined }): Body {
+export function bodyOf(response: Pick<ReadResponse, 'body'>): Body {
   return JSON.parse(textOf(response)) as Body;
 }
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { at, bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
 
 let harness: Harness;
@@ -15,7 +17,7 @@ function start(userId: string, change: { digest?: string; again?: boolean } = {}
   return harness.ingestion.startImport({ userId, format: 'fhir', digest: DIGEST, size: 1000n, ...change });
 }
 
-function report(userId: string, run: number, position: number, state = 'running') {
+function report(userId: string, run: number, position: number, state = ImportState.RUNNING) {
   const key = { userId, format: 'fhir', digest: DIGEST };
   const text = JSON.stringify({ at: position });
   return harness.ingestion.reportImport({ ...key, run, position: BigInt(position), report: text, state });
@@ -31,13 +33,13 @@ describe('an import', () => {
     await report('goes-on', 1, 500);
     await report('goes-on', 1, 400);
     expect(await start('goes-on')).toMatchObject({ run: 1, position: 500n, report: '{"at":500}' });
-    await report('goes-on', 1, 700, 'failed');
+    await report('goes-on', 1, 700, ImportState.FAILED);
     expect(await start('goes-on')).toMatchObject({ run: 1, position: 700n });
   });
 
   test('that finished begins anew, as a new run', async () => {
     await start('anew');
-    await report('anew', 1, 1000, 'finished');
+    await report('anew', 1, 1000, ImportState.FINISHED);
     expect(await start('anew')).toMatchObject({ run: 2, position: 0n, report: '' });
     expect(await start('anew')).toMatchObject({ run: 2, position: 0n });
   });
@@ -63,23 +65,23 @@ describe('two runs of the same import', () => {
     expect(await start('two')).toMatchObject({ run: 1, position: 300n });
     await report('two', 1, 600);
     await report('two', 1, 450);
-    expect(await list('two')).toMatchObject([{ state: 'running', report: '{"at":600}' }]);
+    expect(await list('two')).toMatchObject([{ state: ImportState.RUNNING, report: '{"at":600}' }]);
   });
 
   test('the one that ends first ends the import; the other changes nothing any more', async () => {
     await start('ended');
     await report('ended', 1, 900);
-    await report('ended', 1, 800, 'finished');
+    await report('ended', 1, 800, ImportState.FINISHED);
     await report('ended', 1, 950);
-    await report('ended', 1, 950, 'failed');
-    await report('ended', 1, 950, 'finished');
-    expect(await list('ended')).toMatchObject([{ state: 'finished', report: '{"at":800}' }]);
+    await report('ended', 1, 950, ImportState.FAILED);
+    await report('ended', 1, 950, ImportState.FINISHED);
+    expect(await list('ended')).toMatchObject([{ state: ImportState.FINISHED, report: '{"at":800}' }]);
   });
 
   test('an earlier run says nothing about a later one', async () => {
     await start('later');
     await start('later', { again: true });
-    await report('later', 1, 900, 'finished');
+    await report('later', 1, 900, ImportState.FINISHED);
     expect(await start('later')).toMatchObject({ run: 2, position: 0n });
   });
 });
@@ -93,12 +95,12 @@ describe('the list', () => {
     await report('listed', 1, 10);
     await start('not-listed');
     expect(await list('listed')).toMatchObject([
-      { digest: 'c3'.repeat(32), state: 'running', report: '' },
+      { digest: 'c3'.repeat(32), state: ImportState.RUNNING, report: '' },
       {
         format: 'fhir',
         digest: DIGEST,
         size: 1000n,
-        state: 'running',
+        state: ImportState.RUNNING,
         report: '{"at":10}',
         startedAt: at(begun.toISOString()),
         reportedAt: at(harness.clock.now().toISOString()),
@@ -136,9 +138,10 @@ describe('what is put as part of an import', () => {
   async function countRows(userId: string): Promise<number> {
     const options = await harness.about(userId);
     const { reads } = harness;
-    const readings = bodyOf(await reads.listReadings({ category: 'heart' }, options)).pagination.total;
-    const conditions = bodyOf(await reads.listConditions({}, options)).pagination.total;
-    const profile = bodyOf(await reads.getProfile({}, options)).data;
+    const readings = bodyOf(await reads.read({ endpoint: Endpoint.HEALTH_DATA, category: 'heart' }, options))
+      .pagination.total;
+    const conditions = bodyOf(await reads.read({ endpoint: Endpoint.CONDITIONS }, options)).pagination.total;
+    const profile = bodyOf(await reads.read({ endpoint: Endpoint.PROFILE }, options)).data;
     return readings + conditions + (profile.name === null ? 0 : 1);
   }
 
@@ -173,13 +176,13 @@ describe('what does not fit', () => {
     ['a report that is no JSON', { report: '{' }, 'report'],
     ['a report that is no object', { report: '[]' }, 'report'],
     ['a report that is too long', { report: `{"a":"${'x'.repeat(256 * 1024)}"}` }, 'report'],
-    ['a state that is none', { state: 'paused' }, 'state'],
+    ['a state that is none', { state: 9 }, 'state'],
     ['a position beyond what counts exactly', { position: 2n ** 63n }, 'position'],
     ['a run beyond all runs', { run: 2 ** 32 - 1 }, 'run'],
   ])('is refused in a report: %s', async (_, change, parameter) => {
     await start('wrong');
     const key = { userId: 'wrong', format: 'fhir', digest: DIGEST };
-    const request = { ...key, run: 1, position: 1n, report: '{}', state: 'running', ...change };
+    const request = { ...key, run: 1, position: 1n, report: '{}', state: ImportState.RUNNING, ...change };
     const { violations } = await refusalOf(harness.ingestion.reportImport(request));
     expect(violations.map((violation) => violation.parameter)).toEqual([parameter]);
   });

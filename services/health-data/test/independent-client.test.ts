@@ -78,23 +78,23 @@ describe('a client of the .proto files alone', () => {
     );
     expect(put.result.inserted).toBe(1);
     const { headers } = await harness.about('ada');
-    const { document } = await call<{ document: { body: Buffer; etag: string; total: number } }>(
+    const { body, total } = await call<{ body: Buffer; etag: string; total: number }>(
       'HealthDataService',
-      'ListReadings',
-      { category: 'heart', query: { page: { page: 1, pageSize: 5 } } },
+      'Read',
+      { endpoint: 'ENDPOINT_HEALTH_DATA', category: 'heart', parameters: { page: { page: 1, pageSize: 5 } } },
       { ...headers, ...(await bearer('gateway')) },
     );
-    expect(JSON.parse(document.body.toString())).toMatchObject({
+    expect(JSON.parse(body.toString())).toMatchObject({
       data: [{ type: 'Heart Rate', value: 64, timestamp: '2026-01-02T10:00:00.000Z' }],
       pagination: { page: 1, pageSize: 5, total: 1, totalPages: 1 },
     });
-    expect(document.total).toBe(1);
+    expect(total).toBe(1);
   });
 
   test('is refused without a service token', async () => {
     const { headers } = await harness.about('ada');
     await expect(
-      call('HealthDataService', 'ListReadings', { category: 'heart' }, headers),
+      call('HealthDataService', 'Read', { endpoint: 'ENDPOINT_HEALTH_DATA', category: 'heart' }, headers),
     ).rejects.toMatchObject({
       code: status.PERMISSION_DENIED,
     });
@@ -103,15 +103,15 @@ describe('a client of the .proto files alone', () => {
   test('may as well speak JSON over HTTP', async () => {
     const { headers } = await harness.about('ada');
     const response = await fetch(
-      `http://127.0.0.1:${harness.connectPort}/phds.healthdata.v1.HealthDataService/ListReadings`,
+      `http://127.0.0.1:${harness.connectPort}/phds.healthdata.v1.HealthDataService/Read`,
       {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...headers, ...(await bearer('gateway')) },
-        body: '{"category":"heart"}',
+        body: '{"endpoint":"ENDPOINT_HEALTH_DATA","category":"heart"}',
       },
     );
     expect(response.status).toBe(200);
-    const { document } = (await response.json()) as { document: { body: string } };
-    expect(JSON.parse(Buffer.from(document.body, 'base64').toString()).pagination.total).toBe(1);
+    const { body } = (await response.json()) as { body: string };
+    expect(JSON.parse(Buffer.from(body, 'base64').toString()).pagination.total).toBe(1);
   });
 });

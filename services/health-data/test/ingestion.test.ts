@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import pg from 'pg';
 import { USER_TABLES } from '../src/store/pg-user-eraser.ts';
 import { at, bodyOf, type Harness, reading, refusalOf, startHarness } from './harness.ts';
@@ -17,7 +18,12 @@ afterAll(async () => {
 });
 
 async function heartOf(userId: string) {
-  return bodyOf(await harness.reads.listReadings({ category: 'heart' }, await harness.about(userId)));
+  return bodyOf(
+    await harness.reads.read(
+      { endpoint: Endpoint.HEALTH_DATA, category: 'heart' },
+      await harness.about(userId),
+    ),
+  );
 }
 
 /** The kept counts agree with the rows, whatever happened. */
@@ -205,7 +211,9 @@ describe('PutProfile', () => {
     const draft = { gender: 'robot', dateOfBirth: '1990-13-01', bloodType: 'C+', timeZone: 'Mars/Olympus' };
     const refusal = await refusalOf(harness.ingestion.putProfile({ userId: 'wrong', name: 'Ada', ...draft }));
     expect(refusal.violations.map(({ parameter }) => parameter)).toEqual(Object.keys(draft));
-    const { data } = bodyOf(await harness.reads.getProfile({}, await harness.about('wrong')));
+    const { data } = bodyOf(
+      await harness.reads.read({ endpoint: Endpoint.PROFILE }, await harness.about('wrong')),
+    );
     expect(data.name).toBeNull();
   });
 });

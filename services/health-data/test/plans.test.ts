@@ -3,7 +3,7 @@ import { METRICS } from '@phds/catalog/metrics';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
-import type { DataPorts } from '../src/app/data-reads.ts';
+import type { DataPorts } from '../src/app/resources.ts';
 import { POOL_SETTINGS } from '../src/store/database.ts';
 import { PrismaClient } from '../src/store/generated/client.ts';
 import { createPgProfiles } from '../src/store/pg-profiles.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
 import { BAD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
 import { bodyOf, type Harness, NOW, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
@@ -34,7 +35,12 @@ const withoutId = ({ id: _, ...shown }: { id: string }) => shown;
 describe('Preview', () => {
   test('shows the newest five as an app would get them but for their ids, the total, and daily points of the last 30 days', async () => {
     const { data } = await preview('read:health-data:heart');
-    const list = bodyOf(await harness.reads.listReadings({ category: 'heart' }, await harness.about('ada')));
+    const list = bodyOf(
+      await harness.reads.read(
+        { endpoint: Endpoint.HEALTH_DATA, category: 'heart' },
+        await harness.about('ada'),
+      ),
+    );
     expect(Object.keys(data)).toEqual(['scope', 'total', 'newest', 'trend']);
     expect(data).toMatchObject({ scope: 'read:health-data:heart', total: 9 });
     expect(data.newest.map(withoutId)).toEqual(list.data.slice(0, 5).map(withoutId));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { bodyOf, type Harness, reading, refusalOf, startHarness } from './harness.ts';
 
 let harness: Harness;
@@ -13,7 +14,8 @@ test('a default time zone is for a person who has none', async () => {
   const put = (profile: object) => harness.ingestion.putProfile({ userId: 'roams', ...profile });
   const zoneAfter = async (profile: object) => {
     await put(profile);
-    return bodyOf(await harness.reads.getAggregations({}, await harness.about('roams'))).data.timeZone;
+    return bodyOf(await harness.reads.read({ endpoint: Endpoint.AGGREGATIONS }, await harness.about('roams')))
+      .data.timeZone;
   };
   expect(await zoneAfter({ name: 'Ada', defaultTimeZone: 'Europe/Berlin' })).toBe('Europe/Berlin');
   expect(await zoneAfter({ defaultTimeZone: 'Asia/Tokyo' })).toBe('Europe/Berlin');
@@ -30,9 +32,19 @@ describe('a date beside an instant is judged by its midnight in the zone', () =>
   const morning = { from: '2026-01-02', to: '2026-01-01T23:00:00Z' };
   const lateEvening = { from: '2026-01-01T12:00:00Z', to: '2026-01-02' };
   const aggregate = async (query: object) =>
-    bodyOf(await harness.reads.getAggregations({ query }, await harness.about('islander'))).data;
+    bodyOf(
+      await harness.reads.read(
+        { endpoint: Endpoint.AGGREGATIONS, parameters: query },
+        await harness.about('islander'),
+      ),
+    ).data;
   const trend = async (query: object) =>
-    bodyOf(await harness.reads.listTrends({ query }, await harness.about('islander'))).data;
+    bodyOf(
+      await harness.reads.read(
+        { endpoint: Endpoint.TRENDS, parameters: query },
+        await harness.about('islander'),
+      ),
+    ).data;
 
   beforeAll(async () => {
     await harness.ingestion.putProfile({ userId: 'islander', timeZone: 'Pacific/Apia' });
@@ -59,7 +71,10 @@ describe('a date beside an instant is judged by its midnight in the zone', () =>
 
   test('for lists of readings a date is midnight UTC', async () => {
     const list = async (query: object) =>
-      harness.reads.listReadings({ category: 'activity', query }, await harness.about('islander'));
+      harness.reads.read(
+        { endpoint: Endpoint.HEALTH_DATA, category: 'activity', parameters: query },
+        await harness.about('islander'),
+      );
     expect(bodyOf(await list(lateEvening)).data).toHaveLength(1);
     expect((await refusalOf(list(morning))).violations[0]?.parameter).toBe('from');
   });

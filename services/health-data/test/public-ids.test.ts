@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { getMetric } from '@phds/catalog/metrics';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
 import { toReadingId, toRecordId } from '../src/app/row-ids.ts';
 import { type About, LIST_NAMES, LISTS, type ListName } from './data-lists.ts';
@@ -31,7 +32,7 @@ const asApp = (clientId: string, userId = 'ada') => harness.about(userId, { clie
 
 async function readAs(clientId: string, name: ListName, userId = 'ada') {
   const answer = await LISTS[name](harness, await asApp(clientId, userId));
-  return { etag: answer.document?.etag, text: textOf(answer), items: bodyOf(answer).data };
+  return { etag: answer.etag, text: textOf(answer), items: bodyOf(answer).data };
 }
 
 describe.each(LIST_NAMES)('the ids and the entity tag of %s', (name) => {
@@ -51,18 +52,19 @@ describe.each(LIST_NAMES)('the ids and the entity tag of %s', (name) => {
 
 test('an empty page and an answer without ids have another entity tag for another app, and none is a digest of the body', async () => {
   const answers = {
-    empty: (about: About) => harness.reads.listMood({ query: { page: { page: 9 } } }, about),
-    profile: (about: About) => harness.reads.getProfile({}, about),
-    trends: (about: About) => harness.reads.listTrends({}, about),
-    aggregations: (about: About) => harness.reads.getAggregations({}, about),
+    empty: (about: About) =>
+      harness.reads.read({ endpoint: Endpoint.MOOD, parameters: { page: { page: 9 } } }, about),
+    profile: (about: About) => harness.reads.read({ endpoint: Endpoint.PROFILE }, about),
+    trends: (about: About) => harness.reads.read({ endpoint: Endpoint.TRENDS }, about),
+    aggregations: (about: About) => harness.reads.read({ endpoint: Endpoint.AGGREGATIONS }, about),
   };
   for (const [name, read] of Object.entries(answers)) {
     const one = await read(await asApp('app_one'));
     const other = await read(await asApp('app_two'));
     expect([name, textOf(other)]).toEqual([name, textOf(one)]);
-    expect([name, other.document?.etag]).not.toEqual([name, one.document?.etag]);
+    expect([name, other.etag]).not.toEqual([name, one.etag]);
     const digest = hash('sha256', textOf(one), 'base64url');
-    expect([name, one.document?.etag]).not.toEqual([name, `"${digest.slice(0, 27)}"`]);
+    expect([name, one.etag]).not.toEqual([name, `"${digest.slice(0, 27)}"`]);
   }
 });
 
@@ -84,7 +86,9 @@ test("another app's id of a medication is not found, like an unknown one, and th
   const ids = [foreign, `med_${rowId}`, `med_${'0'.repeat(32)}`, 'med_', `rdg_${'0'.repeat(32)}`];
   const about = await asApp('app_one');
   const refusals = await Promise.all(
-    ids.map((medicationId) => refusalOf(harness.reads.listAdherence({ medicationId }, about))),
+    ids.map((medicationId) =>
+      refusalOf(harness.reads.read({ endpoint: Endpoint.ADHERENCE, medicationId }, about)),
+    ),
   );
   expect(new Set(refusals.map(({ reason, message }) => `${reason} ${message}`)).size).toBe(1);
   expect(refusals[0]?.reason).toBe('not_found');

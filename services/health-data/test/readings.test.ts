@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { bodyOf, type Harness, reading, refusalOf, startHarness, textOf } from './harness.ts';
 
 let harness: Harness;
@@ -10,12 +11,15 @@ afterAll(async () => harness[Symbol.asyncDispose]());
 beforeEach(() => harness.consent.forget());
 
 async function list(userId: string, query: object = {}, category = 'heart', dataFrom: string | null = null) {
-  return harness.reads.listReadings({ category, query }, await harness.about(userId, { dataFrom }));
+  return harness.reads.read(
+    { endpoint: Endpoint.HEALTH_DATA, category, parameters: query },
+    await harness.about(userId, { dataFrom }),
+  );
 }
 
 const HEX = '[0-9a-f]{32}';
 
-describe('ListReadings', () => {
+describe('readings', () => {
   test('answers exactly the documented fields, in order, newest first', async () => {
     await harness.putReadings('exact', [
       reading('Heart Rate', '2026-01-02T03:04:05.600Z', 72, { end: '2026-01-02T03:05:00Z' }),
@@ -36,8 +40,8 @@ describe('ListReadings', () => {
           '$',
       ),
     );
-    expect(response.document?.total).toBe(3);
-    expect(response.document?.etag).toMatch(/^"[A-Za-z0-9_-]{27}"$/);
+    expect(response.total).toBe(3);
+    expect(response.etag).toMatch(/^"[A-Za-z0-9_-]{27}"$/);
   });
 
   test('every category serves the metric types of its own and no other', async () => {
@@ -164,7 +168,7 @@ describe('ListReadings', () => {
   });
 
   test('the entity tag changes with the body and only then', async () => {
-    const etag = async () => (await list('tagged')).document?.etag;
+    const etag = async () => (await list('tagged')).etag;
     await harness.putReadings('tagged', [reading('Heart Rate', '2026-01-05T10:00:00Z', 70)]);
     const first = await etag();
     expect(await etag()).toBe(first);

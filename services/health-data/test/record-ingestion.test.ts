@@ -1,6 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { RecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { RecordKind, type RecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { at, bodyOf, type Harness, refusalOf, startHarness } from './harness.ts';
 
 type WireRecord = MessageInitShape<typeof RecordSchema>;
@@ -58,7 +59,9 @@ describe('PutRecords', () => {
       ...batch.slice(1),
     ];
     expect(await harness.putRecords('ada', changed)).toMatchObject({ inserted: 0, updated: 1, unchanged: 8 });
-    const { data, pagination } = bodyOf(await harness.reads.listSymptoms({}, await harness.about('ada')));
+    const { data, pagination } = bodyOf(
+      await harness.reads.read({ endpoint: Endpoint.SYMPTOMS }, await harness.about('ada')),
+    );
     expect(data).toMatchObject([{ description: 'Cough', severity: null }]);
     expect(pagination.total).toBe(1);
   });
@@ -133,18 +136,22 @@ describe('PutRecords', () => {
   });
 });
 
+function toRecordKind(name: string): RecordKind {
+  return RecordKind[name.toUpperCase().replaceAll('-', '_') as keyof typeof RecordKind];
+}
+
 describe('DeleteRecords', () => {
   test('deletes every kind by natural key, once; a medication takes its doses along', async () => {
     await harness.putRecords('gone', batch);
-    const keys = Object.keys(EVERY_KIND).map((kind) => ({ kind, source: 'ehr', key: kind }));
-    const medication = keys.filter(({ kind }) => kind === 'medication');
+    const keys = Object.keys(EVERY_KIND).map((key) => ({ kind: toRecordKind(key), source: 'ehr', key }));
+    const medication = keys.filter(({ key }) => key === 'medication');
     expect((await harness.ingestion.deleteRecords({ userId: 'gone', keys: medication })).deleted).toBe(1);
     expect((await harness.ingestion.deleteRecords({ userId: 'gone', keys })).deleted).toBe(7);
     expect((await harness.ingestion.deleteRecords({ userId: 'gone', keys })).deleted).toBe(0);
   });
 
   test('an unknown kind is named', async () => {
-    const keys = [{ kind: 'aura', source: 'ehr', key: 'x' }];
+    const keys = [{ kind: 99 as RecordKind, source: 'ehr', key: 'x' }];
     const refusal = await refusalOf(harness.ingestion.deleteRecords({ userId: 'gone', keys }));
     expect(refusal.violations).toEqual([{ parameter: 'keys[0]', message: 'unknown kind' }]);
   });

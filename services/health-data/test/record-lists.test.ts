@@ -62,7 +62,7 @@ describe('lists of records', () => {
       })),
     );
     const pages = await Promise.all(
-      [1, 2, 3, 4].map((page) => read('listSymptoms', 'many', { page: { page, pageSize: 10 } })),
+      [1, 2, 3, 4].map((page) => read('symptoms', 'many', { page: { page, pageSize: 10 } })),
     );
     const ids = pages.flatMap(({ data }) => data.map(({ id }: { id: string }) => id));
     expect(ids).toHaveLength(25);
@@ -81,18 +81,18 @@ describe('lists of records', () => {
     await put('first');
     const body = await betweenPageAndCount(
       () => put('second'),
-      () => read('listSymptoms', 'snapshot'),
+      () => read('symptoms', 'snapshot'),
     );
     expect(body.data).toHaveLength(1);
     expect(body.pagination.total).toBe(1);
-    expect((await read('listSymptoms', 'snapshot')).pagination.total).toBe(2);
+    expect((await read('symptoms', 'snapshot')).pagination.total).toBe(2);
   });
 
-  test.each(['listSymptoms', 'listWeight', 'listMedications'] as const)(
+  test.each(['symptoms', 'weight', 'medications'] as const)(
     '%s answers the largest page number there is with an empty page',
-    async (rpc) => {
+    async (endpoint) => {
       const page = 2 ** 32 - 1;
-      const body = await read(rpc, 'many', { page: { page, pageSize: 100 } });
+      const body = await read(endpoint, 'many', { page: { page, pageSize: 100 } });
       expect(body.data).toEqual([]);
       expect(body.pagination.page).toBe(page);
     },
@@ -110,7 +110,7 @@ describe('lists of records', () => {
       })),
     );
     const total = async (query: object, dataFrom: string | null = null) =>
-      (await read('listMood', 'windowed', query, dataFrom)).pagination.total;
+      (await read('mood', 'windowed', query, dataFrom)).pagination.total;
     expect(await total({ from: '2026-01-02' })).toBe(2);
     expect(await total({ from: '2026-01-01', to: '2026-01-03' })).toBe(2);
     expect(await total({}, '2026-01-03')).toBe(1);
@@ -118,12 +118,12 @@ describe('lists of records', () => {
   });
 
   test('a parameter that a resource has no use for is refused by name', async () => {
-    for (const [rpc, query] of [
-      ['listMedications', { from: '2026-01-01' }],
-      ['getProfile', { type: 'Steps' }],
-      ['listSymptoms', { timeZone: 'UTC' }],
+    for (const [endpoint, query] of [
+      ['medications', { from: '2026-01-01' }],
+      ['profile', { type: 'Steps' }],
+      ['symptoms', { timeZone: 'UTC' }],
     ] as const) {
-      const refusal = await refusalOf(read(rpc, 'one', query));
+      const refusal = await refusalOf(read(endpoint, 'one', query));
       expect(refusal.violations.map((violation) => violation.parameter)).toEqual(Object.keys(query));
     }
   });

@@ -1,19 +1,15 @@
-import type { Client } from '@connectrpc/connect';
-import type { HealthDataService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import type { EndpointId } from '@phds/catalog/endpoints';
+import { toReadEndpoint } from '@phds/service-kit/read-endpoints';
 import { bodyOf, type Harness } from './harness.ts';
-
-type Rpcs = Client<typeof HealthDataService>;
-
-/** The reads that take nothing but the shared parameters. */
-type PlainRpc = Exclude<keyof Rpcs, 'listAdherence' | 'listReadings' | 'listTrends'>;
 
 /** Reads one resource about a user and answers the body. */
 export async function read(
   harness: Harness,
-  rpc: PlainRpc,
+  endpoint: EndpointId,
   userId: string,
-  query: object = {},
+  parameters: object = {},
   dataFrom: string | null = null,
 ) {
-  return bodyOf(await harness.reads[rpc]({ query }, await harness.about(userId, { dataFrom })));
+  const request = { endpoint: toReadEndpoint(endpoint), parameters };
+  return bodyOf(await harness.reads.read(request, await harness.about(userId, { dataFrom })));
 }

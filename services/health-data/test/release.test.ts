@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { DATA_PATHS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { toReadEndpoint } from '@phds/service-kit/read-endpoints';
 import { eventually } from '@phds/test-kit/conditions';
 import { bodyOf, type Harness, reading, reasonOf, refusalOf, startHarness } from './harness.ts';
 
@@ -18,44 +20,18 @@ afterEach(() => harness.consent.forget());
 
 type About = Parameters<Harness['about']>[1];
 
-async function heart(changes: About = {}, query: object = {}, userId = 'ada') {
-  return harness.reads.listReadings({ category: 'heart', query }, await harness.about(userId, changes));
+async function heart(changes: About = {}, parameters: object = {}, userId = 'ada', requestId = '') {
+  const request = { endpoint: Endpoint.HEALTH_DATA, category: 'heart', parameters, requestId };
+  return harness.reads.read(request, await harness.about(userId, changes));
 }
 
-/** Calls the rpc behind a data path. */
-async function call(path: (typeof DATA_PATHS)[number], changes: About) {
-  const options = await harness.about('ada', changes);
-  const { reads } = harness;
-  switch (path.endpoint) {
-    case 'health-data':
-      return reads.listReadings({ category: path.category ?? '' }, options);
-    case 'aggregations':
-      return reads.getAggregations({}, options);
-    case 'trends':
-      return reads.listTrends({}, options);
-    case 'symptoms':
-      return reads.listSymptoms({}, options);
-    case 'medications':
-      return reads.listMedications({}, options);
-    case 'adherence':
-      return reads.listAdherence({ medicationId: 'med_x' }, options);
-    case 'conditions':
-      return reads.listConditions({}, options);
-    case 'allergies':
-      return reads.listAllergies({}, options);
-    case 'appointments':
-      return reads.listAppointments({}, options);
-    case 'weight':
-      return reads.listWeight({}, options);
-    case 'mood':
-      return reads.listMood({}, options);
-    case 'reports':
-      return reads.listReports({}, options);
-    case 'profile':
-      return reads.getProfile({}, options);
-    case 'ehr':
-      return reads.listEhr({}, options);
-  }
+/** Reads a data path. */
+async function call({ endpoint, category }: (typeof DATA_PATHS)[number], changes: About) {
+  const medicationId = endpoint === 'adherence' ? 'med_x' : '';
+  return harness.reads.read(
+    { endpoint: toReadEndpoint(endpoint), category: category ?? '', medicationId },
+    await harness.about('ada', changes),
+  );
 }
 
 describe('who may ask', () => {
@@ -82,18 +58,20 @@ describe('who may ask', () => {
     const session = await harness.sessions.issueSession('ada');
     for (const value of ['', 'garbage', forged, session]) {
       const options = value === '' ? {} : { headers: { [name]: value } };
-      expect(await reasonOf(harness.reads.listReadings({ category: 'heart' }, options))).toBe('internal');
+      expect(
+        await reasonOf(harness.reads.read({ endpoint: Endpoint.HEALTH_DATA, category: 'heart' }, options)),
+      ).toBe('internal');
     }
     expect(harness.consent.accesses).toHaveLength(0);
   });
 
   test('an assertion past its 60 seconds is stale, also when it was seen before', async () => {
     const options = await harness.about('ada');
-    await harness.reads.listReadings({ category: 'heart' }, options);
+    await harness.reads.read({ endpoint: Endpoint.HEALTH_DATA, category: 'heart' }, options);
     harness.clock.advance(60_000);
-    expect(await reasonOf(harness.reads.listReadings({ category: 'heart' }, options))).toBe(
-      'assertion_stale',
-    );
+    expect(
+      await reasonOf(harness.reads.read({ endpoint: Endpoint.HEALTH_DATA, category: 'heart' }, options)),
+    ).toBe('assertion_stale');
   });
 
   test("whether a token has expired is the ledger's to say, whatever the own clock shows", async () => {
@@ -114,11 +92,30 @@ describe('who may ask', () => {
 
   test('only the gateway reads and only importers write', async () => {
     const stranger = harness.as('authorization');
-    expect(await reasonOf(stranger.reads.listReadings({}))).toBe('caller_not_admitted');
-    expect(await reasonOf(harness.as('importer').reads.listReadings({}))).toBe('caller_not_admitted');
+    expect(await reasonOf(stranger.reads.read({ endpoint: Endpoint.HEALTH_DATA }))).toBe(
+      'caller_not_admitted',
+    );
+    expect(await reasonOf(harness.as('importer').reads.read({ endpoint: Endpoint.HEALTH_DATA }))).toBe(
+      'caller_not_admitted',
+    );
     expect(await reasonOf(harness.as('gateway').ingestion.eraseUser({ userId: 'ada' }))).toBe(
       'caller_not_admitted',
     );
+  });
+
+  test.each([
+    ['no endpoint', { endpoint: Endpoint.UNSPECIFIED }, 'invalid_request'],
+    ['an endpoint of a later version', { endpoint: 999 as Endpoint }, 'invalid_request'],
+    ['readings without a category', { endpoint: Endpoint.HEALTH_DATA }, 'not_found'],
+    ['a category of another endpoint', { endpoint: Endpoint.MOOD, category: 'heart' }, 'not_found'],
+    [
+      'a bucket of a later version',
+      { endpoint: Endpoint.TRENDS, parameters: { bucket: 999 } },
+      'invalid_request',
+    ],
+  ])('a request that names %s is refused and not recorded', async (_, request, reason) => {
+    expect(await reasonOf(harness.reads.read(request, await harness.about('ada')))).toBe(reason);
+    expect(harness.consent.accesses).toHaveLength(0);
   });
 
   test("one user's assertion never reads another's rows", async () => {
@@ -130,7 +127,9 @@ describe('no data without a record', () => {
   test('the record says who read what, how far and how much, and holds no value', async () => {
     await heart(
       { dataFrom: '2026-01-01' },
-      { from: '2026-01-02', to: '2026-01-03', page: { page: 1, pageSize: 1 }, requestId: 'req-1' },
+      { from: '2026-01-02', to: '2026-01-03', page: { page: 1, pageSize: 1 } },
+      'ada',
+      'req-1',
     );
     const [access] = harness.consent.accesses;
     expect(access).toMatchObject({
@@ -159,7 +158,12 @@ describe('no data without a record', () => {
     await harness.ingestion.putProfile({ userId: 'islander', timeZone: 'Pacific/Apia' });
     const inverted = { from: '2026-01-01T12:00:00Z', to: '2026-01-02' };
     const ask = async () =>
-      reasonOf(harness.reads.listTrends({ query: inverted }, await harness.about('islander')));
+      reasonOf(
+        harness.reads.read(
+          { endpoint: Endpoint.TRENDS, parameters: inverted },
+          await harness.about('islander'),
+        ),
+      );
     expect(await ask()).toBe('invalid_request');
     expect(harness.consent.accesses).toMatchObject([{ userId: 'islander', ...inverted, recordCount: 0 }]);
     harness.consent.judge = () => Verdict.TOKEN_REVOKED;
@@ -195,7 +199,7 @@ describe('no data without a record', () => {
     await using slow = await startHarness({ CONSENT_DEADLINE_MS: '50' });
     const { promise, resolve } = Promise.withResolvers<void>();
     slow.consent.gate = promise;
-    const call = slow.reads.listMood({}, await slow.about('ada'));
+    const call = slow.reads.read({ endpoint: Endpoint.MOOD }, await slow.about('ada'));
     expect(await reasonOf(call)).toBe('access_not_recorded');
     resolve();
   });

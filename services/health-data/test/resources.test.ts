@@ -31,7 +31,7 @@ describe('each resource serves exactly its fields', () => {
         record: { case: 'symptom', value: { description: 'Cough', timestamp: at('2026-01-02T10:00:00Z') } },
       },
     ]);
-    expect(await read('listSymptoms', 'one')).toEqual({
+    expect(await read('symptoms', 'one')).toEqual({
       data: [
         { id: ID('sym'), description: 'Cough', severity: null, timestamp: '2026-01-02T10:00:00.000Z' },
         { id: ID('sym'), description: 'Headache', severity: 'mild', timestamp: '2026-01-01T10:00:00.000Z' },
@@ -58,7 +58,7 @@ describe('each resource serves exactly its fields', () => {
       },
       { ...key(), record: { case: 'medication', value: { name: 'Aspirin', pattern: 'QD' } } },
     ]);
-    const { data } = await read('listMedications', 'one');
+    const { data } = await read('medications', 'one');
     expect(data.map(({ name }: { name: string }) => name)).toEqual(['Aspirin', 'ibuprofen', 'Zinc']);
     expect(data[1]).toEqual({
       id: ID('med'),
@@ -79,11 +79,11 @@ describe('each resource serves exactly its fields', () => {
   });
 
   test.each([
-    ['condition', 'listConditions', 'cnd'],
-    ['allergy', 'listAllergies', 'alg'],
+    ['condition', 'conditions', 'cnd'],
+    ['allergy', 'allergies', 'alg'],
   ] as const)(
     '%s, newest sinceDate first, unknown last, partial dates as they are known',
-    async (kind, rpc, prefix) => {
+    async (kind, endpoint, prefix) => {
       const fact = (name: string, sinceDate: string, severity = '') => ({
         ...key(),
         record: { case: kind, value: { name, sinceDate, severity } },
@@ -95,7 +95,7 @@ describe('each resource serves exactly its fields', () => {
         fact('D', '2019-05-04'),
         fact('E', '2018-12-31'),
       ]);
-      const { data } = await read(rpc, 'one');
+      const { data } = await read(endpoint, 'one');
       expect(data).toEqual([
         { id: ID(prefix), name: 'D', severity: null, sinceDate: '2019-05-04' },
         { id: ID(prefix), name: 'C', severity: null, sinceDate: '2019-05' },
@@ -104,13 +104,13 @@ describe('each resource serves exactly its fields', () => {
         { id: ID(prefix), name: 'A', severity: 'severe', sinceDate: null },
       ]);
       const names = async (query: object) =>
-        (await read(rpc, 'one', query)).data.map(({ name }: { name: string }) => name);
+        (await read(endpoint, 'one', query)).data.map(({ name }: { name: string }) => name);
       expect(await names({ from: '2019-05-01' })).toEqual(['D', 'C']);
       expect(await names({ to: '2019-01-01' })).toEqual(['E']);
       // An instant within a day begins the next.
       expect(await names({ from: '2019-05-01T00:00:00.001Z' })).toEqual(['D']);
       // Standing facts: a grant whose data begins later shows them all the same.
-      expect((await read(rpc, 'one', {}, '2026-01-01')).data).toHaveLength(5);
+      expect((await read(endpoint, 'one', {}, '2026-01-01')).data).toHaveLength(5);
     },
   );
 
@@ -133,7 +133,7 @@ describe('each resource serves exactly its fields', () => {
         record: { case: 'appointment', value: { title: 'Call', dateTime: '2026-04-01T08:00:00Z' } },
       },
     ]);
-    expect((await read('listAppointments', 'one')).data).toEqual([
+    expect((await read('appointments', 'one')).data).toEqual([
       {
         id: ID('apt'),
         title: 'Call',
@@ -161,7 +161,7 @@ describe('each resource serves exactly its fields', () => {
         },
       },
     ]);
-    expect((await read('listMood', 'one')).data).toEqual([
+    expect((await read('mood', 'one')).data).toEqual([
       { id: ID('mood'), mood: 'slightlyPleasant', note: 'Sun', timestamp: '2026-01-02T10:00:00.000Z' },
     ]);
   });
@@ -181,7 +181,7 @@ describe('each resource serves exactly its fields', () => {
         },
       },
     ]);
-    expect((await read('listReports', 'one')).data).toEqual([
+    expect((await read('reports', 'one')).data).toEqual([
       {
         id: ID('rpt'),
         generatedAt: '2026-02-01T06:00:00.000Z',
@@ -190,8 +190,8 @@ describe('each resource serves exactly its fields', () => {
       },
     ]);
     // What it covers has to lie within the grant's data window, not only its making.
-    expect((await read('listReports', 'one', {}, '2026-01-01')).data).toHaveLength(1);
-    expect((await read('listReports', 'one', {}, '2026-01-02')).data).toHaveLength(0);
+    expect((await read('reports', 'one', {}, '2026-01-01')).data).toHaveLength(1);
+    expect((await read('reports', 'one', {}, '2026-01-02')).data).toHaveLength(0);
   });
 
   test('ehr', async () => {
@@ -204,13 +204,13 @@ describe('each resource serves exactly its fields', () => {
         },
       },
     ]);
-    expect((await read('listEhr', 'one')).data).toEqual([
+    expect((await read('ehr', 'one')).data).toEqual([
       { id: ID('ehr'), resourceType: 'Procedure', summary: 'X-ray', timestamp: '2025-01-02T10:00:00.000Z' },
     ]);
   });
 
   test('profile; a person without one has nulls', async () => {
-    expect(await read('getProfile', 'nobody')).toEqual({
+    expect(await read('profile', 'nobody')).toEqual({
       data: { name: null, gender: null, dateOfBirth: null, bloodType: null },
     });
     await harness.ingestion.putProfile({
@@ -220,7 +220,7 @@ describe('each resource serves exactly its fields', () => {
       dateOfBirth: '1990-12-10',
     });
     await harness.ingestion.putProfile({ userId: 'one', bloodType: 'A+', gender: '' });
-    expect(await read('getProfile', 'one')).toEqual({
+    expect(await read('profile', 'one')).toEqual({
       data: { name: 'Ada', gender: null, dateOfBirth: '1990-12-10', bloodType: 'A+' },
     });
   });
@@ -233,16 +233,16 @@ describe('each resource serves exactly its fields', () => {
       reading('Weight', '2026-01-03T12:00:00Z', 81),
       reading('Height', '2026-01-03T12:00:00Z', 180),
     ]);
-    const body = await read('listWeight', 'one');
+    const body = await read('weight', 'one');
     expect(body.pagination.total).toBe(2);
     expect(body.data).toEqual([
       { id: ID('wgt'), weightKg: 81, date: '2026-01-03' },
       { id: ID('wgt'), weightKg: 80.26, date: '2026-01-02' },
     ]);
-    expect((await read('listWeight', 'one', { to: '2026-01-03' })).data).toHaveLength(1);
-    expect((await read('listWeight', 'one', { from: '2026-01-03' })).data).toMatchObject([{ weightKg: 81 }]);
-    expect((await read('listWeight', 'one', {}, '2026-01-03')).data).toMatchObject([{ weightKg: 81 }]);
-    const beyond = await read('listWeight', 'one', { page: { page: 3, pageSize: 2 } });
+    expect((await read('weight', 'one', { to: '2026-01-03' })).data).toHaveLength(1);
+    expect((await read('weight', 'one', { from: '2026-01-03' })).data).toMatchObject([{ weightKg: 81 }]);
+    expect((await read('weight', 'one', {}, '2026-01-03')).data).toMatchObject([{ weightKg: 81 }]);
+    const beyond = await read('weight', 'one', { page: { page: 3, pageSize: 2 } });
     expect(beyond).toEqual({ data: [], pagination: { page: 3, pageSize: 2, total: 2, totalPages: 1 } });
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Endpoint, TrendBucket } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { bodyOf, type Harness, NOW, reading, refusalOf, startHarness } from './harness.ts';
 
 let harness: Harness;
@@ -8,15 +9,29 @@ beforeAll(async () => {
 afterAll(async () => harness[Symbol.asyncDispose]());
 
 async function aggregate(userId: string, query: object = {}, dataFrom: string | null = null) {
-  return bodyOf(await harness.reads.getAggregations({ query }, await harness.about(userId, { dataFrom })))
-    .data;
+  return bodyOf(
+    await harness.reads.read(
+      { endpoint: Endpoint.AGGREGATIONS, parameters: query },
+      await harness.about(userId, { dataFrom }),
+    ),
+  ).data;
 }
 
-async function trend(userId: string, query: object = {}, bucket = '', dataFrom: string | null = null) {
-  return bodyOf(await harness.reads.listTrends({ query, bucket }, await harness.about(userId, { dataFrom })));
+async function trend(
+  userId: string,
+  query: object = {},
+  bucket = TrendBucket.UNSPECIFIED,
+  dataFrom: string | null = null,
+) {
+  return bodyOf(
+    await harness.reads.read(
+      { endpoint: Endpoint.TRENDS, parameters: { ...query, bucket } },
+      await harness.about(userId, { dataFrom }),
+    ),
+  );
 }
 
-describe('GetAggregations', () => {
+describe('aggregations', () => {
   test('average types count readings, with one decimal more for the average and the range judged inclusively', async () => {
     await harness.putReadings('average', [
       reading('Heart Rate', '2026-01-01T10:00:00Z', 40),
@@ -148,14 +163,14 @@ describe('GetAggregations', () => {
   );
 });
 
-describe('ListTrends', () => {
+describe('trends', () => {
   test('a point has exactly the documented fields; an average type serves its average', async () => {
     await harness.putReadings('points', [
       reading('Heart Rate', '2026-01-02T10:15:00Z', 60),
       reading('Heart Rate', '2026-01-02T10:45:00Z', 61),
       reading('Heart Rate', '2026-01-02T11:00:00Z', 90),
     ]);
-    const body = await trend('points', { type: 'Heart Rate' }, 'hour');
+    const body = await trend('points', { type: 'Heart Rate' }, TrendBucket.HOUR);
     expect(body.pagination).toEqual({ page: 1, pageSize: 20, total: 2, totalPages: 1 });
     expect(JSON.stringify(body.data[1])).toBe(
       '{"type":"Heart Rate","bucket":"hour","start":"2026-01-02T10:00:00+00:00","end":"2026-01-02T11:00:00+00:00",' +
@@ -224,12 +239,12 @@ describe('ListTrends', () => {
   });
 
   test("points begin with the grant's data window", async () => {
-    const { data } = await trend('days', {}, 'day', '2026-01-03');
+    const { data } = await trend('days', {}, TrendBucket.DAY, '2026-01-03');
     expect(data).toHaveLength(1);
   });
 
-  test('a bucket of another name is refused', async () => {
-    const refusal = await refusalOf(trend('days', {}, 'week'));
+  test('a bucket of another width is refused', async () => {
+    const refusal = await refusalOf(trend('days', {}, 9 as TrendBucket));
     expect(refusal.violations[0]?.parameter).toBe('bucket');
   });
 });

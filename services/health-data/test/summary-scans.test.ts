@@ -4,11 +4,11 @@ import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import type pg from 'pg';
 import type { Caller } from '../src/app/caller.ts';
-import { type DataPorts, getRead } from '../src/app/data-reads.ts';
+import { releaseData } from '../src/app/data-release.ts';
 import type { SummaryQuery } from '../src/app/ports.ts';
 import { preview } from '../src/app/preview.ts';
 import { createPublicIds } from '../src/app/public-ids.ts';
-import { readReleased } from '../src/app/released-read.ts';
+import type { DataPorts } from '../src/app/resources.ts';
 import { createPgSummaries, type ScanLimits } from '../src/store/pg-summaries.ts';
 import { NOW } from './harness.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
@@ -139,11 +139,12 @@ test('a summary is asked for by the app of the token, and a preview by the perso
   } as unknown as Caller;
   const recorder = { record: () => Promise.resolve('released' as const) };
   const publicIds = createPublicIds(Buffer.alloc(32));
-  const raw = { page: 1, pageSize: 5, from: '', to: '', type: '', bucket: '', timeZone: '', requestId: 'r' };
+  const parameters = { page: 1, pageSize: 5, from: '', to: '', type: '', bucket: null, timeZone: '' };
   for (const path of DATA_PATHS.filter(
     ({ endpoint }) => endpoint === 'aggregations' || endpoint === 'trends',
   )) {
-    await readReleased({ recorder, publicIds }, caller, path, raw, getRead(ports, path));
+    const request = { path, medicationId: '', parameters, requestId: 'r' };
+    await releaseData({ data: ports, recorder, publicIds }, caller, request);
   }
   await preview(ports, publicIds, 'ada', 'read:trends');
   expect(askers).toEqual(['app_one', 'app_one', 'person ada', 'person ada']);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { BAD_USER_IDS, GOOD_USER_IDS } from '@phds/test-kit/user-ids';
 import { bodyOf, type Harness, reading, refusalOf, startHarness } from './harness.ts';
 
@@ -21,7 +22,12 @@ test.each(BAD_USER_IDS)('nothing is stored or erased for a user id %s', async (_
 
 test.each(GOOD_USER_IDS)('readings for a user id %s are stored, read and erased', async (_, userId) => {
   const heart = async () =>
-    bodyOf(await harness.reads.listReadings({ category: 'heart' }, await harness.about(userId)));
+    bodyOf(
+      await harness.reads.read(
+        { endpoint: Endpoint.HEALTH_DATA, category: 'heart' },
+        await harness.about(userId),
+      ),
+    );
   expect(await harness.putReadings(userId, READINGS)).toMatchObject({ inserted: 1 });
   expect((await heart()).pagination.total).toBe(1);
   await harness.ingestion.eraseUser({ userId });

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import pg from 'pg';
 import { bodyOf, reading, startHarness } from './harness.ts';
 
@@ -13,7 +14,10 @@ test('importers that have to wait leave connections for those who read', async (
   const puts = Array.from({ length: 12 }, (_, n) =>
     small.putReadings(n % 2 === 0 ? 'waiting' : `other-${n}`, one),
   );
-  const read = await small.reads.listReadings({ category: 'heart' }, await small.about('reader'));
+  const read = await small.reads.read(
+    { endpoint: Endpoint.HEALTH_DATA, category: 'heart' },
+    await small.about('reader'),
+  );
   expect(bodyOf(read).pagination.total).toBe(0);
   await other.query(`SELECT pg_advisory_unlock(${key})`);
   const results = await Promise.all(puts);

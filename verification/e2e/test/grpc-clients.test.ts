@@ -156,7 +156,8 @@ describe('consent', () => {
 });
 
 describe('health-data', () => {
-  const list = '/phds.healthdata.v1.HealthDataService/ListReadings';
+  const read = '/phds.healthdata.v1.HealthDataService/Read';
+  const ofCategory = (category: string) => ({ endpoint: 'ENDPOINT_HEALTH_DATA', category });
 
   async function assertionOf(accessToken: string): Promise<string> {
     const metadata = await as('gateway', 'authorization');
@@ -177,32 +178,28 @@ describe('health-data', () => {
 
     const assertion = await assertionOf(tokens.accessToken);
     const metadata = await as('gateway', 'health-data', { 'phds-assertion': assertion });
-    const { document } = await clients['health-data'].call(list, { category: 'heart' }, metadata);
-    expect(document.total).toBe(1);
-    expect(JSON.parse(document.body.toString('utf8')).data).toMatchObject([
+    const answer = await clients['health-data'].call(read, ofCategory('heart'), metadata);
+    expect(answer.total).toBe(1);
+    expect(JSON.parse(answer.body.toString('utf8')).data).toMatchObject([
       { type: 'Heart Rate', value: 61, timestamp: '2023-11-14T22:13:20.000Z' },
     ]);
   });
 
-  test('derives the scope from the rpc, and verifies the assertion itself', async () => {
+  test('derives the scope from the endpoint and the category, and verifies the assertion itself', async () => {
     const metadata = await as('gateway', 'health-data', {
       'phds-assertion': await assertionOf(tokens.accessToken),
     });
-    const sleep = clients['health-data'].call(list, { category: 'sleep' }, metadata);
+    const sleep = clients['health-data'].call(read, ofCategory('sleep'), metadata);
     await expect(sleep).rejects.toMatchObject({
       code: status.PERMISSION_DENIED,
       detail: { reason: 'REASON_INSUFFICIENT_SCOPE', required_scope: 'read:health-data:sleep' },
     });
-    const profile = clients['health-data'].call(
-      '/phds.healthdata.v1.HealthDataService/GetProfile',
-      {},
-      metadata,
-    );
+    const profile = clients['health-data'].call(read, { endpoint: 'ENDPOINT_PROFILE' }, metadata);
     await expect(profile).rejects.toMatchObject({ detail: { required_scope: 'read:profile' } });
     for (const forged of ['x', session, `${metadata['phds-assertion']?.slice(0, -4)}AAAA`]) {
       const call = clients['health-data'].call(
-        list,
-        { category: 'heart' },
+        read,
+        ofCategory('heart'),
         await as('gateway', 'health-data', { 'phds-assertion': forged }),
       );
       await expect(call).rejects.toMatchObject({

@@ -86,7 +86,7 @@ describe('many importers of the same file', () => {
       const activity = await readActivity('many');
       expect(activity[0].pagination.total).toBe(minutes - 4);
       expect(activity).toEqual(await readActivity('one'));
-      expect(await listImports(stack, 'many')).toMatchObject([{ state: 'finished' }]);
+      expect(await listImports(stack, 'many')).toMatchObject([{ state: 'IMPORT_STATE_FINISHED' }]);
     },
     PATIENCE_MS,
   );
@@ -111,7 +111,7 @@ describe('an importer that is killed', () => {
       expect(await ended).toEqual([null, 'SIGKILL']);
       const [interrupted] = await listImports(stack, 'killed');
       const before = countOf(JSON.parse(interrupted?.report ?? ''));
-      expect(interrupted?.state).toBe('running');
+      expect(interrupted?.state).toBe('IMPORT_STATE_RUNNING');
       expect(before).toBeGreaterThan(0);
       expect(before).toBeLessThan(minutes);
       const report = await runImport(stack, args);

@@ -89,7 +89,10 @@ describe('ids of data', () => {
     const before = await readEverything(one);
     for (const gateway of stack.gatewayUrls) expect(await readEverything(one, gateway)).toEqual(before);
     await ingest('DeleteReadings', { userId: USER, windows: [{ type: 'Heart Rate' }, { type: 'HRV' }] });
-    await ingest('DeleteRecords', { userId: USER, keys: [{ kind: 'medication', source: 'ehr', key: 'a' }] });
+    await ingest('DeleteRecords', {
+      userId: USER,
+      keys: [{ kind: 'RECORD_KIND_MEDICATION', source: 'ehr', key: 'a' }],
+    });
     const heart = expectStatus(200, await one.app.read(one.token, '/api/v1/health-data/heart'));
     expect(heart.body.data).toEqual([]);
     await importData();

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { digestContent } from '@phds/importers/ingest/content-digest';
 import { ImportLog } from '@phds/importers/ingest/import-log';
 import { ImportRun } from '@phds/importers/ingest/import-run';
@@ -98,7 +99,7 @@ async function importSource(
     if (typeof source.timeZone === 'string') await run.suggestTimeZone(source.timeZone);
     await source.read(run, position);
     await run.finish();
-    await log.note(run.position, run.settled, 'finished');
+    await log.note(run.position, run.settled, ImportState.FINISHED);
     return { report: run.total(), failure: null };
   } catch (error) {
     const cause = error instanceof UnusableFile ? await settleBefore(error, run) : error;

@@ -1,5 +1,5 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import type { Import } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { type Import, ImportState } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { ImportReport } from '@phds/importers/ingest/report';
 import { parseReportData } from '@phds/importers/ingest/report-data';
 import { megabytes } from '../progress.ts';
@@ -14,6 +14,13 @@ export interface ListImportsArguments {
 }
 
 const HEADINGS = ['new', 'updated', 'unchanged', 'left out', 'refused'];
+
+const STATES: Readonly<Record<ImportState, string>> = {
+  [ImportState.UNSPECIFIED]: 'unknown',
+  [ImportState.RUNNING]: 'running',
+  [ImportState.FINISHED]: 'finished',
+  [ImportState.FAILED]: 'failed',
+};
 
 // A running import is heard of every few seconds.
 const SILENT_MS = 60_000;
@@ -46,7 +53,7 @@ function toRow({ format, digest, size, state, report, startedAt, reportedAt }: I
     bytes: Number(size),
     digest,
     // Nobody reports that a process was killed.
-    state: state === 'running' && now - heard > SILENT_MS ? 'interrupted' : state,
+    state: state === ImportState.RUNNING && now - heard > SILENT_MS ? 'interrupted' : STATES[state],
     counts: [inserted, updated, unchanged, data.leftOutCount, data.refusedCount],
   };
 }

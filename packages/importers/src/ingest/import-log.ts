@@ -1,5 +1,5 @@
 import type { Client } from '@connectrpc/connect';
-import type { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { ImportState, type IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import type { ContentDigest } from './content-digest.ts';
 import type { ImportReport, ReportData } from './report.ts';
 import { parseReportData } from './report-data.ts';
@@ -61,20 +61,16 @@ export class ImportLog {
   }
 
   /** Notes that everything before the position is stored, and what became of it. Rejects with AppError. */
-  async note(
-    position: number,
-    report: ImportReport,
-    state: 'running' | 'finished' = 'running',
-  ): Promise<void> {
+  async note(position: number, report: ImportReport, state = ImportState.RUNNING): Promise<void> {
     await retryWhenUnavailable(() => this.#report(position, report, state), this.#options.sleep);
   }
 
   /** Notes that the run has failed, as far as that is possible: the failure itself may be that nobody answers. */
   async noteFailure(position: number, report: ImportReport): Promise<void> {
-    await this.#report(position, report, 'failed').catch(() => undefined);
+    await this.#report(position, report, ImportState.FAILED).catch(() => undefined);
   }
 
-  async #report(position: number, report: ImportReport, state: string): Promise<void> {
+  async #report(position: number, report: ImportReport, state: ImportState): Promise<void> {
     const { client, userId } = this.#options;
     await client.reportImport({
       userId,

@@ -1,3 +1,5 @@
+import type { RefusalReason } from '@phds/catalog/wire-names';
+
 /** What the session endpoints answer (the contract's names and shapes). Instants are RFC 3339 in UTC. */
 
 export interface AppProfile {
@@ -93,7 +95,7 @@ export interface Access {
   readonly to: string | null;
   readonly recordCount: number;
   readonly outcome: 'released' | 'refused';
-  readonly reason: string | null;
+  readonly reason: RefusalReason | null;
 }
 
 /** Accesses of one app on one UTC day. */

@@ -1,4 +1,5 @@
-import { APP_STATUSES, GRANT_STATUSES, PENDING_STATUSES } from '@phds/catalog/wire-names';
+import { APP_STATUSES, GRANT_STATUSES, PENDING_STATUSES, type RefusalReason } from '@phds/catalog/wire-names';
+import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 
@@ -23,6 +24,23 @@ const PENDING: Readonly<Record<Name<typeof PENDING_STATUSES>, PendingStatus>> = 
   expired: PendingStatus.EXPIRED,
   cancelled: PendingStatus.CANCELLED,
 };
+
+const REASON: Readonly<Record<Verdict, RefusalReason | null>> = {
+  [Verdict.UNSPECIFIED]: null,
+  [Verdict.RELEASED]: null,
+  [Verdict.TOKEN_EXPIRED]: 'TOKEN_EXPIRED',
+  [Verdict.TOKEN_REVOKED]: 'TOKEN_REVOKED',
+  [Verdict.FAMILY_REVOKED]: 'FAMILY_REVOKED',
+  [Verdict.GRANT_REVOKED]: 'GRANT_REVOKED',
+  [Verdict.GRANT_EXPIRED]: 'GRANT_EXPIRED',
+  [Verdict.SCOPE_WITHDRAWN]: 'SCOPE_WITHDRAWN',
+  [Verdict.APP_NOT_ALIVE]: 'APP_NOT_ALIVE',
+  [Verdict.WINDOW_CHANGED]: 'WINDOW_CHANGED',
+  [Verdict.RESTORE_UNCONFIRMED]: 'RESTORE_UNCONFIRMED',
+};
+
+/** Why an access was refused, by its public name; null when it was released, and for a verdict that this gateway does not know. */
+export const refusalReason = (verdict: Verdict): RefusalReason | null => REASON[verdict] ?? null;
 
 /** Maps internal status values to their public names and back. */
 export const toAppStatus = (name: Name<typeof APP_STATUSES>): AppStatus => APP[name];

@@ -1,4 +1,4 @@
-import { isCalendarDate } from '../domain/instant.ts';
+import { isDate } from '@phds/catalog/instants';
 import type { ListQuery } from './list-query.ts';
 
 /** Reads `from` and `to` (dates, both inclusive) of a list of days; empty when absent. Invalid values are reported to the query. */
@@ -11,6 +11,6 @@ export function readDayRange(query: ListQuery): { from: string; to: string } {
 function readDate(query: ListQuery, name: string): string {
   const text = query.find(name);
   if (text === undefined) return '';
-  if (!isCalendarDate(text)) query.fault(name, 'must be a date (2026-03-01)');
+  if (!isDate(text)) query.fault(name, 'must be a date (2026-03-01)');
   return text;
 }

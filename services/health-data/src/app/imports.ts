@@ -7,8 +7,8 @@ import {
   checkReport,
   type ImportKey,
   type ImportProgress,
+  type ImportState,
   type ImportStatus,
-  isImportState,
 } from '../domain/import-progress.ts';
 import type { ImportStore } from './ports.ts';
 
@@ -27,7 +27,8 @@ export interface ImportDraft extends ImportKey {
 
 /** What an importer says on its way. */
 export interface ImportReportDraft extends ImportKey, ImportProgress {
-  readonly state: string;
+  /** Null is none that is known. */
+  readonly state: ImportState | null;
 }
 
 const MAX_LISTED = 100;
@@ -57,7 +58,7 @@ export async function reportImport(
     ...checkCount('position', position),
     ...checkReport(report),
   ]);
-  if (!isImportState(state)) throw invalidRequest('state', 'must be running, finished or failed');
+  if (state === null) throw invalidRequest('state', 'must be running, finished or failed');
   if (!(await imports.report(key, progress, state, clock.now()))) throw notFound('There is no such import.');
 }
 

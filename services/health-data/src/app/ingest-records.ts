@@ -3,7 +3,7 @@ import { parseUserId } from '@phds/service-kit/user-id';
 import type { ImportKey } from '../domain/import-progress.ts';
 import type { DraftTypes, RecordDraft } from '../domain/record-drafts.ts';
 import { type IntakeContext, RECORD_PARSERS } from '../domain/record-intake.ts';
-import { isRecordKind, type RecordKind } from '../domain/records.ts';
+import type { RecordKind } from '../domain/records.ts';
 import { checkSource, RefusedItem } from '../domain/refusal.ts';
 import { checkBatch, type IngestionPorts, type PutResult, parseAll, parseBatch } from './ingestion.ts';
 import type { NewRecord } from './ports.ts';
@@ -14,7 +14,8 @@ const KEY_MAX_LENGTH = 200;
 
 /** The natural key of a record as it arrives. */
 export interface RecordKeyDraft {
-  readonly kind: string;
+  /** Null is none that is known. */
+  readonly kind: RecordKind | null;
   readonly source: string;
   readonly key: string;
 }
@@ -42,7 +43,7 @@ export async function deleteRecords(
   parseUserId(userId);
   if (keys.length > MAX_RECORDS) throw invalidRequest('keys', `must hold at most ${MAX_RECORDS} items`);
   const rows = parseAll('keys', keys, ({ kind, source, key }) => {
-    if (!isRecordKind(kind)) throw new RefusedItem('unknown kind');
+    if (kind === null) throw new RefusedItem('unknown kind');
     checkKey(source, key);
     return { kind, id: toRecordId(userId, kind, source, key) };
   });

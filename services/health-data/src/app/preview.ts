@@ -6,9 +6,9 @@ import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { addDays } from '../domain/dates.ts';
 import { localDate, startOfDay } from '../domain/time-zone.ts';
 import { EVERYTHING } from '../domain/window.ts';
-import { type DataPorts, getRead } from './data-reads.ts';
 import { getTimeZone } from './data-window.ts';
 import type { PublicIds } from './public-ids.ts';
+import { type DataPorts, readResource } from './resources.ts';
 import { presentPoint } from './summaries.ts';
 
 const NEWEST = 5;
@@ -40,15 +40,21 @@ async function readNewest(
   path: DataPath,
 ): Promise<{ total: number; newest: unknown[] }> {
   const askedBy = toAsker(userId);
-  const answer = await getRead(
-    ports,
+  const answer = await readResource(ports, {
     path,
-  )({
+    medicationId: '',
+    parameters: {
+      page: 1,
+      pageSize: NEWEST,
+      window: EVERYTHING,
+      metric: null,
+      bucket: 'day',
+      timeZone: null,
+    },
     askedBy,
     ids: publicIds(askedBy),
     userId,
     dataFrom: null,
-    query: { page: 1, pageSize: NEWEST, window: EVERYTHING, metric: null, bucket: 'day', timeZone: null },
   });
   if (answer instanceof AppError) throw answer;
   const { data } = JSON.parse(answer.text) as { data: unknown };

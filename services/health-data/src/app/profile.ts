@@ -2,18 +2,19 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { ImportKey } from '../domain/import-progress.ts';
 import { checkProfile, type Profile, type ProfileDraft } from '../domain/profile.ts';
-import { toObjectAnswer } from './document.ts';
+import type { DataRequest } from './data-request.ts';
+import { type Answer, toObjectAnswer } from './document.ts';
 import type { ProfileStore, ProfileWriter } from './ports.ts';
-import type { Read } from './released-read.ts';
 
 const UNKNOWN: Profile = { name: null, gender: null, dateOfBirth: null, bloodType: null };
 
 /** The profile; nulls for a person of whom nothing is known. */
-export function readProfile(ports: { readonly profiles: ProfileStore }): Read {
-  return async ({ userId }) => {
-    const profile = await ports.profiles.find(userId);
-    return toObjectAnswer(profile ?? UNKNOWN, profile === null ? 0 : 1);
-  };
+export async function readProfile(
+  ports: { readonly profiles: ProfileStore },
+  { userId }: DataRequest,
+): Promise<Answer> {
+  const profile = await ports.profiles.find(userId);
+  return toObjectAnswer(profile ?? UNKNOWN, profile === null ? 0 : 1);
 }
 
 /** Sets what the draft names. Throws INVALID_REQUEST naming each field that is wrong; nothing is changed then. */

@@ -1,31 +1,30 @@
-import type { Category } from '@phds/catalog/categories';
 import type { MetricKey } from '@phds/catalog/metrics';
 import { METRICS } from '@phds/catalog/metrics';
 import type { Reading } from '../domain/reading.ts';
 import { notBefore, toInstants } from '../domain/window.ts';
+import type { DataRequest } from './data-request.ts';
 import { findSince, toSlice } from './data-window.ts';
-import { toEncodedListAnswer } from './document.ts';
+import { type Answer, toEncodedListAnswer } from './document.ts';
 import type { ProfileStore, ReadingReader } from './ports.ts';
-import type { Read } from './released-read.ts';
 
 /** Readings of one category, newest first. */
-export function readReadings(
+export async function readReadings(
   ports: { readonly readings: ReadingReader; readonly profiles: ProfileStore },
-  category: Category,
-): Read {
-  return async ({ ids, userId, query, dataFrom }) => {
-    const since = await findSince(ports.profiles, { userId, dataFrom });
-    const page = await ports.readings.list({
-      userId,
-      category,
-      metric: query.metric?.key ?? null,
-      range: notBefore(toInstants(query.window), since),
-      ...toSlice(query),
-    });
-    const publicIds = ids.toPublicIds('rdg', page.items);
-    const items = page.items.map((reading, index) => encodeReading(reading, publicIds[index] ?? ''));
-    return toEncodedListAnswer(items, { ...query, total: page.total });
-  };
+  request: DataRequest,
+): Promise<Answer> {
+  const { path, ids, userId, parameters } = request;
+  if (path.category === null) throw new RangeError('Readings are read by category.');
+  const since = await findSince(ports.profiles, request);
+  const page = await ports.readings.list({
+    userId,
+    category: path.category,
+    metric: parameters.metric?.key ?? null,
+    range: notBefore(toInstants(parameters.window), since),
+    ...toSlice(parameters),
+  });
+  const publicIds = ids.toPublicIds('rdg', page.items);
+  const items = page.items.map((reading, index) => encodeReading(reading, publicIds[index] ?? ''));
+  return toEncodedListAnswer(items, { ...parameters, total: page.total });
 }
 
 // The hottest line of the service: what is the same for all readings of a type is encoded once for all time.

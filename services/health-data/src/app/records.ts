@@ -1,14 +1,14 @@
 import type { EndpointId } from '@phds/catalog/endpoints';
-import { notFound } from '@phds/service-kit/errors';
+import { type AppError, notFound } from '@phds/service-kit/errors';
 import { toDateText } from '../domain/dates.ts';
 import type { IdPrefix } from '../domain/public-id.ts';
 import type { RecordKind, StandingFact, Stored } from '../domain/records.ts';
 import { formatWithOffset } from '../domain/time-zone.ts';
 import { EVERYTHING, notBefore, toDates, toInstants } from '../domain/window.ts';
+import type { DataRequest } from './data-request.ts';
 import { findSince, toSlice } from './data-window.ts';
-import { toListAnswer } from './document.ts';
+import { type Answer, toListAnswer } from './document.ts';
 import type { ProfileStore, RecordQuery, RecordReader } from './ports.ts';
-import type { Read, ReadScope } from './released-read.ts';
 
 interface RecordPorts {
   readonly records: RecordReader;
@@ -16,7 +16,7 @@ interface RecordPorts {
 }
 
 /** A list of records: what is read, how a window applies to it, and what an item looks like outside. */
-interface Resource<Kind extends RecordKind> {
+interface RecordList<Kind extends RecordKind> {
   readonly kind: Kind;
   readonly prefix: IdPrefix;
   /**
@@ -28,14 +28,16 @@ interface Resource<Kind extends RecordKind> {
   readonly present: (record: Stored<Kind>) => object;
 }
 
+type ReadList = (ports: RecordPorts, request: DataRequest) => Promise<Answer>;
+
 /** The endpoints whose answers are lists of one kind of record. */
 export type RecordEndpoint = Extract<
   EndpointId,
   'symptoms' | 'medications' | 'conditions' | 'allergies' | 'appointments' | 'mood' | 'reports' | 'ehr'
 >;
 
-const RESOURCES: { readonly [Endpoint in RecordEndpoint]: (ports: RecordPorts) => Read } = {
-  symptoms: list({
+const LISTS: Readonly<Record<RecordEndpoint, ReadList>> = {
+  symptoms: listOf({
     kind: 'symptom',
     prefix: 'sym',
     judgedBy: 'instant',
@@ -45,7 +47,7 @@ const RESOURCES: { readonly [Endpoint in RecordEndpoint]: (ports: RecordPorts) =
       timestamp: occurredAt,
     }),
   }),
-  medications: list({
+  medications: listOf({
     kind: 'medication',
     prefix: 'med',
     judgedBy: 'none',
@@ -57,19 +59,19 @@ const RESOURCES: { readonly [Endpoint in RecordEndpoint]: (ports: RecordPorts) =
       pattern,
     }),
   }),
-  conditions: list({
+  conditions: listOf({
     kind: 'condition',
     prefix: 'cnd',
     judgedBy: 'date',
     present: presentFact,
   }),
-  allergies: list({
+  allergies: listOf({
     kind: 'allergy',
     prefix: 'alg',
     judgedBy: 'date',
     present: presentFact,
   }),
-  appointments: list({
+  appointments: listOf({
     kind: 'appointment',
     prefix: 'apt',
     judgedBy: 'instant',
@@ -80,7 +82,7 @@ const RESOURCES: { readonly [Endpoint in RecordEndpoint]: (ports: RecordPorts) =
       location,
     }),
   }),
-  mood: list({
+  mood: listOf({
     kind: 'mood-entry',
     prefix: 'mood',
     judgedBy: 'instant',
@@ -90,7 +92,7 @@ const RESOURCES: { readonly [Endpoint in RecordEndpoint]: (ports: RecordPorts) =
       timestamp: occurredAt,
     }),
   }),
-  reports: list({
+  reports: listOf({
     kind: 'report',
     prefix: 'rpt',
     judgedBy: 'report',
@@ -100,7 +102,7 @@ const RESOURCES: { readonly [Endpoint in RecordEndpoint]: (ports: RecordPorts) =
       summary,
     }),
   }),
-  ehr: list({
+  ehr: listOf({
     kind: 'ehr-record',
     prefix: 'ehr',
     judgedBy: 'instant',
@@ -113,44 +115,49 @@ const RESOURCES: { readonly [Endpoint in RecordEndpoint]: (ports: RecordPorts) =
 };
 
 /** The list of one resource, in the order of contract section 6. */
-export function readRecords(ports: RecordPorts, endpoint: RecordEndpoint): Read {
-  return RESOURCES[endpoint](ports);
+export function readRecords(
+  ports: RecordPorts,
+  endpoint: RecordEndpoint,
+  request: DataRequest,
+): Promise<Answer> {
+  return LISTS[endpoint](ports, request);
 }
 
 /** The doses of one medication, newest first; NOT_FOUND when the user has no such medication. */
-export function readAdherence(ports: RecordPorts, medicationId: string): Read {
-  return async (scope) => {
-    const rowId = scope.ids.findRowId('med', medicationId);
-    if (rowId === null || !(await ports.records.hasMedication(scope.userId, rowId))) return notFound();
-    return list({ ...DOSES, medicationId: rowId })(ports)(scope);
-  };
+export async function readAdherence(ports: RecordPorts, request: DataRequest): Promise<Answer | AppError> {
+  const medicationId = request.ids.findRowId('med', request.medicationId);
+  if (medicationId === null || !(await ports.records.hasMedication(request.userId, medicationId))) {
+    return notFound();
+  }
+  return listOf({ ...DOSES, medicationId })(ports, request);
 }
 
-function list<Kind extends RecordKind>(
-  resource: Resource<Kind> & { readonly medicationId?: string },
-): (ports: RecordPorts) => Read {
-  const { kind, prefix, present, medicationId } = resource;
-  return (ports) => async (scope) => {
+function listOf<Kind extends RecordKind>(
+  list: RecordList<Kind> & { readonly medicationId?: string },
+): ReadList {
+  const { kind, prefix, present, judgedBy, medicationId } = list;
+  return async (ports, request) => {
     const page = await ports.records.list(kind, {
-      ...(await toRecordQuery(resource.judgedBy, ports.profiles, scope)),
+      ...(await toRecordQuery(judgedBy, ports.profiles, request)),
       ...(medicationId === undefined ? {} : { medicationId }),
     });
-    const publicIds = scope.ids.toPublicIds(prefix, page.items);
+    const publicIds = request.ids.toPublicIds(prefix, page.items);
     const items = page.items.map((record, index) => ({ id: publicIds[index], ...present(record) }));
-    return toListAnswer(items, { ...scope.query, total: page.total });
+    return toListAnswer(items, { ...request.parameters, total: page.total });
   };
 }
 
 async function toRecordQuery(
-  judgedBy: Resource<RecordKind>['judgedBy'],
+  judgedBy: RecordList<RecordKind>['judgedBy'],
   profiles: ProfileStore,
-  scope: ReadScope,
+  request: DataRequest,
 ): Promise<RecordQuery> {
-  const { userId, query, dataFrom } = scope;
-  const rows = { userId, ...toSlice(query) };
+  const { userId, parameters, dataFrom } = request;
+  const { window } = parameters;
+  const rows = { userId, ...toSlice(parameters) };
   if (judgedBy === 'none') return { ...rows, range: EVERYTHING_RANGE };
-  if (judgedBy === 'date') return { ...rows, range: toDates(query.window) };
-  const range = notBefore(toInstants(query.window), await findSince(profiles, scope));
+  if (judgedBy === 'date') return { ...rows, range: toDates(window) };
+  const range = notBefore(toInstants(window), await findSince(profiles, request));
   // A report generated today may tell of years ago: what it covers has to begin inside the window too.
   const coverFrom = judgedBy === 'report' && dataFrom !== null ? new Date(`${dataFrom}T00:00:00Z`) : null;
   return { ...rows, range, coverFrom };
@@ -162,7 +169,7 @@ function presentFact({ name, severity, sinceDate }: StandingFact) {
   return { name, severity, sinceDate };
 }
 
-const DOSES: Resource<'adherence-entry'> = {
+const DOSES: RecordList<'adherence-entry'> = {
   kind: 'adherence-entry',
   prefix: 'adh',
   judgedBy: 'instant',

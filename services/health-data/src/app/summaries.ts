@@ -7,10 +7,10 @@ import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import { cutToRange, toStatistics } from '../domain/summary.ts';
 import { formatWithOffset } from '../domain/time-zone.ts';
 import { INVERTED, isInvertedIn, notBefore, toInstantsIn } from '../domain/window.ts';
+import type { DataRequest } from './data-request.ts';
 import { findOwnWindow, findSince, toSlice } from './data-window.ts';
-import { toListAnswer, toTimedObjectAnswer } from './document.ts';
+import { type Answer, toListAnswer, toTimedObjectAnswer } from './document.ts';
 import type { ProfileStore, SummaryQuery, SummaryReader } from './ports.ts';
-import type { Read, ReadScope } from './released-read.ts';
 
 interface SummaryPorts {
   readonly summaries: SummaryReader;
@@ -19,55 +19,59 @@ interface SummaryPorts {
 }
 
 /** The summary over all readings: one entry a metric type, in the order of the catalog. */
-export function readAggregations(ports: SummaryPorts): Read {
-  return async (scope) => {
-    const query = await toSummaryQuery(ports.profiles, scope);
-    if (query instanceof AppError) return query;
-    const { from, to } = notBefore(query.range, query.since);
-    const summaries = await ports.summaries.summarise(query);
-    const metrics = summaries.map((summary) => presentSummary(summary, from));
-    const data = {
-      from: from?.toISOString() ?? null,
-      to: to?.toISOString() ?? null,
-      timeZone: query.timeZone,
-      generatedAt: ports.clock.now().toISOString(),
-      metrics,
-    };
-    return toTimedObjectAnswer(data, 'generatedAt', metrics.length);
+export async function readAggregations(
+  ports: SummaryPorts,
+  request: DataRequest,
+): Promise<Answer | AppError> {
+  const query = await toSummaryQuery(ports.profiles, request);
+  if (query instanceof AppError) return query;
+  const { from, to } = notBefore(query.range, query.since);
+  const summaries = await ports.summaries.summarise(query);
+  const metrics = summaries.map((summary) => presentSummary(summary, from));
+  const data = {
+    from: from?.toISOString() ?? null,
+    to: to?.toISOString() ?? null,
+    timeZone: query.timeZone,
+    generatedAt: ports.clock.now().toISOString(),
+    metrics,
   };
+  return toTimedObjectAnswer(data, 'generatedAt', metrics.length);
 }
 
 /** Hourly or daily points, newest first. */
-export function readTrends(ports: SummaryPorts): Read {
-  return async (scope) => {
-    const { bucket } = scope.query;
-    const query = await toSummaryQuery(ports.profiles, scope);
-    if (query instanceof AppError) return query;
-    const page = await ports.summaries.trend({ ...query, bucket, ...toSlice(scope.query) });
-    const seen = notBefore(query.range, query.since);
-    const items = page.items.map((point) => presentPoint(cutToRange(point, seen, query.timeZone), bucket));
-    return toListAnswer(items, { ...scope.query, total: page.total });
-  };
+export async function readTrends(ports: SummaryPorts, request: DataRequest): Promise<Answer | AppError> {
+  const { parameters } = request;
+  const { bucket } = parameters;
+  const query = await toSummaryQuery(ports.profiles, request);
+  if (query instanceof AppError) return query;
+  const page = await ports.summaries.trend({ ...query, bucket, ...toSlice(parameters) });
+  const seen = notBefore(query.range, query.since);
+  const items = page.items.map((point) => presentPoint(cutToRange(point, seen, query.timeZone), bucket));
+  return toListAnswer(items, { ...parameters, total: page.total });
 }
 
-async function toSummaryQuery(profiles: ProfileStore, scope: ReadScope): Promise<SummaryQuery | AppError> {
-  const { askedBy, userId, query } = scope;
-  const { timeZone, since } = await findZoneAndSince(profiles, scope);
-  if (isInvertedIn(query.window, timeZone)) return invalidRequest([INVERTED]);
+async function toSummaryQuery(
+  profiles: ProfileStore,
+  request: DataRequest,
+): Promise<SummaryQuery | AppError> {
+  const { askedBy, userId, parameters } = request;
+  const { window, metric } = parameters;
+  const { timeZone, since } = await findZoneAndSince(profiles, request);
+  if (isInvertedIn(window, timeZone)) return invalidRequest([INVERTED]);
   return {
     askedBy,
     userId,
-    metrics: query.metric === null ? METRICS.map((metric) => metric.key) : [query.metric.key],
+    metrics: metric === null ? METRICS.map(({ key }) => key) : [metric.key],
     timeZone,
-    range: toInstantsIn(query.window, timeZone),
+    range: toInstantsIn(window, timeZone),
     since,
   };
 }
 
-async function findZoneAndSince(profiles: ProfileStore, scope: ReadScope) {
-  const { timeZone } = scope.query;
-  if (timeZone === null) return findOwnWindow(profiles, scope);
-  return { timeZone, since: await findSince(profiles, scope) };
+async function findZoneAndSince(profiles: ProfileStore, request: DataRequest) {
+  const { timeZone } = request.parameters;
+  if (timeZone === null) return findOwnWindow(profiles, request);
+  return { timeZone, since: await findSince(profiles, request) };
 }
 
 function presentSummary(summary: MetricSummary, from: Date | null) {

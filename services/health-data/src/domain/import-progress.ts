@@ -8,9 +8,7 @@ export interface ImportKey {
   readonly digest: string;
 }
 
-export const IMPORT_STATES = ['running', 'finished', 'failed'] as const;
-
-export type ImportState = (typeof IMPORT_STATES)[number];
+export type ImportState = 'running' | 'finished' | 'failed';
 
 /** How far a run has come. */
 export interface ImportProgress {
@@ -33,10 +31,6 @@ export interface ImportStatus extends Omit<ImportKey, 'userId'> {
 }
 
 const REPORT_MAX_LENGTH = 256 * 1024;
-
-export function isImportState(text: string): text is ImportState {
-  return IMPORT_STATES.some((state) => state === text);
-}
 
 /** What is wrong with the key of an import. */
 export function checkImportKey({ format, digest }: ImportKey): Violation[] {

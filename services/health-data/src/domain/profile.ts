@@ -1,8 +1,8 @@
+import { isDate } from '@phds/catalog/instants';
 import { findTimeZone } from '@phds/catalog/time-zones';
 import type { BloodType, Gender } from '@phds/catalog/wire-names';
 import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
 import type { Violation } from '@phds/service-kit/errors';
-import { isDate } from './dates.ts';
 
 /** What is known about a person; null is unknown. */
 export interface Profile {

@@ -1,5 +1,6 @@
+import { findInstant, isDate } from '@phds/catalog/instants';
 import { ADHERENCE_STATUSES, MEDICATION_PATTERNS, MOODS, SEVERITIES } from '@phds/catalog/wire-names';
-import { findFirstDay, findInstant, isDate } from './dates.ts';
+import { findFirstDay } from './dates.ts';
 import type { DraftTypes, StandingFactDraft } from './record-drafts.ts';
 import type { RecordKind, RecordTypes, StandingFact } from './records.ts';
 import { checkMoment, checkNotBefore1900, RefusedItem } from './refusal.ts';

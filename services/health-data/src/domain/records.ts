@@ -18,22 +18,6 @@ export type RecordKind = keyof RecordTypes;
 /** A record with the id of its row. */
 export type Stored<Kind extends RecordKind> = RecordTypes[Kind] & { readonly id: string };
 
-export const RECORD_KINDS = [
-  'symptom',
-  'medication',
-  'adherence-entry',
-  'condition',
-  'allergy',
-  'appointment',
-  'mood-entry',
-  'report',
-  'ehr-record',
-] as const satisfies readonly RecordKind[];
-
-export function isRecordKind(text: string): text is RecordKind {
-  return (RECORD_KINDS as readonly string[]).includes(text);
-}
-
 export interface Symptom {
   readonly description: string;
   readonly severity: Severity | null;

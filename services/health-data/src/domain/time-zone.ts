@@ -1,4 +1,4 @@
-import { withinCalendar } from './dates.ts';
+import { withinCalendar } from '@phds/catalog/instants';
 import { ZoneCache } from './zone-cache.ts';
 
 // Creating a formatter costs as much as dozens of uses.

@@ -5,7 +5,9 @@ import {
   type Reading,
   type ReadingKey,
   type ReadingWindow,
+  ImportState as WireImportState,
   type Record as WireRecord,
+  RecordKind as WireRecordKind,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { implement } from '@phds/service-kit/rpc-service';
 import { type ImportPorts, listImports, reportImport, startImport } from '../app/imports.ts';
@@ -13,9 +15,10 @@ import { deleteReadings, putReadings, type ReadingWindowDraft } from '../app/ing
 import { deleteRecords, putRecords } from '../app/ingest-records.ts';
 import { eraseUser, type IngestionPorts, type PutResult } from '../app/ingestion.ts';
 import { putProfile } from '../app/profile.ts';
-import type { ImportKey, ImportStatus } from '../domain/import-progress.ts';
+import type { ImportKey, ImportState, ImportStatus } from '../domain/import-progress.ts';
 import type { ReadingDraft, ReadingKeyDraft } from '../domain/reading.ts';
 import type { RecordDraft } from '../domain/record-drafts.ts';
+import type { RecordKind } from '../domain/records.ts';
 
 const IMPORTER = ['importer'];
 
@@ -31,7 +34,10 @@ export function ingestionService(ports: IngestionPorts & ImportPorts) {
       deleteReadings: async ({ userId, keys, windows }) => ({
         deleted: await deleteReadings(ports, userId, keys.map(toKeyDraft), windows.map(toWindowDraft)),
       }),
-      deleteRecords: async ({ userId, keys }) => ({ deleted: await deleteRecords(ports, userId, keys) }),
+      deleteRecords: async ({ userId, keys }) => {
+        const drafts = keys.map(({ kind, ...key }) => ({ ...key, kind: KINDS[kind] ?? null }));
+        return { deleted: await deleteRecords(ports, userId, drafts) };
+      },
       putProfile: async ({ userId, import: name, ...profile }) => {
         await putProfile(ports.profiles, userId, profile, toImportKey(userId, name));
         return {};
@@ -44,8 +50,8 @@ export function ingestionService(ports: IngestionPorts & ImportPorts) {
         const { position, ...progress } = await startImport(ports, { ...draft, size: Number(size) });
         return { ...progress, position: BigInt(position) };
       },
-      reportImport: async ({ position, ...draft }) => {
-        await reportImport(ports, { ...draft, position: Number(position) });
+      reportImport: async ({ position, state, ...draft }) => {
+        await reportImport(ports, { ...draft, position: Number(position), state: STATES[state] ?? null });
         return {};
       },
       listImports: async ({ userId }) => ({ imports: (await listImports(ports, userId)).map(toImport) }),
@@ -65,6 +71,32 @@ export function ingestionService(ports: IngestionPorts & ImportPorts) {
   );
 }
 
+const KINDS: Readonly<Record<WireRecordKind, RecordKind | null>> = {
+  [WireRecordKind.UNSPECIFIED]: null,
+  [WireRecordKind.SYMPTOM]: 'symptom',
+  [WireRecordKind.MEDICATION]: 'medication',
+  [WireRecordKind.ADHERENCE_ENTRY]: 'adherence-entry',
+  [WireRecordKind.CONDITION]: 'condition',
+  [WireRecordKind.ALLERGY]: 'allergy',
+  [WireRecordKind.APPOINTMENT]: 'appointment',
+  [WireRecordKind.MOOD_ENTRY]: 'mood-entry',
+  [WireRecordKind.REPORT]: 'report',
+  [WireRecordKind.EHR_RECORD]: 'ehr-record',
+};
+
+const STATES: Readonly<Record<WireImportState, ImportState | null>> = {
+  [WireImportState.UNSPECIFIED]: null,
+  [WireImportState.RUNNING]: 'running',
+  [WireImportState.FINISHED]: 'finished',
+  [WireImportState.FAILED]: 'failed',
+};
+
+const WIRE_STATES: Readonly<Record<ImportState, WireImportState>> = {
+  running: WireImportState.RUNNING,
+  finished: WireImportState.FINISHED,
+  failed: WireImportState.FAILED,
+};
+
 function toResponse({ refusals, ...counts }: PutResult) {
   return { result: { ...counts, refusals: [...refusals] } };
 }
@@ -73,9 +105,9 @@ function toImportKey(userId: string, name: ImportName | undefined): ImportKey | 
   return name === undefined ? null : { userId, format: name.format, digest: name.digest };
 }
 
-function toImport({ size, startedAt, reportedAt, ...status }: ImportStatus) {
+function toImport({ size, state, startedAt, reportedAt, ...status }: ImportStatus) {
   const times = { startedAt: timestampFromDate(startedAt), reportedAt: timestampFromDate(reportedAt) };
-  return { ...status, ...times, size: BigInt(size) };
+  return { ...status, ...times, size: BigInt(size), state: WIRE_STATES[state] };
 }
 
 function toReadingDraft(reading: Reading): ReadingDraft {

@@ -2,9 +2,9 @@ import { PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_p
 import { sessionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { SessionVerifier } from '@phds/service-kit/session';
-import type { DataPorts } from '../app/data-reads.ts';
 import { preview } from '../app/preview.ts';
 import type { PublicIds } from '../app/public-ids.ts';
+import type { DataPorts } from '../app/resources.ts';
 
 /** The person's own view; the session is verified here again, whatever the caller did. */
 export function previewService(verifySession: SessionVerifier, data: DataPorts, publicIds: PublicIds) {

@@ -1,6 +1,6 @@
+import { withinCalendar } from '@phds/catalog/instants';
 import { notFound } from '@phds/service-kit/errors';
 import type pg from 'pg';
-import { withinCalendar } from '../domain/dates.ts';
 import type { ImportKey } from '../domain/import-progress.ts';
 import { inWriteTurn } from './write-turns.ts';
 

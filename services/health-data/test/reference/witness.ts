@@ -1,11 +1,11 @@
 import { getMetric } from '@phds/catalog/metrics';
 import { AppError, toAppError } from '@phds/service-kit/errors';
-import { getRead } from '../../src/app/data-reads.ts';
+import { resolveParameters } from '../../src/app/data-request.ts';
 import type { Answer } from '../../src/app/document.ts';
 import { deleteReadings, putReadings } from '../../src/app/ingest-readings.ts';
 import { eraseUser } from '../../src/app/ingestion.ts';
 import { putProfile } from '../../src/app/profile.ts';
-import { getDataPath, parseReadQuery } from '../../src/app/read-request.ts';
+import { getDataPath, readResource } from '../../src/app/resources.ts';
 import { listReadings, listWeight } from './lists.ts';
 import { Person, type Sent, type Span } from './person.ts';
 import type { Instance, Ports } from './ports.ts';
@@ -106,25 +106,28 @@ export class Witness {
   }
 
   async #read(request: Request): Promise<Answer | AppError> {
-    const path = getDataPath(request.endpoint, request.category);
-    const query = parseReadQuery(
+    const path = getDataPath(request.endpoint, request.category ?? '');
+    const parameters = resolveParameters(
       {
         page: request.page,
         pageSize: request.pageSize,
         from: request.from ?? '',
         to: request.to ?? '',
         type: request.type === null ? '' : getMetric(request.type).name,
-        bucket: request.bucket ?? '',
+        bucket: request.bucket,
         timeZone: request.timeZone ?? '',
-        requestId: '',
       },
       path,
     );
-    const { userId } = this.person;
-    return getRead(
-      this.#next().data,
+    return readResource(this.#next().data, {
       path,
-    )({ askedBy: 'app_witness', ids: IDS, userId, query, dataFrom: request.dataFrom });
+      medicationId: '',
+      parameters,
+      askedBy: 'app_witness',
+      ids: IDS,
+      userId: this.person.userId,
+      dataFrom: request.dataFrom,
+    });
   }
 
   /** What the reference answers. */

@@ -1,4 +1,6 @@
-const TEXTS: Readonly<Record<string, string>> = {
+import type { RefusalReason } from '@phds/catalog/wire-names';
+
+const TEXTS: Readonly<Record<RefusalReason, string>> = {
   GRANT_REVOKED: 'you had stopped sharing',
   GRANT_EXPIRED: 'the time was over',
   SCOPE_WITHDRAWN: 'you had withdrawn this part',
@@ -11,6 +13,6 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 
 /** Why an access was refused, in the words of the person whose data it is. */
-export function refusalText(reason: string | null): string {
-  return TEXTS[reason ?? ''] ?? '';
+export function refusalText(reason: RefusalReason | null): string {
+  return reason === null ? '' : (TEXTS[reason] ?? '');
 }

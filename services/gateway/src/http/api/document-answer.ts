@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { Document } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import type { ReadResponse } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { matchesEntityTag } from '../../domain/entity-tag.ts';
 import { toPageLinks } from '../../domain/page-links.ts';
 
 export interface DocumentAnswer {
-  readonly document: Document;
+  readonly document: ReadResponse;
   /** Which page of which list; null for a single object. */
   readonly links: {
     readonly path: string;

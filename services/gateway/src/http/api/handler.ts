@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { ASSERTION_METADATA } from '@phds/service-kit/metadata-keys';
+import { toReadEndpoint } from '@phds/service-kit/read-endpoints';
 import type { Authenticated } from '../../cache/authenticator.ts';
 import type { Allowance } from '../../limits/limit.ts';
 import { findAccessToken, findBearerToken } from '../bearer.ts';
@@ -11,9 +12,8 @@ import { refuse } from '../refusal.ts';
 import { admit, withAssertion } from './admission.ts';
 import { type ApiCall, readApiCall } from './api-call.ts';
 import { sendDocument } from './document-answer.ts';
-import { FETCH } from './fetch-document.ts';
-import { parseReadParameters } from './read-parameters.ts';
-import { getRoute, parseSegment, toUsageName, VERSIONS_PATH } from './routes.ts';
+import { parseQueryParameters } from './query-parameters.ts';
+import { getRoute, parseMedicationId, toUsageName, VERSIONS_PATH } from './routes.ts';
 import { lifecycleHeaders, sendVersions } from './versions.ts';
 
 /** Everything under `/api`. `address` is the client's, by the proxies that are trusted. */
@@ -94,23 +94,21 @@ async function serve(gateway: Gateway, authenticated: AuthenticatedCall): Promis
   if (!allowance.allowed) {
     throw new AppError('rate_limited', '', { retryAfterSeconds: allowance.retryAfterSeconds });
   }
-  const { endpoint, scope } = route;
+  const { endpoint, scope, category } = route;
   const who = await admit(gateway, authenticated.who, scope);
-  const segment = parseSegment(route);
-  const { linkQuery, bucket, page, pageSize, ...rest } = parseReadParameters(
-    endpoint,
-    segment,
-    call.rawQuery,
+  const medicationId = parseMedicationId(route);
+  const { linkQuery, ...parameters } = parseQueryParameters(endpoint, category, call.rawQuery);
+  const read = {
+    endpoint: toReadEndpoint(endpoint.id),
+    category: category ?? '',
+    medicationId,
+    parameters,
+    requestId,
+  };
+  const document = await withAssertion(gateway, who, scope, (assertion) =>
+    gateway.backends.healthData.read(read, { headers: { [ASSERTION_METADATA]: assertion } }),
   );
-  const query = { ...rest, page: { page, pageSize }, requestId };
-  const { document } = await withAssertion(gateway, who, scope, (assertion) =>
-    FETCH[endpoint.id](
-      gateway.backends.healthData,
-      { query, segment, bucket },
-      { headers: { [ASSERTION_METADATA]: assertion } },
-    ),
-  );
-  if (document === undefined) throw new AppError('internal', '', { cause: 'answer without a document' });
-  const links = endpoint.envelope === 'list' ? { path: call.path, query: linkQuery, page, pageSize } : null;
+  const links =
+    parameters.page === undefined ? null : { path: call.path, query: linkQuery, ...parameters.page };
   sendDocument(response, { document, links, headers, ifNoneMatch: call.ifNoneMatch });
 }

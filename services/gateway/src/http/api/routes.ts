@@ -1,4 +1,4 @@
-import { isCategory } from '@phds/catalog/categories';
+import { type Category, isCategory } from '@phds/catalog/categories';
 import {
   API_PREFIX,
   DATA_PATHS,
@@ -19,8 +19,10 @@ export interface Route {
   readonly endpoint: Endpoint;
   /** The one scope that opens it. */
   readonly scope: string;
-  /** The category, or the medication's id still encoded; empty elsewhere. */
-  readonly segment: string;
+  /** Null where the endpoint has none. */
+  readonly category: Category | null;
+  /** Still encoded; empty where the endpoint has none. */
+  readonly medicationId: string;
 }
 
 const VERSION = /^\/api\/v(\d+)(?:\/|$)/;
@@ -30,7 +32,7 @@ const ADHERENCE = new RegExp(`^${API_PREFIX}/medications/([^/]+)/adherence$`);
 const STATIC_ROUTES: ReadonlyMap<string, Route> = new Map(
   ENDPOINTS.filter(({ path }) => !path.includes(':')).map((endpoint) => [
     API_PREFIX + endpoint.path,
-    { endpoint, scope: scopeOfEndpoint(endpoint), segment: '' },
+    { endpoint, scope: scopeOfEndpoint(endpoint), category: null, medicationId: '' },
   ]),
 );
 
@@ -62,14 +64,14 @@ function findCategoryRoute(path: string): Route | null {
   const category = CATEGORY.exec(path)?.[1];
   if (category === undefined || !isCategory(category)) return null;
   const endpoint = getEndpoint('health-data');
-  return { endpoint, scope: scopeOfEndpoint(endpoint, category), segment: category };
+  return { endpoint, scope: scopeOfEndpoint(endpoint, category), category, medicationId: '' };
 }
 
 function findAdherenceRoute(path: string): Route | null {
-  const segment = ADHERENCE.exec(path)?.[1];
-  if (segment === undefined) return null;
+  const medicationId = ADHERENCE.exec(path)?.[1];
+  if (medicationId === undefined) return null;
   const endpoint = getEndpoint('adherence');
-  return { endpoint, scope: scopeOfEndpoint(endpoint), segment };
+  return { endpoint, scope: scopeOfEndpoint(endpoint), category: null, medicationId };
 }
 
 /** Every path under `/api` that is no data endpoint, in the usage of an app. */
@@ -84,6 +86,6 @@ export function toUsageName(path: string): string {
 }
 
 /** The medication id of a path. Any text is one: whether it exists is told by the data alone. */
-export function parseSegment({ segment }: Route): string {
-  return segment.includes('%') ? decode(segment.replaceAll('+', '%2B'), 'id') : segment;
+export function parseMedicationId({ medicationId }: Route): string {
+  return medicationId.includes('%') ? decode(medicationId.replaceAll('+', '%2B'), 'id') : medicationId;
 }

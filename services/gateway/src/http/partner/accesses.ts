@@ -1,6 +1,6 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { findTimeBound } from '@phds/catalog/instants';
 import { isScope, SCOPE_NAMES } from '@phds/catalog/scopes';
-import { findTimeBound } from '../../domain/instant.ts';
 import { limitCostly } from '../allowance.ts';
 import { readDayRange } from '../day-range.ts';
 import { type Exchange, onBehalf, userOf } from '../exchange.ts';
@@ -77,7 +77,7 @@ function readTime(query: ListQuery, name: string): number | null {
   const text = query.find(name);
   if (text === undefined) return null;
   const bound = findTimeBound(text);
-  if (bound !== null) return bound.time;
+  if (bound !== null) return bound.at.getTime();
   query.fault(name, 'must be a date (2026-03-01) or an RFC 3339 instant (2026-03-01T08:00:00Z)');
   return null;
 }

@@ -9,7 +9,7 @@ import type {
 } from '@phds/contracts/phds/consent/v1/consent_pb';
 import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
-import { grantStatusName, pendingStatusName } from '../consent-names.ts';
+import { grantStatusName, pendingStatusName, refusalReason } from '../consent-names.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
 
 /** A pending approval for the approval screen, with scope texts from the catalog (contract section 5). */
@@ -85,7 +85,6 @@ function findCurrentName(name: string, currentName: string): { currentName?: str
 
 /** One access as the user sees it: what was read or refused, without values (contract section 8). */
 export function toAccessJson(record: AccessRecord) {
-  const released = record.verdict === Verdict.RELEASED;
   return {
     id: record.id,
     at: toInstant(record.at),
@@ -96,8 +95,8 @@ export function toAccessJson(record: AccessRecord) {
     from: toNullable(record.from),
     to: toNullable(record.to),
     recordCount: record.recordCount,
-    outcome: released ? 'released' : 'refused',
-    reason: released ? null : (Verdict[record.verdict] ?? null),
+    outcome: record.verdict === Verdict.RELEASED ? 'released' : 'refused',
+    reason: refusalReason(record.verdict),
   };
 }
 

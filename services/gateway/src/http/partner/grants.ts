@@ -1,8 +1,8 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { findTimeBound, isDate } from '@phds/catalog/instants';
 import { GRANT_STATUSES } from '@phds/catalog/wire-names';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { z } from 'zod';
-import { findTimeBound, isCalendarDate } from '../../domain/instant.ts';
 import { toGrantStatus } from '../consent-names.ts';
 import { type Exchange, onBehalf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
@@ -21,12 +21,12 @@ const narrowingBody = z.strictObject({
   expiresAt: text
     .transform((value, { addIssue }) => {
       const bound = findTimeBound(value);
-      if (bound?.kind === 'instant') return bound.time;
+      if (bound?.date === null) return bound.at.getTime();
       addIssue('must be an RFC 3339 instant');
       return z.NEVER;
     })
     .optional(),
-  dataFrom: text.refine(isCalendarDate, 'must be a date (2026-03-01)').optional(),
+  dataFrom: text.refine(isDate, 'must be a date (2026-03-01)').optional(),
 });
 
 /** `GET /partner/consent/grants` */

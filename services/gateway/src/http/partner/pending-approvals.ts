@@ -1,9 +1,9 @@
+import { isDate } from '@phds/catalog/instants';
 import { GRANT_DAYS_CHOICES, isGrantDays } from '@phds/catalog/lifetimes';
 import { PENDING_STATUSES } from '@phds/catalog/wire-names';
 import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppError, toAppError } from '@phds/service-kit/errors';
 import { z } from 'zod';
-import { isCalendarDate } from '../../domain/instant.ts';
 import { toPendingStatus } from '../consent-names.ts';
 import { type Exchange, onBehalf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
@@ -26,7 +26,7 @@ const approvalTerms = z.strictObject({
     .refine(isGrantDays, `must be one of ${GRANT_DAYS_CHOICES.join(', ')}`)
     .optional(),
   keepExpiry: z.boolean('must be true or false').optional(),
-  dataFrom: text.refine(isCalendarDate, 'must be a date (2026-03-01)').nullable().optional(),
+  dataFrom: text.refine(isDate, 'must be a date (2026-03-01)').nullable().optional(),
   language: text.regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag').optional(),
 });
 

@@ -2,7 +2,7 @@
 // @generated from file phds/healthdata/v1/health_data.proto (package phds.healthdata.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { PageRequest } from "../../common/v1/page_pb.js";
 
@@ -12,11 +12,53 @@ import type { PageRequest } from "../../common/v1/page_pb.js";
 export declare const file_phds_healthdata_v1_health_data: GenFile;
 
 /**
- * Parameters that the reads share. Fields that a resource has no use for are refused by name.
- *
- * @generated from message phds.healthdata.v1.ReadQuery
+ * @generated from message phds.healthdata.v1.ReadRequest
  */
-export declare type ReadQuery = Message<"phds.healthdata.v1.ReadQuery"> & {
+export declare type ReadRequest = Message<"phds.healthdata.v1.ReadRequest"> & {
+  /**
+   * @generated from field: phds.healthdata.v1.Endpoint endpoint = 1;
+   */
+  endpoint: Endpoint;
+
+  /**
+   * Of HEALTH_DATA alone: a slug of interface.md 4.2, such as `heart`.
+   *
+   * @generated from field: string category = 2;
+   */
+  category: string;
+
+  /**
+   * Of ADHERENCE alone.
+   *
+   * @generated from field: string medication_id = 3;
+   */
+  medicationId: string;
+
+  /**
+   * @generated from field: phds.healthdata.v1.QueryParameters parameters = 4;
+   */
+  parameters?: QueryParameters | undefined;
+
+  /**
+   * For the access record.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
+};
+
+/**
+ * Describes the message phds.healthdata.v1.ReadRequest.
+ * Use `create(ReadRequestSchema)` to create a new message.
+ */
+export declare const ReadRequestSchema: GenMessage<ReadRequest>;
+
+/**
+ * The query parameters of the data API (contract section 6). One that the endpoint does not take is refused by name.
+ *
+ * @generated from message phds.healthdata.v1.QueryParameters
+ */
+export declare type QueryParameters = Message<"phds.healthdata.v1.QueryParameters"> & {
   /**
    * @generated from field: phds.common.v1.PageRequest page = 1;
    */
@@ -37,39 +79,37 @@ export declare type ReadQuery = Message<"phds.healthdata.v1.ReadQuery"> & {
   to: string;
 
   /**
-   * Metric type of metrics.md in any spelling of its name; empty is all.
+   * Name of a metric type (metrics.md); empty is all.
    *
    * @generated from field: string type = 4;
    */
   type: string;
 
   /**
-   * IANA zone of aggregations and trends; empty is the user's.
-   *
-   * @generated from field: string time_zone = 5;
+   * @generated from field: phds.healthdata.v1.TrendBucket bucket = 5;
    */
-  timeZone: string;
+  bucket: TrendBucket;
 
   /**
-   * For the access record.
+   * IANA zone of aggregations and trends; empty is the user's.
    *
-   * @generated from field: string request_id = 6;
+   * @generated from field: string time_zone = 6;
    */
-  requestId: string;
+  timeZone: string;
 };
 
 /**
- * Describes the message phds.healthdata.v1.ReadQuery.
- * Use `create(ReadQuerySchema)` to create a new message.
+ * Describes the message phds.healthdata.v1.QueryParameters.
+ * Use `create(QueryParametersSchema)` to create a new message.
  */
-export declare const ReadQuerySchema: GenMessage<ReadQuery>;
+export declare const QueryParametersSchema: GenMessage<QueryParameters>;
 
 /**
  * A finished answer of the public interface, encoded once where the rows are.
  *
- * @generated from message phds.healthdata.v1.Document
+ * @generated from message phds.healthdata.v1.ReadResponse
  */
-export declare type Document = Message<"phds.healthdata.v1.Document"> & {
+export declare type ReadResponse = Message<"phds.healthdata.v1.ReadResponse"> & {
   /**
    * The complete JSON body (UTF-8).
    *
@@ -93,477 +133,10 @@ export declare type Document = Message<"phds.healthdata.v1.Document"> & {
 };
 
 /**
- * Describes the message phds.healthdata.v1.Document.
- * Use `create(DocumentSchema)` to create a new message.
+ * Describes the message phds.healthdata.v1.ReadResponse.
+ * Use `create(ReadResponseSchema)` to create a new message.
  */
-export declare const DocumentSchema: GenMessage<Document>;
-
-/**
- * @generated from message phds.healthdata.v1.ListReadingsRequest
- */
-export declare type ListReadingsRequest = Message<"phds.healthdata.v1.ListReadingsRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-
-  /**
-   * Slug of interface.md 4.2, such as `heart`.
-   *
-   * @generated from field: string category = 2;
-   */
-  category: string;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListReadingsRequest.
- * Use `create(ListReadingsRequestSchema)` to create a new message.
- */
-export declare const ListReadingsRequestSchema: GenMessage<ListReadingsRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.ListReadingsResponse
- */
-export declare type ListReadingsResponse = Message<"phds.healthdata.v1.ListReadingsResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListReadingsResponse.
- * Use `create(ListReadingsResponseSchema)` to create a new message.
- */
-export declare const ListReadingsResponseSchema: GenMessage<ListReadingsResponse>;
-
-/**
- * @generated from message phds.healthdata.v1.GetAggregationsRequest
- */
-export declare type GetAggregationsRequest = Message<"phds.healthdata.v1.GetAggregationsRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.GetAggregationsRequest.
- * Use `create(GetAggregationsRequestSchema)` to create a new message.
- */
-export declare const GetAggregationsRequestSchema: GenMessage<GetAggregationsRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.GetAggregationsResponse
- */
-export declare type GetAggregationsResponse = Message<"phds.healthdata.v1.GetAggregationsResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.GetAggregationsResponse.
- * Use `create(GetAggregationsResponseSchema)` to create a new message.
- */
-export declare const GetAggregationsResponseSchema: GenMessage<GetAggregationsResponse>;
-
-/**
- * @generated from message phds.healthdata.v1.ListTrendsRequest
- */
-export declare type ListTrendsRequest = Message<"phds.healthdata.v1.ListTrendsRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-
-  /**
-   * `hour` or `day`; empty is `day`.
-   *
-   * @generated from field: string bucket = 2;
-   */
-  bucket: string;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListTrendsRequest.
- * Use `create(ListTrendsRequestSchema)` to create a new message.
- */
-export declare const ListTrendsRequestSchema: GenMessage<ListTrendsRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.ListTrendsResponse
- */
-export declare type ListTrendsResponse = Message<"phds.healthdata.v1.ListTrendsResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListTrendsResponse.
- * Use `create(ListTrendsResponseSchema)` to create a new message.
- */
-export declare const ListTrendsResponseSchema: GenMessage<ListTrendsResponse>;
-
-/**
- * @generated from message phds.healthdata.v1.ListSymptomsRequest
- */
-export declare type ListSymptomsRequest = Message<"phds.healthdata.v1.ListSymptomsRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListSymptomsRequest.
- * Use `create(ListSymptomsRequestSchema)` to create a new message.
- */
-export declare const ListSymptomsRequestSchema: GenMessage<ListSymptomsRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.ListSymptomsResponse
- */
-export declare type ListSymptomsResponse = Message<"phds.healthdata.v1.ListSymptomsResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListSymptomsResponse.
- * Use `create(ListSymptomsResponseSchema)` to create a new message.
- */
-export declare const ListSymptomsResponseSchema: GenMessage<ListSymptomsResponse>;
-
-/**
- * @generated from message phds.healthdata.v1.ListMedicationsRequest
- */
-export declare type ListMedicationsRequest = Message<"phds.healthdata.v1.ListMedicationsRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListMedicationsRequest.
- * Use `create(ListMedicationsRequestSchema)` to create a new message.
- */
-export declare const ListMedicationsRequestSchema: GenMessage<ListMedicationsRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.ListMedicationsResponse
- */
-export declare type ListMedicationsResponse = Message<"phds.healthdata.v1.ListMedicationsResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListMedicationsResponse.
- * Use `create(ListMedicationsResponseSchema)` to create a new message.
- */
-export declare const ListMedicationsResponseSchema: GenMessage<ListMedicationsResponse>;
-
-/**
- * @generated from message phds.healthdata.v1.ListAdherenceRequest
- */
-export declare type ListAdherenceRequest = Message<"phds.healthdata.v1.ListAdherenceRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-
-  /**
-   * @generated from field: string medication_id = 2;
-   */
-  medicationId: string;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListAdherenceRequest.
- * Use `create(ListAdherenceRequestSchema)` to create a new message.
- */
-export declare const ListAdherenceRequestSchema: GenMessage<ListAdherenceRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.ListAdherenceResponse
- */
-export declare type ListAdherenceResponse = Message<"phds.healthdata.v1.ListAdherenceResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListAdherenceResponse.
- * Use `create(ListAdherenceResponseSchema)` to create a new message.
- */
-export declare const ListAdherenceResponseSchema: GenMessage<ListAdherenceResponse>;
-
-/**
- * @generated from message phds.healthdata.v1.ListConditionsRequest
- */
-export declare type ListConditionsRequest = Message<"phds.healthdata.v1.ListConditionsRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListConditionsRequest.
- * Use `create(ListConditionsRequestSchema)` to create a new message.
- */
-export declare const ListConditionsRequestSchema: GenMessage<ListConditionsRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.ListConditionsResponse
- */
-export declare type ListConditionsResponse = Message<"phds.healthdata.v1.ListConditionsResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListConditionsResponse.
- * Use `create(ListConditionsResponseSchema)` to create a new message.
- */
-export declare const ListConditionsResponseSchema: GenMessage<ListConditionsResponse>;
-
-/**
- * @generated from message phds.healthdata.v1.ListAllergiesRequest
- */
-export declare type ListAllergiesRequest = Message<"phds.healthdata.v1.ListAllergiesRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListAllergiesRequest.
- * Use `create(ListAllergiesRequestSchema)` to create a new message.
- */
-export declare const ListAllergiesRequestSchema: GenMessage<ListAllergiesRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.ListAllergiesResponse
- */
-export declare type ListAllergiesResponse = Message<"phds.healthdata.v1.ListAllergiesResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListAllergiesResponse.
- * Use `create(ListAllergiesResponseSchema)` to create a new message.
- */
-export declare const ListAllergiesResponseSchema: GenMessage<ListAllergiesResponse>;
-
-/**
- * @generated from message phds.healthdata.v1.ListAppointmentsRequest
- */
-export declare type ListAppointmentsRequest = Message<"phds.healthdata.v1.ListAppointmentsRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListAppointmentsRequest.
- * Use `create(ListAppointmentsRequestSchema)` to create a new message.
- */
-export declare const ListAppointmentsRequestSchema: GenMessage<ListAppointmentsRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.ListAppointmentsResponse
- */
-export declare type ListAppointmentsResponse = Message<"phds.healthdata.v1.ListAppointmentsResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListAppointmentsResponse.
- * Use `create(ListAppointmentsResponseSchema)` to create a new message.
- */
-export declare const ListAppointmentsResponseSchema: GenMessage<ListAppointmentsResponse>;
-
-/**
- * @generated from message phds.healthdata.v1.ListWeightRequest
- */
-export declare type ListWeightRequest = Message<"phds.healthdata.v1.ListWeightRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListWeightRequest.
- * Use `create(ListWeightRequestSchema)` to create a new message.
- */
-export declare const ListWeightRequestSchema: GenMessage<ListWeightRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.ListWeightResponse
- */
-export declare type ListWeightResponse = Message<"phds.healthdata.v1.ListWeightResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListWeightResponse.
- * Use `create(ListWeightResponseSchema)` to create a new message.
- */
-export declare const ListWeightResponseSchema: GenMessage<ListWeightResponse>;
-
-/**
- * @generated from message phds.healthdata.v1.ListMoodRequest
- */
-export declare type ListMoodRequest = Message<"phds.healthdata.v1.ListMoodRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListMoodRequest.
- * Use `create(ListMoodRequestSchema)` to create a new message.
- */
-export declare const ListMoodRequestSchema: GenMessage<ListMoodRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.ListMoodResponse
- */
-export declare type ListMoodResponse = Message<"phds.healthdata.v1.ListMoodResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListMoodResponse.
- * Use `create(ListMoodResponseSchema)` to create a new message.
- */
-export declare const ListMoodResponseSchema: GenMessage<ListMoodResponse>;
-
-/**
- * @generated from message phds.healthdata.v1.ListReportsRequest
- */
-export declare type ListReportsRequest = Message<"phds.healthdata.v1.ListReportsRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListReportsRequest.
- * Use `create(ListReportsRequestSchema)` to create a new message.
- */
-export declare const ListReportsRequestSchema: GenMessage<ListReportsRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.ListReportsResponse
- */
-export declare type ListReportsResponse = Message<"phds.healthdata.v1.ListReportsResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListReportsResponse.
- * Use `create(ListReportsResponseSchema)` to create a new message.
- */
-export declare const ListReportsResponseSchema: GenMessage<ListReportsResponse>;
-
-/**
- * @generated from message phds.healthdata.v1.GetProfileRequest
- */
-export declare type GetProfileRequest = Message<"phds.healthdata.v1.GetProfileRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.GetProfileRequest.
- * Use `create(GetProfileRequestSchema)` to create a new message.
- */
-export declare const GetProfileRequestSchema: GenMessage<GetProfileRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.GetProfileResponse
- */
-export declare type GetProfileResponse = Message<"phds.healthdata.v1.GetProfileResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.GetProfileResponse.
- * Use `create(GetProfileResponseSchema)` to create a new message.
- */
-export declare const GetProfileResponseSchema: GenMessage<GetProfileResponse>;
-
-/**
- * @generated from message phds.healthdata.v1.ListEhrRequest
- */
-export declare type ListEhrRequest = Message<"phds.healthdata.v1.ListEhrRequest"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.ReadQuery query = 1;
-   */
-  query?: ReadQuery | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListEhrRequest.
- * Use `create(ListEhrRequestSchema)` to create a new message.
- */
-export declare const ListEhrRequestSchema: GenMessage<ListEhrRequest>;
-
-/**
- * @generated from message phds.healthdata.v1.ListEhrResponse
- */
-export declare type ListEhrResponse = Message<"phds.healthdata.v1.ListEhrResponse"> & {
-  /**
-   * @generated from field: phds.healthdata.v1.Document document = 1;
-   */
-  document?: Document | undefined;
-};
-
-/**
- * Describes the message phds.healthdata.v1.ListEhrResponse.
- * Use `create(ListEhrResponseSchema)` to create a new message.
- */
-export declare const ListEhrResponseSchema: GenMessage<ListEhrResponse>;
+export declare const ReadResponseSchema: GenMessage<ReadResponse>;
 
 /**
  * @generated from message phds.healthdata.v1.PreviewRequest
@@ -600,154 +173,169 @@ export declare type PreviewResponse = Message<"phds.healthdata.v1.PreviewRespons
 export declare const PreviewResponseSchema: GenMessage<PreviewResponse>;
 
 /**
+ * The endpoints of the data API (interface.md 4.1), named as in packages/catalog.
+ *
+ * @generated from enum phds.healthdata.v1.Endpoint
+ */
+export enum Endpoint {
+  /**
+   * @generated from enum value: ENDPOINT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Readings of one category, newest first.
+   *
+   * @generated from enum value: ENDPOINT_HEALTH_DATA = 1;
+   */
+  HEALTH_DATA = 1,
+
+  /**
+   * The summary over all readings.
+   *
+   * @generated from enum value: ENDPOINT_AGGREGATIONS = 2;
+   */
+  AGGREGATIONS = 2,
+
+  /**
+   * Hourly or daily points, newest first.
+   *
+   * @generated from enum value: ENDPOINT_TRENDS = 3;
+   */
+  TRENDS = 3,
+
+  /**
+   * Newest first.
+   *
+   * @generated from enum value: ENDPOINT_SYMPTOMS = 4;
+   */
+  SYMPTOMS = 4,
+
+  /**
+   * By name.
+   *
+   * @generated from enum value: ENDPOINT_MEDICATIONS = 5;
+   */
+  MEDICATIONS = 5,
+
+  /**
+   * The doses of one medication, newest first.
+   *
+   * @generated from enum value: ENDPOINT_ADHERENCE = 6;
+   */
+  ADHERENCE = 6,
+
+  /**
+   * Newest `sinceDate` first, unknown last.
+   *
+   * @generated from enum value: ENDPOINT_CONDITIONS = 7;
+   */
+  CONDITIONS = 7,
+
+  /**
+   * Newest `sinceDate` first, unknown last.
+   *
+   * @generated from enum value: ENDPOINT_ALLERGIES = 8;
+   */
+  ALLERGIES = 8,
+
+  /**
+   * Newest first.
+   *
+   * @generated from enum value: ENDPOINT_APPOINTMENTS = 9;
+   */
+  APPOINTMENTS = 9,
+
+  /**
+   * One entry a day, newest first.
+   *
+   * @generated from enum value: ENDPOINT_WEIGHT = 10;
+   */
+  WEIGHT = 10,
+
+  /**
+   * Newest first.
+   *
+   * @generated from enum value: ENDPOINT_MOOD = 11;
+   */
+  MOOD = 11,
+
+  /**
+   * In their summary representation, newest first.
+   *
+   * @generated from enum value: ENDPOINT_REPORTS = 12;
+   */
+  REPORTS = 12,
+
+  /**
+   * A person without a profile has nulls.
+   *
+   * @generated from enum value: ENDPOINT_PROFILE = 13;
+   */
+  PROFILE = 13,
+
+  /**
+   * Records from EHR systems, newest first.
+   *
+   * @generated from enum value: ENDPOINT_EHR = 14;
+   */
+  EHR = 14,
+}
+
+/**
+ * Describes the enum phds.healthdata.v1.Endpoint.
+ */
+export declare const EndpointSchema: GenEnum<Endpoint>;
+
+/**
+ * Width of a trend point.
+ *
+ * @generated from enum phds.healthdata.v1.TrendBucket
+ */
+export enum TrendBucket {
+  /**
+   * A day.
+   *
+   * @generated from enum value: TREND_BUCKET_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: TREND_BUCKET_HOUR = 1;
+   */
+  HOUR = 1,
+
+  /**
+   * @generated from enum value: TREND_BUCKET_DAY = 2;
+   */
+  DAY = 2,
+}
+
+/**
+ * Describes the enum phds.healthdata.v1.TrendBucket.
+ */
+export declare const TrendBucketSchema: GenEnum<TrendBucket>;
+
+/**
  * Reads of one person's data for one app. The caller forwards the access assertion as metadata `phds-assertion`; this service
- * verifies it, derives the needed scope from the rpc (and the category) itself, reads, has the access recorded and judged by
- * consent, and only then answers. Reads are safe to repeat; each makes a record of its own.
- * Common errors: ASSERTION_STALE (introspect again and repeat), UNAUTHORIZED, TOKEN_EXPIRED, INSUFFICIENT_SCOPE,
- * CONSENT_REQUIRED, INVALID_REQUEST, ACCESS_NOT_RECORDED, UNAVAILABLE, CALLER_NOT_ADMITTED.
+ * verifies it, derives the needed scope from the endpoint (and the category) itself, reads, has the access recorded and judged by
+ * consent, and only then answers.
  *
  * @generated from service phds.healthdata.v1.HealthDataService
  */
 export declare const HealthDataService: GenService<{
   /**
-   * Answers readings of one category, newest first.
+   * Answers one endpoint of the data API with the finished JSON body. Safe to repeat; each call makes an access record of its own.
+   * Errors: ASSERTION_STALE (introspect again and repeat), UNAUTHORIZED, TOKEN_EXPIRED, INSUFFICIENT_SCOPE, CONSENT_REQUIRED,
+   * INVALID_REQUEST, NOT_FOUND (unknown category; unknown or foreign medication, recorded like any access), ACCESS_NOT_RECORDED,
+   * UNAVAILABLE, CALLER_NOT_ADMITTED.
    *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.ListReadings
+   * @generated from rpc phds.healthdata.v1.HealthDataService.Read
    */
-  listReadings: {
+  read: {
     methodKind: "unary";
-    input: typeof ListReadingsRequestSchema;
-    output: typeof ListReadingsResponseSchema;
-  },
-  /**
-   * Answers the summary over all health readings.
-   *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.GetAggregations
-   */
-  getAggregations: {
-    methodKind: "unary";
-    input: typeof GetAggregationsRequestSchema;
-    output: typeof GetAggregationsResponseSchema;
-  },
-  /**
-   * Answers hourly or daily points, newest first.
-   *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.ListTrends
-   */
-  listTrends: {
-    methodKind: "unary";
-    input: typeof ListTrendsRequestSchema;
-    output: typeof ListTrendsResponseSchema;
-  },
-  /**
-   * Answers symptoms, newest first.
-   *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.ListSymptoms
-   */
-  listSymptoms: {
-    methodKind: "unary";
-    input: typeof ListSymptomsRequestSchema;
-    output: typeof ListSymptomsResponseSchema;
-  },
-  /**
-   * Answers medications by name.
-   *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.ListMedications
-   */
-  listMedications: {
-    methodKind: "unary";
-    input: typeof ListMedicationsRequestSchema;
-    output: typeof ListMedicationsResponseSchema;
-  },
-  /**
-   * Answers the adherence history of one medication, newest first. Errors: NOT_FOUND (unknown or foreign; recorded like any access).
-   *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.ListAdherence
-   */
-  listAdherence: {
-    methodKind: "unary";
-    input: typeof ListAdherenceRequestSchema;
-    output: typeof ListAdherenceResponseSchema;
-  },
-  /**
-   * Answers conditions, newest `sinceDate` first, unknown last.
-   *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.ListConditions
-   */
-  listConditions: {
-    methodKind: "unary";
-    input: typeof ListConditionsRequestSchema;
-    output: typeof ListConditionsResponseSchema;
-  },
-  /**
-   * Answers allergies, newest `sinceDate` first, unknown last.
-   *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.ListAllergies
-   */
-  listAllergies: {
-    methodKind: "unary";
-    input: typeof ListAllergiesRequestSchema;
-    output: typeof ListAllergiesResponseSchema;
-  },
-  /**
-   * Answers appointments, newest first.
-   *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.ListAppointments
-   */
-  listAppointments: {
-    methodKind: "unary";
-    input: typeof ListAppointmentsRequestSchema;
-    output: typeof ListAppointmentsResponseSchema;
-  },
-  /**
-   * Answers one weight entry a day, newest first.
-   *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.ListWeight
-   */
-  listWeight: {
-    methodKind: "unary";
-    input: typeof ListWeightRequestSchema;
-    output: typeof ListWeightResponseSchema;
-  },
-  /**
-   * Answers mood entries, newest first.
-   *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.ListMood
-   */
-  listMood: {
-    methodKind: "unary";
-    input: typeof ListMoodRequestSchema;
-    output: typeof ListMoodResponseSchema;
-  },
-  /**
-   * Answers reports in their summary representation, newest first.
-   *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.ListReports
-   */
-  listReports: {
-    methodKind: "unary";
-    input: typeof ListReportsRequestSchema;
-    output: typeof ListReportsResponseSchema;
-  },
-  /**
-   * Answers the profile; a person without one has nulls.
-   *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.GetProfile
-   */
-  getProfile: {
-    methodKind: "unary";
-    input: typeof GetProfileRequestSchema;
-    output: typeof GetProfileResponseSchema;
-  },
-  /**
-   * Answers EHR-derived records, newest first.
-   *
-   * @generated from rpc phds.healthdata.v1.HealthDataService.ListEhr
-   */
-  listEhr: {
-    methodKind: "unary";
-    input: typeof ListEhrRequestSchema;
-    output: typeof ListEhrResponseSchema;
+    input: typeof ReadRequestSchema;
+    output: typeof ReadResponseSchema;
   },
 }>;
 

@@ -2,245 +2,82 @@
 // @generated from file phds/healthdata/v1/health_data.proto (package phds.healthdata.v1, syntax proto3)
 /* eslint-disable */
 
-import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/protobuf/codegenv2";
 import { file_phds_common_v1_page } from "../../common/v1/page_pb.js";
 
 /**
  * Describes the file phds/healthdata/v1/health_data.proto.
  */
 export const file_phds_healthdata_v1_health_data = /*@__PURE__*/
-  fileDesc("CiRwaGRzL2hlYWx0aGRhdGEvdjEvaGVhbHRoX2RhdGEucHJvdG8SEnBoZHMuaGVhbHRoZGF0YS52MSKFAQoJUmVhZFF1ZXJ5EikKBHBhZ2UYASABKAsyGy5waGRzLmNvbW1vbi52MS5QYWdlUmVxdWVzdBIMCgRmcm9tGAIgASgJEgoKAnRvGAMgASgJEgwKBHR5cGUYBCABKAkSEQoJdGltZV96b25lGAUgASgJEhIKCnJlcXVlc3RfaWQYBiABKAkiNQoIRG9jdW1lbnQSDAoEYm9keRgBIAEoDBIMCgRldGFnGAIgASgJEg0KBXRvdGFsGAMgASgNIlUKE0xpc3RSZWFkaW5nc1JlcXVlc3QSLAoFcXVlcnkYASABKAsyHS5waGRzLmhlYWx0aGRhdGEudjEuUmVhZFF1ZXJ5EhAKCGNhdGVnb3J5GAIgASgJIkYKFExpc3RSZWFkaW5nc1Jlc3BvbnNlEi4KCGRvY3VtZW50GAEgASgLMhwucGhkcy5oZWFsdGhkYXRhLnYxLkRvY3VtZW50IkYKFkdldEFnZ3JlZ2F0aW9uc1JlcXVlc3QSLAoFcXVlcnkYASABKAsyHS5waGRzLmhlYWx0aGRhdGEudjEuUmVhZFF1ZXJ5IkkKF0dldEFnZ3JlZ2F0aW9uc1Jlc3BvbnNlEi4KCGRvY3VtZW50GAEgASgLMhwucGhkcy5oZWFsdGhkYXRhLnYxLkRvY3VtZW50IlEKEUxpc3RUcmVuZHNSZXF1ZXN0EiwKBXF1ZXJ5GAEgASgLMh0ucGhkcy5oZWFsdGhkYXRhLnYxLlJlYWRRdWVyeRIOCgZidWNrZXQYAiABKAkiRAoSTGlzdFRyZW5kc1Jlc3BvbnNlEi4KCGRvY3VtZW50GAEgASgLMhwucGhkcy5oZWFsdGhkYXRhLnYxLkRvY3VtZW50IkMKE0xpc3RTeW1wdG9tc1JlcXVlc3QSLAoFcXVlcnkYASABKAsyHS5waGRzLmhlYWx0aGRhdGEudjEuUmVhZFF1ZXJ5IkYKFExpc3RTeW1wdG9tc1Jlc3BvbnNlEi4KCGRvY3VtZW50GAEgASgLMhwucGhkcy5oZWFsdGhkYXRhLnYxLkRvY3VtZW50IkYKFkxpc3RNZWRpY2F0aW9uc1JlcXVlc3QSLAoFcXVlcnkYASABKAsyHS5waGRzLmhlYWx0aGRhdGEudjEuUmVhZFF1ZXJ5IkkKF0xpc3RNZWRpY2F0aW9uc1Jlc3BvbnNlEi4KCGRvY3VtZW50GAEgASgLMhwucGhkcy5oZWFsdGhkYXRhLnYxLkRvY3VtZW50IlsKFExpc3RBZGhlcmVuY2VSZXF1ZXN0EiwKBXF1ZXJ5GAEgASgLMh0ucGhkcy5oZWFsdGhkYXRhLnYxLlJlYWRRdWVyeRIVCg1tZWRpY2F0aW9uX2lkGAIgASgJIkcKFUxpc3RBZGhlcmVuY2VSZXNwb25zZRIuCghkb2N1bWVudBgBIAEoCzIcLnBoZHMuaGVhbHRoZGF0YS52MS5Eb2N1bWVudCJFChVMaXN0Q29uZGl0aW9uc1JlcXVlc3QSLAoFcXVlcnkYASABKAsyHS5waGRzLmhlYWx0aGRhdGEudjEuUmVhZFF1ZXJ5IkgKFkxpc3RDb25kaXRpb25zUmVzcG9uc2USLgoIZG9jdW1lbnQYASABKAsyHC5waGRzLmhlYWx0aGRhdGEudjEuRG9jdW1lbnQiRAoUTGlzdEFsbGVyZ2llc1JlcXVlc3QSLAoFcXVlcnkYASABKAsyHS5waGRzLmhlYWx0aGRhdGEudjEuUmVhZFF1ZXJ5IkcKFUxpc3RBbGxlcmdpZXNSZXNwb25zZRIuCghkb2N1bWVudBgBIAEoCzIcLnBoZHMuaGVhbHRoZGF0YS52MS5Eb2N1bWVudCJHChdMaXN0QXBwb2ludG1lbnRzUmVxdWVzdBIsCgVxdWVyeRgBIAEoCzIdLnBoZHMuaGVhbHRoZGF0YS52MS5SZWFkUXVlcnkiSgoYTGlzdEFwcG9pbnRtZW50c1Jlc3BvbnNlEi4KCGRvY3VtZW50GAEgASgLMhwucGhkcy5oZWFsdGhkYXRhLnYxLkRvY3VtZW50IkEKEUxpc3RXZWlnaHRSZXF1ZXN0EiwKBXF1ZXJ5GAEgASgLMh0ucGhkcy5oZWFsdGhkYXRhLnYxLlJlYWRRdWVyeSJEChJMaXN0V2VpZ2h0UmVzcG9uc2USLgoIZG9jdW1lbnQYASABKAsyHC5waGRzLmhlYWx0aGRhdGEudjEuRG9jdW1lbnQiPwoPTGlzdE1vb2RSZXF1ZXN0EiwKBXF1ZXJ5GAEgASgLMh0ucGhkcy5oZWFsdGhkYXRhLnYxLlJlYWRRdWVyeSJCChBMaXN0TW9vZFJlc3BvbnNlEi4KCGRvY3VtZW50GAEgASgLMhwucGhkcy5oZWFsdGhkYXRhLnYxLkRvY3VtZW50IkIKEkxpc3RSZXBvcnRzUmVxdWVzdBIsCgVxdWVyeRgBIAEoCzIdLnBoZHMuaGVhbHRoZGF0YS52MS5SZWFkUXVlcnkiRQoTTGlzdFJlcG9ydHNSZXNwb25zZRIuCghkb2N1bWVudBgBIAEoCzIcLnBoZHMuaGVhbHRoZGF0YS52MS5Eb2N1bWVudCJBChFHZXRQcm9maWxlUmVxdWVzdBIsCgVxdWVyeRgBIAEoCzIdLnBoZHMuaGVhbHRoZGF0YS52MS5SZWFkUXVlcnkiRAoSR2V0UHJvZmlsZVJlc3BvbnNlEi4KCGRvY3VtZW50GAEgASgLMhwucGhkcy5oZWFsdGhkYXRhLnYxLkRvY3VtZW50Ij4KDkxpc3RFaHJSZXF1ZXN0EiwKBXF1ZXJ5GAEgASgLMh0ucGhkcy5oZWFsdGhkYXRhLnYxLlJlYWRRdWVyeSJBCg9MaXN0RWhyUmVzcG9uc2USLgoIZG9jdW1lbnQYASABKAsyHC5waGRzLmhlYWx0aGRhdGEudjEuRG9jdW1lbnQiHwoOUHJldmlld1JlcXVlc3QSDQoFc2NvcGUYASABKAkiHwoPUHJldmlld1Jlc3BvbnNlEgwKBGJvZHkYASABKAwy9woKEUhlYWx0aERhdGFTZXJ2aWNlEmEKDExpc3RSZWFkaW5ncxInLnBoZHMuaGVhbHRoZGF0YS52MS5MaXN0UmVhZGluZ3NSZXF1ZXN0GigucGhkcy5oZWFsdGhkYXRhLnYxLkxpc3RSZWFkaW5nc1Jlc3BvbnNlEmoKD0dldEFnZ3JlZ2F0aW9ucxIqLnBoZHMuaGVhbHRoZGF0YS52MS5HZXRBZ2dyZWdhdGlvbnNSZXF1ZXN0GisucGhkcy5oZWFsdGhkYXRhLnYxLkdldEFnZ3JlZ2F0aW9uc1Jlc3BvbnNlElsKCkxpc3RUcmVuZHMSJS5waGRzLmhlYWx0aGRhdGEudjEuTGlzdFRyZW5kc1JlcXVlc3QaJi5waGRzLmhlYWx0aGRhdGEudjEuTGlzdFRyZW5kc1Jlc3BvbnNlEmEKDExpc3RTeW1wdG9tcxInLnBoZHMuaGVhbHRoZGF0YS52MS5MaXN0U3ltcHRvbXNSZXF1ZXN0GigucGhkcy5oZWFsdGhkYXRhLnYxLkxpc3RTeW1wdG9tc1Jlc3BvbnNlEmoKD0xpc3RNZWRpY2F0aW9ucxIqLnBoZHMuaGVhbHRoZGF0YS52MS5MaXN0TWVkaWNhdGlvbnNSZXF1ZXN0GisucGhkcy5oZWFsdGhkYXRhLnYxLkxpc3RNZWRpY2F0aW9uc1Jlc3BvbnNlEmQKDUxpc3RBZGhlcmVuY2USKC5waGRzLmhlYWx0aGRhdGEudjEuTGlzdEFkaGVyZW5jZVJlcXVlc3QaKS5waGRzLmhlYWx0aGRhdGEudjEuTGlzdEFkaGVyZW5jZVJlc3BvbnNlEmcKDkxpc3RDb25kaXRpb25zEikucGhkcy5oZWFsdGhkYXRhLnYxLkxpc3RDb25kaXRpb25zUmVxdWVzdBoqLnBoZHMuaGVhbHRoZGF0YS52MS5MaXN0Q29uZGl0aW9uc1Jlc3BvbnNlEmQKDUxpc3RBbGxlcmdpZXMSKC5waGRzLmhlYWx0aGRhdGEudjEuTGlzdEFsbGVyZ2llc1JlcXVlc3QaKS5waGRzLmhlYWx0aGRhdGEudjEuTGlzdEFsbGVyZ2llc1Jlc3BvbnNlEm0KEExpc3RBcHBvaW50bWVudHMSKy5waGRzLmhlYWx0aGRhdGEudjEuTGlzdEFwcG9pbnRtZW50c1JlcXVlc3QaLC5waGRzLmhlYWx0aGRhdGEudjEuTGlzdEFwcG9pbnRtZW50c1Jlc3BvbnNlElsKCkxpc3RXZWlnaHQSJS5waGRzLmhlYWx0aGRhdGEudjEuTGlzdFdlaWdodFJlcXVlc3QaJi5waGRzLmhlYWx0aGRhdGEudjEuTGlzdFdlaWdodFJlc3BvbnNlElUKCExpc3RNb29kEiMucGhkcy5oZWFsdGhkYXRhLnYxLkxpc3RNb29kUmVxdWVzdBokLnBoZHMuaGVhbHRoZGF0YS52MS5MaXN0TW9vZFJlc3BvbnNlEl4KC0xpc3RSZXBvcnRzEiYucGhkcy5oZWFsdGhkYXRhLnYxLkxpc3RSZXBvcnRzUmVxdWVzdBonLnBoZHMuaGVhbHRoZGF0YS52MS5MaXN0UmVwb3J0c1Jlc3BvbnNlElsKCkdldFByb2ZpbGUSJS5waGRzLmhlYWx0aGRhdGEudjEuR2V0UHJvZmlsZVJlcXVlc3QaJi5waGRzLmhlYWx0aGRhdGEudjEuR2V0UHJvZmlsZVJlc3BvbnNlElIKB0xpc3RFaHISIi5waGRzLmhlYWx0aGRhdGEudjEuTGlzdEVoclJlcXVlc3QaIy5waGRzLmhlYWx0aGRhdGEudjEuTGlzdEVoclJlc3BvbnNlMmQKDlByZXZpZXdTZXJ2aWNlElIKB1ByZXZpZXcSIi5waGRzLmhlYWx0aGRhdGEudjEuUHJldmlld1JlcXVlc3QaIy5waGRzLmhlYWx0aGRhdGEudjEuUHJldmlld1Jlc3BvbnNlYgZwcm90bzM", [file_phds_common_v1_page]);
+  fileDesc("CiRwaGRzL2hlYWx0aGRhdGEvdjEvaGVhbHRoX2RhdGEucHJvdG8SEnBoZHMuaGVhbHRoZGF0YS52MSKzAQoLUmVhZFJlcXVlc3QSLgoIZW5kcG9pbnQYASABKA4yHC5waGRzLmhlYWx0aGRhdGEudjEuRW5kcG9pbnQSEAoIY2F0ZWdvcnkYAiABKAkSFQoNbWVkaWNhdGlvbl9pZBgDIAEoCRI3CgpwYXJhbWV0ZXJzGAQgASgLMiMucGhkcy5oZWFsdGhkYXRhLnYxLlF1ZXJ5UGFyYW1ldGVycxISCgpyZXF1ZXN0X2lkGAUgASgJIqgBCg9RdWVyeVBhcmFtZXRlcnMSKQoEcGFnZRgBIAEoCzIbLnBoZHMuY29tbW9uLnYxLlBhZ2VSZXF1ZXN0EgwKBGZyb20YAiABKAkSCgoCdG8YAyABKAkSDAoEdHlwZRgEIAEoCRIvCgZidWNrZXQYBSABKA4yHy5waGRzLmhlYWx0aGRhdGEudjEuVHJlbmRCdWNrZXQSEQoJdGltZV96b25lGAYgASgJIjkKDFJlYWRSZXNwb25zZRIMCgRib2R5GAEgASgMEgwKBGV0YWcYAiABKAkSDQoFdG90YWwYAyABKA0iHwoOUHJldmlld1JlcXVlc3QSDQoFc2NvcGUYASABKAkiHwoPUHJldmlld1Jlc3BvbnNlEgwKBGJvZHkYASABKAwq6QIKCEVuZHBvaW50EhgKFEVORFBPSU5UX1VOU1BFQ0lGSUVEEAASGAoURU5EUE9JTlRfSEVBTFRIX0RBVEEQARIZChVFTkRQT0lOVF9BR0dSRUdBVElPTlMQAhITCg9FTkRQT0lOVF9UUkVORFMQAxIVChFFTkRQT0lOVF9TWU1QVE9NUxAEEhgKFEVORFBPSU5UX01FRElDQVRJT05TEAUSFgoSRU5EUE9JTlRfQURIRVJFTkNFEAYSFwoTRU5EUE9JTlRfQ09ORElUSU9OUxAHEhYKEkVORFBPSU5UX0FMTEVSR0lFUxAIEhkKFUVORFBPSU5UX0FQUE9JTlRNRU5UUxAJEhMKD0VORFBPSU5UX1dFSUdIVBAKEhEKDUVORFBPSU5UX01PT0QQCxIUChBFTkRQT0lOVF9SRVBPUlRTEAwSFAoQRU5EUE9JTlRfUFJPRklMRRANEhAKDEVORFBPSU5UX0VIUhAOKlgKC1RyZW5kQnVja2V0EhwKGFRSRU5EX0JVQ0tFVF9VTlNQRUNJRklFRBAAEhUKEVRSRU5EX0JVQ0tFVF9IT1VSEAESFAoQVFJFTkRfQlVDS0VUX0RBWRACMl4KEUhlYWx0aERhdGFTZXJ2aWNlEkkKBFJlYWQSHy5waGRzLmhlYWx0aGRhdGEudjEuUmVhZFJlcXVlc3QaIC5waGRzLmhlYWx0aGRhdGEudjEuUmVhZFJlc3BvbnNlMmQKDlByZXZpZXdTZXJ2aWNlElIKB1ByZXZpZXcSIi5waGRzLmhlYWx0aGRhdGEudjEuUHJldmlld1JlcXVlc3QaIy5waGRzLmhlYWx0aGRhdGEudjEuUHJldmlld1Jlc3BvbnNlYgZwcm90bzM", [file_phds_common_v1_page]);
 
 /**
- * Describes the message phds.healthdata.v1.ReadQuery.
- * Use `create(ReadQuerySchema)` to create a new message.
+ * Describes the message phds.healthdata.v1.ReadRequest.
+ * Use `create(ReadRequestSchema)` to create a new message.
  */
-export const ReadQuerySchema = /*@__PURE__*/
+export const ReadRequestSchema = /*@__PURE__*/
   messageDesc(file_phds_healthdata_v1_health_data, 0);
 
 /**
- * Describes the message phds.healthdata.v1.Document.
- * Use `create(DocumentSchema)` to create a new message.
+ * Describes the message phds.healthdata.v1.QueryParameters.
+ * Use `create(QueryParametersSchema)` to create a new message.
  */
-export const DocumentSchema = /*@__PURE__*/
+export const QueryParametersSchema = /*@__PURE__*/
   messageDesc(file_phds_healthdata_v1_health_data, 1);
 
 /**
- * Describes the message phds.healthdata.v1.ListReadingsRequest.
- * Use `create(ListReadingsRequestSchema)` to create a new message.
+ * Describes the message phds.healthdata.v1.ReadResponse.
+ * Use `create(ReadResponseSchema)` to create a new message.
  */
-export const ListReadingsRequestSchema = /*@__PURE__*/
+export const ReadResponseSchema = /*@__PURE__*/
   messageDesc(file_phds_healthdata_v1_health_data, 2);
-
-/**
- * Describes the message phds.healthdata.v1.ListReadingsResponse.
- * Use `create(ListReadingsResponseSchema)` to create a new message.
- */
-export const ListReadingsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 3);
-
-/**
- * Describes the message phds.healthdata.v1.GetAggregationsRequest.
- * Use `create(GetAggregationsRequestSchema)` to create a new message.
- */
-export const GetAggregationsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 4);
-
-/**
- * Describes the message phds.healthdata.v1.GetAggregationsResponse.
- * Use `create(GetAggregationsResponseSchema)` to create a new message.
- */
-export const GetAggregationsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 5);
-
-/**
- * Describes the message phds.healthdata.v1.ListTrendsRequest.
- * Use `create(ListTrendsRequestSchema)` to create a new message.
- */
-export const ListTrendsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 6);
-
-/**
- * Describes the message phds.healthdata.v1.ListTrendsResponse.
- * Use `create(ListTrendsResponseSchema)` to create a new message.
- */
-export const ListTrendsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 7);
-
-/**
- * Describes the message phds.healthdata.v1.ListSymptomsRequest.
- * Use `create(ListSymptomsRequestSchema)` to create a new message.
- */
-export const ListSymptomsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 8);
-
-/**
- * Describes the message phds.healthdata.v1.ListSymptomsResponse.
- * Use `create(ListSymptomsResponseSchema)` to create a new message.
- */
-export const ListSymptomsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 9);
-
-/**
- * Describes the message phds.healthdata.v1.ListMedicationsRequest.
- * Use `create(ListMedicationsRequestSchema)` to create a new message.
- */
-export const ListMedicationsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 10);
-
-/**
- * Describes the message phds.healthdata.v1.ListMedicationsResponse.
- * Use `create(ListMedicationsResponseSchema)` to create a new message.
- */
-export const ListMedicationsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 11);
-
-/**
- * Describes the message phds.healthdata.v1.ListAdherenceRequest.
- * Use `create(ListAdherenceRequestSchema)` to create a new message.
- */
-export const ListAdherenceRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 12);
-
-/**
- * Describes the message phds.healthdata.v1.ListAdherenceResponse.
- * Use `create(ListAdherenceResponseSchema)` to create a new message.
- */
-export const ListAdherenceResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 13);
-
-/**
- * Describes the message phds.healthdata.v1.ListConditionsRequest.
- * Use `create(ListConditionsRequestSchema)` to create a new message.
- */
-export const ListConditionsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 14);
-
-/**
- * Describes the message phds.healthdata.v1.ListConditionsResponse.
- * Use `create(ListConditionsResponseSchema)` to create a new message.
- */
-export const ListConditionsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 15);
-
-/**
- * Describes the message phds.healthdata.v1.ListAllergiesRequest.
- * Use `create(ListAllergiesRequestSchema)` to create a new message.
- */
-export const ListAllergiesRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 16);
-
-/**
- * Describes the message phds.healthdata.v1.ListAllergiesResponse.
- * Use `create(ListAllergiesResponseSchema)` to create a new message.
- */
-export const ListAllergiesResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 17);
-
-/**
- * Describes the message phds.healthdata.v1.ListAppointmentsRequest.
- * Use `create(ListAppointmentsRequestSchema)` to create a new message.
- */
-export const ListAppointmentsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 18);
-
-/**
- * Describes the message phds.healthdata.v1.ListAppointmentsResponse.
- * Use `create(ListAppointmentsResponseSchema)` to create a new message.
- */
-export const ListAppointmentsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 19);
-
-/**
- * Describes the message phds.healthdata.v1.ListWeightRequest.
- * Use `create(ListWeightRequestSchema)` to create a new message.
- */
-export const ListWeightRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 20);
-
-/**
- * Describes the message phds.healthdata.v1.ListWeightResponse.
- * Use `create(ListWeightResponseSchema)` to create a new message.
- */
-export const ListWeightResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 21);
-
-/**
- * Describes the message phds.healthdata.v1.ListMoodRequest.
- * Use `create(ListMoodRequestSchema)` to create a new message.
- */
-export const ListMoodRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 22);
-
-/**
- * Describes the message phds.healthdata.v1.ListMoodResponse.
- * Use `create(ListMoodResponseSchema)` to create a new message.
- */
-export const ListMoodResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 23);
-
-/**
- * Describes the message phds.healthdata.v1.ListReportsRequest.
- * Use `create(ListReportsRequestSchema)` to create a new message.
- */
-export const ListReportsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 24);
-
-/**
- * Describes the message phds.healthdata.v1.ListReportsResponse.
- * Use `create(ListReportsResponseSchema)` to create a new message.
- */
-export const ListReportsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 25);
-
-/**
- * Describes the message phds.healthdata.v1.GetProfileRequest.
- * Use `create(GetProfileRequestSchema)` to create a new message.
- */
-export const GetProfileRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 26);
-
-/**
- * Describes the message phds.healthdata.v1.GetProfileResponse.
- * Use `create(GetProfileResponseSchema)` to create a new message.
- */
-export const GetProfileResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 27);
-
-/**
- * Describes the message phds.healthdata.v1.ListEhrRequest.
- * Use `create(ListEhrRequestSchema)` to create a new message.
- */
-export const ListEhrRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 28);
-
-/**
- * Describes the message phds.healthdata.v1.ListEhrResponse.
- * Use `create(ListEhrResponseSchema)` to create a new message.
- */
-export const ListEhrResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 29);
 
 /**
  * Describes the message phds.healthdata.v1.PreviewRequest.
  * Use `create(PreviewRequestSchema)` to create a new message.
  */
 export const PreviewRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 30);
+  messageDesc(file_phds_healthdata_v1_health_data, 3);
 
 /**
  * Describes the message phds.healthdata.v1.PreviewResponse.
  * Use `create(PreviewResponseSchema)` to create a new message.
  */
 export const PreviewResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_healthdata_v1_health_data, 31);
+  messageDesc(file_phds_healthdata_v1_health_data, 4);
+
+/**
+ * Describes the enum phds.healthdata.v1.Endpoint.
+ */
+export const EndpointSchema = /*@__PURE__*/
+  enumDesc(file_phds_healthdata_v1_health_data, 0);
+
+/**
+ * The endpoints of the data API (interface.md 4.1), named as in packages/catalog.
+ *
+ * @generated from enum phds.healthdata.v1.Endpoint
+ */
+export const Endpoint = /*@__PURE__*/
+  tsEnum(EndpointSchema);
+
+/**
+ * Describes the enum phds.healthdata.v1.TrendBucket.
+ */
+export const TrendBucketSchema = /*@__PURE__*/
+  enumDesc(file_phds_healthdata_v1_health_data, 1);
+
+/**
+ * Width of a trend point.
+ *
+ * @generated from enum phds.healthdata.v1.TrendBucket
+ */
+export const TrendBucket = /*@__PURE__*/
+  tsEnum(TrendBucketSchema);
 
 /**
  * Reads of one person's data for one app. The caller forwards the access assertion as metadata `phds-assertion`; this service
- * verifies it, derives the needed scope from the rpc (and the category) itself, reads, has the access recorded and judged by
- * consent, and only then answers. Reads are safe to repeat; each makes a record of its own.
- * Common errors: ASSERTION_STALE (introspect again and repeat), UNAUTHORIZED, TOKEN_EXPIRED, INSUFFICIENT_SCOPE,
- * CONSENT_REQUIRED, INVALID_REQUEST, ACCESS_NOT_RECORDED, UNAVAILABLE, CALLER_NOT_ADMITTED.
+ * verifies it, derives the needed scope from the endpoint (and the category) itself, reads, has the access recorded and judged by
+ * consent, and only then answers.
  *
  * @generated from service phds.healthdata.v1.HealthDataService
  */

@@ -2,7 +2,7 @@
 // @generated from file phds/healthdata/v1/ingestion.proto (package phds.healthdata.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
@@ -735,11 +735,9 @@ export declare const DeleteReadingsResponseSchema: GenMessage<DeleteReadingsResp
  */
 export declare type RecordKey = Message<"phds.healthdata.v1.RecordKey"> & {
   /**
-   * `symptom`, `medication`, `adherence-entry`, `condition`, `allergy`, `appointment`, `mood-entry`, `report`, `ehr-record`.
-   *
-   * @generated from field: string kind = 1;
+   * @generated from field: phds.healthdata.v1.RecordKind kind = 1;
    */
-  kind: string;
+  kind: RecordKind;
 
   /**
    * @generated from field: string source = 2;
@@ -1015,11 +1013,9 @@ export declare type ReportImportRequest = Message<"phds.healthdata.v1.ReportImpo
   report: string;
 
   /**
-   * `running`, `finished` or `failed`. A failed import goes on from its position when it is started again.
-   *
-   * @generated from field: string state = 7;
+   * @generated from field: phds.healthdata.v1.ImportState state = 7;
    */
-  state: string;
+  state: ImportState;
 };
 
 /**
@@ -1078,9 +1074,9 @@ export declare type Import = Message<"phds.healthdata.v1.Import"> & {
   size: bigint;
 
   /**
-   * @generated from field: string state = 4;
+   * @generated from field: phds.healthdata.v1.ImportState state = 4;
    */
-  state: string;
+  state: ImportState;
 
   /**
    * @generated from field: string report = 5;
@@ -1123,8 +1119,103 @@ export declare type ListImportsResponse = Message<"phds.healthdata.v1.ListImport
 export declare const ListImportsResponseSchema: GenMessage<ListImportsResponse>;
 
 /**
+ * The kinds of `Record`.
+ *
+ * @generated from enum phds.healthdata.v1.RecordKind
+ */
+export enum RecordKind {
+  /**
+   * @generated from enum value: RECORD_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: RECORD_KIND_SYMPTOM = 1;
+   */
+  SYMPTOM = 1,
+
+  /**
+   * @generated from enum value: RECORD_KIND_MEDICATION = 2;
+   */
+  MEDICATION = 2,
+
+  /**
+   * @generated from enum value: RECORD_KIND_ADHERENCE_ENTRY = 3;
+   */
+  ADHERENCE_ENTRY = 3,
+
+  /**
+   * @generated from enum value: RECORD_KIND_CONDITION = 4;
+   */
+  CONDITION = 4,
+
+  /**
+   * @generated from enum value: RECORD_KIND_ALLERGY = 5;
+   */
+  ALLERGY = 5,
+
+  /**
+   * @generated from enum value: RECORD_KIND_APPOINTMENT = 6;
+   */
+  APPOINTMENT = 6,
+
+  /**
+   * @generated from enum value: RECORD_KIND_MOOD_ENTRY = 7;
+   */
+  MOOD_ENTRY = 7,
+
+  /**
+   * @generated from enum value: RECORD_KIND_REPORT = 8;
+   */
+  REPORT = 8,
+
+  /**
+   * @generated from enum value: RECORD_KIND_EHR_RECORD = 9;
+   */
+  EHR_RECORD = 9,
+}
+
+/**
+ * Describes the enum phds.healthdata.v1.RecordKind.
+ */
+export declare const RecordKindSchema: GenEnum<RecordKind>;
+
+/**
+ * How a run of an import stands. A failed import goes on from its position when it is started again.
+ *
+ * @generated from enum phds.healthdata.v1.ImportState
+ */
+export enum ImportState {
+  /**
+   * @generated from enum value: IMPORT_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: IMPORT_STATE_RUNNING = 1;
+   */
+  RUNNING = 1,
+
+  /**
+   * @generated from enum value: IMPORT_STATE_FINISHED = 2;
+   */
+  FINISHED = 2,
+
+  /**
+   * @generated from enum value: IMPORT_STATE_FAILED = 3;
+   */
+  FAILED = 3,
+}
+
+/**
+ * Describes the enum phds.healthdata.v1.ImportState.
+ */
+export declare const ImportStateSchema: GenEnum<ImportState>;
+
+/**
  * How data gets in: internal services and importers write here; partners only read. Every write is idempotent by natural key,
- * the newest wins. Items that are refused do not stop the rest: each comes back with its index and reason.
+ * the newest wins. Items that are refused do not stop the rest: each comes back with its index and reason. For this the codes within
+ * items (severity, status, pattern, mood) are texts: what a file holds is refused here item by item, with the codes that there are.
  * Common errors: INVALID_REQUEST (the batch itself), UNAVAILABLE, CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.healthdata.v1.IngestionService

@@ -1,36 +1,45 @@
-import { isCategory } from '@phds/catalog/categories';
+import type { Category } from '@phds/catalog/categories';
 import type { Endpoint, QueryParameter } from '@phds/catalog/endpoints';
+import { findTimeBound, isInverted, type TimeBound } from '@phds/catalog/instants';
 import { findMetricByName, METRICS, metricsOfCategory } from '@phds/catalog/metrics';
 import { findTimeZone } from '@phds/catalog/time-zones';
-import { TREND_BUCKETS } from '@phds/catalog/wire-names';
-import { findTimeBound, type TimeBound } from '../../domain/instant.ts';
+import { TREND_BUCKETS, type TrendBucket } from '@phds/catalog/wire-names';
+import { TrendBucket as WireTrendBucket } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { readPage } from '../page-parameters.ts';
 import { parseQuery, type Query } from '../query.ts';
 import { Violations } from '../violations.ts';
 
-/** The parameters of a data request, checked (contract section 6). */
-export interface ReadParameters {
-  /** 0 where the endpoint has no pages. */
-  readonly page: number;
-  readonly pageSize: number;
+/** The query parameters of a data request, checked (contract section 6), as health-data is sent them. */
+export interface QueryParameters {
+  /** Undefined where the endpoint has no pages. */
+  readonly page: { readonly page: number; readonly pageSize: number } | undefined;
   /** Empty where not given, as all that follow. */
   readonly from: string;
   readonly to: string;
   readonly type: string;
-  readonly bucket: string;
+  readonly bucket: WireTrendBucket;
   readonly timeZone: string;
   /** The query without `page`, encoded anew, for links to other pages. */
   readonly linkQuery: string;
 }
 
-/** Reads the query of a request; throws `invalid_request` that names every parameter at fault. */
-export function parseReadParameters(endpoint: Endpoint, segment: string, rawQuery: string): ReadParameters {
+const BUCKETS: Readonly<Record<TrendBucket, WireTrendBucket>> = {
+  hour: WireTrendBucket.HOUR,
+  day: WireTrendBucket.DAY,
+};
+
+/** Parses the query of a data request; throws `invalid_request` that names every parameter at fault. */
+export function parseQueryParameters(
+  endpoint: Endpoint,
+  category: Category | null,
+  rawQuery: string,
+): QueryParameters {
   const violations = new Violations();
   const query = takeKnown(parseQuery(rawQuery), endpoint.query, violations);
   const parameters = {
-    ...(endpoint.envelope === 'list' ? readPage(query, violations) : { page: 0, pageSize: 0 }),
+    page: endpoint.envelope === 'list' ? readPage(query, violations) : undefined,
     ...readWindow(query, endpoint, violations),
-    type: readType(query, segment, violations),
+    type: readType(query, category, violations),
     bucket: readBucket(query, violations),
     timeZone: readTimeZone(query, violations),
     linkQuery: toLinkQuery(query),
@@ -52,18 +61,9 @@ function takeKnown(query: Query, known: readonly QueryParameter[], violations: V
 }
 
 function readWindow(query: Query, { query: known }: Endpoint, violations: Violations) {
-  const from = readBound(query, 'from', violations);
-  const to = readBound(query, 'to', violations);
-  if (from !== null && to !== null && isEmptyWindow(from, to, known.includes('timeZone'))) {
-    violations.add('from', 'must be before "to"');
-  }
-  return { from: from?.text ?? '', to: to?.text ?? '' };
-}
-
-/** Where a zone decides what a date's midnight is, a date and an instant are compared where the zone is known. */
-function isEmptyWindow(from: TimeBound, to: TimeBound, zoned: boolean): boolean {
-  if (zoned && from.kind !== to.kind) return false;
-  return from.time >= to.time;
+  const window = { from: readBound(query, 'from', violations), to: readBound(query, 'to', violations) };
+  if (isInverted(window, known.includes('timeZone'))) violations.add('from', 'must be before "to"');
+  return { from: window.from?.text ?? '', to: window.to?.text ?? '' };
 }
 
 function readBound(query: Query, name: 'from' | 'to', violations: Violations): TimeBound | null {
@@ -76,22 +76,23 @@ function readBound(query: Query, name: 'from' | 'to', violations: Violations): T
   return bound;
 }
 
-function readType(query: Query, segment: string, violations: Violations): string {
+function readType(query: Query, category: Category | null, violations: Violations): string {
   const text = query.values.get('type');
   if (text === undefined) return '';
-  const choices = isCategory(segment) ? metricsOfCategory(segment) : METRICS;
+  const choices = category === null ? METRICS : metricsOfCategory(category);
   const metric = findMetricByName(text);
   if (metric !== null && choices.includes(metric)) return metric.name;
   violations.add('type', `must be one of ${choices.map(({ name }) => name).join(', ')}`);
   return '';
 }
 
-function readBucket(query: Query, violations: Violations): string {
-  const text = query.values.get('bucket') ?? '';
-  const known =
-    text === '' ? !query.values.has('bucket') : (TREND_BUCKETS as readonly string[]).includes(text);
-  if (!known) violations.add('bucket', `must be one of ${TREND_BUCKETS.join(', ')}`);
-  return text;
+function readBucket(query: Query, violations: Violations): WireTrendBucket {
+  const text = query.values.get('bucket');
+  if (text === undefined) return WireTrendBucket.UNSPECIFIED;
+  const bucket = TREND_BUCKETS.find((candidate) => candidate === text);
+  if (bucket !== undefined) return BUCKETS[bucket];
+  violations.add('bucket', `must be one of ${TREND_BUCKETS.join(', ')}`);
+  return WireTrendBucket.UNSPECIFIED;
 }
 
 function readTimeZone(query: Query, violations: Violations): string {

@@ -1,50 +1,32 @@
-import type { DataPath } from '@phds/catalog/endpoints';
 import { AppError, unauthorized } from '@phds/service-kit/errors';
 import type { Caller } from './caller.ts';
-import { type Answer, type Document, toDocument } from './document.ts';
+import { resolveParameters, type SentRequest } from './data-request.ts';
+import { type Document, toDocument } from './document.ts';
 import type { AccessRecorder, Verdict } from './ports.ts';
-import type { PublicIds, ReaderIds } from './public-ids.ts';
-import { parseReadQuery, type RawQuery, type ReadQuery } from './read-request.ts';
+import type { PublicIds } from './public-ids.ts';
+import { type DataPorts, readResource } from './resources.ts';
 
-export interface ReleaseDependencies {
+export interface ReleasePorts {
+  readonly data: DataPorts;
   readonly recorder: AccessRecorder;
   readonly publicIds: PublicIds;
 }
 
-/** What a resource is asked to read. */
-export interface ReadScope {
-  /** The app, or the person themselves. */
-  readonly askedBy: string;
-  /** Its ids. */
-  readonly ids: ReaderIds;
-  readonly userId: string;
-  readonly query: ReadQuery;
-  /** How far back the app sees (YYYY-MM-DD); null is everything. */
-  readonly dataFrom: string | null;
-}
-
 /**
- * Reads a user's rows and encodes them. An error that depends on them ("not there") is returned, not thrown: it tells of the user as
- * any answer does, so it is recorded and judged like one.
+ * The only way in which a user's data leaves for an app (contract section 8): check the token's scope and the parameters, read the
+ * rows, make a durable record of the access, and release the answer only if consent then judges the access alive.
  */
-export type Read = (scope: ReadScope) => Promise<Answer | AppError>;
-
-/**
- * The one way on which a user's data leaves for an app (contract section 8): the token's scope, the parameters, the
- * rows, a durable record of the access, and only when that record was judged alive the answer.
- */
-export async function readReleased(
-  { recorder, publicIds }: ReleaseDependencies,
+export async function releaseData(
+  { data, recorder, publicIds }: ReleasePorts,
   caller: Caller,
-  path: DataPath,
-  raw: RawQuery,
-  read: Read,
+  { path, medicationId, parameters: sent, requestId }: SentRequest,
 ): Promise<Document> {
   checkAdmission(caller, path.scope);
-  const query = parseReadQuery(raw, path);
+  const parameters = resolveParameters(sent, path);
   const { clientId, userId, dataFrom } = caller;
   const ids = publicIds(clientId);
-  const answer = await read({ askedBy: clientId, ids, userId, query, dataFrom });
+  const request = { path, medicationId, parameters, askedBy: clientId, ids, userId, dataFrom };
+  const answer = await readResource(data, request);
   const verdict = await recorder.record({
     clientId,
     userId,
@@ -54,11 +36,11 @@ export async function readReleased(
     tokenExpiresAt: caller.tokenExpiresAt,
     scope: path.scope,
     endpoint: path.path,
-    from: raw.from,
-    to: raw.to,
-    page: query.page,
+    from: sent.from,
+    to: sent.to,
+    page: parameters.page,
     recordCount: answer instanceof AppError ? 0 : answer.recordCount,
-    requestId: raw.requestId,
+    requestId,
     dataFrom,
   });
   if (verdict !== 'released') throw toRefusal(verdict, path.scope);
@@ -66,7 +48,7 @@ export async function readReleased(
   return toDocument(answer, ids);
 }
 
-/** Refuses what no judgement could release, before a row is read. Expiry is not among it: the ledger's clock decides. */
+/** Refuses what no judgement could release, before a row is read. Expiry is left to the ledger's clock. */
 function checkAdmission(caller: Caller, scope: string): void {
   if (!caller.scopes.includes(scope)) {
     throw new AppError('insufficient_scope', `The token lacks the scope ${scope}.`, { requiredScope: scope });

@@ -1,0 +1,103 @@
+import type { Category } from '@phds/catalog/categories';
+import { type DataPath, getEndpoint } from '@phds/catalog/endpoints';
+import { findTimeBound, isInverted, type TimeBound, type TimeWindow } from '@phds/catalog/instants';
+import { findMetricByName, type Metric } from '@phds/catalog/metrics';
+import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '@phds/catalog/pagination';
+import { findTimeZone } from '@phds/catalog/time-zones';
+import { TREND_BUCKET_DEFAULT, type TrendBucket } from '@phds/catalog/wire-names';
+import { invalidRequest } from '@phds/service-kit/errors';
+import { INVERTED } from '../domain/window.ts';
+import type { ReaderIds } from './public-ids.ts';
+
+/** The query parameters as the gateway sends them: empty texts and zeros are absent. */
+export interface SentParameters {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly from: string;
+  readonly to: string;
+  readonly type: string;
+  /** Null is the default. */
+  readonly bucket: TrendBucket | null;
+  readonly timeZone: string;
+}
+
+/** A data request as the gateway sends it. */
+export interface SentRequest {
+  readonly path: DataPath;
+  /** Of adherence alone. */
+  readonly medicationId: string;
+  readonly parameters: SentParameters;
+  readonly requestId: string;
+}
+
+/** The query parameters, checked. */
+export interface QueryParameters {
+  readonly page: number;
+  readonly pageSize: number;
+  readonly window: TimeWindow;
+  /** Null is every type. */
+  readonly metric: Metric | null;
+  readonly bucket: TrendBucket;
+  /** Null is the user's. */
+  readonly timeZone: string | null;
+}
+
+/** What a resource is asked to read. */
+export interface DataRequest {
+  readonly path: DataPath;
+  readonly medicationId: string;
+  readonly parameters: QueryParameters;
+  /** The app, or the person themselves. */
+  readonly askedBy: string;
+  /** The public ids of whoever asks. */
+  readonly ids: ReaderIds;
+  readonly userId: string;
+  /** How far back the app sees (YYYY-MM-DD); null is everything. */
+  readonly dataFrom: string | null;
+}
+
+/**
+ * Resolves the parameters and checks them against what the endpoint takes. Throws INVALID_REQUEST naming the first that is wrong: the
+ * gateway has named all of them before.
+ */
+export function resolveParameters(sent: SentParameters, { endpoint, category }: DataPath): QueryParameters {
+  const { query: known } = getEndpoint(endpoint);
+  for (const name of ['from', 'to', 'type', 'bucket', 'timeZone'] as const) {
+    if (sent[name] && !known.includes(name))
+      throw invalidRequest(name, 'is not a parameter of this endpoint');
+  }
+  return {
+    // Also where the endpoint has no pages, since its page is part of the access record.
+    page: sent.page || PAGE_DEFAULT,
+    pageSize: Math.min(sent.pageSize || PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX),
+    window: resolveWindow(sent, known.includes('timeZone')),
+    metric: sent.type === '' ? null : resolveMetric(sent.type, category),
+    bucket: sent.bucket ?? TREND_BUCKET_DEFAULT,
+    timeZone: sent.timeZone === '' ? null : resolveTimeZone(sent.timeZone),
+  };
+}
+
+function resolveWindow({ from, to }: SentParameters, datesAreLocal: boolean): TimeWindow {
+  const window = { from: resolveBound('from', from), to: resolveBound('to', to) };
+  if (isInverted(window, datesAreLocal)) throw invalidRequest([INVERTED]);
+  return window;
+}
+
+function resolveBound(parameter: string, text: string): TimeBound | null {
+  const bound = text === '' ? null : findTimeBound(text);
+  if (text === '' || bound !== null) return bound;
+  throw invalidRequest(parameter, 'must be a date (YYYY-MM-DD) or an RFC 3339 instant');
+}
+
+function resolveMetric(name: string, category: Category | null): Metric {
+  const metric = findMetricByName(name);
+  if (metric === null) throw invalidRequest('type', 'is not a known metric type');
+  if (category === null || metric.category === category) return metric;
+  throw invalidRequest('type', `is not a metric type of ${category}`);
+}
+
+function resolveTimeZone(name: string): string {
+  const timeZone = findTimeZone(name);
+  if (timeZone === null) throw invalidRequest('timeZone', 'must be an IANA time zone such as Europe/Berlin');
+  return timeZone;
+}

@@ -1,0 +1,52 @@
+import { DATA_PATHS, type DataPath, type EndpointId } from '@phds/catalog/endpoints';
+import type { Clock } from '@phds/service-kit/clock';
+import { type AppError, notFound } from '@phds/service-kit/errors';
+import type { DataRequest } from './data-request.ts';
+import type { Answer } from './document.ts';
+import type { ProfileStore, ReadingReader, RecordReader, SummaryReader, WeightReader } from './ports.ts';
+import { readProfile } from './profile.ts';
+import { readReadings } from './readings.ts';
+import { readAdherence, readRecords } from './records.ts';
+import { readAggregations, readTrends } from './summaries.ts';
+import { readWeight } from './weight.ts';
+
+/** Everything that resources are read from. */
+export interface DataPorts {
+  readonly readings: ReadingReader;
+  readonly summaries: SummaryReader;
+  readonly weights: WeightReader;
+  readonly records: RecordReader;
+  readonly profiles: ProfileStore;
+  readonly clock: Clock;
+}
+
+/** The data path of an endpoint, with the scope that opens it. Throws NOT_FOUND for an unknown category. */
+export function getDataPath(endpoint: EndpointId, category: string): DataPath {
+  const path = DATA_PATHS.find((path) => path.endpoint === endpoint && (path.category ?? '') === category);
+  if (path === undefined) throw notFound();
+  return path;
+}
+
+/**
+ * Reads a user's rows and encodes them. An error that depends on the rows ("not there") is returned, not thrown: it tells something
+ * about the user as any answer does, so it is recorded and judged like one.
+ */
+export async function readResource(ports: DataPorts, request: DataRequest): Promise<Answer | AppError> {
+  const { endpoint } = request.path;
+  switch (endpoint) {
+    case 'health-data':
+      return readReadings(ports, request);
+    case 'aggregations':
+      return readAggregations(ports, request);
+    case 'trends':
+      return readTrends(ports, request);
+    case 'adherence':
+      return readAdherence(ports, request);
+    case 'weight':
+      return readWeight(ports, request);
+    case 'profile':
+      return readProfile(ports, request);
+    default:
+      return readRecords(ports, endpoint, request);
+  }
+}
