@@ -152,9 +152,9 @@ describe('a database that cannot answer is unavailable, and says so in time', ()
     await client.query('SELECT pg_sleep(1.6)');
     await client.query('COMMIT');
     client.release();
-    proxy.freeze();
+    proxy.set({ kind: 'hold' });
     expect(await reasonOf(own.pool.query('SELECT 1'))).toBe('unavailable');
-    proxy.thaw();
+    proxy.set({ kind: 'pass' });
     await own.ping();
   });
 

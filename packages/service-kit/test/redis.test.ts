@@ -43,9 +43,9 @@ describeWithRedis('Redis', () => {
     await using proxy = await startTcpProxy(redis.url);
     await using connection = openRedis(proxy.url, silent, { commandTimeoutMs: 50 });
     await eventually(() => connection.isReady());
-    proxy.freeze();
+    proxy.set({ kind: 'hold' });
     await expect(connection.client.get('key')).rejects.toThrow(/timed out/i);
-    proxy.thaw();
+    proxy.set({ kind: 'pass' });
   });
 
   test('a subscription comes back by itself, says so, and delivers bytes unchanged', async () => {

@@ -54,9 +54,9 @@ describe('without its database', () => {
 
   test('that accepts and never answers, nothing is released either', async () => {
     const grant = await approve(consent, await registerApp(consent), 'frozen');
-    proxy.freeze();
+    proxy.set({ kind: 'hold' });
     await expect(record(consent, accessOf(grant))).rejects.toMatchObject({ reason: 'access_not_recorded' });
-    proxy.thaw();
+    proxy.set({ kind: 'pass' });
     await eventually(async () => expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED));
   });
 });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type EventFilter, startEventFilter } from '@phds/e2e/event-filter';
 import { endAndRead, type Outcome, rotateAndAuthenticate } from '@phds/e2e/revocation-rounds';
 import { giveFirstReadings } from '@phds/running-system/first-reading';
 import { registerApp } from '@phds/running-system/partner-app';
@@ -7,7 +6,9 @@ import { signIn } from '@phds/running-system/people';
 import { DELETE_OF_THE_GRANT, OTHER_WAYS, type PersonWithApp } from '@phds/running-system/revocation-ways';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
+import { createPublishedMessageFault } from '@phds/test-kit/published-message-fault';
 import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-kit/redis';
+import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
 import pg from 'pg';
 
 // Rounds for each way. Contract section 8 is claimed for a thousand: `npm run prove:revocation`.
@@ -20,7 +21,8 @@ const PEOPLE = 8;
 const LIMIT_MS = 60_000 + ROUNDS * 500;
 
 let redis: TestRedis;
-let events: EventFilter;
+const events = createPublishedMessageFault();
+let redisProxy: TcpProxy;
 let stack: RunningStack;
 let database: pg.Client;
 let people: PersonWithApp[];
@@ -28,6 +30,10 @@ let people: PersonWithApp[];
 async function enter(user: string): Promise<PersonWithApp> {
   const session = await signIn(stack, user);
   return { session, app: await registerApp(stack.gateway, session) };
+}
+
+function swallowEvents(): void {
+  events.mode = 'swallow';
 }
 
 /** Refusals that the record step decided: those of gateways that still held the token for good. */
@@ -54,8 +60,8 @@ async function play(name: string, count: number, run: () => Promise<Outcome>): P
 describeWithRedis('the first request that starts after the answer is refused on each of 3 gateways', () => {
   beforeAll(async () => {
     redis = await createTestRedis();
-    events = await startEventFilter(redis.url);
-    const gateway = { REDIS_URL: events.url, LIMIT_AUTH_FAILURES_PER_MINUTE: '100000000' };
+    redisProxy = await startTcpProxy(redis.url, events.edit);
+    const gateway = { REDIS_URL: redisProxy.url, LIMIT_AUTH_FAILURES_PER_MINUTE: '100000000' };
     stack = await startRunningStack({ gateways: GATEWAYS, redisUrl: redis.url, environment: { gateway } });
     database = new pg.Client({ connectionString: stack.databases.consent.ownerUrl });
     await database.connect();
@@ -66,13 +72,13 @@ describeWithRedis('the first request that starts after the answer is refused on 
   afterAll(async () => {
     await database?.end();
     await stack?.[Symbol.asyncDispose]();
-    await events?.[Symbol.asyncDispose]();
+    await redisProxy?.[Symbol.asyncDispose]();
     await redis?.[Symbol.asyncDispose]();
   });
 
   const modes = [
     { mode: 'Redis up', enterMode: () => undefined },
-    { mode: SWALLOWED, enterMode: () => events.swallow(true) },
+    { mode: SWALLOWED, enterMode: swallowEvents },
     { mode: 'Redis stopped', enterMode: () => redis.stop() },
   ] as const;
   const ways = [
@@ -89,14 +95,14 @@ describeWithRedis('the first request that starts after the answer is refused on 
       '%s',
       async (name, way, count) => {
         const refusedBefore = await countRefusedRecords();
-        const swallowedBefore = events.swallowed;
+        const swallowedBefore = events.touched;
         const outcome = await play(`${mode}, ${name}`, count, () => endAndRead(way, rounds(count)));
         expect(outcome).toEqual({ refused: count * GATEWAYS, wrong: [] });
         if (mode === 'Redis up') return;
         // Nobody told the gateways: each of them took the token for good, and the record step alone refused.
         expect((await countRefusedRecords()) - refusedBefore).toBe(count * GATEWAYS);
         if (mode === SWALLOWED) {
-          await eventually(() => events.swallowed - swallowedBefore >= count * GATEWAYS);
+          await eventually(() => events.touched - swallowedBefore >= count * GATEWAYS);
         }
       },
       LIMIT_MS,

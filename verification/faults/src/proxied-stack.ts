@@ -13,8 +13,11 @@ import {
 import { findRandomPorts, type StackPorts } from '@phds/dev-stack/ports';
 import { type Stack, startStack } from '@phds/dev-stack/stack';
 import { crashDatabase } from '@phds/running-system/outages';
-import { type FaultProxy, startFaultProxy } from './proxy/fault-proxy.ts';
-import { createPublishedMessageFault, type PublishedMessageFault } from './proxy/published-message-fault.ts';
+import {
+  createPublishedMessageFault,
+  type PublishedMessageFault,
+} from '@phds/test-kit/published-message-fault';
+import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
 
 /** Who calls whom; each edge has a proxy of its own, which all gateways share. */
 export const EDGES = [
@@ -41,7 +44,7 @@ export type ServiceName = (typeof SERVICES)[number];
 export interface ProxiedStack extends Stack {
   /** Base URL of the first gateway. */
   readonly gateway: string;
-  readonly proxies: Readonly<Record<Edge, FaultProxy>>;
+  readonly proxies: Readonly<Record<Edge, TcpProxy>>;
   /** What the gateways hear from Redis. */
   readonly publishedMessages: PublishedMessageFault;
   /** Ends the database server as a crash would, and answers how to start it again. */
@@ -64,10 +67,10 @@ export async function startProxiedStack(options: {
   cleanup.defer(() => rm(root, { recursive: true, force: true, maxRetries: 3 }));
   const ports = await findRandomPorts(options.gateways);
   const publishedMessages = createPublishedMessageFault();
-  const proxies = {} as Record<Edge, FaultProxy>;
+  const proxies = {} as Record<Edge, TcpProxy>;
   for (const edge of EDGES) {
-    const edit = edge === 'gateway→redis' ? { edit: publishedMessages.edit } : {};
-    proxies[edge] = await startFaultProxy({ host: '127.0.0.1', port: portBehind(edge, ports), ...edit });
+    const edit = edge === 'gateway→redis' ? publishedMessages.edit : undefined;
+    proxies[edge] = await startTcpProxy(`tcp://127.0.0.1:${portBehind(edge, ports)}`, edit);
     cleanup.use(proxies[edge]);
   }
   // A server that was started again is ours to stop: after the services, before its directory goes.
@@ -116,10 +119,7 @@ function clockFile(root: string, service: ServiceName): string {
 
 type Environments = Readonly<Record<ServiceName, Readonly<Record<string, string>>>>;
 
-async function toEnvironment(
-  root: string,
-  proxies: Readonly<Record<Edge, FaultProxy>>,
-): Promise<Environments> {
+async function toEnvironment(root: string, proxies: Readonly<Record<Edge, TcpProxy>>): Promise<Environments> {
   const at = (edge: Edge) => `127.0.0.1:${proxies[edge].port}`;
   const redis = (edge: Edge) => ({ REDIS_URL: `redis://${at(edge)}` });
   const databases = await writeDatabaseUrls(root, proxies);
@@ -168,7 +168,7 @@ async function toEnvironment(
 }
 
 /** Files with the database URLs of the services, by way of their proxies. */
-async function writeDatabaseUrls(root: string, proxies: Readonly<Record<Edge, FaultProxy>>) {
+async function writeDatabaseUrls(root: string, proxies: Readonly<Record<Edge, TcpProxy>>) {
   const { keys: directory } = toDataDirectory(root);
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const keys = await ensureKeyFiles(directory);

@@ -1,17 +1,24 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import type { ProxyMode } from './proxy-mode.ts';
+import { createDelivery } from './tcp-delivery.ts';
 
-/** Stands between a client and a server, to take the server away as a network would. */
+/** Receives a chunk that the server sends to one client and returns what is forwarded instead. */
+export type Editor = (chunk: Buffer) => readonly Buffer[];
+
+/** Stands between clients and a server, and disturbs their connections as a network would. */
 export interface TcpProxy extends AsyncDisposable {
   /** The server's URL, by way of the proxy. */
   readonly url: string;
-  /** Drops every connection and refuses new ones until `restore`. */
+  /** Port on 127.0.0.1. */
+  readonly port: number;
+  /** Connections at this moment. */
+  readonly connections: number;
+  /** Changes the mode, for open connections as well. */
+  set(mode: ProxyMode): void;
+  /** Closes every connection and refuses new ones until `restore`. */
   cut(): Promise<void>;
   /** Accepts connections again, on the same port. */
   restore(): Promise<void>;
-  /** Keeps connections open and delivers nothing any more, in either direction, until `thaw`. */
-  freeze(): void;
-  /** Delivers again, beginning with what was held back. */
-  thaw(): void;
 }
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
@@ -20,52 +27,112 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   'redis:': 6379,
 };
 
-/** Starts a proxy on a free port of 127.0.0.1 before the server that `targetUrl` names. */
-export async function startTcpProxy(targetUrl: string): Promise<TcpProxy> {
-  const target = new URL(targetUrl);
-  const host = target.hostname;
-  const targetPort = Number(target.port) || DEFAULT_PORTS[target.protocol];
-  if (targetPort === undefined) throw new Error(`no port in ${target.protocol}//${target.host}`);
-
-  const sockets = new Set<Socket>();
-  let frozen = false;
+/**
+ * Starts a proxy on a free port of 127.0.0.1 for the server that `targetUrl` names. It forwards everything until `set`
+ * says otherwise. `edit` makes the editor of one connection.
+ */
+export async function startTcpProxy(targetUrl: string, edit?: () => Editor): Promise<TcpProxy> {
+  const url = new URL(targetUrl);
+  const target = { host: url.hostname, port: Number(url.port) || DEFAULT_PORTS[url.protocol] };
+  if (target.port === undefined) throw new Error(`no port in ${url.protocol}//${url.host}`);
+  const address = { host: target.host, port: target.port };
+  const pairs = new Set<Pair>();
+  let mode: ProxyMode = { kind: 'pass' };
   const server = createServer((client) => {
-    const upstream = connect({ host, port: targetPort });
-    join(client, upstream);
-    join(upstream, client);
-    if (frozen) for (const socket of [client, upstream]) socket.pause();
+    const pair = new Pair(client, connect(address), () => mode, edit?.());
+    pairs.add(pair);
+    client.on('close', () => pairs.delete(pair));
   });
-  const join = (from: Socket, to: Socket) => {
-    sockets.add(from);
-    from.on('data', (chunk) => void to.write(chunk));
-    from.on('error', () => to.destroy());
-    from.on('close', () => {
-      sockets.delete(from);
-      to.destroy();
-    });
-  };
   const cut = async () => {
     const closed = close(server);
-    for (const socket of sockets) socket.destroy();
+    for (const pair of [...pairs]) pair.destroy();
     await closed;
   };
   const port = await listen(server, 0);
-  target.hostname = '127.0.0.1';
-  target.port = String(port);
+  url.hostname = '127.0.0.1';
+  url.port = String(port);
   return {
-    url: target.href,
+    url: url.href,
+    port,
+    get connections() {
+      return pairs.size;
+    },
+    set(next) {
+      mode = next;
+      for (const pair of [...pairs]) pair.applyMode();
+    },
     cut,
     restore: async () => void (await listen(server, port)),
-    freeze: () => {
-      frozen = true;
-      for (const socket of sockets) socket.pause();
-    },
-    thaw: () => {
-      frozen = false;
-      for (const socket of sockets) socket.resume();
-    },
     [Symbol.asyncDispose]: cut,
   };
+}
+
+/** One connection of a client, and the one to the server behind it. */
+class Pair {
+  readonly #client: Socket;
+  readonly #server: Socket;
+  readonly #mode: () => ProxyMode;
+  /** It lost bytes, or only the server's side was closed: nothing passes any more. */
+  #dead = false;
+  #held = false;
+
+  constructor(client: Socket, server: Socket, mode: () => ProxyMode, edit?: Editor) {
+    this.#client = client;
+    this.#server = server;
+    this.#mode = mode;
+    const unchanged: Editor = (chunk) => [chunk];
+    this.#join(client, server, unchanged);
+    this.#join(server, client, edit ?? unchanged);
+    this.applyMode();
+  }
+
+  /** What a new mode does to a connection that is already open. */
+  applyMode(): void {
+    const { kind } = this.#mode();
+    if (kind === 'reset' && this.#client.bytesRead > 0) this.#reset();
+    if (kind === 'half-open') {
+      this.#dead = true;
+      this.#server.destroy();
+    }
+    const wasHeld = this.#held;
+    this.#held = kind === 'hold';
+    for (const socket of [this.#client, this.#server]) {
+      if (this.#held) socket.pause();
+      else if (wasHeld) socket.resume();
+    }
+  }
+
+  destroy(): void {
+    this.#client.destroy();
+    this.#server.destroy();
+  }
+
+  #reset(): void {
+    this.#client.resetAndDestroy();
+    this.#server.resetAndDestroy();
+  }
+
+  #join(from: Socket, to: Socket, edit: Editor): void {
+    const deliver = createDelivery(from, to, this.#mode);
+    from.setNoDelay(true);
+    from.on('data', (chunk: Buffer) => {
+      const { kind } = this.#mode();
+      if (kind === 'drop') this.#dead = true;
+      if (kind === 'reset') this.#reset();
+      if (this.#dead || kind === 'reset') return;
+      for (const each of edit(chunk)) deliver(each);
+    });
+    // A close is a message too: a dead connection does not forward it.
+    from.on('end', () => {
+      if (!this.#dead) deliver(null);
+    });
+    from.on('error', () => {
+      if (!this.#dead) to.destroy();
+    });
+    from.on('close', () => {
+      if (from === this.#client || !this.#dead) to.destroy();
+    });
+  }
 }
 
 function listen(server: Server, port: number): Promise<number> {
@@ -73,8 +140,7 @@ function listen(server: Server, port: number): Promise<number> {
   server.once('error', reject);
   server.listen(port, '127.0.0.1', () => {
     server.removeListener('error', reject);
-    const address = server.address();
-    resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    resolve((server.address() as { port: number }).port);
   });
   return promise;
 }

@@ -1,5 +1,5 @@
+import type { ProxyMode } from '@phds/test-kit/proxy-mode';
 import { EDGES, type Edge } from '../proxied-stack.ts';
-import type { ProxyMode } from '../proxy/proxy-mode.ts';
 import { again, type Fault } from './fault.ts';
 
 const MODES: readonly ProxyMode[] = [

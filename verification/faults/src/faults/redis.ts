@@ -1,6 +1,6 @@
+import type { MessageMode } from '@phds/test-kit/published-message-fault';
 import { Redis } from 'ioredis';
 import type { Edge } from '../proxied-stack.ts';
-import type { MessageMode } from '../proxy/published-message-fault.ts';
 import { again, type Fault } from './fault.ts';
 
 const FLUSH_EVERY_MS = 250;

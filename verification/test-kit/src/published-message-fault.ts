@@ -1,14 +1,14 @@
-import type { Editor } from './fault-proxy.ts';
+import type { Editor } from './tcp-proxy.ts';
 
-/** What becomes of the messages that Redis brings to its subscribers. */
+/** What happens to the messages that Redis sends to its subscribers. */
 export type MessageMode = 'pass' | 'swallow' | 'duplicate';
 
-/** Tampers with what is published, and with nothing else. */
+/** Tampers with published messages and with nothing else: subscribers stay connected, and every other command works. */
 export interface PublishedMessageFault {
   mode: MessageMode;
   /** Messages swallowed or duplicated so far. */
   readonly touched: number;
-  /** For a proxy before Redis: the editor of one connection. */
+  /** For a proxy in front of Redis: the editor of one connection. */
   edit(): Editor;
 }
 
@@ -16,7 +16,7 @@ export interface PublishedMessageFault {
 const SUBSCRIBED = '$9\r\nsubscribe\r\n';
 const MESSAGE = '$7\r\nmessage\r\n';
 
-/** A fault that passes everything on until told otherwise. */
+/** Forwards every message until `mode` says otherwise. */
 export function createPublishedMessageFault(): PublishedMessageFault {
   let touched = 0;
   const fault: PublishedMessageFault = {
@@ -35,7 +35,7 @@ export function createPublishedMessageFault(): PublishedMessageFault {
           touched += messages;
           return [];
         }
-        // Only whole messages can be doubled; a small one comes in one piece.
+        // Only whole messages can be duplicated; a small one comes in one piece.
         if (!isWhole(chunk)) return [chunk];
         touched += messages;
         return [chunk, chunk];

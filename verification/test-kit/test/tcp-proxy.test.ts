@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { slice } from '@phds/faults/proxy/delivery';
-import { type FaultProxy, startFaultProxy } from '@phds/faults/proxy/fault-proxy';
-import { createPublishedMessageFault } from '@phds/faults/proxy/published-message-fault';
-import { eventually } from '@phds/test-kit/conditions';
+import { eventually } from '../src/conditions.ts';
+import { createPublishedMessageFault } from '../src/published-message-fault.ts';
+import { slice } from '../src/tcp-delivery.ts';
+import { startTcpProxy, type TcpProxy } from '../src/tcp-proxy.ts';
 
 let server: Server;
 let served: Socket[];
 let port: number;
-let proxy: FaultProxy;
+let proxy: TcpProxy;
 
 /** A client that keeps what it hears, chunk by chunk. */
 class Client {
@@ -50,7 +50,7 @@ beforeEach(async () => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   ({ port } = server.address() as { port: number });
-  proxy = await startFaultProxy({ host: '127.0.0.1', port });
+  proxy = await startTcpProxy(`tcp://127.0.0.1:${port}`);
 });
 afterEach(async () => {
   await proxy[Symbol.asyncDispose]();
@@ -58,7 +58,8 @@ afterEach(async () => {
   server.close();
 });
 
-test('untold it passes on everything, in both directions, and the end', async () => {
+test('without a mode it forwards everything, in both directions, and the end', async () => {
+  expect(proxy.url).toBe(`tcp://127.0.0.1:${proxy.port}`);
   const client = new Client(proxy.port);
   await client.asks('hello', 'HELLO');
   expect(proxy.connections).toBe(1);
@@ -135,6 +136,36 @@ test('slice: what is said arrives whole, in tiny pieces', async () => {
   expect(Buffer.concat(pieces).equals(long)).toBe(true);
 });
 
+test('hold: nothing arrives and nothing closes; afterwards everything that was held back arrives', async () => {
+  const client = new Client(proxy.port);
+  await client.asks('a', 'A');
+  proxy.set({ kind: 'hold' });
+  client.socket.write('b');
+  const other = new Client(proxy.port);
+  other.socket.write('c');
+  await eventually(() => served.length === 2 && other.socket.bytesWritten === 1);
+  expect([client.heard, client.ended, other.heard, other.ended]).toEqual(['A', false, '', false]);
+  proxy.set({ kind: 'pass' });
+  await eventually(() => client.heard === 'AB' && other.heard === 'C');
+});
+
+test('cut: connections close and new ones are refused until it is restored on the same port', async () => {
+  const client = new Client(proxy.port);
+  await client.asks('a', 'A');
+  await proxy.cut();
+  await eventually(() => client.ended);
+  const refused = new Client(proxy.port);
+  await eventually(() => refused.error?.code === 'ECONNREFUSED');
+  await proxy.restore();
+  await new Client(proxy.port).asks('b', 'B');
+});
+
+test('a URL without a port means the usual one of its protocol, and without a usual one it is refused', async () => {
+  await using redis = await startTcpProxy('redis://127.0.0.1/3');
+  expect(redis.url).toBe(`redis://127.0.0.1:${redis.port}/3`);
+  await expect(startTcpProxy('tcp://127.0.0.1')).rejects.toThrow('no port in tcp://127.0.0.1');
+});
+
 describe('messages published by Redis', () => {
   const subscribed = '*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n';
   const message = '*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$1\r\nx\r\n';
@@ -153,7 +184,7 @@ describe('messages published by Redis', () => {
     expect(heard(subscriber, message)).toBe(message);
   });
 
-  test('are doubled whole, never in pieces', () => {
+  test('are duplicated whole, never in pieces', () => {
     const fault = createPublishedMessageFault();
     const subscriber = fault.edit();
     heard(subscriber, subscribed);

@@ -13,13 +13,23 @@ interface Held {
 const TINY_PIECES = 64;
 const LARGER_PIECE_BYTES = 1_024;
 
-/** Passes chunks on in their order, in the mode of the moment. */
+/** Forwards chunks in their order, as the current mode says. */
 export function createDelivery(from: Socket, to: Socket, mode: () => ProxyMode): Delivery {
   const held: Held[] = [];
   let last = 0;
+  const write = (chunk: Buffer | null) => {
+    if (to.destroyed || to.writableEnded) return;
+    if (chunk === null) to.end();
+    else if (!to.write(chunk) && !from.isPaused()) {
+      from.pause();
+      to.once('drain', () => {
+        if (mode().kind !== 'hold') from.resume();
+      });
+    }
+  };
   const release = () => {
     const now = performance.now();
-    while (held[0] !== undefined && held[0].due <= now) write(from, to, held.shift()?.chunk ?? null);
+    while (held[0] !== undefined && held[0].due <= now) write(held.shift()?.chunk ?? null);
     const [next] = held;
     if (next !== undefined) setTimeout(release, next.due - now);
   };
@@ -32,8 +42,8 @@ export function createDelivery(from: Socket, to: Socket, mode: () => ProxyMode):
       held.push({ due: last, chunk });
       if (held.length === 1) setTimeout(release, last - performance.now());
     } else if (now.kind === 'slice' && chunk !== null) {
-      for (const piece of slice(chunk, now.bytes)) write(from, to, piece);
-    } else write(from, to, chunk);
+      for (const piece of slice(chunk, now.bytes)) write(piece);
+    } else write(chunk);
   };
 }
 
@@ -46,13 +56,4 @@ export function slice(chunk: Buffer, bytes: number): Buffer[] {
     at += size;
   }
   return pieces;
-}
-
-function write(from: Socket, to: Socket, chunk: Buffer | null): void {
-  if (to.destroyed || to.writableEnded) return;
-  if (chunk === null) to.end();
-  else if (!to.write(chunk) && !from.isPaused()) {
-    from.pause();
-    to.once('drain', () => from.resume());
-  }
 }
