@@ -51,7 +51,7 @@ module.exports = {
     {
       name: 'app-sees-only-ports',
       comment:
-        'app holds use cases: domain and its own ports, plus clock, timer, ids, user ids, secrets, the chain of records and node:crypto. No npm, no proto, no adapter.',
+        'app holds use cases: domain and its own ports, plus clock, timer, ids, user ids, secrets, the chain of records, node:crypto and lru-cache, a data structure. No other npm, no proto, no adapter.',
       severity: 'error',
       from: { path: '^services/([^/]+)/src/app/' },
       to: {
@@ -60,6 +60,7 @@ module.exports = {
           '^packages/(catalog|record-chain)/src/',
           serviceKit('errors|clock|periodic|ids|user-id|secrets'),
           '^(node:)?crypto$',
+          ...npm('lru-cache'),
         ],
       },
     },

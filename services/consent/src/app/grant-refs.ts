@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { AccessRecordStore } from './access-ports.ts';
 
 /** Stands for the person of a grant that does not exist, or not any more: such an access is refused and is in nobody's history. */
@@ -10,34 +11,19 @@ export interface GrantRefs {
 }
 
 /**
- * Keeps `limit` of them at most, in two generations: what is used moves to the younger one, and when that is full the older one
- * goes. A kept reference never becomes wrong, because that of a grant never changes: a person who consents again after an erasure
- * gets grants with new ids and a new reference. `NOBODY` is not kept, since the grant may be made a moment later.
+ * Keeps the `limit` references that were used last. A kept reference never becomes wrong, because that of a grant never changes: a
+ * person who consents again after an erasure gets grants with new ids and a new reference. `NOBODY` is not kept, since the grant may
+ * be made a moment later.
  */
 export function createGrantRefs(store: Pick<AccessRecordStore, 'findRefs'>, limit: number): GrantRefs {
-  let young = new Map<string, Uint8Array>();
-  let old = new Map<string, Uint8Array>();
-  const keep = (grantId: string, ref: Uint8Array) => {
-    if (young.size >= limit / 2) {
-      old = young;
-      young = new Map();
-    }
-    young.set(grantId, ref);
-  };
-  const find = (grantId: string) => {
-    const ref = young.get(grantId);
-    if (ref !== undefined) return ref;
-    const aged = old.get(grantId);
-    if (aged !== undefined) keep(grantId, aged);
-    return aged;
-  };
+  const kept = new LRUCache<string, Uint8Array>({ max: limit });
   return {
     async resolve(grantIds) {
-      const refs = grantIds.map(find);
+      const refs = grantIds.map((grantId) => kept.get(grantId));
       const missing = new Set(grantIds.filter((_, index) => refs[index] === undefined));
       if (missing.size === 0) return refs as Uint8Array[];
       const found = await store.findRefs([...missing]);
-      for (const [grantId, ref] of found) keep(grantId, ref);
+      for (const [grantId, ref] of found) kept.set(grantId, ref);
       return grantIds.map((grantId, index) => refs[index] ?? found.get(grantId) ?? NOBODY);
     },
   };

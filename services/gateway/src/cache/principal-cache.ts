@@ -108,22 +108,21 @@ export class PrincipalCache {
  * The generation of the latest eviction of each id. Once an old eviction is discarded, every entry older than it counts as evicted.
  */
 class Evictions {
-  /** Ordered by generation. */
-  readonly #latest = new Map<string, number>();
   #discarded = 0;
+  readonly #latest = new LRUCache<string, number>({
+    max: MAX_EVICTIONS,
+    dispose: (generation, _id, reason) => {
+      if (reason === 'evict') this.#discarded = generation;
+    },
+  });
 
   add(id: string, generation: number): void {
-    this.#latest.delete(id);
     this.#latest.set(id, generation);
-    if (this.#latest.size <= MAX_EVICTIONS) return;
-    const [oldest] = this.#latest;
-    if (oldest === undefined) return;
-    this.#latest.delete(oldest[0]);
-    this.#discarded = oldest[1];
   }
 
   isAfter(generation: number, id: string): boolean {
-    return generation < this.#discarded || generation < (this.#latest.get(id) ?? 0);
+    // `peek` keeps the order of generations, so that the oldest one is discarded first.
+    return generation < this.#discarded || generation < (this.#latest.peek(id) ?? 0);
   }
 }
 
