@@ -29,7 +29,7 @@ smart: the directory or zip archive of SMART's sample tables`;
 const streams = { output: process.stdout, errors: process.stderr };
 
 /** Takes the exit code of a command. */
-type Finish = (code: number) => void;
+export type Finish = (code: number) => void;
 
 /** `pnpm phds`: its commands, their options and their help. Parsing throws CommanderError for wrong arguments. */
 export function createProgram(finish: Finish): Command {

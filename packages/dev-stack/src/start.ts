@@ -1,11 +1,12 @@
 /** What `npm start` runs: the local stack, until Ctrl-C. */
+import { CommanderError } from 'commander';
 import { defaultDataDirectory } from './data-directory.ts';
 import { DEMO_USERS } from './identity-provider/user-directory.ts';
 import { listenForSignals, untilAborted } from './interrupt.ts';
 import { parsePorts } from './ports.ts';
 import type { Stack } from './stack.ts';
 import { startStack } from './stack.ts';
-import { HELP, parseStartOptions, type StartOptions } from './start-options.ts';
+import { createStartCommand, type StartOptions } from './start-options.ts';
 import { renderWalkthrough } from './walkthrough.ts';
 
 const STOP_LIMIT_MS = 15_000;
@@ -14,12 +15,12 @@ await main();
 
 async function main(): Promise<void> {
   try {
-    const options = parseStartOptions(process.argv.slice(2));
-    if (options.help) process.stdout.write(HELP);
-    else await runUntilSignal(options);
+    await runUntilSignal(createStartCommand().parse().opts<StartOptions>());
   } catch (error) {
-    console.error((error as Error).message);
     process.exitCode = 1;
+    // Commander has printed what is wrong, or the help.
+    if (error instanceof CommanderError) process.exitCode = error.exitCode;
+    else console.error((error as Error).message);
   }
 }
 

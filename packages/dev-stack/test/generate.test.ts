@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openIngestion } from '@phds/cli/connection';
 import { type FilesOfTest, openFilesOfTest } from '@phds/test-kit/files-of-test';
+import { CommanderError } from 'commander';
 import { type FakeIngestion, startFakeIngestion } from '../../cli/test/fake-ingestion.ts';
-import { type GenerateValues, generate, parseGenerate } from '../src/phds/generate.ts';
+import { generate } from '../src/phds/generate.ts';
+import { createGenerateCommand } from '../src/phds/generate-command.ts';
 
 const NOW = Date.parse('2026-03-31T10:00:00Z');
 
@@ -21,15 +23,32 @@ afterEach(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-async function run(values: GenerateValues, env = service.env) {
+type Values = Readonly<Record<string, string | undefined>>;
+
+/** Runs `phds generate` with these options. */
+async function run(values: Values, env = service.env) {
   const [output, errors]: [string[], string[]] = [[], []];
-  const args = parseGenerate(values, NOW);
-  if (typeof args === 'string') throw new Error(args);
-  const code = await generate(args, {
-    output: { write: (text) => output.push(text) },
-    errors: { write: (text) => errors.push(text) },
-    connect: () => openIngestion(env),
-  });
+  let code: unknown;
+  const command = createGenerateCommand(
+    () => NOW,
+    async (args) => {
+      code = await generate(args, {
+        output: { write: (text) => output.push(text) },
+        errors: { write: (text) => errors.push(text) },
+        connect: () => openIngestion(env),
+      });
+    },
+  );
+  command.exitOverride().configureOutput({ writeErr: (text) => void errors.push(text) });
+  const args = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, value],
+  );
+  try {
+    await command.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    code = 'wrong arguments';
+  }
   return { code, output: output.join(''), errors: errors.join('') };
 }
 
@@ -91,25 +110,28 @@ describe('generating', () => {
 describe('wrong arguments', () => {
   const right = { person: 'ada', format: 'csv', out: '/data.csv' };
 
-  test.each<[string, GenerateValues]>([
-    ['--person must be one of ada, grace, sparse, empty, traveller, heavy', { ...right, person: 'eve' }],
-    ['--person must be', { ...right, person: undefined }],
-    ['--format must be one of apple, fhir, ndjson, csv', { ...right, format: 'hl7' }],
-    ['--format must be', { person: 'ada' }],
+  test.each<[string, Values]>([
+    ['Allowed choices are ada, grace, sparse, empty, traveller, heavy.', { ...right, person: 'eve' }],
+    ["required option '--person <name>' not specified", { ...right, person: undefined }],
+    ['Allowed choices are apple, fhir, ndjson, csv.', { ...right, format: 'hl7' }],
+    ['--format is missing (or name a --user)', { person: 'ada' }],
     ['--out is missing', { person: 'ada', format: 'csv' }],
-    ['either --user, or --format and --out', { ...right, user: 'bob' }],
-    ['--user is empty', { person: 'ada', user: '' }],
-    ['--seed must be', { ...right, seed: '-1' }],
-    ['--seed must be', { ...right, seed: '1.5' }],
-    ['--days must be', { ...right, days: '0' }],
-    ['--days must be', { ...right, days: '10001' }],
-    ['--records must be', { ...right, records: '1e3' }],
-    ['either --days or --records', { ...right, days: '3', records: '3' }],
+    ["option '--out <file>' argument '' is invalid", { ...right, out: '' }],
+    ["option '--user <id>' cannot be used with option '--format <format>'", { ...right, user: 'bob' }],
+    ["option '--user <id>' argument '' is invalid. It is empty.", { person: 'ada', user: '' }],
+    ['It must be a whole number.', { ...right, seed: '-1' }],
+    ['It must be a whole number.', { ...right, seed: '1.5' }],
+    ['It must be a whole number from 1 to 10000.', { ...right, days: '0' }],
+    ['It must be a whole number from 1 to 10000.', { ...right, days: '10001' }],
+    ['It must be a whole number from 1 to 100000000.', { ...right, records: '1e3' }],
+    ["option '--days <n>' cannot be used with option '--records <n>'", { ...right, days: '3', records: '3' }],
     ['--records is for people who are measured', { ...right, person: 'sparse', records: '3' }],
-    ['--until must be a date', { ...right, until: '31.3.2026' }],
+    ['It must be a date such as 2026-03-31.', { ...right, until: '31.3.2026' }],
     ['--until must be a day from 1950 on that is over', { ...right, until: '2026-03-31' }],
     ['--until must be a day from 1950 on that is over', { ...right, until: '1949-12-31' }],
-  ])('%s', (message, values) => {
-    expect(parseGenerate(values, NOW)).toContain(message);
+  ])('%s', async (message, values) => {
+    const { code, errors } = await run(values);
+    expect(code).toBe('wrong arguments');
+    expect(errors).toContain(message);
   });
 });

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { Argument, Command, InvalidArgumentError } from 'commander';
 
 /** How large and how long; the defaults are what `verification/bench/README.md` records. */
 export interface Options {
@@ -26,29 +26,29 @@ export interface Options {
   readonly fresh: boolean;
 }
 
-/** Reads the command line: the benchmark's name, if one is given, and its options. */
-export function parseOptions(args: readonly string[]): { name: string; options: Options } {
-  const text = (value: string) => ({ type: 'string', default: value }) as const;
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      users: text('3000'),
-      readings: text('1000'),
-      connections: text('32'),
-      seconds: text('8'),
-      rounds: text('5'),
-      rate: text('500'),
-      revocations: text('16'),
-      records: text('1000000'),
-      largest: text('10000000'),
-      days: text('90'),
-      replicas: text('10'),
-      earlier: { type: 'boolean', default: false },
-      fresh: { type: 'boolean', default: false },
-    },
-  });
-  const { fresh, earlier, ...numbers } = values;
-  const options = Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, Number(value)]));
-  return { name: positionals[0] ?? 'heart', options: { ...(options as unknown as Options), fresh, earlier } };
+/** `pnpm bench`: the name of a benchmark as its argument, and `Options`. */
+export function createBenchCommand(names: readonly string[]): Command {
+  return new Command('pnpm bench')
+    .description('Runs a benchmark and prints its result as the tables of verification/bench/README.md.')
+    .addArgument(new Argument('[name]', 'the benchmark').choices(names).default('heart'))
+    .option('--users <n>', 'people with readings', parsePositive, 3_000)
+    .option('--readings <n>', 'readings of each', parsePositive, 1_000)
+    .option('--connections <n>', 'heart, record: connections of the client', parsePositive, 32)
+    .option('--seconds <n>', 'length of one stretch of load', parsePositive, 8)
+    .option('--rounds <n>', 'heart, record, web, zones: repetitions', parsePositive, 5)
+    .option('--rate <n>', 'revocation, import: reads a second', parsePositive, 500)
+    .option('--revocations <n>', 'revocation: revocations a second', parsePositive, 16)
+    .option('--records <n>', 'import: records of the export', parsePositive, 1_000_000)
+    .option('--largest <n>', 'flat, which has people of its own: readings of the largest', parsePositive, 10_000_000)
+    .option('--days <n>', 'checkpoints: simulated days', parsePositive, 90)
+    .option('--replicas <n>', 'checkpoints: replicas of consent', parsePositive, 10)
+    .option('--earlier', 'checkpoints: as earlier releases signed them', false)
+    .option('--fresh', 'fill the database anew', false)
+    .showHelpAfterError();
+}
+
+function parsePositive(text: string): number {
+  const number = Number(text);
+  if (number > 0 && Number.isFinite(number)) return number;
+  throw new InvalidArgumentError('It must be a number above 0.');
 }

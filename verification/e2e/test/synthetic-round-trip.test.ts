@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { METRICS } from '@phds/catalog/metrics';
 import { importFiles } from '@phds/cli/commands/import';
 import { openIngestion } from '@phds/cli/connection';
-import { generate, parseGenerate } from '@phds/dev-stack/phds/generate';
+import { generate } from '@phds/dev-stack/phds/generate';
+import { createGenerateCommand } from '@phds/dev-stack/phds/generate-command';
 import { IMPORTERS } from '@phds/importers/importers';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { parseDay } from '@phds/synthetic/calendar';
@@ -49,10 +50,15 @@ const surroundings = () => {
 };
 
 async function runGenerate(person: Person, target: { format: Format; out: string } | { user: string }) {
-  const args = parseGenerate({ person: person.id, days: String(DAYS), until: UNTIL, ...target }, Date.now());
-  if (typeof args === 'string') throw new Error(args);
   const around = surroundings();
-  expect([await generate(args, around), around.said]).toEqual([0, []]);
+  let code: unknown;
+  const command = createGenerateCommand(Date.now, async (args) => {
+    code = await generate(args, around);
+  });
+  const options = { person: person.id, days: String(DAYS), until: UNTIL, ...target };
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+  await command.exitOverride().parseAsync(args, { from: 'user' });
+  expect([code, around.said]).toEqual([0, []]);
 }
 
 async function runImport(format: Format, path: string, userId: string) {

@@ -1,50 +1,56 @@
-import { parseArgs } from 'node:util';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { chooseFaults, FAULTS } from './faults/catalogue.ts';
 import { boundFetch } from './load/bounded-fetch.ts';
 import { runSuite } from './suite.ts';
 import { summarize, toSummaryLines } from './verdict.ts';
 
-const HELP = `Usage: pnpm faults [NAME…] [--seconds N] [--short] [--json] [--list]
-
-Runs the whole service under steady load, lets one fault after the other happen to it, and judges what came of it.
-
-  NAME          a fault, or a part of the names of several; without any, all of them
-  --seconds N   how long each fault lasts (default 30; 5 with --short)
-  --short       a few faults only, for each change
-  --json        print one JSON document at the end, and the timelines to the error output
-  --list        print the faults
-  --help        print this
-
-Exit codes: 0 every promise was kept, 1 one was broken, 2 wrong arguments.
-`;
-
 const DEFAULT_SECONDS = 30;
 const SHORT_SECONDS = 5;
 const ANSWER_LIMIT_MS = 10_000;
 
-/** Runs what the arguments name. Answers the exit code. */
-async function main(args: readonly string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      seconds: { type: 'string' },
-      short: { type: 'boolean', default: false },
-      json: { type: 'boolean', default: false },
-      list: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  if (values.help) return print(HELP);
-  if (values.list) return print(FAULTS.map(({ name, what }) => `${name.padEnd(30)} ${what}\n`).join(''));
-  const seconds = Number(values.seconds ?? (values.short ? SHORT_SECONDS : DEFAULT_SECONDS));
-  if (!(seconds > 0)) throw new Error('--seconds must be a number above 0');
-  const faults = chooseFaults(positionals, values.short);
+interface Options {
+  readonly seconds?: number;
+  readonly short: boolean;
+  readonly json: boolean;
+  readonly list: boolean;
+}
 
+const command = new Command('pnpm faults')
+  .description(
+    'Runs the whole service under steady load, injects one fault after the other, and checks that every promise holds.',
+  )
+  .argument('[names...]', 'a fault, or a part of the names of several; all of them unless given')
+  .option(
+    '--seconds <n>',
+    `how long each fault lasts (default: ${DEFAULT_SECONDS}, with --short ${SHORT_SECONDS})`,
+    parseSeconds,
+  )
+  .option('--short', 'a few faults only, for each change', false)
+  .option('--json', 'print one JSON document at the end, and the timelines to the error output', false)
+  .option('--list', 'print the faults', false)
+  .addHelpText('after', '\nExit codes: 0 every promise was kept, 1 one was broken, 2 wrong arguments.')
+  .showHelpAfterError()
+  .exitOverride();
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (seconds > 0 && Number.isFinite(seconds)) return seconds;
+  throw new InvalidArgumentError('It must be a number above 0.');
+}
+
+/** Runs the faults of these names. Returns the exit code. */
+async function main(names: readonly string[], options: Options): Promise<number> {
+  const { short, json } = options;
+  if (options.list) {
+    process.stdout.write(FAULTS.map(({ name, what }) => `${name.padEnd(30)} ${what}\n`).join(''));
+    return 0;
+  }
+  const seconds = options.seconds ?? (short ? SHORT_SECONDS : DEFAULT_SECONDS);
+  const faults = chooseFaults(names, short);
   const interrupt = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupt.abort());
   boundFetch(ANSWER_LIMIT_MS, () => undefined);
-  const output = values.json ? process.stderr : process.stdout;
+  const output = json ? process.stderr : process.stdout;
   const verdicts = await runSuite({
     faults,
     milliseconds: seconds * 1000,
@@ -53,18 +59,18 @@ async function main(args: readonly string[]): Promise<number> {
   });
   const summary = summarize(verdicts);
   for (const line of toSummaryLines(summary)) output.write(`${line}\n`);
-  if (values.json) process.stdout.write(`${JSON.stringify({ ...summary, verdicts }, null, 2)}\n`);
+  if (json) process.stdout.write(`${JSON.stringify({ ...summary, verdicts }, null, 2)}\n`);
   return summary.violations.length === 0 ? 0 : 1;
 }
 
-function print(text: string): number {
-  process.stdout.write(text);
-  return 0;
-}
-
 try {
-  process.exitCode = await main(process.argv.slice(2));
+  command.parse();
+  process.exitCode = await main(command.args, command.opts<Options>());
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`);
-  process.exitCode = 2;
+  // Commander has printed what is wrong, or the help.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+  else {
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exitCode = 2;
+  }
 }

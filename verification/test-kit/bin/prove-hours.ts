@@ -1,18 +1,13 @@
 /**
  * Runs the tests that depend on the date with the clock of every process at other instants: every hour of a day, the two days of a
  * clock change in Europe/Berlin, 31 December and 29 February. About 20 minutes on two cores. Exits with 1 when a test fails.
- *
- *     node verification/test-kit/bin/prove-hours.ts [--day YYYY-MM-DD]… [--at INSTANT]… [--all]
- *
- * `--day` runs at every hour of that day (UTC) instead, `--at` at one instant. `--all` runs every test, not only those that depend on
- * the date.
  */
 import { spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command, InvalidArgumentError } from 'commander';
 import { prepareFakeClock, toFakeClockEnvironment } from '../src/fake-system-clock.ts';
 import { DATE_SUITES, everyHourOf, type Suite, TELLING_INSTANTS } from '../src/hours.ts';
 
@@ -36,16 +31,14 @@ const LIMIT_MS = 10 * 60_000;
 const ALL_LIMIT_MS = 60 * 60_000;
 const runner = resolve(import.meta.dirname, 'run-tests.mjs');
 
-const { values } = parseArgs({
-  options: {
-    at: { type: 'string', multiple: true, default: [] },
-    day: { type: 'string', multiple: true, default: [] },
-    all: { type: 'boolean', default: false },
-  },
-});
-const chosen = [...values.day.flatMap(everyHourOf), ...values.at.map(parseInstant)];
-const instants = chosen.length === 0 ? TELLING_INSTANTS : chosen;
-const suites: readonly Suite[] = values.all ? [{ files: [] }] : DATE_SUITES;
+const { day, at, all } = new Command('pnpm prove:hours')
+  .option('--day <date>', 'run at every hour of this day (UTC) instead; may be repeated', addHoursOf, [])
+  .option('--at <instant>', 'run at this instant instead; may be repeated', addInstant, [])
+  .option('--all', 'run every test, not only those that depend on the date', false)
+  .parse()
+  .opts<{ day: number[]; at: number[]; all: boolean }>();
+const instants = day.length + at.length === 0 ? TELLING_INSTANTS : [...day, ...at];
+const suites: readonly Suite[] = all ? [{ files: [] }] : DATE_SUITES;
 const logs = await mkdtemp(join(tmpdir(), 'phds-hours-'));
 const libraries = await prepareFakeClock(logs, (text) => console.log(text));
 process.exitCode = (await runAll()) ? 0 : 1;
@@ -74,7 +67,7 @@ async function runAll(): Promise<boolean> {
 async function runSuite({ files, names }: Suite, instant: number, index: number): Promise<Outcome> {
   const base = join(logs, `${toText(instant).replaceAll(/\W/g, '')}-${index}`);
   const [log, report] = [`${base}.log`, `${base}.json`];
-  const workers = values.all ? [] : ['--maxWorkers=1'];
+  const workers = all ? [] : ['--maxWorkers=1'];
   const filter = names === undefined ? [] : ['--testNamePattern', names];
   const args = [...files, ...filter, ...workers, '--json', `--outputFile=${report}`];
   const code = await run(args, instant, log);
@@ -109,7 +102,7 @@ async function run(args: readonly string[], instant: number, log: string): Promi
   const child = spawn(process.execPath, [runner, ...args], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: values.all ? ALL_LIMIT_MS : LIMIT_MS,
+    timeout: all ? ALL_LIMIT_MS : LIMIT_MS,
   });
   const file = createWriteStream(log);
   for (const stream of [child.stdout, child.stderr]) stream.pipe(file, { end: false });
@@ -127,10 +120,19 @@ async function readReport(file: string): Promise<readonly JestFile[] | null> {
   }
 }
 
-function parseInstant(text: string): number {
+function addHoursOf(date: string, others: readonly number[]): number[] {
+  try {
+    return [...others, ...everyHourOf(date)];
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+}
+
+function addInstant(text: string, others: readonly number[]): number[] {
   const instant = Date.parse(text);
-  if (Number.isNaN(instant)) throw new Error(`--at ${text}: not an instant such as 2027-03-28T00:30:00Z`);
-  return instant;
+  if (Number.isNaN(instant))
+    throw new InvalidArgumentError('It is not an instant such as 2027-03-28T00:30:00Z.');
+  return [...others, instant];
 }
 
 function toText(instant: number): string {
