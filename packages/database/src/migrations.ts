@@ -1,15 +1,8 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import type {
-  DiffTarget,
-  MigrationDirectory,
-  MigrationList,
-  SchemaEngine,
-  SchemaFilter,
-} from '@prisma/schema-engine-wasm/schema_engine_bg';
+import { join } from 'node:path';
 import type pg from 'pg';
 import { withConnection } from './connection.ts';
-import { withSchemaEngine } from './migrations-engine.ts';
 
 export interface MigrationTarget {
   /** Connects as the role that owns the schema. */
@@ -20,142 +13,103 @@ export interface MigrationTarget {
   readonly directory: string;
 }
 
-/** What `prisma migrate` keeps beside the migrations to know their dialect. */
-export const MIGRATION_LOCK = '# Names the dialect of these migrations to Prisma.\nprovider = "postgresql"\n';
+interface Migration {
+  readonly name: string;
+  readonly sql: string;
+  /** SHA-256 of the file, as Prisma records it. */
+  readonly checksum: string;
+}
 
 /**
- * Applies the migrations that the database does not have yet, in the order of their names, and answers their names.
- * Each is one transaction: a migration that fails leaves nothing behind and is tried again by the next run. Two runs
- * at once are safe: the second waits and finds nothing to do. The history is Prisma's own table, so
+ * Applies the migrations that the database does not have yet, in the order of their names, and returns their names.
+ * Each runs in one transaction, together with its row in the history: a migration that fails leaves nothing behind and
+ * the next run tries it again. Two runs at once are safe: the second waits and finds nothing to do. Migrations of a
+ * newer release, which this one does not know, are left alone. The history is the table that Prisma writes, so
  * `prisma migrate deploy` accepts the same database. Throws when an applied migration was edited since.
  */
 export async function applyMigrations(target: MigrationTarget): Promise<string[]> {
-  const migrationsList = await readMigrations(target.directory);
-  return withMigrationLock(target, async (lock) => {
-    await forgetInterrupted(lock);
-    const applied = await withSchemaEngine(target, async (engine) => {
-      await refuseEdited(engine, migrationsList);
-      return engine.applyMigrations({ migrationsList, filters: NO_FILTER });
-    });
-    await closeHistory(lock);
-    return applied.appliedMigrationNames;
-  });
-}
-
-/** The SQL that makes an empty schema what this schema.prisma says. Needs a connection, changes nothing. */
-export async function diffFromEmpty(
-  target: Omit<MigrationTarget, 'directory'>,
-  datamodel: string,
-): Promise<string> {
-  return diff(target, datamodel, { tag: 'empty' });
-}
-
-/** The SQL that makes the schema in the database what this schema.prisma says; empty when it already is. */
-export async function diffToSql(
-  target: Omit<MigrationTarget, 'directory'>,
-  datamodel: string,
-): Promise<string> {
-  const files = [{ path: 'schema.prisma', content: datamodel }];
-  return diff(target, datamodel, { tag: 'schemaDatasource', files, configDir: '/' });
-}
-
-/**
- * Compares what the migrations build with what schema.prisma says: applies them to the (empty, scratch) target and
- * answers the SQL of the difference, empty when there is none. What a Prisma schema has no words for does not count:
- * functions, triggers, grants, checks, partial indexes, partitions. Tables that only SQL knows are declared in
- * schema.prisma by a line `// external tables: first, second`.
- */
-export async function checkDrift(target: MigrationTarget, datamodel: string): Promise<string> {
-  await applyMigrations(target);
-  return diffToSql(target, datamodel);
-}
-
-const NO_FILTER: SchemaFilter = { externalTables: [], externalEnums: [] };
-
-async function diff(
-  target: Omit<MigrationTarget, 'directory'>,
-  datamodel: string,
-  from: DiffTarget,
-): Promise<string> {
-  const files = [{ path: 'schema.prisma', content: datamodel }];
-  const filters = { externalTables: findExternalTables(datamodel, target.schema), externalEnums: [] };
-  const result = await withSchemaEngine({ ...target, datamodel }, (engine) =>
-    engine.diff({ from, to: { tag: 'schemaDatamodel', files }, script: true, exitCode: true, filters }),
-  );
-  if (result.exitCode === 0) return '';
-  // The schema is made together with the roles that may use it, not by a migration.
-  const sql = (result.stdout ?? '').replace(/^-- CreateSchema\nCREATE SCHEMA .*\n+/m, '');
-  return sql.trim() === '' ? '' : `${sql.trim()}\n`;
-}
-
-function findExternalTables(datamodel: string, schema: string): string[] {
-  const lines = datamodel.matchAll(/^\s*\/\/ external tables:(.*)$/gm);
-  const names = [...lines].flatMap(([, list]) => (list ?? '').split(',')).map((name) => name.trim());
-  return names.filter((name) => name !== '').map((name) => `${schema}.${name}`);
-}
-
-async function readMigrations(directory: string): Promise<MigrationList> {
-  const baseDir = resolve(directory);
-  const entries = await readdir(baseDir, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  return {
-    baseDir,
-    lockfile: { path: 'migration_lock.toml', content: MIGRATION_LOCK },
-    shadowDbInitScript: '',
-    migrationDirectories: await Promise.all(names.sort().map((name) => readMigration(baseDir, name))),
-  };
-}
-
-async function readMigration(baseDir: string, name: string): Promise<MigrationDirectory> {
-  const value = await readFile(join(baseDir, name, 'migration.sql'), 'utf8');
-  return { path: name, migrationFile: { path: 'migration.sql', content: { tag: 'ok', value } } };
-}
-
-async function refuseEdited(engine: SchemaEngine, migrationsList: MigrationList): Promise<void> {
-  const history = await engine.diagnoseMigrationHistory({
-    migrationsList,
-    optInToShadowDatabase: false,
-    filters: NO_FILTER,
-  });
-  if (history.editedMigrationNames.length === 0) return;
-  const names = history.editedMigrationNames.join(', ');
-  throw new Error(`changed after it was applied: ${names}; undo the edit and write a new migration`);
-}
-
-async function withMigrationLock<T>(
-  target: MigrationTarget,
-  use: (client: pg.Client) => Promise<T>,
-): Promise<T> {
+  const migrations = await readMigrations(target.directory);
   const config = {
     connectionString: target.connectionString,
-    application_name: 'phds-migrations-lock',
+    application_name: 'phds-migrations',
     options: `-c search_path=${target.schema}`,
   };
   return withConnection(config, async (client) => {
     await client.query("SELECT pg_advisory_lock(hashtextextended('phds-migrations ' || $1, 0))", [
       target.schema,
     ]);
-    return use(client);
+    await client.query(PREPARE_HISTORY);
+    const missing = findMissing(migrations, await readHistory(client));
+    for (const migration of missing) await apply(client, migration);
+    return missing.map(({ name }) => name);
   });
 }
 
-// The engine refuses to go on after a migration that did not finish. Ours left nothing behind (one transaction).
-async function forgetInterrupted(client: pg.Client): Promise<void> {
-  const known = await client.query("SELECT to_regclass('_prisma_migrations') AS history");
-  if (known.rows[0]?.history === null) return;
-  await client.query(
-    'UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL AND rolled_back_at IS NULL',
+// As Prisma creates it, so that either finds the other's rows. A row that Prisma began and did not finish is of a run
+// that was interrupted: its transaction left nothing behind. Default privileges give other roles every table of the
+// schema; the history is none of their business.
+const PREPARE_HISTORY = `
+CREATE TABLE IF NOT EXISTS _prisma_migrations (
+  id                  varchar(36) PRIMARY KEY NOT NULL,
+  checksum            varchar(64) NOT NULL,
+  finished_at         timestamptz,
+  migration_name      varchar(255) NOT NULL,
+  logs                text,
+  rolled_back_at      timestamptz,
+  started_at          timestamptz NOT NULL DEFAULT now(),
+  applied_steps_count integer NOT NULL DEFAULT 0
+);
+UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL AND rolled_back_at IS NULL;
+DO $$ DECLARE grantee text; BEGIN
+  FOR grantee IN
+    SELECT DISTINCT pg_get_userbyid(entry.grantee)
+    FROM pg_class, aclexplode(relacl) AS entry
+    WHERE oid = '_prisma_migrations'::regclass AND entry.grantee NOT IN (0, relowner)
+  LOOP EXECUTE format('REVOKE ALL ON _prisma_migrations FROM %I', grantee); END LOOP;
+END $$`;
+
+async function readMigrations(directory: string): Promise<Migration[]> {
+  const entries = await readdir(directory, { withFileTypes: true });
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const sql = await readFile(join(directory, name, 'migration.sql'), 'utf8');
+      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
   );
 }
 
-// Default privileges give the runtime role every table of the schema; this one is none of its business.
-async function closeHistory(client: pg.Client): Promise<void> {
-  await client.query(`DO $$ DECLARE grantee text; BEGIN
-    IF to_regclass('_prisma_migrations') IS NULL THEN RETURN; END IF;
-    FOR grantee IN
-      SELECT DISTINCT pg_get_userbyid(entry.grantee)
-      FROM pg_class, aclexplode(relacl) AS entry
-      WHERE oid = '_prisma_migrations'::regclass AND entry.grantee NOT IN (0, relowner)
-    LOOP EXECUTE format('REVOKE ALL ON _prisma_migrations FROM %I', grantee); END LOOP;
-  END $$`);
+/** Name and checksum of every migration that the database has. */
+async function readHistory(client: pg.Client): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query(
+    'SELECT migration_name, checksum FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
+  );
+  return new Map(rows.map((row) => [row.migration_name, row.checksum]));
+}
+
+function findMissing(migrations: readonly Migration[], history: ReadonlyMap<string, string>): Migration[] {
+  const edited = migrations.filter(
+    ({ name, checksum }) => history.has(name) && history.get(name) !== checksum,
+  );
+  if (edited.length > 0) {
+    const names = edited.map(({ name }) => name).join(', ');
+    throw new Error(`changed after it was applied: ${names}; undo the edit and write a new migration`);
+  }
+  return migrations.filter(({ name }) => !history.has(name));
+}
+
+async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+  try {
+    await client.query('BEGIN');
+    await client.query(sql);
+    await client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
+      [randomUUID(), checksum, name],
+    );
+    await client.query('COMMIT');
+  } catch (cause) {
+    // The connection closes, which rolls back.
+    throw new Error(`migration ${name} failed: ${(cause as Error).message}`, { cause });
+  }
 }

@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ensureServiceDatabase } from '@phds/database/database-roles';
-import { checkDrift } from '@phds/database/migrations';
 import { startThrowawayPostgres } from '@phds/local-servers/scratch-database';
+import { findDrift } from './schema-drift.ts';
 
 const services = resolve(import.meta.dirname, '../../../services');
 
@@ -29,7 +29,7 @@ async function checkService(adminUrl: string, service: string, prisma: string): 
   const directory = join(prisma, 'migrations');
   await mkdir(directory, { recursive: true });
   const datamodel = await readFile(join(prisma, 'schema.prisma'), 'utf8');
-  const sql = await checkDrift({ connectionString: ownerUrl, schema, directory }, datamodel);
+  const sql = await findDrift({ connectionString: ownerUrl, schema, directory }, datamodel);
   if (sql === '') {
     console.log(`${service}: migrations and schema.prisma agree`);
     return true;

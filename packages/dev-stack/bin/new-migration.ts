@@ -1,34 +1,47 @@
 /**
- * Writes the next migration of a service: `node packages/dev-stack/bin/new-migration.ts <service> <name>`, from the
- * difference between its migrations and its schema.prisma. Read the SQL before committing it; what a Prisma schema has
- * no words for (grants, triggers, partial indexes, partitions) is added by hand, also to a migration without a
- * difference (`--empty`). A migration is one transaction; CREATE INDEX CONCURRENTLY needs one of its own.
+ * Writes the next migration of a service from the difference between its migrations and its schema.prisma. Read the SQL before you
+ * commit it; what a Prisma schema cannot express (grants, triggers, partial indexes, partitions) is added by hand, also to a migration
+ * without a difference (`--empty`). A migration runs in one transaction, in which CREATE INDEX CONCURRENTLY is not possible: build such
+ * an index before the migration, which then says IF NOT EXISTS.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { checkDrift, MIGRATION_LOCK } from '@phds/database/migrations';
 import { withScratchDatabase } from '@phds/local-servers/scratch-database';
+import { Command, InvalidArgumentError } from 'commander';
+import { findDrift } from './schema-drift.ts';
 
 const workspace = resolve(import.meta.dirname, '../../..');
 
-async function writeMigration(service: string, name: string, empty: boolean): Promise<void> {
-  if (!/^[a-z0-9]+(_[a-z0-9]+)*$/.test(name)) throw new Error('the name is lower_case_with_underscores');
+/** What `prisma migrate` keeps beside the migrations to know their dialect. */
+const MIGRATION_LOCK = '# Names the dialect of these migrations to Prisma.\nprovider = "postgresql"\n';
+
+await new Command('pnpm migration')
+  .description(
+    "Writes the next migration of a service from what its schema.prisma has and its migrations don't.",
+  )
+  .argument('<service>', 'such as consent', parseService)
+  .argument('<name>', 'what changes, in lower_case_with_underscores', parseName)
+  .option('--empty', 'write a migration without a difference too, for SQL by hand', false)
+  .showHelpAfterError()
+  .action(writeMigration)
+  .parseAsync();
+
+async function writeMigration(service: string, name: string, options: { empty: boolean }): Promise<void> {
   const prisma = join(workspace, 'services', service, 'prisma');
   const directory = join(prisma, 'migrations');
   const datamodel = await readFile(join(prisma, 'schema.prisma'), 'utf8');
   await mkdir(directory, { recursive: true });
   const sql = await withScratchDatabase(service, ({ ownerUrl, schema }) =>
-    checkDrift({ connectionString: ownerUrl, schema, directory }, datamodel),
+    findDrift({ connectionString: ownerUrl, schema, directory }, datamodel),
   );
-  if (sql === '' && !empty) {
+  if (sql === '' && !options.empty) {
     console.log(
       `${service}: the migrations build what schema.prisma says; nothing to write (--empty writes one).`,
     );
     return;
   }
-  const target = join(directory, `${await nextNumber(directory)}_${name}`);
+  const target = join(directory, `${toTimestamp(new Date())}_${name}`);
   await mkdir(target);
   await writeFile(join(target, 'migration.sql'), sql);
   const lock = join(directory, 'migration_lock.toml');
@@ -36,20 +49,17 @@ async function writeMigration(service: string, name: string, empty: boolean): Pr
   console.log(`written: ${relative(workspace, join(target, 'migration.sql'))}`);
 }
 
-async function nextNumber(directory: string): Promise<string> {
-  const numbers = (await readdir(directory)).map((name) => Number.parseInt(name, 10));
-  const last = Math.max(0, ...numbers.filter((number) => !Number.isNaN(number)));
-  return String(last + 1).padStart(4, '0');
+function parseService(service: string): string {
+  if (existsSync(join(workspace, 'services', service, 'prisma/schema.prisma'))) return service;
+  throw new InvalidArgumentError(`There is no services/${service}/prisma/schema.prisma.`);
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { empty: { type: 'boolean', default: false } },
-});
-const [service, name] = positionals;
-if (service === undefined || name === undefined) {
-  console.error('usage: pnpm migration <service> <name_of_the_change> [--empty]');
-  process.exitCode = 2;
-} else {
-  await writeMigration(service, name, values.empty);
+function parseName(name: string): string {
+  if (/^[a-z0-9]+(_[a-z0-9]+)*$/.test(name)) return name;
+  throw new InvalidArgumentError('It must be in lower_case_with_underscores.');
+}
+
+/** 20260331140500: the order of names is the order in which migrations are applied. */
+function toTimestamp(time: Date): string {
+  return time.toISOString().replaceAll(/\D/g, '').slice(0, 14);
 }

@@ -9,47 +9,32 @@ import pg from 'pg';
 
 export interface EngineOptions {
   readonly connectionString: string;
-  /** Postgres schema that the migrations' unqualified names mean. */
   readonly schema: string;
-  /** Content of schema.prisma, where the operation compares with it. */
-  readonly datamodel?: string;
+  /** Content of schema.prisma. */
+  readonly datamodel: string;
 }
 
 type EngineClass = typeof SchemaEngine;
 
 /**
- * Runs Prisma's own schema engine, the WebAssembly package of it, on a database. `prisma migrate` would do the same
- * but downloads its engine from a host of its own when it runs.
+ * Runs Prisma's schema engine, taken from its WebAssembly package, on a database. `prisma migrate` would do the same but downloads its
+ * engine when it first runs. For comparisons during development and in CI; deployments apply migrations without it.
  */
 export async function withSchemaEngine<T>(
-  options: EngineOptions,
+  { connectionString, schema, datamodel }: EngineOptions,
   use: (engine: SchemaEngine) => Promise<T>,
 ): Promise<T> {
   const Engine = await loadEngine();
   const pool = new CatalogPool({
-    connectionString: options.connectionString,
-    // One connection: a migration's SET lasts as long as its author expects.
+    connectionString,
     max: 1,
-    application_name: 'phds-migrations',
-    options: `-c search_path=${options.schema}`,
+    application_name: 'phds-schema-engine',
+    options: `-c search_path=${schema}`,
   });
-  pool.on('error', () => undefined);
-  const panics = recordPanics();
-  const factory = bindMigrationAwareSqlAdapterFactory(engineAdapterFactory(pool, options.schema));
-  const datamodels: [string, string][] | undefined =
-    options.datamodel === undefined ? undefined : [['schema.prisma', options.datamodel]];
   try {
-    const engine = await Engine.new({ datamodels }, () => undefined, factory);
-    try {
-      return await use(engine);
-    } finally {
-      engine.free();
-    }
-  } catch (error) {
-    if (panics.length === 0) throw error;
-    // After a panic the instance is unusable; the next use loads another.
-    loading = undefined;
-    throw new Error(`the schema engine failed: ${panics.join('; ')}`, { cause: error });
+    const factory = bindMigrationAwareSqlAdapterFactory(createAdapterFactory(pool, schema));
+    const engine = await Engine.new({ datamodels: [['schema.prisma', datamodel]] }, () => undefined, factory);
+    return await use(engine);
   } finally {
     await pool.end();
   }
@@ -59,8 +44,8 @@ export async function withSchemaEngine<T>(
 const INTERNAL_CHAR = 18;
 const BPCHAR = 1042;
 
-// PrismaPg does not know the type "char" and refuses every result that has a column of it. The catalogue tables that
-// a comparison reads do: such columns pass as character(1), and are noted for the adapter to name them rightly.
+// PrismaPg does not know the type "char" and rejects every result with such a column, which the catalogue tables have. Such columns
+// pass as character(1), and the adapter then reports the right type.
 class CatalogPool extends pg.Pool {
   readonly charColumns = new WeakMap<object, number[]>();
 
@@ -82,7 +67,7 @@ class CatalogPool extends pg.Pool {
   }
 }
 
-function engineAdapterFactory(pool: CatalogPool, schema: string): SqlMigrationAwareDriverAdapterFactory {
+function createAdapterFactory(pool: CatalogPool, schema: string): SqlMigrationAwareDriverAdapterFactory {
   const factory = new PrismaPg(pool, { schema });
   return {
     provider: factory.provider,
@@ -102,11 +87,6 @@ function prepareAdapter(adapter: SqlDriverAdapter, pool: CatalogPool): SqlDriver
     }
     return result;
   };
-  // PrismaPg splits a script at every semicolon, which breaks function bodies. Postgres takes a script as it is,
-  // and runs it as one transaction: a migration is applied whole or not at all.
-  adapter.executeScript = async (script) => {
-    await adapter.executeRaw({ sql: script, args: [], argTypes: [] });
-  };
   return adapter;
 }
 
@@ -120,15 +100,6 @@ const { WebAssembly: webAssembly } = globalThis as unknown as {
   };
 };
 
-/** The engine reports its panics to a global before it traps; without it the report itself is the error. */
-function recordPanics(): string[] {
-  const messages: string[] = [];
-  Object.assign(globalThis, {
-    PRISMA_WASM_PANIC_REGISTRY: { set_message: (message: string) => messages.push(message) },
-  });
-  return messages;
-}
-
 let loading: Promise<EngineClass> | undefined;
 
 function loadEngine(): Promise<EngineClass> {
@@ -141,19 +112,12 @@ async function instantiate(): Promise<EngineClass> {
   const glue = await import('@prisma/schema-engine-wasm/schema_engine_bg');
   const entry = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm');
   const bytes = await readFile(join(dirname(entry), 'schema_engine_bg.wasm'));
-  const { instance } = await webAssembly.instantiate(bytes, {
-    './schema_engine_bg.js': withIdleTimers(glue),
-  });
+  const { instance } = await webAssembly.instantiate(bytes, { './schema_engine_bg.js': { ...glue } });
   glue.__wbg_set_wasm(instance.exports);
   instance.exports.__wbindgen_start();
-  return glue.SchemaEngine;
-}
-
-// The engine bounds its lock by a timer of ten seconds that it never clears: a run would end that much later.
-function withIdleTimers(glue: Record<string, unknown>): Record<string, unknown> {
-  const entries = Object.entries(glue).map(([name, value]) => {
-    if (!name.startsWith('__wbg_setTimeout_')) return [name, value] as const;
-    return [name, (run: () => void, milliseconds: number) => setTimeout(run, milliseconds).unref()] as const;
+  // The engine reports a panic to this global before it traps, and fails with another error where there is none.
+  Object.assign(globalThis, {
+    PRISMA_WASM_PANIC_REGISTRY: { set_message: (message: string) => console.error(message) },
   });
-  return Object.fromEntries(entries);
+  return glue.SchemaEngine;
 }
