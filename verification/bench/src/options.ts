@@ -31,24 +31,34 @@ export function createBenchCommand(names: readonly string[]): Command {
   return new Command('pnpm bench')
     .description('Runs a benchmark and prints its result as the tables of verification/bench/README.md.')
     .addArgument(new Argument('[name]', 'the benchmark').choices(names).default('heart'))
-    .option('--users <n>', 'people with readings', parsePositive, 3_000)
-    .option('--readings <n>', 'readings of each', parsePositive, 1_000)
-    .option('--connections <n>', 'heart, record: connections of the client', parsePositive, 32)
-    .option('--seconds <n>', 'length of one stretch of load', parsePositive, 8)
-    .option('--rounds <n>', 'heart, record, web, zones: repetitions', parsePositive, 5)
-    .option('--rate <n>', 'revocation, import: reads a second', parsePositive, 500)
-    .option('--revocations <n>', 'revocation: revocations a second', parsePositive, 16)
-    .option('--records <n>', 'import: records of the export', parsePositive, 1_000_000)
-    .option('--largest <n>', 'flat, which has people of its own: readings of the largest', parsePositive, 10_000_000)
-    .option('--days <n>', 'checkpoints: simulated days', parsePositive, 90)
-    .option('--replicas <n>', 'checkpoints: replicas of consent', parsePositive, 10)
+    .option('--users <n>', 'people with readings', parseCount, 3_000)
+    .option('--readings <n>', 'readings of each', parseCount, 1_000)
+    .option('--connections <n>', 'heart, record: connections of the client', parseCount, 32)
+    .option('--seconds <n>', 'length of one stretch of load', parseSeconds, 8)
+    .option('--rounds <n>', 'heart, record, web, zones: repetitions', parseCount, 5)
+    .option('--rate <n>', 'revocation, import: reads a second', parseCount, 500)
+    .option('--revocations <n>', 'revocation: revocations a second', parseCount, 16)
+    .option('--records <n>', 'import: records of the export', parseCount, 1_000_000)
+    .option(
+      '--largest <n>',
+      'flat, which has people of its own: readings of the largest',
+      parseCount,
+      10_000_000,
+    )
+    .option('--days <n>', 'checkpoints: simulated days', parseCount, 90)
+    .option('--replicas <n>', 'checkpoints: replicas of consent', parseCount, 10)
     .option('--earlier', 'checkpoints: as earlier releases signed them', false)
     .option('--fresh', 'fill the database anew', false)
     .showHelpAfterError();
 }
 
-function parsePositive(text: string): number {
-  const number = Number(text);
-  if (number > 0 && Number.isFinite(number)) return number;
+function parseCount(text: string): number {
+  if (/^[1-9]\d*$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number above 0.');
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (seconds > 0 && Number.isFinite(seconds)) return seconds;
   throw new InvalidArgumentError('It must be a number above 0.');
 }
