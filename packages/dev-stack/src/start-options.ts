@@ -11,7 +11,7 @@ const MAX_GATEWAYS = 16;
 
 const EPILOGUE = `
 Environment variables move the ports:
-${PORT_VARIABLES.map(({ variable, fallback }) => `  ${variable.padEnd(26)}${fallback}`).join('\n')}
+${PORT_VARIABLES.map(({ variable, fallback }) => `  ${variable.padEnd(28)}${fallback}`).join('\n')}
 
 REDIS_URL uses a Redis that runs already. Ctrl-C stops everything that was started.`;
 
