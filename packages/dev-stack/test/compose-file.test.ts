@@ -127,7 +127,14 @@ test('the image of operators holds nothing that only development needs', () => {
     }
   };
   for (const name of ['cli', 'service-kit']) collect(name);
-  expect([...packages].toSorted()).toEqual(['catalog', 'cli', 'contracts', 'record-chain', 'service-kit']);
+  expect([...packages].toSorted()).toEqual([
+    'catalog',
+    'cli',
+    'contracts',
+    'importers',
+    'record-chain',
+    'service-kit',
+  ]);
 });
 
 describe('the commands that are run by hand', () => {
