@@ -26,7 +26,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 const workspace = resolve(import.meta.dirname, '../../..');
 const STAMP = '.generated-from';
 
-/** Generates what is not fresh and prints one line for each client it wrote. */
+/** Generates the clients that are out of date and prints one line for each. */
 function generateClients(force: boolean): void {
   for (const schema of findSchemas()) {
     const content = readFileSync(schema, 'utf8');
@@ -39,7 +39,7 @@ function generateClients(force: boolean): void {
   }
 }
 
-/** The schemas of all services, and the one that the tests of service-kit use. */
+/** The schemas of all services, and of the service-kit tests. */
 function findSchemas(): string[] {
   const services = join(workspace, 'services');
   const candidates = readdirSync(services).map((name) => join(services, name, 'prisma/schema.prisma'));
@@ -49,7 +49,7 @@ function findSchemas(): string[] {
 
 function parseOutput(schema: string, content: string): string {
   const output = /^\s*output\s*=\s*"([^"]+)"/m.exec(content)?.[1];
-  if (output === undefined) throw new Error(`${schema}: the generator block names no output`);
+  if (output === undefined) throw new Error(`${schema}: the generator block has no output`);
   return resolve(dirname(schema), output);
 }
 
@@ -74,7 +74,7 @@ function readStamp(output: string): string | null {
 
 function writeStamp(output: string, fingerprint: string): void {
   mkdirSync(output, { recursive: true });
-  // By rename: a run that is cut short never leaves half a stamp.
+  // Renamed into place, so that an interrupted run never leaves a partial stamp.
   const path = join(output, STAMP);
   writeFileSync(`${path}.${process.pid}`, `${fingerprint}\n`);
   renameSync(`${path}.${process.pid}`, path);
@@ -85,7 +85,7 @@ function generate(schema: string, output: string): void {
   const result = spawnSync(process.execPath, [prismaFile('build/index.js'), 'generate', '--schema', schema], {
     cwd: workspace,
     encoding: 'utf8',
-    // The schema engine is not needed to generate; naming one stops Prisma from downloading it.
+    // Generating does not need the schema engine; setting a path keeps Prisma from downloading it.
     env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: '/bin/true', PRISMA_HIDE_UPDATE_MESSAGE: '1' },
   });
   if (result.status === 0) return;

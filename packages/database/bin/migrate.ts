@@ -1,7 +1,7 @@
 /**
- * Applies a service's migrations to its database, for deployments: `node packages/database/bin/migrate.ts <service>`.
- * MIGRATION_DATABASE_URL, or the file named by MIGRATION_DATABASE_URL_FILE, connects as the role that owns the schema
- * (`phds_<service>_owner`). Running it again, or twice at once, is harmless.
+ * Applies a service's migrations to its database, for deployments: `node packages/database/bin/migrate.ts <service>`. Connects as
+ * the role that owns the schema (`phds_<service>_owner`), using MIGRATION_DATABASE_URL or the content of
+ * MIGRATION_DATABASE_URL_FILE. It is safe to run repeatedly and concurrently.
  */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

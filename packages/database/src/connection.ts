@@ -1,9 +1,9 @@
 import pg from 'pg';
 
 /**
- * Runs `use` on a connection of its own and closes it. When the connection is lost meanwhile, with the locks that it held, the whole
- * fails and says so, even if `use` had nothing left to ask: unhandled, the loss of an idle connection would end the process. `use`
- * runs to its end before.
+ * Runs `use` on a new connection and closes it. If the connection, and with it any lock it holds, is lost before `use` ends, the
+ * promise rejects after `use` has ended, even if `use` itself succeeded. Without an error handler, losing an idle connection would
+ * end the process.
  */
 export async function withConnection<T>(
   config: pg.ClientConfig & { readonly application_name: string },
@@ -12,7 +12,7 @@ export async function withConnection<T>(
   const client = new pg.Client(config);
   let loss: Error | undefined;
   client.on('error', (cause) => {
-    const text = `the database connection ${config.application_name} was lost, and with it the lock that it held; run it again`;
+    const text = `the database connection ${config.application_name} was lost together with its lock; run the command again`;
     loss ??= new Error(text, { cause });
   });
   await client.connect();

@@ -5,41 +5,41 @@ import { withConnection } from './connection.ts';
 import { toDatabaseUrl, toOwnerRole, toReaderRole, toRuntimeRole, toSchemaName } from './postgres-names.ts';
 
 export interface ServiceDatabaseOptions {
-  /** Connection string of a role that may create databases and roles; its database is only passed through. */
+  /** Connection string of a role that may create databases and roles. The database in it is only used to connect. */
   readonly adminUrl: string;
   /** Service name, such as `health-data`. */
   readonly service: string;
-  /** Database that all services share, each with its schema. Default `phds`. */
+  /** Database shared by all services, with one schema each. Default `phds`. */
   readonly database?: string;
   readonly passwords: {
     readonly owner: string;
     readonly runtime: string;
-    /** Without it there is no reader role. */
+    /** Password of the reader role; without it, no reader role is created. */
     readonly reader?: string;
   };
 }
 
 export interface ServiceDatabase {
   readonly schema: string;
-  /** What the service connects with: rows of its own schema, no table changes. */
+  /** For the service: reads and writes rows of its own schema, cannot change tables. */
   readonly url: string;
-  /** What migrations connect with. */
+  /** For migrations. */
   readonly ownerUrl: string;
-  /** What reads every table of the service and changes none; null without a password for it. */
+  /** Read-only access to every table of the service; null without a reader password. */
   readonly readerUrl: string | null;
 }
 
-// One run at a time on a server: concurrent changes of one role fail with "tuple concurrently updated".
+// Only one run at a time on a server: concurrent changes of one role fail with "tuple concurrently updated".
 const LOCK_KEY = 7_420_001;
 
 const DEFAULT_DATABASE = 'phds';
 const DUPLICATE_DATABASE = '42P04';
 
-/** What a deployment's administrator runs, too (docs/deploying.md). */
+/** Also run by a deployment's administrator (docs/deploying.md). */
 const ROLES_SQL = resolve(import.meta.dirname, '../../../deploy/roles.sql');
 const SERVER_SQL = resolve(import.meta.dirname, '../../../deploy/server.sql');
 
-/** Creates a service's database, and its schema, roles and rights as `deploy/roles.sql` says. What exists is kept. */
+/** Creates a service's database, schema, roles and privileges as defined in `deploy/roles.sql`. Existing objects are kept. */
 export async function ensureServiceDatabase(options: ServiceDatabaseOptions): Promise<ServiceDatabase> {
   const { adminUrl, service, passwords, database = DEFAULT_DATABASE } = options;
   const rolesSql = await readFile(ROLES_SQL, 'utf8');
@@ -65,7 +65,7 @@ export async function ensureServiceDatabase(options: ServiceDatabaseOptions): Pr
   };
 }
 
-/** Closes every database of the server to roles without a grant of their own, as `deploy/server.sql` says. */
+/** Revokes access to every database of the server from roles without an explicit grant, as defined in `deploy/server.sql`. */
 export async function closeDatabases(adminUrl: string): Promise<void> {
   const serverSql = await readFile(SERVER_SQL, 'utf8');
   await withClient(adminUrl, async (admin) => {

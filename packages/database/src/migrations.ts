@@ -5,9 +5,9 @@ import type pg from 'pg';
 import { withConnection } from './connection.ts';
 
 export interface MigrationTarget {
-  /** Connects as the role that owns the schema. */
+  /** Connection string of the role that owns the schema. */
   readonly connectionString: string;
-  /** Postgres schema of the service; it exists already. */
+  /** Postgres schema of the service; must already exist. */
   readonly schema: string;
   /** The service's `prisma/migrations`. */
   readonly directory: string;

@@ -1,13 +1,12 @@
 /**
- * What `npm start` and `npm test` run: gets a fresh clone ready and hands over to Node 24.
+ * Entry point of `npm start` and `npm test`: prepares a fresh clone, then runs the command with Node 24.
  *
  *     node packages/dev-stack/bin/bootstrap.mjs start [arguments of the local stack]
  *     node packages/dev-stack/bin/bootstrap.mjs test [arguments of the test run]
  *     node packages/dev-stack/bin/bootstrap.mjs install
  *
- * Plain JavaScript without a dependency, because it runs before anything is installed and on an older Node (18.12
- * and later, as the pinned pnpm). Everything it does is skipped when already done, so a second run costs a fraction of
- * a second.
+ * Plain JavaScript without dependencies, because it runs before anything is installed and on older Node versions (18.12 and later,
+ * like the pinned pnpm). Completed steps are skipped, so a second run costs a fraction of a second.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -18,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 
 const oldestNode = 18;
 const wantedNode = 24;
-/** How long to believe that a Ctrl-C reached the child too, as it does from a terminal. */
+/** How long to assume that a Ctrl-C also reached the child, as it does in a terminal. */
 const signalGraceMs = 10_000;
 const parentCheckMs = 500;
 
@@ -44,7 +43,7 @@ async function main(command, args) {
   if (program !== null) process.exit(await run(node, [program, ...args], env));
 }
 
-/** Ends here when nothing that could be installed would help. */
+/** Exits if no installation could provide a usable Node. */
 function requireUsableNode() {
   if (majorOf(process.versions.node) < oldestNode) {
     fail(`Node ${process.versions.node} is too old. Please install Node ${wantedNode} (https://nodejs.org).`);
@@ -52,7 +51,7 @@ function requireUsableNode() {
   if (majorOf(process.versions.node) < wantedNode && !bringsItsOwnNode()) fail(explainMissingNode());
 }
 
-/** The workspace has Node as a package for these platforms (optionalDependencies of the root package.json). */
+/** The workspace provides Node as a package for these platforms (optionalDependencies of the root package.json). */
 function bringsItsOwnNode() {
   return process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch);
 }
@@ -60,14 +59,14 @@ function bringsItsOwnNode() {
 function explainMissingNode() {
   return (
     `This project needs Node ${wantedNode}; this is Node ${process.versions.node} on ${process.platform}-${process.arch}, ` +
-    `and no Node of its own runs here. Please install Node ${wantedNode} (https://nodejs.org) and try again.`
+    `and its bundled Node does not run here. Please install Node ${wantedNode} (https://nodejs.org) and try again.`
   );
 }
 
-/** The pinned Node of the workspace if it runs on this machine, else the running one if it is new enough, else null. */
+/** The pinned Node of the workspace if it runs on this machine, else the current one if it is new enough, else null. */
 function findNode() {
   const own = path.join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
-  // Present does not mean runnable: the binary wants glibc, which Alpine lacks.
+  // The binary may exist but not run: it needs glibc, which Alpine lacks.
   if (existsSync(own) && spawnSync(own, ['--version'], { stdio: 'ignore' }).status === 0) return own;
   return majorOf(process.versions.node) >= wantedNode ? process.execPath : null;
 }
@@ -76,7 +75,7 @@ function majorOf(version) {
   return Number.parseInt(version, 10);
 }
 
-/** Installs with the pinned pnpm, unless the last installation was of this very lockfile. */
+/** Installs with the pinned pnpm, unless the current lockfile is already installed. */
 async function installDependencies() {
   const stamp = path.join(root, 'node_modules/.phds-installed');
   const fingerprint = toFingerprint();
@@ -84,15 +83,14 @@ async function installDependencies() {
   say('Installing dependencies (the first time takes a minute or two) …');
   const started = Date.now();
   const { packageManager } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
-  // --prod=false: NODE_ENV=production would leave out the code generators. Purging without a question: there may be
-  // nobody to answer.
+  // --prod=false: NODE_ENV=production would omit the code generators. Purging must not ask, because there may be no terminal.
   const install = ['install', '--frozen-lockfile', '--prod=false', '--config.confirmModulesPurge=false'];
   await runOrExit('npx', ['--yes', packageManager, ...install], installEnvironment());
   writeFileSync(stamp, fingerprint);
   say(`Dependencies installed in ${Math.round((Date.now() - started) / 1000)} s.`);
 }
 
-/** Changes whenever another installation is needed. */
+/** Changes whenever a new installation is needed. */
 function toFingerprint() {
   const hash = createHash('sha256').update(`${process.platform}-${process.arch}\n`);
   for (const file of ['package.json', 'pnpm-workspace.yaml', 'pnpm-lock.yaml']) {
@@ -104,14 +102,14 @@ function toFingerprint() {
 function installEnvironment() {
   const env = { ...process.env, PATH: pathWithoutWorkspace() };
   if (isWritableDirectory(process.env.HOME ?? os.homedir())) return env;
-  // npm and pnpm keep their caches in the home directory and give up without one.
+  // npm and pnpm keep their caches in the home directory and fail without one.
   const home = path.join(root, '.data/home');
   mkdirSync(home, { recursive: true });
-  say('The home directory cannot be written to; package caches go to .data/home.');
+  say('The home directory is not writable; package caches go to .data/home.');
   return { ...env, HOME: home, npm_config_cache: env.npm_config_cache ?? path.join(home, '.npm') };
 }
 
-/** npm puts node_modules/.bin first, with a `node` in it that the installation is about to replace. */
+/** npm puts node_modules/.bin first in PATH. It contains a `node` that the installation is about to replace. */
 function pathWithoutWorkspace() {
   const entries = (process.env.PATH ?? '').split(path.delimiter);
   return entries.filter((entry) => !entry.startsWith(path.join(root, 'node_modules'))).join(path.delimiter);
@@ -127,15 +125,15 @@ function isWritableDirectory(directory) {
   }
 }
 
-/** Runs a step that has to succeed for the next one to make sense. */
+/** Runs a step and exits if it fails. */
 async function runOrExit(program, args, env) {
   const code = await run(program, args, env);
   if (code !== 0) process.exit(code);
 }
 
 /**
- * Runs a program in the foreground, in this process group, and answers its exit code (128 + n for signal n).
- * A Ctrl-C reaches the whole group, so the child is left to shut down in its own time and this process waits.
+ * Runs a program in the foreground, in this process group, and returns its exit code (128 + n for signal n). A Ctrl-C reaches the
+ * whole group, so this process only waits for the child to shut down.
  */
 function run(program, args, env) {
   return new Promise((resolve) => {
@@ -153,11 +151,11 @@ function run(program, args, env) {
   });
 }
 
-/** Keeps this process alive until the child has ended; returns the function that stops doing so. */
+/** Keeps this process alive until the child has ended. Returns a function that stops the supervision. */
 function superviseSignals(child) {
   let timer;
   const forward = { SIGTERM: () => child.kill('SIGTERM'), SIGHUP: () => child.kill('SIGHUP') };
-  // Forwarding at once would make two signals of one Ctrl-C. Not forwarding would lose one sent to this process alone.
+  // Forwarding immediately would deliver a Ctrl-C twice. Never forwarding would lose a signal sent to this process alone.
   forward.SIGINT = () => {
     if (timer === undefined) timer = setTimeout(() => child.kill('SIGINT'), signalGraceMs);
   };
@@ -171,8 +169,8 @@ function superviseSignals(child) {
 }
 
 /**
- * A signal sent to npm alone ends npm and the shell it started, which pass nothing on: losing the parent is the only
- * sign of it. Not so outside npm, where a shell may go and leave this behind on purpose (nohup).
+ * A signal sent to npm alone ends npm and its shell without passing it on, so losing the parent is the only sign of it. Outside npm
+ * the parent may exit on purpose (nohup).
  */
 function watchParent(onLost) {
   if (process.env.npm_lifecycle_event === undefined) return undefined;

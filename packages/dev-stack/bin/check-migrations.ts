@@ -1,6 +1,6 @@
 /**
- * Checks that every service's migrations build what its schema.prisma says; exits with 1 and the command to run where
- * they do not: `node packages/dev-stack/bin/check-migrations.ts`.
+ * Checks that every service's migrations produce its schema.prisma; otherwise exits with 1 and prints the command to run: `node
+ * packages/dev-stack/bin/check-migrations.ts`.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
@@ -35,7 +35,7 @@ async function checkService(adminUrl: string, service: string, prisma: string): 
     return true;
   }
   console.error(
-    `${service}: schema.prisma has moved on. Run: pnpm migration ${service} <name_of_the_change>\n${sql}`,
+    `${service}: schema.prisma differs from the migrations. Run: pnpm migration ${service} <name_of_the_change>\n${sql}`,
   );
   return false;
 }

@@ -13,7 +13,7 @@ import { findDrift } from './schema-drift.ts';
 
 const workspace = resolve(import.meta.dirname, '../../..');
 
-/** What `prisma migrate` keeps beside the migrations to know their dialect. */
+/** The file that `prisma migrate` keeps beside the migrations to record their dialect. */
 const MIGRATION_LOCK = '# Names the dialect of these migrations to Prisma.\nprovider = "postgresql"\n';
 
 await new Command('pnpm migration')
@@ -37,7 +37,7 @@ async function writeMigration(service: string, name: string, options: { empty: b
   );
   if (sql === '' && !options.empty) {
     console.log(
-      `${service}: the migrations build what schema.prisma says; nothing to write (--empty writes one).`,
+      `${service}: the migrations already produce schema.prisma; nothing to write (--empty writes one).`,
     );
     return;
   }

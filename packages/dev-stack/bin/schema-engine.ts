@@ -40,7 +40,7 @@ export async function withSchemaEngine<T>(
   }
 }
 
-/** Type of Postgres's own catalogue columns: one byte, written `"char"`. */
+/** The one-byte type of Postgres's own catalogue columns, written `"char"`. */
 const INTERNAL_CHAR = 18;
 const BPCHAR = 1042;
 
@@ -74,7 +74,7 @@ function createAdapterFactory(pool: CatalogPool, schema: string): SqlMigrationAw
     adapterName: factory.adapterName,
     connect: async () => prepareAdapter(await factory.connect(), pool),
     connectToShadowDb: () =>
-      Promise.reject(new Error('a scratch database takes the place of a shadow database')),
+      Promise.reject(new Error('a scratch database is used instead of a shadow database')),
   };
 }
 
@@ -90,7 +90,7 @@ function prepareAdapter(adapter: SqlDriverAdapter, pool: CatalogPool): SqlDriver
   return adapter;
 }
 
-// The part of the platform that TypeScript only declares together with the browser's DOM.
+// TypeScript declares WebAssembly only in the DOM library.
 const { WebAssembly: webAssembly } = globalThis as unknown as {
   WebAssembly: {
     instantiate(
@@ -108,7 +108,7 @@ function loadEngine(): Promise<EngineClass> {
 }
 
 async function instantiate(): Promise<EngineClass> {
-  // The package's own entry imports the .wasm as a module, which Node only does behind a flag.
+  // The package's own entry point imports the .wasm file as a module, which Node supports only behind a flag.
   const glue = await import('@prisma/schema-engine-wasm/schema_engine_bg');
   const entry = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm');
   const bytes = await readFile(join(dirname(entry), 'schema_engine_bg.wasm'));

@@ -8,7 +8,7 @@ import {
   readDatabasePassword,
 } from './key-files.ts';
 
-/** Reads what a secret file will hold. */
+/** Reads the content of a secret file. */
 type Source = () => Promise<string>;
 
 const ROLE_NAMES: Readonly<Record<DatabaseRole, (service: string) => string>> = {
@@ -18,8 +18,8 @@ const ROLE_NAMES: Readonly<Record<DatabaseRole, (service: string) => string>> = 
 };
 
 /**
- * What each container of the compose file is given of keys and passwords, and no more than it uses: by the name of its
- * volume without `secrets-`, the files in there. `postgres` is a connection string of the server and database.
+ * The keys and passwords for each container of the compose file, limited to those it uses: the files by the name of the container's
+ * volume, without `secrets-`. `postgres` is a connection string with server and database.
  */
 export function toComposeSecrets(
   keys: KeyFiles,

@@ -1,12 +1,12 @@
 /**
- * The jobs of docker-compose.yml that prepare what its other containers find when they start:
+ * Setup jobs of docker-compose.yml:
  *
- *     node packages/dev-stack/src/compose-setup.ts keys         keys and passwords, and for each container its own share
- *     node packages/dev-stack/src/compose-setup.ts databases    roles and schemas, once Postgres answers
- *     node packages/dev-stack/src/compose-setup.ts seed         the synthetic users, once health-data answers
+ *     node packages/dev-stack/src/compose-setup.ts keys         creates keys and passwords, and for each container its own share
+ *     node packages/dev-stack/src/compose-setup.ts databases    creates roles and schemas once Postgres answers
+ *     node packages/dev-stack/src/compose-setup.ts seed         creates the synthetic users once health-data answers
  *
- * All can run again at any time: what exists is kept. Each directory under SECRETS is a volume of its own that one
- * container mounts, so that none can read the secrets of another.
+ * All can run repeatedly: existing data is kept. Each directory under SECRETS is a separate volume that only one container mounts,
+ * so no container can read the secrets of another.
  */
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -32,7 +32,7 @@ const HEALTH_DATA = 'dns:///health-data:7003';
 /** The user `node` of the images. */
 const NODE_USER = 1000;
 
-/** What Postgres runs as is its image's affair; the volume of its password is mounted by Postgres alone. */
+/** The user that Postgres runs as depends on its image. Only Postgres mounts the volume with its password. */
 const MODES: Readonly<Record<string, number>> = { postgres: 0o444 };
 
 async function prepareKeys(): Promise<void> {
@@ -51,7 +51,7 @@ async function prepareDatabases(): Promise<void> {
   const adminUrl = toDatabaseUrl(POSTGRES, { database: 'postgres', password });
   for (const service of DATABASE_SERVICES) {
     const read = (role: DatabaseRole) => readDatabasePassword(keys, service, role);
-    // Only consent has a reader: `phds records` connects as it.
+    // Only consent has a reader role: `phds records` connects with it.
     const reader = service === 'consent' ? { reader: await read('reader') } : {};
     const passwords = { owner: await read('owner'), runtime: await read('runtime'), ...reader };
     await ensureServiceDatabase({ adminUrl, service, passwords });
@@ -67,7 +67,7 @@ async function seed(): Promise<void> {
   console.log('the synthetic users are in place');
 }
 
-/** Writes a file that the container's user may read and nobody may change. */
+/** Writes a file that the container's user can read and nobody can change. */
 async function share(name: string, content: string, mode: number): Promise<void> {
   const path = join(SECRETS, name);
   await mkdir(dirname(path), { recursive: true });

@@ -2,7 +2,7 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { stopLeftover } from '@phds/local-servers/embedded-postgres-leftover';
 
-/** Where the local stack keeps everything that survives a restart. */
+/** The directory of everything that survives a restart of the local stack. */
 export interface DataDirectory {
   readonly root: string;
   readonly postgres: string;
@@ -10,21 +10,21 @@ export interface DataDirectory {
   readonly logs: string;
   /** Describes the running stack. */
   readonly stackFile: string;
-  /** Exists once the synthetic users are complete. */
+  /** Exists once all synthetic users have been created. */
   readonly seedFile: string;
-  /** Users that the identity provider made on the fly, one a line. */
+  /** Users that the identity provider created on sign-in, one a line. */
   readonly usersFile: string;
 }
 
-/** The checkout this package stands in. */
+/** The root of the checkout. */
 export const repositoryRoot = resolve(import.meta.dirname, '../../..');
 
-/** Where `npm start` keeps its data. */
+/** The data directory of `npm start`. */
 export const defaultDataDirectory = join(repositoryRoot, '.data');
 
 const OLD_LOG_BYTES = 10 * 1024 * 1024;
 
-/** The paths inside a data directory; touches nothing. */
+/** The paths inside a data directory. Creates nothing. */
 export function toDataDirectory(root: string): DataDirectory {
   const at = (name: string) => join(resolve(root), name);
   return {
@@ -38,13 +38,13 @@ export function toDataDirectory(root: string): DataDirectory {
   };
 }
 
-/** Creates what is missing. Only the keys are closed to others: the database server may run as another user. */
+/** Creates missing directories. Only the key directory is private: the database server may run as another user. */
 export async function ensureDataDirectory(directory: DataDirectory): Promise<void> {
   await mkdir(directory.logs, { recursive: true });
   await mkdir(directory.keys, { recursive: true, mode: 0o700 });
 }
 
-/** Removes everything the stack made, after ending a database that a killed run left behind. Package caches stay. */
+/** Removes everything the stack created, after stopping a database that a killed run left behind. Package caches stay. */
 export async function clearDataDirectory(directory: DataDirectory): Promise<void> {
   await stopLeftover(directory.postgres);
   const { postgres, keys, logs, stackFile, seedFile, usersFile } = directory;
@@ -53,7 +53,7 @@ export async function clearDataDirectory(directory: DataDirectory): Promise<void
   }
 }
 
-/** Path of a process's log; one that has grown large is set aside first. */
+/** Path of a process's log. A large existing log is renamed first. */
 export async function prepareLogFile(directory: DataDirectory, name: string): Promise<string> {
   const path = join(directory.logs, `${name}.log`);
   const size = await stat(path).then(

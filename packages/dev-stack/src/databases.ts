@@ -28,7 +28,10 @@ export async function startPostgres(options: {
   });
 }
 
-/** Makes database, roles and schema of each service what they should be, applies its migrations, and closes all other databases to these roles. */
+/**
+ * Creates or updates the database, roles and schema of each service, applies its migrations, and revokes these roles' access to all
+ * other databases.
+ */
 export async function prepareDatabases(
   adminUrl: string,
   keys: KeyFiles,

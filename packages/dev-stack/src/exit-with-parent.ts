@@ -1,7 +1,4 @@
-/**
- * Loaded into each process of the local stack before its own code (`node --import`): ends it when the process that
- * started it is gone, however that ended. Services know nothing of it.
- */
+/** Loaded into each process of the local stack (`node --import`). Ends the process when its parent is gone, for whatever reason. */
 
 const GRACE_MS = 8_000;
 
@@ -10,6 +7,6 @@ if (process.send !== undefined) {
     setTimeout(() => process.exit(1), GRACE_MS).unref();
     process.kill(process.pid, 'SIGTERM');
   });
-  // Waiting for the end of the channel is no reason to stay alive.
+  // The channel must not keep the process alive.
   process.channel?.unref();
 }

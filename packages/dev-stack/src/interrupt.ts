@@ -1,4 +1,4 @@
-/** Aborted by the first Ctrl-C or request to end; further ones change nothing, the end is on its way. */
+/** A signal that the first SIGINT or SIGTERM aborts. Later ones are ignored, because shutdown has already started. */
 export function listenForSignals(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -7,7 +7,7 @@ export function listenForSignals(): AbortSignal {
   return controller.signal;
 }
 
-/** Settles when the signal is aborted, at once if it already is. */
+/** Resolves when the signal is aborted. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   if (signal.aborted) resolve();

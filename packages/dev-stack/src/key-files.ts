@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 
-/** Who signs service tokens: the four services, whatever imports and seeds, and whoever operates the service. */
+/** The callers that sign service tokens: the four services, importers and seeding, and operators. */
 export const CALLERS = [
   'gateway',
   'authorization',
@@ -22,10 +22,10 @@ export const DATABASE_SERVICES = ['authorization', 'consent', 'health-data'] as 
 /** A service with a database. */
 export type DatabaseService = (typeof DATABASE_SERVICES)[number];
 
-/** A database role of a service: migrates, serves, or reads alone. */
+/** A database role of a service: for migrations, for the service, or read-only. */
 export type DatabaseRole = 'owner' | 'runtime' | 'reader';
 
-/** Paths of a stack's keys and passwords; all are readable by their owner only. */
+/** Paths of a stack's keys and passwords; only their owner can read the files. */
 export interface KeyFiles {
   readonly directory: string;
   /** Private key for service tokens (Ed25519, PKCS #8 PEM). */
@@ -40,17 +40,17 @@ export interface KeyFiles {
   readonly identityProviderPublicKeys: string;
   /** 32 random bytes, base64. */
   readonly derivationKey: string;
-  /** Likewise. */
+  /** 32 random bytes, base64. */
   readonly publicIdKey: string;
   readonly postgresPassword: string;
-  /** Connection string of a service's runtime role; written when the databases are made. */
+  /** Connection string of a service's runtime role, written when the databases are created. */
   readonly databaseUrls: Readonly<Record<DatabaseService, string>>;
 }
 
 /** `kid` of the identity provider's key. */
 export const IDENTITY_PROVIDER_KEY_ID = 'identity-provider';
 
-/** The paths inside a key directory; touches nothing. */
+/** The paths inside a key directory. Creates nothing. */
 export function toKeyFiles(directory: string): KeyFiles {
   const at = (name: string) => join(directory, name);
   return {
@@ -70,11 +70,11 @@ export function toKeyFiles(directory: string): KeyFiles {
   };
 }
 
-/** Makes every key that is missing and keeps the others, so that tokens survive a restart of the stack. */
+/** Creates missing keys and keeps existing ones, so that tokens survive a restart of the stack. */
 export async function ensureKeyFiles(directory: string): Promise<KeyFiles> {
   const files = toKeyFiles(directory);
   await ensureSigningKeys(files.servicePublicKeys, files.servicePrivateKeys);
-  // The verifiers name the signer: authorization vouches for assertions.
+  // The key set is named by signer: authorization signs assertions.
   await ensureSigningKeys(files.assertionPublicKeys, { authorization: files.assertionPrivateKey });
   await ensureReceiptKey(files);
   await ensureSigningKeys(files.identityProviderPublicKeys, {
@@ -86,7 +86,7 @@ export async function ensureKeyFiles(directory: string): Promise<KeyFiles> {
   return files;
 }
 
-/** The password of one of a service's database roles, made when there is none yet. */
+/** The password of one of a service's database roles, generated on first use. */
 export function readDatabasePassword(
   files: KeyFiles,
   service: DatabaseService,
@@ -95,7 +95,7 @@ export function readDatabasePassword(
   return readOrCreateSecret(join(files.directory, `${service}-${role}.password`), newPassword);
 }
 
-/** Writes a file that only its owner may read, whatever stood there. */
+/** Writes or replaces a file that only its owner can read. */
 export async function writeSecretFile(path: string, content: string): Promise<void> {
   await writeFile(path, `${content}\n`, { mode: 0o600 });
 }
@@ -117,7 +117,7 @@ async function ensureSigningKeys(jwksFile: string, keys: Readonly<Record<string,
   await writeSecretFile(jwksFile, JSON.stringify({ keys: published }, null, 2));
 }
 
-/** Receipts outlive every key, so theirs is named by what it is: the RFC 7638 thumbprint, as in their header. */
+/** Receipts stay valid longer than any key, so their keys are identified by the RFC 7638 thumbprint, as in their header. */
 async function ensureReceiptKey({ receiptPublicKeys, receiptPrivateKey }: KeyFiles): Promise<void> {
   const pem = await readOrCreateSecret(receiptPrivateKey, newPrivateKey);
   const kid = await calculateJwkThumbprint(createPublicKey(pem).export({ format: 'jwk' }) as JWK);

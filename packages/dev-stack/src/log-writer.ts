@@ -5,7 +5,7 @@ export interface LogWriter extends Disposable {
   readonly write: (line: string) => void;
 }
 
-/** Opens a log file for lines that arrive in this process. Lines after disposal are dropped. */
+/** Opens a log file for lines written by this process. Lines after disposal are dropped. */
 export function openLogWriter(path: string): LogWriter {
   const file = openSync(path, 'a');
   let open = true;

@@ -11,9 +11,9 @@ export interface ManagedProcessOptions {
   readonly program: string;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
-  /** Answers 200 when the process can do its work. */
+  /** Answers 200 when the process is ready. */
   readonly readyUrl: string;
-  /** Receives a sentence when the process ends uncalled, and when it is back. */
+  /** Receives a message when the process ends unexpectedly, and when it is ready again. */
   readonly notice: (text: string) => void;
 }
 
@@ -29,18 +29,18 @@ const LOG_TAIL_LINES = 20;
 const EXIT_WITH_PARENT = join(import.meta.dirname, 'exit-with-parent.ts');
 
 /**
- * A program that runs as a process of its own. Should it end uncalled, it is started again, after a pause that grows
- * while it keeps failing. It writes straight into its log file and ends when this process does.
+ * A program that runs as a separate process. If it ends unexpectedly, it is restarted after a pause that grows with repeated
+ * failures. It writes directly to its log file, and ends when this process does.
  */
 export class ManagedProcess {
   readonly name: string;
   readonly #options: ManagedProcessOptions;
   #child: ChildProcess | null = null;
-  /** Whether it is meant to run. */
+  /** Whether it should be running. */
   #wanted = false;
   #startedAt = 0;
   readonly #uncalledEnds: string[] = [];
-  /** How often it ended uncalled without a steady run in between. */
+  /** Number of consecutive unexpected ends without a steady run in between. */
   #inRow = 0;
   #restart: NodeJS.Timeout | undefined;
 
@@ -49,17 +49,17 @@ export class ManagedProcess {
     this.#options = options;
   }
 
-  /** Process id, or null while it is down. */
+  /** Process id; null while it is not running. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
 
-  /** How it ended uncalled, each time: a signal, or `code 1`. */
+  /** The cause of each unexpected end: a signal, or `code 1`. */
   get uncalledEnds(): readonly string[] {
     return this.#uncalledEnds;
   }
 
-  /** Starts it unless it runs, and waits until it can do its work. Throws with the end of its log when it cannot. */
+  /** Starts the process unless it is running and waits until it is ready. Throws, with the end of its log, if it fails. */
   async start(signal?: AbortSignal): Promise<void> {
     this.#wanted = true;
     const ended = this.#uncalledEnds.length;
@@ -67,7 +67,7 @@ export class ManagedProcess {
     await this.#until(() => this.#uncalledEnds.length > ended, signal);
   }
 
-  /** Waits until it can do its work, through restarts. Throws when it is not meant to run or takes too long. */
+  /** Waits until the process is ready, through restarts. Throws if it was stopped or takes too long. */
   async untilReady(signal?: AbortSignal): Promise<void> {
     await this.#until(() => false, signal);
   }
@@ -83,7 +83,7 @@ export class ManagedProcess {
     }
   }
 
-  /** Asks it to end, ends it by force when it takes too long, and leaves it down until `start`. */
+  /** Asks the process to end, kills it if that takes too long, and leaves it stopped until `start`. */
   async stop(): Promise<void> {
     const child = this.#release();
     if (child === null) return;
@@ -92,7 +92,7 @@ export class ManagedProcess {
     clearTimeout(force);
   }
 
-  /** Sends a signal that ends it, waits for the end, and leaves it down until `start`. */
+  /** Kills the process, waits for its end, and leaves it stopped until `start`. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#release();
     if (child !== null) await end(child, signal);
@@ -107,7 +107,7 @@ export class ManagedProcess {
   #spawn(): void {
     const { program, env, logFile } = this.#options;
     const log = openSync(logFile, 'a');
-    // A session of its own: Ctrl-C in a terminal reaches us alone, and we end everything in order.
+    // Detached: Ctrl-C in a terminal must reach only us, because we stop everything in order.
     const child = spawn(process.execPath, ['--import', EXIT_WITH_PARENT, join(repositoryRoot, program)], {
       cwd: repositoryRoot,
       env,

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 
-/** TCP ports of a stack. Postgres, Redis, rpc, probes and the Connect protocol listen on the loopback interface only, like the rest. */
+/** TCP ports of a stack. All of them listen on the loopback interface only. */
 export interface StackPorts {
   readonly gateways: readonly number[];
   readonly identityProvider: number;
@@ -42,20 +42,23 @@ const SINGLE: Readonly<Record<SinglePort, { variable: string; fallback: number; 
 
 const SINGLE_NAMES = Object.keys(SINGLE) as SinglePort[];
 
-/** A port with the words that an error about it needs. */
+/** A port with its name for error messages. */
 export interface NamedPort {
   readonly port: number;
   readonly what: string;
   readonly variable: string;
 }
 
-/** The variables that move ports, with their defaults: for the help text. */
+/** The variables that change ports, with their defaults, for the help text. */
 export const PORT_VARIABLES: readonly { readonly variable: string; readonly fallback: number }[] = [
   GATEWAY,
   ...SINGLE_NAMES.map((name) => SINGLE[name]),
 ];
 
-/** The usual ports, as moved by the environment. Gateways take consecutive ports. Throws naming a bad variable. */
+/**
+ * The default ports, changed by environment variables. Gateways use consecutive ports. Throws an error that names an invalid
+ * variable.
+ */
 export function parsePorts(env: NodeJS.ProcessEnv, gateways: number): StackPorts {
   const first = parsePort(GATEWAY.variable, env[GATEWAY.variable], GATEWAY.fallback);
   const single = SINGLE_NAMES.map((name) => {
@@ -71,9 +74,8 @@ export function parsePorts(env: NodeJS.ProcessEnv, gateways: number): StackPorts
 }
 
 /**
- * Ports that were free a moment ago, no two the same. They lie below those that the system gives to outgoing
- * connections, which would take one away before it is listened on; and stacks of different processes look in
- * different places.
+ * Finds distinct ports that are currently free. They lie below the range of outgoing connections, which could otherwise take one
+ * before we listen. Different processes search different ranges.
  */
 export async function findRandomPorts(gateways: number): Promise<StackPorts> {
   const found: number[] = [];
@@ -101,7 +103,7 @@ function nextCandidate(): number {
   return FIRST_CANDIDATE + offset;
 }
 
-/** Every port of a stack with its name and the variable that moves it. */
+/** Every port of a stack with its name and variable. */
 export function toNamedPorts(ports: StackPorts): NamedPort[] {
   const gateways = ports.gateways.map((port, index) => ({
     port,
@@ -111,7 +113,7 @@ export function toNamedPorts(ports: StackPorts): NamedPort[] {
   return [...gateways, ...SINGLE_NAMES.map((name) => ({ port: ports[name], ...SINGLE[name] }))];
 }
 
-/** Throws an error that names each taken port and the variable that moves it. */
+/** Throws an error that names each port in use and the variable that changes it. */
 export async function requireFreePorts(ports: readonly NamedPort[]): Promise<void> {
   const taken = await Promise.all(ports.map(async (named) => ((await isFree(named.port)) ? [] : [named])));
   const lines = taken
@@ -129,14 +131,14 @@ function parsePort(variable: string, text: string | undefined, fallback: number)
 
 function refuseDuplicates(ports: readonly NamedPort[]): void {
   for (const [port, same] of Map.groupBy(ports, (named) => named.port)) {
-    if (port > 65_535) throw new Error(`${same[0]?.variable} leads to port ${port}: the last is 65535.`);
+    if (port > 65_535) throw new Error(`${same[0]?.variable} results in port ${port}: the maximum is 65535.`);
     if (same.length === 1) continue;
     const who = same.map(({ what, variable }) => `${what} (${variable})`).join(' and ');
-    throw new Error(`Port ${port} is given to ${who}.`);
+    throw new Error(`Port ${port} is used by ${who}.`);
   }
 }
 
-// Both loopback addresses: a stranger on ::1 alone would answer those whose `localhost` means IPv6 first.
+// Checks both loopback addresses: a program on ::1 only would answer clients that resolve `localhost` to IPv6.
 async function isFree(port: number): Promise<boolean> {
   for (const host of ['127.0.0.1', '::1']) {
     try {

@@ -8,17 +8,17 @@ export type Environment = Readonly<Record<string, string>>;
 /** `aud` of the sessions in the local stack. */
 export const SESSION_AUDIENCE = 'phds';
 
-/** What the environments of all processes are derived from. */
+/** The inputs of all environments. */
 export interface EnvironmentContext {
   readonly ports: StackPorts;
   readonly keys: KeyFiles;
-  /** Null: the services run without Redis. */
+  /** Null when the services run without Redis. */
   readonly redisUrl: string | null;
 }
 
 const HOST = '127.0.0.1';
 
-// A hundred times the defaults, so that nobody trips over a limit while developing (contract sections 1 and 6).
+// A hundred times the defaults, so that development does not hit the limits (contract sections 1 and 6).
 const RAISED_LIMITS = {
   authorization: { MAX_APPS_PER_DEVELOPER: '20000' },
   consent: { MAX_LIVE_PENDING_PER_APP: '5000' },
@@ -40,7 +40,7 @@ const RAISED_LIMITS = {
   },
 } as const;
 
-/** Public base URL of the service: the first gateway's, whichever gateway answers. */
+/** Public base URL of the service: that of the first gateway, for all gateways. */
 function toPublicUrl(ports: StackPorts): string {
   return `http://localhost:${ports.gateways[0]}`;
 }
@@ -126,7 +126,7 @@ export function toHealthDataEnvironment(context: EnvironmentContext): Environmen
   };
 }
 
-/** Environment of one gateway; the number counts from 0. */
+/** Environment of one gateway; `index` counts from 0. */
 export function toGatewayEnvironment(context: EnvironmentContext, index: number): Environment {
   const { ports, keys } = context;
   const addresses = toRpcAddresses(ports);

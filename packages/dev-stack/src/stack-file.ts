@@ -3,9 +3,9 @@ import { rm, writeFile } from 'node:fs/promises';
 import { isRunning } from '@phds/local-servers/process-identity';
 import { defaultDataDirectory, toDataDirectory } from './data-directory.ts';
 
-/** What others need to know about a running stack: addresses and where the keys are, no secret. */
+/** Addresses and key locations of a running stack for other programs. Contains no secret. */
 export interface StackDescription {
-  /** The process that runs the stack, as `identifyProcess` names it: a process id alone may belong to another process by now. */
+  /** The process that runs the stack, in the form of `identifyProcess`, because process ids are reused. */
   readonly process: string;
   readonly startedAt: string;
   readonly gatewayUrls: readonly string[];
@@ -24,18 +24,17 @@ export interface StackDescription {
   readonly logs: string;
 }
 
-/** Writes the description; it is valid while the process runs. */
+/** Writes the description. It is valid while the process runs. */
 export async function writeStackFile(dataDirectory: string, description: StackDescription): Promise<void> {
   const { stackFile } = toDataDirectory(dataDirectory);
   await writeFile(stackFile, `${JSON.stringify(description, null, 2)}\n`);
 }
 
-/** Removes the description. */
 export async function removeStackFile(dataDirectory: string): Promise<void> {
   await rm(toDataDirectory(dataDirectory).stackFile, { force: true });
 }
 
-/** The stack that runs on this data directory, or null. A description that a killed run left behind counts as none. */
+/** The stack running on this data directory, or null. A description left behind by a killed run is ignored. */
 export function findStackFile(dataDirectory: string = defaultDataDirectory): StackDescription | null {
   let text: string;
   try {

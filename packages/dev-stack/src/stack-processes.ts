@@ -11,12 +11,12 @@ import {
   toProbeUrls,
 } from './service-environments.ts';
 
-/** Settings that a stack changes for one service: by service, as environment variables. */
+/** Environment variables that a stack overrides, by service. */
 export type EnvironmentOverrides = {
   readonly [service in 'gateway' | 'authorization' | 'consent' | 'health-data']?: Environment;
 };
 
-/** The processes of a stack. Gateways are called `gateway-1`, `gateway-2`, … */
+/** The processes of a stack. Gateways are named `gateway-1`, `gateway-2`, … */
 export interface StackProcesses {
   readonly identityProvider: ManagedProcess;
   readonly authorization: ManagedProcess;
@@ -25,7 +25,7 @@ export interface StackProcesses {
   readonly gateways: readonly ManagedProcess[];
 }
 
-/** Describes every process of a stack; starts none. */
+/** Describes every process of a stack. Starts none. */
 export async function createStackProcesses(options: {
   readonly context: EnvironmentContext;
   readonly directory: DataDirectory;
@@ -69,18 +69,17 @@ export async function createStackProcesses(options: {
   };
 }
 
-/** All of them. */
 export function listProcesses(processes: StackProcesses): ManagedProcess[] {
   const { identityProvider, authorization, consent, healthData, gateways } = processes;
   return [identityProvider, consent, authorization, healthData, ...gateways];
 }
 
-/** Starts all of them at once: each waits for the others by itself, in whatever order they come up. */
+/** Starts all processes at once. They tolerate any start order. */
 export async function startProcesses(processes: StackProcesses, signal?: AbortSignal): Promise<void> {
   await Promise.all(listProcesses(processes).map((each) => each.start(signal)));
 }
 
-/** Stops callers before those they call, so that nothing in flight is cut off. */
+/** Stops callers before the services they call, so that requests in progress can finish. */
 export async function stopProcesses(processes: StackProcesses): Promise<void> {
   const { identityProvider, authorization, consent, healthData, gateways } = processes;
   await Promise.all([...gateways, identityProvider].map((each) => each.stop()));

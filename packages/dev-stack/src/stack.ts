@@ -35,26 +35,26 @@ import { createStackProcesses, listProcesses, startProcesses, stopProcesses } fr
 export interface StackOptions {
   readonly dataDirectory: string;
   readonly ports: StackPorts | { readonly random: true; readonly gateways: number };
-  /** Removes what earlier runs left in the data directory first. */
+  /** Removes the data of earlier runs first. */
   readonly fresh?: boolean;
-  /** Default true. */
+  /** Whether to use Redis. Default true. */
   readonly redis?: boolean;
-  /** A Redis that runs already. */
+  /** URL of a running Redis. */
   readonly redisUrl?: string | undefined;
-  /** Whether to fill in the synthetic users. Default true. */
+  /** Whether to create the synthetic users. Default true. */
   readonly seed?: boolean;
-  /** When the data of the synthetic users ends. Default: now. */
+  /** End of the synthetic users' data. Default: now. */
   readonly seedUntil?: Date | undefined;
   readonly environment?: EnvironmentOverrides;
   /** Postgres settings, such as `THROWAWAY_SETTINGS` for tests. */
   readonly postgresSettings?: Readonly<Record<string, string>>;
-  /** Receives progress and notices, a line at a time. Default: nobody. */
+  /** Receives progress and notices, line by line. Default: none. */
   readonly say?: (line: string) => void;
-  /** Gives up the start: what was started is stopped again. */
+  /** Aborts the start; whatever was started is stopped again. */
   readonly signal?: AbortSignal;
 }
 
-/** The whole service, running on this machine. Disposing stops it in order and keeps its data. */
+/** The whole service, running on this machine. Disposal stops it in order and keeps its data. */
 export interface Stack extends AsyncDisposable {
   /** Base URLs of the gateways; the first is the public one. */
   readonly gatewayUrls: readonly string[];
@@ -63,7 +63,7 @@ export interface Stack extends AsyncDisposable {
   readonly processes: ReadonlyMap<string, ManagedProcess>;
   /** Superuser of the database server. */
   readonly adminDatabaseUrl: string;
-  /** Connection strings by service, of the runtime role and of the schema's owner. */
+  /** Connection strings of the runtime role and the schema owner, by service. */
   readonly databases: Readonly<Record<DatabaseService, ServiceDatabase>>;
   readonly redis: RedisControl;
   readonly keys: KeyFiles;
@@ -74,13 +74,13 @@ export interface Stack extends AsyncDisposable {
   /** Base URL of each service's /livez and /readyz. */
   readonly probeUrls: Readonly<Record<DatabaseService, string>>;
   readonly logs: string;
-  /** Service tokens in the name of a caller, to call the internal rpcs with. */
+  /** Issues service tokens in the name of a caller, for calls to the internal rpcs. */
   serviceTokens(caller: Caller): Promise<ServiceTokenSource>;
 }
 
 /**
- * Starts everything on a data directory. Throws with a sentence for a person when a port is taken, the directory is
- * in use or a process does not come up; nothing is left running then.
+ * Starts everything on a data directory. Throws, with a message for the terminal, when a port or the directory is in use or a
+ * process does not start; in that case nothing is left running.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { signal, say = () => undefined } = options;
@@ -127,7 +127,7 @@ function refuseSecondStack(directory: DataDirectory): void {
   const other = findStackFile(directory.root);
   if (other === null || other.process === identifySelf()) return;
   const pid = other.process.split(' ')[0];
-  throw new Error(`A local stack is running already: ${other.gatewayUrls[0]} (process ${pid}).`);
+  throw new Error(`A local stack is already running: ${other.gatewayUrls[0]} (process ${pid}).`);
 }
 
 async function choosePorts({ ports, redis, redisUrl }: StackOptions): Promise<StackPorts> {
@@ -156,7 +156,7 @@ async function startServers(
   await using cleanup = new AsyncDisposableStack();
   const log = cleanup.use(openLogWriter(await prepareLogFile(directory, 'postgres')));
   const wanted = options.redis ?? true;
-  // A notice announces an installation of a system package, so it is never dropped.
+  // Notices are never dropped, because one announces the installation of a system package.
   const notice = options.say ?? console.warn;
   const redis = await startRedisControl({ wanted, givenUrl: options.redisUrl, port: ports.redis, notice });
   cleanup.use(redis);

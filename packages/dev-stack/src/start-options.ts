@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { PORT_VARIABLES } from './ports.ts';
 
-/** What the command line of `npm start` says. */
+/** The parsed command line of `npm start`. */
 export interface StartOptions {
   readonly fresh: boolean;
   readonly gateways: number;

@@ -1,4 +1,4 @@
-/** What `npm start` runs: the local stack, until Ctrl-C. */
+/** Entry point of `npm start`: runs the local stack until Ctrl-C. */
 import { CommanderError } from 'commander';
 import { defaultDataDirectory } from './data-directory.ts';
 import { DEMO_USERS } from './identity-provider/user-directory.ts';

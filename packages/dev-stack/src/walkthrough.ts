@@ -1,11 +1,11 @@
 import type { StackDescription } from './stack-file.ts';
 
-/** Commands that take an app through its life with curl, for bash and zsh. They can be pasted as they are. */
+/** Renders curl commands for the life of an app, ready to paste into bash or zsh. */
 export function renderWalkthrough({
   gatewayUrls,
   identityProviderUrl,
 }: Pick<StackDescription, 'gatewayUrls' | 'identityProviderUrl'>): string {
-  // No comments: a zsh prompt takes them for commands.
+  // The commands contain no comments: an interactive zsh would run them.
   return `PHDS=${gatewayUrls[0]}
 field() { sed -n 's/.*"'"$1"'": *"\\([^"]*\\)".*/\\1/p'; }
 send() { curl -sS -H 'Content-Type: application/json' "$@"; }

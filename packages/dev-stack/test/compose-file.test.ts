@@ -9,7 +9,7 @@ import { toComposeSecrets } from '../src/compose-secrets.ts';
 import { repositoryRoot } from '../src/data-directory.ts';
 import { ensureKeyFiles } from '../src/key-files.ts';
 
-/** What of a container of docker-compose.yml is looked at here. */
+/** The parts of a container of docker-compose.yml that are tested here. */
 interface Container {
   readonly image: string;
   readonly user?: string;
@@ -24,7 +24,7 @@ interface Container {
   readonly security_opt?: readonly string[];
 }
 
-/** Answers nothing: whoever comes as far as calling finds nobody there. */
+/** An address where nothing listens. */
 const NOBODY = '127.0.0.1:1';
 
 const file = await readFile(join(repositoryRoot, 'docker-compose.yml'), 'utf8');
@@ -45,7 +45,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** The volumes with secrets that a container mounts, by where it does. */
+/** The secret volumes that a container mounts, by mount point. */
 function mountsOf({ volumes = [] }: Container) {
   return volumes
     .map((volume) => volume.split(':'))
@@ -54,11 +54,11 @@ function mountsOf({ volumes = [] }: Container) {
     );
 }
 
-/** The containers with secrets, but for the one that hands them out. */
+/** The containers that read secrets, i.e. all except the one that writes them. */
 const readers = containers.filter(([name, each]) => name !== 'keys' && mountsOf(each).length > 0);
 
 describe('the secrets of the compose file', () => {
-  test('have a volume each, which is filled and mounted', () => {
+  test('have one volume for each container, which is both written and mounted', () => {
     const named = Object.keys(compose.volumes).filter((name) => name.startsWith('secrets-'));
     const expected = Object.keys(secrets)
       .map((name) => `secrets-${name}`)
@@ -71,7 +71,7 @@ describe('the secrets of the compose file', () => {
   });
 
   test.each(readers)(
-    '%s mounts its own alone, and finds each file that its settings name',
+    '%s mounts only its own volume and finds each file that its settings name',
     (_, container) => {
       const mounts = mountsOf(container);
       expect(mounts.length).toBe(1);
@@ -101,7 +101,7 @@ test.each(ours)('%s runs confined', (name, { user, read_only, cap_drop, security
 describe.each(['operator', 'evaluation'])('the image of %s', (name) => {
   const used = ours.filter(([, { image }]) => image === `phds/${name}`);
 
-  test('has every program that its containers run', async () => {
+  test('contains every program that its containers run', async () => {
     const dockerfile = await readFile(join(repositoryRoot, 'deploy/Dockerfile'), 'utf8');
     const recipe = dockerfile.split(`FROM workspace AS ${name}-files`)[1]?.split('\nFROM ')[0] ?? '';
     const collected =
@@ -116,7 +116,7 @@ describe.each(['operator', 'evaluation'])('the image of %s', (name) => {
   });
 });
 
-test('the image of operators holds nothing that only development needs', () => {
+test('the operator image contains nothing that only development needs', () => {
   const packages = new Set<string>();
   const collect = (name: string) => {
     if (packages.has(name)) return;
@@ -137,8 +137,8 @@ test('the image of operators holds nothing that only development needs', () => {
   ]);
 });
 
-describe('the commands that are run by hand', () => {
-  /** Runs one as its container would, with the secrets it is given and services that are away. */
+describe('the commands that operators run by hand', () => {
+  /** Runs a command as its container would, with its secrets and with unreachable services. */
   async function run(name: string, args: readonly string[]) {
     const container = compose.services[name];
     const [node, ...entrypoint] = container?.entrypoint ?? [];
@@ -167,11 +167,11 @@ describe('the commands that are run by hand', () => {
     ['operator', 'records verify', 'The database does not answer.\n'],
     ['operator', 'records export --user ada --format csv', 'The database does not answer.\n'],
     ['importer', 'imports --user ada', expect.stringContaining('health-data does not answer.')],
-  ])('%s %s lacks no setting', async (container, args, outcome) => {
+  ])('%s %s has every required setting', async (container, args, outcome) => {
     expect(await run(container, args.split(' '))).toEqual(outcome);
   });
 
-  test.each(['operator', 'importer', 'seed'])('%s does not start with the rest', (name) => {
+  test.each(['operator', 'importer', 'seed'])('%s does not start with the other containers', (name) => {
     expect(compose.services[name]?.profiles).toEqual([name]);
   });
 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
   server = await startThrowawayPostgres();
   const ensure = (service: string) =>
     ensureServiceDatabase({ adminUrl: server.adminUrl, service, passwords });
-  // Twice and at once: what exists already is left as it is.
+  // Run twice and concurrently: existing objects are left unchanged.
   [consent, authorization] = await Promise.all([ensure('consent'), ensure('authorization')]);
   await Promise.all([ensure('consent'), ensure('authorization')]);
   await query(consent.ownerUrl, 'CREATE TABLE item (id int)');
@@ -48,7 +48,7 @@ test('a runtime role reads and writes the tables of its own schema', async () =>
   expect(await query(authorization.url, 'SELECT id FROM item')).toEqual([]);
 });
 
-test('neither role of a service sees the schema of another', async () => {
+test('no role of a service can access the schema of another service', async () => {
   for (const url of [consent.url, consent.ownerUrl]) {
     await expect(query(url, 'SELECT * FROM "authorization".item')).rejects.toThrow(
       /permission denied for schema/,
@@ -56,7 +56,7 @@ test('neither role of a service sees the schema of another', async () => {
   }
 });
 
-test('a reader role reads what is there and what comes later, of its service alone, and changes nothing', async () => {
+test('a reader role reads current and future tables of its service only, and changes nothing', async () => {
   const options = {
     adminUrl: server.adminUrl,
     service: 'consent',
@@ -72,11 +72,11 @@ test('a reader role reads what is there and what comes later, of its service alo
   await expect(query(reader, 'SELECT id FROM "authorization".item')).rejects.toThrow(
     /permission denied for schema/,
   );
-  // Again, as every start of the containers does.
+  // Repeated, as at every start of the containers.
   expect((await ensureServiceDatabase(options)).readerUrl).toBe(reader);
 });
 
-test('deploy/roles.sql names the parameters that are missing, and changes nothing', async () => {
+test('deploy/roles.sql names missing parameters and changes nothing', async () => {
   const sql = await readFile(join(repositoryRoot, 'deploy/roles.sql'), 'utf8');
   await expect(query(server.adminUrl, `SET phds.schema = 'health_data'; ${sql}`)).rejects.toThrow(
     'phds.schema, phds.owner_password and phds.runtime_password must be set',
@@ -96,10 +96,10 @@ test.each([
   await expect(query(consent.url, sql)).rejects.toThrow(/permission denied|must be owner/);
 });
 
-test('fails when the connection that holds the lock is lost while another one works', async () => {
+test('the setup fails when another session ends the connection that holds the lock', async () => {
   const holder = new pg.Client({ connectionString: toDatabaseUrl(server.adminUrl, { database: 'phds' }) });
   await holder.connect();
-  // Holds up the grants in the database.
+  // Blocks the grants in the database.
   await holder.query('BEGIN; REVOKE ALL ON DATABASE phds FROM PUBLIC');
   const ensured = expect(
     ensureServiceDatabase({ adminUrl: server.adminUrl, service: 'consent', passwords }),
@@ -125,7 +125,7 @@ test('neither role can use the public schema', async () => {
   }
 });
 
-describe('on a server of our own', () => {
+describe('on a dedicated server', () => {
   const rolesOf = ({ url, ownerUrl, readerUrl }: ServiceDatabase) => [url, ownerUrl, readerUrl ?? url];
   let apart: ServiceDatabase;
   let read: ServiceDatabase;
@@ -143,12 +143,12 @@ describe('on a server of our own', () => {
       await ensure('consent', 'phds', { reader: 'read@only' }),
     ];
     await query(server.adminUrl, 'CREATE DATABASE elsewhere');
-    // Twice and at once: every start does it.
+    // Run twice and concurrently, because every start does it.
     await Promise.all([closeDatabases(server.adminUrl), closeDatabases(server.adminUrl)]);
   });
 
   test.each(['postgres', 'template1', 'elsewhere', 'phds_health'])(
-    'no role of a service in another database connects to %s',
+    'no service role connects to the other database %s',
     async (database) => {
       for (const url of [...rolesOf(read), ...rolesOf(authorization)]) {
         await expect(query(toDatabaseUrl(url, { database }), 'SELECT 1')).rejects.toThrow(
@@ -158,13 +158,13 @@ describe('on a server of our own', () => {
     },
   );
 
-  test('each role connects to the database of its service', async () => {
+  test('each service role connects to its own database', async () => {
     for (const url of [...rolesOf(read), ...rolesOf(authorization), ...rolesOf(apart)]) {
       expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
     }
   });
 
-  test('the local stack closes all other databases to the roles of its services', async () => {
+  test('the local stack closes all other databases to its service roles', async () => {
     await using own = await startThrowawayPostgres();
     const directory = await mkdtemp(join(tmpdir(), 'phds-keys-'));
     const databases = await prepareDatabases(own.adminUrl, await ensureKeyFiles(directory));
@@ -181,7 +181,7 @@ describe('on a server of our own', () => {
     }
   });
 
-  test('an administrator who does not own a database is told that it stays open', async () => {
+  test('an administrator who does not own a database is warned that it stays open', async () => {
     await query(server.adminUrl, "CREATE ROLE manager LOGIN PASSWORD 'manager'");
     await query(server.adminUrl, 'CREATE DATABASE foreign_one');
     await query(server.adminUrl, 'CREATE DATABASE own_one OWNER manager');

@@ -53,7 +53,7 @@ async function run(values: Values, env = service.env) {
 }
 
 describe('generating', () => {
-  test('writes a file, the same bytes each time', async () => {
+  test('writes the same bytes to a file each time', async () => {
     const [first, second] = ['one.xml', 'two.xml'].map((name) => join(files.directory, name)) as [
       string,
       string,
@@ -67,18 +67,18 @@ describe('generating', () => {
     expect(readFileSync(second, 'utf8')).not.toBe(readFileSync(first, 'utf8'));
   });
 
-  test('writes exactly so many records', async () => {
+  test('writes exactly the given number of records', async () => {
     const out = join(files.directory, 'data.xml');
     await run({ person: 'heavy', records: '12345', format: 'apple', out });
     expect(readFileSync(out, 'utf8').match(/^ <Record /gm)).toHaveLength(12_345);
   });
 
-  test('ends with yesterday unless told otherwise', async () => {
+  test('ends yesterday by default', async () => {
     const { output } = await run({ person: 'grace', format: 'csv', out: join(files.directory, 'data.csv') });
     expect(output).toContain('2025-12-31 to 2026-03-30');
   });
 
-  test('sends to a user; sending again changes nothing', async () => {
+  test('sends to a user, and sending again changes nothing', async () => {
     const values = { person: 'ada', days: '30', user: 'bob' };
     const { code, output } = await run(values);
     expect(code).toBe(0);
@@ -94,7 +94,7 @@ describe('generating', () => {
     expect([service.readings.size, service.records.size]).toEqual([readings, records]);
   });
 
-  test('says when health-data is away, or the file cannot be written', async () => {
+  test('reports when health-data is unavailable or the file cannot be written', async () => {
     service.failures = 1;
     const away = await run({ person: 'sparse', user: 'bob' });
     expect(away.code).toBe(1);
@@ -127,8 +127,8 @@ describe('wrong arguments', () => {
     ["option '--days <n>' cannot be used with option '--records <n>'", { ...right, days: '3', records: '3' }],
     ['--records is for people who are measured', { ...right, person: 'sparse', records: '3' }],
     ['It must be a date such as 2026-03-31.', { ...right, until: '31.3.2026' }],
-    ['--until must be a day from 1950 on that is over', { ...right, until: '2026-03-31' }],
-    ['--until must be a day from 1950 on that is over', { ...right, until: '1949-12-31' }],
+    ['--until must be a past day from 1950 on', { ...right, until: '2026-03-31' }],
+    ['--until must be a past day from 1950 on', { ...right, until: '1949-12-31' }],
   ])('%s', async (message, values) => {
     const { code, errors } = await run(values);
     expect(code).toBe('wrong arguments');

@@ -56,7 +56,7 @@ async function listUserIds(): Promise<string[]> {
   return users.map(({ id }) => id);
 }
 
-/** fetch chooses the Host header itself. */
+/** fetch sets the Host header itself, so this uses node:http. */
 function getWithHost(host: string): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   request(`${base}/users`, { headers: { host } }, (response) => resolve(response.resume().statusCode))
@@ -66,7 +66,7 @@ function getWithHost(host: string): Promise<number | undefined> {
 }
 
 describe('POST /sessions', () => {
-  test('answers a session that the services accept, for twelve hours', async () => {
+  test('returns a session that the services accept for twelve hours', async () => {
     const response = await signIn('ada');
     expect(response.status).toBe(200);
     expect(response.headers.get('cache-control')).toBe('no-store');
@@ -78,7 +78,7 @@ describe('POST /sessions', () => {
     expect(Math.round((Date.parse(expiresAt) - Date.now()) / 3_600_000)).toBe(12);
   });
 
-  test('makes a user on the fly and remembers them over a restart', async () => {
+  test('creates unknown users and keeps them over a restart', async () => {
     expect((await signIn('zoe')).status).toBe(200);
     expect((await signIn('zoe')).status).toBe(200);
     expect(await listUserIds()).toEqual(['ada', 'grace', 'sparse', 'empty', 'zoe']);
@@ -86,7 +86,7 @@ describe('POST /sessions', () => {
     expect(reopened.list().map(({ id }) => id)).toContain('zoe');
   });
 
-  test('takes JSON whatever its Content-Type', async () => {
+  test('accepts JSON with any Content-Type', async () => {
     expect((await post('/sessions', '{"user":"ada"}', FORM)).status).toBe(200);
   });
 
@@ -109,13 +109,13 @@ describe('POST /sessions', () => {
   );
 });
 
-describe('the page to pick a user', () => {
+describe('the sign-in page', () => {
   test('shows every user', async () => {
     const page = await (await fetch(`${base}/`)).text();
     for (const name of ['Ada Sommer', 'Grace Miller', 'Sam Reed', 'Emma Stone']) expect(page).toContain(name);
   });
 
-  test('signs in with a cookie and returns to where the person came from', async () => {
+  test('signs in with a cookie and returns to the previous page', async () => {
     const returnTo = 'http://localhost:8080/consent/apr_1?a=1&b=2';
     const form = new URLSearchParams({ user: 'ada', return_to: returnTo });
     const response = await post('/sign-in', form.toString(), FORM);
@@ -129,7 +129,7 @@ describe('the page to pick a user', () => {
     expect(await page.text()).toContain('Signed in as <b>ada</b>');
   });
 
-  test('signs out by taking the cookie away', async () => {
+  test('signs out by removing the cookie', async () => {
     const response = await post('/sign-out', '', FORM);
     expect(response.status).toBe(303);
     expect(response.headers.get('set-cookie')).toMatch(/^session=; Path=\/; Expires=Thu, 01 Jan 1970/);
@@ -144,7 +144,7 @@ describe('the page to pick a user', () => {
     'javascript:alert(1)',
     '//example.com',
     '/elsewhere',
-  ])('returns nobody to %s', async (returnTo) => {
+  ])('never redirects to %s', async (returnTo) => {
     const query = new URLSearchParams({ return_to: returnTo }).toString();
     expect((await fetch(`${base}/?${query}`)).status).toBe(400);
     const response = await post('/sign-in', `user=ada&${query}`, FORM);
@@ -152,13 +152,13 @@ describe('the page to pick a user', () => {
     expect(response.headers.get('set-cookie')).toBeNull();
   });
 
-  test('repeats what it was given only as text', async () => {
+  test('escapes its input', async () => {
     const query = new URLSearchParams({ return_to: 'http://localhost:8080/"><script>' }).toString();
     expect(await (await fetch(`${base}/?${query}`)).text()).not.toContain('<script>');
   });
 
   test.each([{ Origin: 'http://evil.example' }, { 'Sec-Fetch-Site': 'cross-site' }])(
-    'does not act on a form of another site: %j',
+    'ignores a form of another site: %j',
     async (headers) => {
       const response = await post('/sign-in', 'user=ada', { ...FORM, ...headers } as Record<string, string>);
       expect(response.status).toBe(400);
@@ -168,12 +168,12 @@ describe('the page to pick a user', () => {
 });
 
 describe('the identity provider', () => {
-  test('answers on loopback names only', async () => {
+  test('answers on loopback host names only', async () => {
     expect(await getWithHost('localhost')).toBe(200);
     expect(await getWithHost('evil.example:8090')).toBe(400);
   });
 
-  test('publishes public keys alone', async () => {
+  test('publishes public keys only', async () => {
     const { keys } = (await (await fetch(`${base}/.well-known/jwks.json`)).json()) as { keys: object[] };
     expect(keys).toEqual([
       {
@@ -187,7 +187,7 @@ describe('the identity provider', () => {
     ]);
   });
 
-  test('knows no other page', async () => {
+  test('answers 404 for other pages', async () => {
     expect((await fetch(`${base}/nowhere`)).status).toBe(404);
   });
 });

@@ -28,14 +28,14 @@ describe('the keys of a stack', () => {
     }
   });
 
-  test('stay the same when made again', async () => {
+  test('stay the same when created again', async () => {
     await ensureKeyFiles(directory);
     const before = await readAll();
     await ensureKeyFiles(directory);
     expect(await readAll()).toEqual(before);
   });
 
-  test.each(CALLERS)('let %s prove who it is, and nobody else', async (caller) => {
+  test.each(CALLERS)("let %s prove its identity, and no other caller's", async (caller) => {
     const files = await ensureKeyFiles(directory);
     const publicKeys = await readFile(files.servicePublicKeys, 'utf8');
     const privateKeyPem = await readFile(files.servicePrivateKeys[caller], 'utf8');
@@ -46,7 +46,7 @@ describe('the keys of a stack', () => {
     await expect(verify(await sign(other))).rejects.toMatchObject({ reason: 'caller_not_admitted' });
   });
 
-  test('let health-data verify what authorization asserts', async () => {
+  test('let health-data verify assertions of authorization', async () => {
     const files = await ensureKeyFiles(directory);
     const sign = createAssertionSigner({ privateKeyPem: await readFile(files.assertionPrivateKey, 'utf8') });
     const assertion = {
@@ -63,7 +63,7 @@ describe('the keys of a stack', () => {
     expect(await verify(await sign(assertion))).toEqual(assertion);
   });
 
-  test('hold no private part where the public ones are', async () => {
+  test('contain no private part in the public files', async () => {
     await ensureKeyFiles(directory);
     for (const [name, content] of Object.entries(await readAll())) {
       if (name.endsWith('.jwks.json')) expect(JSON.parse(content).keys[0]).not.toHaveProperty('d');

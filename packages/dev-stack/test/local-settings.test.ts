@@ -27,19 +27,19 @@ describe('the settings of a command in a checkout', () => {
       'restore',
       ['AUTHORIZATION_ADDRESS', 'CONSENT_ADDRESS', 'HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE'],
     ],
-  ])('%s works with the local stack when nothing is set', (command, names) => {
+  ])('%s uses the local stack when nothing is set', (command, names) => {
     expect(Object.keys(findLocalSettings(command, {}, () => STACK) ?? {})).toEqual(names);
     expect(findLocalSettings(command, {}, () => null)).toBeNull();
   });
 
   test.each([{ HEALTH_DATA_ADDRESS: 'far:7003' }, { SERVICE_PRIVATE_KEY_FILE: 'operator.pem' }])(
-    'come from the environment alone when it sets one of them: %j',
+    'come from the environment only when it sets any of them: %j',
     (env) => {
       expect(findLocalSettings('erase', env, () => STACK)).toEqual({});
     },
   );
 
-  test('are none for a command that is not known', () => {
+  test('are empty for an unknown command', () => {
     expect(findLocalSettings('nope', {}, () => null)).toEqual({});
   });
 });

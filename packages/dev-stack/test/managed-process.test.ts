@@ -54,7 +54,7 @@ async function untilGone(pid: number): Promise<void> {
   }
 }
 
-/** Asking for the process id would not do: nobody may have waited for an orphan yet. */
+/** Waits on the port instead of the process id: an orphan keeps its id until somebody has waited for it. */
 async function untilSilent(): Promise<void> {
   while (
     await askPid().then(
@@ -65,7 +65,7 @@ async function untilSilent(): Promise<void> {
 }
 
 describe('a managed process', () => {
-  test('answers as soon as start settles, and is gone as soon as stop does', async () => {
+  test('answers once start resolves, and is gone once stop resolves', async () => {
     const managed = create();
     await managed.start();
     expect(await askPid()).toBe(managed.pid);
@@ -75,7 +75,7 @@ describe('a managed process', () => {
     expect(notices).toEqual([]);
   });
 
-  test('comes back when somebody else kills it, and says so', async () => {
+  test('restarts with a notice after being killed from outside', async () => {
     const managed = create();
     await managed.start();
     const before = await askPid();
@@ -87,7 +87,7 @@ describe('a managed process', () => {
     expect(managed.uncalledEnds).toEqual(['SIGKILL']);
   });
 
-  test('stays down after kill until it is started again', async () => {
+  test('stays stopped after kill until it is started again', async () => {
     const managed = create();
     await managed.start();
     await managed.kill('SIGKILL');
@@ -98,11 +98,11 @@ describe('a managed process', () => {
     expect(managed.uncalledEnds).toEqual([]);
   });
 
-  test('that cannot start fails with the end of its log', async () => {
+  test('that fails to start reports the end of its log', async () => {
     await expect(create({ FAIL: 'yes' }).start()).rejects.toThrow(/small does not start[\s\S]*this is why/);
   });
 
-  test('gives up starting when told to', async () => {
+  test('stops starting when aborted', async () => {
     const controller = new AbortController();
     const unreachable = create({ PORT: String(await findFreePort()) });
     const started = unreachable.start(controller.signal);

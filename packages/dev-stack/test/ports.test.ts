@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { findRandomPorts, parsePorts, requireFreePorts, toNamedPorts } from '../src/ports.ts';
 
 describe('the ports of a stack', () => {
-  test('are the documented ones, gateways in a row', () => {
+  test('have the documented defaults, with consecutive gateway ports', () => {
     expect(parsePorts({}, 2)).toEqual({
       gateways: [8080, 8081],
       identityProvider: 8090,
@@ -21,30 +21,33 @@ describe('the ports of a stack', () => {
     });
   });
 
-  test('are moved by their variables', () => {
+  test('are changed by their variables', () => {
     const ports = parsePorts({ GATEWAY_PORT: '9000', CONSENT_RPC_PORT: '9100', REDIS_PORT: '' }, 3);
     expect(ports.gateways).toEqual([9000, 9001, 9002]);
     expect(ports.consentRpc).toBe(9100);
     expect(ports.redis).toBe(6380);
   });
 
-  test.each(['0', '65536', 'http', '80.5', '-1'])('%j is no port, and the variable is named', (text) => {
-    expect(() => parsePorts({ POSTGRES_PORT: text }, 1)).toThrow('POSTGRES_PORT must be a port');
-  });
+  test.each(['0', '65536', 'http', '80.5', '-1'])(
+    '%j is not a port: the error names the variable',
+    (text) => {
+      expect(() => parsePorts({ POSTGRES_PORT: text }, 1)).toThrow('POSTGRES_PORT must be a port');
+    },
+  );
 
-  test('given twice are refused, naming both', () => {
+  test('used twice are refused, naming both', () => {
     expect(() => parsePorts({ IDENTITY_PROVIDER_PORT: '8081' }, 2)).toThrow(
-      'Port 8081 is given to gateway 2 (GATEWAY_PORT) and identity provider (IDENTITY_PROVIDER_PORT).',
+      'Port 8081 is used by gateway 2 (GATEWAY_PORT) and identity provider (IDENTITY_PROVIDER_PORT).',
     );
   });
 
-  test('picked at random are all different', async () => {
+  test('picked at random are distinct', async () => {
     const ports = toNamedPorts(await findRandomPorts(3)).map(({ port }) => port);
     expect(new Set(ports).size).toBe(15);
   });
 
   test.each(['127.0.0.1', '0.0.0.0', '::1'])(
-    'taken on %s is an error that names port and variable',
+    'in use on %s cause an error that names port and variable',
     async (host) => {
       const server = createServer();
       const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -52,7 +55,7 @@ describe('the ports of a stack', () => {
       try {
         await promise;
       } catch {
-        // A machine without IPv6 has nothing to be taken there.
+        // A machine without IPv6 cannot run the IPv6 case.
         expect(host).toBe('::1');
         return;
       }
@@ -65,7 +68,7 @@ describe('the ports of a stack', () => {
     },
   );
 
-  test('that are free pass', async () => {
+  test('that are free are accepted', async () => {
     await expect(requireFreePorts(toNamedPorts(await findRandomPorts(1)))).resolves.toBeUndefined();
   });
 });

@@ -28,7 +28,7 @@ const DESCRIPTION = {
   logs: 'logs',
 };
 
-// Larger than any process id of Linux.
+// Larger than any Linux process id.
 const NOBODY = 2 ** 22 + 1;
 
 let directory: string;
@@ -40,29 +40,29 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 describe('the description of a running stack', () => {
-  test('is read as it was written', async () => {
+  test('is read back as written', async () => {
     await writeStackFile(directory, DESCRIPTION);
     expect(findStackFile(directory)).toEqual(DESCRIPTION);
   });
 
-  test('is gone once removed', async () => {
+  test('is gone after removal', async () => {
     await writeStackFile(directory, DESCRIPTION);
     await removeStackFile(directory);
     expect(findStackFile(directory)).toBeNull();
   });
 
-  test('counts as none when its process is gone', async () => {
+  test('is ignored when its process is gone', async () => {
     await writeStackFile(directory, { ...DESCRIPTION, process: `${NOBODY} 1` });
     expect(findStackFile(directory)).toBeNull();
   });
 
-  test('counts as none when another process has its id by now', async () => {
+  test('is ignored when another process has its id now', async () => {
     await writeStackFile(directory, { ...DESCRIPTION, process: `${process.pid} an-earlier-boot 1` });
     expect(findStackFile(directory)).toBeNull();
   });
 
   test.each(['', '{', 'null', '[]', '{"process":"1"}'])(
-    'counts as none when it holds %j',
+    'is ignored when the file contains %j',
     async (content) => {
       await writeFile(join(directory, 'stack.json'), content);
       expect(findStackFile(directory)).toBeNull();

@@ -18,11 +18,11 @@ describe('the arguments of npm start', () => {
     expect(parse().options).toEqual({ fresh: false, gateways: 1 });
   });
 
-  test('--fresh and --gateways are understood', () => {
+  test('accept --fresh and --gateways', () => {
     expect(parse('--fresh', '--gateways', '3').options).toEqual({ fresh: true, gateways: 3 });
   });
 
-  test.each(['0', '17', '-1', '1.5', 'two', ''])('--gateways=%j is refused with the range', (count) => {
+  test.each(['0', '17', '-1', '1.5', 'two', ''])('--gateways=%j is refused with the valid range', (count) => {
     const { exitCode, printed } = parse(`--gateways=${count}`);
     expect(exitCode).toBe(1);
     expect(printed).toContain('It must be a number from 1 to 16.');

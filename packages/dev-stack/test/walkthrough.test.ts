@@ -14,7 +14,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
   '/oauth/token': { access_token: 'phds_at_1', token_type: 'Bearer' },
 };
 
-test('the walk-through carries every answer on to the next request', async () => {
+test('the walk-through passes every answer on to the next request', async () => {
   const seen: string[] = [];
   const server = createServer(async (request, response) => {
     let body = '';

@@ -5,15 +5,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { isRunning } from './process-identity.ts';
 
-/** Names the process of ours that started the server of a data directory, as `identifyProcess` does. */
+/** Names the process that started the server of a data directory, in the form of `identifyProcess`. */
 export const OWNER_FILE = 'owner.pid';
 
 const STOP_TIMEOUT_MS = 15_000;
 const POLL_MS = 50;
 
 /**
- * Clears the way for a start in this data directory: ends the server of a run that was killed, and removes a
- * `postmaster.pid` whose process is gone or has become another program. Throws when the server is in use.
+ * Prepares a start in this data directory: stops the server of a killed run, and removes a `postmaster.pid` whose process has ended
+ * or is another program. Throws when the server is in use.
  */
 export async function stopLeftover(directory: string): Promise<void> {
   const pidFile = join(directory, 'postmaster.pid');
@@ -46,7 +46,8 @@ function isAlive(pid: number): boolean {
 
 async function isServerOf(pid: number, directory: string): Promise<boolean> {
   const command = await readCommand(pid);
-  // Unknown means yes: better an error from Postgres than a removed lock of a living server.
+  // If the command is unknown, assume it is the server: an error from Postgres is better than removing the lock of a running
+  // server.
   return command === null || command.includes(directory);
 }
 
@@ -63,7 +64,7 @@ async function stop(pid: number): Promise<void> {
   process.kill(pid, 'SIGINT');
   const deadline = Date.now() + STOP_TIMEOUT_MS;
   while (isAlive(pid)) {
-    if (Date.now() > deadline) throw new Error(`Postgres server ${pid} of an earlier run does not stop`);
+    if (Date.now() > deadline) throw new Error(`Postgres server ${pid} of an earlier run did not stop`);
     await delay(POLL_MS);
   }
 }

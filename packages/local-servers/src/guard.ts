@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 
-/** Says goodbye to the guardian. */
+/** Tells the guardian to exit without ending the servers. */
 export type ReleaseGuard = () => void;
 
-/** Starts the process that ends the database and Redis should this process be killed. */
+/** Starts a process that ends the database and Redis if this process is killed. */
 export function guardServers(servers: {
   readonly postgresDirectory: string;
-  /** Null when Redis is not ours. */
+  /** Null when Redis was not started by us. */
   readonly redisPort: number | null;
 }): ReleaseGuard {
   const args = [servers.postgresDirectory, String(servers.redisPort ?? 0)];

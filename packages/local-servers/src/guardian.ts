@@ -1,7 +1,7 @@
 /**
- * Outlives the local stack's process and, when that ended without saying goodbye (kill -9), ends the database and
- * Redis that it started; the other processes end by themselves (exit-with-parent.ts).
- * Arguments: data directory of the database, port of our Redis or 0. Standard input: held open by the stack; `done` says goodbye.
+ * Ends the database and Redis of the local stack if the stack's process is killed (kill -9). The stack's other processes end by
+ * themselves (exit-with-parent.ts). Arguments: data directory of the database, port of our Redis or 0. The stack holds standard
+ * input open and writes `done` for a regular exit.
  */
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -19,7 +19,7 @@ if (said.trim() !== 'done') {
   await stopDatabase();
 }
 
-// The killed process still counts as alive until somebody has waited for it.
+// A killed process counts as alive until its parent has waited for it.
 async function stopDatabase(): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     try {

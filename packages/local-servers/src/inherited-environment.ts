@@ -1,4 +1,4 @@
-// What libfaketime reads (`pnpm prove:hours`). Services, their callers and Postgres have to agree on the time.
+// The variables of libfaketime (`pnpm prove:hours`), passed on so that services, callers and Postgres agree on the time.
 const FAKE_CLOCK = [
   'LD_PRELOAD',
   'FAKETIME',
@@ -7,10 +7,10 @@ const FAKE_CLOCK = [
   'NO_FAKE_STAT',
 ] as const;
 
-// Nothing else of the caller's environment reaches a service: a PORT or HOST set for something else must not.
+// Services inherit nothing else: a PORT or HOST that is set for another program must not reach them.
 const INHERITED = ['PATH', 'HOME', 'TZ', 'LANG', 'LOG_LEVEL', 'NODE_COMPILE_CACHE', ...FAKE_CLOCK] as const;
 
-/** What a process of the stack, or a command for it, takes over from the environment of its caller. */
+/** The environment variables that a process of the stack inherits from its caller. */
 export function inheritedEnvironment(): Readonly<Record<string, string>> {
   const pairs = INHERITED.map((name) => [name, process.env[name] ?? ''] as const);
   return Object.fromEntries(pairs.filter(([, value]) => value !== ''));

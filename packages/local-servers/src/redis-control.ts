@@ -1,19 +1,19 @@
 import type { RedisServer } from './redis-server.ts';
 import { startRedisServer } from './redis-server.ts';
 
-/** The stack's Redis, which can be taken away and brought back. */
+/** The stack's Redis, which tests can stop and start. */
 export interface RedisControl extends AsyncDisposable {
-  /** Null when there is none: nothing was found to start, or it was not wanted. */
+  /** Null when no Redis was found or wanted. */
   readonly url: string | null;
-  /** Whether the server is our own. */
+  /** Whether we started the server. */
   readonly owned: boolean;
-  /** Starts it again on the same port. */
+  /** Starts the server again on the same port. */
   start(): Promise<void>;
-  /** Ends it as a crash would; a given one is left alone. */
+  /** Kills the server as a crash would. Does nothing if we did not start it. */
   stop(): Promise<void>;
 }
 
-/** Starts Redis by the usual order (a given URL, a program, Docker, an installation), or none. */
+/** Starts Redis: a given URL, a program, Docker, an installation, in this order; or none. */
 export async function startRedisControl(options: {
   readonly wanted: boolean;
   readonly givenUrl: string | undefined;

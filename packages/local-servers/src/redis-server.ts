@@ -11,18 +11,18 @@ const run = promisify(execFile);
 /** A running Redis. */
 export interface RedisServer extends AsyncDisposable {
   readonly url: string;
-  /** Ends the server when it is ours; a given one is left alone. Twice is harmless. */
+  /** Stops the server if we started it. Idempotent. */
   stop(): Promise<void>;
 }
 
 export interface RedisServerOptions {
-  /** A Redis that runs already (`REDIS_URL`); nothing is started then. */
+  /** URL of a running Redis (`REDIS_URL`); if set, none is started. */
   readonly givenUrl?: string | undefined;
   /** TCP port on 127.0.0.1. */
   readonly port: number;
-  /** Receives a sentence for the person at the terminal, before anything surprising happens. */
+  /** Receives messages for the person at the terminal, before anything surprising happens. */
   readonly notice: (text: string) => void;
-  /** Whether a missing Redis may be installed with apt-get (root on Debian or Ubuntu only). Default true. */
+  /** Whether to install a missing Redis with apt-get (as root on Debian or Ubuntu only). Default true. */
   readonly mayInstall?: boolean;
 }
 
@@ -32,8 +32,8 @@ const START_TIMEOUT_MS = 10_000;
 const POLL_MS = 20;
 
 /**
- * Finds a Redis and starts it without persistence: the given one, else a program on the PATH, else Docker, else an
- * installation by apt-get. Answers null, with a notice, where none of it works: the service is correct without.
+ * Finds or starts a Redis without persistence: the given one, else a program on the PATH, else Docker, else an installation by
+ * apt-get. Returns null, with a notice, if all fail: the service is correct without Redis.
  */
 export async function startRedisServer(options: RedisServerOptions): Promise<RedisServer | null> {
   if (options.givenUrl) return givenServer(options.givenUrl);
@@ -48,8 +48,8 @@ export async function startRedisServer(options: RedisServerOptions): Promise<Red
     if (installed !== null) return startRedisProgram(installed, options.port);
   }
   options.notice(
-    'No Redis found: going on without. Revocations hold all the same; limits are counted by each gateway alone. ' +
-      'Install redis-server or set REDIS_URL to have it.',
+    'No Redis found: continuing without it. Revocations still hold; each gateway counts limits separately. ' +
+      'Install redis-server or set REDIS_URL to use Redis.',
   );
   return null;
 }
@@ -59,11 +59,11 @@ export function findRedisProgram(): Promise<string | null> {
   return findProgram(PROGRAMS);
 }
 
-/** Starts a Redis process of our own on a port of 127.0.0.1, without persistence. */
+/** Starts a Redis process without persistence on a port of 127.0.0.1. */
 export async function startRedisProgram(program: string, port: number): Promise<RedisServer> {
   if (await answersPing(port)) throw new Error(`another Redis runs on port ${port}`);
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  // Without libfaketime (`pnpm prove:hours`), which hangs Redis at its start. Redis keeps relative times only.
+  // Without libfaketime (`pnpm prove:hours`), which makes Redis hang at start-up. Redis only uses relative times.
   const { LD_PRELOAD: _, ...env } = process.env;
   const child = spawn(program, [...settings, '--dir', tmpdir()], { env, detached: true, stdio: 'ignore' });
   const stopAtExit = () => void child.kill('SIGKILL');
@@ -82,7 +82,7 @@ export async function startRedisProgram(program: string, port: number): Promise<
   return { url: `redis://127.0.0.1:${port}`, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** Whether a Docker engine is there and answers. */
+/** Whether a Docker engine is available. */
 export async function dockerAnswers(): Promise<boolean> {
   return run('docker', ['info'], { timeout: 5_000 }).then(
     () => true,
@@ -98,7 +98,7 @@ function givenServer(url: string): RedisServer {
 async function startContainer(port: number, notice: (text: string) => void): Promise<RedisServer | null> {
   notice(`Starting Redis in Docker (${IMAGE}).`);
   const publish = `127.0.0.1:${port}:6379`;
-  // Said outright: whether a Redis without a password listens beyond its container depends on who built the image.
+  // Set explicitly: the default of this setting depends on who built the image.
   const open = ['--bind', '0.0.0.0', '--protected-mode', 'no'];
   const settings = ['redis-server', ...open, '--save', '', '--appendonly', 'no'];
   try {
@@ -144,7 +144,7 @@ async function endProcess(child: ChildProcess): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   child.once('exit', () => resolve());
   child.ref();
-  // Nothing to save, nothing to wait for.
+  // There is no data to save.
   child.kill('SIGKILL');
   await promise;
 }

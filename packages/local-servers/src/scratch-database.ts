@@ -6,7 +6,7 @@ import { ensureServiceDatabase } from '@phds/database/database-roles';
 import type { EmbeddedPostgres } from './embedded-postgres.ts';
 import { startEmbeddedPostgres, THROWAWAY_SETTINGS } from './embedded-postgres.ts';
 
-/** Starts a server whose data goes with it, in a directory of its own under the system's temporary one. */
+/** Starts a server in a temporary directory; its data is removed when it stops. */
 export async function startThrowawayPostgres(): Promise<EmbeddedPostgres> {
   const directory = await mkdtemp(join(tmpdir(), 'phds-postgres-'));
   const server = await startEmbeddedPostgres({
@@ -21,7 +21,7 @@ export async function startThrowawayPostgres(): Promise<EmbeddedPostgres> {
   return { ...server, stop, [Symbol.asyncDispose]: stop };
 }
 
-/** Gives `use` an empty database with the roles and the schema of a service, and removes it afterwards. */
+/** Runs `use` with an empty database that has a service's roles and schema, and drops the database afterwards. */
 export async function withScratchDatabase<T>(
   service: string,
   use: (database: ServiceDatabase) => Promise<T>,

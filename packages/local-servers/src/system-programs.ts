@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Path of the first of some programs that is on the PATH; null when none is. */
+/** Path of the first of these programs that is on the PATH; null when none is. */
 export async function findProgram(names: readonly string[]): Promise<string | null> {
   const directories = (process.env['PATH'] ?? '').split(delimiter).filter((path) => path !== '');
   for (const name of names) {
@@ -23,13 +23,13 @@ export async function findProgram(names: readonly string[]): Promise<string | nu
 }
 
 /**
- * Installs a package with apt-get, as root on Debian or Ubuntu only, and says so first. Answers whether it is there now.
+ * Installs a package with apt-get, after a notice; works as root on Debian or Ubuntu only. Returns whether it is now installed.
  * Services of the package are not started.
  */
 export async function installPackage(name: string, notice: (text: string) => void): Promise<boolean> {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return false;
   notice(`No ${name} found. Installing it: apt-get install -y --no-install-recommends ${name}`);
-  // Run level 1 keeps the package from starting a service of the system: we start our own.
+  // Run level 1 keeps the package from starting its system service.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const lock = ['-o', 'DPkg::Lock::Timeout=300'];
   const install = () => run('apt-get', [...lock, 'install', '-y', '--no-install-recommends', name], { env });

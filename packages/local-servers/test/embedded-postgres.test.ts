@@ -38,12 +38,12 @@ test('data survives a stop and a start', async () => {
   expect(await query(second.adminUrl, 'SELECT n FROM kept')).toEqual([{ n: 7 }]);
 });
 
-test('a data directory in use by a living process is refused', async () => {
+test('a data directory that a running process uses is refused', async () => {
   await using _server = await start();
   await expect(start()).rejects.toThrow(`in use by process ${process.pid}`);
 });
 
-test('the server of a killed process is stopped and its data used', async () => {
+test('the server of a killed process is stopped and its data is used', async () => {
   const script = `
     const { startEmbeddedPostgres } = await import(${JSON.stringify(source)});
     await startEmbeddedPostgres({ directory: ${JSON.stringify(directory)}, port: 0 });
@@ -57,7 +57,7 @@ test('the server of a killed process is stopped and its data used', async () => 
   expect(await query(server.adminUrl, 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
 });
 
-test('the server of a killed process is stopped although another process has the id of that process by now', async () => {
+test('the server of a killed process is stopped even if another process has that process id now', async () => {
   const first = await start();
   await writeFile(join(directory, 'owner.pid'), `${process.pid} an-earlier-boot 1\n`);
   await using second = await start();
@@ -65,7 +65,7 @@ test('the server of a killed process is stopped although another process has the
   await first.stop();
 });
 
-test('a postmaster.pid whose number now belongs to another program is no obstacle', async () => {
+test('a postmaster.pid with the id of another program is ignored', async () => {
   await (await start()).stop();
   await writeFile(join(directory, 'postmaster.pid'), `${process.pid}\n`);
   await using server = await start();

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { identifyProcess, isRunning } from '../src/process-identity.ts';
 
 describe('the identity of a process', () => {
-  test('stays the same while the process runs, and ends with it', async () => {
+  test('is constant while the process runs, and invalid after it ends', async () => {
     const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], {
       stdio: ['pipe', 'ignore', 'ignore'],
     });

@@ -9,7 +9,7 @@ const TOKEN_TYPE = 'access-assertion+jwt';
 const ISSUER = 'authorization';
 const AUDIENCE = 'health-data';
 
-/** What authorization vouches for about one access token, so that a gateway cannot invent users (phantom token). */
+/** What authorization asserts about one access token (phantom token), so that a compromised gateway cannot invent users. */
 export interface AccessAssertion {
   readonly clientId: string;
   readonly userId: string;
@@ -20,13 +20,13 @@ export interface AccessAssertion {
   readonly tokenHash: string;
   /** Unix seconds. */
   readonly tokenExpiresAt: number;
-  /** How far back the app sees (YYYY-MM-DD); null is everything. */
+  /** First day that the app may see (YYYY-MM-DD); null for no limit. */
   readonly dataFrom: string | null;
 }
 
 export type AssertionSigner = (assertion: AccessAssertion) => Promise<string>;
 
-/** Signs assertions: EdDSA, at most 60 s. */
+/** Creates a signer of assertions: EdDSA, valid for at most 60 s. */
 export function createAssertionSigner(options: {
   readonly privateKeyPem: string;
   readonly clock?: Clock;
@@ -56,12 +56,12 @@ export function createAssertionSigner(options: {
 }
 
 /**
- * Answers what an assertion says; throws `assertion_stale` past its 60 s and `internal` for anything else: assertions are made
- * by authorization and sent by the gateway, so one that cannot be verified is a fault between services, not of the app.
+ * Returns the content of an assertion. Throws `assertion_stale` after its 60 s. Throws `internal` for every other defect:
+ * authorization issues assertions and the gateway sends them, so a bad one is a fault between services, not of the app.
  */
 export type AssertionVerifier = (jwt: string) => AccessAssertion | Promise<AccessAssertion>;
 
-/** Verifies assertions; one that was verified is remembered, so a hot token costs one signature check a minute. */
+/** Creates a verifier of assertions. It caches verified assertions, so a busy token costs one signature check a minute. */
 export function createAssertionVerifier(options: {
   readonly publicKeys: string;
   readonly clock?: Clock;

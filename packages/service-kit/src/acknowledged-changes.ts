@@ -1,14 +1,14 @@
 import { withoutDeadline } from './deadline.ts';
 import { translateDatabaseError } from './postgres-errors.ts';
 
-/** What proves in the database that everything before is there; see RestoreGuard. */
+/** Waits until the database holds proof of all earlier changes; see RestoreGuard. */
 interface Proof {
   acknowledge(): Promise<void>;
 }
 
 type Method = (...args: unknown[]) => Promise<unknown>;
 
-/** The same use cases, of which those named answer only once the database holds the proof of what they did. */
+/** Wraps use cases so that the named ones return only after the database holds the proof of their changes. */
 export function acknowledging<UseCases extends object>(
   guard: Proof,
   useCases: UseCases,
@@ -18,7 +18,7 @@ export function acknowledging<UseCases extends object>(
   return { ...useCases, ...Object.fromEntries(wrapped) };
 }
 
-/** The same for one function. */
+/** Wraps one function in the same way. */
 function acknowledged<Args extends unknown[], Result>(
   guard: Proof,
   change: (...args: Args) => Promise<Result>,
@@ -35,8 +35,8 @@ function acknowledged<Args extends unknown[], Result>(
 }
 
 /**
- * Runs one at a time; all who ask while one is under way share the next, which begins after they asked. What a caller did before
- * is so always before its run.
+ * Runs `run` one at a time. Callers that arrive during a run share the next one, so a caller's earlier changes always precede the
+ * run that it waits for.
  */
 export function sharingRuns(run: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | null = null;

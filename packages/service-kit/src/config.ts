@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
-/** Thrown when the environment does not fit; names every bad setting and shows no value. */
+/** Thrown when the environment is invalid. Names every invalid setting and contains no values. */
 export class ConfigError extends Error {
   constructor(problems: readonly string[]) {
     super(`Configuration is not usable:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
@@ -10,8 +10,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the environment once into a typed, frozen object. For each setting KEY a file may be named by KEY_FILE instead, so that
- * secrets need not stand in the environment; the file's content is trimmed.
+ * Reads the environment once into a typed, frozen object. Each setting KEY may instead be read from the file named by KEY_FILE,
+ * which keeps secrets out of the environment. The file's content is trimmed.
  */
 export function readConfig<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,
@@ -32,7 +32,7 @@ export function readConfig<Shape extends z.ZodRawShape>(
   return Object.freeze(result.data);
 }
 
-/** Settings of earlier versions, which would be ignored: what replaces each, and what it was for that is elsewhere now. */
+/** Settings of earlier versions, rejected because they would be ignored silently: what replaces each, and the condition. */
 const REMOVED_SETTINGS = [
   {
     name: 'INTERNAL_HTTP_PORT',
@@ -82,28 +82,30 @@ export function secretKey() {
     .refine((key) => key.length >= MIN_KEY_BYTES, `must be base64 of at least ${MIN_KEY_BYTES} bytes`);
 }
 
-/** The settings of a service that serves rpcs; `probes` is the default port of /livez and /readyz. */
+/** The settings of a service with rpcs; `probes` is the default port of /livez and /readyz. */
 export function rpcSettings(defaults: { readonly rpc: number; readonly probes: number }) {
   return {
     /** gRPC. */
     RPC_PORT: port(defaults.rpc),
-    /** /livez and /readyz in plain HTTP, and nothing else. */
+    /** /livez and /readyz in plain HTTP; nothing else is served on this port. */
     PROBE_PORT: port(defaults.probes),
-    /** The rpcs in the Connect protocol (HTTP and JSON, for curl); absent means that it is not served. */
+    /** The rpcs in the Connect protocol (HTTP and JSON, for curl). Absent: not served. */
     CONNECT_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   } as const;
 }
 
-/** Longest that a timer takes: beyond it Node fires at once. Postgres' timeouts end there too. */
+/** The maximum of Node's timers (larger values fire immediately) and of Postgres's timeouts. */
 const LONGEST_MS = 2_147_483_647;
 
-/** A duration in milliseconds, at least 1: 0 would mean "without end" to one reader and "at once" to another. */
+/**
+ * A duration in milliseconds, at least 1. Zero is refused because it means "no limit" to some readers and "immediately" to others.
+ */
 export function durationMs(fallback: number) {
   const message = `must be a whole number of milliseconds from 1 to ${LONGEST_MS}`;
   return z.coerce.number(message).int(message).min(1, message).max(LONGEST_MS, message).default(fallback);
 }
 
-/** `host:port` of another service's rpc, or a gRPC name such as `dns:///consent:7002`; it must be set. */
+/** `host:port` of another service's rpc, or a gRPC name such as `dns:///consent:7002`; required. */
 export function requiredAddress() {
   return z.string('must be set, as host:port').regex(/^\S+:\d+$/, 'must be host:port');
 }
@@ -113,23 +115,23 @@ export function address(fallback: string) {
   return requiredAddress().default(fallback);
 }
 
-/** The settings that each service has. */
+/** The settings of every service. */
 export const commonSettings = {
   /** pino level. */
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  /** Address that the ports are opened on. */
+  /** Address that the ports listen on. */
   HOST: z.string().default('127.0.0.1'),
   /** This service's private key for service tokens (Ed25519, PKCS #8 PEM). */
   SERVICE_PRIVATE_KEY: z.string(),
-  /** Public keys of all services (JWKS, `kid` is the service's name). */
+  /** Public keys of all services (JWKS; `kid` is the service's name). */
   SERVICE_PUBLIC_KEYS: z.string(),
-  /** Files that switch TLS between services on: the authority's, this service's certificate and its key (PEM). */
+  /** CA certificate, this service's certificate and its key (PEM files). Together they enable TLS between services. */
   TLS_CA: z.string().optional(),
   TLS_CERT: z.string().optional(),
   TLS_KEY: z.string().optional(),
 } as const;
 
-/** The settings of a service that verifies people's sessions. */
+/** The settings of a service that verifies sessions. */
 export const sessionSettings = {
   SESSION_ISSUER: z.string(),
   SESSION_AUDIENCE: z.string(),
@@ -139,7 +141,7 @@ export const sessionSettings = {
 
 /** The settings of a service with a database. */
 export const databaseSettings = {
-  /** Runtime role's connection string. */
+  /** Connection string of the runtime role. */
   DATABASE_URL: z.string(),
   DATABASE_POOL_SIZE: integer(10, { min: 1, max: 200 }),
   DATABASE_STATEMENT_TIMEOUT_MS: durationMs(10_000),

@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Something that goes on for a caller and can be broken off. */
+/** Work that can be aborted. */
 export interface Ongoing {
   abandon(): void;
 }
 
 /**
- * How long a caller waits for what is being done for it. Time left, never a time of day: nothing depends on two clocks being alike.
- * Ends early when the caller gives up.
+ * How long a caller waits for its answer. Stored as remaining time, not as a time of day, so that clocks of different machines need
+ * not agree. Ends early when the caller gives up.
  */
 export class Deadline {
   /** Monotonic milliseconds. */
@@ -19,12 +19,12 @@ export class Deadline {
     this.#endsAt = performance.now() + timeoutMs;
   }
 
-  /** Milliseconds; 0 when the caller waits no more. */
+  /** Milliseconds; 0 when the caller has stopped waiting. */
   remainingMs(): number {
     return this.#hasEnded ? 0 : Math.max(0, this.#endsAt - performance.now());
   }
 
-  /** Breaks off `ongoing` when the caller gives up, until it is released. */
+  /** Aborts `ongoing` if the caller gives up before it is released. */
   hold(ongoing: Ongoing): void {
     this.#ongoing ??= new Set();
     this.#ongoing.add(ongoing);
@@ -34,7 +34,7 @@ export class Deadline {
     this.#ongoing?.delete(ongoing);
   }
 
-  /** The caller has given up, or has its answer. */
+  /** Marks the call as over: the caller has given up or has its answer. */
   end(): void {
     this.#hasEnded = true;
     for (const ongoing of this.#ongoing ?? []) ongoing.abandon();
@@ -43,22 +43,22 @@ export class Deadline {
 
 const current = new AsyncLocalStorage<Deadline | undefined>();
 
-/** Runs the work of a call: its statements and the calls it makes get the time that is left. */
+/** Runs the work of a call. Its statements and outgoing calls are limited to the remaining time. */
 export function withinDeadline<T>(deadline: Deadline, work: () => T): T {
   return current.run(deadline, work);
 }
 
-/** Runs work that is not for the present caller alone, such as a batch of several, or goes on after its answer. */
+/** Runs work without the current caller's deadline, such as a batch for several callers or work after the answer. */
 export function withoutDeadline<T>(work: () => T): T {
   return current.run(undefined, work);
 }
 
-/** The deadline of the call that this code runs for; undefined in work that no call has asked for. */
+/** The deadline of the current call; undefined outside a call. */
 export function currentDeadline(): Deadline | undefined {
   return current.getStore();
 }
 
-/** Keeps the present deadline for a callback that is called by whoever. */
+/** Binds the current deadline to a callback that other code will call. */
 export function keepDeadline<Args extends unknown[], Result>(
   callback: (...args: Args) => Result,
 ): (...args: Args) => Result {

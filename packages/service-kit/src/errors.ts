@@ -1,4 +1,4 @@
-/** Why a call was refused; the closed set that every layer speaks (proto `phds.common.v1.Reason`). */
+/** Why a call was refused: the closed set used by every layer (proto `phds.common.v1.Reason`). */
 export type Reason =
   | 'internal'
   | 'unavailable'
@@ -22,7 +22,7 @@ export type Reason =
   | 'unsupported_grant_type'
   | 'unauthorized_client';
 
-/** One refused parameter, by the name the public interface gives it. */
+/** One invalid parameter, by its public name. */
 export interface Violation {
   readonly parameter: string;
   readonly message: string;
@@ -32,11 +32,11 @@ export interface AppErrorOptions {
   readonly violations?: readonly Violation[];
   readonly requiredScope?: string;
   readonly retryAfterSeconds?: number;
-  /** Goes to the log only, never to a caller. */
+  /** Logged, never sent to a caller. */
   readonly cause?: unknown;
 }
 
-/** The one error of all services. `message` is safe to show outside; what must not leave goes into `cause`. */
+/** The error type of all services. `message` may be shown to callers; internal details belong in `cause`. */
 export class AppError extends Error {
   readonly reason: Reason;
   readonly violations: readonly Violation[];
@@ -53,17 +53,17 @@ export class AppError extends Error {
   }
 }
 
-/** An authentication failure. Takes no message on purpose: every cause has to look the same outside. */
+/** An authentication failure. It has no message, because every cause must look the same to callers. */
 export function unauthorized(cause?: unknown): AppError {
   return new AppError('unauthorized', '', { cause });
 }
 
-/** Parameters named in one refusal at most; a request may have thousands at fault. */
+/** Maximum number of violations in one error; a request may have thousands. */
 export const MAX_VIOLATIONS = 20;
-/** Characters of a parameter's name at most: it may be the caller's own text. */
+/** Maximum length of a parameter name in an error, because the name may be the caller's own text. */
 const MAX_NAME_LENGTH = 100;
 
-/** Malformed input, named parameter by parameter, the first `MAX_VIOLATIONS` of them. */
+/** Malformed input, with at most `MAX_VIOLATIONS` named parameters. */
 export function invalidRequest(parameter: string, message: string): AppError;
 export function invalidRequest(violations: readonly Violation[]): AppError;
 export function invalidRequest(what: string | readonly Violation[], message = ''): AppError {
@@ -81,12 +81,12 @@ export function notFound(message = 'Not found.'): AppError {
   return new AppError('not_found', message);
 }
 
-/** A dependency does not answer; asking again later is right. */
+/** A dependency does not answer; the caller may retry. */
 export function unavailable(cause?: unknown): AppError {
   return new AppError('unavailable', 'Temporarily unavailable.', { cause, retryAfterSeconds: 1 });
 }
 
-/** Any thrown value as an AppError; what is not one becomes `internal` and its text is dropped (kept as `cause`). */
+/** Converts any thrown value to an AppError. An unknown error becomes `internal`; its text is kept in `cause` only. */
 export function toAppError(error: unknown): AppError {
   return error instanceof AppError ? error : new AppError('internal', '', { cause: error });
 }

@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BITS_PER_DIGIT = Math.log2(ALPHABET.length);
 
-/** Base62 digits of the bytes read as one big-endian number; always the same width for the same number of bytes. */
+/** Encodes the bytes as one big-endian base62 number. The width depends only on the number of bytes. */
 export function base62(bytes: Uint8Array): string {
   const width = Math.ceil((bytes.length * 8) / BITS_PER_DIGIT);
   let value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
@@ -20,11 +20,11 @@ export function newId(prefix: string, bits = 128): string {
   return `${prefix}_${randomDigits(Math.ceil(bits / BITS_PER_DIGIT))}`;
 }
 
-// Filled in one go: a call into the system's generator for each id costs more than the id.
+// Random bytes are generated in blocks: a system call for each id would cost more than the id.
 const pool = Buffer.alloc(4_096);
 let used = pool.length;
 
-/** Uniform digits: bytes that would favour the first ones of the alphabet are thrown away. */
+/** Uniformly distributed digits: bytes that would bias the result are discarded. */
 function randomDigits(count: number): string {
   const fair = 256 - (256 % ALPHABET.length);
   let digits = '';
@@ -40,7 +40,7 @@ function randomDigits(count: number): string {
   return digits;
 }
 
-/** Whether a text has the shape of an id with this prefix; says nothing about whether it exists. */
+/** Whether a text has the form of an id with this prefix; the id may not exist. */
 export function isId(prefix: string, text: string): boolean {
   return text.length <= 64 && text.startsWith(`${prefix}_`) && /^[A-Za-z0-9_]+$/.test(text);
 }

@@ -8,7 +8,7 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 
-/** The one algorithm of our own signatures: Ed25519 (RFC 8037). */
+/** The algorithm of all our signatures: Ed25519 (RFC 8037). */
 export const SIGNATURE_ALGORITHM = 'EdDSA';
 
 /** Parses a PKCS #8 PEM of an Ed25519 key. */
@@ -17,8 +17,8 @@ export function parsePrivateKey(pem: string) {
 }
 
 /**
- * Parses a JWKS text (RFC 7517 section 5) into a key look-up for jose. Several keys may have one `kid`: while a key is
- * rotated, the old and the new one of its owner both stand in the set.
+ * Parses a JWKS (RFC 7517 section 5) into a key look-up for jose. Several keys may share a `kid`: during a rotation the set
+ * contains the old and the new key of their owner.
  */
 export function parseKeySet(text: string): JWTVerifyGetKey {
   const findKey = createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);

@@ -4,8 +4,8 @@ import type { Logger } from './log.ts';
 const SHUTDOWN_LIMIT_MS = 10_000;
 
 /**
- * Runs a service for the life of the process: starts it, and on SIGTERM or SIGINT disposes it, at most ten seconds long. A failed
- * start or an exception that nobody caught ends the process with status 1, so that whoever runs it can start it again.
+ * Runs a service for the life of the process: starts it, and on SIGTERM or SIGINT disposes it within ten seconds. A failed start or
+ * an uncaught exception ends the process with status 1, so that its supervisor can restart it.
  */
 export async function runService(start: () => Promise<AsyncDisposable>, log: Logger): Promise<void> {
   process.on('uncaughtException', (err) => {

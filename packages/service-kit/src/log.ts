@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger } from 'pino';
 
-/** Fields that may carry a secret anywhere in a logged object; pino replaces them. */
+/** Fields that may contain a secret anywhere in a logged object; pino redacts them. */
 const SECRET_FIELDS = [
   'authorization',
   'cookie',
@@ -21,11 +21,11 @@ const SECRET_FIELDS = [
   'privateKey',
 ];
 
-/** Anything of the shape of one of our secrets, a JWT, or the password in a connection URL, wherever it stands in a text. */
+/** Matches our secrets, JWTs and passwords in connection URLs anywhere in a text. */
 const SECRET_TEXT =
   /phds_(?:cs|ac|at|rt)_[0-9A-Za-z]{8,}|eyJ[\w-]{8,}\.[\w-]+\.[\w-]*|(?<=:\/\/[^\s:/@]+:)[^\s@/]+(?=@)/g;
 
-/** Removes secrets from a text that came from elsewhere, such as a driver's message. */
+/** Removes secrets from external text, such as a driver's message. */
 function scrub(text: string): string {
   return text.replace(SECRET_TEXT, '[redacted]');
 }
@@ -36,7 +36,7 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
 }
 
-/** JSON lines on standard output, without secrets: named fields are redacted, texts of errors and messages are scrubbed. */
+/** Creates a logger of JSON lines on standard output. Secret fields are redacted; texts of errors and messages are scrubbed. */
 export function createLogger({ service, level = 'info', destination }: LoggerOptions): Logger {
   const options = {
     level,
@@ -67,7 +67,7 @@ interface SerializedError {
   cause?: SerializedError;
 }
 
-/** What of an error may be logged: never its other fields, which in drivers hold parameters and configuration. */
+/** The loggable part of an error. Other fields are dropped: drivers put parameters and configuration there. */
 function serializeError(error: unknown, depth = 0): SerializedError {
   if (!(error instanceof Error)) return { type: typeof error, message: scrub(String(error)) };
   const { reason, code } = error as { reason?: unknown; code?: unknown };

@@ -1,4 +1,4 @@
-/** Carries a person's session JWT to the service that acts on it. */
+/** Carries a person's session JWT to the called service. */
 export const SESSION_METADATA = 'phds-session';
 
 /** Carries the access assertion to health-data. */

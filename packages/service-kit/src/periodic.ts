@@ -1,16 +1,13 @@
 export interface PeriodicOptions {
-  /** Milliseconds between two turns. */
+  /** Milliseconds between two runs. */
   readonly intervalMs: number;
-  /** Begins with a turn. */
+  /** Whether to run immediately. */
   readonly atOnce?: boolean;
-  /** Told what failed; the next turn tries again. */
+  /** Receives the error of a failed run; the next run tries again. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/**
- * Takes a turn now and then, in the background, one at a time. Disposing ends it after a running turn; the signal tells that turn
- * to come to an end.
- */
+/** Runs a task periodically in the background, never twice at once. Disposal aborts the signal and waits for a running task. */
 export function startPeriodic(
   turn: (signal: AbortSignal) => Promise<unknown>,
   options: PeriodicOptions,

@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import pg from 'pg';
 import { currentDeadline, type Deadline, type Ongoing } from './deadline.ts';
 
-/** Runs `use` in a transaction on a connection of the pool: commits what it did unless it throws. */
+/** Runs `use` in a transaction on a connection of the pool. Commits unless `use` throws. */
 export async function inTransaction<T>(
   pool: pg.Pool,
   use: (client: pg.ClientBase) => Promise<T>,
@@ -16,22 +16,23 @@ export async function inTransaction<T>(
     isOver = true;
     return result;
   } finally {
-    // A transaction that is not over ends with its connection.
+    // A connection with an unfinished transaction is closed instead of reused.
     client.release(!isOver);
   }
 }
 
 /**
- * A connection that is given up when the server is silent for too long while somebody waits for it. In place of the driver's own
- * `query_timeout`, which makes a function for each query that keeps the query with its rows alive through minor collections
- * (closed-streams.ts says why). Queries under way reject with ETIMEDOUT.
+ * A Postgres client that closes its connection when the server is silent for too long during a query. It replaces the driver's
+ * `query_timeout`, which creates a function for each query that keeps the query and its rows alive through minor collections (see
+ * closed-streams.ts). Queries in progress reject with ETIMEDOUT.
  *
- * Statements of a call are not begun when its caller waits no more, and those under way end with the connection when the caller
- * gives up. A transaction is committed only while there is time left for the commit and the answer; otherwise it is rolled back.
+ * It also observes the deadline of the current call. It does not start a statement whose caller has stopped waiting, and closes the
+ * connection when the caller gives up during one. It commits only while there is time for the commit and the answer; otherwise it
+ * rolls back.
  */
 export class WatchedClient extends pg.Client implements Ongoing {
   readonly #socket: Socket;
-  /** Of the call that the client was last used for. */
+  /** Deadline of the call that last used the client. */
   #deadline: Deadline | undefined;
 
   constructor(config?: pg.ClientConfig) {
@@ -42,12 +43,12 @@ export class WatchedClient extends pg.Client implements Ongoing {
       const { timeout } = socket;
       socket.destroy(Object.assign(new Error(`no answer for ${timeout} ms`), { code: 'ETIMEDOUT' }));
     });
-    // The pool listens while a client is idle. A client in use tells of a lost connection by its queries, and unhandled the
-    // error would end the process.
+    // The pool listens for errors while a client is idle. A client in use reports a lost connection through its queries, and an
+    // unhandled error event would end the process.
     this.on('error', () => undefined);
   }
 
-  /** Longest silence from now on, in milliseconds; 0 is any. */
+  /** Sets the maximum silence of the server from now on, in milliseconds; 0 means unlimited. */
   watch(silenceMs: number): void {
     this.#socket.setTimeout(silenceMs);
   }
@@ -57,7 +58,7 @@ export class WatchedClient extends pg.Client implements Ongoing {
     const text = textOf(args[0]);
     if (deadline === undefined || text === ROLLBACK) return this.#send(args);
     if (text === COMMIT) {
-      // What it has come to would not be known any more once the connection is lost.
+      // Released, because closing the connection during a COMMIT would leave its outcome unknown.
       this.leaveDeadline();
       return deadline.remainingMs() < COMMIT_MARGIN_MS ? this.#rollBack(args) : this.#send(args);
     }
@@ -70,14 +71,14 @@ export class WatchedClient extends pg.Client implements Ongoing {
     return this.#send(args);
   }) as pg.Client['query'];
 
-  /** The caller has given up: what the server is doing for it ends with the connection. */
+  /** Called when the caller gives up. Closing the connection ends the work of the server. */
   abandon(): void {
     this.leaveDeadline();
     const { readyForQuery } = this as unknown as { readyForQuery: boolean };
     if (!readyForQuery) this.#socket.destroy(givenUp());
   }
 
-  /** From now on the client is not used for that call. */
+  /** Detaches the client from the call. */
   leaveDeadline(): void {
     this.#deadline?.release(this);
     this.#deadline = undefined;
@@ -87,7 +88,7 @@ export class WatchedClient extends pg.Client implements Ongoing {
     return (super.query as unknown as (...sent: QueryArguments) => unknown)(...args);
   }
 
-  /** In place of the commit, since not everybody rolls back after a commit that failed. */
+  /** Replaces the COMMIT, because not every caller rolls back after a failed commit. */
   #rollBack(args: QueryArguments): unknown {
     const outcome = super.query(ROLLBACK).then(() => Promise.reject(givenUp()));
     return answer(args, outcome);
@@ -100,7 +101,7 @@ type QueryArguments = [query: unknown, ...rest: unknown[]];
 const COMMIT = 'COMMIT';
 const ROLLBACK = 'ROLLBACK';
 
-/** What a commit and the answer's way back take at most, as a rule: a caller that gave up must not find its work done. */
+/** Time reserved for a commit and the answer, so that a caller that timed out does not find its change committed. */
 const COMMIT_MARGIN_MS = 100;
 
 function textOf(query: unknown): unknown {
@@ -111,7 +112,7 @@ function refuse(args: QueryArguments): unknown {
   return answer(args, Promise.reject(givenUp()));
 }
 
-/** Answers as `query` does: to the callback, or by a promise. */
+/** Delivers the result as `query` does: to the callback or as a promise. */
 function answer(args: QueryArguments, outcome: Promise<never>): unknown {
   const callback = args.find((arg): arg is Callback => typeof arg === 'function');
   if (callback === undefined) return outcome;
@@ -119,13 +120,13 @@ function answer(args: QueryArguments, outcome: Promise<never>): unknown {
   return undefined;
 }
 
-/** Throws when the caller waits for less than that: for the end of a transaction after whose commit the answer takes its time. */
+/** Throws if the caller waits for less than `ms`. For transactions whose answer takes time after the commit. */
 export function requireTimeLeft(ms: number): void {
   const deadline = currentDeadline();
   if (deadline !== undefined && deadline.remainingMs() < ms) throw givenUp();
 }
 
-/** The error of whatever is not done, or not finished, because the caller waits no more. */
+/** The error for work that was not started or not finished because the caller stopped waiting. */
 export function givenUp(): Error {
-  return Object.assign(new Error('the caller waits no more'), { code: 'ETIMEDOUT' });
+  return Object.assign(new Error('the caller stopped waiting'), { code: 'ETIMEDOUT' });
 }

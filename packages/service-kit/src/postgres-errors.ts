@@ -1,11 +1,11 @@
 import { AppError, unavailable } from './errors.ts';
 
-/** SQLSTATEs (appendix A of the Postgres manual) after which the same call may succeed a moment later. */
+/** SQLSTATEs (appendix A of the Postgres manual) after which a retry may succeed. */
 const RETRY_LATER = new Set([
   '25P03', // idle-in-transaction timeout
-  '28000', // login refused: the role is locked out, for maintenance or while its password changes
+  '28000', // login refused: the role is locked, for maintenance or during a password change
   '28P01', // wrong password: it is being rotated
-  '25006', // a read-only standby answers: a failover is under way
+  '25006', // answer from a read-only standby: a failover is in progress
   '40001', // serialization failure
   '40P01', // deadlock
   '53300', // too many connections
@@ -53,18 +53,18 @@ const ADAPTER_KINDS = new Set([
   'TransactionWriteConflict',
 ]);
 
-// `pg` and its pool throw plain errors with nothing but a text for these.
+// Messages of the plain errors that `pg` and its pool throw for connection problems.
 const CONNECTION_TEXT =
   /timeout exceeded when trying to connect|connection terminated|connection error and is not queryable|cannot use a pool after calling end|client was closed and is not queryable/i;
 
-/** Whether the database could not be asked or had no time to answer: trying again later is right. */
+/** Whether the database was unreachable or did not answer in time, so that a retry may succeed. */
 function isConnectionFailure(error: unknown): boolean {
   return listCauses(error).some(
     (cause) => codesOf(cause).some(isPassingCode) || (isObject(cause) && isConnectionText(cause['message'])),
   );
 }
 
-/** The AppError for whatever a store operation threw: `unavailable` for connection failures, else `internal`. */
+/** Converts any error of a store operation to an AppError: `unavailable` for connection failures, else `internal`. */
 export function translateDatabaseError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   return isConnectionFailure(error) ? unavailable(error) : new AppError('internal', '', { cause: error });
@@ -104,13 +104,13 @@ function isConnectionText(message: unknown): boolean {
   return typeof message === 'string' && CONNECTION_TEXT.test(message);
 }
 
-/** SQLSTATE of `pg`, code of Prisma, kind and original SQLSTATE of its adapter: whichever this object carries. */
+/** The codes in this object: `pg`'s SQLSTATE, Prisma's code, and the kind and original SQLSTATE of its adapter. */
 function codesOf(cause: unknown): string[] {
   if (!isObject(cause)) return [];
   return [cause['code'], cause['originalCode'], cause['kind']].filter((code) => typeof code === 'string');
 }
 
-/** The error and everything it wraps: `cause`, the members of an AggregateError, the adapter's error in Prisma's. */
+/** The error and everything it wraps: `cause`, members of an AggregateError, the adapter's error inside Prisma's. */
 function listCauses(error: unknown): unknown[] {
   const found = new Set<unknown>();
   const pending = [error];

@@ -5,30 +5,33 @@ import type { Logger } from './log.ts';
 import { givenUp, WatchedClient } from './postgres-client.ts';
 
 export interface PostgresOptions {
-  /** Connects as the service's runtime role. Must not have the parameter `options`, which would replace the settings of each connection. */
+  /**
+   * Connection string of the service's runtime role. It must not have the parameter `options`, which would override the settings of
+   * each connection.
+   */
   readonly connectionString: string;
-  /** The service's own Postgres schema; unqualified names in SQL mean it. */
+  /** The service's own Postgres schema, which unqualified names in SQL refer to. */
   readonly schema: string;
-  /** Most connections at once. */
+  /** Maximum number of connections. */
   readonly poolSize: number;
-  /** A statement that takes longer is cancelled by the server. Milliseconds. */
+  /** The server cancels longer statements. Milliseconds. */
   readonly statementTimeoutMs: number;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** Longest wait for a connection, a free one of the pool or a new one. Milliseconds, default 2000. */
+  /** Maximum wait for a connection from the pool, including a new one. Milliseconds, default 2000. */
   readonly connectTimeoutMs?: number;
-  /** Server settings of every connection beyond those that each pool has, such as planner settings of a hot path. */
+  /** Additional server settings for every connection, such as planner settings of a hot path. */
   readonly settings?: Readonly<Record<string, string | number>>;
   readonly log?: Pick<Logger, 'warn'>;
 }
 
-/** One pool for both ways of asking: named `pg` queries on hot paths, Prisma for everything else. */
+/** One pool for both kinds of access: named `pg` queries on hot paths, Prisma for everything else. */
 export interface Postgres extends AsyncDisposable {
   /** `pool.query({ name, text, values })` prepares a statement once for each connection. */
   readonly pool: pg.Pool;
-  /** For `new PrismaClient({ adapter })`. Disconnecting the client leaves the pool open. */
+  /** For `new PrismaClient({ adapter })`. Disconnecting the client does not close the pool. */
   readonly adapter: PrismaPg;
-  /** Resolves when the database answers; rejects otherwise, for readiness probes. */
+  /** Resolves if the database answers, else rejects; for readiness probes. */
   ping(): Promise<void>;
 }
 
@@ -36,12 +39,13 @@ const DEFAULT_CONNECT_TIMEOUT_MS = 2_000;
 const CONNECTION_CHECK_MS = 250;
 const IDLE_TIMEOUT_MS = 30_000;
 
-// How much longer than the server's own limit we wait for an answer: only a dead network needs it.
+// How much longer than the server's own limit we wait for an answer. It matters only when the network fails silently.
 const ANSWER_GRACE_MS = 1_000;
 
 /**
- * A pool that calls back in the context of whoever asked for a connection, not of whoever gave it back. Whoever waits no more by the
- * time a connection is free does not get it: the refusal of its first statement would close a connection that others wait for.
+ * A pool that runs the callback in the context of the caller that requested the connection, not of the one that released it. A
+ * caller that has stopped waiting does not get a connection: refusing its first statement would close a connection that others are
+ * waiting for.
  */
 class DeadlinePool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>;
@@ -70,15 +74,15 @@ function keepInTime(client: pg.PoolClient): pg.PoolClient {
 function inTime(callback: ConnectCallback): ConnectCallback {
   return (error, client, done) => {
     if (client === undefined || !isPresentCallerLate()) return callback(error, client, done);
-    // Not at once: the pool would hand the connection to the next in the queue on the same stack, and so on.
+    // Deferred: a synchronous release would recurse through the whole queue of waiting callers.
     process.nextTick(() => client.release());
     return callback(givenUp(), undefined, () => undefined);
   };
 }
 
 /**
- * Opens a service's database. Nothing is connected yet: the first query does, and a database that is away makes
- * queries fail fast, not the start. Disposing waits for the queries in flight and closes every connection.
+ * Opens a service's database without connecting. If the database is unavailable, queries fail fast but start-up succeeds. Disposal
+ * waits for running queries and closes every connection.
  */
 export function openPostgres(options: PostgresOptions): Postgres {
   if (/[?&]options=/i.test(options.connectionString)) {
@@ -94,20 +98,21 @@ export function openPostgres(options: PostgresOptions): Postgres {
     keepAlive: true,
     options: toServerOptions({
       search_path: options.schema,
-      // Prisma's adapter takes the offset of a timestamptz for UTC, whatever it says.
+      // Prisma's adapter ignores the offset of a timestamptz and assumes UTC.
       timezone: 'UTC',
       statement_timeout: options.statementTimeoutMs,
-      // A statement whose caller has given up loses its connection; this is how soon the server notices, also behind a lock.
+      // A statement whose caller has given up loses its connection. This setting bounds how soon the server notices, even behind a
+      // lock.
       client_connection_check_interval: CONNECTION_CHECK_MS,
       idle_in_transaction_session_timeout: options.statementTimeoutMs,
-      // What was answered as done has to survive a crash, whatever the server's default says.
+      // Set explicitly, whatever the server's default: an acknowledged change must survive a crash.
       synchronous_commit: 'on',
-      // Stores read in a fresh snapshot after a lock, whatever the default of the role, the database or the server says.
+      // Set explicitly, whatever the role, database or server default: stores rely on a fresh snapshot after a lock.
       default_transaction_isolation: 'read committed',
       ...options.settings,
     }),
   });
-  // The pool replaces a connection that dies idle; unhandled, its error would end the process.
+  // The pool replaces an idle connection that dies. An unhandled error event would end the process.
   pool.on('error', (error) => options.log?.warn({ err: error }, 'idle database connection lost'));
   pool.on('acquire', (client) => expectAnswers(client, options.statementTimeoutMs));
   pool.on('release', (_error, client) => {
@@ -130,8 +135,8 @@ export function openPostgres(options: PostgresOptions): Postgres {
 }
 
 /**
- * Says that a statement may take so long, in milliseconds, on a client that was taken from the pool, until it is released. The server's own
- * limit is for the caller to raise (`SET LOCAL statement_timeout`).
+ * Allows longer statements, in milliseconds, on a client taken from the pool, until it is released. The caller also has to raise
+ * the server's own limit (`SET LOCAL statement_timeout`).
  */
 export function expectAnswers(client: pg.ClientBase, statementTimeoutMs: number): void {
   toWatched(client).watch(statementTimeoutMs + ANSWER_GRACE_MS);
@@ -142,7 +147,7 @@ function toWatched(client: pg.ClientBase): WatchedClient {
   throw new TypeError('not a client of openPostgres');
 }
 
-/** Where options are separated by spaces, a backslash keeps one that is part of a value. */
+/** Options are separated by spaces, so a space inside a value is escaped with a backslash. */
 function toServerOptions(settings: Record<string, string | number>): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${`${value}`.replaceAll(/[\\\s]/g, '\\$&')}`)

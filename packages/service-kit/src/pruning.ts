@@ -2,9 +2,9 @@ import type { Logger } from './log.ts';
 import { startPeriodic } from './periodic.ts';
 
 /**
- * By table, in the order of pruning: deletes at most `limit` of the rows that nobody can ask about any more, in statements that
- * stay short whatever there is to delete, and answers how many went. Fewer than `limit` means that none are left, or that somebody
- * else is at them: rows that are locked are passed over.
+ * By table, in pruning order: a function that deletes at most `limit` rows that are no longer needed, in short statements, and
+ * returns the number deleted. Fewer than `limit` means that no more are left or that others are locked, since locked rows are
+ * skipped.
  */
 export type PrunedTables = Readonly<Record<string, (limit: number) => Promise<number>>>;
 
@@ -14,12 +14,12 @@ export interface PruningOptions {
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** A batch that takes a small part of a statement's time, also on a busy database. */
+/** A batch takes a small part of the statement timeout, even on a busy database. */
 const BATCH_ROWS = 1_000;
 
 /**
- * Prunes at once and then at an interval, in the background; disposing ends it after a running batch. A table that fails is
- * logged and left to the next round, the others go on. Safe in several processes at once.
+ * Prunes immediately and then periodically in the background. Disposal waits for a running batch. A failing table is logged and
+ * retried in the next round; other tables are still pruned. Several processes may prune concurrently.
  */
 export function startPruning(tables: PrunedTables, { intervalMs, log }: PruningOptions): AsyncDisposable {
   const tell = (table: string) => (err: unknown) => log.warn({ err, table }, 'pruning failed');

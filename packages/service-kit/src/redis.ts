@@ -3,24 +3,24 @@ import type { Logger } from './log.ts';
 
 type RedisLogger = Pick<Logger, 'info' | 'warn'>;
 
-/** A Redis client that never makes its caller wait for a Redis that is away. */
+/** A Redis client whose commands fail fast when Redis is unavailable. */
 export interface RedisConnection extends AsyncDisposable {
-  /** Commands reject at once while there is no connection, and after `commandTimeoutMs` when no answer comes. */
+  /** Commands reject immediately without a connection, and after `commandTimeoutMs` without an answer. */
   readonly client: Redis;
-  /** Whether commands have a chance right now. */
+  /** Whether there is a connection. */
   isReady(): boolean;
 }
 
 export interface RedisConnectionOptions {
-  /** Longest wait for one answer. Milliseconds, default 250. */
+  /** Maximum wait for an answer. Milliseconds, default 250. */
   readonly commandTimeoutMs?: number;
 }
 
 export interface RedisSubscription {
   readonly channels: readonly string[];
-  /** One published message, as the bytes that were published. Must not throw. */
+  /** Receives the bytes of a published message. Must not throw. */
   readonly onMessage: (channel: string, payload: Buffer) => void;
-  /** The subscription is in place, at first and after every reconnect: what was published before is lost. */
+  /** Called after the first subscription and after every reconnection. Messages published before it are lost. */
   readonly onSubscribed?: () => void;
 }
 
@@ -31,7 +31,7 @@ const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 2_000;
 const KEEP_ALIVE_MS = 10_000;
 
-/** Opens Redis in the background; it reconnects for as long as it takes. Losing it is logged once per outage. */
+/** Opens Redis in the background and reconnects indefinitely. Each outage is logged once. */
 export function openRedis(
   url: string,
   log: RedisLogger,
@@ -50,8 +50,8 @@ export function openRedis(
 }
 
 /**
- * Listens to channels on a connection of its own, which subscribes again whenever it comes back. Redis keeps nothing
- * for a listener that was away, so whoever must not miss a message acts on `onSubscribed`.
+ * Subscribes to channels on a separate connection, and again after each reconnection. Redis does not keep messages for absent
+ * subscribers, so a caller that must not miss one handles `onSubscribed`.
  */
 export function subscribeRedis(
   url: string,
@@ -61,7 +61,7 @@ export function subscribeRedis(
   const client = new Redis(url, {
     ...toBaseOptions('phds-subscriber'),
     commandTimeout: SUBSCRIBE_TIMEOUT_MS,
-    // Done below, on every connection: the library's own knows only what was subscribed once already.
+    // Subscribed below on every connection: the library resubscribes only to channels that were subscribed successfully before.
     autoResubscribe: false,
   });
   logOutages(client, log);
@@ -98,7 +98,7 @@ function toBaseOptions(connectionName: string): Omit<RedisOptions, 'replyMapping
 function logOutages(client: Redis, log: RedisLogger): void {
   let away = false;
   client.on('error', (error: Error) => {
-    if (!away) log.warn({ err: error }, 'Redis is away; going on without it');
+    if (!away) log.warn({ err: error }, 'Redis is unavailable; continuing without it');
     away = true;
   });
   client.on('ready', () => {

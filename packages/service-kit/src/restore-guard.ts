@@ -20,44 +20,48 @@ type Say = (details: object, text: string) => void;
 
 export interface RestoreGuardOptions {
   readonly pool: pg.Pool;
-  /** Where the tables of restores are. */
+  /** The schema of the restore tables. */
   readonly schema: string;
-  /** How often to look at the database, and how long other instances may vouch for one that took another's place. */
+  /** How often to check the database, and how long other instances have to confirm that a new one has all their changes. */
   readonly config: { readonly RESTORE_CHECK_INTERVAL_MS: number; readonly FAILOVER_GRACE_MS: number };
   readonly log: { readonly error: Say; readonly warn: Say };
 }
 
 /**
- * Notices that the database went back behind something that was acknowledged (docs/decisions/0011). Each instance counts its own row up
- * after every change and before the change is acknowledged, and remembers the number: a database whose row is behind lacks changes. One
- * that took another's place, such as a promoted standby, is believed when every instance found its row as it remembers it.
+ * Detects that the database was restored to a state without some acknowledged changes (docs/decisions/0011). After every change and
+ * before acknowledging it, each instance increments the position in its own row and remembers it. If the row is behind the
+ * remembered position, changes are missing. A different database, such as a promoted standby, is trusted once every instance has
+ * found its row complete.
  */
 export interface RestoreGuard extends AsyncDisposable {
-  /** For `isUnverified`. */
+  /** Parameters for `isUnverified`. */
   readonly witness: Witness;
   /** Resolves when the database holds the proof of everything committed before the call. Throws `unavailable`. */
   acknowledge(): Promise<void>;
-  /** Runs the operation, again after a look when it throws Unverified; throws `unavailable` when that does not settle it. */
+  /**
+   * Runs the operation. If it throws Unverified, checks the database and runs it once more; throws `unavailable` if it is still
+   * unverified.
+   */
   verified<T>(operation: () => Promise<T>): Promise<T>;
-  /** Throws Unverified when the database that answers this query is not verified: for transactions of several statements. */
+  /** Throws Unverified if the database that answers this query is not verified. For transactions with several statements. */
   requireVerified(query: VerificationQuery): Promise<void>;
-  /** Compares the database with what is remembered, and writes down what follows. */
+  /** Compares the database with the remembered position and records the result. */
   look(): Promise<void>;
-  /** Looks until it is known whether the database is a restored one, or the caller waits no more; the grace is the longest. */
+  /** Checks until it is known whether the database was restored, at most for the grace period or until the caller stops waiting. */
   settle(): Promise<void>;
   /** The latest restore; null when there never was one. */
   findLatest(): Promise<Restore | null>;
-  /** Suspends everything from before; effective when it answers. */
+  /** Suspends everything older; in effect when it resolves. */
   declare(): Promise<Restore>;
-  /** Confirms that restore and all before it; null when there is none of that number. Idempotent. */
+  /** Confirms that restore and all earlier ones; null if there is none with that number. Idempotent. */
   confirm(number: number): Promise<Restore | null>;
 }
 
-/** Looks at once, and then now and then. Starts also while the database is away. */
+/** Checks the database immediately and then periodically. Starts even if the database is unavailable. */
 export async function startRestoreGuard(options: RestoreGuardOptions): Promise<RestoreGuard> {
   const guard = new Guard(options);
   const onFailure = (err: unknown) =>
-    options.log.warn({ err }, 'looking for a restore of the database failed');
+    options.log.warn({ err }, 'checking whether the database was restored failed');
   await guard.look().catch(onFailure);
   const looks = startPeriodic(() => guard.look(), {
     intervalMs: options.config.RESTORE_CHECK_INTERVAL_MS,
@@ -78,7 +82,7 @@ class Guard {
   readonly #id = randomUUID();
   #memory: Memory | null = null;
   #looking: Promise<void> | null = null;
-  /** Since when the database is another one that is not settled, by the monotonic clock. */
+  /** When a different, not yet settled database was first seen, by the monotonic clock; else null. */
   #unsettledSince: number | null = null;
   #told = 0;
 
@@ -138,7 +142,7 @@ class Guard {
       await records.lock();
       return records.findRestore(await records.addEntry('declared'));
     });
-    if (restore === null) throw new Error('a restore that was declared is there');
+    if (restore === null) throw new Error('the restore that was just declared is missing');
     return restore;
   }
 
@@ -148,7 +152,7 @@ class Guard {
     return records.findRestore(number);
   }
 
-  /** Says that this instance acknowledges nothing any more. */
+  /** Records that this instance will acknowledge nothing more. */
   async end(): Promise<void> {
     if (this.#memory !== null) await this.#records(this.#options.pool).end(this.#id);
   }
@@ -159,7 +163,7 @@ class Guard {
     if (!(await this.#tryCountUp())) throw unavailable(new Unverified());
   }
 
-  /** False when the instance has to look first: it is not registered, or the row went back. */
+  /** Returns false if the instance must check the database first: it is not registered, or its row went back. */
   async #tryCountUp(): Promise<boolean> {
     const before = this.#memory;
     if (before === null) return false;
@@ -179,7 +183,7 @@ class Guard {
   }
 
   async #look(): Promise<void> {
-    // Before anything is read: what is acknowledged meanwhile must not make the database look behind.
+    // Read before the facts: otherwise a change acknowledged in between would make the database look behind.
     const memory = this.#memory;
     const settled = await this.#inTransaction(async (records) => {
       let facts = await records.readFacts(this.#id, memory);
@@ -187,7 +191,7 @@ class Guard {
       let entry: EntryKind | null = null;
       if (finding !== 'same') {
         await records.lock();
-        // Another instance may have been faster.
+        // Another instance may have written the entry in the meantime.
         facts = await records.readFacts(this.#id, memory);
         finding = compareWithMemory(facts, memory);
         entry = await this.#chooseEntry(records, finding);
@@ -204,13 +208,13 @@ class Guard {
     this.#unsettledSince = null;
     this.#remember(settled.number, settled.position);
     if (settled.entry === 'failover') {
-      const text = 'another database took over, and nothing that was acknowledged is missing';
+      const text = 'a different database took over; no acknowledged change is missing';
       this.#options.log.warn({ number: settled.number }, text);
     }
     await this.#tell();
   }
 
-  /** What to write down, under the lock; null while others may still vouch, or when there is nothing to say. */
+  /** Chooses the entry to write, while holding the lock. Null while other instances may still confirm, or when nothing changed. */
   async #chooseEntry(records: RestoreRecords, finding: Finding): Promise<EntryKind | null> {
     switch (finding) {
       case 'same':
@@ -236,7 +240,7 @@ class Guard {
     const latest = await this.findLatest();
     if (latest === null || latest.confirmedAt !== null || latest.number === this.#told) return;
     this.#told = latest.number;
-    const text = 'the database was restored: what is older is suspended until an operator confirms';
+    const text = 'the database was restored: everything older is suspended until an operator confirms';
     this.#options.log.error({ number: latest.number }, text);
   }
 

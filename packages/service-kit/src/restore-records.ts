@@ -1,11 +1,11 @@
 import type pg from 'pg';
 
-/** What kind of entry the table of restores has. `first` and `failover` suspend nothing. */
+/** The kinds of entries in the table of restores. `first` and `failover` suspend nothing. */
 export type EntryKind = 'first' | 'failover' | 'detected' | 'declared';
 
-/** A restore of the database: it was found to lack something acknowledged, or an operator said so. */
+/** A restore of the database, either detected from missing changes or declared by an operator. */
 export interface Restore {
-  /** Counts up. */
+  /** Ascending. */
   readonly number: number;
   /** By the database's clock. */
   readonly at: Date;
@@ -15,38 +15,38 @@ export interface Restore {
 
 /** What an instance remembers of the database. */
 export interface Memory {
-  /** The latest entry that it believed. */
+  /** The latest entry that the instance trusted. */
   readonly number: number;
-  /** The position of its own row, at least. */
+  /** Lower bound of the position in its own row. */
   readonly position: number;
 }
 
-/** What the database says about itself. */
+/** What the database contains. */
 export interface Facts {
-  /** Of the latest entry; null before the first. */
+  /** Number of the latest entry; null before the first. */
   readonly number: number | null;
-  /** The database that the latest entry names is the one that answers. */
+  /** Whether the database is the one named by the latest entry. */
   readonly identified: boolean;
-  /** Of this instance's row; null when there is none. */
+  /** Position of this instance's row; null when there is none. */
   readonly position: number | null;
-  /** After the remembered entry, a restore was written down. */
+  /** Whether a restore was recorded after the remembered entry. */
   readonly superseded: boolean;
 }
 
-/** What an instance makes of the facts. */
+/** The conclusion of an instance from the facts. */
 export type Finding =
-  /** Nobody has worked on this database yet. */
+  /** The database is new. */
   | 'first'
-  /** The database that is believed already. */
+  /** The database is the trusted one. */
   | 'same'
-  /** Something that was acknowledged is missing. */
+  /** An acknowledged change is missing. */
   | 'lost'
-  /** Another database, which has everything that this instance acknowledged. */
+  /** A different database that has every change acknowledged by this instance. */
   | 'moved'
-  /** Another database, and this instance remembers nothing that could tell. */
+  /** A different database, and this instance remembers nothing to compare with. */
   | 'unknown';
 
-/** Compares facts with what was remembered before they were read. */
+/** Compares the facts with what was remembered before they were read. */
 export function compareWithMemory(facts: Facts, memory: Memory | null): Finding {
   const { number, position, identified } = facts;
   if (number === null) return memory === null ? 'first' : 'lost';
@@ -59,7 +59,7 @@ export function compareWithMemory(facts: Facts, memory: Memory | null): Finding 
 
 const IS_RESTORE = "r.kind IN ('detected', 'declared')";
 
-/** Tables and views of restores in one schema, in the transaction of a client. */
+/** Access to the restore tables and views of one schema, in the transaction of a client. */
 export class RestoreRecords {
   readonly #client: pg.ClientBase | pg.Pool;
   readonly #schema: string;
@@ -69,7 +69,7 @@ export class RestoreRecords {
     this.#schema = schema;
   }
 
-  /** Until the transaction ends nobody else writes an entry. */
+  /** Prevents other instances from writing an entry until the transaction ends. */
   async lock(): Promise<void> {
     await this.#run('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', `restores of ${this.#schema}`);
   }
@@ -84,7 +84,7 @@ export class RestoreRecords {
       id,
       memory?.number ?? 0,
     );
-    if (facts === undefined) throw new Error('the database always says what it is');
+    if (facts === undefined) throw new Error('the database identity is missing');
     return { ...facts, position: facts.position === null ? null : Number(facts.position) };
   }
 
@@ -95,15 +95,15 @@ export class RestoreRecords {
        FROM ${this.#table('restore')} RETURNING number`,
       kind,
     );
-    if (entry === undefined) throw new Error('an insert answers its row');
+    if (entry === undefined) throw new Error('the insert returned no row');
     return entry.number;
   }
 
   /**
-   * Says that the instance is there, making its row when it is missing. Takes other instances that were silent for a minute for ended: to
-   * acknowledge anything they have to register again. Their changes were committed before this transaction, so counting up the own
-   * position proves them too. Answers the position. The rows of silent instances are kept for a year: one that was only cut off from the
-   * database comes back with its memory, and takes a missing row for a lost change.
+   * Registers the instance, creating its row if missing, and returns its position. Marks other instances that were silent for a
+   * minute as ended; they must register again before they acknowledge anything. Their changes were committed before this
+   * transaction, so incrementing our own position proves them too. Rows of silent instances are kept for a year: an instance that
+   * was cut off from the database would take a missing row for a lost change.
    */
   async register(id: string, atLeast: number): Promise<number> {
     const ended = await this.#run(
@@ -129,7 +129,7 @@ export class RestoreRecords {
     return Number(row?.position);
   }
 
-  /** Says that everything the instance acknowledged is here. Answers whether every instance that is here has said so. */
+  /** Records that every change acknowledged by this instance is present. Returns whether all registered instances have done so. */
   async vouch(id: string): Promise<boolean> {
     const identity = `(SELECT identity FROM ${this.#table('present_database')})`;
     await this.#run(`UPDATE ${this.#table('instance')} SET vouched_for = ${identity} WHERE id = $1`, id);
@@ -139,13 +139,13 @@ export class RestoreRecords {
     return row?.all === true;
   }
 
-  /** Whether any other instance could still vouch. */
+  /** Whether another instance could still confirm. */
   async hasOthers(id: string): Promise<boolean> {
     const text = `SELECT 1 AS found FROM ${this.#table('instance')} WHERE id <> $1 AND NOT ended LIMIT 1`;
     return (await this.#run(text, id)) !== undefined;
   }
 
-  /** Counts the own row up; null when it is missing or ended. */
+  /** Increments this instance's position; null if its row is missing or ended. */
   async countUp(id: string): Promise<number | null> {
     const row = await this.#run<{ position: string }>(
       `UPDATE ${this.#table('instance')} SET position = position + 1, seen_at = statement_timestamp()
@@ -159,7 +159,7 @@ export class RestoreRecords {
     await this.#run(`UPDATE ${this.#table('instance')} SET ended = true, stopped = true WHERE id = $1`, id);
   }
 
-  /** The latest, or the one of that number. */
+  /** Returns the latest restore, or the one with the given number. */
   async findRestore(number: number | null = null): Promise<Restore | null> {
     const restore = await this.#run<Restore>(
       `SELECT r.number, r.at, r.kind,

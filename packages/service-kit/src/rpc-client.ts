@@ -17,46 +17,43 @@ import { channelCredentials, type TlsFiles } from './rpc-tls.ts';
 import type { ServiceTokenSource } from './service-token.ts';
 
 export interface RpcChannelOptions {
-  /** `host:port`, or a gRPC name such as `dns:///consent:7002`, whose addresses are balanced over. */
+  /** `host:port`, or a gRPC name such as `dns:///consent:7002`; calls are balanced over its addresses. */
   readonly address: string;
-  /** Name of the service that is called: the audience of the service token. */
+  /** Name of the called service, used as audience of the service token. */
   readonly audience: string;
   readonly tokens: ServiceTokenSource;
-  /**
-   * For calls that say nothing else, in milliseconds. Every call has a deadline, which is never later than that of the call
-   * it is made for.
-   */
+  /** Default timeout of a call, in milliseconds. Every call has a deadline, at most that of the call it is made for. */
   readonly deadlineMs: number;
   readonly tls?: TlsFiles;
 }
 
-/** A connection to one other service, which the typed clients of its services share. */
+/** A connection to another service, shared by the typed clients of its rpc services. */
 export interface RpcChannel extends Disposable {
-  /** A typed client; its calls reject with AppError alone, the callee's reason restored. */
+  /** Returns a typed client. Its calls reject only with AppError, with the callee's reason restored. */
   client<Service extends DescService>(service: Service): Client<Service>;
 }
 
-/** What the callee's answer, or its refusal, takes on the way back. */
+/** Time reserved for the callee's response to travel back. */
 const HOP_MARGIN_MS = 20;
 
 const CHANNEL_OPTIONS = {
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
-  // The library's own 30 s would keep a replica that moved to another address unreachable for as long.
+  // The default of 30 s would leave a replica that changed its address unreachable for that long.
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
-  // Who balances and how is decided here, not by a TXT record.
+  // Load balancing is configured here, not by a TXT record.
   'grpc.service_config_disable_resolution': 1,
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 3_000,
   'grpc.max_receive_message_length': 16 * 1024 * 1024,
-  // Two channels of one process to the same address must not share a connection that one of them closes.
+  // Two channels of one process to one address must not share a connection, because one of them may close it.
   'grpc.use_local_subchannel_pool': 1,
-  // Books that the library keeps of every call, and that nobody reads.
+  // Disables per-call statistics that nothing reads.
   'grpc.enable_channelz': 0,
 };
 
-/** Opens a channel; it connects when first used, and again by itself whenever the other side comes back. */
+/** Opens a channel. It connects on first use and reconnects automatically. */
 export function openRpcChannel(options: RpcChannelOptions): RpcChannel {
   const grpc = new GrpcClient(options.address, channelCredentials(options.tls), CHANNEL_OPTIONS);
   const transport = createGrpcTransport(grpc, options);
@@ -80,16 +77,18 @@ function createGrpcTransport(grpc: GrpcClient, options: RpcChannelOptions): Tran
   };
 }
 
-/** The limit, or what the own caller's deadline leaves of it. Throws `unavailable` when that is nothing. */
+/**
+ * The limit, or the remaining time of the current caller's deadline if that is shorter. Throws `unavailable` when no time is left.
+ */
 function toTimeLeft(limitMs: number): number {
   const deadline = currentDeadline();
   if (deadline === undefined) return limitMs;
   const leftMs = Math.min(limitMs, deadline.remainingMs() - HOP_MARGIN_MS);
   if (leftMs > 0) return leftMs;
-  throw unavailable(new Error('the caller waits no more: nothing is asked of another service'));
+  throw unavailable(new Error('the caller stopped waiting: no other service is called'));
 }
 
-/** Plain objects are what hot paths pass; a Headers object made for each of them would cost more than the rest. */
+/** Hot paths pass plain objects, because creating a Headers object for each call is expensive. */
 function toPairs(header: Parameters<Transport['unary']>[3]): Iterable<[string, string]> {
   if (header === undefined) return [];
   const plain = Object.getPrototypeOf(header) === Object.prototype;
@@ -128,7 +127,7 @@ function call<I extends DescMessage, O extends DescMessage>(
   });
 }
 
-/** The answer as Connect's types want it. Our rpcs carry nothing in headers and trailers, so these are made when asked for. */
+/** The response in the form of Connect's types. Our rpcs use no response headers or trailers, so these are created on demand. */
 class GrpcResponse<I extends DescMessage, O extends DescMessage> implements UnaryResponse<I, O> {
   readonly stream = false;
   readonly service: DescService;

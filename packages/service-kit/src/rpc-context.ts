@@ -6,7 +6,7 @@ import { AppError, unauthorized } from './errors.ts';
 import { ASSERTION_METADATA, SESSION_METADATA } from './metadata-keys.ts';
 import type { SessionVerifier } from './session.ts';
 
-/** The person's session JWT that came along; throws `unauthorized` without one. */
+/** The person's session JWT sent with the call. Throws `unauthorized` without one. */
 export function sessionOf(context: HandlerContext): string {
   const session = findHeader(context, SESSION_METADATA);
   if (session === null || session === '') throw unauthorized(`${SESSION_METADATA} is missing`);
@@ -20,22 +20,22 @@ export function createUserOf(verifySession: SessionVerifier): UserOf {
   return async (context) => (await verifySession(sessionOf(context))).userId;
 }
 
-/** The access assertion that came along; throws `internal` without one: the calling service must send it. */
+/** The access assertion sent with the call. Throws `internal` without one, because the calling service must send it. */
 export function assertionOf(context: HandlerContext): string {
   const assertion = findHeader(context, ASSERTION_METADATA);
   if (assertion !== null && assertion !== '') return assertion;
   throw new AppError('internal', '', { cause: new Error(`${ASSERTION_METADATA} is missing`) });
 }
 
-/** A request header; null when it was not sent. Over gRPC it is read where it is, without making a Headers object. */
+/** A request header; null when absent. Over gRPC it is read without creating a Headers object. */
 export function findHeader(context: HandlerContext, name: string): string | null {
   return context instanceof GrpcHandlerContext ? context.findMetadata(name) : context.requestHeader.get(name);
 }
 
-/** Longest that a call without a deadline is worked for. */
+/** Time limit for a call without a deadline. */
 const DEFAULT_DEADLINE_MS = 30_000;
 
-/** How long the caller waits. */
+/** The deadline of the call. */
 export function deadlineOf(context: HandlerContext): Deadline {
   if (context instanceof GrpcHandlerContext) return context.deadline;
   const deadline = new Deadline(context.timeoutMs() ?? DEFAULT_DEADLINE_MS);
@@ -43,7 +43,7 @@ export function deadlineOf(context: HandlerContext): Deadline {
   return deadline;
 }
 
-/** Connect's handler context over a grpc-js call; made lazily, since most calls need two headers and nothing else. */
+/** Connect's handler context for a grpc-js call. Its parts are created on demand, since most calls need only two headers. */
 export class GrpcHandlerContext implements HandlerContext {
   readonly service: DescService;
   readonly method: DescMethod;
@@ -110,7 +110,7 @@ export class GrpcHandlerContext implements HandlerContext {
     return this.deadline.remainingMs();
   }
 
-  /** The caller has given up, its deadline has passed, or the call is over. */
+  /** Called when the caller has given up, the deadline has passed, or the call is over. */
   cancel(): void {
     this.#isCancelled = true;
     this.deadline.end();

@@ -10,7 +10,7 @@ import {
 import { StatusSchema } from '@phds/contracts/phds/common/v1/status_pb';
 import { AppError, type Reason, unavailable } from './errors.ts';
 
-/** One total table: each reason's name on the wire and its gRPC status code (the same numbers as Connect's). */
+/** The wire reason and gRPC status code of each reason (Connect uses the same numbers). */
 const WIRE: Readonly<Record<Reason, readonly [WireReason, status]>> = {
   internal: [WireReason.INTERNAL, status.INTERNAL],
   unavailable: [WireReason.UNAVAILABLE, status.UNAVAILABLE],
@@ -39,8 +39,8 @@ const REASON_OF = new Map<WireReason, Reason>(
   Object.entries(WIRE).map(([reason, [wire]]) => [wire, reason as Reason]),
 );
 
-// Errors travel in trailers, of which an HTTP/2 client takes 64 KiB: more ends the connection, with every other call on it. Texts
-// may quote what a caller sent, and each character can take nine bytes there.
+// Errors are sent in trailers. An HTTP/2 client accepts 64 KiB of trailers; more would end the connection with all its calls. Texts
+// may quote the caller, and each character can take nine bytes.
 const MAX_MESSAGE = 500;
 const MAX_PARAMETER = 64;
 const MAX_VIOLATIONS = 20;
@@ -60,7 +60,7 @@ function toDetail(error: AppError): ErrorDetail {
   });
 }
 
-/** The text, or its beginning; never half of a surrogate pair, which gRPC cannot encode. */
+/** Truncates the text without splitting a surrogate pair, which gRPC cannot encode. */
 function clip(text: string, length: number): string {
   return (text.length > length ? `${text.slice(0, length - 1)}…` : text).toWellFormed();
 }
@@ -73,7 +73,7 @@ function fromDetail(detail: ErrorDetail): AppError {
   });
 }
 
-/** The error as the Connect protocol sends it. */
+/** Encodes the error for the Connect protocol. */
 export function toConnectError(error: AppError): ConnectError {
   const code = WIRE[error.reason][1] as number as Code;
   return new ConnectError(error.message, code, undefined, [
@@ -81,7 +81,7 @@ export function toConnectError(error: AppError): ConnectError {
   ]);
 }
 
-/** The error as gRPC sends it: status and `grpc-status-details-bin`. */
+/** Encodes the error for gRPC: status and `grpc-status-details-bin`. */
 export function toGrpcError(error: AppError): { code: status; details: string; metadata: Metadata } {
   const code = WIRE[error.reason][1];
   const detail = toDetail(error);
@@ -95,19 +95,19 @@ export function toGrpcError(error: AppError): { code: status; details: string; m
   return { code, details: detail.message, metadata };
 }
 
-/** What grpc-js says of calls whose connection ended under them. Our servers always send details, so they never said it. */
+/** grpc-js's message for calls whose connection ended. Our servers always send details, so the message is not theirs. */
 const CONNECTION_LOST = 'Received RST_STREAM';
 
-/** What grpc-js says of messages over a limit, ours and the callee's. Sent again, they would be no smaller. */
+/** grpc-js's message when a message exceeds a limit of either side. A retry would fail too. */
 const TOO_LARGE = /^Received message .*larger than/;
 
-/** The AppError behind a failed call; without details only "does not answer" and "something else" can be told apart. */
+/** The AppError of a failed call. Without details, only connection failures can be told from other errors. */
 export function fromGrpcError(error: ServiceError): AppError {
   const [bytes] = error.metadata?.get('grpc-status-details-bin') ?? [];
   const detail = bytes instanceof Buffer ? findDetail(bytes) : undefined;
   if (detail !== undefined) return fromDetail(detail);
   if (error.code === status.RESOURCE_EXHAUSTED && TOO_LARGE.test(error.details)) {
-    return new AppError('internal', 'A message is larger than the services take.', { cause: error });
+    return new AppError('internal', 'A message exceeds the size limit of the services.', { cause: error });
   }
   const away = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.RESOURCE_EXHAUSTED, status.CANCELLED];
   const isAway = away.includes(error.code) || error.details?.startsWith(CONNECTION_LOST) === true;

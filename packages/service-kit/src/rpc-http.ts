@@ -10,13 +10,13 @@ import type { TlsFiles } from './rpc-tls.ts';
 
 const DRAIN_LIMIT_MS = 5_000;
 
-/** Limits of every request. */
+/** Limits for every request. */
 export interface HttpLimits {
   readonly maxMessageBytes: number;
   readonly maxDeadlineMs: number;
 }
 
-/** A port for orchestrators, which have no certificate: /livez says that the process runs, /readyz that it can do its work. */
+/** A port for orchestrators, which have no client certificate. /livez reports that the process runs, /readyz that it can work. */
 export function createProbeServer(health: () => Promise<boolean>, { maxDeadlineMs }: HttpLimits): HttpServer {
   return createServer({ requestTimeout: maxDeadlineMs }, async ({ url }, response) => {
     if (url === '/livez') response.writeHead(200).end();
@@ -25,7 +25,7 @@ export function createProbeServer(health: () => Promise<boolean>, { maxDeadlineM
   });
 }
 
-/** Serves the rpcs in the Connect protocol over HTTP/1.1 (curl and JSON); with `tls` as gRPC does, to callers with a certificate alone. */
+/** Serves the rpcs in the Connect protocol over HTTP/1.1 (curl and JSON). With `tls`, callers need a certificate as for gRPC. */
 export function createConnectServer(
   services: readonly RpcService[],
   tls: TlsFiles | undefined,
@@ -60,7 +60,7 @@ function connectHandlers(handlers: ReadonlyMap<string, UnaryHandler>): Partial<S
   return implementation as unknown as Partial<ServiceImpl<DescService>>;
 }
 
-/** Opens the port and answers its number; 0 picks a free one. */
+/** Opens the port and returns its number; 0 picks a free one. */
 export function listenHttp(server: HttpServer, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -71,7 +71,7 @@ export function listenHttp(server: HttpServer, host: string, port: number): Prom
   });
 }
 
-/** Lets requests in flight finish, for a limited time. */
+/** Waits a limited time for requests in progress, then closes. */
 export function closeHttp(server: HttpServer): Promise<void> {
   return new Promise((resolve) => {
     const limit = setTimeout(() => server.closeAllConnections(), DRAIN_LIMIT_MS);

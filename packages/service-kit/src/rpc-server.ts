@@ -23,15 +23,15 @@ const HTTP_LIMITS = { maxMessageBytes: MAX_MESSAGE_BYTES, maxDeadlineMs: MAX_DEA
 const HEALTH_INTERVAL_MS = 2_000;
 const DRAIN_LIMIT_MS = 5_000;
 
-/** More than any caller can start. */
+/** More than any caller can reach. */
 const RESETS = 1_000_000;
 
 const SERVER_OPTIONS = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-  // Callers look the name up again when a connection ends, and only then do they find replicas added since.
+  // Callers resolve the name again only when a connection ends, which is how they find new replicas.
   'grpc.max_connection_age_ms': 120_000,
   'grpc.max_connection_age_grace_ms': MAX_DEADLINE_MS,
-  // Books that the library keeps of every call, and that nobody reads.
+  // Disables per-call statistics that nothing reads.
   'grpc.enable_channelz': 0,
 };
 
@@ -40,19 +40,19 @@ export interface RpcServerOptions {
   readonly verifyCaller: ServiceTokenVerifier;
   readonly log: Logger;
   readonly host: string;
-  /** gRPC; 0 picks a free port. */
+  /** gRPC port; 0 picks a free one. */
   readonly rpcPort: number;
-  /** /livez and /readyz in plain HTTP, and nothing else; null opens none. */
+  /** Port of /livez and /readyz in plain HTTP; null for none. */
   readonly probePort: number | null;
-  /** The rpcs in the Connect protocol over HTTP/1.1 (curl and JSON); null opens none. */
+  /** Port of the Connect protocol over HTTP/1.1 (curl and JSON); null for none. */
   readonly connectPort: number | null;
-  /** Whether the service can do its work now; grpc.health.v1 and /readyz answer it. */
+  /** Whether the service can work now; reported by grpc.health.v1 and /readyz. */
   readonly health: () => Promise<boolean>;
-  /** For every port that serves an rpc. */
+  /** Applies to every port that serves rpcs. */
   readonly tls?: TlsFiles;
 }
 
-/** The ports that are open; null where none was asked for. */
+/** The open ports; null for those not requested. */
 export interface RpcPorts {
   readonly rpcPort: number;
   readonly probePort: number | null;
@@ -61,7 +61,10 @@ export interface RpcPorts {
 
 export interface RpcServer extends RpcPorts, AsyncDisposable {}
 
-/** Serves the rpcs over gRPC, and in the Connect protocol where asked for, with probes; disposing lets calls in flight finish. */
+/**
+ * Serves the rpcs over gRPC, and over the Connect protocol if requested, together with probes. Disposal waits for calls in
+ * progress.
+ */
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const services = options.services.map((build) => build(options));
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
@@ -115,7 +118,7 @@ function mountGrpc(server: Server, { descriptor, handlers }: RpcService): void {
 function unaryCall(method: DescMethodUnary, handler: UnaryHandler): handleUnaryCall<object, object> {
   return (call, callback) => {
     if (call.request === UNREADABLE)
-      return callback(toGrpcError(invalidRequest('request', 'is no such message')));
+      return callback(toGrpcError(invalidRequest('request', 'is not a valid message')));
     const context = new GrpcHandlerContext(method, call.metadata, call.getDeadline());
     call.on('cancelled', () => context.cancel());
     handler(call.request as never, context).then(
@@ -125,7 +128,7 @@ function unaryCall(method: DescMethodUnary, handler: UnaryHandler): handleUnaryC
   };
 }
 
-/** Stands for bytes that are no message. grpc-js would answer them with INTERNAL, as if the service had failed. */
+/** Stands for bytes that cannot be decoded. grpc-js itself would answer INTERNAL, as if the service had failed. */
 const UNREADABLE = Object.freeze({});
 
 function decode(schema: DescMessage, bytes: Buffer): object {
@@ -136,16 +139,17 @@ function decode(schema: DescMessage, bytes: Buffer): object {
   }
 }
 
-/** grpc-js insists on a Buffer; this is a view, not a copy. */
+/** grpc-js requires a Buffer; this creates a view without copying. */
 function encode(schema: DescMessage, message: object): Buffer {
   const bytes = toBinary(schema, create(schema, message as Record<string, unknown>));
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /**
- * Lets callers give up on as many calls as they like. Node's HTTP/2 server ends a connection after a thousand resets, and 33 a second
- * (CVE-2023-44487): when something hangs, deadlines reset that many, and every other call of the connection would fail with them.
- * Who gets this far is a service of ours. grpc-js has no option for it and hands these to `http2.createServer`; a test holds that.
+ * Allows callers to cancel any number of calls. Node's HTTP/2 server ends a connection after a burst of a thousand resets, or more
+ * than 33 a second (CVE-2023-44487). When a dependency hangs, deadlines cause that many resets, and all other calls of the
+ * connection would fail. Only our own services reach this port. grpc-js has no option for the limits, but passes its options to
+ * `http2.createServer`; a test verifies this.
  */
 function tolerateResets(server: Server): void {
   const { commonServerOptions } = server as unknown as { commonServerOptions: ServerOptions };
@@ -160,7 +164,7 @@ function bindGrpc(server: Server, { host, rpcPort, tls }: RpcServerOptions): Pro
   });
 }
 
-/** Asks the service at an interval, since grpc.health.v1 is told rather than asked. */
+/** Polls the service's health, because grpc.health.v1 has to be told of changes. */
 function watchHealth(health: HealthImplementation, check: () => Promise<boolean>) {
   const update = async () => {
     const ok = await check().catch(() => false);

@@ -6,7 +6,7 @@ import type { Logger } from './log.ts';
 import { deadlineOf, findHeader } from './rpc-context.ts';
 import type { ServiceTokenVerifier } from './service-token.ts';
 
-/** The callers each rpc admits; every rpc is listed, and an empty list admits nobody. */
+/** The admitted callers of each rpc. Every rpc must be listed; an empty list admits nobody. */
 export type Admitted<Service extends DescService> = {
   readonly [Rpc in keyof Service['method']]: readonly string[];
 };
@@ -17,10 +17,10 @@ export interface RpcService {
   readonly handlers: ReadonlyMap<string, UnaryHandler>;
 }
 
-/** One guarded unary rpc; rejects with AppError alone. */
+/** One guarded unary rpc. It rejects only with AppError. */
 export type UnaryHandler = (request: never, context: HandlerContext) => Promise<object>;
 
-/** Ties a service to its implementation and to the callers that each rpc admits. */
+/** Combines a service with its implementation and the admitted callers of each rpc. */
 export function implement<Service extends DescService>(
   descriptor: Service,
   implementation: ServiceImpl<Service>,
@@ -39,7 +39,7 @@ export function implement<Service extends DescService>(
   });
 }
 
-/** What stands before every rpc, on either wire. */
+/** The checks in front of every rpc, on either protocol. */
 export interface RpcGuard {
   readonly verifyCaller: ServiceTokenVerifier;
   readonly log: Logger;
@@ -67,7 +67,9 @@ async function admit(context: HandlerContext, callers: readonly string[], guard:
   if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
 }
 
-/** When a service behind does not admit this one, the keys of the two do not fit: nothing that our own caller can mend. */
+/**
+ * If another service rejects our service token, the keys are misconfigured. Our own caller cannot fix that, so it gets `internal`.
+ */
 function toOwnError(error: unknown): AppError {
   const appError = toAppError(error);
   return appError.reason === 'caller_not_admitted'
@@ -75,7 +77,7 @@ function toOwnError(error: unknown): AppError {
     : appError;
 }
 
-/** Faults are logged here and nowhere else; refusals are the caller's business and only leave a trace at debug. */
+/** Logs faults as errors, here and nowhere else. Refusals are caused by the caller and logged at debug level only. */
 function report(appError: AppError, context: HandlerContext, log: Logger): AppError {
   const rpc = `${context.service.typeName}/${context.method.name}`;
   const { reason } = appError;
@@ -86,10 +88,10 @@ function report(appError: AppError, context: HandlerContext, log: Logger): AppEr
   return appError;
 }
 
-/** Whether somebody has to mend something: code, or keys that do not fit each other. What is away comes back by itself. */
+/** Whether somebody has to fix something: code, or mismatched keys. Unavailable dependencies are excluded. */
 function isFault({ reason, cause }: AppError): boolean {
   if (reason === 'internal') return true;
-  // A token that does not verify is signed with a wrong key, or clocks are apart; without one, the caller is a stranger.
+  // A token that does not verify has a wrong key or a wrong clock. Without a token, the caller is simply not one of our services.
   if (reason === 'caller_not_admitted') return cause !== undefined;
   return (
     reason === 'access_not_recorded' &&

@@ -1,13 +1,13 @@
 import { ChannelCredentials, ServerCredentials } from '@grpc/grpc-js';
 
-/** PEM texts that switch mutual TLS on between services. */
+/** PEM texts that enable mutual TLS between services. */
 export interface TlsFiles {
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
 }
 
-/** The TLS settings of a configuration; all three or none. */
+/** The TLS settings of a configuration; all three or none must be set. */
 export function toTlsFiles(config: {
   readonly TLS_CA?: string | undefined;
   readonly TLS_CERT?: string | undefined;
@@ -16,7 +16,7 @@ export function toTlsFiles(config: {
   const { TLS_CA: ca, TLS_CERT: cert, TLS_KEY: key } = config;
   if (ca === undefined && cert === undefined && key === undefined) return undefined;
   if (ca === undefined || cert === undefined || key === undefined) {
-    throw new Error('TLS_CA, TLS_CERT and TLS_KEY go together');
+    throw new Error('TLS_CA, TLS_CERT and TLS_KEY must be set together');
   }
   return { ca, cert, key };
 }

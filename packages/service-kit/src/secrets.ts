@@ -2,7 +2,7 @@ import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { base62 } from './ids.ts';
 
-/** Prefixes of the four kinds of secret (contract section 1); a leaked one can be told apart by a scanner. */
+/** Prefixes of the four kinds of secret (contract section 1), by which scanners recognise leaked ones. */
 const PREFIX = {
   client_secret: 'phds_cs_',
   authorization_code: 'phds_ac_',
@@ -17,24 +17,24 @@ const ENTROPY_DIGITS = 43;
 const CHECKSUM_DIGITS = 6;
 const BODY = new RegExp(`^[0-9A-Za-z]{${ENTROPY_DIGITS + CHECKSUM_DIGITS}}$`);
 
-/** A new secret: prefix, 256 random bits in base62, and a 6-digit CRC-32 of what precedes it. */
+/** Generates a secret: prefix, 256 random bits in base62, and a 6-digit CRC-32 of these. */
 export function newSecret(kind: SecretKind): string {
   return formatSecret(kind, randomBytes(ENTROPY_BYTES));
 }
 
-/** The secret made of the given 32 bytes. */
+/** Formats 32 given bytes as a secret. */
 export function formatSecret(kind: SecretKind, entropy: Uint8Array): string {
   if (entropy.length !== ENTROPY_BYTES) throw new RangeError(`a secret takes ${ENTROPY_BYTES} bytes`);
   const head = PREFIX[kind] + base62(entropy);
   return head + checksum(head);
 }
 
-/** A secret that follows from a key and an input, so that a repeat makes the same one (HMAC-SHA-256, RFC 2104). */
+/** Derives a secret from a key and an input, so that repeating a request yields the same one (HMAC-SHA-256, RFC 2104). */
 export function deriveSecret(kind: SecretKind, key: Uint8Array, label: string, input: string): string {
   return formatSecret(kind, createHmac('sha256', key).update(`${label}\0${input}`).digest());
 }
 
-/** Whether a text is a well-formed secret of this kind; refuses typos and other kinds before any look-up. */
+/** Whether a text is a well-formed secret of this kind. Rejects typos and other kinds without a look-up. */
 export function isSecret(kind: SecretKind, text: string): boolean {
   const prefix = PREFIX[kind];
   if (!text.startsWith(prefix) || !BODY.test(text.slice(prefix.length))) return false;
@@ -42,7 +42,7 @@ export function isSecret(kind: SecretKind, text: string): boolean {
   return text.slice(-CHECKSUM_DIGITS) === checksum(head);
 }
 
-/** SHA-256 of the UTF-8 text: all that is ever stored of a secret (interface.md 5.6). */
+/** SHA-256 of the UTF-8 text. Only this hash of a secret is ever stored (interface.md 5.6). */
 export function sha256(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }

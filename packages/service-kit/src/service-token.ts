@@ -4,17 +4,20 @@ import { type Clock, systemClock } from './clock.ts';
 import { AppError } from './errors.ts';
 import { parseKeySet, parsePrivateKey, SIGNATURE_ALGORITHM } from './keys.ts';
 
-/** Of a token, from its issue to its end: a verifier refuses whatever would live longer. */
+/** Lifetime of a token; verifiers reject longer-lived ones. */
 const LIFETIME_SECONDS = 300;
-/** How far the clock of a caller may be ahead of the verifier's. */
+/** How far a caller's clock may be ahead of the verifier's. */
 const ISSUED_AHEAD_SECONDS = 60;
 const RENEW_BEFORE_SECONDS = 60;
 const TOKEN_TYPE = 'service+jwt';
 
-/** The token that proves to `audience` which service is calling. */
+/** Returns a token that proves to `audience` which service is calling. */
 export type ServiceTokenSource = (audience: string) => Promise<string>;
 
-/** Signs this service's tokens: EdDSA, 5 minutes, one per callee, kept until a minute before it ends or until the clock goes back. */
+/**
+ * Creates this service's tokens: EdDSA, 5 minutes, one for each callee. A token is reused until a minute before it expires or until
+ * the clock goes back.
+ */
 export function createServiceTokenSource(options: {
   readonly service: string;
   readonly privateKeyPem: string;
@@ -26,7 +29,7 @@ export function createServiceTokenSource(options: {
   return (audience) => {
     const now = Math.floor(clock.now().getTime() / 1000);
     const cached = cache.get(audience);
-    // A token of a clock that was ahead would be refused as issued in the future.
+    // A token issued while the clock was ahead would be rejected as issued in the future.
     if (cached !== undefined && cached.issuedAt <= now && now < cached.renewAt) return cached.token;
     const token = key.then((privateKey) =>
       new SignJWT()
@@ -43,12 +46,12 @@ export function createServiceTokenSource(options: {
   };
 }
 
-/** Answers the calling service's name, or throws `caller_not_admitted`. */
+/** Returns the calling service's name, or throws `caller_not_admitted`. */
 export type ServiceTokenVerifier = (token: string) => Promise<string>;
 
 /**
- * Verifies tokens addressed to `service`, of a life of 5 minutes at most and issued by now. A token is verified once and remembered
- * until it ends.
+ * Verifies tokens addressed to `service` that live at most 5 minutes and were not issued in the future. Verified tokens are cached
+ * until they expire.
  */
 export function createServiceTokenVerifier(options: {
   readonly service: string;
@@ -73,7 +76,7 @@ export function createServiceTokenVerifier(options: {
       const { exp = 0, iat = 0 } = payload;
       if (exp - iat > LIFETIME_SECONDS) throw new Error('lives too long');
       if (iat > clock.now().getTime() / 1000 + ISSUED_AHEAD_SECONDS) throw new Error('issued in the future');
-      // The key decides who calls: a service cannot speak for another with its own key.
+      // The caller is identified by its key, so no service can impersonate another.
       const caller = protectedHeader.kid;
       if (caller === undefined || payload.iss !== caller || payload.sub !== caller) throw new Error('issuer');
       verified.set(token, { caller, expiresAt: exp * 1000 });

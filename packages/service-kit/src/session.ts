@@ -4,7 +4,7 @@ import { unauthorized, unavailable } from './errors.ts';
 import { parseKeySet } from './keys.ts';
 import { isUserId } from './user-id.ts';
 
-/** `typ` of a session JWT; no other token of ours or of the identity provider passes as one. */
+/** `typ` of a session JWT, which prevents other tokens from being accepted as sessions. */
 export const SESSION_TOKEN_TYPE = 'session+jwt';
 
 const MAX_LENGTH = 4_096;
@@ -23,10 +23,13 @@ export interface SessionVerifierOptions {
   readonly clock?: Clock;
 }
 
-/** Verifies a session JWT; throws `unauthorized` for every cause, `unavailable` when the keys cannot be fetched. */
+/** Verifies a session JWT. Throws `unauthorized` for every invalid session, and `unavailable` when the keys cannot be fetched. */
 export type SessionVerifier = (jwt: string) => Promise<Session>;
 
-/** Verifies sessions of the identity provider (contract section 5): issuer, audience, `typ`, ES256 or EdDSA, expiry, subject. */
+/**
+ * Creates a verifier of the identity provider's sessions (contract section 5): issuer, audience, `typ`, ES256 or EdDSA, expiry,
+ * subject.
+ */
 export function createSessionVerifier(options: SessionVerifierOptions): SessionVerifier {
   const { issuer, audience, clock = systemClock } = options;
   const keys = keySource(options.jwks);
@@ -41,9 +44,9 @@ export function createSessionVerifier(options: SessionVerifierOptions): SessionV
         requiredClaims: ['exp', 'sub'],
         currentDate: clock.now(),
       });
-      // The library checks that there is a subject, not what it is.
+      // jose only checks that a subject exists.
       const userId: unknown = payload.sub;
-      if (!isUserId(userId)) throw unauthorized('the subject cannot be a user id');
+      if (!isUserId(userId)) throw unauthorized('the subject is not a valid user id');
       return { userId, expiresAt: new Date((payload.exp ?? 0) * 1000) };
     } catch (error) {
       if (isKeySourceFailure(error)) throw unavailable(error);
@@ -57,7 +60,7 @@ function keySource(jwks: string): JWTVerifyGetKey {
   return createRemoteJWKSet(new URL(jwks), { timeoutDuration: 2_000, cooldownDuration: 5_000 });
 }
 
-/** jose reports an unreachable JWKS as a timeout, its generic error, or whatever fetch threw. */
+/** jose reports an unreachable JWKS as a timeout, as its generic error, or as the error of fetch. */
 function isKeySourceFailure(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout) return true;
   if (error instanceof errors.JOSEError) return error.code === 'ERR_JOSE_GENERIC';

@@ -34,14 +34,14 @@ function setUp() {
   };
 }
 
-test('says the same after the hop, with and without a data window', async () => {
+test('an assertion is unchanged after the hop, with and without a data window', async () => {
   const { sign, verify } = setUp();
   expect(await verify(await sign(assertion))).toEqual(assertion);
   const unbounded = { ...assertion, dataFrom: null };
   expect(await verify(await sign(unbounded))).toEqual(unbounded);
 });
 
-test.each([false, true])('is stale after 60 seconds (remembered before: %s)', async (remembered) => {
+test.each([false, true])('an assertion is stale after 60 seconds (cached before: %s)', async (remembered) => {
   const { sign, verify, advance } = setUp();
   const jwt = await sign(assertion);
   if (remembered) await verify(jwt);
@@ -51,7 +51,7 @@ test.each([false, true])('is stale after 60 seconds (remembered before: %s)', as
   await expect(async () => verify(jwt)).rejects.toMatchObject({ reason: 'assertion_stale' });
 });
 
-test('changed by a single character it is a fault of ours', async () => {
+test('an assertion with a single changed character is an internal error', async () => {
   const { sign, verify } = setUp();
   const jwt = await sign(assertion);
   const [header, payload = '', signature] = jwt.split('.');

@@ -8,7 +8,7 @@ const EVENTS = ['response', 'data', 'end', 'close', 'wantTrailers', 'aborted'];
 const countListeners = (stream: Http2Stream) =>
   EVENTS.reduce((sum, event) => sum + stream.listenerCount(event), 0);
 
-test.each(['answered', 'reset'])('a closed stream that was %s holds no listener', async (end) => {
+test.each(['answered', 'reset'])('a closed stream that was %s has no listeners left', async (end) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const accepted = once(server, 'stream');
@@ -32,7 +32,7 @@ test.each(['answered', 'reset'])('a closed stream that was %s holds no listener'
     await Promise.all([told, toldServer]);
     expect(countListeners(sent)).toBe(0);
     expect(countListeners(received)).toBe(0);
-    // What comes late ends nothing.
+    // A late error does not end the process.
     expect(sent.emit('error', new Error('late'))).toBe(true);
   } finally {
     session.close();

@@ -22,13 +22,13 @@ function problemsOf(env: NodeJS.ProcessEnv): string {
 }
 
 describe('readConfig', () => {
-  test('types what is given, fills in what is not, and freezes the result', () => {
+  test('parses given settings, fills in defaults, and freezes the result', () => {
     const config = readConfig(schema, { SECRET: 'longenough', PORT: '1' });
     expect(config).toEqual({ PORT: 1, SIZE: 5, PEER: 'localhost:1', SECRET: 'longenough' });
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  test('takes an empty setting for a missing one', () => {
+  test('treats an empty setting as missing', () => {
     expect(readConfig(schema, { SECRET: 'longenough', SIZE: '' }).SIZE).toBe(5);
   });
 
@@ -38,7 +38,7 @@ describe('readConfig', () => {
     expect(readConfig(schema, { SECRET_FILE: file }).SECRET).toBe('from-a-file');
   });
 
-  test('names every bad setting at once and shows no value', () => {
+  test('names every invalid setting at once without showing a value', () => {
     const message = problemsOf({ SECRET: 'short', SIZE: '99', PORT: 'http', PEER: 'nowhere' });
     for (const key of ['SECRET', 'SIZE', 'PORT', 'PEER']) expect(message).toContain(`${key}:`);
     for (const value of ['short', '99', 'http', 'nowhere']) expect(message).not.toContain(value);
@@ -53,19 +53,19 @@ describe('readConfig', () => {
     expect(readConfig(timed, {}).PAUSE_MS).toBe(1_000);
   });
 
-  test('refuses a setting given twice, and a file that is not there', () => {
+  test('refuses a setting given twice, and a file that does not exist', () => {
     expect(problemsOf({ SECRET: 'longenough', SECRET_FILE: '/nowhere' })).toContain('not both');
     expect(problemsOf({ SECRET_FILE: '/nowhere/secret' })).toContain('SECRET_FILE: the file cannot be read');
   });
 
-  test('refuses a setting of an earlier version, by value or file, and names what replaces it', () => {
+  test('refuses a removed setting, by value or file, and names its replacement', () => {
     const service = z.object(rpcSettings({ rpc: 1, probes: 2 }));
     const start = (env: NodeJS.ProcessEnv) => () => readConfig(service, env);
     const problem = 'INTERNAL_HTTP_PORT: no longer exists; set PROBE_PORT';
     expect(start({ INTERNAL_HTTP_PORT: '7101' })).toThrow(problem);
     expect(start({ INTERNAL_HTTP_PORT_FILE: '/nowhere', PROBE_PORT: '7101' })).toThrow(problem);
     expect(start({ INTERNAL_HTTP_PORT: '', PROBE_PORT: '7101' })).not.toThrow();
-    // Whoever never had it may find it in an environment that several share.
+    // A service that never had the setting may share an environment with one that did.
     expect(readConfig(schema, { SECRET: 'longenough', INTERNAL_HTTP_PORT: '7101' }).PORT).toBe(8080);
   });
 });

@@ -43,7 +43,7 @@ function ended(): Deadline {
   return deadline;
 }
 
-/** How many statements of the pool the server is working on. */
+/** Number of the pool's statements that the server is running. */
 async function countRunning(): Promise<number> {
   const { rows } = await admin.query<{ count: number }>(`
     SELECT count(*)::int FROM pg_stat_activity
@@ -51,7 +51,7 @@ async function countRunning(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-test('the time that is left goes down to nothing, at once when the caller gives up', () => {
+test('the remaining time decreases to zero, and is zero immediately when the caller gives up', () => {
   expect(new Deadline(0).remainingMs()).toBe(0);
   const deadline = new Deadline(LONG_MS);
   expect(deadline.remainingMs()).toBeGreaterThan(LONG_MS / 2);
@@ -59,7 +59,7 @@ test('the time that is left goes down to nothing, at once when the caller gives 
   expect(deadline.remainingMs()).toBe(0);
 });
 
-test('no statement begins for a caller that waits no more, and others go on', async () => {
+test('no statement starts for a caller that has stopped waiting, while others continue', async () => {
   await withinDeadline(ended(), async () => {
     await expect(postgres.pool.query('SELECT 1')).rejects.toMatchObject(GIVEN_UP);
     await expect(postgres.pool.connect()).rejects.toMatchObject(GIVEN_UP);
@@ -70,7 +70,7 @@ test('no statement begins for a caller that waits no more, and others go on', as
   await expect(withinDeadline(new Deadline(LONG_MS), () => postgres.ping())).resolves.toBeUndefined();
 });
 
-test('a statement under way ends on the server when its caller gives up', async () => {
+test('a running statement ends on the server when its caller gives up', async () => {
   const deadline = new Deadline(LONG_MS);
   const running = withinDeadline(deadline, () => postgres.pool.query('SELECT pg_sleep(60)'));
   const refused = expect(running).rejects.toMatchObject(GIVEN_UP);
@@ -81,7 +81,7 @@ test('a statement under way ends on the server when its caller gives up', async 
   await postgres.ping();
 });
 
-test('a call that waits for a connection keeps its own deadline, not that of the call before it', async () => {
+test('a call that waits for a connection has its own deadline, not that of the previous call', async () => {
   const patient = new Deadline(LONG_MS);
   const client = await withinDeadline(patient, () => postgres.pool.connect());
   const waiting = withinDeadline(new Deadline(LONG_MS), () => postgres.pool.query('SELECT 1'));
@@ -90,16 +90,16 @@ test('a call that waits for a connection keeps its own deadline, not that of the
   await expect(waiting).resolves.toMatchObject({ rowCount: 1 });
 });
 
-test('callers that give up while they wait for a connection leave it open for others', async () => {
+test('callers that give up while waiting for a connection leave it open for others', async () => {
   const holder = await postgres.pool.connect();
   const { rows: before } = await holder.query(PID);
   const deadline = new Deadline(LONG_MS);
   const waiting = withinDeadline(deadline, () => [
     postgres.pool.connect().then((client) => client.release()),
-    // Prisma asks as soon as somebody waits for the answer.
+    // Prisma sends the query only when its promise is awaited.
     prisma.author.count().then(String),
     prisma.$transaction((tx) => tx.author.count()),
-    // More than the stack would hold if each were answered by the one before it.
+    // Enough to overflow the stack if each released the connection to the next synchronously.
     ...Array.from({ length: 5_000 }, () => postgres.pool.query('SELECT 1')),
   ]);
   const outcomes = Promise.allSettled(waiting);
@@ -112,11 +112,11 @@ test('callers that give up while they wait for a connection leave it open for ot
   expect((await postgres.pool.query(PID)).rows).toEqual(before);
 });
 
-test('a transaction of which the caller would not hear in time is rolled back, and its connection is used again', async () => {
+test('a transaction whose outcome would reach the caller too late is rolled back, and its connection is reused', async () => {
   const client = await postgres.pool.connect();
   await client.query('BEGIN');
   await client.query("INSERT INTO author (id, name) VALUES ('late', 'Late')");
-  // Not over yet, and too little for the commit and the answer's way back.
+  // Not expired, but too short for a commit and its answer.
   const commit = withinDeadline(new Deadline(99), () => client.query('COMMIT'));
   await expect(commit).rejects.toMatchObject(GIVEN_UP);
   client.release();
@@ -124,7 +124,7 @@ test('a transaction of which the caller would not hear in time is rolled back, a
   expect(rows).toEqual([]);
 });
 
-test('a transaction of Prisma whose caller gives up changes nothing and leaves no connection behind', async () => {
+test('a Prisma transaction whose caller gave up changes nothing and releases its connection', async () => {
   const deadline = new Deadline(LONG_MS);
   const late = withinDeadline(deadline, () =>
     prisma.$transaction(async (tx) => {

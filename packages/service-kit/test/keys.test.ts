@@ -25,16 +25,16 @@ const verifier = (...keys: { jwk: object }[]) =>
 test.each([
   ['old', old],
   ['new', next],
-])('while a key is rotated, the %s one of its owner is accepted', async (_which, key) => {
+])('during a rotation the %s key is accepted', async (_which, key) => {
   await expect(verifier(old, consent, next)(await sign(key))).resolves.toBe('gateway');
 });
 
-test('two keys of one name admit no third', async () => {
+test('a third key is refused although two keys share the name', async () => {
   await expect(verifier(old, next)(await sign(stranger))).rejects.toMatchObject({
     reason: 'caller_not_admitted',
   });
 });
 
-test('once it is taken out of the set, the old key is refused', async () => {
+test('the old key is refused once it is removed from the set', async () => {
   await expect(verifier(next)(await sign(old))).rejects.toMatchObject({ reason: 'caller_not_admitted' });
 });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 
-/** The files of the small service that the database tests use in place of a real one. */
+/** Files of a small service that the database tests use. */
 export const LIBRARY_PRISMA = join(import.meta.dirname, 'fixtures/library/prisma');
 
 export function createLibraryDatabase(): Promise<TestDatabase> {

@@ -48,7 +48,7 @@ describe('no secret reaches the log', () => {
     for (const secret of [token, jwt, 'hunter2']) expect(text).not.toContain(secret);
   });
 
-  test('what is needed to find a fault stays', () => {
+  test('the information needed to find a fault is kept', () => {
     const text = logged((log) => {
       log.error(
         {

@@ -51,14 +51,14 @@ describe('applying', () => {
     expect(await query(HISTORY)).toEqual([{ migration_name: '0001_init' }, { migration_name: '0002_rules' }]);
   });
 
-  test('takes function bodies with semicolons', async () => {
+  test('supports function bodies with semicolons', async () => {
     await applyMigrations(target);
     await query("INSERT INTO author VALUES ('a', 'A')");
     await query("INSERT INTO book (id, author_id, title) VALUES ('b', 'a', '  spaced  ')");
     expect(await query('SELECT title FROM book')).toEqual([{ title: 'spaced' }]);
   });
 
-  test('is safe when two runs start at once', async () => {
+  test('is safe for two concurrent runs', async () => {
     const results = await Promise.all([
       applyMigrations(target),
       applyMigrations(target),
@@ -126,7 +126,7 @@ describe('applying', () => {
     ).toEqual([{ readable: false, author: true }]);
   });
 
-  test('refuses a migration that was edited after it had been applied', async () => {
+  test('refuses a migration that was edited after it was applied', async () => {
     await applyMigrations(target);
     await writeMigration('0002_rules', 'SELECT 1;');
     await expect(applyMigrations(target)).rejects.toThrow(/0002_rules/);

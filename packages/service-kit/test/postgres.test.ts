@@ -42,13 +42,13 @@ afterAll(async () => {
 });
 
 describe('one pool', () => {
-  test('serves Prisma and prepared pg queries, both in the schema of the service', async () => {
+  test("serves Prisma and prepared pg queries, both in the service's schema", async () => {
     await prisma.author.create({ data: { id: 'a1', name: 'Ada' } });
     const query = { name: 'author-by-id', text: 'SELECT name FROM author WHERE id = $1', values: ['a1'] };
     expect((await postgres.pool.query(query)).rows).toEqual([{ name: 'Ada' }]);
   });
 
-  test('stays open when the Prisma client disconnects, and closes when disposed, twice too', async () => {
+  test('stays open when the Prisma client disconnects, and closes on disposal, also when disposed twice', async () => {
     const own = open(database.url);
     const client = new PrismaClient({ adapter: own.adapter });
     await client.author.count();
@@ -59,16 +59,16 @@ describe('one pool', () => {
     await expect(own.ping()).rejects.toThrow();
   });
 
-  test('an undefined in a filter is an error, not a missing filter', async () => {
+  test('rejects an undefined in a filter instead of dropping the filter', async () => {
     const id = undefined as unknown as string;
     await expect(prisma.author.deleteMany({ where: { id } })).rejects.toThrow(/undefined/);
   });
 });
 
-describe('transactions read what others have committed meanwhile', () => {
+describe('transactions read what others have committed in the meantime', () => {
   const SHOW = 'SHOW transaction_isolation';
 
-  test('whatever isolation the database and the role default to, by pg and by Prisma', async () => {
+  test('with any default isolation of database and role, by pg and by Prisma', async () => {
     await using admin = open(database.adminUrl, 1);
     const name = (await admin.pool.query('SELECT current_database() AS name')).rows[0].name;
     const role = new URL(database.url).username;
@@ -84,7 +84,7 @@ describe('transactions read what others have committed meanwhile', () => {
     await client.$disconnect();
   });
 
-  test('no connection string can replace that or the other settings of a connection', () => {
+  test('a connection string cannot override this or other settings of a connection', () => {
     const url = new URL(database.url);
     url.searchParams.set('options', '-c default_transaction_isolation=serializable');
     expect(() => open(url.href)).toThrow(/must not have the parameter options/);
@@ -105,14 +105,14 @@ describe('the runtime role', () => {
     );
   });
 
-  test('has what a migration left it: loans can be written and never changed', async () => {
+  test('has exactly the privileges that a migration granted: loans can be inserted but not changed', async () => {
     await postgres.pool.query("INSERT INTO loan (book_id, at) VALUES ('b1', now())");
     await expect(postgres.pool.query('DELETE FROM loan')).rejects.toThrow(/permission denied/);
     await expect(postgres.pool.query('DELETE FROM loan_default')).rejects.toThrow(/permission denied/);
   });
 });
 
-describe('a taken key', () => {
+describe('a unique violation', () => {
   const author = { id: 'taken', name: 'T' };
   beforeAll(() => prisma.author.create({ data: author }).then());
 
@@ -125,11 +125,11 @@ describe('a taken key', () => {
   });
 });
 
-describe('a database that cannot answer is unavailable, and says so in time', () => {
+describe('a database that cannot answer causes `unavailable` within the time limit', () => {
   const reasonOf = async (promise: PromiseLike<unknown>) =>
     translateDatabaseError(await rejection(promise)).reason;
 
-  test('when it is away, and it is used again when it is back', async () => {
+  test('when it is down, and works again when it is back', async () => {
     await using proxy = await startTcpProxy(database.url);
     await using own = open(proxy.url);
     const client = new PrismaClient({ adapter: own.adapter });
@@ -143,7 +143,7 @@ describe('a database that cannot answer is unavailable, and says so in time', ()
     await client.$disconnect();
   });
 
-  test('when the network swallows everything, also of a connection that was given more time for a while', async () => {
+  test('when the network drops all packets, even on a connection that had a longer limit before', async () => {
     await using proxy = await startTcpProxy(database.url);
     await using own = open(proxy.url, 1);
     const client = await own.pool.connect();
@@ -158,7 +158,7 @@ describe('a database that cannot answer is unavailable, and says so in time', ()
     await own.ping();
   });
 
-  test('when it does not let the service in', async () => {
+  test('when it refuses the login', async () => {
     const url = new URL(database.url);
     url.password = 'another';
     await using own = open(url.href);
@@ -176,14 +176,14 @@ describe('a database that cannot answer is unavailable, and says so in time', ()
     expect(await reasonOf(prisma.$queryRaw`SELECT pg_sleep(5)::text`)).toBe('unavailable');
   });
 
-  test('when every connection of the pool is taken', async () => {
+  test('when every connection of the pool is in use', async () => {
     await using own = open(database.url, 1);
     const client = await own.pool.connect();
     expect(await reasonOf(own.pool.query('SELECT 1'))).toBe('unavailable');
     client.release();
   });
 
-  test('when the connection is lost while it is taken, busy or between two statements', async () => {
+  test('when a connection is lost while in use, busy or between two statements', async () => {
     await using proxy = await startTcpProxy(database.url);
     await using own = open(proxy.url);
     const busy = await own.pool.connect();
@@ -199,7 +199,7 @@ describe('a database that cannot answer is unavailable, and says so in time', ()
     await own.ping();
   });
 
-  test('when an administrator ends the session, idle or busy', async () => {
+  test('when an administrator terminates the session, idle or busy', async () => {
     await using own = open(database.url, 1);
     await using admin = open(database.adminUrl, 1);
     const end = (target: number) => admin.pool.query('SELECT pg_terminate_backend($1)', [target]);
@@ -215,12 +215,12 @@ describe('a database that cannot answer is unavailable, and says so in time', ()
 });
 
 describe('translateDatabaseError', () => {
-  test('passes on an AppError as it is', () => {
+  test('returns an AppError unchanged', () => {
     const error = new AppError('not_found');
     expect(translateDatabaseError(error)).toBe(error);
   });
 
-  test('makes everything unknown internal, without its text', () => {
+  test('converts unknown errors to internal, without their text', () => {
     const translated = translateDatabaseError(new Error('row 42 of Ada'));
     expect(translated).toMatchObject({ reason: 'internal', message: '' });
   });
@@ -231,7 +231,7 @@ describe('translateDatabaseError', () => {
     [{ code: '08006' }],
     [new AggregateError([Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })], 'all refused')],
     [{ code: 'P2028' }],
-  ])('knows %j as unavailable', (error) => {
+  ])('maps %j to unavailable', (error) => {
     expect(translateDatabaseError(error).reason).toBe('unavailable');
   });
 });

@@ -15,7 +15,7 @@ function start(tables: PrunedTables) {
   return { lines, pruning: startPruning(tables, { intervalMs: HOUR_MS, log }) };
 }
 
-test('a backlog goes at once, in batches, until a batch is short', async () => {
+test('a backlog is deleted immediately, in batches, until a batch is not full', async () => {
   const batches: number[] = [];
   let left = 3_500;
   const item = async (limit: number) => {
@@ -30,7 +30,7 @@ test('a backlog goes at once, in batches, until a batch is short', async () => {
   expect(batches).toEqual([1_000, 1_000, 1_000, 500]);
 });
 
-test('a table that fails is named in the log and holds up no other', async () => {
+test('a failing table is named in the log and does not delay the others', async () => {
   const reached = Promise.withResolvers<void>();
   const { lines, pruning } = start({
     first: () => Promise.reject(new Error('locked out')),
@@ -44,7 +44,7 @@ test('a table that fails is named in the log and holds up no other', async () =>
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ msg: 'pruning failed', table: 'first' }]);
 });
 
-test('disposing waits for the batch that runs and begins no other', async () => {
+test('disposal waits for the running batch and starts no other', async () => {
   const [begun, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let batches = 0;
   const long = async (limit: number) => {

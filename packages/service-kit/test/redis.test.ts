@@ -15,7 +15,7 @@ describeWithRedis('Redis', () => {
     await redis[Symbol.asyncDispose]();
   });
 
-  test('commands reject at once while Redis is away, and work again when it is back', async () => {
+  test('commands reject immediately while Redis is unavailable, and work again when it is back', async () => {
     await using connection = openRedis(redis.url, silent);
     await eventually(() => connection.isReady());
     await connection.client.set('key', 'value');
@@ -27,7 +27,7 @@ describeWithRedis('Redis', () => {
     await eventually(() => connection.client.set('key', 'again'));
   });
 
-  test('an outage is logged once and its end too', async () => {
+  test('the start and the end of an outage are logged once each', async () => {
     const lines: string[] = [];
     const record = (_fields: unknown, text?: string) => void lines.push(text ?? String(_fields));
     await using connection = openRedis(redis.url, { info: record, warn: record });
@@ -36,10 +36,10 @@ describeWithRedis('Redis', () => {
     await eventually(() => lines.length > 0);
     await redis.start();
     await eventually(() => lines.length > 1);
-    expect(lines).toEqual(['Redis is away; going on without it', 'Redis is back']);
+    expect(lines).toEqual(['Redis is unavailable; continuing without it', 'Redis is back']);
   });
 
-  test('a command that gets no answer fails within its time limit', async () => {
+  test('a command without an answer fails within its time limit', async () => {
     await using proxy = await startTcpProxy(redis.url);
     await using connection = openRedis(proxy.url, silent, { commandTimeoutMs: 50 });
     await eventually(() => connection.isReady());
@@ -48,7 +48,7 @@ describeWithRedis('Redis', () => {
     proxy.set({ kind: 'pass' });
   });
 
-  test('a subscription comes back by itself, says so, and delivers bytes unchanged', async () => {
+  test('a subscription recovers by itself, reports it, and delivers bytes unchanged', async () => {
     const received: Buffer[] = [];
     let subscribed = 0;
     const onMessage = (_channel: string, payload: Buffer) => void received.push(payload);
@@ -72,7 +72,7 @@ describeWithRedis('Redis', () => {
     expect(received).toEqual([Buffer.from([1, 255]), Buffer.from([2, 254])]);
   });
 
-  test('opening a Redis that is not there neither throws nor ends the process', async () => {
+  test('opening an unreachable Redis neither throws nor ends the process', async () => {
     await redis.stop();
     await using connection = openRedis(redis.url, silent);
     await expect(connection.client.ping()).rejects.toThrow();

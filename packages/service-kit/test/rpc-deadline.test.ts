@@ -67,7 +67,7 @@ function open() {
   return { client: channel.client(AccessService), [Symbol.dispose]: () => channel[Symbol.dispose]() };
 }
 
-test('a call gets what is left of the deadline of the call that it is made for', async () => {
+test('a call gets the remaining time of the call that it is made for', async () => {
   using consent = open();
   const seen: (number | undefined)[] = [];
   handle = async () => void seen.push(currentDeadline()?.remainingMs());
@@ -81,7 +81,7 @@ test('a call gets what is left of the deadline of the call that it is made for',
   expect(alone).toBeGreaterThan(20_000);
 });
 
-test('nothing is asked of another service for a caller that waits no more', async () => {
+test('no other service is called for a caller that has stopped waiting', async () => {
   using consent = open();
   calls = 0;
   const call = withinDeadline(new Deadline(0), () => consent.client.recordAccess({}));
@@ -89,7 +89,7 @@ test('nothing is asked of another service for a caller that waits no more', asyn
   expect(calls).toBe(0);
 });
 
-test('when a caller gives up, so does what was called for it', async () => {
+test('when a caller gives up, the calls made for it are cancelled', async () => {
   using consent = open();
   const ended = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
@@ -107,7 +107,7 @@ test('when a caller gives up, so does what was called for it', async () => {
   await Promise.all([refused, ended.promise]);
 });
 
-test('a call in the Connect protocol has its deadline too', async () => {
+test('a call in the Connect protocol has a deadline too', async () => {
   let seen: number | undefined;
   handle = async () => {
     seen = currentDeadline()?.remainingMs();

@@ -7,7 +7,7 @@ test.each([
   [13, 'Response message parsing error: index out of range', 'internal'],
   [8, 'Bandwidth exhausted or memory limit exceeded', 'unavailable'],
   [8, 'Received message larger than max (5242971 vs 4194304)', 'internal'],
-])('without details tells a lost connection from a fault: %d %s', (code, details, reason) => {
+])('an error without details is classified as lost connection or fault: %d %s', (code, details, reason) => {
   const error = Object.assign(new Error(details), { code, details, metadata: new Metadata() });
   expect(fromGrpcError(error).reason).toBe(reason);
 });

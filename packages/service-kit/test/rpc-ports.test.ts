@@ -17,7 +17,7 @@ const tokens = createServiceTokenSource({
   privateKeyPem: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
 });
 
-// A certificate for 127.0.0.1 and its authority, valid from 2000 to 2099; made for this test alone.
+// A certificate for 127.0.0.1 and its authority, valid from 2000 to 2099, used only by this test.
 const readPem = (name: string) => readFileSync(new URL(`fixtures/tls/${name}`, import.meta.url), 'utf8');
 const tls = { ca: readPem('ca.pem'), cert: readPem('service.pem'), key: readPem('service.key') };
 
@@ -61,12 +61,12 @@ function start(options: Partial<RpcServerOptions>) {
 interface Sent {
   readonly port: number | null;
   readonly path: string;
-  /** Null: plain HTTP. */
+  /** Null for plain HTTP. */
   readonly tls?: ConnectionOptions;
   readonly method?: string;
 }
 
-/** The status of the answer, and its body; rejects when there is none. */
+/** Returns status and body; rejects when there is no response. */
 async function send({ port, path, tls, method = 'POST' }: Sent) {
   const { promise, resolve, reject } = Promise.withResolvers<{ status?: number; body: string }>();
   const headers = {
@@ -88,7 +88,7 @@ async function send({ port, path, tls, method = 'POST' }: Sent) {
 
 const RPC = '/phds.consent.v1.AccessService/RecordAccess';
 
-test('the port of probes answers probes in plain text and serves no rpc, with TLS or without', async () => {
+test('the probe port answers probes in plain HTTP and serves no rpc, with TLS or without', async () => {
   for (const secured of [{}, { tls }]) {
     await using server = await start(secured);
     const port = server.probePort;
@@ -98,7 +98,7 @@ test('the port of probes answers probes in plain text and serves no rpc, with TL
   }
 });
 
-test('the Connect protocol is served on no port unless one is asked for', async () => {
+test('the Connect protocol has no port unless one is configured', async () => {
   await using server = await start({});
   expect(server.connectPort).toBeNull();
 });
@@ -114,7 +114,7 @@ test('with TLS the Connect protocol answers nobody without a certificate of the 
   });
 });
 
-test('without TLS the Connect protocol answers an admitted caller, and no probe', async () => {
+test('the Connect port without TLS answers an admitted caller, but no probe', async () => {
   await using server = await start({ connectPort: 0 });
   const port = server.connectPort;
   expect(await send({ port, path: RPC })).toEqual({ status: 200, body: '{"verdicts":["VERDICT_RELEASED"]}' });

@@ -152,7 +152,7 @@ describe('a typed call over gRPC', () => {
     expect(await reasonOf(caller.client.recordAccess({}))).toBe('caller_not_admitted');
   });
 
-  test('carries reason, violations, scope and retry time of a refusal across the hop', async () => {
+  test('carries reason, violations, scope and retry time of an error across the hop', async () => {
     using caller = open('health-data', healthData.pem);
     thrown = new AppError('invalid_request', 'page: must be at least 1', {
       violations: [{ parameter: 'page', message: 'must be at least 1' }],
@@ -171,7 +171,7 @@ describe('a typed call over gRPC', () => {
   });
 
   test.each(['x', '\u{1F9EC}', '\ud800', '\n'])(
-    'a refusal that quotes very much of %j stays one, and harms no other call on the connection',
+    'an error that quotes a very long %j is still delivered, and does not disturb other calls on the connection',
     async (character) => {
       using caller = open('health-data', healthData.pem);
       const quoted = character.repeat(60_000);
@@ -189,7 +189,7 @@ describe('a typed call over gRPC', () => {
     },
   );
 
-  test('drops the text of an unknown failure and logs it without its secrets', async () => {
+  test('drops the text of an unknown error and logs it without its secrets', async () => {
     using caller = open('health-data', healthData.pem);
     thrown = new Error('connect postgresql://phds:hunter2@db failed');
     const error = await caller.client.recordAccess({}).catch((reason: unknown) => reason as AppError);
@@ -199,7 +199,7 @@ describe('a typed call over gRPC', () => {
     expect(lines.join('')).not.toContain('hunter2');
   });
 
-  test('an authentication failure carries no text', async () => {
+  test('an authentication failure has no text', async () => {
     using caller = open('health-data', healthData.pem);
     thrown = unauthorized('session expired yesterday');
     const error = await caller.client.recordAccess({}).catch((reason: unknown) => reason as AppError);
@@ -207,13 +207,13 @@ describe('a typed call over gRPC', () => {
     expect(error).toMatchObject({ reason: 'unauthorized', message: '' });
   });
 
-  test('goes on beside any number of calls that are given up on', async () => {
+  test('continues beside any number of cancelled calls', async () => {
     using caller = open('health-data', healthData.pem);
     const release = Promise.withResolvers<void>();
     held = release.promise;
     const accesses = [{}];
     const patient = caller.client.recordAccess({ accesses }, { timeoutMs: 60_000 });
-    // More than the thousand at once, and 33 a second, that Node's HTTP/2 server puts up with by itself.
+    // More than the thousand at once, and 33 a second, that Node's HTTP/2 server tolerates by default.
     for (let round = 0; round < 6; round += 1) {
       const givenUp = Array.from({ length: 400 }, () =>
         reasonOf(caller.client.recordAccess({ accesses }, { timeoutMs: 300 })),
@@ -225,7 +225,7 @@ describe('a typed call over gRPC', () => {
     expect((await patient).verdicts).toEqual([Verdict.RELEASED]);
   });
 
-  test('says unavailable when nobody listens', async () => {
+  test('reports unavailable when nothing listens', async () => {
     const tokens = createServiceTokenSource({ service: 'health-data', privateKeyPem: healthData.pem });
     using channel = openRpcChannel({
       address: '127.0.0.1:1',
@@ -236,12 +236,12 @@ describe('a typed call over gRPC', () => {
     expect(await reasonOf(channel.client(AccessService).recordAccess({}))).toBe('unavailable');
   });
 
-  test('bytes that are no message are refused as an invalid request, not as a fault of the service', async () => {
+  test('undecodable bytes are refused as an invalid request, not reported as a fault of the service', async () => {
     const answer = callWithBytes('/phds.consent.v1.AccessService/RecordAccess', Buffer.from([0x0a, 0xff]));
     await expect(answer).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
   });
 
-  test('answers the standard health service', async () => {
+  test('serves the standard health service', async () => {
     // HealthCheckResponse { status: SERVING = 1 }
     expect([...(await callWithBytes('/grpc.health.v1.Health/Check', Buffer.alloc(0)))]).toEqual([0x08, 0x01]);
   });

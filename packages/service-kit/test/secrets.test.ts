@@ -12,23 +12,23 @@ import {
 const KINDS = ['client_secret', 'authorization_code', 'access_token', 'refresh_token'] as const;
 
 describe('secrets', () => {
-  test.each(KINDS)('a new %s is well-formed for its own kind alone', (kind) => {
+  test.each(KINDS)('a new %s is well-formed for its own kind only', (kind) => {
     const secret = newSecret(kind);
     for (const other of KINDS) expect(isSecret(other, secret)).toBe(other === kind);
   });
 
-  test('carry 256 bits in 43 digits and a checksum in 6', () => {
+  test('have 256 bits in 43 digits and a checksum in 6', () => {
     expect(newSecret('access_token')).toMatch(/^phds_at_[0-9A-Za-z]{49}$/);
   });
 
-  test('the same bytes make the same secret, and 31 or 33 bytes none', () => {
+  test('32 bytes always give the same secret; 31 or 33 bytes are refused', () => {
     const bytes = Buffer.alloc(32, 7);
     expect(formatSecret('access_token', bytes)).toBe(formatSecret('access_token', bytes));
     expect(() => formatSecret('access_token', Buffer.alloc(31))).toThrow(RangeError);
     expect(() => formatSecret('access_token', Buffer.alloc(33))).toThrow(RangeError);
   });
 
-  test('every single changed character breaks the checksum', () => {
+  test('any single changed character breaks the checksum', () => {
     const secret = newSecret('refresh_token');
     for (let i = 0; i < secret.length; i += 1) {
       const other = secret[i] === 'a' ? 'b' : 'a';
@@ -37,13 +37,13 @@ describe('secrets', () => {
   });
 
   test.each(['', 'phds_at_', 'phds_at_x', `phds_at_${'0'.repeat(10_000)}`, 'ph\0ds'])(
-    '%j is not one',
+    '%j is not a secret',
     (text) => {
       expect(isSecret('access_token', text)).toBe(false);
     },
   );
 
-  test('a derived one follows from key, label and input', () => {
+  test('a derived secret depends on key, label and input only', () => {
     const key = Buffer.alloc(32, 1);
     const one = deriveSecret('authorization_code', key, 'code', 'apr_1');
     expect(isSecret('authorization_code', one)).toBe(true);
@@ -53,7 +53,7 @@ describe('secrets', () => {
     expect(deriveSecret('authorization_code', Buffer.alloc(32, 2), 'code', 'apr_1')).not.toBe(one);
   });
 
-  test('hashes compare by content and length', () => {
+  test('hashes are compared by content and length', () => {
     expect(equalHash(sha256('a'), sha256('a'))).toBe(true);
     expect(equalHash(sha256('a'), sha256('b'))).toBe(false);
     expect(equalHash(sha256('a'), sha256('a').subarray(1))).toBe(false);
@@ -65,20 +65,20 @@ describe('secrets', () => {
 });
 
 describe('ids', () => {
-  test('are prefixed, opaque and never the same', () => {
+  test('are prefixed, opaque and unique', () => {
     const ids = new Set(Array.from({ length: 1_000 }, () => newId('apr')));
     expect(ids.size).toBe(1_000);
     for (const id of ids) expect(isId('apr', id)).toBe(true);
   });
 
-  test('hold the bits they promise, each digit equally often', () => {
+  test('have the promised number of bits, with every digit equally frequent', () => {
     const text = Array.from({ length: 3_000 }, () => newId('x', 128).slice(2)).join('');
     // 128 bits take 22 digits of 5.95 bits.
     expect(text).toHaveLength(3_000 * 22);
     const counts = new Map<string, number>();
     for (const digit of text) counts.set(digit, (counts.get(digit) ?? 0) + 1);
     expect(counts.size).toBe(62);
-    // 66,000 digits: 1,065 of each expected, and six standard deviations are 194.
+    // 66,000 digits: 1,065 of each are expected; 194 is six standard deviations.
     for (const count of counts.values()) expect(Math.abs(count - 1_065)).toBeLessThan(194);
   });
 
@@ -89,7 +89,7 @@ describe('ids', () => {
     },
   );
 
-  test('base62 keeps the width and the order of numbers', () => {
+  test('base62 preserves width and numeric order', () => {
     expect(base62(Uint8Array.of(0, 0))).toBe('000');
     expect(base62(Uint8Array.of(0, 61))).toBe('00z');
     expect(base62(Uint8Array.of(0, 62))).toBe('010');

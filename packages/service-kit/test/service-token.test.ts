@@ -18,7 +18,7 @@ beforeEach(() => clock.set(start));
 const now = () => Math.floor(clock.now().getTime() / 1000);
 const YEARS = 10 * 365 * 24 * 3600;
 
-/** A token with the gateway's own key, whatever it says about its time. */
+/** Signs a token with the gateway's own key and any times. */
 function sign(times: { iat?: unknown; exp?: unknown }): Promise<string> {
   const claims: Record<string, unknown> = { iss: 'gateway', sub: 'gateway', aud: 'consent', ...times };
   return new SignJWT(claims)
@@ -26,7 +26,7 @@ function sign(times: { iat?: unknown; exp?: unknown }): Promise<string> {
     .sign(privateKey);
 }
 
-test('a service token that its source signed is admitted until it ends', async () => {
+test('a service token is admitted until it expires', async () => {
   const privateKeyPem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   const token = await createServiceTokenSource({ service: 'gateway', privateKeyPem, clock })('consent');
   await expect(verify(token)).resolves.toBe('gateway');
@@ -36,7 +36,7 @@ test('a service token that its source signed is admitted until it ends', async (
   await expect(verify(token)).rejects.toMatchObject({ reason: 'caller_not_admitted' });
 });
 
-test('a caller whose clock was an hour ahead is admitted again as soon as its clock is right', async () => {
+test('a caller whose clock was an hour ahead is admitted again once its clock is right', async () => {
   const privateKeyPem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   const callers = new FakeClock(new Date(start.getTime() + 3_600_000));
   const source = createServiceTokenSource({ service: 'gateway', privateKeyPem, clock: callers });
@@ -69,7 +69,7 @@ test.each([
   });
 });
 
-test('a service token whose times are no numbers is refused', async () => {
+test('a service token whose times are not numbers is refused', async () => {
   for (const times of [
     { iat: String(now()), exp: now() + 300 },
     { iat: null, exp: now() + 300 },

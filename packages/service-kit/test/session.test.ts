@@ -25,7 +25,7 @@ function sign(
 const seconds = Math.floor(now.getTime() / 1000);
 
 describe('a session', () => {
-  test('names its user and its end', async () => {
+  test('yields its user and its expiry', async () => {
     expect(await verify(await sign())).toEqual({ userId: 'ada', expiresAt: new Date((seconds + 60) * 1000) });
   });
 
@@ -40,7 +40,7 @@ describe('a session', () => {
     ['of megabytes', async () => 'a'.repeat(1_000_000)],
     ['garbage', async () => 'garbage'],
     ['unsigned', async () => `${Buffer.from('{"alg":"none"}').toString('base64url')}.e30.`],
-  ])('%s is refused without a word', async (_, make) => {
+  ])('%s is refused without a reason', async (_, make) => {
     const error = await verify(await make()).catch((reason: unknown) => reason as AppError);
     expect(error).toMatchObject({ reason: 'unauthorized', message: '' });
   });
@@ -57,12 +57,12 @@ describe('a session', () => {
     ['that is null', null],
     ['that is a list', ['ada']],
     ['that is an object', { length: 3 }],
-  ])('whose subject is a user id %s is refused without a word', async (_, sub) => {
+  ])('whose subject is a user id %s is refused without a reason', async (_, sub) => {
     const error = await verify(await sign({ sub })).catch((reason: unknown) => reason as AppError);
     expect(error).toMatchObject({ reason: 'unauthorized', message: '' });
   });
 
-  test('cannot be judged while the keys are out of reach, and can as soon as they are back', async () => {
+  test('cannot be verified while the keys are unreachable, and can be once they are back', async () => {
     let up = false;
     const server = createServer((_, response) => {
       if (up) response.setHeader('content-type', 'application/json').end(jwks);

@@ -3,7 +3,7 @@ import { createSessionVerifier } from '@phds/service-kit/session';
 import { createSessionIssuer } from '@phds/test-kit/session-issuer';
 
 describe('the session issuer of the tests', () => {
-  test('issues sessions that its own keys verify, given as text or served', async () => {
+  test('issues sessions that its own keys verify, passed as text or served', async () => {
     const provider = await createSessionIssuer();
     await using served = await provider.serve();
     const session = await provider.issueSession('user-1');
@@ -18,7 +18,7 @@ describe('the session issuer of the tests', () => {
     ['another audience', { audience: 'other' }],
     ['another type', { typ: 'JWT' }],
     ['a past expiry', { expiresInSeconds: -120 }],
-  ])('makes sessions that must be refused: %s', async (_name, overrides) => {
+  ])('issues sessions that must be refused: %s', async (_name, overrides) => {
     const provider = await createSessionIssuer();
     const verify = createSessionVerifier(provider);
     await expect(verify(await provider.issueSession('user-1', overrides))).rejects.toThrow();

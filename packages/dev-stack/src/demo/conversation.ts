@@ -8,28 +8,28 @@ export interface DemoRequest {
   /** Access token or session. */
   readonly bearer?: string;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** What the contract promises here. */
+  /** The response required by the contract. */
   readonly expect: { readonly status: number; readonly code?: string };
-  /** One line for the answer instead of all of it. */
+  /** Whether to print one line instead of the whole response. */
   readonly brief?: boolean;
 }
 
-/** The body of an answer as JSON; null when it is none. */
+/** The response body as JSON; null when it is not JSON. */
 export type Answer = Readonly<Record<string, unknown>>;
 
-/** Talks to the service and prints every word of it. */
+/** Sends requests to the service and prints every request and response. */
 export interface Conversation {
-  /** Announces the next step. */
+  /** Prints the title of the next step. */
   step(title: string): void;
   send(request: DemoRequest): Promise<Answer>;
-  /** Answers that were not what the contract promises. */
+  /** Descriptions of responses that differ from the contract. */
   readonly surprises: readonly string[];
 }
 
 const BRIEF_LENGTH = 170;
 const INDENT = '    ';
 
-/** A conversation that is printed through `say`, line by line. */
+/** Opens a conversation that prints through `say`, line by line. */
 export function openConversation(say: (text: string) => void): Conversation {
   const surprises: string[] = [];
   let steps = 0;
@@ -85,7 +85,7 @@ function renderAnswer({ brief }: DemoRequest, response: Response, answer: Answer
   return `${status}\n${INDENT}     ${body}`;
 }
 
-/** What one wants to know first of an answer that is cut short. */
+/** The most important part of a response that is not printed completely. */
 function summarise(answer: Answer): string {
   const { data, pagination, code, requiredScope } = answer;
   const total = (pagination as { total?: unknown } | undefined)?.total;

@@ -15,7 +15,7 @@ interface Client {
 
 const REDIRECT_URI = 'http://localhost:9999/callback';
 
-/** What ada says yes to, out of all scopes. */
+/** The scopes that ada approves. */
 const APPROVED: readonly Scope[] = [
   'read:health-data:heart',
   'read:health-data:activity',
@@ -47,7 +47,7 @@ async function signIn(talk: Conversation, place: DemoPlace, user: string, title:
 }
 
 async function registerApp(talk: Conversation, place: DemoPlace, session: string): Promise<Client> {
-  talk.step('The developer registers an app; its secret is shown this once');
+  talk.step('The developer registers an app; its secret is shown only now');
   const { data } = await talk.send({
     method: 'POST',
     url: `${place.gateway}/developer/apps`,
@@ -59,7 +59,7 @@ async function registerApp(talk: Conversation, place: DemoPlace, session: string
 }
 
 async function askForEverything(talk: Conversation, place: DemoPlace, client: Client): Promise<string> {
-  talk.step(`The app asks for all ${SCOPE_NAMES.length} scopes`);
+  talk.step(`The app requests all ${SCOPE_NAMES.length} scopes`);
   const answer = await talk.send({
     method: 'POST',
     url: `${place.gateway}/oauth/authorize`,
@@ -139,7 +139,7 @@ async function showRefusal(
   accessTokens: readonly string[],
   refreshToken: string,
 ): Promise<void> {
-  talk.step('From this moment on the app gets nothing: not with either token, not by refreshing');
+  talk.step('After the revocation the app gets nothing: not with either token, and not by refreshing');
   const url = `${place.gateway}/api/v1/health-data/heart`;
   const refused = { status: 401, code: 'UNAUTHORIZED' };
   for (const bearer of accessTokens) await talk.send({ method: 'GET', url, bearer, expect: refused });
@@ -155,9 +155,9 @@ function first(list: unknown): unknown {
   return Array.isArray(list) ? list[0] : undefined;
 }
 
-/** A text field of an answer. Throws when it is missing: the demo cannot go on then. */
+/** A text field of a response. Throws when it is missing, because the demo cannot continue then. */
 function text(answer: Answer | unknown, name: string): string {
   const value = (answer as Answer | undefined)?.[name];
   if (typeof value === 'string') return value;
-  throw new Error(`The demo ends here: the answer has no ${name}.`);
+  throw new Error(`The demo cannot continue: the response has no ${name}.`);
 }

@@ -1,4 +1,4 @@
-/** `pnpm demo`: the life of an app, every request and answer printed. Exit code 1 when an answer is a surprise. */
+/** `pnpm demo`: plays the life of an app and prints every request and response. Exit code 1 if a response is unexpected. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,9 +41,9 @@ async function playAt(place: DemoPlace): Promise<void> {
   await makeDemoCalls(talk, place);
   const { surprises } = talk;
   if (surprises.length > 0) {
-    throw new Error(`\nNot as the contract says:\n${surprises.map((each) => `  ${each}`).join('\n')}`);
+    throw new Error(`\nNot as the contract requires:\n${surprises.map((each) => `  ${each}`).join('\n')}`);
   }
-  console.log('\nEvery answer was what the contract says.');
+  console.log('\nEvery response was as the contract requires.');
 }
 
 function toPlace(

@@ -22,12 +22,12 @@ const COOKIE = 'session';
 const COOKIE_SETTINGS = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** A refusal that the caller can do something about. */
+/** An error that the caller can correct. */
 class BadRequest extends Error {}
 
 /**
- * Stands in for the host application's identity provider on a developer's machine: anybody may be anybody. It answers
- * on loopback host names only, so that no web page can reach it under a name of its own.
+ * Replaces the host application's identity provider during development: anybody can sign in as anybody. It answers on loopback host
+ * names only, so that no web page can reach it through a DNS name of its own.
  */
 export function createIdentityProvider(options: IdentityProviderOptions): Express {
   const { issuer, audience, privateKeyPem, publicKeys, users, clock = systemClock } = options;
@@ -44,7 +44,7 @@ export function createIdentityProvider(options: IdentityProviderOptions): Expres
   app.get('/readyz', (_request, response) => void response.json({ status: 'ready' }));
   app.get('/.well-known/jwks.json', (_request, response) => void response.json(JSON.parse(publicKeys)));
   app.get('/users', (_request, response) => void response.json({ users: users.list() }));
-  // Whatever the Content-Type: curl sends its own when it is told nothing.
+  // Ignores the Content-Type, because curl sets a misleading one by default.
   app.post(
     '/sessions',
     express.json({ limit: MAX_BODY_BYTES, type: () => true }),
@@ -89,7 +89,7 @@ function refuseForeignHosts(request: Request, response: Response, next: NextFunc
   else refuse(response, 400, 'The development identity provider answers on localhost only.');
 }
 
-/** A form of another site must not sign anybody in or out. */
+/** Rejects forms of other sites, which must not sign anybody in or out. */
 function requireSameOrigin(request: Request, _response: Response, next: NextFunction): void {
   const { origin, host, 'sec-fetch-site': site } = request.headers;
   const foreign = origin !== undefined && origin !== `http://${host}`;
@@ -130,10 +130,10 @@ function answerError(
   if (isClientError)
     return refuse(response, error.status ?? 400, 'The body cannot be read as JSON or as a form.');
   console.error(`${request.method} ${request.path}: ${error.stack}`);
-  return refuse(response, 500, 'Something went wrong; the log says what.');
+  return refuse(response, 500, 'Something went wrong; see the log.');
 }
 
-/** Says it as a page to a browser and as JSON to everybody else. */
+/** Sends the error as a page to browsers and as JSON to other clients. */
 function refuse(response: Response, status: number, message: string): void {
   response.status(status);
   response.format({

@@ -4,10 +4,10 @@ import { SESSION_TOKEN_TYPE } from '@phds/service-kit/session';
 import { SignJWT } from 'jose';
 import { IDENTITY_PROVIDER_KEY_ID } from '../key-files.ts';
 
-/** How long a session of the local stack lasts. */
+/** Lifetime of a session of the local stack. */
 export const SESSION_SECONDS = 12 * 3600;
 
-/** A session as handed to its holder. */
+/** A session token with its expiry. */
 export interface IssuedSession {
   readonly token: string;
   readonly expiresAt: Date;
@@ -16,7 +16,7 @@ export interface IssuedSession {
 /** Signs a session JWT for a user id. */
 export type SessionIssuer = (userId: string) => Promise<IssuedSession>;
 
-/** Signs sessions as contract section 5 wants them: EdDSA, `typ` session+jwt, twelve hours. */
+/** Creates an issuer of sessions as defined in contract section 5: EdDSA, `typ` session+jwt, twelve hours. */
 export function createSessionIssuer(options: {
   readonly issuer: string;
   readonly audience: string;

@@ -25,7 +25,7 @@ input { width: 100%; font: inherit; color: inherit; padding: 8px 12px; border-ra
 [role=alert] { border-left: 4px solid #c62828; padding: 8px 12px; background: var(--card); color: var(--text); }
 `;
 
-/** The page to pick a user. */
+/** The page to choose a user. */
 export function renderSignInPage(options: {
   readonly users: readonly User[];
   readonly signedInAs: string | null;
@@ -52,7 +52,7 @@ ${buttons.join('\n')}
   );
 }
 
-/** A page that says what went wrong. */
+/** The page that shows an error. */
 export function renderErrorPage(message: string): string {
   return page(
     'Sign in',

@@ -1,6 +1,6 @@
 import { appendFile, readFile } from 'node:fs/promises';
 
-/** A person the identity provider lets sign in. */
+/** A person who can sign in. */
 export interface User {
   readonly id: string;
   readonly name: string;
@@ -18,28 +18,28 @@ export const DEMO_USERS: readonly User[] = [
 const USER_ID = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 const MAX_USERS = 10_000;
 
-/** Whether a text can be the id of a user. */
+/** Whether a text is a valid user id. */
 export function isUserId(text: string): boolean {
   return USER_ID.test(text);
 }
 
-/** The known users: the synthetic ones, and those who signed in on the fly. */
+/** The known users: the synthetic ones and those created on sign-in. */
 export interface UserDirectory {
   list(): readonly User[];
-  /** Adds a user unless known. The id must be valid. */
+  /** Adds a user unless already known. The id must be valid. */
   remember(id: string): Promise<void>;
 }
 
-/** A directory that keeps users made on the fly in a file, one a line. */
+/** Opens a directory that stores users created on sign-in in a file, one a line. */
 export async function openUserDirectory(file: string): Promise<UserDirectory> {
   const users = new Map(DEMO_USERS.map((user) => [user.id, user]));
-  const add = (id: string) => users.set(id, { id, name: id, description: 'Made when signing in.' });
+  const add = (id: string) => users.set(id, { id, name: id, description: 'Created on sign-in.' });
   const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n');
   for (const id of lines) if (isUserId(id) && !users.has(id)) add(id);
   return {
     list: () => [...users.values()],
     async remember(id) {
-      // Past the limit a session is made all the same: only the list stops growing.
+      // Beyond the limit, people can still sign in but are not added to the list.
       if (users.has(id) || users.size >= MAX_USERS) return;
       add(id);
       await appendFile(file, `${id}\n`);

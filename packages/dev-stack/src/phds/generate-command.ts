@@ -70,7 +70,7 @@ function toArguments(options: Options, now: number): GenerateArguments | string 
   }
   const yesterday = dayOf(now, person.timeZone) - 1;
   const day = options.until ?? yesterday;
-  if (day > yesterday || day < EARLIEST_DAY) return '--until must be a day from 1950 on that is over';
+  if (day > yesterday || day < EARLIEST_DAY) return '--until must be a past day from 1950 on';
   const topics = target.kind === 'file' ? { topics: topicsOf(target.format) } : {};
   const extent = toExtent(options);
   return {
@@ -115,7 +115,7 @@ function parseNotEmpty(text: string): string {
   return text;
 }
 
-/** pnpm changes the directory: relative paths begin where the person is. */
+/** pnpm changes the directory; relative paths refer to the caller's. */
 function parsePath(text: string): string {
   return resolve(callerDirectory(), parseNotEmpty(text));
 }

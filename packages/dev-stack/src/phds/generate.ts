@@ -59,11 +59,11 @@ async function send(
 }
 
 function explainGenerate(error: unknown): string {
-  // A directory that is not there, a full disk: the system says which.
+  // The system error names the cause, such as a missing directory or a full disk.
   const { syscall, message } = error as NodeJS.ErrnoException;
   if (syscall !== undefined) return message;
   if (error instanceof AppError && error.reason === 'unavailable') {
-    return 'health-data does not answer. Start the command again later: what was sent already stays as it is.';
+    return 'health-data does not answer. Repeat the command later: data already sent is kept.';
   }
   return explain(error);
 }

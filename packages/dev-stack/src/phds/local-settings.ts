@@ -3,7 +3,7 @@ import type { StackDescription } from '../stack-file.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** A kind of command: the settings that say which service it works with, and their values for the local stack. */
+/** A kind of command: the settings that select its service, with their values for the local stack. */
 interface Target {
   readonly commands: readonly string[];
   readonly required: readonly string[];
@@ -40,8 +40,8 @@ const TARGETS: readonly Target[] = [
 ];
 
 /**
- * The settings of a command for the local stack. None when the environment sets one of them: then all come from there, so that a
- * command never works with half of each. Null when the local stack is needed and does not run.
+ * The settings of a command for the local stack. Empty when the environment sets any of them, so that a command never mixes both
+ * sources. Null when the local stack is needed but not running.
  */
 export function findLocalSettings(
   command: string,

@@ -27,7 +27,7 @@ await runProgram((program, finish) => {
 function useLocalSettings(program: Command, action: Command): void {
   const group = action.parent === program ? action : action.parent;
   const name = group?.name() ?? '';
-  // A file needs no service.
+  // Writing a file needs no service.
   if (name === 'generate' && action.opts()['user'] === undefined) return;
   const settings = findLocalSettings(name, process.env, () => findStackFile());
   if (settings === null) {

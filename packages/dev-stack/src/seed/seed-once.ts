@@ -4,8 +4,8 @@ import type { ServiceTokenSource } from '@phds/service-kit/service-token';
 import { seedUsers } from './seed-users.ts';
 
 /**
- * Fills in the synthetic users unless `file` says that it was done. Interrupted, it is done again; the data already
- * there stays as it is. Their data ends at `until`.
+ * Creates the synthetic users' data up to `until`, unless `file` records that this was done. If interrupted, it is repeated;
+ * existing data is kept.
  */
 export async function seedOnce(
   file: string,

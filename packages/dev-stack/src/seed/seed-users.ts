@@ -10,8 +10,8 @@ import { sendTimeline } from './send-timeline.ts';
 const DEADLINE_MS = 30_000;
 
 /**
- * Fills in the synthetic users through the ingestion rpc: `ada` and `grace` with data of every kind, `sparse` with a
- * little, nothing for `empty`. Idempotent for the same `now`. Throws when anything is refused.
+ * Creates the synthetic users' data through the ingestion rpc: `ada` and `grace` with data of every kind, `sparse` with a little,
+ * `empty` with none. Idempotent for the same `now`. Throws when anything is refused.
  */
 export async function seedUsers(address: string, tokens: ServiceTokenSource, now: Date): Promise<void> {
   using channel = openRpcChannel({ address, audience: 'health-data', tokens, deadlineMs: DEADLINE_MS });

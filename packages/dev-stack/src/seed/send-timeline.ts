@@ -10,15 +10,14 @@ const RECORDS_PER_CALL = 500;
 
 type Ingestion = Client<typeof IngestionService>;
 
-/** How much was sent. */
+/** The numbers of items sent. */
 export interface SentCounts {
   readonly readings: number;
   readonly records: number;
 }
 
 /**
- * Sends a stretch of a person's life to a user of health-data: profile, readings, records. Sending it again changes nothing.
- * Throws when anything is refused.
+ * Sends part of a synthetic life to a user of health-data: profile, readings, records. Idempotent. Throws when anything is refused.
  */
 export async function sendTimeline(
   ingestion: Ingestion,
