@@ -1,11 +1,11 @@
-/** An access of a person's data as it is exported. */
+/** An exported access to a person's data. */
 export interface ExportedAccess {
   readonly id: string;
   /** RFC 3339, UTC, milliseconds. */
   readonly at: string;
   /** Client id. */
   readonly app: string;
-  /** As the person saw it at the latest approval before the access; empty when the app is not known any more. */
+  /** As shown to the person at the latest approval before the access; empty if the app is no longer known. */
   readonly appName: string;
   readonly grantId: string;
   readonly scope: string;
@@ -16,7 +16,7 @@ export interface ExportedAccess {
   readonly recordCount: number;
   readonly requestId: string;
   readonly outcome: 'released' | 'refused';
-  /** As the public interface tells it; empty when released. */
+  /** The public reason; empty when released. */
   readonly reason: string;
 }
 
@@ -40,12 +40,12 @@ const COLUMNS = [
 /** The header line (RFC 4180). */
 export const ACCESS_CSV_HEADER = `${COLUMNS.join(',')}\r\n`;
 
-/** One access as a line of CSV (RFC 4180). Values that a spreadsheet would take for a formula are prefixed with `'`. */
+/** Formats one access as a line of CSV (RFC 4180). Values that a spreadsheet would interpret as a formula are prefixed with `'`. */
 export function toAccessCsvLine(access: ExportedAccess): string {
   return `${COLUMNS.map((column) => toField(String(access[column]))).join(',')}\r\n`;
 }
 
-// What begins a formula in a spreadsheet (OWASP, "CSV Injection"). Apps choose their own names.
+// Characters that start a formula in a spreadsheet (OWASP, "CSV Injection"). Apps choose their own names.
 const FORMULA = /^[=+\-@\t\r\n＝＋－＠]/;
 
 function toField(value: string): string {

@@ -17,7 +17,7 @@ const TABLE = [
   { slug: 'mindfulness', title: 'Mindfulness' },
 ] as const;
 
-/** The slug of a health-data category, as it stands in paths and scopes. */
+/** The slug of a health-data category, used in paths and scopes. */
 export type Category = (typeof TABLE)[number]['slug'];
 
 /** The ten categories, in the order of interface.md 4.2. */
@@ -28,7 +28,7 @@ export const CATEGORY_SLUGS: readonly Category[] = TABLE.map((entry) => entry.sl
 
 const slugs: ReadonlySet<string> = new Set(CATEGORY_SLUGS);
 
-/** Whether a path segment names a category. Exact match: paths are case-sensitive. */
+/** Whether a path segment is a category. Paths are case-sensitive. */
 export function isCategory(text: string): text is Category {
   return slugs.has(text);
 }

@@ -1,10 +1,10 @@
 import type { Category } from './categories.ts';
 import { CATEGORY_SLUGS } from './categories.ts';
 
-/** What every path of the data API begins with (interface.md 9). */
+/** Prefix of every path of the data API (interface.md 9). */
 export const API_PREFIX = '/api/v1';
 
-/** A query parameter of the data API; its rules are those of contract section 6. */
+/** A query parameter of the data API (contract section 6). */
 export type QueryParameter = 'page' | 'pageSize' | 'from' | 'to' | 'type' | 'bucket' | 'timeZone';
 
 interface Row {
@@ -20,7 +20,7 @@ interface Row {
 const PAGED = ['page', 'pageSize'] as const;
 const PAGED_IN_TIME = ['page', 'pageSize', 'from', 'to'] as const;
 
-/** A list with a time or date field takes `from` and `to`. */
+/** A list with a time or date field, which accepts `from` and `to`. */
 function listInTime<const I extends string, const S extends `read:${string}`>(
   id: I,
   path: string,
@@ -38,7 +38,7 @@ function listInTime<const I extends string, const S extends `read:${string}`>(
   } as const;
 }
 
-// The order is that of interface.md 4.1; scopes and documentation pages follow it.
+// In the order of interface.md 4.1, which scopes and documentation pages follow.
 const TABLE = [
   {
     id: 'health-data',
@@ -55,7 +55,7 @@ const TABLE = [
     scope: 'read:aggregations',
     scopeByCategory: false,
     envelope: 'object',
-    // Of the readings that are summed up: the answer itself holds no single instant.
+    // The time of the readings that are aggregated; the result itself has no single instant.
     timeField: 'timestamp',
     query: ['from', 'to', 'type', 'timeZone'],
   },
@@ -75,11 +75,11 @@ const TABLE = [
     scope: 'read:medications',
     scopeByCategory: false,
     envelope: 'list',
-    // A medication has no time: ordered by name.
+    // Medications have no time and are ordered by name.
     timeField: null,
     query: PAGED,
   },
-  // As-needed doses have no scheduledAt; they count by takenAt.
+  // As-needed doses have no scheduledAt; takenAt is used instead.
   listInTime('adherence', '/medications/:id/adherence', 'read:medications', 'scheduledAt'),
   listInTime('conditions', '/conditions', 'read:conditions', 'sinceDate'),
   listInTime('allergies', '/allergies', 'read:allergies', 'sinceDate'),
@@ -99,13 +99,13 @@ const TABLE = [
   listInTime('ehr', '/ehr', 'read:ehr', 'timestamp'),
 ] as const satisfies readonly Row[];
 
-/** Stable name of a data endpoint, as access records and metrics carry it. */
+/** Stable name of a data endpoint, used in access records and metrics. */
 export type EndpointId = (typeof TABLE)[number]['id'];
 
 /** The scope that opens one health-data category. */
 export type CategoryScope = `read:health-data:${Category}`;
 
-/** A scope that opens at least one data endpoint; there are no others. */
+/** A scope that opens at least one data endpoint. There are no other scopes. */
 export type EndpointScope = NonNullable<(typeof TABLE)[number]['scope']> | CategoryScope;
 
 /** One route under `/api/v1` (interface.md 4.1, contract section 6). All are GET. */
@@ -113,14 +113,14 @@ export interface Endpoint {
   readonly id: EndpointId;
   /** Relative to `API_PREFIX`, parameters as `:name`. */
   readonly path: string;
-  /** The one scope that gates the route; null exactly when `scopeByCategory` is true. */
+  /** The scope that the route requires; null exactly when `scopeByCategory` is true. */
   readonly scope: EndpointScope | null;
-  /** The `:category` of the path decides the scope. */
+  /** Whether the path's `:category` determines the scope. */
   readonly scopeByCategory: boolean;
   readonly envelope: 'list' | 'object';
-  /** The field that `from` and `to` judge; null where they do not apply. */
+  /** The field that `from` and `to` filter by; null where they do not apply. */
   readonly timeField: string | null;
-  /** Every accepted query parameter; any other is INVALID_REQUEST. */
+  /** Every accepted query parameter. Any other is INVALID_REQUEST. */
   readonly query: readonly QueryParameter[];
 }
 
@@ -129,7 +129,7 @@ export const ENDPOINTS: readonly Endpoint[] = TABLE;
 
 const byId: ReadonlyMap<string, Endpoint> = new Map(ENDPOINTS.map((entry) => [entry.id, entry]));
 
-/** The route of an id. Throws RangeError for an id that is not in the table: a programming error. */
+/** The route with this id. Throws RangeError for an unknown id, which is a programming error. */
 export function getEndpoint(id: EndpointId): Endpoint {
   const endpoint = byId.get(id);
   if (endpoint === undefined) throw new RangeError(`No endpoint has the id '${id}'.`);
@@ -141,19 +141,16 @@ function scopeOfCategory(category: Category): CategoryScope {
   return `read:health-data:${category}`;
 }
 
-/**
- * The one scope a request to this endpoint needs. Throws RangeError when the scope depends on the category and none
- * is given: access must never be decided on a guess.
- */
+/** The scope that a request to this endpoint requires. Throws RangeError when the scope depends on the category and none is given. */
 export function scopeOfEndpoint(endpoint: Endpoint, category?: Category): EndpointScope {
   if (endpoint.scope !== null) return endpoint.scope;
   if (category === undefined) throw new RangeError(`'${endpoint.id}' has a scope only with a category.`);
   return scopeOfCategory(category);
 }
 
-/** One concrete data path with the scope that opens it. */
+/** One concrete data path with its scope. */
 export interface DataPath {
-  /** Full path, parameters as in OpenAPI: `/api/v1/medications/{id}/adherence`. */
+  /** Full path with parameters as in OpenAPI: `/api/v1/medications/{id}/adherence`. */
   readonly path: string;
   readonly endpoint: EndpointId;
   readonly category: Category | null;

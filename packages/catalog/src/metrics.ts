@@ -1,7 +1,7 @@
 import type { Category } from './categories.ts';
 import { CATEGORY_SLUGS } from './categories.ts';
 
-/** How a type is summarised: averaged, or added up to daily totals (contract section 6). */
+/** How a type is summarised: averaged, or summed to daily totals (contract section 6). */
 export type MetricKind = 'average' | 'additive';
 
 type Row = readonly [
@@ -15,9 +15,8 @@ type Row = readonly [
   max: number,
 ];
 
-// The table of metrics.md, one line a type. Columns:
-// key (stored, never changes) · name on the wire · UCUM unit · kind · decimals · LOINC · plausible min and max.
-// A LOINC code that rests on a single source is null here until somebody has checked it.
+// The table of metrics.md, one line for each type. Columns: key (stored, never changes) · public name · UCUM unit · kind · decimals
+// · LOINC · plausible min and max. A LOINC code with a single source is null until it is verified.
 const TABLE = {
   heart: [
     ['heart-rate', 'Heart Rate', '/min', 'average', 0, '8867-4', 20, 300],
@@ -64,38 +63,38 @@ const TABLE = {
 
 type TableRow = (typeof TABLE)[Category][number];
 
-/** Stable key of a metric type, as stored in the database; it never leaves on the wire. */
+/** Stable database key of a metric type; not part of the public interface. */
 export type MetricKey = TableRow[0];
 
-/** Name of a metric type on the wire: exactly that of interface.md 4.2. */
+/** Public name of a metric type, exactly as in interface.md 4.2. */
 export type MetricName = TableRow[1];
 
-/** Usual range of healthy adults, inclusive; informational, not for diagnosis. */
+/** Usual range for healthy adults, inclusive. Informational, not for diagnosis. */
 export interface ReferenceRange {
   readonly low: number;
   readonly high: number;
   readonly source: string;
 }
 
-/** Everything that is fixed about a metric type (metrics.md). */
+/** The fixed properties of a metric type (metrics.md). */
 export interface Metric {
   readonly key: MetricKey;
   readonly name: MetricName;
   readonly category: Category;
-  /** UCUM. All numbers of this entry are in this unit. */
+  /** UCUM unit of all numbers of this entry. */
   readonly unit: string;
   readonly kind: MetricKind;
-  /** Decimals of a stored value; averages are served with one more. */
+  /** Decimals of a stored value. Averages have one more. */
   readonly decimals: number;
-  /** Null where no code exists or none has been confirmed by a second source. */
+  /** Null where no code exists or none was verified by a second source. */
   readonly loinc: string | null;
-  /** Inclusive. A sample outside is refused at ingestion. */
+  /** Inclusive. Samples outside are refused at ingestion. */
   readonly plausible: { readonly min: number; readonly max: number };
-  /** Judges single readings of average types and daily totals of additive types. Null: no range is served. */
+  /** Applies to single readings of average types and to daily totals of additive types. Null: no range is returned. */
   readonly referenceRange: ReferenceRange | null;
-  /** Which end of the interval decides the day: sleep counts on the local date of waking up. */
+  /** Which end of the interval determines the day. Sleep counts for the local date of waking up. */
   readonly bucketBy: 'start' | 'end';
-  /** Whether a reading may have no value: only an ECG whose recording has no heart rate (contract section 6). */
+  /** Whether a reading may have no value: only an ECG recorded without a heart rate (contract section 6). */
   readonly nullable: boolean;
 }
 
@@ -152,32 +151,32 @@ function normaliseName(text: string): string {
   return text.replaceAll(/[ _-]/g, '').toLowerCase();
 }
 
-/** The metric type of a stored key. Throws RangeError for a key that is not in the table: a programming error. */
+/** The metric type with this key. Throws RangeError for an unknown key, which is a programming error. */
 export function getMetric(key: MetricKey): Metric {
   const metric = byKey.get(key);
   if (metric === undefined) throw new RangeError(`No metric type has the key '${key}'.`);
   return metric;
 }
 
-/** The metric type a caller means by `type`: case, spaces, `-` and `_` do not matter (metrics.md); null if none. */
+/** The metric type with this public name, ignoring case, spaces, `-` and `_` (metrics.md); null if there is none. */
 export function findMetricByName(text: string): Metric | null {
   return byName.get(normaliseName(text)) ?? null;
 }
 
-/** The metric types of one category: all that its endpoint may return (interface.md 4.1, rule 2). */
+/** The metric types of one category, i.e. those its endpoint may return (interface.md 4.1, rule 2). */
 export function metricsOfCategory(category: Category): readonly Metric[] {
   return byCategory.get(category) ?? [];
 }
 
 /**
- * Rounds half away from zero, judging the decimal digits a person sees: 1.005 to two decimals is 1.01.
- * Scaling by a power of ten would round the binary neighbour instead (1.005 * 100 is 100.49999999999999).
- * Throws RangeError unless `value` is finite and `decimals` a non-negative integer.
+ * Rounds half away from zero in decimal, as people expect: 1.005 to two decimals is 1.01. Scaling by a power of ten would round the
+ * binary value instead (1.005 * 100 is 100.49999999999999). Throws RangeError unless `value` is finite and `decimals` a
+ * non-negative integer.
  */
 export function roundToDecimals(value: number, decimals: number): number {
   if (!Number.isFinite(value)) throw new RangeError('Only a finite number can be rounded.');
   if (!Number.isInteger(decimals) || decimals < 0) throw new RangeError('Decimals are 0, 1, 2, ….');
-  // Adding 0 turns -0 into 0, which JSON could not tell apart anyway.
+  // Adding 0 turns -0 into 0.
   if (Number.isInteger(value)) return value + 0;
   const [mantissa = '', exponent = ''] = Math.abs(value).toExponential().split('e');
   const digits = mantissa.replace('.', '');

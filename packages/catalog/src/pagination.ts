@@ -1,10 +1,10 @@
-/** The `page` of a request that names none (interface.md 8). */
+/** The default `page` (interface.md 8). */
 export const PAGE_DEFAULT = 1;
 
-/** The `pageSize` of a request that names none (interface.md 8). */
+/** The default `pageSize` (interface.md 8). */
 export const PAGE_SIZE_DEFAULT = 20;
 
-/** The largest page served; a larger `pageSize` is clamped to it (interface.md 8, contract section 6). */
+/** The maximum `pageSize`; a larger one is clamped (interface.md 8, contract section 6). */
 export const PAGE_SIZE_MAX = 100;
 
 /** Which page of a list; both numbers are at least 1. */
@@ -34,13 +34,13 @@ export function offsetOf({ page, pageSize }: Page): number {
 
 /** The `pagination` member of every list envelope (interface.md 2.1). */
 export interface Pagination extends Page {
-  /** Items on all pages together. */
+  /** Number of items on all pages. */
   readonly total: number;
   /** 0 when there are no items. */
   readonly totalPages: number;
 }
 
-/** The pagination of an answer. `page` may lie beyond the end: it is told as asked, with the true total. */
+/** The pagination of a response. `page` may be beyond the end; it is returned as requested, with the true total. */
 export function toPagination(list: Page & { readonly total: number }): Pagination {
   const { page, pageSize, total } = list;
   return { page, pageSize, total, totalPages: Math.ceil(total / pageSize) };

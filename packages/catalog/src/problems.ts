@@ -1,6 +1,6 @@
-/** What a partner or developer is told about one error code (contract section 2). */
+/** The public explanation of an error code (contract section 2). */
 export interface Problem {
-  /** The HTTP statuses it comes with. */
+  /** The HTTP statuses that the code is used with. */
   readonly statuses: readonly number[];
   /** What happened, in one or two sentences. */
   readonly meaning: string;
@@ -8,7 +8,7 @@ export interface Problem {
   readonly action: string;
 }
 
-/** Every code of an error body, with the statuses and the meaning that `GET /problems/<code>` shows. */
+/** Every error code, with its statuses and the explanation that `GET /problems/<code>` shows. */
 export const PROBLEMS = {
   UNAUTHORIZED: {
     statuses: [401],
@@ -129,7 +129,7 @@ export const PROBLEMS = {
   },
 } as const satisfies Readonly<Record<string, Problem>>;
 
-/** Codes of error bodies; a closed set (contract section 2). */
+/** The error codes, a closed set (contract section 2). */
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /** The HTTP statuses that a code comes with. */
@@ -137,7 +137,7 @@ export type ProblemStatus<Code extends ProblemCode> = (typeof PROBLEMS)[Code]['s
 
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
 
-/** The `type` of RFC 9457: the address of the page about a code, relative to the server. */
+/** The `type` of RFC 9457: the URL of the page about a code, relative to the server. */
 export function toProblemType(code: ProblemCode): string {
   return `/problems/${code.toLowerCase().replaceAll('_', '-')}`;
 }

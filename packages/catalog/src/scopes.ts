@@ -1,10 +1,10 @@
 import type { EndpointScope } from './endpoints.ts';
 import { DATA_PATHS } from './endpoints.ts';
 
-/** Name of a scope; every data endpoint needs exactly one (interface.md 4). */
+/** Name of a scope. Every data endpoint requires exactly one (interface.md 4). */
 export type Scope = EndpointScope;
 
-/** Heading under which the approval screen and `GET /oauth/scopes` list a scope. */
+/** Heading for a scope on the approval screen and in `GET /oauth/scopes`. */
 export type ScopeCategory =
   | 'Vital signs'
   | 'Activity, sleep and body'
@@ -20,25 +20,25 @@ interface ScopeText {
   readonly sensitive: boolean;
 }
 
-/** A scope as the approval screen shows it and `GET /oauth/scopes` publishes it (contract section 3). */
+/** A scope as shown on the approval screen and published by `GET /oauth/scopes` (contract section 3). */
 export interface ScopeEntry {
   readonly scope: Scope;
   readonly title: string;
   /** One plain sentence, addressed to the person who decides. */
   readonly description: string;
   readonly category: ScopeCategory;
-  /** Whether the screen asks for a second look. */
+  /** Whether the approval screen marks the scope as sensitive. */
   readonly sensitive: boolean;
-  /** Full paths of everything the scope opens. */
+  /** Full paths of the endpoints that the scope opens. */
   readonly endpoints: readonly string[];
 }
 
-// All of it is health data and needs consent. `sensitive` marks what deserves a second look, and must stay rare enough
-// to be noticed: data that by itself reveals a diagnosis, a treatment or a state of mind, or holds free text that may
-// (symptoms, medications, conditions, appointments by their specialty, mood, reports, ehr), and the two summaries,
-// because they reach over every health data type, also those whose own scope the person declines.
-// Not marked: single measurements, allergies (meant to be told to others, rarely held against anybody), and the
-// profile, which identifies but tells nothing about an illness; its sentence names each field.
+// All scopes are health data and require consent. `sensitive` marks scopes that deserve a second look, and must be rare enough to
+// be noticed. Marked is data that by itself reveals a diagnosis, a treatment or a state of mind, or has free text that may
+// (symptoms, medications, conditions, appointments by specialty, mood, reports, ehr), and the two summaries, which cover every
+// health data type, even those whose own scope the person declines. Not marked are single measurements, allergies (meant to be
+// shared, rarely used against anybody), and the profile, which identifies the person but reveals no illness and whose description
+// lists every field.
 const TEXTS: Readonly<Record<Scope, ScopeText>> = {
   'read:health-data:heart': {
     title: 'Heart',
@@ -181,7 +181,7 @@ const TEXTS: Readonly<Record<Scope, ScopeText>> = {
 
 const pathsByScope = Map.groupBy(DATA_PATHS, (entry) => entry.scope);
 
-/** The 22 scopes in catalog order: that of the endpoints they open. */
+/** The 22 scopes in catalog order, i.e. the order of their endpoints. */
 export const SCOPES: readonly ScopeEntry[] = [...pathsByScope].map(([scope, paths]) => ({
   scope,
   ...TEXTS[scope],
@@ -191,7 +191,7 @@ export const SCOPES: readonly ScopeEntry[] = [...pathsByScope].map(([scope, path
 /** The names of the 22 scopes in catalog order. */
 export const SCOPE_NAMES: readonly Scope[] = SCOPES.map((entry) => entry.scope);
 
-/** Scopes of facts that hold today and have no time, so that the first day of a grant does not limit them (decision 0009). */
+/** Scopes of data without a time, which the first day of a grant does not limit (decision 0009). */
 export const STANDING_SCOPES: readonly Scope[] = [
   'read:medications',
   'read:conditions',
@@ -201,19 +201,19 @@ export const STANDING_SCOPES: readonly Scope[] = [
 
 const byName: ReadonlyMap<string, ScopeEntry> = new Map(SCOPES.map((entry) => [entry.scope, entry]));
 
-/** Whether a text is exactly one known scope; scopes are case-sensitive and there are no wildcards. */
+/** Whether a text is exactly one known scope. Scopes are case-sensitive; there are no wildcards. */
 export function isScope(text: string): text is Scope {
   return byName.has(text);
 }
 
-/** The scope of that name, or null. */
+/** The scope with this name, or null. */
 export function findScope(text: string): ScopeEntry | null {
   return byName.get(text) ?? null;
 }
 
 /**
- * Reads a space-separated scope value (RFC 6749 section 3.3). Known scopes come once each in catalog order, whatever
- * order they were sent in; everything else comes in `unknown`, once each as sent. Extra spaces mean nothing.
+ * Parses a space-separated scope value (RFC 6749 section 3.3). Known scopes are returned once each in catalog order; all other
+ * words are returned in `unknown`, once each, as sent. Extra spaces are ignored.
  */
 export function parseScopeList(text: string): { scopes: Scope[]; unknown: string[] } {
   const sent = new Set(text.split(' '));
@@ -224,7 +224,7 @@ export function parseScopeList(text: string): { scopes: Scope[]; unknown: string
   };
 }
 
-/** Writes scopes as RFC 6749 section 3.3 wants them: space-separated, once each, in catalog order. */
+/** Formats scopes as RFC 6749 section 3.3 requires: space-separated, once each, in catalog order. */
 export function formatScopeList(scopes: Iterable<Scope>): string {
   const wanted = new Set(scopes);
   return SCOPE_NAMES.filter((scope) => wanted.has(scope)).join(' ');

@@ -1,4 +1,4 @@
-// Zones and links of the IANA time zone database 2025b, without those whose names are three letters (see time-zones.ts).
+// Zones and links of the IANA time zone database 2025b, except names of three letters (see time-zones.ts).
 const NAMES = `
   Africa/Abidjan Africa/Accra Africa/Addis_Ababa Africa/Algiers Africa/Asmara Africa/Asmera Africa/Bamako Africa/Bangui Africa/Banjul
   Africa/Bissau Africa/Blantyre Africa/Brazzaville Africa/Bujumbura Africa/Cairo Africa/Casablanca Africa/Ceuta Africa/Conakry
@@ -86,5 +86,5 @@ const NAMES = `
   UTC Universal W-SU Zulu
 `;
 
-/** The names of time zones, as the IANA database spells them. A link, such as Asia/Calcutta, is a name of its own. */
+/** The names of time zones in the spelling of the IANA database. A link, such as Asia/Calcutta, counts as a name. */
 export const TIME_ZONE_NAMES: readonly string[] = NAMES.trim().split(/\s+/);

@@ -1,17 +1,17 @@
 import { TIME_ZONE_NAMES } from './time-zone-names.ts';
 
-// Three-letter abbreviations are not among the names, except UTC, GMT and UCT: JavaScript and Postgres take most of them for different
-// zones. AST is Anchorage in one and Halifax in the other, CET has summer time in one and not in the other.
+// Three-letter abbreviations other than UTC, GMT and UCT are excluded, because JavaScript and Postgres interpret most of them
+// differently. For example, AST is Anchorage in one and Halifax in the other, and only one of them gives CET summer time.
 const FORM = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
 
 const namesByLowerCase = new Map(TIME_ZONE_NAMES.map((name) => [name.toLowerCase(), name]));
 
-/** Names that were looked up, and whether Intl knows them: it may be older than the list. Grows to the length of the list at most. */
+/** Whether Intl, which may be older than the list, knows a name. Bounded by the length of the list. */
 const supported = new Map<string, boolean>();
 
 /**
- * Finds an IANA time zone by its name in upper and lower case, and returns the name as the IANA database spells it. Null for anything
- * else, offsets such as `+01:00` and abbreviations included; that costs one look-up.
+ * Finds an IANA time zone by its name in any case and returns the database's spelling. Returns null for anything else, including
+ * abbreviations and offsets such as `+01:00`. Costs one look-up.
  */
 export function findTimeZone(text: string): string | null {
   if (!FORM.test(text)) return null;

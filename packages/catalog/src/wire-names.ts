@@ -1,14 +1,14 @@
-// The closed enumerations of the public interface, spelled as they stand on the wire.
+// The enumerations of the public interface, in their public spelling.
 
-/** States of an app (interface.md 4.3). Only `active` apps authenticate; `revoked` also ends all they hold. */
+/** Statuses of an app (interface.md 4.3). Only `active` apps can authenticate; `revoked` also ends everything they hold. */
 export const APP_STATUSES = ['active', 'suspended', 'revoked'] as const;
 export type AppStatus = (typeof APP_STATUSES)[number];
 
-/** States of a pending approval (contract section 5). All but `pending` are final. */
+/** Statuses of a pending approval (contract section 5). All except `pending` are final. */
 export const PENDING_STATUSES = ['pending', 'approved', 'denied', 'expired', 'cancelled'] as const;
 export type PendingStatus = (typeof PENDING_STATUSES)[number];
 
-/** States of a consent grant (contract section 5). An ended grant never revives. */
+/** Statuses of a consent grant (contract section 5). An ended grant never becomes active again. */
 export const GRANT_STATUSES = ['active', 'expired', 'revoked'] as const;
 export type GrantStatus = (typeof GRANT_STATUSES)[number];
 
@@ -30,10 +30,10 @@ export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 export const TREND_BUCKETS = ['hour', 'day'] as const;
 export type TrendBucket = (typeof TREND_BUCKETS)[number];
 
-/** The width of a trend point when the request names none (contract section 6). */
+/** The default width of a trend point (contract section 6). */
 export const TREND_BUCKET_DEFAULT: TrendBucket = 'day';
 
-/** What an aggregation counts: single readings, or the daily totals of additive types (contract section 6). */
+/** What an aggregation is computed from: single readings, or daily totals of additive types (contract section 6). */
 export const AGGREGATION_BASES = ['reading', 'day'] as const;
 
 /** Mood values, from worst to best (contract section 6). */
@@ -53,8 +53,8 @@ export const SEVERITIES = ['mild', 'moderate', 'severe'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
 /**
- * How often a medication is taken: the FHIR R4 timing abbreviations, then `PRN` (as needed) and `OTHER` (a rhythm
- * that none of them names); unknown is null (contract section 6).
+ * How often a medication is taken: the FHIR R4 timing abbreviations, `PRN` (as needed) and `OTHER`; unknown is null (contract
+ * section 6).
  */
 export const MEDICATION_PATTERNS = [
   'QD',
@@ -78,14 +78,14 @@ export const MEDICATION_PATTERNS = [
 ] as const;
 export type MedicationPattern = (typeof MEDICATION_PATTERNS)[number];
 
-/** What became of one dose (contract section 6). */
+/** Statuses of a dose (contract section 6). */
 export const ADHERENCE_STATUSES = ['taken', 'skipped', 'missed', 'pending'] as const;
 export type AdherenceStatus = (typeof ADHERENCE_STATUSES)[number];
 
-/** Administrative gender, as in FHIR; no profile is null (contract section 6). */
+/** Administrative gender as in FHIR; null without a profile (contract section 6). */
 export const GENDERS = ['male', 'female', 'other', 'unknown'] as const;
 export type Gender = (typeof GENDERS)[number];
 
-/** Blood types, ABO and Rhesus; unknown is null (contract section 6). */
+/** Blood types (ABO and Rhesus); unknown is null (contract section 6). */
 export const BLOOD_TYPES = ['A+', 'A-', 'B+', 'B-', 'AB+', 'AB-', 'O+', 'O-'] as const;
 export type BloodType = (typeof BLOOD_TYPES)[number];

@@ -18,7 +18,7 @@ const ACCESS: ExportedAccess = {
   reason: 'GRANT_REVOKED',
 };
 
-test('a line of CSV quotes what it has to (RFC 4180)', () => {
+test('a line of CSV is quoted where RFC 4180 requires it', () => {
   expect(toAccessCsvLine(ACCESS)).toBe(
     'acc_017f22e279b070008123456789abcdef,2026-03-01T12:00:00.000Z,app_1,"Pulse, ""the"" Diary",grt_1,read:mood,' +
       '/api/v1/mood,,2026-03-01,1,20,req_1,refused,GRANT_REVOKED\r\n',
@@ -34,11 +34,11 @@ test.each([
   ['\r=1', `"'\r=1"`],
   ['＝1', "'＝1"],
   ['a=1-2', 'a=1-2'],
-])('an app whose name begins like a formula does not calculate in a spreadsheet: %j', (appName, field) => {
+])('an app name that looks like a formula is not evaluated by a spreadsheet: %j', (appName, field) => {
   expect(toAccessCsvLine({ ...ACCESS, appName })).toContain(`,app_1,${field},grt_1,`);
 });
 
-test('the header names as many columns as a line has', () => {
+test('the header has as many columns as a line', () => {
   const { appName: _, ...plain } = ACCESS;
   const line = toAccessCsvLine({ ...plain, appName: 'Pulse' });
   expect(line.split(',')).toHaveLength(ACCESS_CSV_HEADER.split(',').length);

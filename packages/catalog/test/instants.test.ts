@@ -31,7 +31,7 @@ describe('dates and instants', () => {
     '2026-01-02T03:60:00Z',
     '2026-01-02T03:04:05+24:00',
     '2026-01-02 03:04:05Z',
-  ])('%s is no instant', (text) => {
+  ])('%s is not an instant', (text) => {
     expect(findInstant(text)).toBeNull();
   });
 

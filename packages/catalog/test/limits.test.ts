@@ -26,7 +26,7 @@ describe('lifetimes', () => {
     expect(lifetimes.EXPIRED_TOKEN_MEMORY_SECONDS).toBe(86_400);
   });
 
-  test('a user chooses 1, 30, 90, 180 or 365 days for a grant, 90 unless said otherwise', () => {
+  test('a user can choose 1, 30, 90, 180 or 365 days for a grant; the default is 90', () => {
     expect(lifetimes.GRANT_DAYS_CHOICES).toEqual([1, 30, 90, 180, 365]);
     expect(lifetimes.GRANT_DAYS_DEFAULT).toBe(90);
     expect(lifetimes.isGrantDays(365)).toBe(true);
@@ -35,7 +35,7 @@ describe('lifetimes', () => {
 });
 
 describe('pagination', () => {
-  test('defaults and cap are those of interface.md 8', () => {
+  test('defaults and maximum are those of interface.md 8', () => {
     expect([PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX]).toEqual([1, 20, 100]);
   });
 
@@ -53,7 +53,7 @@ describe('pagination', () => {
     [20, 20, 1],
     [21, 20, 2],
     [500_000, 100, 5000],
-  ])('%p items at %p a page make %p pages', (total, pageSize, totalPages) => {
+  ])('%p items with %p on a page make %p pages', (total, pageSize, totalPages) => {
     expect(toPagination({ page: 1, pageSize, total })).toEqual({ page: 1, pageSize, total, totalPages });
   });
 
@@ -67,8 +67,8 @@ describe('pagination', () => {
   });
 });
 
-describe('names on the wire', () => {
-  test('are spelled as the specification spells them', () => {
+describe('public names', () => {
+  test('are spelled as in the specification', () => {
     expect(names.APP_STATUSES).toEqual(['active', 'suspended', 'revoked']);
     expect(names.PENDING_STATUSES).toEqual(['pending', 'approved', 'denied', 'expired', 'cancelled']);
     expect(names.GRANT_STATUSES).toEqual(['active', 'expired', 'revoked']);

@@ -8,7 +8,7 @@ import {
   metricsOfCategory,
 } from '@phds/catalog/metrics';
 
-// interface.md 4.2, as written there.
+// As written in interface.md 4.2.
 const NAMES_BY_CATEGORY = {
   heart: ['Heart Rate', 'Resting HR', 'Walking HR', 'HRV', 'ECG'],
   'blood-pressure': ['Blood Pressure', 'BP Diastolic'],
@@ -36,7 +36,7 @@ describe('categories', () => {
     expect(CATEGORIES.map((entry) => entry.slug)).toEqual(Object.keys(NAMES_BY_CATEGORY));
   });
 
-  test('are recognised by exact slug alone', () => {
+  test('are recognised by exact slug only', () => {
     expect(isCategory('blood-pressure')).toBe(true);
     for (const text of ['', 'Heart', 'heart ', 'weight', 'constructor', '__proto__']) {
       expect(isCategory(text)).toBe(false);
@@ -46,13 +46,13 @@ describe('categories', () => {
 
 describe('metric types', () => {
   test.each(CATEGORIES.map((entry) => entry.slug))(
-    '%s holds exactly the types the specification names',
+    '%s has exactly the types of the specification',
     (slug) => {
       expect(metricsOfCategory(slug).map((metric) => metric.name)).toEqual(NAMES_BY_CATEGORY[slug]);
     },
   );
 
-  test('no type stands in two categories, no key and no name twice', () => {
+  test('no type is in two categories, and keys and names are unique', () => {
     expect(METRICS).toHaveLength(29);
     expect(new Set(METRICS.map((metric) => metric.key)).size).toBe(29);
     expect(new Set(METRICS.map((metric) => metric.name)).size).toBe(29);
@@ -66,7 +66,7 @@ describe('metric types', () => {
     }
   });
 
-  test('every served LOINC code has a right check digit', () => {
+  test('every LOINC code has a valid check digit', () => {
     const codes = METRICS.flatMap((metric) => metric.loinc ?? []);
     expect(codes.length).toBeGreaterThan(15);
     for (const code of codes) {
@@ -75,14 +75,14 @@ describe('metric types', () => {
     }
   });
 
-  test('no LOINC code that rests on a single source is served', () => {
+  test('no LOINC code with a single source is used', () => {
     const served = METRICS.map((metric) => metric.loinc);
     for (const unconfirmed of ['11524-6', '55430-3', '55411-3', '103215-0', '103213-5']) {
       expect(served).not.toContain(unconfirmed);
     }
   });
 
-  test('units are UCUM, never the everyday spelling', () => {
+  test('units are UCUM, not everyday spellings', () => {
     expect([...new Set(METRICS.map((metric) => metric.unit))].sort()).toEqual(
       [
         '%',
@@ -103,14 +103,14 @@ describe('metric types', () => {
     );
   });
 
-  test('activity, sleep and mindfulness add up, all others are averaged', () => {
+  test('activity, sleep and mindfulness are summed, all others are averaged', () => {
     for (const metric of METRICS) {
       const additive = ['activity', 'sleep', 'mindfulness'].includes(metric.category);
       expect([metric.key, metric.kind]).toEqual([metric.key, additive ? 'additive' : 'average']);
     }
   });
 
-  test('sleep counts on the day of waking up, everything else on the day it starts', () => {
+  test('sleep counts for the day of waking up, everything else for the day it starts', () => {
     for (const metric of METRICS) {
       expect([metric.key, metric.bucketBy]).toEqual([
         metric.key,
@@ -158,7 +158,7 @@ describe('metric types', () => {
     ]);
   });
 
-  test('reference ranges are those of metrics.md, each with a source, and no type has another', () => {
+  test('reference ranges are those of metrics.md, each with a source, and no other type has one', () => {
     const ranges = METRICS.flatMap(({ name, referenceRange: range }) =>
       range === null ? [] : [`${name} ${range.low}-${range.high}`],
     );
@@ -208,7 +208,7 @@ describe('looking up a metric type', () => {
     },
   );
 
-  test('a key outside the table is an error, not a guess', () => {
+  test('a key outside the table is an error', () => {
     expect(() => getMetric('pulse' as MetricKey)).toThrow(RangeError);
   });
 });

@@ -28,18 +28,15 @@ describe('roundToDecimals', () => {
     [0.005, 2, 0.01],
     [1e21, 2, 1e21],
     [123456789.125, 2, 123456789.13],
-  ])(
-    '%p to %p decimals is %p, half away from zero on the digits a person sees',
-    (value, decimals, rounded) => {
-      expect(roundToDecimals(value, decimals)).toBe(rounded);
-    },
-  );
+  ])('%p to %p decimals is %p, half away from zero in decimal', (value, decimals, rounded) => {
+    expect(roundToDecimals(value, decimals)).toBe(rounded);
+  });
 
   test('never yields a negative zero', () => {
     for (const value of [-0, -0.001, -1e-9, -0.4]) expect(Object.is(roundToDecimals(value, 0), 0)).toBe(true);
   });
 
-  test('changes nothing when repeated, so a stored value is stable', () => {
+  test('changes nothing when repeated, so stored values are stable', () => {
     for (let step = 0; step < 2000; step++) {
       const value = Math.sin(step) * 10 ** (step % 7);
       const rounded = roundToDecimals(value, step % 4);

@@ -10,7 +10,7 @@ import {
   SCOPES,
 } from '@phds/catalog/scopes';
 
-// interface.md 4.1 and 4.2, as written there.
+// As written in interface.md 4.1 and 4.2.
 const SCOPE_OF_PATH = {
   '/api/v1/health-data/heart': 'read:health-data:heart',
   '/api/v1/health-data/blood-pressure': 'read:health-data:blood-pressure',
@@ -37,7 +37,7 @@ const SCOPE_OF_PATH = {
   '/api/v1/ehr': 'read:ehr',
 };
 
-// Contract section 6: what each route accepts.
+// Contract section 6: the parameters that each route accepts.
 const QUERY_OF_ENDPOINT = {
   'health-data': 'from page pageSize to type',
   aggregations: 'from timeZone to type',
@@ -56,12 +56,12 @@ const QUERY_OF_ENDPOINT = {
 };
 
 describe('data paths', () => {
-  test('each of the 23 needs exactly the scope that the specification names', () => {
+  test('each of the 23 requires exactly the scope of the specification', () => {
     expect(DATA_PATHS).toHaveLength(23);
     expect(Object.fromEntries(DATA_PATHS.map(({ path, scope }) => [path, scope]))).toEqual(SCOPE_OF_PATH);
   });
 
-  test('each belongs to a route that leads to the same scope', () => {
+  test('each belongs to a route with the same scope', () => {
     for (const { endpoint, category, scope } of DATA_PATHS) {
       expect(scopeOfEndpoint(getEndpoint(endpoint), category ?? undefined)).toBe(scope);
     }
@@ -75,7 +75,7 @@ describe('endpoints', () => {
     expect(ENDPOINTS).toHaveLength(14);
   });
 
-  test('every list is paged, no object is', () => {
+  test('every list has pages, and no object has', () => {
     const objects = ENDPOINTS.filter((endpoint) => endpoint.envelope === 'object').map(({ id }) => id);
     expect(objects).toEqual(['aggregations', 'profile']);
     for (const { envelope, query } of ENDPOINTS) {
@@ -84,14 +84,14 @@ describe('endpoints', () => {
     }
   });
 
-  test('from and to are accepted exactly where there is a time to judge', () => {
+  test('from and to are accepted exactly where there is a time to filter by', () => {
     for (const { timeField, query } of ENDPOINTS) {
       expect(query.includes('from')).toBe(timeField !== null);
       expect(query.includes('to')).toBe(timeField !== null);
     }
   });
 
-  test('only health-data takes its scope from the category, and never guesses one', () => {
+  test('only health-data takes its scope from the category, which must be given', () => {
     expect(ENDPOINTS.filter((endpoint) => endpoint.scopeByCategory).map(({ id }) => id)).toEqual([
       'health-data',
     ]);
@@ -121,7 +121,7 @@ describe('scopes', () => {
     }
   });
 
-  test('each has a title of its own and one plain sentence', () => {
+  test('each has a unique title and one plain sentence', () => {
     expect(new Set(SCOPES.map((entry) => entry.title)).size).toBe(22);
     for (const { description } of SCOPES) {
       expect(description).toMatch(/^[A-Z].{20,158}\.$/);
@@ -129,14 +129,14 @@ describe('scopes', () => {
     }
   });
 
-  test('aggregations and trends say that they reach over all health data types', () => {
+  test('aggregations and trends state that they cover all health data types', () => {
     for (const name of ['read:aggregations', 'read:trends']) {
       expect(findScope(name)?.description).toContain('ALL your health data types');
       expect(findScope(name)?.sensitive).toBe(true);
     }
   });
 
-  test('a second look is asked for where data reveals an illness, a treatment or a state of mind', () => {
+  test('scopes are sensitive where data reveals an illness, a treatment or a state of mind', () => {
     expect(SCOPES.filter((entry) => entry.sensitive).map((entry) => entry.scope)).toEqual([
       'read:aggregations',
       'read:trends',
@@ -150,7 +150,7 @@ describe('scopes', () => {
     ]);
   });
 
-  test('are known by exact name alone: no wildcards, no other case, no prefix', () => {
+  test('are recognised by exact name only: no wildcards, no other case, no prefix', () => {
     expect(isScope('read:mood')).toBe(true);
     for (const text of [
       '',
@@ -168,14 +168,14 @@ describe('scopes', () => {
 });
 
 describe('scope lists', () => {
-  test('come out in catalog order and once each, whatever order they were sent in', () => {
+  test('are returned in catalog order and once each, in whatever order they were sent', () => {
     expect(parseScopeList('read:mood read:health-data:heart read:mood')).toEqual({
       scopes: ['read:health-data:heart', 'read:mood'],
       unknown: [],
     });
   });
 
-  test('keep unknown names apart, once each, as sent', () => {
+  test('keep unknown names separate, once each, as sent', () => {
     expect(parseScopeList('write:mood read:mood READ:EHR write:mood')).toEqual({
       scopes: ['read:mood'],
       unknown: ['write:mood', 'READ:EHR'],
@@ -189,7 +189,7 @@ describe('scope lists', () => {
     expect(parseScopeList('')).toEqual({ scopes: [], unknown: [] });
   });
 
-  test('are written in catalog order and read back the same', () => {
+  test('are written in catalog order and read back unchanged', () => {
     expect(formatScopeList(['read:ehr', 'read:trends', 'read:ehr'])).toBe('read:trends read:ehr');
     expect(formatScopeList([])).toBe('');
     expect(parseScopeList(formatScopeList(SCOPE_NAMES)).scopes).toEqual(SCOPE_NAMES);

@@ -23,23 +23,23 @@ test('time zones are IANA names and nothing else', () => {
     'constructor',
     'Europe/\u212Aiev',
   ];
-  // Names that Postgres takes for other zones than JavaScript does.
+  // Abbreviations that Postgres and JavaScript interpret differently.
   const abbreviations = ['CET', 'met', 'AST', 'PST', 'IST', 'NST'];
   for (const text of [...others, ...abbreviations]) expect(findTimeZone(text)).toBeNull();
 });
 
-test('a time zone has one name, however a caller spells it', () => {
+test('a time zone has one spelling, however a caller writes it', () => {
   for (const text of ['Europe/Berlin', 'EUROPE/BERLIN', 'europe/berlin', 'eUrOpE/bErLiN']) {
     expect(findTimeZone(text)).toBe('Europe/Berlin');
   }
 });
 
-test('every time zone of the language is known by its name', () => {
+test('every time zone known to JavaScript is found by its name', () => {
   expect(Intl.supportedValuesOf('timeZone').filter((name) => findTimeZone(name) !== name)).toEqual([]);
   expect(TIME_ZONE_NAMES.filter((name) => findTimeZone(name) !== name)).toEqual([]);
 });
 
-test('unknown names and new spellings of a known one are judged without asking Intl', () => {
+test('unknown names and other spellings of known ones are decided without calling Intl', () => {
   findTimeZone('Asia/Tokyo');
   const created = jest.spyOn(Intl, 'DateTimeFormat');
   for (const text of ['Asia/Nowhere', 'asia/tokyo', 'ASIA/TOKYO', 'Asia/tokyo', '+09:00']) findTimeZone(text);

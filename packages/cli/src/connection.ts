@@ -7,14 +7,14 @@ import { toTlsFiles } from '@phds/service-kit/rpc-tls';
 import { createServiceTokenSource } from '@phds/service-kit/service-token';
 import { z } from 'zod';
 
-/** The ingestion rpc of health-data, called as `importer`. */
+/** health-data's ingestion rpc, called as `importer`. */
 export interface IngestionConnection extends Disposable {
   readonly client: Client<typeof IngestionService>;
-  /** `host:port`, to be named in messages. */
+  /** `host:port`, for messages. */
   readonly address: string;
 }
 
-/** Thrown for a setting that cannot be used; the message names it. */
+/** Thrown for an unusable setting; the message names it. */
 export class NotConfigured extends Error {
   constructor(message: string) {
     super(message);
@@ -29,13 +29,13 @@ const SETTINGS = z.object({
   SERVICE_PRIVATE_KEY: z.string('must be set'),
   /** Deadline of one batch. */
   IMPORT_BATCH_DEADLINE_MS: durationMs(30_000),
-  /** Files that switch TLS on, as for the services. */
+  /** TLS files, as for the services. */
   TLS_CA: z.string().optional(),
   TLS_CERT: z.string().optional(),
   TLS_KEY: z.string().optional(),
 });
 
-/** Connects to the service that the environment names. Throws ConfigError with the names of the settings that are missing. */
+/** Connects to the service configured in the environment. Throws a ConfigError that names missing settings. */
 export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
   const config = readConfig(SETTINGS, env);
   checkPrivateKey(config.SERVICE_PRIVATE_KEY);
@@ -54,12 +54,12 @@ export function openIngestion(env: NodeJS.ProcessEnv): IngestionConnection {
   };
 }
 
-/** Says so here, with the name of the setting, rather than at the first call. */
+/** Fails here, naming the setting, instead of at the first call. */
 export function checkPrivateKey(pem: string): void {
   try {
     if (createPrivateKey(pem).asymmetricKeyType === 'ed25519') return;
   } catch {
-    // Not a private key at all: the same message.
+    // Not a private key at all gets the same message.
   }
   throw new NotConfigured('SERVICE_PRIVATE_KEY is not an Ed25519 private key (PKCS #8 PEM).');
 }

@@ -15,7 +15,7 @@ import { openRecords } from './records/connection.ts';
 const EPILOGUE = `
 Settings are environment variables; each KEY may be KEY_FILE, the name of a file with the value. import and imports need
 HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`importer\`). records needs RECORDS_DATABASE_URL
-(consent's database, a role that reads) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key). restore needs CONSENT_ADDRESS
+(consent's database, with a role that can read it) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key). restore needs CONSENT_ADDRESS
 and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, and both SERVICE_PRIVATE_KEY (PEM of the caller \`operator\`).
 In a checkout, \`pnpm phds\` takes what is not set from the local stack that runs there.
 
@@ -28,10 +28,10 @@ smart: the directory or zip archive of SMART's sample tables`;
 
 const streams = { output: process.stdout, errors: process.stderr };
 
-/** Takes the exit code of a command. */
+/** Receives the exit code of a command. */
 export type Finish = (code: number) => void;
 
-/** `pnpm phds`: its commands, their options and their help. Parsing throws CommanderError for wrong arguments. */
+/** `pnpm phds`: its commands, options and help. Parsing throws a CommanderError for wrong arguments. */
 export function createProgram(finish: Finish): Command {
   const program = new Command('pnpm phds')
     .exitOverride()
@@ -51,13 +51,13 @@ function addImports(program: Command, finish: Finish): void {
     .command('import')
     .summary('import a file for a user')
     .description(
-      'Imports a file for a user. Importing the same file again changes nothing; an import that was interrupted goes on where it stopped.',
+      'Imports a file for a user. Importing the same file again changes nothing; an interrupted import resumes where it stopped.',
     )
     .addArgument(new Argument('<format>', FORMATS).choices(IMPORTERS.map(({ format }) => format)))
-    .argument('<files...>', 'what to import; it may be larger than memory')
+    .argument('<files...>', 'the files to import; they may be larger than memory')
     .addOption(userOption('the user whose data it is'))
-    .option('--patient <ref>', 'which patient, when the file is about several')
-    .option('--again', 'from the start, even when an earlier run was interrupted', false)
+    .option('--patient <ref>', 'the patient to import, if the file contains several')
+    .option('--again', 'start from the beginning, even if an earlier run was interrupted', false)
     .addOption(jsonOption('the report'))
     .action(async (format: string, files: string[], options: ImportOptions, command: Command) => {
       const importer = IMPORTERS.find((known) => known.format === format);
@@ -92,7 +92,7 @@ function addRecords(program: Command, finish: Finish): void {
   records
     .command('verify')
     .description(
-      'Computes the chains of the access records anew and names the first record that was changed, removed, moved or added.',
+      'Recomputes the chains of the access records and names the first record that was changed, removed, moved or added.',
     )
     .addOption(jsonOption('the result'))
     .action(async ({ json }: { json: boolean }) =>
@@ -128,13 +128,13 @@ function addErase(program: Command, finish: Finish): void {
     .command('erase')
     .summary('remove a person from every service')
     .description(
-      'Removes a person from every service. The access records stay and name nobody (docs/erasing.md).',
+      'Removes a person from every service. The access records stay but no longer name the person (docs/erasing.md).',
     )
     .addOption(userOption('the person'))
-    .requiredOption('--confirm <id>', 'the same id again')
+    .requiredOption('--confirm <id>', 'repeat the id of the person')
     .option(
       '--revoke-apps',
-      'also when the person registered apps: they end for everybody who uses them',
+      'also end the apps that the person registered, for everybody who uses them',
       false,
     )
     .addOption(jsonOption('what was removed'))
@@ -152,21 +152,21 @@ interface EraseOptions {
   readonly json: boolean;
 }
 
-/** What each action does, and the word that confirms it. */
+/** The description of each action, and the word that confirms it. */
 const RESTORE_COMMANDS: Readonly<
   Record<RestoreAction, { description: string; confirmation: string | null }>
 > = {
   status: {
     description:
-      'Prints of consent and authorization whether the database was restored, and what is suspended.',
+      'Prints whether the databases of consent and authorization were restored, and what is suspended.',
     confirmation: null,
   },
   declare: {
-    description: 'Suspends everything that is there, after a restore that no service could notice.',
+    description: 'Suspends everything, after a restore that no service could detect.',
     confirmation: 'suspend',
   },
   confirm: {
-    description: 'Confirms the restored databases: suspended credentials and grants work again.',
+    description: 'Confirms the restored databases; suspended credentials and grants work again.',
     confirmation: 'believe',
   },
 };
@@ -180,7 +180,7 @@ function addRestore(program: Command, finish: Finish): void {
     const action = name as RestoreAction;
     const command = restore.command(action).description(description).addOption(jsonOption('the status'));
     if (confirmation !== null) {
-      const option = new Option('--confirm <word>', `"${confirmation}", to show that this is meant`);
+      const option = new Option('--confirm <word>', `must be "${confirmation}"`);
       command.addOption(option.choices([confirmation]).makeOptionMandatory());
     }
     command.action(async ({ json }: { json: boolean }) =>
@@ -202,7 +202,7 @@ function parseNotEmpty(value: string): string {
   return value;
 }
 
-/** pnpm changes the directory: relative paths begin where the person is. */
+/** pnpm changes the directory; relative paths refer to the caller's. */
 function parsePath(value: string): string {
   return resolve(callerDirectory(), parseNotEmpty(value));
 }

@@ -1,14 +1,14 @@
-/** The part of a terminal or pipe that progress is written to. */
+/** The methods of a terminal or pipe that progress needs. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
-/** Tells how far a long piece of work is. */
+/** Reports the progress of a long step. */
 export interface Progress {
-  /** Says that so much of the whole is done. */
+  /** Reports that `done` of `total` is complete. */
   update(done: number, total: number): void;
-  /** Ends the line; afterwards the stream is free for other text. */
+  /** Ends the line, so that the stream can be used for other text. */
   finish(): void;
 }
 
@@ -16,8 +16,8 @@ const REDRAW_MS = 100;
 const PIPE_LINE_MS = 5_000;
 
 /**
- * Progress of one step: on a terminal a line that redraws itself, elsewhere a line every five seconds; nothing for work
- * that is over before.
+ * Shows the progress of one step: a line that is redrawn on a terminal, otherwise a line every five seconds. Shows nothing for
+ * short steps.
  */
 export function createProgress(
   stream: ProgressStream,
@@ -59,7 +59,7 @@ function percent(done: number, total: number): string {
   return `${total === 0 ? 100 : Math.min(100, Math.floor((done / total) * 100))} %`;
 }
 
-/** A size for people. */
+/** Formats a size in megabytes. */
 export function megabytes(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }

@@ -5,8 +5,8 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * Writes a file that only its owner may read, beside its place, and moves it there when it is complete: nobody ever finds half of it
- * under its name, and a failure leaves what was there. A pipe or a device is written to as it is.
+ * Writes a file that only its owner can read. It is written beside its destination and renamed when complete, so the name never
+ * refers to a partial file, and a failure keeps the previous file. A pipe or device is written directly.
  */
 export async function writeWholeFile(
   file: string,

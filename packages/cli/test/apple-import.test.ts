@@ -78,7 +78,7 @@ const ARCHIVE = toZip([
 
 const one = { inserted: 1, updated: 0, unchanged: 0 };
 
-/** Every item of the report, stored or not. */
+/** The number of items in the report, stored or not. */
 function countOf({ stored, refusedCount, leftOut }: JsonReport): number {
   const left = leftOut.flatMap(({ types }) => Object.values(types));
   return (
@@ -91,7 +91,7 @@ function countOf({ stored, refusedCount, leftOut }: JsonReport): number {
 }
 
 describe('importing an archive', () => {
-  test('accounts for everything in it', async () => {
+  test('accounts for every element of the export', async () => {
     service.refusedValue = 999;
     const { code, report } = await run(files.write('export.zip', ARCHIVE));
     expect({ code, error: report.error }).toEqual({ code: 0, error: null });
@@ -140,7 +140,7 @@ describe('importing an archive', () => {
     ]);
   });
 
-  test('stores the pair of a blood pressure with one time and one source', async () => {
+  test('stores a blood pressure pair with one time and one source', async () => {
     await run(files.write('export.zip', ARCHIVE));
     const pair = [...service.readings.values()].filter(({ unit }) => unit === 'mmHg');
     expect(
@@ -151,7 +151,7 @@ describe('importing an archive', () => {
     ]);
   });
 
-  test('sends nothing that tells who the person is or where they have been', async () => {
+  test('sends nothing about who the person is or where they have been', async () => {
     await run(files.write('export.zip', ARCHIVE));
     const sent = [...service.readings.values(), ...service.records.values()].map(({ source }) => source);
     expect(new Set(sent)).toEqual(new Set(['apple-watch', 'manual', 'omron']));
@@ -161,7 +161,7 @@ describe('importing an archive', () => {
     expect(everything).not.toMatch(/Excalibur|Jo|Doe|59\.91/);
   });
 
-  test('a second time changes nothing, packed or not', async () => {
+  test('a second import changes nothing, packed or not', async () => {
     await run(files.write('export.zip', ARCHIVE));
     const { report: again } = await run(files.write('export.zip', ARCHIVE));
     expect(again.stored).toEqual({ inserted: 0, updated: 0, unchanged: 7 });
@@ -170,7 +170,7 @@ describe('importing an archive', () => {
   });
 });
 
-describe('an export that is broken', () => {
+describe('a damaged export', () => {
   test.each([
     ['cut off', XML.slice(0, -60), 'The file ends in the middle, in line'],
     ['not an export', '<ClinicalDocument/>', 'The file is not an Apple Health export'],
@@ -188,7 +188,7 @@ describe('an export that is broken', () => {
   });
 });
 
-test('an archive of 18 KB that is 1.5 GB when unpacked is refused before anything is stored', async () => {
+test('an archive of 18 KB that unpacks to 1.5 GB is refused before anything is stored', async () => {
   const content = Buffer.from(`{"resourceType":"Observation","x":[${'[],'.repeat(2_700_000)}0]}`);
   const [packed, statedChecksum, statedSize] = [deflateRawSync(content), crc32(content), content.length];
   const record = { content: '', packed, statedChecksum, statedSize };

@@ -43,7 +43,7 @@ function condition(key: string, name = 'Asthma'): ImportedRecord {
   };
 }
 
-/** Minutes one after the other, each with its number as origin and position. */
+/** Adds consecutive minutes, each with its number as origin and position. */
 async function addMinutes(run: ImportRun, count: number): Promise<void> {
   for (let minute = 0; minute < count; minute += 1) {
     run.reading(reading(minute), minute);
@@ -52,14 +52,14 @@ async function addMinutes(run: ImportRun, count: number): Promise<void> {
 }
 
 describe('sending in batches', () => {
-  test('a batch is at most as large as the limit, and all arrive', async () => {
+  test('no batch exceeds the item limit, and all items arrive', async () => {
     await send((run) => addMinutes(run, 25), { readingBatch: 10 });
     expect(service.batchSizes.toSorted()).toEqual([10, 10, 5]);
     expect(service.readings.size).toBe(25);
   });
 
-  test('a batch is at most as long as the rpc takes, and all arrive', async () => {
-    // Of two bytes each in UTF-8.
+  test("no batch exceeds the rpc's size limit, and all items arrive", async () => {
+    // Two bytes each in UTF-8.
     const text = 'é'.repeat(4_000);
     const unit = 'ü'.repeat(4_000);
     const run = await send((run) => {
@@ -71,7 +71,7 @@ describe('sending in batches', () => {
     expect(run.total().toData()).toMatchObject({ stored: { inserted: 1_200 }, refusedCount: 0 });
   });
 
-  test('what is too long for any batch is refused, and the rest goes on', async () => {
+  test('an item too large for any batch is refused, and the import continues', async () => {
     const text = 'x'.repeat(5 * 1024 * 1024);
     const run = await send((run) => {
       run.record(condition('c1'), 1);
@@ -89,7 +89,7 @@ describe('sending in batches', () => {
     });
   });
 
-  test('no more than the limit are under way at a time', async () => {
+  test('no more than the limit of batches run at once', async () => {
     await send((run) => addMinutes(run, 40), { readingBatch: 1, inFlight: 3 });
     expect(service.readings.size).toBe(40);
     expect(service.mostAtOnce).toBe(3);
@@ -109,7 +109,7 @@ describe('sending in batches', () => {
     });
   });
 
-  test('a refusal of the service is reported with the place in the file', async () => {
+  test('a refusal by the service is reported with the position in the file', async () => {
     service.refusedValue = 999;
     const run = await send(
       (run) => {
@@ -123,7 +123,7 @@ describe('sending in batches', () => {
     ]);
   });
 
-  test('of readings with the same natural key the last one stays, whatever is under way', async () => {
+  test('of readings with the same natural key the last one is kept, however batches overlap', async () => {
     await send(
       async (run) => {
         for (let value = 50; value <= 90; value += 1) {
@@ -139,7 +139,7 @@ describe('sending in batches', () => {
 });
 
 describe('the position up to which everything is stored', () => {
-  test('moves from stretch to stretch, with a report about exactly what stands before it', async () => {
+  test('advances by stretches, with a report on exactly the items before it', async () => {
     const known: [number, number][] = [];
     const run = await send(
       async (run) => {
@@ -160,7 +160,7 @@ describe('the position up to which everything is stored', () => {
     expect(run.total().toData()).toMatchObject({ stored: { inserted: 20 }, leftOutCount: 7 });
   });
 
-  test('stays where the first batch that is not answered begins', async () => {
+  test('stays at the start of the first unanswered batch', async () => {
     using connection = openIngestion(service.env);
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
     const sleep = () => answered;
@@ -169,7 +169,7 @@ describe('the position up to which everything is stored', () => {
     for (const minute of [0, 1, 2]) {
       run.reading(reading(minute), minute);
       await run.reached(minute + 1);
-      // The first one, whatever arrives before it otherwise.
+      // The first batch, which other batches may overtake.
       await eventually(() => service.failures === 0);
     }
     await eventually(() => service.readings.size === 2);
@@ -181,7 +181,7 @@ describe('the position up to which everything is stored', () => {
 });
 
 describe('the key of a record', () => {
-  test('is a digest of the content where the source has none, and of a key that is too long', async () => {
+  test('is a digest of the content if the source has no key, and of a key that is too long', async () => {
     await send((run) => {
       run.record(condition(''), 0);
       run.record(condition(''), 1);
@@ -194,15 +194,15 @@ describe('the key of a record', () => {
   });
 });
 
-describe('a service that is away', () => {
-  test('is asked again, waiting longer each time, until it is back', async () => {
+describe('an unavailable service', () => {
+  test('is retried after growing pauses until it is back', async () => {
     service.failures = 4;
     const run = await send((run) => run.reading(reading(1), 0));
     expect(waits).toEqual([200, 400, 800, 1600]);
     expect(run.total().toData().stored.inserted).toBe(1);
   });
 
-  test('for too long ends the import with `unavailable`', async () => {
+  test('ends the import with `unavailable` when it is away for too long', async () => {
     service.failures = Number.POSITIVE_INFINITY;
     await expect(send((run) => run.reading(reading(1), 0))).rejects.toMatchObject({
       reason: 'unavailable',
@@ -215,11 +215,11 @@ describe('a service that is away', () => {
     const readings = [{ unit: 'x'.repeat(4 * 1024 * 1024) }];
     await expect(connection.client.putReadings({ readings })).rejects.toMatchObject({
       reason: 'internal',
-      message: 'A message is larger than the services take.',
+      message: 'A message exceeds the size limit of the services.',
     });
   });
 
-  test('a refused caller is told at once', async () => {
+  test('a refused caller is reported at once', async () => {
     const other = await startFakeIngestion();
     const env = { ...service.env, SERVICE_PRIVATE_KEY: other.env['SERVICE_PRIVATE_KEY'] };
     await other[Symbol.asyncDispose]();

@@ -7,7 +7,7 @@ import { startFakeIngestion } from './fake-ingestion.ts';
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');
 
-/** Runs the command as its own process. */
+/** Runs the command in a separate process. */
 function phds(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
     const options = { env: { ...inheritedEnvironment(), ...env } };
@@ -31,7 +31,7 @@ describe('the command line', () => {
     expect(service.records.size).toBe(1);
   });
 
-  test('a file that cannot be used ends with 1', async () => {
+  test('an unusable file ends with 1', async () => {
     await using service = await startFakeIngestion();
     const { code, stderr } = await phds(['import', 'fhir', '/nowhere.json', '--user', 'ada'], service.env);
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'There is no such file.\n' });
@@ -60,7 +60,7 @@ describe('the command line', () => {
     expect(stderr).toContain('Usage: pnpm phds');
   });
 
-  test('wrong arguments are named, with the usage of that command alone', async () => {
+  test('wrong arguments are named, with the usage of that command only', async () => {
     const { stderr } = await phds(['imports', '--user', 'ada', '--patient', 'x']);
     expect(stderr).toContain("unknown option '--patient'");
     expect(stderr).toContain('Usage: pnpm phds imports');
@@ -74,7 +74,7 @@ describe('the command line', () => {
     ['records verify', '--json'],
     ['erase', '--revoke-apps'],
     ['restore declare', '--confirm <word>'],
-  ])('%s --help prints what this command takes', async (command, option) => {
+  ])('%s --help prints the usage of this command', async (command, option) => {
     const { code, stdout, stderr } = await phds([...command.split(' '), '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Usage: pnpm phds ${command}`);

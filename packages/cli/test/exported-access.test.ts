@@ -20,7 +20,7 @@ const ACCESS: ExportedAccess = {
 };
 
 describe('an AuditEvent', () => {
-  test('has what FHIR R4 asks of one: type, recorded, an agent who is the requestor, a source with an observer', () => {
+  test('has the elements that FHIR R4 requires: type, recorded, a requestor agent, a source with an observer', () => {
     const event = toAuditEvent(ACCESS, 'ada');
     expect(event).toMatchObject({
       resourceType: 'AuditEvent',
@@ -32,11 +32,11 @@ describe('an AuditEvent', () => {
       agent: [{ requestor: true, who: { identifier: { value: 'app_1' } } }],
       source: { observer: { display: expect.any(String) } },
     });
-    // An id of FHIR: 1 to 64 of these.
+    // A FHIR id has 1 to 64 of these characters.
     expect(event['id']).toMatch(/^[A-Za-z0-9.-]{1,64}$/);
   });
 
-  test('says whose data, and has no empty value', () => {
+  test('names the person whose data was accessed, and has no empty value', () => {
     const event = toAuditEvent({ ...ACCESS, appName: '', outcome: 'released', reason: '' }, 'ada');
     expect(event).toMatchObject({ outcome: '0', entity: [{ what: { identifier: { value: 'ada' } } }, {}] });
     expect(JSON.stringify(event)).not.toContain('""');

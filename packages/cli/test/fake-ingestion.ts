@@ -15,26 +15,26 @@ import { implement } from '@phds/service-kit/rpc-service';
 import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
 import { createMessageText } from './message-text.ts';
 
-/** An ingestion service in memory, on a real port: natural keys and refusals like the real one, plus failures on demand. */
+/** An ingestion service in memory, on a real port, with natural keys and refusals like the real one, and failures on demand. */
 export interface FakeIngestion extends AsyncDisposable {
-  /** Environment that the command needs to reach it. */
+  /** Environment variables for the command to reach it. */
   readonly env: NodeJS.ProcessEnv;
   readonly readings: Map<string, PutReadingsRequest['readings'][number]>;
   readonly records: Map<string, PutRecordsRequest['records'][number]>;
   readonly profiles: PutProfileRequest[];
   /** By user, format and digest. */
   readonly imports: Map<string, FakeImport>;
-  /** Sizes of the batches that were answered. */
+  /** Sizes of the answered batches. */
   readonly batchSizes: number[];
-  /** Calls that are still to fail with `unavailable`. */
+  /** Number of calls that will still fail with `unavailable`. */
   failures: number;
-  /** Most calls that ran at the same time. */
+  /** Maximum number of concurrent calls so far. */
   mostAtOnce: number;
-  /** Reason to refuse a reading with this value. */
+  /** Readings with this value are refused. */
   refusedValue: number | null;
 }
 
-/** An import as the service knows it. */
+/** The state of an import in the service. */
 export interface FakeImport {
   readonly format: string;
   readonly digest: string;
@@ -122,7 +122,7 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
   return fake;
 }
 
-/** As the service: what is part of an import needs it to exist. */
+/** Like the service, items of an import require that the import exists. */
 function requireImport(
   fake: FakeIngestion,
   request: PutReadingsRequest | PutRecordsRequest | PutProfileRequest,

@@ -35,7 +35,7 @@ const patient = {
   birthDate: '1815-12-10',
 };
 const person = [
-  // Before the condition it refers to, as transactions may have it.
+  // Placed before the condition that it refers to, which transactions allow.
   {
     resourceType: 'MedicationRequest',
     id: 'm1',
@@ -88,7 +88,7 @@ describe('importing a bundle', () => {
     ]);
   });
 
-  test('finds what a reference names, also further down in the file', async () => {
+  test('resolves references, also to later resources in the file', async () => {
     await run(files.bundle(person));
     const medications = [...service.records.values()].flatMap(({ record }) =>
       record.case === 'medication' ? record.value : [],
@@ -96,7 +96,7 @@ describe('importing a bundle', () => {
     expect(medications).toMatchObject([{ name: 'Metformin', condition: 'Diabetes' }]);
   });
 
-  test('a second time changes nothing', async () => {
+  test('a second import changes nothing', async () => {
     const file = files.bundle(person);
     await run(file);
     const { code, report } = await runJson(file);
@@ -104,12 +104,12 @@ describe('importing a bundle', () => {
     expect(report.stored).toEqual({ inserted: 0, updated: 0, unchanged: 6 });
   });
 
-  test('goes through while the service restarts', async () => {
+  test('continues while the service restarts', async () => {
     service.failures = 2;
     expect((await runJson(files.bundle(person))).report.stored.inserted).toBe(6);
   });
 
-  test('prints a table for people', async () => {
+  test('prints tables for people', async () => {
     const { output, errors } = await run(files.bundle(person));
     expect(output.replace(/\d+(\.\d+)? s\n/, '0 s\n').split('\n')).toEqual([
       '1.json for ada, 0 s',
@@ -138,7 +138,7 @@ describe('importing a bundle', () => {
     expect(errors).toBe('');
   });
 
-  test('holds back all of a file that is cut off, and names the byte', async () => {
+  test('holds back everything of a truncated file and names the byte', async () => {
     const text = JSON.stringify({ resourceType: 'Bundle', entry: person.map((resource) => ({ resource })) });
     const { code, output, errors } = await run(files.file(text.slice(0, -20)));
     expect(code).toBe(1);
@@ -149,13 +149,13 @@ describe('importing a bundle', () => {
     expect(service.batchSizes).toEqual([]);
   });
 
-  test('says what is wrong in the JSON report too', async () => {
+  test('reports the error in the JSON report too', async () => {
     const { code, report } = await runJson(files.file('{"resourceType":"Patient"}'));
     expect(code).toBe(1);
     expect(report).toMatchObject({ ok: false, error: 'The file is not a FHIR bundle but a Patient.' });
   });
 
-  test('a blood type that two observations tell differently is left alone', async () => {
+  test('ignores a blood type on which two observations disagree', async () => {
     const blood = (id: string, valueString: string) =>
       observation(id, '882-1', 0, '', { subject, valueQuantity: undefined, valueString });
     const { report } = await runJson(files.bundle([patient, blood('b1', 'A+'), blood('b2', 'B+')]));
@@ -163,7 +163,7 @@ describe('importing a bundle', () => {
   });
 });
 
-describe('a bundle about several patients', () => {
+describe('a bundle with several patients', () => {
   const other = { resourceType: 'Patient', id: 'p2', name: [{ text: 'Grace Hopper' }] };
   const two = [
     ...person,
@@ -171,7 +171,7 @@ describe('a bundle about several patients', () => {
     observation('o9', '29463-7', 70, 'kg', { subject: { reference: 'Patient/p2' } }),
   ];
 
-  test('is not imported: the data of two people must not mix', async () => {
+  test('is not imported, because the data of two people must not be mixed', async () => {
     const { code, errors } = await run(files.bundle(two));
     expect(code).toBe(1);
     expect(errors).toBe(
@@ -180,7 +180,7 @@ describe('a bundle about several patients', () => {
     expect(service.batchSizes).toEqual([]);
   });
 
-  test.each(['p2', 'Patient/p2', 'urn:uuid:p2'])('gives the data of the chosen one (%s)', async (chosen) => {
+  test.each(['p2', 'Patient/p2', 'urn:uuid:p2'])("imports the chosen patient's data (%s)", async (chosen) => {
     const { code, report } = await runJson(files.bundle(two), { patient: chosen });
     expect(code).toBe(0);
     expect(report.readings).toEqual({ Weight: { inserted: 1, updated: 0, unchanged: 0 } });
@@ -192,14 +192,14 @@ describe('a bundle about several patients', () => {
     expect(service.profiles).toMatchObject([{ name: 'Grace Hopper' }]);
   });
 
-  test('is told by its references where it has no Patient resources', async () => {
+  test('is recognised by its references when it has no Patient resources', async () => {
     const weight = (id: string) =>
       observation(`o-${id}`, '29463-7', 70, 'kg', { subject: { reference: `Patient/${id}` } });
     expect((await run(files.bundle([weight('1'), weight('2')]))).code).toBe(1);
     expect((await run(files.bundle([weight('1')]))).code).toBe(0);
   });
 
-  test('says when it does not have the chosen one', async () => {
+  test('reports when it does not contain the chosen patient', async () => {
     const { code, errors } = await run(files.bundle(two), { patient: 'p3' });
     expect(code).toBe(1);
     expect(errors).toBe('The bundle has no patient p3.\n');

@@ -5,10 +5,10 @@ import { openIngestion } from '../src/connection.ts';
 /** The report as `--json` prints it. */
 export type JsonReport = ReportData & { readonly ok: boolean; readonly error: string | null };
 
-/** What is not said is as it is without options, for Ada. */
+/** The arguments of a run for Ada; absent ones have their default. */
 export type ImportRun = Pick<ImportArguments, 'importer'> & Partial<ImportArguments>;
 
-/** Runs the command against the service of an environment; answers its exit code and what it wrote. */
+/** Runs the command with an environment. Returns its exit code and output. */
 export async function runImport(env: NodeJS.ProcessEnv, run: ImportRun) {
   const [output, errors]: [string[], string[]] = [[], []];
   const code = await importFiles(
@@ -22,7 +22,7 @@ export async function runImport(env: NodeJS.ProcessEnv, run: ImportRun) {
   return { code, output: output.join(''), errors: errors.join('') };
 }
 
-/** The same with `--json`. */
+/** Runs the command with `--json`. */
 export async function runReported(env: NodeJS.ProcessEnv, run: ImportRun) {
   const { code, output, errors } = await runImport(env, { ...run, json: true });
   return { code, report: JSON.parse(output) as JsonReport, errors };

@@ -27,8 +27,8 @@ const TOTAL = 200_000;
 const PIECE = 1_000;
 
 /**
- * Two hundred thousand items, handed over a thousand at a time, of which every hundredth is a reading; `before` hears of
- * each piece first.
+ * Yields two hundred thousand items in chunks of a thousand, every hundredth of them a reading. `before` is called before each
+ * chunk.
  */
 function countingImporter(before: (position: number) => void = () => undefined): Importer {
   return {
@@ -66,7 +66,7 @@ function readingAt(index: number): ImportedReading {
 const run = (importer: Importer, change: Partial<ImportArguments> = {}, env = service.env) =>
   runReported(env, { importer, ...change });
 
-/** Runs until the file turns out to be broken; answers how far health-data knows that it came. */
+/** Runs until the defect of the file. Returns the position that health-data has stored. */
 async function runIntoFault(change: Partial<ImportArguments> = {}): Promise<number> {
   const importer = countingImporter((position) => {
     if (position >= 150_000) throw new UnusableFile('Broken here');
@@ -76,7 +76,7 @@ async function runIntoFault(change: Partial<ImportArguments> = {}): Promise<numb
   return Number([...service.imports.values()].at(-1)?.position);
 }
 
-/** Where a run begins to read. */
+/** The position at which a run starts to read. */
 async function beginning(change: Partial<ImportArguments> = {}): Promise<number> {
   const positions: number[] = [];
   await run(
@@ -86,15 +86,15 @@ async function beginning(change: Partial<ImportArguments> = {}): Promise<number>
   return positions[0] ?? TOTAL;
 }
 
-describe('an import that was interrupted', () => {
-  test('goes on where everything before is stored, and reports about the whole file', async () => {
+describe('an interrupted import', () => {
+  test('resumes after everything stored, and reports on the whole file', async () => {
     const known = await runIntoFault();
     expect(known).toBeGreaterThan(0);
     const positions: number[] = [];
     const { code, report, errors } = await run(countingImporter((position) => void positions.push(position)));
     expect({ code, errors }).toEqual({
       code: 0,
-      errors: 'An earlier run was interrupted: going on where it stopped.\n',
+      errors: 'An earlier run was interrupted: resuming where it stopped.\n',
     });
     expect(positions[0]).toBe(known);
     const { inserted, updated, unchanged } = report.stored;
@@ -103,23 +103,23 @@ describe('an import that was interrupted', () => {
     expect(report.profile).toEqual(['gender']);
   });
 
-  test('has stored what stands before the fault of its file', async () => {
+  test('has stored everything before the defect of its file', async () => {
     await runIntoFault();
     expect(service.readings.size).toBe(1_500);
   });
 
-  test('begins anew with --again', async () => {
+  test('starts from the beginning with --again', async () => {
     await runIntoFault();
     expect(await beginning({ again: true })).toBe(0);
   });
 
-  test('begins anew when it had finished', async () => {
+  test('starts from the beginning if it had finished', async () => {
     await run(countingImporter());
     const { report } = await run(countingImporter());
     expect(report.stored).toEqual({ inserted: 0, updated: 0, unchanged: TOTAL / 100 });
   });
 
-  test('is another one with other content, another user or another choice', async () => {
+  test('is not resumed for another content, user or option', async () => {
     const one = { paths: [files.file('one')] };
     await runIntoFault(one);
     expect(await beginning({ paths: [files.file('two')] })).toBe(0);
@@ -128,13 +128,13 @@ describe('an import that was interrupted', () => {
     expect(await beginning({ paths: [files.file('one')] })).toBeGreaterThan(0);
   });
 
-  test('begins anew where the report of the earlier run cannot be read', async () => {
+  test('starts from the beginning if the report of the earlier run is unreadable', async () => {
     await runIntoFault();
     for (const known of service.imports.values()) known.report = '{"from":"another version"}';
     expect(await beginning()).toBe(0);
   });
 
-  test('ends when the person is erased meanwhile', async () => {
+  test('ends when the person is erased in the meantime', async () => {
     const importer = countingImporter((position) => {
       if (position === 100_000) service.imports.clear();
     });
@@ -155,7 +155,7 @@ describe('the list of imports', () => {
     return output.join('');
   }
 
-  test('shows what became of each', async () => {
+  test('shows the result of each import', async () => {
     expect(await list(false)).toBe('No imports.\n');
     await run(countingImporter());
     const [head, row] = (await list(false)).split('\n');
@@ -169,15 +169,15 @@ describe('the list of imports', () => {
     });
   });
 
-  test('says which were not heard of any more', async () => {
+  test('shows which imports have stopped reporting', async () => {
     await run(countingImporter());
     for (const known of service.imports.values()) known.state = ImportState.RUNNING;
     expect(JSON.parse(await list(true))).toMatchObject({ imports: [{ state: 'interrupted' }] });
   });
 });
 
-describe('a service that cannot be used', () => {
-  test('a wrong key is named', async () => {
+describe('an unusable service configuration', () => {
+  test('a wrong key is reported', async () => {
     const env = { ...service.env, SERVICE_PRIVATE_KEY: 'nonsense' };
     const { code, errors } = await run(countingImporter(), {}, env);
     expect(code).toBe(1);
@@ -191,7 +191,7 @@ describe('a service that cannot be used', () => {
     expect(errors).toContain('SERVICE_PRIVATE_KEY');
   });
 
-  test('a key of somebody else is not admitted', async () => {
+  test('the key of another caller is not admitted', async () => {
     const stranger = await startFakeIngestion();
     await stranger[Symbol.asyncDispose]();
     const env = { ...service.env, SERVICE_PRIVATE_KEY: stranger.env['SERVICE_PRIVATE_KEY'] };

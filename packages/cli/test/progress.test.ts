@@ -25,14 +25,14 @@ describe('progress', () => {
     ]);
   });
 
-  test('elsewhere is a plain line every five seconds', () => {
+  test('elsewhere prints a line every five seconds', () => {
     expect(drawn(false, 2_500, [1, 2, 3, 4, 5, 6])).toEqual([
       'Importing 30 % of 10.0 MB\n',
       'Importing 50 % of 10.0 MB\n',
     ]);
   });
 
-  test('elsewhere is silent about work that is over at once', () => {
+  test('elsewhere prints nothing for short steps', () => {
     expect(drawn(false, 100, [1, 5, 10])).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ async function* breakingOff(onPart: () => Promise<void>): AsyncGenerator<string>
   throw new Error('broken off');
 }
 
-test('a file appears under its name when it is complete, for its owner alone', async () => {
+test('a file appears under its name only when complete, readable only by its owner', async () => {
   const seen: string[][] = [];
   async function* parts() {
     yield 'one\n';
@@ -32,7 +32,7 @@ test('a file appears under its name when it is complete, for its owner alone', a
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test('a file that breaks off leaves what was there, and nothing beside it', async () => {
+test('a failed write keeps the previous file and leaves nothing beside it', async () => {
   const atHalf: string[] = [];
   const lookAtHalf = async () => void atHalf.push(...(await readdir(directory)));
   await expect(writeWholeFile(file, breakingOff(lookAtHalf))).rejects.toThrow('broken off');
@@ -44,7 +44,7 @@ test('a file that breaks off leaves what was there, and nothing beside it', asyn
   expect(await readdir(directory)).toEqual(['out.csv']);
 });
 
-test('a link stays a link, and a device is written to as it is', async () => {
+test('a link stays a link, and a device is written directly', async () => {
   const link = join(directory, 'link.csv');
   await writeFile(file, 'before');
   await symlink(file, link);

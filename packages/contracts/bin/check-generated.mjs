@@ -1,6 +1,6 @@
 /**
- * Proves that packages/contracts/gen is what `pnpm gen:proto` writes today: generates into a temporary directory and
- * compares byte for byte. Exits 1 with the differing files and the command that mends them.
+ * Checks that packages/contracts/gen is the current output of `pnpm gen:proto`: generates into a temporary directory and compares
+ * byte for byte. Exits with 1, the differing files and the command that fixes them.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '../../..');
 const committed = path.join(root, 'packages/contracts/gen');
 
-/** Generates like `pnpm gen:proto`, but below `directory`, and answers where the code lies. */
+/** Generates like `pnpm gen:proto`, but below `directory`. Returns the location of the code. */
 function generateInto(directory) {
   const bin = path.join(root, 'node_modules/.bin');
   const result = spawnSync(path.join(bin, 'buf'), ['generate', '--output', directory], {
@@ -31,7 +31,7 @@ function listFiles(directory) {
     .map((entry) => path.relative(directory, path.join(entry.parentPath, entry.name)));
 }
 
-/** One line for each file that is missing, left over or different, in order of name. */
+/** One line for each file that is missing, superfluous or different, ordered by name. */
 function findDifferences(fresh) {
   const before = new Set(listFiles(committed));
   const after = new Set(listFiles(fresh));
@@ -49,7 +49,7 @@ try {
   const differences = findDifferences(generateInto(temporary));
   if (differences.length > 0) {
     console.error(
-      'packages/contracts/gen is not what proto/ says. Run `pnpm gen:proto` and commit the result.',
+      'packages/contracts/gen does not match proto/. Run `pnpm gen:proto` and commit the result.',
     );
     for (const difference of differences) console.error(`  ${difference}`);
     process.exitCode = 1;

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 
-/** Everything that an access record holds. Ids are the 16 bytes of their UUIDs. */
+/** The content of an access record. Ids are the 16 bytes of their UUIDs. */
 export interface AccessRecord {
-  /** Version 7, of the same millisecond as `at`. */
+  /** UUID version 7 with the same millisecond as `at`. */
   readonly id: Uint8Array;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Stands for the person; which one, a table of its own says until the person is erased. */
+  /** Pseudonym of the person. A separate table links it to the user id until the person is erased. */
   readonly userRef: Uint8Array;
   readonly clientId: string;
   readonly grantId: string;
@@ -17,9 +17,9 @@ export interface AccessRecord {
   readonly page: number;
   readonly recordCount: number;
   readonly requestId: string;
-  /** The record of an answer that did not leave; null in that record itself. */
+  /** Id of the record whose response was refused; set in the refusal's record only. */
   readonly refersTo: Uint8Array | null;
-  /** Why it did not leave; empty without `refersTo`. */
+  /** Why the response was refused; empty without `refersTo`. */
   readonly verdict: string;
 }
 
@@ -30,7 +30,7 @@ const VERSION = 1;
 const LONGEST_FIELD = 0xffff;
 const LENGTH_BYTES = 2;
 
-// One for all: encoding never waits for anything.
+// One shared buffer is safe because encoding is synchronous.
 let scratch = Buffer.allocUnsafe(16 * 1024);
 
 /**
@@ -91,7 +91,7 @@ function finishField(offset: number, length: number): number {
   return offset + LENGTH_BYTES + length;
 }
 
-/** Makes room for the next field and for the lengths of those that may follow empty. */
+/** Reserves space for the next field and for the lengths of following empty fields. */
 function reserve(bytes: number): void {
   if (bytes + 64 <= scratch.length) return;
   const larger = Buffer.allocUnsafe(2 * bytes + 64);

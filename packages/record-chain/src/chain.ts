@@ -1,25 +1,25 @@
 import { hash } from 'node:crypto';
 import { parseUuid } from './uuid.ts';
 
-/** A batch of a writer's chain, as it is stored. */
+/** A stored batch of a writer's chain. */
 export interface ChainedBatch {
-  /** UUID of the writer: one chain of one process. */
+  /** UUID of the writer. One process writes one chain. */
   readonly writer: string;
   /** Position in the writer's chain, from 0. */
   readonly seq: number;
-  /** Unix milliseconds; that of each of its records. */
+  /** Unix milliseconds; equal for all its records. */
   readonly at: number;
   readonly recordCount: number;
-  /** The digests of its records in their order, one after the other. */
+  /** The concatenated digests of its records, in order. */
   readonly digests: Uint8Array;
-  /** Hash of the batch before; of the first, that of the writer's beginning. */
+  /** Hash of the previous batch; for the first, the writer's initial hash. */
   readonly previousHash: Uint8Array;
   readonly hash: Uint8Array;
 }
 
 const BEGINNING = Buffer.from('phds access record chain 1\n');
 
-/** What the first batch of a writer continues: SHA-256 of a fixed text and the writer's 16 bytes, so that chains cannot be swapped. */
+/** The initial hash of a chain: SHA-256 of a fixed text and the writer's 16 bytes, so that chains cannot be exchanged. */
 export function hashBeginning(writer: string): Buffer {
   return hash('sha256', Buffer.concat([BEGINNING, parseUuid(writer)]), 'buffer');
 }

@@ -8,7 +8,7 @@ import {
 import { batchFault, checkpointFault, type Fault } from './fault.ts';
 import type { ChainLink, DroppedPart } from './verification.ts';
 
-/** A checkpoint as it is stored. */
+/** A stored checkpoint. */
 export interface StoredCheckpoint {
   readonly number: number;
   readonly jws: string;
@@ -19,15 +19,15 @@ export interface CheckpointSource {
   readonly checkpoints: AsyncIterable<readonly StoredCheckpoint[]>;
   readonly keys: readonly KeyObject[];
   readonly dropped: readonly DroppedPart[];
-  /** The last batch of each writer, as verified. */
+  /** The last verified batch of each writer. */
   readonly ends: ReadonlyMap<string, ChainLink>;
-  /** The stored hashes (base64url) of these batches, in order; null where there is none. */
+  /** The stored hashes (base64url) of these batches, in order; null for missing batches. */
   findHashes(heads: readonly ChainHead[]): Promise<readonly (string | null)[]>;
 }
 
 /**
- * Compares chains that verified by themselves with what checkpoints signed about them: finds a tail that was cut off, a
- * history that was written anew, and parts that are gone without the policy. Answers the first fault or null.
+ * Compares chains that are consistent in themselves with the signed checkpoints. Finds truncated chains, rewritten history, and
+ * parts dropped without the policy. Returns the first fault or null.
  */
 export async function findCheckpointFault(
   source: CheckpointSource,
@@ -48,21 +48,21 @@ export async function findCheckpointFault(
     'removed',
     unsigned.writer,
     unsigned.seq,
-    'no checkpoint says that it was dropped by policy',
+    'no checkpoint states that it was dropped by policy',
   );
 }
 
-/** What the checkpoints so far have said. */
+/** What has been read from the checkpoints so far. */
 interface Seen {
   last: { readonly number: number; readonly hash: string } | null;
-  /** Number of the first checkpoint that is there. */
+  /** Number of the first checkpoint present. */
   first: number;
-  /** Number that the checkpoints which are kept begin with, as signed. */
+  /** Number of the first checkpoint kept, as signed. */
   firstKept: number;
   keptFrom: number;
 }
 
-/** The contents of a page up to its first fault. */
+/** Reads the contents of a page up to its first fault. */
 function readPage(page: readonly StoredCheckpoint[], seen: Seen, keys: readonly KeyObject[]) {
   const contents: CheckpointContent[] = [];
   for (const { number, jws } of page) {
@@ -78,7 +78,7 @@ function readPage(page: readonly StoredCheckpoint[], seen: Seen, keys: readonly 
   return { contents, fault: null };
 }
 
-/** Nothing is left to compare the first checkpoint with when the ones before it were dropped. */
+/** If earlier checkpoints were dropped, the first one has no predecessor to compare with. */
 function findOrderFault(number: number, content: CheckpointContent | null, { last }: Seen): Fault | null {
   if (content === null)
     return checkpointFault('changed', `checkpoint ${number} is not signed by a known key`);
@@ -91,14 +91,14 @@ function findOrderFault(number: number, content: CheckpointContent | null, { las
 }
 
 interface SignedHead extends ChainHead {
-  /** Of the checkpoint that signed it. */
+  /** Number of the checkpoint that signed it. */
   readonly number: number;
 }
 
-/** Compares what checkpoints signed with what is stored, all heads of a page in one look-up. */
+/** Compares signed chain heads with the stored hashes, with one look-up for all heads of a page. */
 function createHeadCheck({ dropped, ends, findHashes }: CheckpointSource) {
   const droppedSeqs = new Map(dropped.map((part) => [part.writer, part.seq]));
-  // Heads that are listed again, as those of chains that ended are, need no further look-up.
+  // Heads listed again, such as those of ended chains, need no further look-up.
   const verified = new Map<string, ChainHead>();
   const isOpen = ({ writer, seq, hash }: ChainHead) => {
     const same = verified.get(writer);

@@ -1,6 +1,6 @@
 import { createPublicKey, hash, type JsonWebKey, type KeyObject, verify } from 'node:crypto';
 
-/** Where a writer's chain stood when a checkpoint was taken. */
+/** The position of a writer's chain at a checkpoint. */
 export interface ChainHead {
   readonly writer: string;
   readonly seq: number;
@@ -9,38 +9,38 @@ export interface ChainHead {
 }
 
 /**
- * The signed content of a checkpoint. Each lists the chains that moved since the one before; what it leaves out stays signed by the
- * last checkpoint that lists it. Those of earlier releases list every chain, and have neither `base` nor `firstKept`.
+ * The signed content of a checkpoint. It lists the chains that moved since the previous one; other chains remain signed by the last
+ * checkpoint that lists them. Checkpoints of earlier releases list every chain and have neither `base` nor `firstKept`.
  */
 export interface CheckpointContent {
-  /** Counts from 1 without gaps. */
+  /** Starts at 1, without gaps. */
   readonly number: number;
-  /** Number of the last checkpoint that lists every recent chain: its own if it does. */
+  /** Number of the last checkpoint that lists every recent chain; its own number if it does so itself. */
   readonly base?: number;
-  /** Checkpoints with lower numbers have been dropped by policy; absent or 1 when none were. */
+  /** Checkpoints with lower numbers were dropped by policy; absent or 1 if none were. */
   readonly firstKept?: number;
-  /** SHA-256 (base64url) of the checkpoint before, as the compact JWS that it is; null for the first. */
+  /** SHA-256 (base64url) of the previous checkpoint's compact JWS; null for the first. */
   readonly previous: string | null;
-  /** Records before this RFC 3339 instant have been dropped by policy; null when none were. */
+  /** Records before this RFC 3339 instant were dropped by policy; null if none were. */
   readonly keptFrom: string | null;
   readonly heads: readonly ChainHead[];
 }
 
-/** `typ` of a checkpoint's JWS; no token or receipt passes as one. */
+/** `typ` of a checkpoint's JWS, which prevents confusion with tokens and receipts. */
 export const CHECKPOINT_TYPE = 'record-checkpoint+jwt';
 
-/** What the next checkpoint names as `previous`. */
+/** The value of `previous` in the next checkpoint. */
 export function hashCheckpoint(jws: string): string {
   return hash('sha256', jws, 'base64url');
 }
 
-/** The Ed25519 keys of a JWKS (RFC 7517); others are left out. Throws for what is no JWKS. */
+/** Parses a JWKS (RFC 7517) and returns its Ed25519 keys. Throws if it is not a JWKS. */
 export function parseCheckpointKeys(jwks: string): KeyObject[] {
   const { keys } = JSON.parse(jwks) as { keys: (JsonWebKey & { crv?: string })[] };
   return keys.filter((key) => key.crv === 'Ed25519').map((key) => createPublicKey({ key, format: 'jwk' }));
 }
 
-/** The content of a checkpoint that one of the keys signed (RFC 7515, EdDSA); null for anything else. */
+/** The content of a checkpoint signed by one of the keys (RFC 7515, EdDSA); null for anything else. */
 export function findCheckpointContent(jws: string, keys: readonly KeyObject[]): CheckpointContent | null {
   const [header = '', payload = '', signature = '', ...rest] = jws.split('.');
   if (rest.length > 0) return null;
@@ -59,7 +59,7 @@ export function findCheckpointContent(jws: string, keys: readonly KeyObject[]): 
 /** A checkpoint's content and when it was signed, in Unix seconds. */
 export type IssuedCheckpoint = CheckpointContent & { readonly iat: number };
 
-/** The content of one's own checkpoint, unverified. */
+/** The content of the caller's own checkpoint, unverified. */
 export function readCheckpointContent(jws: string): IssuedCheckpoint {
   return decode(jws.split('.')[1] ?? '') as IssuedCheckpoint;
 }

@@ -1,24 +1,24 @@
 /** What was done to the records. */
 export type FaultKind =
-  /** Not what it was when it was written. */
+  /** Differs from what was written. */
   | 'changed'
-  /** Was written and is gone. */
+  /** Was written but is missing. */
   | 'removed'
-  /** Stands at another place than it was written at. */
+  /** Is at a different place than where it was written. */
   | 'moved'
-  /** Was never written by a writer. */
+  /** Was not written by a writer. */
   | 'added';
 
-/** The first thing found wrong, and where. */
+/** The first inconsistency and its place. */
 export interface Fault {
   readonly kind: FaultKind;
   readonly subject: 'record' | 'batch' | 'checkpoint';
-  /** UUID of the record; null where it cannot be known. */
+  /** UUID of the record; null when unknown. */
   readonly recordId: string | null;
   /** Place in the chains; null for a checkpoint. */
   readonly writer: string | null;
   readonly seq: number | null;
-  /** Position in the batch; null when a whole batch is meant. */
+  /** Position in the batch; null for a whole batch. */
   readonly ordinal: number | null;
   readonly detail: string;
 }

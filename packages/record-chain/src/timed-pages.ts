@@ -1,4 +1,4 @@
-/** Reads pages of items that come in the order of time, a moment at a time. */
+/** Reads pages of time-ordered items, one point in time after the other. */
 export class TimedPages<Item> {
   readonly #pages: AsyncIterator<readonly Item[]>;
   readonly #timeOf: (item: Item) => number;
@@ -16,7 +16,7 @@ export class TimedPages<Item> {
     return item === undefined ? null : this.#timeOf(item);
   }
 
-  /** Every item up to that time. */
+  /** All items up to that time. */
   async take(time: number): Promise<Item[]> {
     const taken: Item[] = [];
     for (;;) {

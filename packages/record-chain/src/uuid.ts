@@ -1,22 +1,22 @@
-/** The 16 bytes of a UUID's text. Throws for what is no UUID. */
+/** The 16 bytes of a UUID. Throws for an invalid one. */
 export function parseUuid(text: string): Buffer {
   const bytes = Buffer.from(text.replaceAll('-', ''), 'hex');
   if (bytes.length !== 16) throw new TypeError(`not a UUID: ${JSON.stringify(text)}`);
   return bytes;
 }
 
-/** The text of 16 bytes (RFC 9562 section 4). */
+/** The text form of 16 bytes (RFC 9562 section 4). */
 export function toUuidText(bytes: Uint8Array): string {
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** Unix milliseconds at which a UUID of version 7 was made. */
+/** The Unix milliseconds in a UUID version 7. */
 export function timeOfUuid(bytes: Uint8Array): number {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readUIntBE(0, 6);
 }
 
-/** The text of the least UUID of a Unix millisecond: a range of times as a range of ids of version 7. */
+/** The smallest UUID version 7 of a Unix millisecond, for range queries by time. */
 export function firstUuidOf(millisecond: number): string {
   const hex = Math.max(0, Math.ceil(millisecond)).toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

@@ -4,20 +4,20 @@ import { batchFault, type Fault } from './fault.ts';
 import { TimedPages } from './timed-pages.ts';
 import { timeOfUuid, toUuidText } from './uuid.ts';
 
-/** A record at its place in a chain. */
+/** A record with its place in a chain. */
 export interface StoredAccessRecord extends AccessRecord {
   readonly writer: string;
   readonly seq: number;
   readonly ordinal: number;
 }
 
-/** A batch of a chain, and its hash. */
+/** A batch of a chain, with its hash. */
 export interface ChainLink {
   readonly seq: number;
   readonly hash: Uint8Array;
 }
 
-/** The last batch of a chain's part that was dropped by policy. */
+/** The last batch of the part of a chain that was dropped by policy. */
 export interface DroppedPart extends ChainLink {
   readonly writer: string;
   /** Unix milliseconds. */
@@ -29,11 +29,11 @@ export interface VerificationSource {
   readonly batches: AsyncIterable<readonly ChainedBatch[]>;
   /** Pages of all records, ordered by id. */
   readonly records: AsyncIterable<readonly StoredAccessRecord[]>;
-  /** The latest one of each writer that has any. */
+  /** The latest one of each writer that has one. */
   readonly dropped: readonly DroppedPart[];
 }
 
-/** How far verification came. */
+/** The progress of verification. */
 export interface VerificationProgress {
   records: number;
   batches: number;
@@ -42,8 +42,8 @@ export interface VerificationProgress {
 }
 
 /**
- * Recomputes every digest and every hash, in the order of time, and answers the first fault or null. Holds the ends of the
- * chains and the records of one millisecond, whatever the length of the history.
+ * Recomputes every digest and hash, in time order. Returns the first fault or null. Memory holds the ends of the chains and the
+ * records of one millisecond, independent of the length of the history.
  */
 export async function findFault(
   source: VerificationSource,
@@ -70,7 +70,7 @@ interface Place {
   readonly ordinal: number;
 }
 
-/** The batches and the records of one millisecond. */
+/** The batches and records of one millisecond. */
 class Moment {
   readonly batches: readonly ChainedBatch[];
   readonly records: readonly StoredAccessRecord[];
@@ -110,7 +110,7 @@ class Moment {
     return null;
   }
 
-  /** What to say of a place where nothing stands. */
+  /** Describes the fault of a place without a record. */
   #absenceFault({ batch, ordinal }: Place): Fault {
     const expected = digestAt(batch.digests, ordinal);
     const found = this.records.find((record) => digestOf(record)?.equals(expected) === true);
@@ -120,7 +120,7 @@ class Moment {
     return { kind: 'removed', subject: 'record', recordId: null, writer, seq, ordinal, detail };
   }
 
-  /** What to say of a record that does not belong where it stands. */
+  /** Describes the fault of a record at a wrong place. */
   #strangerFault(record: StoredAccessRecord): Fault {
     const origin = this.#findOrigin(record);
     if (origin !== null) {
@@ -180,7 +180,7 @@ function placeOf({ writer, seq, ordinal }: Pick<StoredAccessRecord, 'writer' | '
   return `${writer} ${seq} ${ordinal}`;
 }
 
-/** null for what no writer would have written. */
+/** Null for a record that no writer would write. */
 function digestOf(record: StoredAccessRecord): Buffer | null {
   try {
     return digestAccessRecord(record);

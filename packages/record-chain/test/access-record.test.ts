@@ -40,20 +40,20 @@ const ENCODED = [
 ].join('');
 
 describe('the canonical encoding', () => {
-  test('is the one that history was written with', () => {
+  test('is unchanged since the first release', () => {
     expect(encodeAccessRecord(RECORD).toString('hex')).toBe(ENCODED);
     expect(digestAccessRecord(RECORD).toString('hex')).toBe(
       createHash('sha256').update(Buffer.from(ENCODED, 'hex')).digest('hex'),
     );
   });
 
-  test('tells a refusal from what it refers to', () => {
+  test('distinguishes a refusal from the record that it refers to', () => {
     const refusal = { ...RECORD, refersTo: RECORD.id, verdict: 'grant_revoked' };
     const end = `0010${Buffer.from(RECORD.id).toString('hex')}000d6772616e745f7265766f6b6564`;
     expect(encodeAccessRecord(refusal).toString('hex')).toBe(ENCODED.slice(0, -8) + end);
   });
 
-  test('never confuses two records, wherever one field ends and the next begins', () => {
+  test('never encodes two different records alike, wherever their fields begin and end', () => {
     const digests = [
       { clientId: 'ab', grantId: 'c' },
       { clientId: 'a', grantId: 'bc' },
@@ -80,7 +80,7 @@ describe('the canonical encoding', () => {
     expect(new Set(digests).size).toBe(changed.length + 1);
   });
 
-  test('holds texts longer than any that is recorded, and refuses what its lengths cannot tell', () => {
+  test('supports texts longer than any recorded one, and refuses what its lengths cannot express', () => {
     const long = 'ü'.repeat(30_000);
     expect(encodeAccessRecord({ ...RECORD, scope: long, endpoint: long }).length).toBeGreaterThan(120_000);
     expect(() => encodeAccessRecord({ ...RECORD, scope: 'x'.repeat(65_536) })).toThrow(RangeError);
@@ -89,7 +89,7 @@ describe('the canonical encoding', () => {
 });
 
 describe('the hash of a batch', () => {
-  test('is the one that history was written with', () => {
+  test('is unchanged since the first release', () => {
     const writer = '6ba7b810-9dad-41d1-80b4-00c04fd430c8';
     const beginning = hashBeginning(writer);
     expect(beginning.toString('hex')).toBe(
@@ -106,7 +106,7 @@ describe('the hash of a batch', () => {
   });
 });
 
-test('ids and times are told from each other', () => {
+test('ids contain their times and are distinct', () => {
   expect(timeOfUuid(RECORD.id)).toBe(RECORD.at);
   expect(toUuidText(RECORD.id)).toBe('017f22e2-79b0-7000-8123-456789abcdef');
   expect(firstUuidOf(RECORD.at)).toBe('017f22e2-79b0-0000-0000-000000000000');

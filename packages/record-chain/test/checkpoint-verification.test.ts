@@ -52,12 +52,12 @@ describe('verification by checkpoints', () => {
     });
   }
 
-  test('finds nothing in what writers wrote', async () => {
+  test('finds nothing wrong in what writers wrote', async () => {
     const history = makeHistory();
     expect(await check(twoCheckpoints(history), history)).toBeNull();
   });
 
-  test('names the first batch of a tail that was cut off, and of a chain that is gone', async () => {
+  test('names the first batch of a truncated tail, and of a missing chain', async () => {
     const history = makeHistory();
     const cut = {
       batches: history.batches.filter((batch) => batch.writer !== WRITERS[1] || batch.seq < 2),
@@ -72,7 +72,7 @@ describe('verification by checkpoints', () => {
     expect(await check(twoCheckpoints(history), gone)).toMatchObject({ ...fault, seq: 0 });
   });
 
-  test('names a batch of a history that was written anew', async () => {
+  test('names a batch of rewritten history', async () => {
     const anew = makeHistory(4, 2);
     expect(await check(twoCheckpoints(makeHistory()), anew)).toMatchObject({
       kind: 'changed',
@@ -81,7 +81,7 @@ describe('verification by checkpoints', () => {
     });
   });
 
-  test('accepts what was dropped by policy, and nothing that a checkpoint does not say so of', async () => {
+  test('accepts parts dropped by policy, but only if a checkpoint states so', async () => {
     const history = makeHistory();
     const dropped = history.batches
       .slice(0, 2)
@@ -92,7 +92,7 @@ describe('verification by checkpoints', () => {
     expect(await check(twoCheckpoints(history), rest, dropped)).toMatchObject({ kind: 'removed', seq: 0 });
   });
 
-  test('names what was cut off a chain that later checkpoints leave out because it did not move', async () => {
+  test('names the missing part of a chain that later checkpoints omit because it did not move', async () => {
     const history = makeHistory();
     const [first] = twoCheckpoints(history) as [StoredCheckpoint, StoredCheckpoint];
     const heads = history.batches.slice(4, 5).map(headOf);
@@ -116,7 +116,7 @@ describe('verification by checkpoints', () => {
     });
   });
 
-  test('begins where a checkpoint says that earlier ones were dropped, and names any other that is gone', async () => {
+  test('starts where a checkpoint states that earlier ones were dropped, and names any other missing one', async () => {
     const history = makeHistory();
     const checkpoints = twoCheckpoints(history);
     for (const number of [3, 4, 5]) {

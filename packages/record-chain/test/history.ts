@@ -12,7 +12,7 @@ export interface History {
   records: StoredAccessRecord[];
 }
 
-/** Two writers taking turns; of each pair of batches both have the same time. */
+/** Two writers in alternation; the two batches of each pair have the same time. */
 export function makeHistory(batchesEach = 4, recordsEach = 3): History {
   const history: History = { batches: [], records: [] };
   const previous = WRITERS.map((writer) => hashBeginning(writer));
@@ -53,7 +53,7 @@ export function makeHistory(batchesEach = 4, recordsEach = 3): History {
   return history;
 }
 
-/** In the order of the database, in pages of an awkward size. */
+/** In the database's order, in pages that do not align with batches. */
 export async function* pages<Item>(items: readonly Item[]): AsyncGenerator<Item[]> {
   for (let start = 0; start < items.length; start += 5) yield items.slice(start, start + 5);
 }

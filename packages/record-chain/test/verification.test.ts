@@ -19,7 +19,7 @@ function verify({ batches, records }: History, dropped: DroppedPart[] = []) {
   });
 }
 
-/** What a person with every right in the database makes of the record at an index. */
+/** Changes the record at an index, as a person with every database privilege could. */
 function change(history: History, index: number, part: Partial<StoredAccessRecord>): History {
   return { ...history, records: history.records.with(index, { ...history.records[index]!, ...part }) };
 }
@@ -32,7 +32,7 @@ const placeOf = (record: StoredAccessRecord) => ({
 });
 
 describe('verification of the chains', () => {
-  test('finds nothing in what writers wrote, and counts it', async () => {
+  test('finds nothing wrong in what writers wrote, and counts it', async () => {
     const { batches, records } = makeHistory();
     const progress = { records: 0, batches: 0, ends: new Map<string, ChainLink>() };
     const source = { batches: pages(batches), records: pages(records), dropped: [] };
@@ -48,7 +48,7 @@ describe('verification of the chains', () => {
     ['person', { userRef: parseUuid(WRITERS[0]!) }],
     ['verdict', { verdict: 'grant_revoked' }],
     ['time', { at: START }],
-  ])('names a record of which the %s was changed', async (_, part) => {
+  ])('names a record whose %s was changed', async (_, part) => {
     const history = makeHistory();
     expect(await verify(change(history, 8, part))).toMatchObject({
       kind: 'changed',
@@ -57,14 +57,14 @@ describe('verification of the chains', () => {
     });
   });
 
-  test('names the place of a record that was removed', async () => {
+  test('names the place of a removed record', async () => {
     const history = makeHistory();
     const { writer, seq, ordinal } = history.records[10]!;
     const cut = { ...history, records: history.records.toSpliced(10, 1) };
     expect(await verify(cut)).toMatchObject({ kind: 'removed', recordId: null, writer, seq, ordinal });
   });
 
-  test('names a record that was swapped with another, of its batch or of its moment', async () => {
+  test('names a record that was swapped with another one, of its batch or of the same time', async () => {
     const history = makeHistory();
     const [one, within, beside] = [6, 8, 9].map((index) => history.records[index]!);
     for (const [other, index] of [
@@ -80,7 +80,7 @@ describe('verification of the chains', () => {
     }
   });
 
-  test('names a record whose id was made that of another time', async () => {
+  test('names a record whose id was given another time', async () => {
     const history = makeHistory();
     const id = parseUuid(firstUuidOf(START - 5_000));
     expect(await verify(change(history, 8, { id }))).toMatchObject({
@@ -89,7 +89,7 @@ describe('verification of the chains', () => {
     });
   });
 
-  test('names a record that was added, behind its batch or at a place that is taken', async () => {
+  test('names an added record, after its batch or at an occupied place', async () => {
     const history = makeHistory();
     const id = Buffer.from(history.records[2]!.id);
     id.writeUInt32BE(0xffff_ffff, 12);
@@ -100,7 +100,7 @@ describe('verification of the chains', () => {
     }
   });
 
-  test('names a batch that was removed, repeated, changed or begun in the middle', async () => {
+  test('names a batch that was removed, repeated, changed or truncated at the front', async () => {
     const { batches, records } = makeHistory();
     const victim = batches[4]!;
     const place = { subject: 'batch', writer: victim.writer, seq: 2 };
@@ -123,7 +123,7 @@ describe('verification of the chains', () => {
     expect(await verify(late)).toMatchObject({ kind: 'removed', seq: 0 });
   });
 
-  test('names the batch after one whose record, digest and hash were all made to fit', async () => {
+  test('names the batch after one whose record, digest and hash were all changed consistently', async () => {
     const history = change(makeHistory(), 12, { recordCount: 99 });
     const victim = history.batches[4]!;
     const digests = Buffer.concat(history.records.slice(12, 15).map(digestAccessRecord));

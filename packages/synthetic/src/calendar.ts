@@ -1,17 +1,17 @@
 import { Temporal } from 'temporal-polyfill';
 
-/** Local calendar days as whole numbers: days since 1970-01-01. Instants are milliseconds since the epoch. */
+/** Local calendar days as days since 1970-01-01, and instants as milliseconds since the epoch. */
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
-/** YYYY-MM-DD of a day. */
+/** Formats a day as YYYY-MM-DD. */
 export function formatDay(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The day that YYYY-MM-DD names; null when the calendar has no such date. */
+/** Parses YYYY-MM-DD; null when the date does not exist. */
 export function parseDay(text: string): number | null {
   const midnight = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   if (Number.isNaN(midnight)) return null;
@@ -24,22 +24,22 @@ export function weekdayOf(day: number): number {
   return (((day + 4) % 7) + 7) % 7;
 }
 
-/** The local day that an instant falls on. */
+/** The local day of an instant. */
 export function dayOf(instant: number, timeZone: string): number {
   return Math.floor((instant + offsetAt(instant, timeZone)) / DAY_MS);
 }
 
-/** The first instant of a day. Where the clock skips midnight that is one o'clock, where it repeats it the earlier one. */
+/** The first instant of a day: 01:00 where the clock skips midnight, the earlier midnight where it is repeated. */
 export function startOfDay(day: number, timeZone: string): number {
   return toInstant(day * DAY_MS, timeZone);
 }
 
-/** The instant that a wall clock shows, given as if it were UTC; inside a gap, as much later as the gap is wide. */
+/** The instant of a wall clock time, given as if it were UTC. A time in a gap is moved forward by the length of the gap. */
 export function toInstant(wall: number, timeZone: string): number {
   return toZoned(wall, 'UTC').toPlainDateTime().toZonedDateTime(timeZone).epochMilliseconds;
 }
 
-/** Milliseconds that a zone is ahead of UTC at an instant. */
+/** A zone's offset from UTC at an instant, in milliseconds. */
 export function offsetAt(instant: number, timeZone: string): number {
   return toZoned(instant, timeZone).offsetNanoseconds / 1e6;
 }

@@ -1,18 +1,18 @@
 import type { MedicationPattern, Mood, Severity } from '@phds/catalog/wire-names';
 
-/** What a person tells a doctor, and what the doctor wrote down: everything that no device measures. */
+/** What the person reports and doctors record, i.e. everything that no device measures. */
 export interface MedicalHistory {
   readonly conditions: readonly StandingFact[];
   readonly allergies: readonly StandingFact[];
   readonly medications: readonly Medication[];
-  /** Symptoms that come and go, with how likely each is on a day. */
+  /** Intermittent symptoms with their probability on a day. */
   readonly symptoms: readonly {
     readonly description: string;
     readonly severity: Severity;
     readonly chance: number;
   }[];
   readonly moods: readonly { readonly mood: Mood; readonly note: string }[];
-  /** Counted in days from the last day of the data (negative is past), at an hour of that local day. */
+  /** The day relative to the last day of the data (negative is past), and the hour of that local day. */
   readonly appointments: readonly {
     readonly title: string;
     readonly inDays: number;
@@ -21,7 +21,7 @@ export interface MedicalHistory {
     readonly location: string;
   }[];
   readonly careRecords: readonly CareRecord[];
-  /** Whether a report sums up every thirty days. */
+  /** Whether a report is created every thirty days. */
   readonly reports: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface StandingFact {
   readonly severity: Severity | '';
   /** YYYY, YYYY-MM, YYYY-MM-DD or empty. */
   readonly sinceDate: string;
-  /** Who says so. */
+  /** Where the information comes from. */
   readonly source: 'ehr' | 'manual';
 }
 
@@ -41,11 +41,11 @@ export interface Medication {
   readonly frequency: string;
   readonly condition: string;
   readonly pattern: MedicationPattern;
-  /** Minutes after local midnight; none for as-needed. */
+  /** Minutes after local midnight; empty for as-needed. */
   readonly times: readonly number[];
 }
 
-/** An entry of the patient file. */
+/** An entry of the patient's record. */
 export interface CareRecord {
   readonly resourceType: 'Encounter' | 'Observation' | 'DiagnosticReport' | 'Immunization' | 'Procedure';
   readonly title: string;
@@ -53,7 +53,7 @@ export interface CareRecord {
   readonly inDays: number;
 }
 
-/** Nothing to tell. */
+/** An empty history. */
 export const NO_HISTORY: MedicalHistory = {
   conditions: [],
   allergies: [],

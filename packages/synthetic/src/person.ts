@@ -2,20 +2,20 @@ import type { MetricName } from '@phds/catalog/metrics';
 import type { BloodType, Gender } from '@phds/catalog/wire-names';
 import type { MedicalHistory } from './medical-history.ts';
 
-/** A synthetic person: everything their data is made from. */
+/** A synthetic person: the input of all generated data. */
 export interface Person {
-  /** Name of the person on the command line, and of the user in the local stack. */
+  /** Name on the command line, and user id in the local stack. */
   readonly id: string;
-  /** Null: nothing is known about them. */
+  /** Null when nothing is known about them. */
   readonly profile: Profile | null;
-  /** IANA zone they live in. */
+  /** IANA time zone of their home. */
   readonly timeZone: string;
   readonly trips: readonly Trip[];
-  /** How many days of data they have unless asked otherwise. */
+  /** Default number of days of data. */
   readonly days: number;
-  /** Null: nobody measures them. */
+  /** Null for a person without devices. */
   readonly life: Life | null;
-  /** What they typed in by hand. */
+  /** Values entered by hand. */
   readonly entries: readonly ManualEntry[];
   readonly history: MedicalHistory;
 }
@@ -28,7 +28,7 @@ export interface Profile {
   readonly bloodType?: BloodType;
 }
 
-/** Days of every year spent in another zone; a trip stays within one month. */
+/** Days spent in another zone every year. A trip stays within one month. */
 export interface Trip {
   /** 1 to 12. */
   readonly month: number;
@@ -37,7 +37,7 @@ export interface Trip {
   readonly timeZone: string;
 }
 
-/** A value written down so many hours before the end of the data. */
+/** A value entered a number of hours before the end of the data. */
 export interface ManualEntry {
   readonly type: MetricName;
   readonly hoursAgo: number;
@@ -50,9 +50,9 @@ export interface Life {
   readonly devices: Devices;
 }
 
-/** What the readings scatter around. */
+/** The means of the readings. */
 export interface Body {
-  /** Beats a minute, and milliseconds of SDNN. */
+  /** Beats a minute, and SDNN in milliseconds. */
   readonly restingHeartRate: number;
   readonly hrvMs: number;
   readonly systolic: number;
@@ -61,32 +61,32 @@ export interface Body {
   readonly spo2: number;
   /** In sleep. */
   readonly breathsPerMinute: number;
-  /** mg/dL before a meal, how much an ordinary meal adds at its peak, and minutes until then. */
+  /** mg/dL before a meal, the peak rise after an ordinary meal, and minutes until the peak. */
   readonly glucose: number;
   readonly mealRise: number;
   readonly mealPeak: number;
   readonly weightKg: number;
   readonly heightCm: number;
   readonly bodyFatPercent: number;
-  /** 1 for the deep sleep of a young adult; it wanes with age. */
+  /** 1 for the deep sleep of a young adult; it decreases with age. */
   readonly deepSleep: number;
 }
 
 export interface Habits {
-  /** Minutes after midnight on a working day, and how much later on Saturdays and Sundays. */
+  /** Minutes after midnight on a working day, and the delay on Saturdays and Sundays. */
   readonly wakesAt: number;
   readonly weekendLater: number;
   /** Minutes from falling asleep to waking up. */
   readonly sleepMinutes: number;
-  /** Steps of an ordinary day besides workouts. */
+  /** Steps on an ordinary day, without workouts. */
   readonly steps: number;
-  /** Whether they go to work and back on foot for a while. */
+  /** Whether they walk part of the way to and from work. */
   readonly commutes: boolean;
   readonly workouts: readonly Workout[];
-  /** Minutes after midnight of lunch and dinner; breakfast follows getting up. */
+  /** Minutes after midnight of lunch and dinner; breakfast follows waking up. */
   readonly lunchAt: number;
   readonly dinnerAt: number;
-  /** How often a planned dose is taken on a working day, 0 to 1. */
+  /** Probability that a planned dose is taken on a working day, 0 to 1. */
   readonly adherence: number;
 }
 
@@ -96,7 +96,7 @@ export interface Workout {
   readonly kind: WorkoutKind;
   /** 0 is Sunday. */
   readonly weekdays: readonly number[];
-  /** How often it really happens, 0 to 1. */
+  /** Probability that it takes place, 0 to 1. */
   readonly chance: number;
   /** Minutes after midnight. */
   readonly startsAt: number;
@@ -105,16 +105,16 @@ export interface Workout {
   readonly effort: number;
 }
 
-/** How densely the devices measure. */
+/** The measuring rates of the devices. */
 export interface Devices {
   /** Seconds between heart rates, at rest and in workouts. */
   readonly heartRateSeconds: number;
   readonly workoutHeartRateSeconds: number;
-  /** Minutes that one reading of steps, distance and active energy spans at most. */
+  /** Maximum minutes of one reading of steps, distance and active energy. */
   readonly activityMinutes: number;
   readonly basalMinutes: number;
-  /** A sensor under the skin measures every so many minutes; null: finger pricks around meals. */
+  /** Interval of a glucose sensor in minutes; null for finger pricks around meals. */
   readonly glucoseMinutes: number | null;
-  /** Minutes between SpO2 and respiratory rates in sleep. */
+  /** Minutes between SpO2 and respiratory rates during sleep. */
   readonly sleepVitalsMinutes: number;
 }

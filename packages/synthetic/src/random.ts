@@ -1,17 +1,17 @@
-/** Random numbers that are the same for the same seed, on every machine. Not for secrets. */
+/** Deterministic random numbers for a seed, equal on every machine. Not for secrets. */
 export interface Random {
-  /** From `low` up to `high`. */
+  /** From `low` (inclusive) to `high` (exclusive). */
   between(low: number, high: number): number;
-  /** A whole number from `low` to `high`, both included. */
+  /** A whole number from `low` to `high`, both inclusive. */
   integer(low: number, high: number): number;
-  /** Bell-shaped around `mean`. */
+  /** Normally distributed. */
   normal(mean: number, deviation: number): number;
   /** True with this probability. */
   chance(probability: number): boolean;
   pick<T>(list: readonly T[]): T;
 }
 
-/** Numbers that depend on the text alone. */
+/** Random numbers that depend on the text only. */
 export function createRandom(seed: string): Random {
   const next = createSequence(hash(seed));
   const between = (low: number, high: number) => low + (high - low) * next();
@@ -19,7 +19,7 @@ export function createRandom(seed: string): Random {
   return {
     between,
     integer,
-    // Box and Muller; 1 - next() is never 0.
+    // Box-Muller transform; 1 - next() is never 0.
     normal: (mean, deviation) =>
       mean + deviation * Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
     chance: (probability) => next() < probability,
@@ -28,8 +28,8 @@ export function createRandom(seed: string): Random {
 }
 
 /**
- * A value around 0 (deviation about 0.7) that drifts smoothly from day to day: bell-shaped knots every `period` days, joined
- * without corners. Any day can be asked for by itself.
+ * A value around 0 (deviation about 0.7) that drifts smoothly from day to day: normally distributed knots every `period` days,
+ * interpolated smoothly. Any day can be computed independently.
  */
 export function drift(seed: string, day: number, period: number): number {
   const knot = Math.floor(day / period);
@@ -50,7 +50,7 @@ function hash(text: string): number {
   return value >>> 0;
 }
 
-/** A Weyl sequence through a 32-bit mixer: numbers from 0 (included) to 1 (excluded). */
+/** A Weyl sequence through a 32-bit mixer: numbers from 0 (inclusive) to 1 (exclusive). */
 function createSequence(start: number): () => number {
   let state = start;
   return () => {

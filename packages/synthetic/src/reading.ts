@@ -1,7 +1,7 @@
 import { METRICS, type MetricName } from '@phds/catalog/metrics';
 import { SECOND_MS } from './calendar.ts';
 
-/** What measured: the label that a reading is stored under, the same that the importers give it. */
+/** The source label stored with a reading, as the importers assign it. */
 export type Source =
   | 'apple-watch'
   | 'iphone'
@@ -12,7 +12,7 @@ export type Source =
   | 'ihealth'
   | 'headspace';
 
-/** One measured value, in the unit of its type and rounded to its decimals. */
+/** One measured value in the unit and with the decimals of its type. */
 export interface SyntheticReading {
   readonly type: MetricName;
   /** Milliseconds since the epoch, whole seconds. */
@@ -24,7 +24,7 @@ export interface SyntheticReading {
 
 const scales = new Map<string, number>(METRICS.map(({ name, decimals }) => [name, 10 ** decimals]));
 
-/** A reading at one moment. */
+/** A reading at one instant. */
 export function sample(type: MetricName, at: number, value: number, source: Source): SyntheticReading {
   return interval(type, at, at, value, source);
 }

@@ -7,37 +7,34 @@ import { type SyntheticReading, sample } from './reading.ts';
 import { TOPICS, type Topic } from './readings/topics.ts';
 
 export interface TimelineOptions {
-  /** Other seeds are other lives of the same person. Default 1. */
+  /** Different seeds give different lives of the same person. Default 1. */
   readonly seed?: number;
-  /** Data ends with this instant, in milliseconds: nothing later has happened. */
+  /** The last instant of the data, in milliseconds. */
   readonly until: number;
-  /** How much there is, up to then: so many days, or so many readings. Default: the person's own days. */
+  /** The amount of data before `until`: a number of days or of readings. Default: the person's own number of days. */
   readonly extent?: { readonly days: number } | { readonly readings: number };
-  /** What is measured at all. Default: everything. */
+  /** What is measured. Default: everything. */
   readonly topics?: readonly Topic[];
 }
 
-/** A stretch of a person's life. */
+/** A period of a person's life. */
 export interface Timeline {
   readonly person: Person;
   readonly seed: number;
   readonly until: number;
-  /** Days since 1970-01-01, both included. */
+  /** Days since 1970-01-01, both inclusive. */
   readonly firstDay: number;
   readonly lastDay: number;
   readonly topics: readonly Topic[];
-  /** The zone that the person is in on a day. */
+  /** The person's time zone on a day. */
   zoneOn(day: number): string;
-  /**
-   * The readings, topic by topic, and day by day within it; memory does not depend on their number. Within a type they are in
-   * the order of time.
-   */
+  /** The readings by topic and then by day. Memory does not depend on their number. Within a type they are ordered by time. */
   batches(topics?: readonly Topic[]): Generator<ReadingBatch>;
-  /** The days themselves; none for somebody whom nobody measures. */
+  /** The days; none for a person without devices. */
   days(): Iterable<Day>;
 }
 
-/** Readings of one topic and day. */
+/** The readings of one topic and day. */
 export interface ReadingBatch {
   readonly timeZone: string;
   readonly readings: readonly SyntheticReading[];
@@ -45,7 +42,7 @@ export interface ReadingBatch {
 
 const LONGEST_DAYS = 30_000;
 
-/** Opens a stretch of life. The same person and options give the same readings. */
+/** Opens a timeline. The same person and options give the same readings. */
 export function openTimeline(
   person: Person,
   { seed = 1, until, extent, topics = TOPICS }: TimelineOptions,
@@ -83,13 +80,13 @@ export function openTimeline(
   };
 }
 
-/** The day of the person that an instant falls on, wherever they are; a journey may be a day ahead of home or behind it. */
+/** The person's local day at an instant, wherever they are. On a journey it may be one day ahead of or behind home. */
 function dayAround({ person, startOf }: Setting, instant: number): number {
   const atHome = dayOf(instant, person.timeZone);
   return [atHome + 1, atHome].find((day) => startOf(day) <= instant) ?? atHome - 1;
 }
 
-/** The readings of a timeline one by one. */
+/** The readings of a timeline, one at a time. */
 export function* readingsIn(timeline: Timeline, topics?: readonly Topic[]): Generator<SyntheticReading> {
   for (const { readings } of timeline.batches(topics)) yield* readings;
 }
@@ -100,7 +97,7 @@ function readingsOf({ make }: Topic, day: Day, until: number): SyntheticReading[
     .sort((one, other) => one.start - other.start);
 }
 
-/** Walks back until there are so many readings; answers the first day, and how many of each type to leave out of it. */
+/** Goes back until there are enough readings. Returns the first day, and how many of each type to skip on it. */
 function findStart(
   topics: readonly Topic[],
   dayAt: (day: number) => Day,
@@ -123,7 +120,7 @@ function findStart(
   throw new RangeError(`This person has fewer than ${wanted} readings in ${LONGEST_DAYS} days.`);
 }
 
-/** Leaves out the earliest readings of each type. */
+/** Skips the earliest readings of each type. */
 function skip(readings: SyntheticReading[], skipped: ReadonlyMap<MetricName, number>): SyntheticReading[] {
   if (skipped.size === 0) return readings;
   const left = new Map(skipped);
@@ -134,7 +131,7 @@ function skip(readings: SyntheticReading[], skipped: ReadonlyMap<MetricName, num
   });
 }
 
-/** What somebody typed in, counted back from the last full hour. */
+/** Entries made by hand, relative to the last full hour. */
 function openEntries(person: Person, seed: number, until: number, topics: readonly Topic[]): Timeline {
   const { timeZone } = person;
   const fullHour = Math.floor(until / HOUR_MS) * HOUR_MS;

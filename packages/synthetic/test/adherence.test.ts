@@ -27,7 +27,7 @@ const takenShare = (doses: readonly Dose[]) =>
   doses.filter(({ status }) => status === 'taken').length / doses.length;
 
 describe.each([ADA, GRACE, TRAVELLER, HEAVY])('the doses of $id', (person) => {
-  test.each([1, 2, 3])('seed %s: most are taken, fewer at weekends', (seed) => {
+  test.each([1, 2, 3])('seed %s: most are taken, fewer on weekends', (seed) => {
     const doses = dosesOf(person, 730, seed);
     expect(takenShare(doses)).toBeGreaterThan(0.75);
     expect(takenShare(doses)).toBeLessThan(0.95);
@@ -45,7 +45,7 @@ describe.each([ADA, GRACE, TRAVELLER, HEAVY])('the doses of $id', (person) => {
   });
 });
 
-test('doses that lie ahead are pending', () => {
+test('future doses are pending', () => {
   const until = Date.parse('2026-06-30T10:00:00Z');
   const timeline = openTimeline(ADA, { until, extent: { days: 2 } });
   for (const { record } of recordsIn(timeline)) {

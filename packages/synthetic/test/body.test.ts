@@ -10,7 +10,7 @@ import { average, quantile, readingsByType, timelineOf } from './people-helpers.
 
 const values = (readings: readonly SyntheticReading[]) => readings.map(({ value }) => value);
 
-/** What goes on without a break, as one. */
+/** Joins adjacent readings into one. */
 function joinAdjacent(readings: readonly SyntheticReading[]): { start: number; end: number }[] {
   const joined: { start: number; end: number }[] = [];
   for (const { start, end } of readings) {
@@ -37,7 +37,7 @@ describe.each([
     return [...totals.values()];
   };
 
-  test('beats slower at night than by day, with the resting rate between them and below the day', () => {
+  test('has a slower heart rate at night than during the day, with the resting rate in between', () => {
     const between = (from: number, to: number) =>
       average(values(of('Heart Rate').filter(({ start }) => hourOf(start) >= from && hourOf(start) < to)));
     const resting = average(values(of('Resting HR')));
@@ -45,7 +45,7 @@ describe.each([
     expect(resting + 6).toBeLessThan(between(10, 16));
   });
 
-  test('beats faster while it exercises', () => {
+  test('has a faster heart rate during exercise', () => {
     const sessions = joinAdjacent(of('Exercise')).filter(({ start, end }) => end - start >= 20 * MINUTE_MS);
     const during = of('Heart Rate').filter(({ start }) =>
       sessions.some((each) => start > each.start + MINUTE_MS && start < each.end),
@@ -54,7 +54,7 @@ describe.each([
     expect(average(values(during))).toBeGreaterThan(average(values(of('Resting HR'))) + 28);
   });
 
-  test('moves, burns and beats together', () => {
+  test('increases steps, energy and heart rate together', () => {
     const burnt = new Map(of('Calories').map(({ start, value }) => [Math.floor(start / HOUR_MS), value]));
     const hours = new Map<number, number>();
     for (const { start, value, source } of of('Steps')) {
@@ -67,7 +67,7 @@ describe.each([
     expect(energyOf((steps) => steps >= many)).toBeGreaterThan(1.5 * energyOf((steps) => steps <= few));
   });
 
-  test('walks a believable number of steps a day, most days about as usual, some far more', () => {
+  test('walks a plausible number of steps, similar on most days and far more on some', () => {
     const totals = dayTotals('Steps', 'apple-watch');
     const usual = quantile(totals, 0.5);
     const { steps } = person.life?.habits ?? { steps: 0 };
@@ -79,7 +79,7 @@ describe.each([
     expect(Math.min(...totals)).toBeGreaterThan(150);
   });
 
-  test('is counted by watch and phone at once, and neither is always ahead', () => {
+  test('is counted by watch and phone concurrently, and neither always counts more', () => {
     const hours = new Map<number, Record<string, number>>();
     for (const { start, value, source } of of('Steps')) {
       const hour = Math.floor(start / HOUR_MS);
@@ -95,7 +95,7 @@ describe.each([
     expect(share((watch, phone) => phone > watch)).toBeGreaterThan(0.04);
   });
 
-  test('sleeps deep early in the night and dreams late', () => {
+  test('has more deep sleep early in the night and more REM sleep late', () => {
     const nights = of('Time in Bed').map(({ start, end }) => {
       const middle = (start + end) / 2;
       const inHalf = (type: MetricName, isFirst: boolean) =>
@@ -113,7 +113,7 @@ describe.each([
     expect(measured.filter(({ rem }) => rem[1] > rem[0]).length).toBeGreaterThan(measured.length * 0.9);
   });
 
-  test('sleeps as long as people do, in shares that textbooks give', () => {
+  test('sleeps for a realistic time, with textbook shares of the stages', () => {
     const minutes = (type: MetricName) => values(of(type)).reduce((sum, value) => sum + value, 0);
     const asleep = minutes('Sleep');
     expect(asleep).toBeCloseTo(minutes('Sleep Deep') + minutes('Sleep Core') + minutes('Sleep REM'), 0);
@@ -127,7 +127,7 @@ describe.each([
     expect(minutes('Time in Bed') / of('Time in Bed').length).toBeGreaterThan(asleep / nights);
   });
 
-  test('weighs a little more or less from day to day, never much', () => {
+  test('varies in weight slightly from day to day', () => {
     const weights = values(of('Weight'));
     const steps = weights.slice(1).map((value, index) => Math.abs(value - (weights[index] ?? 0)));
     expect(average(steps)).toBeGreaterThan(0.1);
@@ -135,7 +135,7 @@ describe.each([
     expect(Math.max(...weights) - Math.min(...weights)).toBeLessThan(average(weights) * 0.08);
   });
 
-  test('has its blood pressure taken in pairs, in the morning above all', () => {
+  test('has blood pressure measured in pairs, mainly in the morning', () => {
     const [systolic, diastolic] = [of('Blood Pressure'), of('BP Diastolic')];
     const keys = (readings: readonly SyntheticReading[]) =>
       readings.map(({ start, source }) => `${start} ${source}`);
@@ -146,7 +146,7 @@ describe.each([
   });
 });
 
-test.each([ADA, GRACE])('a cold of $id brings fever and a faster heart', (person) => {
+test.each([ADA, GRACE])('a cold of $id causes fever and a faster heart rate', (person) => {
   const timeline = timelineOf(person, '2026-06-30', 180);
   const of = readingsByType(timeline);
   const ill = new Set(
@@ -170,7 +170,7 @@ describe.each([
     const meals = [...timeline.days()].flatMap((day) =>
       day.meals
         .filter(({ at, size }) => at >= day.start && size > 0.7)
-        // What is eaten before sport is burnt in it.
+        // Exercise after a meal burns it.
         .filter(({ at }) =>
           day.bouts.every(({ effort, start, end }) => effort < 0.35 || end < at || start > at + 2 * HOUR_MS),
         ),
@@ -185,13 +185,13 @@ describe.each([
     expect(within.length / peaks.length).toBeGreaterThan(0.9);
   });
 
-  test('stays in range nearly always for somebody without diabetes', () => {
+  test('is nearly always in range for a person without diabetes', () => {
     const inRange = glucose.filter(({ value }) => value >= 70 && value <= 180);
     expect(inRange.length / glucose.length).toBeGreaterThan(0.95);
   });
 });
 
-test('the glucose of somebody with diabetes is higher, above all after meals', () => {
+test('the glucose of a person with diabetes is higher, especially after meals', () => {
   const [ada, grace] = [ADA, GRACE].map((person) =>
     values(readingsByType(timelineOf(person, '2026-05-31', 60))('Glucose')),
   ) as [number[], number[]];

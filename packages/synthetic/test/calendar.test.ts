@@ -20,12 +20,12 @@ describe('local days', () => {
     ['2026-03-30', 'Europe/Berlin', '2026-03-29T22:00:00.000Z'],
     ['2025-12-31', 'Europe/Berlin', '2025-12-30T23:00:00.000Z'],
     ['2026-03-30', 'America/New_York', '2026-03-30T04:00:00.000Z'],
-    // No midnight: the day begins at one o'clock.
+    // No midnight: the day starts at 01:00.
     ['2026-03-08', 'America/Havana', '2026-03-08T05:00:00.000Z'],
-    // Two midnights: the day begins with the first.
+    // Two midnights: the day starts with the first.
     ['2026-11-01', 'America/Havana', '2026-11-01T04:00:00.000Z'],
     ['2026-09-06', 'America/Santiago', '2026-09-06T04:00:00.000Z'],
-  ])('%s in %s begins at %s', (date, zone, instant) => {
+  ])('%s in %s starts at %s', (date, zone, instant) => {
     expect(start(date, zone)).toBe(instant);
   });
 
@@ -40,7 +40,7 @@ describe('local days', () => {
     expect(hours(date, zone)).toBe(count);
   });
 
-  test('an instant falls on one of them', () => {
+  test('every instant belongs to one local day', () => {
     const day = (instant: string, zone: string) => formatDay(dayOf(Date.parse(instant), zone));
     expect(day('2026-03-30T03:59:00Z', 'America/New_York')).toBe('2026-03-29');
     expect(day('2026-03-30T04:00:00Z', 'America/New_York')).toBe('2026-03-30');
@@ -53,7 +53,7 @@ describe('local days', () => {
   });
 });
 
-test('times are written with the offset of their zone', () => {
+test('times are formatted with the offset of their zone', () => {
   const noon = Date.parse('2026-07-01T12:00:00Z');
   expect(formatInstant(noon, 'Europe/Berlin')).toBe('2026-07-01T14:00:00+02:00');
   expect(formatInstant(noon, 'America/New_York')).toBe('2026-07-01T08:00:00-04:00');

@@ -14,13 +14,13 @@ describe('an Apple export', () => {
   const attributes = (name: string) =>
     [...text.matchAll(new RegExp(` ${name}="([^"]*)"`, 'g'))].map(([, value]) => value ?? '');
 
-  test('begins like real ones: declaration, grammar, date, person', () => {
+  test('starts like a real export: declaration, DTD, date, person', () => {
     const start = text.replace(/<!DOCTYPE HealthData \[[\s\S]*?\]>\n/, '<grammar>\n');
     expect(start.split('\n').slice(0, 5)).toEqual([
       '<?xml version="1.0" encoding="UTF-8"?>',
       '<grammar>',
       '<HealthData locale="en_DE">',
-      // The phone is where its owner is: on Lord Howe Island, eleven hours behind midnight in summer, ten and a half in winter.
+      // The phone is with its owner on Lord Howe Island, at UTC+11 in summer and UTC+10:30 in winter.
       ' <ExportDate value="2026-04-11 20:00:00 +1030"/>',
       expect.stringMatching(
         /^ <Me .*DateOfBirth="1991-08-23" .*BiologicalSex="HKBiologicalSexMale" .*BloodType="HKBloodTypeBPositive"/,
@@ -29,26 +29,26 @@ describe('an Apple export', () => {
     expect(text.endsWith('</HealthData>\n')).toBe(true);
   });
 
-  test('has one offset on every date, as the phone had at export time', () => {
+  test('uses the offset of the phone at export time for every date', () => {
     const dates = [...attributes('startDate'), ...attributes('endDate'), ...attributes('creationDate')];
     expect(dates.length).toBeGreaterThan(10_000);
     expect(dates.filter((date) => !/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+1030$/.test(date))).toEqual([]);
   });
 
-  test('names the zone of sleep, which the offsets do not tell', () => {
+  test('includes the time zone of sleep, which the offsets do not show', () => {
     const zones = new Set(
       [...text.matchAll(/key="HKTimeZone" value="([^"]+)"/g)].map(([, zone]) => zone ?? ''),
     );
     expect(zones).toEqual(new Set(['Australia/Lord_Howe']));
   });
 
-  test('lists one type after the other', () => {
+  test('is ordered by type', () => {
     const types = [...text.matchAll(/^ <Record type="([^"]+)"/gm)].map(([, type]) => type);
     const changes = types.filter((type, index) => type !== types[index - 1]);
     expect(changes).toEqual([...new Set(types)]);
   });
 
-  test('bears the name of the owner, as real ones do, and marks what was typed in', () => {
+  test("contains the owner's name, as real exports do, and marks manual entries", () => {
     expect(new Set(attributes('sourceName'))).toContain('Noah’s Apple\u00a0Watch');
     const height = text.slice(text.indexOf('QuantityTypeIdentifierHeight"')).split('</Record>')[0];
     expect(height).toContain('<MetadataEntry key="HKWasUserEntered" value="1"/>');
@@ -66,7 +66,7 @@ describe('an Apple export', () => {
 });
 
 describe('FHIR', () => {
-  test('a bundle and lines hold the same resources, each with an id of its own', () => {
+  test('a bundle and NDJSON contain the same resources, each with its own id', () => {
     const bundle = JSON.parse(write(ADA, 'fhir'));
     const lines = write(ADA, 'ndjson')
       .trimEnd()
@@ -95,7 +95,7 @@ describe('FHIR', () => {
   });
 });
 
-test('CSV has a line for each reading, in its own unit', () => {
+test('CSV has one line for each reading, in its unit', () => {
   const lines = write(ADA, 'csv').split('\r\n');
   expect(lines[0]).toBe('type,start,end,value,unit,source');
   expect(lines).toHaveLength([...readingsIn(timelineOf(ADA, '2026-04-10', 10))].length + 2);
@@ -104,7 +104,7 @@ test('CSV has a line for each reading, in its own unit', () => {
   );
 });
 
-test.each(FORMATS)('somebody without data is a valid %s file', (format) => {
+test.each(FORMATS)('a person without data gives a valid %s file', (format) => {
   const text = write(EMPTY, format);
   if (format === 'fhir') expect(JSON.parse(text)).toMatchObject({ resourceType: 'Bundle', entry: [] });
   else expect(text).not.toContain('undefined');

@@ -4,14 +4,14 @@ import type { Person } from '@phds/synthetic/person';
 import type { SyntheticReading } from '@phds/synthetic/reading';
 import { endOfDay, openTimeline, readingsIn, type Timeline } from '@phds/synthetic/timeline';
 
-/** So many days of a person up to the end of a date. */
+/** A timeline of a person with a number of days up to the end of a date. */
 export function timelineOf(person: Person, lastDate: string, days: number, seed = 1): Timeline {
   const day = parseDay(lastDate);
   if (day === null) throw new RangeError(`${lastDate} is no date`);
   return openTimeline(person, { seed, until: endOfDay(person, day), extent: { days } });
 }
 
-/** Readings by type, in their order. */
+/** Returns a function that gives the readings of a type, in order. */
 export function readingsByType(timeline: Timeline): (type: MetricName) => readonly SyntheticReading[] {
   const byType = Map.groupBy(readingsIn(timeline), ({ type }) => type);
   return (type) => byType.get(type) ?? [];
@@ -21,7 +21,7 @@ export function average(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The value below which this share of the values lies. */
+/** The quantile of the values for this share. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;

@@ -17,12 +17,12 @@ const MEASURED = [ADA, GRACE, { ...TRAVELLER, days: 60 }, { ...HEAVY, days: 35 }
 describe.each(MEASURED)('the readings of $id', (person) => {
   const readings = [...readingsIn(openTimeline(person, { until: NOW }))];
 
-  test('have every metric type', () => {
+  test('include every metric type', () => {
     const types = new Set<string>(readings.map(({ type }) => type));
     expect(METRICS.map(({ name }) => name).filter((name) => !types.has(name))).toEqual([]);
   });
 
-  test('are plausible, rounded as they are stored, and in whole seconds', () => {
+  test('are plausible, rounded as stored, and in whole seconds', () => {
     const wrong = readings.filter(({ type, start, end, value }) => {
       const metric = metrics.get(type);
       if (metric === undefined || start > end) return true;
@@ -33,12 +33,12 @@ describe.each(MEASURED)('the readings of $id', (person) => {
     expect(wrong).toEqual([]);
   });
 
-  test('never give one natural key to two of them', () => {
+  test('have unique natural keys', () => {
     const keys = new Set(readings.map(({ type, start, end, source }) => `${type} ${start} ${end} ${source}`));
     expect(keys.size).toBe(readings.length);
   });
 
-  test('end now and reach back over the days of the person', () => {
+  test("end at the given instant and go back over the person's number of days", () => {
     const first = readings.reduce((least, { start }) => Math.min(least, start), NOW);
     const last = readings.reduce((most, { end }) => Math.max(most, end), 0);
     expect(last).toBeLessThanOrEqual(NOW);
@@ -50,7 +50,7 @@ describe.each(MEASURED)('the readings of $id', (person) => {
 describe.each([ADA, GRACE])('the records of $id', (person) => {
   const records = [...recordsIn(openTimeline(person, { until: NOW }))];
 
-  test('are of every kind, each with a key of its own', () => {
+  test('include every kind, each with a unique key', () => {
     const kinds = new Set(records.map(({ record }) => record?.case));
     expect([...kinds].sort()).toEqual([
       'adherenceEntry',
@@ -90,13 +90,13 @@ describe('people with little', () => {
   });
 });
 
-test('people are found by their name', () => {
+test('people are found by name', () => {
   expect(PEOPLE.map(({ id }) => findPerson(id)?.id)).toEqual(PEOPLE.map(({ id }) => id));
   expect(findPerson('nobody')).toBeNull();
 });
 
 describe('so many readings', () => {
-  test.each([1, 4_321, 20_000])('%s are exactly so many, the latest there are', (count) => {
+  test.each([1, 4_321, 20_000])('%s are exactly the given number, the latest ones', (count) => {
     const until = NOW;
     const timeline = openTimeline(HEAVY, { until, extent: { readings: count } });
     const chosen = [...readingsIn(timeline)];
@@ -114,20 +114,20 @@ describe('so many readings', () => {
     expect(Math.min(...chosen.slice(0, 100).map(({ start }) => start))).toBeGreaterThanOrEqual(lastCut);
   });
 
-  test('somebody who is not measured has what they typed in, however much is asked for', () => {
+  test('a person without devices has only manual entries, whatever amount is requested', () => {
     const extent = { readings: 1_000 };
     expect([...readingsIn(openTimeline(SPARSE, { until: NOW, extent }))]).toHaveLength(5);
   });
 });
 
-test('another stretch of the same life holds the same days', () => {
+test('overlapping periods of the same life contain the same days', () => {
   const long = [...readingsIn(timelineOf(ADA, '2026-02-10', 20))];
   const short = [...readingsIn(timelineOf(ADA, '2026-02-10', 5))];
   const kept = new Set(long.map((reading) => JSON.stringify(reading)));
   expect(short.filter((reading) => !kept.has(JSON.stringify(reading)))).toEqual([]);
 });
 
-test('every day of a traveller ends with the day itself, also when a journey does', () => {
+test('every day of a traveller ends at its local end, even when a journey ends', () => {
   const first = parseDay('2026-01-01') ?? 0;
   const days = Array.from({ length: 365 }, (_, index) => first + index);
   const lastDays = days.map((day) => openTimeline(TRAVELLER, { until: endOfDay(TRAVELLER, day) }).lastDay);

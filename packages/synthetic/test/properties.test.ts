@@ -11,7 +11,7 @@ import fc from 'fast-check';
 
 const RUNS = { numRuns: 25 };
 
-// Every season, every trip and every change of the clock of some years.
+// Every season, trip and clock change of several years.
 const lives = fc.record({
   person: fc.constantFrom(ADA, GRACE, TRAVELLER, HEAVY),
   seed: fc.integer({ min: 0, max: 1_000_000 }),
@@ -31,8 +31,8 @@ function digest(pieces: Iterable<string>): string {
   return hash.digest('hex');
 }
 
-describe('whoever it is, and whenever', () => {
-  test('the same seed gives the same bytes in every format, another seed others', () => {
+describe('for any person and time', () => {
+  test('the same seed gives the same bytes in every format, another seed gives others', () => {
     fc.assert(
       fc.property(lives, fc.constantFrom(...FORMATS), (life, format) => {
         const bytes = digest(writeTimeline(open(life), format));
@@ -43,7 +43,7 @@ describe('whoever it is, and whenever', () => {
     );
   });
 
-  test('the readings of a type come in the order of time', () => {
+  test('the readings of a type are ordered by time', () => {
     fc.assert(
       fc.property(lives, (life) => {
         const latest = new Map<string, number>();
@@ -58,7 +58,7 @@ describe('whoever it is, and whenever', () => {
     );
   });
 
-  test('nobody exercises or walks in bed, and no two nights overlap', () => {
+  test('nobody exercises or walks in bed, and nights do not overlap', () => {
     fc.assert(
       fc.property(lives, (life) => {
         const readings = [...readingsIn(open(life))];
@@ -91,7 +91,7 @@ describe('whoever it is, and whenever', () => {
     );
   });
 
-  test('days follow one another without a gap', () => {
+  test('days follow each other without a gap', () => {
     fc.assert(
       fc.property(lives, (life) => {
         let end: number | null = null;

@@ -9,12 +9,12 @@ import type { OperatorSurroundings } from './restore.ts';
 
 export interface ErasureArguments {
   readonly userId: string;
-  /** End the apps that the person registered, for everybody. */
+  /** Ends the apps that the person registered, for all of their users. */
   readonly revokeApps: boolean;
   readonly json: boolean;
 }
 
-/** What each service removed; a service that is missing was not reached. */
+/** What each service removed; absent for services that were not reached. */
 interface Removed {
   authorization?: { readonly codes: number; readonly families: number; readonly apps: number };
   consent?: { readonly grants: number; readonly pendingApprovals: number };
@@ -22,8 +22,9 @@ interface Removed {
 }
 
 /**
- * `phds erase`: erases a person in every service. authorization first, since it alone may refuse; then consent, from which on nothing
- * of the person is released; the data last. Each removes what is there, so a repeat finishes what was cut short. Answers the exit code.
+ * `phds erase`: erases a person in every service. Authorization comes first, because only it may refuse; then consent, after which
+ * no data of the person is released; then the data. Each step can be repeated, so a second run completes an interrupted one.
+ * Returns the exit code.
  */
 export async function erasePerson(
   { userId, revokeApps, json }: ErasureArguments,

@@ -1,4 +1,4 @@
-/** Exit codes of the commands: done (refusals included), could not be done, wrongly called. */
+/** Exit codes of the commands: done (even if items were refused), failed, wrong arguments. */
 export const EXIT_DONE = 0;
 export const EXIT_FAILED = 1;
 export const EXIT_USAGE = 2;

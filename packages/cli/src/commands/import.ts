@@ -18,26 +18,26 @@ export interface ImportArguments {
   readonly paths: readonly string[];
   readonly userId: string;
   readonly patient: string | null;
-  /** From the start, even when an earlier run was interrupted. */
+  /** Starts from the beginning, even if an earlier run was interrupted. */
   readonly again: boolean;
-  /** One JSON document on the output instead of tables. */
+  /** Prints one JSON document instead of tables. */
   readonly json: boolean;
 }
 
-/** Where the command writes, and whom it calls. */
+/** The command's output streams and the service it calls. */
 export interface CommandSurroundings {
   readonly output: { write(text: string): unknown };
   readonly errors: ProgressStream;
   readonly connect: () => IngestionConnection;
 }
 
-/** What came of an import: the report, and why it ended early. */
+/** The result of an import: the report, and why it ended early. */
 interface Outcome {
   readonly report: ImportReport;
   readonly failure: string | null;
 }
 
-/** `phds import`: imports files of one format for a user and reports what became of them. Answers the exit code. */
+/** `phds import`: imports files of one format for a user and reports the results. Returns the exit code. */
 export async function importFiles(args: ImportArguments, surroundings: CommandSurroundings): Promise<number> {
   const started = performance.now();
   const { report, failure } = await tryImport(args, surroundings);
@@ -84,7 +84,7 @@ async function importSource(
   const content = await digestContent({ files: source.files, choices: { patient } });
   const log = await ImportLog.open({ client, userId, format: importer.format, content, again });
   const { position } = log.beginning;
-  if (position > 0) errors.write('An earlier run was interrupted: going on where it stopped.\n');
+  if (position > 0) errors.write('An earlier run was interrupted: resuming where it stopped.\n');
   const importing = createProgress(errors, 'Importing');
   const run = new ImportRun({
     client,
@@ -110,7 +110,7 @@ async function importSource(
   }
 }
 
-/** Stores what stands before the fault of a file, so that report and data agree. Answers why the import ends. */
+/** Stores everything before the file's defect, so that report and data agree. Returns why the import ends. */
 function settleBefore(fault: UnusableFile, run: ImportRun): Promise<unknown> {
   return run.settle().then(
     () => fault,

@@ -9,7 +9,7 @@ import type { CommandSurroundings } from './import.ts';
 
 export interface ListImportsArguments {
   readonly userId: string;
-  /** One JSON document on the output instead of a table. */
+  /** Prints one JSON document instead of a table. */
   readonly json: boolean;
 }
 
@@ -22,10 +22,10 @@ const STATES: Readonly<Record<ImportState, string>> = {
   [ImportState.FAILED]: 'failed',
 };
 
-// A running import is heard of every few seconds.
+// A running import reports every few seconds.
 const SILENT_MS = 60_000;
 
-/** `phds imports`: lists the imports of a user, the one started last first. Answers the exit code. */
+/** `phds imports`: lists the imports of a user, the latest first. Returns the exit code. */
 export async function listImports(
   { userId, json }: ListImportsArguments,
   { output, errors, connect }: CommandSurroundings,
@@ -52,7 +52,7 @@ function toRow({ format, digest, size, state, report, startedAt, reportedAt }: I
     format,
     bytes: Number(size),
     digest,
-    // Nobody reports that a process was killed.
+    // A killed process cannot report its end.
     state: state === ImportState.RUNNING && now - heard > SILENT_MS ? 'interrupted' : STATES[state],
     counts: [inserted, updated, unchanged, data.leftOutCount, data.refusedCount],
   };

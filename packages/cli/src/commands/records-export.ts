@@ -14,7 +14,7 @@ export const EXPORT_FORMATS = ['csv', 'fhir'] as const;
 export interface ExportRecordsArguments {
   readonly userId: string;
   readonly format: (typeof EXPORT_FORMATS)[number];
-  /** null is the output. */
+  /** null for standard output. */
   readonly file: string | null;
 }
 
@@ -22,7 +22,7 @@ export interface ExportSurroundings extends Omit<RecordsSurroundings, 'output'> 
   readonly output: Writable;
 }
 
-/** `phds records export`: a person's access records, oldest first. Answers the exit code. */
+/** `phds records export`: writes a person's access records, oldest first. Returns the exit code. */
 export async function exportRecords(
   { userId, format, file }: ExportRecordsArguments,
   { output, errors, connect }: ExportSurroundings,
@@ -38,7 +38,7 @@ export async function exportRecords(
     }
     const text = format === 'csv' ? csv(pages) : ndjson(pages, userId);
     if (file !== null) await writeWholeFile(file, text);
-    // The output stays open for whoever comes after.
+    // Standard output stays open.
     else await pipeline(text, output, { end: false });
     return EXIT_DONE;
   } catch (error) {

@@ -12,7 +12,7 @@ import type { RecordsConnection } from '../records/connection.ts';
 import { explainRecords } from '../records/explanation.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 
-/** The records could not be looked at: nothing is known about them. */
+/** The records could not be read, so nothing is known about them. */
 const EXIT_NOT_VERIFIED = 3;
 
 export interface RecordsSurroundings {
@@ -24,8 +24,8 @@ export interface RecordsSurroundings {
 type Progress = VerificationProgress & { checkpoints: number };
 
 /**
- * `phds records verify`: computes every digest and hash anew, compares the chains with the signed checkpoints and names the
- * first record that is not what was written. Answers the exit code.
+ * `phds records verify`: recomputes every digest and hash, compares the chains with the signed checkpoints, and names the first
+ * record that differs from what was written. Returns the exit code.
  */
 export async function verifyRecords(
   { json }: { readonly json: boolean },

@@ -9,7 +9,7 @@ import type { OperatorConnection } from '../operator/connection.ts';
 import { explainOperator } from '../operator/explanation.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 
-/** What `phds restore` can do; docs/restoring.md says when. */
+/** The actions of `phds restore`; docs/restoring.md explains when to use them. */
 const RESTORE_ACTIONS = ['status', 'declare', 'confirm'] as const;
 export type RestoreAction = (typeof RESTORE_ACTIONS)[number];
 
@@ -28,10 +28,7 @@ export interface RestoreArguments {
   readonly json: boolean;
 }
 
-/**
- * `phds restore …`: asks or tells each service about restores of its database. Answers the exit code: a service that does not answer
- * does not keep the others from being told.
- */
+/** `phds restore …`: runs an action in each service, even if another service does not answer. Returns the exit code. */
 export async function runRestore(
   { action, json }: RestoreArguments,
   { output, errors, connect }: OperatorSurroundings,
@@ -48,7 +45,7 @@ export async function runRestore(
       if (!json) output.write(`${service}: ${said}${toText(service, status)}\n`);
     } catch (error) {
       const failure = explainOperator(error, service);
-      // Without settings nothing can be called: once is enough.
+      // Missing settings affect every call; they are reported once.
       if (!failures.includes(failure)) failures.push(failure);
     }
   }
@@ -67,9 +64,9 @@ const ACTIONS: Readonly<Record<RestoreAction, (restores: Client<typeof RestoreSe
     async confirm(restores) {
       const { latest } = await restores.getRestoreStatus({});
       if (latest === undefined || latest.confirmedAt !== undefined) {
-        return 'Nothing waits for a confirmation. ';
+        return 'Nothing is awaiting confirmation. ';
       }
-      // What was seen is what is confirmed: a restore that happens meanwhile needs a confirmation of its own.
+      // Confirms exactly the restore that was read: a later one needs its own confirmation.
       await restores.confirmRestore({ number: latest.number });
       return '';
     },

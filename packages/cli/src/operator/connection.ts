@@ -7,7 +7,7 @@ import { createServiceTokenSource } from '@phds/service-kit/service-token';
 import { z } from 'zod';
 import { checkPrivateKey } from '../connection.ts';
 
-/** Services that an operator calls, with the setting that holds the `host:port` of each one's rpc. */
+/** The services that operators call, with the setting for the `host:port` of each service's rpc. */
 const ADDRESSES = {
   authorization: 'AUTHORIZATION_ADDRESS',
   consent: 'CONSENT_ADDRESS',
@@ -24,9 +24,9 @@ export interface OperatorConnection extends Disposable {
 const SETTINGS = {
   /** Private key of the caller `operator` (Ed25519, PKCS #8 PEM); also as SERVICE_PRIVATE_KEY_FILE. */
   SERVICE_PRIVATE_KEY: z.string('must be set'),
-  /** Deadline of one call: erasing a person with much data takes a while. */
+  /** Deadline of one call. Erasing a person with much data takes a while. */
   OPERATOR_DEADLINE_MS: durationMs(60_000),
-  /** Files that switch TLS on, as for the services. */
+  /** TLS files, as for the services. */
   TLS_CA: z.string().optional(),
   TLS_CERT: z.string().optional(),
   TLS_KEY: z.string().optional(),
@@ -36,8 +36,8 @@ type Addresses = Record<(typeof ADDRESSES)[OperatedService], ReturnType<typeof r
 type Settings = typeof SETTINGS & Addresses;
 
 /**
- * Connects to these services as the environment names them. Nothing is called yet. Throws ConfigError with the names of the settings
- * that are missing.
+ * Opens connections to these services as configured in the environment, without calling them. Throws a ConfigError that names
+ * missing settings.
  */
 export function openOperator(
   env: NodeJS.ProcessEnv,

@@ -3,7 +3,7 @@ import { AppError } from '@phds/service-kit/errors';
 import { NotConfigured } from '../connection.ts';
 import type { OperatedService } from './connection.ts';
 
-/** One sentence for the person at the terminal. Throws what is a fault of ours, for its stack. */
+/** Explains an error in one sentence for the terminal. Rethrows internal errors, whose stack is needed. */
 export function explainOperator(error: unknown, service: OperatedService): string {
   if (error instanceof NotConfigured || error instanceof ConfigError) return error.message;
   if (!(error instanceof AppError)) throw error;

@@ -2,7 +2,7 @@ import type { ExportedAccess } from '@phds/catalog/access-csv';
 
 const HL7 = 'http://terminology.hl7.org/CodeSystem';
 
-/** One access as a FHIR R4 AuditEvent (https://hl7.org/fhir/R4/auditevent.html). */
+/** Converts one access to a FHIR R4 AuditEvent (https://hl7.org/fhir/R4/auditevent.html). */
 export function toAuditEvent(access: ExportedAccess, userId: string): Record<string, unknown> {
   const isReleased = access.outcome === 'released';
   return {
@@ -41,7 +41,7 @@ export function toAuditEvent(access: ExportedAccess, userId: string): Record<str
   };
 }
 
-/** What there is; FHIR has no empty strings. */
+/** Only existing values, because FHIR does not allow empty strings. */
 function toDetails({ grantId, scope, from, to, page, recordCount, requestId }: ExportedAccess) {
   const details = { grantId, scope, from, to, page, recordCount, requestId };
   return Object.entries(details)

@@ -11,7 +11,7 @@ const CHECKPOINTS_A_PAGE = 200;
 
 const MILLISECONDS = '(extract(epoch FROM at) * 1000)::float8 AS at';
 
-/** What the tables hold, in the order of time. */
+/** All batches, ordered by time. */
 export function readBatches(snapshot: RecordsSnapshot): AsyncIterable<ChainedBatch[]> {
   return snapshot.pages<ChainedBatch>(
     `SELECT writer::text, seq::float8, ${MILLISECONDS}, record_count AS "recordCount", digests,
@@ -27,7 +27,7 @@ type RecordRow = Omit<StoredAccessRecord, 'id' | 'userRef' | 'refersTo'> & {
   readonly refersTo: string | null;
 };
 
-/** As readBatches, in the order of ids. */
+/** All records, ordered by id. */
 export async function* readRecords(snapshot: RecordsSnapshot): AsyncGenerator<StoredAccessRecord[]> {
   const pages = snapshot.pages<RecordRow>(
     `SELECT id::text, writer::text, seq::float8, ordinal, ${MILLISECONDS}, user_ref::text AS "userRef",
@@ -45,7 +45,7 @@ function toStoredAccessRecord(row: RecordRow): StoredAccessRecord {
   return { ...row, id: parseUuid(row.id), userRef: parseUuid(row.userRef), refersTo };
 }
 
-/** The latest dropped part of each chain that has any. */
+/** The latest dropped part of each chain that has one. */
 export function readDropped(snapshot: RecordsSnapshot): Promise<DroppedPart[]> {
   return snapshot.query<DroppedPart>(
     `SELECT DISTINCT ON (d.writer) writer::text, seq::float8, ${MILLISECONDS}, hash
@@ -60,7 +60,7 @@ export function readCheckpoints(snapshot: RecordsSnapshot): AsyncIterable<Stored
   );
 }
 
-/** The stored hashes of these batches, in order; null where there is none. */
+/** The stored hashes of these batches, in order; null for missing batches. */
 export async function findHashes(
   snapshot: RecordsSnapshot,
   heads: readonly ChainHead[],

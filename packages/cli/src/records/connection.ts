@@ -7,21 +7,21 @@ import { NotConfigured } from '../connection.ts';
 import { RecordsSnapshot } from './snapshot.ts';
 
 const SETTINGS = z.object({
-  /** Connects to consent's database with a role that reads its schemas; also as RECORDS_DATABASE_URL_FILE. */
+  /** Connection string to consent's database with a role that may read its schemas; also as RECORDS_DATABASE_URL_FILE. */
   RECORDS_DATABASE_URL: z.string('must be set'),
-  /** Public keys (JWKS) of whoever signs checkpoints: consent's receipt key; also as RECORDS_PUBLIC_KEYS_FILE. */
+  /** Public keys (JWKS) that verify checkpoints, i.e. consent's receipt keys; also as RECORDS_PUBLIC_KEYS_FILE. */
   RECORDS_PUBLIC_KEYS: z.string('must be set'),
-  /** A single statement may take this long. */
+  /** Time limit of a single statement. */
   RECORDS_STATEMENT_TIMEOUT_MS: integer(600_000),
 });
 
-/** The access records as they are at one moment, and the keys to verify them with. */
+/** The access records at one point in time, with the keys to verify them. */
 export interface RecordsConnection extends AsyncDisposable {
   readonly snapshot: RecordsSnapshot;
   readonly keys: readonly KeyObject[];
 }
 
-/** Opens the database that the environment names and reads it. */
+/** Opens the configured database for reading. */
 export async function openRecords(env: NodeJS.ProcessEnv): Promise<RecordsConnection> {
   const config = readConfig(SETTINGS, env);
   const keys = parseKeys(config.RECORDS_PUBLIC_KEYS);
@@ -33,7 +33,7 @@ export async function openRecords(env: NodeJS.ProcessEnv): Promise<RecordsConnec
       poolSize: 1,
       statementTimeoutMs: config.RECORDS_STATEMENT_TIMEOUT_MS,
       applicationName: 'phds-records',
-      // Pages come from the index at once; a sort of everything would come first.
+      // Makes Postgres read pages from the index instead of sorting everything first.
       settings: { default_transaction_read_only: 'on', cursor_tuple_fraction: 0.001 },
     }),
   );

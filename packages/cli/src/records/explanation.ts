@@ -2,11 +2,11 @@ import { ConfigError } from '@phds/service-kit/config';
 import { translateDatabaseError } from '@phds/service-kit/postgres-errors';
 import { NotConfigured } from '../connection.ts';
 
-/** One sentence for the person at the terminal. Throws what is a fault of ours, for its stack. */
+/** Explains an error in one sentence for the terminal. Rethrows internal errors, whose stack is needed. */
 export function explainRecords(error: unknown): string {
   if (error instanceof NotConfigured || error instanceof ConfigError) return error.message;
   const { code } = error as { code?: unknown };
-  // Role, password and rights: appendix A of the Postgres manual.
+  // SQLSTATEs for role, password and privileges: appendix A of the Postgres manual.
   if (code === '28P01' || code === '28000')
     return 'The database does not admit this role: RECORDS_DATABASE_URL.';
   if (code === '42501')

@@ -3,7 +3,10 @@ import type { RecordsSnapshot } from './snapshot.ts';
 
 const ACCESSES_A_PAGE = 1_000;
 
-/** Pages of a person's accesses, oldest first, named as in the access history (`shownAppOf` in consent); null when nothing links anybody of that id to records. */
+/**
+ * Pages of a person's accesses, oldest first, with app names as in the access history (`shownAppOf` in consent). Null when no
+ * records belong to this user id.
+ */
 export async function findAccesses(
   snapshot: RecordsSnapshot,
   userId: string,

@@ -4,7 +4,7 @@ const connect = (pool: Postgres['pool']) => pool.connect();
 
 type Client = Awaited<ReturnType<typeof connect>>;
 
-/** One state of the database for everything that is read through it, whatever is written meanwhile. */
+/** A consistent snapshot of the database for all reads through it, unaffected by concurrent writes. */
 export class RecordsSnapshot implements AsyncDisposable {
   readonly #client: Client;
   #cursors = 0;
@@ -28,7 +28,7 @@ export class RecordsSnapshot implements AsyncDisposable {
     return (await this.#client.query<Row>(sql, [...values])).rows;
   }
 
-  /** Rows of a query in pages; the next is on its way while one is worked on. */
+  /** The rows of a query in pages. The next page is fetched while one is processed. */
   async *pages<Row extends object>(
     sql: string,
     pageSize: number,
@@ -43,14 +43,14 @@ export class RecordsSnapshot implements AsyncDisposable {
       const { rows } = await next;
       if (rows.length === 0) return;
       next = fetchPage();
-      // Its failure is told where it is awaited; nobody may be left to await it.
+      // The error is reported where the page is awaited, which may never happen.
       next.catch(() => undefined);
       yield rows;
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // The connection is not used again: it ends, and the transaction with it.
+    // Closing the connection also ends the transaction.
     this.#client.release(true);
   }
 }

@@ -114,7 +114,7 @@ const history: MedicalHistory = {
   reports: true,
 };
 
-/** Works in an office, runs, sleeps well; a little asthma. */
+/** An office worker who runs and sleeps well, with mild asthma. */
 export const ADA: Person = {
   id: 'ada',
   profile: { name: 'Ada Sommer', gender: 'female', dateOfBirth: '1987-03-14', bloodType: 'A+' },

@@ -1,6 +1,6 @@
 import type { Devices } from '../person.ts';
 
-/** A watch that saves its battery, and a phone: some 250 readings a day. */
+/** A watch in power-saving mode, and a phone: about 250 readings a day. */
 export const EVERYDAY_DEVICES: Devices = {
   heartRateSeconds: 20 * 60,
   workoutHeartRateSeconds: 2 * 60,
@@ -10,7 +10,7 @@ export const EVERYDAY_DEVICES: Devices = {
   sleepVitalsMinutes: 90,
 };
 
-/** A watch as it comes, and a glucose sensor: some 1,300 readings a day. */
+/** A watch with default settings, and a glucose sensor: about 1,300 readings a day. */
 export const FULL_DEVICES: Devices = {
   heartRateSeconds: 5 * 60,
   workoutHeartRateSeconds: 5,
@@ -20,7 +20,7 @@ export const FULL_DEVICES: Devices = {
   sleepVitalsMinutes: 30,
 };
 
-/** Everything as often as devices can: some 5,000 readings a day with two hours of sport. */
+/** The highest measuring rates of devices: about 5,000 readings a day with two hours of sport. */
 export const DENSE_DEVICES: Devices = {
   heartRateSeconds: 2 * 60,
   workoutHeartRateSeconds: 5,

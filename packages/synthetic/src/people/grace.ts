@@ -107,7 +107,7 @@ const history: MedicalHistory = {
   reports: true,
 };
 
-/** Retired, with high blood pressure and type 2 diabetes, both treated. */
+/** Retired, with treated high blood pressure and type 2 diabetes. */
 export const GRACE: Person = {
   id: 'grace',
   profile: { name: 'Grace Miller', gender: 'female', dateOfBirth: '1957-11-02', bloodType: 'O-' },

@@ -2,7 +2,7 @@ import { NO_HISTORY } from '../medical-history.ts';
 import type { Person } from '../person.ts';
 import { DENSE_DEVICES } from './devices.ts';
 
-/** Trains every day and measures everything: for large amounts of data. */
+/** Trains daily and measures everything, for large amounts of data. */
 export const HEAVY: Person = {
   id: 'heavy',
   profile: { name: 'Hanna Vogel', gender: 'female', dateOfBirth: '1994-01-30', bloodType: 'O+' },

@@ -5,7 +5,7 @@ import { GRACE } from './grace.ts';
 import { HEAVY } from './heavy.ts';
 import { TRAVELLER } from './traveller.ts';
 
-/** Two categories and one condition, all typed in. */
+/** Two categories and one condition, all entered by hand. */
 export const SPARSE: Person = {
   id: 'sparse',
   profile: { name: 'Sam Reed', gender: 'other' },
@@ -26,7 +26,7 @@ export const SPARSE: Person = {
   },
 };
 
-/** No data, not even a name. */
+/** No data, not even a profile. */
 export const EMPTY: Person = {
   id: 'empty',
   profile: null,
@@ -40,7 +40,7 @@ export const EMPTY: Person = {
 
 export const PEOPLE: readonly Person[] = [ADA, GRACE, SPARSE, EMPTY, TRAVELLER, HEAVY];
 
-/** The person of that name; null if there is none. */
+/** The person with this name; null if there is none. */
 export function findPerson(id: string): Person | null {
   return PEOPLE.find((person) => person.id === id) ?? null;
 }

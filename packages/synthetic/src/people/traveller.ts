@@ -2,7 +2,7 @@ import { NO_HISTORY } from '../medical-history.ts';
 import type { Person } from '../person.ts';
 import { FULL_DEVICES } from './devices.ts';
 
-/** Always on the way: some zones change their clocks at midnight, by half an hour, or on other dates than home. */
+/** Always travelling: in some zones the clock changes at midnight, by half an hour, or on other dates than at home. */
 export const TRAVELLER: Person = {
   id: 'traveller',
   profile: { name: 'Noah Lindqvist', gender: 'male', dateOfBirth: '1991-08-23', bloodType: 'B+' },

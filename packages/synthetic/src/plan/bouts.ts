@@ -3,14 +3,14 @@ import type { Workout } from '../person.ts';
 import type { Random } from '../random.ts';
 import type { Setting } from './setting.ts';
 
-/** A stretch of moving at one pace. */
+/** A period of movement at one pace. */
 export interface Bout {
   readonly kind: Workout['kind'] | 'stroll';
   readonly start: number;
   readonly end: number;
   /** Steps a minute. */
   readonly cadence: number;
-  /** Metabolic equivalents: 1 is sitting still. */
+  /** Metabolic equivalents (METs); 1 is sitting still. */
   readonly met: number;
   /** Share of the heart rate reserve, 0 to 1. */
   readonly effort: number;
@@ -19,13 +19,13 @@ export interface Bout {
   readonly flights: number;
 }
 
-/** When a person is up and about on a day. */
+/** The waking period of a person on a day. */
 export interface Waking {
   readonly from: number;
   readonly to: number;
 }
 
-/** Everything a person moves on a day, first the workouts, then walks until the steps of the day are reached. */
+/** Plans all movement of a day: first the workouts, then walks until the day's steps are reached. */
 export function planBouts(setting: Setting, day: number, waking: Waking): Bout[] {
   const illness = setting.illnessOn(day);
   const bouts = illness > 0.3 ? [] : planWorkouts(setting, day, waking);
@@ -36,7 +36,7 @@ export function planBouts(setting: Setting, day: number, waking: Waking): Bout[]
   return bouts.toSorted((one, other) => one.start - other.start);
 }
 
-/** What each kind of sport comes to at an effort: steps a minute, and METs (2024 Compendium of Physical Activities). */
+/** Steps a minute and METs of each sport at an effort (2024 Compendium of Physical Activities). */
 const SPORTS: Readonly<Record<Workout['kind'], { readonly cadence: number; readonly met: number }>> = {
   run: { cadence: 166, met: 13 },
   ride: { cadence: 0, met: 11 },
@@ -45,7 +45,7 @@ const SPORTS: Readonly<Record<Workout['kind'], { readonly cadence: number; reado
   walk: { cadence: 114, met: 8 },
 };
 
-/** Nobody does two sports at once, or goes on when it is time for bed. */
+/** Workouts do not overlap and end before bedtime. */
 function planWorkouts(setting: Setting, day: number, waking: Waking): Bout[] {
   const random = setting.random(day, 'workouts');
   const bouts: Bout[] = [];
@@ -79,13 +79,13 @@ function planCommute(setting: Setting, day: number, waking: Waking): Bout[] {
     .filter(({ start, end }) => start >= waking.from && end <= waking.to);
 }
 
-// How likely a walk begins in each hour from 6: shops, lunch, the way home.
+// Relative probability that a walk starts in each hour from 6: shopping, lunch, the way home.
 const HOURS = [2, 5, 7, 5, 5, 6, 10, 7, 5, 5, 6, 9, 9, 7, 4, 3, 1];
 const FIRST_HOUR = 6;
 const HOURS_SUM = HOURS.reduce((sum, weight) => sum + weight, 0);
 const MOST_TRIES = 300;
 
-/** Daily steps of one person are skewed: many ordinary days and a tail of long ones. */
+/** A person's daily steps have a skewed distribution: many ordinary days and a long tail. */
 function planWalks(setting: Setting, day: number, waking: Waking, planned: readonly Bout[]): Bout[] {
   const random = setting.random(day, 'walks');
   const weekly = setting.isWeekend(day) ? 0.9 : 1.04;

@@ -4,7 +4,7 @@ import type { Meal } from './meals.ts';
 import type { Night } from './night.ts';
 import type { Setting } from './setting.ts';
 
-/** What a person does on one day, from midnight to midnight where they are; readings of a day start within it, sleep aside. */
+/** What a person does on one day, from local midnight to midnight. Readings of a day start within it, except for sleep. */
 export interface DayPlan {
   readonly setting: Setting;
   /** Days since 1970-01-01. */
@@ -12,19 +12,19 @@ export interface DayPlan {
   readonly timeZone: string;
   readonly start: number;
   readonly end: number;
-  /** The night that ends on this day, and the one that begins. */
+  /** The night that ends on this day, and the one that starts on it. */
   readonly night: Night;
   readonly nextNight: Night;
   readonly waking: Waking;
   readonly bouts: readonly Bout[];
-  /** Of this day and the day before, which the blood still knows about. */
+  /** Meals of this day and the day before, because both affect glucose. */
   readonly meals: readonly Meal[];
-  /** When the watch is being charged. */
+  /** When the watch is charging. */
   readonly charging: Waking;
   readonly illness: number;
   /** Beats a minute. */
   readonly restingHeartRate: number;
   random(topic: string): Random;
-  /** A wall clock time when the person is up on this day, in minutes after midnight; null when they are not. */
+  /** The instant of a wall clock time, in minutes after midnight, if the person is awake then; else null. */
   awakeAt(minute: number): number | null;
 }

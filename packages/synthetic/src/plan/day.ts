@@ -6,7 +6,7 @@ import { buildMinutes, type Minutes } from './minutes.ts';
 import { planNight } from './night.ts';
 import type { Setting } from './setting.ts';
 
-/** A planned day, and what the body does minute by minute. */
+/** A planned day with the body's state minute by minute. */
 export interface Day extends DayPlan {
   readonly minutes: Minutes;
 }
@@ -42,7 +42,7 @@ function planDay(setting: Setting, number: number): Day {
   return { ...plan, minutes: buildMinutes(plan) };
 }
 
-/** Shifts with fitness over weeks, and with a cold. */
+/** Varies with fitness over weeks, and with illness. */
 function restingHeartRateOn(setting: Setting, day: number): number {
   const noise = setting.random(day, 'resting').normal(0, 1.1);
   return (
@@ -64,7 +64,7 @@ function planCharging(setting: Setting, day: number): Waking {
 
 const KEPT_DAYS = 200;
 
-/** Plans days when they are asked for, and remembers the latest: memory does not grow with their number. */
+/** Plans days on demand and caches the latest, so that memory does not grow with their number. */
 export function createPlanner(setting: Setting): (day: number) => Day {
   const days = new Map<number, Day>();
   return (number) => {

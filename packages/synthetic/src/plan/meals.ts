@@ -8,7 +8,7 @@ export interface Meal {
   readonly size: number;
 }
 
-/** Breakfast after getting up, lunch, dinner, and on some days something in between. */
+/** Breakfast after waking up, lunch, dinner, and snacks on some days. */
 export function planMeals(setting: Setting, day: number): Meal[] {
   const random = setting.random(day, 'meals');
   const { lunchAt, dinnerAt } = setting.life.habits;

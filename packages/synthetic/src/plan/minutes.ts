@@ -2,16 +2,16 @@ import { MINUTE_MS } from '../calendar.ts';
 import type { DayPlan } from './day-plan.ts';
 import type { Night, Stage } from './night.ts';
 
-/** What a body does minute by minute, from the start of the day to its end. */
+/** The body's state minute by minute, from the start of the day to its end. */
 export interface Minutes {
   readonly count: number;
-  /** 0 up, 1 in bed, 2 awake among sleep, 3 core, 4 deep, 5 REM sleep. */
+  /** 0 awake, 1 in bed, 2 awake during the night, 3 core, 4 deep, 5 REM sleep. */
   readonly state: Uint8Array;
   /** Steps a minute. */
   readonly cadence: Float32Array;
-  /** 1 where the phone is carried along. */
+  /** 1 where the phone is carried. */
   readonly phone: Uint8Array;
-  /** 1 where the watch is off. */
+  /** 1 where the watch is not worn. */
   readonly watchOff: Uint8Array;
   /** 1 in a workout. */
   readonly workout: Uint8Array;
@@ -21,14 +21,13 @@ export interface Minutes {
   readonly heartRate: Float32Array;
 }
 
-/** Whether a state of `Minutes` is sleep. */
 export function isAsleep(state: number | undefined): boolean {
   return state !== undefined && state >= 3;
 }
 
 const STATE_OF: Readonly<Record<Stage, number>> = { awake: 2, core: 3, deep: 4, rem: 5 };
 
-// Beats from the resting rate: sleep lies below it, deep sleep lowest.
+// Difference from the resting rate in beats: lower in sleep, lowest in deep sleep.
 const STATE_BEATS = [9, 3, 4, -5, -7, -2];
 
 export function buildMinutes(plan: DayPlan): Minutes {
@@ -63,7 +62,7 @@ function fillNight(minutes: Minutes, night: Night, toIndex: (instant: number) =>
   }
 }
 
-/** Answers the effort, minute by minute. */
+/** Returns the effort, minute by minute. */
 function fillBouts(minutes: Minutes, plan: DayPlan, toIndex: (instant: number) => number): Float32Array {
   const effort = new Float32Array(minutes.count);
   const random = plan.random('fidgeting');
@@ -83,14 +82,14 @@ function fillBouts(minutes: Minutes, plan: DayPlan, toIndex: (instant: number) =
       const pace = random.between(0.96, 1.04) * (1 + form);
       minutes.cadence[minute] = bout.cadence * pace;
       minutes.met[minute] = bout.met * pace;
-      // The heart beats faster at the same pace the longer it lasts.
+      // At the same pace, the heart rate drifts upwards over time.
       effort[minute] = bout.effort * pace * (1 + Math.min(0.08, 0.0007 * (minute - from)));
     }
   }
   return effort;
 }
 
-/** How fast the heart follows, a minute: up quickly, down slowly. */
+/** How fast the heart rate follows per minute: up quickly, down slowly. */
 const RISE = 0.5;
 const FALL = 0.28;
 
@@ -114,7 +113,7 @@ function fillHeartRate(minutes: Minutes, plan: DayPlan, effort: Float32Array): v
   }
 }
 
-/** How much of the night is still to come, 0 to 1: the heart calms down until the early morning. */
+/** Remaining share of the night, 0 to 1: the heart rate falls until the early morning. */
 function shareLeft({ night, nextNight }: DayPlan, instant: number): number {
   const { asleep, wake } = instant >= nextNight.inBed ? nextNight : night;
   return Math.min(1, Math.max(0, (wake - instant) / (wake - asleep)));
@@ -124,12 +123,12 @@ function circadianBeats(minute: number): number {
   return 3 * Math.cos((2 * Math.PI * (minute - 16 * 60)) / 1440);
 }
 
-/** 208 - 0.7 × age (Tanaka, Monahan, Seals, J Am Coll Cardiol 2001). */
+/** Maximum heart rate: 208 - 0.7 × age (Tanaka, Monahan, Seals, J Am Coll Cardiol 2001). */
 function maximumHeartRate(dateOfBirth: string | undefined, day: number): number {
   return 208 - 0.7 * ageOn(dateOfBirth, day);
 }
 
-/** Years, 40 when unknown. */
+/** Age in years; 40 when unknown. */
 export function ageOn(dateOfBirth: string | undefined, day: number): number {
   return dateOfBirth === undefined ? 40 : (day - Date.parse(dateOfBirth) / 86_400_000) / 365.25;
 }

@@ -25,7 +25,7 @@ export interface Night {
 /** Sleep is scored in epochs of 30 seconds (AASM manual). */
 const EPOCH_MS = 30_000;
 
-/** Even on a day that a flight makes short, people are awake for more than half of it. */
+/** Even on a day shortened by a flight, people are awake for more than half of it. */
 const LONGEST_SHARE = 0.42;
 
 /** When the person wakes up on a day. */
@@ -55,8 +55,8 @@ export function planNight(setting: Setting, day: number): Night {
 }
 
 /**
- * Cycles of about 90 minutes, deep sleep in the first ones, more and more REM towards the morning (Carskadon and Dement,
- * Normal human sleep, in: Principles and Practice of Sleep Medicine).
+ * Cycles of about 90 minutes, with deep sleep in the first ones and more REM towards the morning (Carskadon and Dement, Normal
+ * human sleep, in: Principles and Practice of Sleep Medicine).
  */
 function planStages(asleep: number, wake: number, deepSleep: number, random: Random): StageSpan[] {
   const stages: StageSpan[] = [];

@@ -2,18 +2,18 @@ import { DAY_MS, formatDay, MINUTE_MS, startOfDay, toInstant, weekdayOf } from '
 import type { Life, Person } from '../person.ts';
 import { createRandom, drift, type Random } from '../random.ts';
 
-/** A person and a seed: what any day of theirs can be worked out from, by itself and in any order. */
+/** A person and a seed. Any day can be computed from it, independently and in any order. */
 export interface Setting {
   readonly person: Person;
   readonly life: Life;
   zoneOn(day: number): string;
   startOf(day: number): number;
-  /** The instant of a wall clock time, in minutes after midnight; negative is the evening before. */
+  /** The instant of a wall clock time, in minutes after midnight; negative for the evening before. */
   at(day: number, minute: number): number;
   isWeekend(day: number): boolean;
-  /** Numbers of this day and topic alone: another topic's data does not change when this one's does. */
+  /** Random numbers for this day and topic only, so that a change in one topic does not affect the others. */
   random(day: number, topic: string): Random;
-  /** A value around 0 that drifts over so many days. */
+  /** A value around 0 that drifts over `period` days. */
   drift(day: number, topic: string, period: number): number;
   /** 0 is healthy, 1 the worst day of a cold. */
   illnessOn(day: number): number;
@@ -47,7 +47,7 @@ function findZone({ timeZone, trips }: Person, day: number): string {
 
 const SEASON_DAYS = 120;
 
-/** Adults catch two to three colds a year: one in every 120 days, for three to six of them. */
+/** Adults catch two to three colds a year: one every 120 days, lasting three to six days. */
 function illnessOn(day: number, random: Setting['random']): number {
   const season = Math.floor(day / SEASON_DAYS);
   const numbers = random(season, 'cold');

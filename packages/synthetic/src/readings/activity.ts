@@ -4,10 +4,10 @@ import { ageOn, isAsleep } from '../plan/minutes.ts';
 import { interval, type Source, type SyntheticReading } from '../reading.ts';
 import { weightOn } from './body.ts';
 
-/** A quantity that adds up, minute by minute. */
+/** An additive quantity, minute by minute. */
 type Amount = (minute: number) => number;
 
-/** Steps, as the watch counts them and as the phone does while it is carried: neither sees all of them. */
+/** Steps counted by the watch, and by the phone while it is carried. Each misses some. */
 export function steps(day: Day): SyntheticReading[] {
   const { minutes } = day;
   const phone = day.random('phone').between(0.9, 1.02);
@@ -27,7 +27,7 @@ export function steps(day: Day): SyntheticReading[] {
   ];
 }
 
-/** Distance of walks and runs, from both. */
+/** Distance of walks and runs, from both devices. */
 export function distances(day: Day): SyntheticReading[] {
   const phone = day.random('phone').between(0.93, 1.07);
   return [
@@ -36,7 +36,7 @@ export function distances(day: Day): SyntheticReading[] {
   ];
 }
 
-/** Calories: what moving takes beyond rest. One MET is 3.5 ml of oxygen a kilogram and minute, a litre is 5 kcal. */
+/** Kilocalories above rest. One MET is 3.5 ml of oxygen per kilogram and minute; a litre of oxygen is 5 kcal. */
 export function activeEnergy(day: Day): SyntheticReading[] {
   const weight = weightOn(day.setting, day.number);
   const { met } = day.minutes;
@@ -48,7 +48,7 @@ export function activeEnergy(day: Day): SyntheticReading[] {
   );
 }
 
-/** Basal Calories by the equation of Mifflin and St Jeor (Am J Clin Nutr 1990), a little less in sleep. */
+/** Basal kilocalories by the equation of Mifflin and St Jeor (Am J Clin Nutr 1990), slightly less in sleep. */
 export function basalEnergy(day: Day): SyntheticReading[] {
   const { person, life } = day.setting;
   const { gender, dateOfBirth } = person.profile ?? {};
@@ -63,7 +63,7 @@ export function basalEnergy(day: Day): SyntheticReading[] {
 
 const BRISK_MET = 3.15;
 
-/** Exercise: minutes at the pace of a brisk walk or above. */
+/** Exercise: minutes at least at the pace of a brisk walk. */
 export function exercise(day: Day): SyntheticReading[] {
   const { met, count } = day.minutes;
   const size = day.setting.life.devices.activityMinutes;
@@ -81,14 +81,14 @@ export function exercise(day: Day): SyntheticReading[] {
   return readings;
 }
 
-/** Flights, by the phone's barometer. */
+/** Flights climbed, measured by the phone's barometer. */
 export function flights(day: Day): SyntheticReading[] {
   return day.bouts
     .filter((bout) => bout.flights > 0 && bout.carriesPhone)
     .map(({ start, end, flights: climbed }) => interval('Flights', start, end, climbed, 'iphone'));
 }
 
-/** Sums up stretches of the day; one without any amount is left out, and none is longer than what it covers. */
+/** Sums intervals of the day with limited length, omitting empty ones. */
 function collect(
   day: Day,
   type: 'Steps' | 'Distance' | 'Calories' | 'Basal Calories',
@@ -123,7 +123,7 @@ function inPocket({ minutes }: Day, minute: number): 0 | 1 {
   return minutes.phone[minute] === 1 ? 1 : 0;
 }
 
-/** A walking step is some 0.414 of the height at 100 steps a minute, longer when faster; a runner's grows further. */
+/** Step length: about 0.414 of the height at 100 steps a minute, longer at higher speed, with a steeper increase for running. */
 function metres({ minutes, setting }: Day, minute: number): number {
   const cadence = minutes.cadence[minute] ?? 0;
   const height = setting.life.body.heightCm / 100;

@@ -6,13 +6,13 @@ import { interval, type SyntheticReading, sample } from '../reading.ts';
 const SCALE = 'withings';
 const CHECK_UP_DATE = '03';
 
-/** kg: heavier in winter, drifting over weeks. */
+/** kg; higher in winter, with a drift over weeks. */
 export function weightOn({ life, drift }: Pick<Setting, 'life' | 'drift'>, day: number): number {
   const season = 0.009 * Math.cos((2 * Math.PI * ((day % 365.25) - 15)) / 365.25);
   return life.body.weightKg * (1 + season + drift(day, 'weight', 45) * 0.011);
 }
 
-/** What the scale shows on a morning; null when nobody stepped on it. */
+/** The weight on the scale in the morning; null on days without a weighing. */
 function weighing(day: Day): { readonly at: number; readonly weight: number } | null {
   const random = day.random('scale');
   if (random.chance(0.25)) return null;
@@ -25,14 +25,14 @@ export function weights(day: Day): SyntheticReading[] {
   return weighed === null ? [] : [sample('Weight', weighed.at, weighed.weight, SCALE)];
 }
 
-/** BMI, from weight and height. */
+/** BMI from weight and height. */
 export function bodyMassIndices(day: Day): SyntheticReading[] {
   const weighed = weighing(day);
   const metres = day.setting.life.body.heightCm / 100;
   return weighed === null ? [] : [sample('BMI', weighed.at, weighed.weight / metres ** 2, SCALE)];
 }
 
-/** Body Fat: follows the weight. */
+/** Body fat, which follows the weight. */
 export function bodyFats(day: Day): SyntheticReading[] {
   const weighed = weighing(day);
   if (weighed === null) return [];
@@ -41,7 +41,7 @@ export function bodyFats(day: Day): SyntheticReading[] {
   return [sample('Body Fat', weighed.at, value, SCALE)];
 }
 
-/** Whether this is the day of the month on which the person measures by hand. */
+/** Whether this is the day of the month for manual measurements. */
 export function isCheckUp({ number }: Day): boolean {
   return formatDay(number).endsWith(`-${CHECK_UP_DATE}`);
 }
@@ -52,7 +52,7 @@ export function heights(day: Day): SyntheticReading[] {
   return isCheckUp(day) ? [sample('Height', at, day.setting.life.body.heightCm, 'manual')] : [];
 }
 
-/** Mindfulness: a few minutes in the morning or before going to bed, on some days. */
+/** Mindfulness: a few minutes in the morning or before bed, on some days. */
 export function mindfulness(day: Day): SyntheticReading[] {
   const random = day.random('mindfulness');
   if (!random.chance(0.45)) return [];

@@ -7,7 +7,7 @@ const METER = 'ihealth';
 const DIGESTION_MINUTES = 8;
 const LONGEST_MS = 6 * HOUR_MS;
 
-/** Glucose, from a sensor every few minutes or from finger pricks around meals. */
+/** Glucose from a sensor every few minutes, or from finger pricks around meals. */
 export function glucose(day: Day): SyntheticReading[] {
   const { glucoseMinutes } = day.setting.life.devices;
   return glucoseMinutes === null ? fingerPricks(day) : sensorValues(day, glucoseMinutes);
@@ -25,7 +25,7 @@ function sensorValues(day: Day, every: number): SyntheticReading[] {
   return readings;
 }
 
-/** Before each meal, one hour and two hours after, and before going to bed. */
+/** Before each meal, one and two hours after it, and before bed. */
 function fingerPricks(day: Day): SyntheticReading[] {
   const random = day.random('glucose');
   const meals = day.meals.filter(({ at, size }) => at >= day.start && size > 0.6);
@@ -38,7 +38,7 @@ function fingerPricks(day: Day): SyntheticReading[] {
     .map((at) => sample('Glucose', at, Math.max(45, glucoseAt(day, at) + random.normal(0, 4)), METER));
 }
 
-/** mg/dL: the level before meals, the dawn phenomenon, what is being digested, what muscles burn, and illness. */
+/** mg/dL from the level before meals, the dawn phenomenon, digestion, exercise and illness. */
 function glucoseAt(day: Day, at: number): number {
   const { glucose: level, mealRise, mealPeak } = day.setting.life.body;
   const dawn = Math.exp(-(((at - day.night.wake) / (1.5 * HOUR_MS)) ** 2)) * level * 0.06;
@@ -56,9 +56,8 @@ function glucoseAt(day: Day, at: number): number {
 }
 
 /**
- * How a meal raises glucose: nothing at first, 1 at the peak, gone after some hours. The peak comes after 46 to 50 minutes on
- * average in people without diabetes (Freckmann et al., J Diabetes Sci Technol 2007), after 72 with it (Daenen et al., Diabetes
- * Metab 2010).
+ * The rise of glucose after a meal: 0 at first, 1 at the peak, 0 after some hours. The peak is after 46 to 50 minutes on average in
+ * people without diabetes (Freckmann et al., J Diabetes Sci Technol 2007), after 72 with it (Daenen et al., Diabetes Metab 2010).
  */
 function response(sinceMeal: number, peakMinutes: number): number {
   const minutes = sinceMeal / MINUTE_MS - DIGESTION_MINUTES;

@@ -5,7 +5,7 @@ import { type SyntheticReading, sample } from '../reading.ts';
 
 const WATCH = 'apple-watch';
 
-/** Heart Rate: now and then at rest, close together in workouts, as watches do. */
+/** Heart rate: rarely at rest, frequently in workouts, as watches measure it. */
 export function heartRates({ minutes, start, setting, random }: Day): SyntheticReading[] {
   const { heartRateSeconds, workoutHeartRateSeconds } = setting.life.devices;
   const numbers = random('heart-rate');
@@ -28,18 +28,18 @@ export function heartRates({ minutes, start, setting, random }: Day): SyntheticR
   return readings;
 }
 
-/** A workout that begins earlier than the next sample brings its own. */
+/** A workout that starts before the next sample has samples of its own. */
 function untilWorkout(workout: Uint8Array, second: number, step: number): number {
   const begins = workout.indexOf(1, Math.floor(second / 60) + 1) * 60;
   return begins > second && begins < second + step ? begins - second : step;
 }
 
-/** Resting HR, once a day, late. */
+/** Resting heart rate, once a day, in the evening. */
 export function restingRates({ end, restingHeartRate }: Day): SyntheticReading[] {
   return [sample('Resting HR', end - 30 * MINUTE_MS, restingHeartRate, WATCH)];
 }
 
-/** Walking HR, once a day with a walk. */
+/** Walking heart rate, once on each day with a walk. */
 export function walkingRates({ bouts, minutes, start, end }: Day): SyntheticReading[] {
   const walked: number[] = [];
   for (const bout of bouts.filter(({ kind, cadence }) => kind === 'stroll' && cadence > 75)) {
@@ -52,7 +52,7 @@ export function walkingRates({ bouts, minutes, start, end }: Day): SyntheticRead
   return [sample('Walking HR', end - 120 * MINUTE_MS, average, WATCH)];
 }
 
-/** HRV (SDNN): higher in sleep than by day, lower when ill or the day after hard training. */
+/** HRV (SDNN): higher in sleep than during the day, lower when ill or after hard training. */
 export function variabilities({ minutes, start, setting, illness, number, random }: Day): SyntheticReading[] {
   const numbers = random('hrv');
   const strain = setting.drift(number, 'fitness', 28) * -0.05 - illness * 0.35;
@@ -66,7 +66,7 @@ export function variabilities({ minutes, start, setting, illness, number, random
   });
 }
 
-/** An ECG on Sundays, sitting still. */
+/** An ECG on Sundays while sitting. */
 export function electrocardiograms({ number, awakeAt, restingHeartRate, random }: Day): SyntheticReading[] {
   if (weekdayOf(number) !== 0) return [];
   const numbers = random('ecg');

@@ -4,7 +4,7 @@ import type { Day } from '../plan/day.ts';
 import type { Stage } from '../plan/night.ts';
 import { interval, type Source, type SyntheticReading } from '../reading.ts';
 
-/** One type of the night that ends on the day, as its stages tell. */
+/** The readings of one sleep stage in the night that ends on the day. */
 function stagesOf(stage: Stage, type: MetricName): (day: Day) => SyntheticReading[] {
   return ({ night }) =>
     night.measured
@@ -19,7 +19,7 @@ export const coreSleep = stagesOf('core', 'Sleep Core');
 export const remSleep = stagesOf('rem', 'Sleep REM');
 export const awakenings = stagesOf('awake', 'Sleep Awake');
 
-/** Sleep: the stretches between awakenings, which add up to the time asleep. */
+/** Sleep: the intervals between awakenings, which sum to the time asleep. */
 export function sleep({ night }: Day): SyntheticReading[] {
   if (!night.measured) return [];
   const stretches: { start: number; end: number }[] = [];
@@ -32,7 +32,7 @@ export function sleep({ night }: Day): SyntheticReading[] {
   return stretches.map(({ start, end }) => span('Sleep', start, end, 'apple-watch'));
 }
 
-/** Time in Bed: the phone knows it also without the watch. */
+/** Time in bed, which the phone knows even without the watch. */
 export function timeInBed({ night }: Day): SyntheticReading[] {
   return [span('Time in Bed', night.inBed, night.outOfBed, 'iphone')];
 }

@@ -8,7 +8,7 @@ import * as heart from './heart.ts';
 import * as sleep from './sleep.ts';
 import * as vitals from './vitals.ts';
 
-/** Readings that are made together. */
+/** Readings that are generated together. */
 export interface Topic {
   readonly types: readonly MetricName[];
   readonly make: (day: Day) => SyntheticReading[];
@@ -18,7 +18,7 @@ function topic(make: Topic['make'], ...types: readonly MetricName[]): Topic {
   return { types, make };
 }
 
-/** Every metric type once, in the order of the catalog. */
+/** Every metric type once, in catalog order. */
 export const TOPICS: readonly Topic[] = [
   topic(heart.heartRates, 'Heart Rate'),
   topic(heart.restingRates, 'Resting HR'),

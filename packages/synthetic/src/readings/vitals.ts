@@ -7,10 +7,10 @@ import { isCheckUp } from './body.ts';
 const WATCH = 'apple-watch';
 const CUFF = 'omron';
 
-// Whoever has high blood pressure measures in the evening too.
+// People with high blood pressure also measure in the evening.
 const MEASURES_TWICE = 130;
 
-/** Blood Pressure and BP Diastolic: in the morning, sitting; a pair shares its time and source. */
+/** Systolic and diastolic blood pressure: in the morning, sitting. A pair has the same time and source. */
 export function bloodPressures(day: Day): SyntheticReading[] {
   const random = day.random('blood-pressure');
   const { systolic, diastolic } = day.setting.life.body;
@@ -27,7 +27,7 @@ export function bloodPressures(day: Day): SyntheticReading[] {
   });
 }
 
-/** SPO2: in sleep and twice by day; a little lower at night and when ill. */
+/** SpO2: during sleep and twice a day; slightly lower at night and when ill. */
 export function oxygen(day: Day): SyntheticReading[] {
   const random = day.random('spo2');
   const times = [...sleepTimes(day), ...[640, 960].map((minute) => minute + random.integer(0, 40))];
@@ -39,7 +39,7 @@ export function oxygen(day: Day): SyntheticReading[] {
   });
 }
 
-/** Respiratory Rate: watches count breaths in sleep. */
+/** Respiratory rate, measured by the watch during sleep. */
 export function sleepingBreaths(day: Day): SyntheticReading[] {
   const random = day.random('breathing');
   const usual = day.setting.life.body.breathsPerMinute + day.illness * 2 + random.normal(0, 0.4);
@@ -50,7 +50,7 @@ export function sleepingBreaths(day: Day): SyntheticReading[] {
     );
 }
 
-/** Respiratory: counted by hand once a month. */
+/** Respiratory rate, counted manually once a month. */
 export function countedBreaths(day: Day): SyntheticReading[] {
   const random = day.random('counted-breaths');
   const at = day.awakeAt(16 * 60 + random.integer(0, 60));
@@ -59,7 +59,7 @@ export function countedBreaths(day: Day): SyntheticReading[] {
   return [sample('Respiratory', at, value, 'manual')];
 }
 
-/** Temperature: cooler in the morning than in the evening (Mackowiak et al., JAMA 1992); fever is watched closely. */
+/** Temperature: lower in the morning than in the evening (Mackowiak et al., JAMA 1992); measured often during a fever. */
 export function temperatures(day: Day): SyntheticReading[] {
   const random = day.random('temperature');
   const isIll = day.illness > 0;
@@ -72,7 +72,7 @@ export function temperatures(day: Day): SyntheticReading[] {
   });
 }
 
-/** Minutes of the day at which the person sleeps, as far apart as the watch measures. */
+/** Minutes of the day during sleep, at the watch's measuring interval. */
 function sleepTimes({ minutes, setting, random }: Day): number[] {
   const every = setting.life.devices.sleepVitalsMinutes;
   const times: number[] = [];

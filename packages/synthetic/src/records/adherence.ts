@@ -9,14 +9,14 @@ const USUAL_ADHERENCE = 0.9;
 const WEEKEND_DIP = 0.13;
 const EVENING_DIP = 0.04;
 const EVENING = 17 * 60;
-/** In a bad week, when the pills stay at home or in the drawer. */
+/** The probability is reduced in a week with lapses. */
 const LAPSE_DIP = 0.3;
 const AS_NEEDED_CHANCE = 0.12;
 const REASONS = ['Felt unwell', 'Upset stomach', 'On the road', 'Ran out'];
 
 /**
- * What became of a day's doses. Most are taken; weekends, evenings and bad weeks take their toll, by as much as we assume. What
- * lies ahead is pending.
+ * The outcomes of a day's doses. Most are taken, fewer on weekends, in the evening and in weeks with lapses; the probabilities are
+ * assumptions. Future doses are pending.
  */
 export function* adherence(day: RecordDay, medication: Medication): Generator<SyntheticRecord> {
   const { key, pattern, times } = medication;
@@ -33,7 +33,7 @@ function scheduled(day: RecordDay, medication: Medication, minute: number, rando
   const { key, dosage } = medication;
   const scheduledAt = day.at(minute);
   const { until } = day.timeline;
-  // People get up later at weekends, and so take it later.
+  // People get up later on weekends and take the medication later.
   const delay = random.normal(isWeekend(day) ? 34 : 7, 13);
   const takenAt = scheduledAt + Math.round(Math.max(-20, delay)) * MINUTE_MS;
   const isTaken = random.chance(likelihood(day, key, minute));

@@ -5,7 +5,7 @@ import type { RecordDay } from './record-day.ts';
 
 const MOOD_CHANCE = 0.6;
 
-/** Symptoms as they come, and on most evenings a mood. */
+/** Intermittent symptoms, and a mood on most evenings. */
 export function* diary(day: RecordDay): Generator<SyntheticRecord> {
   const { symptoms, moods } = day.timeline.person.history;
   const random = day.random('diary');

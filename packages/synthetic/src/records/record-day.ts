@@ -2,7 +2,7 @@ import { DAY_MS, MINUTE_MS, toInstant } from '../calendar.ts';
 import { createRandom, type Random } from '../random.ts';
 import type { Timeline } from '../timeline.ts';
 
-/** A day as records see it: what happened on it, and what one can know of it. */
+/** The events of a day that records are generated from. */
 export interface RecordDay {
   readonly timeline: Timeline;
   readonly number: number;

@@ -8,7 +8,7 @@ import { createRecordDay } from './record-day.ts';
 
 const REPORT_DAYS = 30;
 
-/** Every record of a stretch of life. Their keys depend on what and when: making them again changes nothing. */
+/** Every health record of a timeline. Keys depend only on content and time, so repeated generation yields the same records. */
 export function* recordsIn(timeline: Timeline): Generator<SyntheticRecord> {
   yield* standingFacts(timeline);
   for (let day = timeline.firstDay; day <= timeline.lastDay; day += 1) {
@@ -34,7 +34,7 @@ function* standingFacts({ person }: Timeline): Generator<SyntheticRecord> {
   }
 }
 
-/** Appointments, and what doctors wrote down; both count from the last day. */
+/** Appointments and doctors' entries, both relative to the last day. */
 function* careRecords(timeline: Timeline): Generator<SyntheticRecord> {
   const { lastDay, person, until } = timeline;
   const at = (inDays: number, hour: number) =>
@@ -53,7 +53,7 @@ function* careRecords(timeline: Timeline): Generator<SyntheticRecord> {
   }
 }
 
-/** One report for each full stretch of thirty days, made the morning after. */
+/** One report for each full period of thirty days, created the next morning. */
 function* reports(timeline: Timeline): Generator<SyntheticRecord> {
   const { firstDay, lastDay, person } = timeline;
   for (let last = lastDay - 1; last - REPORT_DAYS + 1 >= firstDay; last -= REPORT_DAYS) {

@@ -3,7 +3,7 @@ import { DAY_MS, MINUTE_MS, SECOND_MS } from '../calendar.ts';
 const pad = (value: number) => String(value).padStart(2, '0');
 const PAIRS = Array.from({ length: 60 }, (_, value) => pad(value));
 
-/** Writes instants as exports do, `2026-03-01 07:15:00 +0100`: all with the offset of the day of the export. */
+/** Returns a formatter of instants as in exports, `2026-03-01 07:15:00 +0100`. All use the offset at the time of the export. */
 export function createAppleDates(offset: number): (instant: number) => string {
   const minutes = Math.abs(offset) / MINUTE_MS;
   const zone = `${offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}${pad(minutes % 60)}`;

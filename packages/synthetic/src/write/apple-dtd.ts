@@ -1,4 +1,4 @@
-/** The grammar that stands inside an export, for the elements that occur here. */
+/** The DTD at the start of an export, limited to the elements used here. */
 export const APPLE_DTD = `<!DOCTYPE HealthData [
 <!-- HealthKit Export Version: 14 -->
 <!ELEMENT HealthData (ExportDate,Me,(Record|Correlation|Workout)*)>

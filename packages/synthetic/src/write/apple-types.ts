@@ -1,14 +1,14 @@
 import type { MetricName } from '@phds/catalog/metrics';
 import type { Source } from '../reading.ts';
 
-/** How Apple Health names and writes a type. */
+/** The names and units of a type in Apple Health. */
 export interface AppleType {
   readonly identifier: string;
-  /** Empty for categories, whose value is a word. */
+  /** Empty for categories, which have a word as value. */
   readonly unit: string;
-  /** From the unit of the type. */
+  /** Converts a value from the unit of the type. */
   readonly toValue: (value: number) => string;
-  /** Whether the zone stands beside it, as it does for what happens at home or abroad. */
+  /** Whether the time zone is included as metadata. */
   readonly hasTimeZone: boolean;
 }
 
@@ -34,7 +34,7 @@ function sleep(stage: string): AppleType {
   return category('SleepAnalysis', `HKCategoryValueSleepAnalysis${stage}`);
 }
 
-/** The types that stand in an export.xml; an ECG is a file of its own beside it. */
+/** The types in export.xml. ECGs are separate files. */
 export const APPLE_TYPES: Readonly<Partial<Record<MetricName, AppleType>>> = {
   'Heart Rate': quantity('HeartRate', 'count/min'),
   'Resting HR': quantity('RestingHeartRate', 'count/min'),
@@ -66,11 +66,11 @@ export const APPLE_TYPES: Readonly<Partial<Record<MetricName, AppleType>>> = {
   Mindfulness: category('MindfulSession', 'HKCategoryValueNotApplicable'),
 };
 
-/** How a device signs its records. `owner` stands for the first name of whoever owns it. */
+/** How a device identifies itself in records. `owner` is replaced by the first name of the owner. */
 export interface AppleDevice {
   readonly sourceName: string;
   readonly sourceVersion: string;
-  /** Empty: the record has no device. */
+  /** Empty for records without a device. */
   readonly device: string;
   readonly isTypedIn?: true;
 }
@@ -79,7 +79,7 @@ function hardware(name: string, manufacturer: string, model: string, version: st
   return `<<HKDevice: 0x3012772a0>, name:${name}, manufacturer:${manufacturer}, model:${model}, hardware:${version}, software:${software}>`;
 }
 
-/** By the label that the readings are stored under. */
+/** By the stored source label. */
 export const APPLE_DEVICES: Readonly<Record<Source, AppleDevice>> = {
   'apple-watch': {
     sourceName: 'owner’s Apple\u00a0Watch',

@@ -9,12 +9,12 @@ import { createAppleDates } from './apple-dates.ts';
 import { APPLE_DTD } from './apple-dtd.ts';
 import { APPLE_DEVICES, APPLE_TYPES, type AppleType } from './apple-types.ts';
 
-/** What stands in an export.xml. */
+/** The topics that export.xml can contain. */
 export const APPLE_TOPICS = TOPICS.filter(({ types }) =>
   types.every((type) => APPLE_TYPES[type] !== undefined),
 );
 
-/** The `export.xml` that Apple Health would make of a timeline, the evening after its last day. */
+/** Writes the `export.xml` that Apple Health would create from a timeline on the evening after its last day. */
 export function* writeAppleExport(timeline: Timeline): Generator<string> {
   const { person, until } = timeline;
   const exportedAt = until + 20 * HOUR_MS;
@@ -30,7 +30,7 @@ export function* writeAppleExport(timeline: Timeline): Generator<string> {
   yield '</HealthData>\n';
 }
 
-/** Exports list one type after the other. */
+/** Exports are ordered by type. */
 function* writeRecords(
   timeline: Timeline,
   topic: Topic,
@@ -96,7 +96,7 @@ const WORKOUTS: Readonly<Record<Exclude<Bout['kind'], 'stroll'>, string>> = {
 class RecordWriter {
   readonly #owner: string;
   readonly #toDate: (instant: number) => string;
-  /** What all records of a type and source begin with. */
+  /** The common beginning of all records of a type and source. */
   readonly #heads = new Map<string, string>();
 
   constructor(profile: Profile | null, toDate: (instant: number) => string) {
@@ -104,7 +104,7 @@ class RecordWriter {
     this.#toDate = toDate;
   }
 
-  /** Empty for a type that stands elsewhere. */
+  /** Empty for a type that export.xml does not contain. */
   record({ type, start, end, value, source }: SyntheticReading, timeZone: string): string {
     const apple = APPLE_TYPES[type];
     if (apple === undefined) return '';
@@ -113,7 +113,7 @@ class RecordWriter {
     return `${head} ${this.#dates(start, end)} value="${apple.toValue(value)}"${metadata === '' ? '/>\n' : `>\n${metadata} </Record>\n`}`;
   }
 
-  /** A blood pressure: its two records once more, held together. */
+  /** A blood pressure: repeats its two records inside a correlation. */
   correlation(pair: readonly SyntheticReading[], timeZone: string): string {
     const [first] = pair;
     if (first === undefined) return '';
@@ -129,7 +129,7 @@ class RecordWriter {
     return `${head}${entry('HKTimeZone', timeZone)} </Workout>\n`;
   }
 
-  /** It is written down a little later than it ends. */
+  /** The creation date is a little later than the end. */
   #dates(start: number, end: number): string {
     const created = end + (3 + (Math.floor(start / SECOND_MS) % 97)) * SECOND_MS;
     const [startDate, endDate] = [this.#toDate(start), this.#toDate(end)];

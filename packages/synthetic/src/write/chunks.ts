@@ -1,6 +1,6 @@
 const CHUNK_LENGTH = 64 * 1024;
 
-/** Joins small texts into pieces worth writing. */
+/** Joins small texts into larger chunks. */
 export function* toChunks(texts: Iterable<string>): Generator<string> {
   let chunk = '';
   for (const text of texts) {

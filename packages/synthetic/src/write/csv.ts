@@ -3,7 +3,7 @@ import { readingsIn, type Timeline } from '../timeline.ts';
 
 const units = new Map<string, string>(METRICS.map(({ name, unit }) => [name, unit]));
 
-/** The readings as CSV (RFC 4180): `type,start,end,value,unit,source`, times in UTC. */
+/** Writes the readings as CSV (RFC 4180): `type,start,end,value,unit,source`, with times in UTC. */
 export function* writeCsv(timeline: Timeline): Generator<string> {
   yield 'type,start,end,value,unit,source\r\n';
   for (const { type, start, end, value, source } of readingsIn(timeline)) {

@@ -2,7 +2,7 @@ import { DAY_MS, formatInstant, HOUR_MS, toInstant } from '../calendar.ts';
 import type { CareRecord, Medication, StandingFact } from '../medical-history.ts';
 import type { Timeline } from '../timeline.ts';
 
-/** The patient and what the record holds besides measurements. */
+/** The patient, and the resources that are not measurements. */
 export function* toHistoryResources(timeline: Timeline): Generator<object> {
   const { person } = timeline;
   const { conditions, allergies, medications, appointments, careRecords } = person.history;

@@ -8,15 +8,15 @@ const metrics = new Map<MetricName, Metric>(METRICS.map((metric) => [metric.name
 const PANEL = '85354-9';
 
 /**
- * Whether a reading stands in a clinical record: its type has a LOINC code of its own, and where two devices count the same it
- * is the watch's. Breaths that a device counts share their code with those a person counts; only the latter stand here.
+ * Whether a clinical record contains a reading: its type has a LOINC code of its own, and if two devices measure the same quantity,
+ * it is the watch's. Device-measured and manually counted breaths share a code; only the latter are included.
  */
 export function isInFhir({ type, source }: SyntheticReading): boolean {
   if (type === 'Respiratory Rate' || (type === 'Steps' && source === 'iphone')) return false;
   return (metrics.get(type)?.loinc ?? null) !== null;
 }
 
-/** The readings as Observations; a blood pressure is one with two components. */
+/** Converts the readings to Observations. A blood pressure is one Observation with two components. */
 export function* toObservations(timeline: Timeline): Generator<object> {
   for (const { readings, timeZone } of timeline.batches()) {
     for (const reading of readings) {

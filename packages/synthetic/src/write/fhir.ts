@@ -2,7 +2,7 @@ import type { Timeline } from '../timeline.ts';
 import { toHistoryResources } from './fhir-history.ts';
 import { toObservations } from './fhir-observations.ts';
 
-/** A FHIR R4 collection bundle, an entry a line. */
+/** Writes a FHIR R4 collection bundle, one entry a line. */
 export function* writeFhirBundle(timeline: Timeline): Generator<string> {
   yield '{"resourceType":"Bundle","type":"collection","entry":[';
   let separator = '\n';
@@ -15,7 +15,7 @@ export function* writeFhirBundle(timeline: Timeline): Generator<string> {
   yield '\n]}\n';
 }
 
-/** FHIR R4 resources, one a line, as bulk exports have them. */
+/** Writes FHIR R4 resources, one a line, as in bulk exports. */
 export function* writeFhirLines(timeline: Timeline): Generator<string> {
   for (const resource of toResources(timeline)) yield `${JSON.stringify(resource)}\n`;
 }

@@ -16,12 +16,12 @@ export type Format = keyof typeof WRITERS;
 
 export const FORMATS = Object.keys(WRITERS) as readonly Format[];
 
-/** A timeline as a file, piece by piece. */
+/** Writes a timeline as a file, in chunks. */
 export function writeTimeline(timeline: Timeline, format: Format): Generator<string> {
   return toChunks(WRITERS[format](timeline));
 }
 
-/** What a format can hold. */
+/** The topics that a format can contain. */
 export function topicsOf(format: Format): readonly Topic[] {
   return format === 'apple' ? APPLE_TOPICS : TOPICS;
 }
