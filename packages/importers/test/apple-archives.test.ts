@@ -35,18 +35,18 @@ describe('an archive', () => {
     ['in Spanish', { ...EXPORT, name: 'apple_health_export/exportación.xml' }],
     ['in German', { ...EXPORT, name: 'apple_health_export/Export.xml' }],
     ['in Chinese', { ...EXPORT, name: 'apple_health_export/导出.xml' }],
-  ])('%s gives its export', async (_name, member) => {
+  ])('%s yields its export', async (_name, member) => {
     expect(await readXml(toZip([member]))).toBe(XML);
   });
 
-  test('is told by its content, not by its name', async () => {
+  test('an archive is recognised by its content, not by its name', async () => {
     using source = await openExport(files.write('renamed.xml', toZip([EXPORT])));
     expect(source.xml.name).toBe(EXPORT.name);
     using plain = await openExport(files.write('renamed.zip', XML));
     expect(plain.xml.size).toBe(Buffer.byteLength(XML));
   });
 
-  test('finds the recordings and counts what is never read', async () => {
+  test('an archive yields its recordings and the number of unread files', async () => {
     const archive = toZip([
       { name: 'apple_health_export/', content: '' },
       { name: 'apple_health_export/export_cda.xml', content: '<ClinicalDocument/>' },
@@ -77,8 +77,8 @@ describe('an archive', () => {
   });
 });
 
-// Records of a phone reach 36 times; 55 is what records reach that differ in nothing but their times (docs/decisions/0013).
-test('an export that compresses better than any real one, more than 50 times, is read', async () => {
+// A phone's records reach a ratio of 36; records that differ only in their times reach 55 (docs/decisions/0013).
+test('an export that compresses better than any real one, by a factor of more than 50, is read', async () => {
   const watch = device({ name: 'Apple Watch', manufacturer: 'Apple Inc.', model: 'Watch', software: '10.2' });
   const details = [
     metadata('HKMetadataKeyHeartRateMotionContext', '0'),
@@ -97,7 +97,7 @@ test('an export that compresses better than any real one, more than 50 times, is
   expect(await readXml(archive)).toBe(xml);
 });
 
-describe('a hostile or broken archive is refused:', () => {
+describe('a hostile or damaged archive is refused:', () => {
   const encrypted = 0x801;
   const bomb: ZipMember = { name: 'export.xml', content: Buffer.alloc(20 * 1024 * 1024, ' ') };
   test.each<[string, readonly ZipMember[], string]>([
@@ -127,12 +127,12 @@ describe('a hostile or broken archive is refused:', () => {
     ['a bomb', [bomb], 'A file of the zip archive grows more than 100 times when it is unpacked'],
     ['a bomb that hides its size', [{ ...bomb, statedSize: 1000 }], 'another size than it says'],
   ])('%s', async (_name, members, message) => {
-    // Not what was read: a bomb is no text to print.
+    // The content is not asserted, because a bomb is too large to print.
     const outcome = await readXml(toZip(members)).then(() => 'was read', String);
     expect(outcome).toContain(message);
   });
 
-  test('a bomb that hides its size, as soon as more comes out than it says', async () => {
+  test('a bomb that hides its size is refused as soon as it exceeds the stated size', async () => {
     using source = await openExport(files.write('export.zip', toZip([{ ...bomb, statedSize: 100_000 }])));
     let bytes = 0;
     const readAll = async () => {
@@ -153,7 +153,7 @@ describe('a hostile or broken archive is refused:', () => {
     );
   });
 
-  test('many small bombs, which no limit of a single file refuses', async () => {
+  test('many small bombs that each pass the limits of a single file', async () => {
     const recordings = ['1', '2', '3'].map((number) => ({
       name: `${number}.csv`,
       content: Buffer.alloc(2 * 1024 * 1024, ' '),
@@ -164,7 +164,7 @@ describe('a hostile or broken archive is refused:', () => {
     );
   });
 
-  test('files that stand in the same bytes, whichever of them would be read', async () => {
+  test('files that share bytes, whichever of them would be read', async () => {
     const first = { name: '1.csv', content: 'x' };
     const overlap = 'The zip archive holds files that overlap.';
     await expect(
@@ -178,7 +178,7 @@ describe('a hostile or broken archive is refused:', () => {
     );
   });
 
-  test('a name over the limit, also of a file that is never read', async () => {
+  test('a name over the limit, even of a file that is never read', async () => {
     const ending = '/route.gpx';
     const longest = `${'é'.repeat((1024 - ending.length) / 2)}${ending}`;
     const archive = (name: string) => toZip([EXPORT, { name, content: 'x' }]);
@@ -193,7 +193,7 @@ describe('a hostile or broken archive is refused:', () => {
     }
   });
 
-  test('garbled anywhere: whatever comes of it, it is told as the fault of the file', async () => {
+  test('corruption at any position is reported as a fault of the file', async () => {
     const archive = toZip([EXPORT]);
     for (let at = 4; at < archive.length; at += 3) {
       const garbled = Buffer.from(archive);
@@ -207,11 +207,11 @@ describe('a hostile or broken archive is refused:', () => {
 test.each([
   ['nothing', '', 'The file is empty.'],
   ['gzip', Buffer.from([0x1f, 0x8b, 8, 0]), 'compressed with gzip'],
-])('a file of %s is named', async (_name, content, message) => {
+])('a file of %s is refused by kind', async (_name, content, message) => {
   await expect(openExport(files.write('export.xml', content))).rejects.toThrow(message);
 });
 
-test('a file that is not there, and a directory, are named', async () => {
+test('a missing file and a directory are reported', async () => {
   await expect(openExport('/nowhere/export.zip')).rejects.toThrow('There is no file export.zip.');
   await expect(openExport('/')).rejects.toMatchObject({ name: 'UnusableFile' });
 });

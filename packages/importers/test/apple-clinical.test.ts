@@ -24,7 +24,7 @@ function json(name: string, content: object | string): ZipMember {
   return { name: `${FOLDER}/${path(name)}`, content: text };
 }
 
-/** What an archive with these clinical records gives; elements of the XML say their versions. */
+/** Imports an archive with these clinical records. Elements of the XML give their versions. */
 function importAll(members: readonly ZipMember[], elements: readonly string[] = [], from = 0) {
   const xml = { name: `${FOLDER}/export.xml`, content: exportXml(...elements) };
   return collect(appleImporter, [files.write('export.zip', toZip([xml, ...members]))], { from });
@@ -49,7 +49,7 @@ const pulse = {
   resourceType: 'Observation',
   id: 'o1',
   status: 'final',
-  // Another clinic, another name for the same person.
+  // Another clinic has another id for the same person.
   subject: { reference: 'Patient/b' },
   code: { coding: [{ system: 'http://loinc.org', code: '8867-4' }] },
   effectiveDateTime: '2024-01-05T10:00:00+01:00',
@@ -57,7 +57,7 @@ const pulse = {
 };
 
 describe('clinical records', () => {
-  test('become what they become in a bundle, and know each other', async () => {
+  test('are mapped as in a bundle, with references between them', async () => {
     const items = await importAll([
       json('MedicationRequest-1', request),
       json('Medication-1', { resourceType: 'Medication', id: 'x', code: { text: 'Salbutamol' } }),
@@ -72,7 +72,7 @@ describe('clinical records', () => {
     expect(items.refused).toEqual([]);
   });
 
-  test('do not tell who the person is', async () => {
+  test('do not reveal who the person is', async () => {
     const items = await importAll([
       json('Patient-1', { resourceType: 'Patient', id: 'a', name: [{ text: 'Jo Doe' }], gender: 'male' }),
       json('Patient-2', { resourceType: 'Patient', id: 'b', name: [{ text: 'Doe, Jo' }] }),
@@ -81,7 +81,7 @@ describe('clinical records', () => {
     expect(items.leftOut.filter((text) => text.startsWith('Patient'))).toHaveLength(2);
   });
 
-  test('of another version of FHIR are refused', async () => {
+  test('of another FHIR version are refused', async () => {
     const items = await importAll(
       [json('Condition-1', condition), json('Condition-2', { ...condition, id: 'c2' })],
       [
@@ -93,7 +93,7 @@ describe('clinical records', () => {
     expect(items.refused).toEqual([`clinical record: is not FHIR R4 (${FOLDER}/${path('Condition-1')})`]);
   });
 
-  test('that cannot be read are refused one by one', async () => {
+  test('that are unreadable are refused one by one', async () => {
     const { refused, records } = await importAll([
       json('a', '{"resourceType":'),
       json('b', '[]'),
@@ -112,7 +112,7 @@ describe('clinical records', () => {
     expect(records).toHaveLength(1);
   });
 
-  test('that are repeated are stored once, also when the import goes on between them', async () => {
+  test('that are repeated are stored once, even when the import resumes between them', async () => {
     const members = [json('a', condition), json('b', condition), json('c', pulse)];
     const whole = await importAll(members);
     expect(whole.leftOut).toContain('condition: stated twice in the file');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseExportDate } from '../src/apple/export-dates.ts';
 
-describe('a moment of the export', () => {
+describe('a time of the export', () => {
   test.each([
     ['2019-07-19 10:36:11 -0700', '2019-07-19T17:36:11.000Z'],
     ['2024-02-29 23:59:59 +0545', '2024-02-29T18:14:59.000Z'],

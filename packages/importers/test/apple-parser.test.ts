@@ -3,7 +3,7 @@ import { element, exportXml, metadata, recordXml } from '@phds/test-kit/apple-ex
 import type { ExportElement } from '../src/apple/export-element.ts';
 import { ExportParser } from '../src/apple/export-parser.ts';
 
-/** Parses a document in pieces of so many bytes. Throws UnusableFile. */
+/** Parses a document in chunks of this size. Throws UnusableFile. */
 function parse(document: string | Uint8Array, pieceBytes = 1_000_000) {
   const bytes = Buffer.from(document);
   const parser = new ExportParser();
@@ -26,7 +26,7 @@ describe('an export', () => {
     recordXml({ value: '63', sourceName: 'Zoë & Ji’s <iPhone>' }),
   );
 
-  test('gives the elements below the root, with line and metadata', () => {
+  test('yields the elements below the root, with line and metadata', () => {
     const elements = parse(document);
     expect(elements.map(({ name, line }) => [name, line])).toEqual([
       ['ExportDate', 8],
@@ -37,23 +37,23 @@ describe('an export', () => {
       ['Record', 24],
     ]);
     expect(elements[2]).toMatchObject({ wasUserEntered: true, timeZone: 'Europe/Oslo' });
-    // Metadata of a part is not that of the whole.
+    // Metadata of a nested element does not apply to its parent.
     expect(elements[3]).toMatchObject({ wasUserEntered: false, timeZone: '' });
     expect(elements[5]?.attributes['sourceName']).toBe('Zoë & Ji’s <iPhone>');
   });
 
-  test.each([1, 2, 3, 7, 64, 1000])('is the same in pieces of %i bytes', (pieceBytes) => {
+  test.each([1, 2, 3, 7, 64, 1000])('yields the same in chunks of %i bytes', (pieceBytes) => {
     expect(parse(document, pieceBytes)).toEqual(parse(document));
   });
 
-  test('may have no declarations at all, a byte order mark, and comments', () => {
+  test('may have no declarations, a byte order mark, and comments', () => {
     expect(values('<HealthData><Record value="1"/></HealthData>')).toEqual(['1']);
     expect(
       values('\ufeff<?xml version="1.0"?>\n<!-- - > -->\n<HealthData><Record value="1"/></HealthData>\n'),
     ).toEqual(['1']);
   });
 
-  test('tells where each element ends, in characters', () => {
+  test('yields the end of each element, in characters', () => {
     const [first, second] = ['<Record value="1"/>', '<Record value="2"><a>’</a></Record>'];
     const ends = parse(`<HealthData>${first}\n${second}</HealthData>`).map(({ end }) => end);
     expect(ends).toEqual([12 + first.length, 12 + first.length + 1 + second.length]);
@@ -66,7 +66,7 @@ describe('the document type', () => {
 
   test.each([
     [
-      'as Apple writes it, malformed',
+      "is accepted in Apple's malformed form",
       '<!DOCTYPE HealthData [\n<!ATTLIST Me\n <!ELEMENT Record ((\n<!ATTLIST x y>\n]>',
     ],
     ['with space before its end', '<!DOCTYPE HealthData [ <!ELEMENT a EMPTY> ]\n >'],
@@ -77,7 +77,7 @@ describe('the document type', () => {
     expect(parse(withType(type))[0]?.line).toBe(2 + type.split('\n').length);
   });
 
-  test('declares no entities: a bomb does not go off, a file is not fetched', () => {
+  test('declares no entities: a bomb does not expand, a file is not fetched', () => {
     const bomb =
       '<!DOCTYPE HealthData [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY f SYSTEM "file:///etc/passwd">]>';
     for (const entity of ['b', 'f', 'nbsp']) {
@@ -86,11 +86,11 @@ describe('the document type', () => {
     }
   });
 
-  test('whose end is hidden in its own text is not well-formed', () => {
+  test('whose end also occurs in its own text is not well-formed', () => {
     expect(() => parse(withType('<!DOCTYPE HealthData [<!ENTITY a "]>">]>'))).toThrow('not well-formed XML');
   });
 
-  test('that never ends is refused', () => {
+  test('that does not end is refused', () => {
     expect(() => parse(`<!DOCTYPE HealthData [${' '.repeat(2_000_000)}`, 65_536)).toThrow(
       'What stands before the root element is too large.',
     );
@@ -101,13 +101,13 @@ describe('the document type', () => {
   });
 });
 
-describe('a hostile or broken file', () => {
-  test('control characters are dropped where they stand', () => {
+describe('a hostile or damaged file', () => {
+  test('control characters are removed', () => {
     const document = Buffer.from('<HealthData><Record \u000bvalue="1\u0000\u000b2"/>\u0007</HealthData>');
     expect(values(document)).toEqual(['12']);
   });
 
-  test('bytes that are not UTF-8 are named', () => {
+  test('bytes that are not UTF-8 are reported', () => {
     const head = '<HealthData><Record value="';
     const bytes = Buffer.concat([
       Buffer.from(head),
@@ -123,7 +123,7 @@ describe('a hostile or broken file', () => {
     );
   });
 
-  test('another encoding than UTF-8 is refused', () => {
+  test('an encoding other than UTF-8 is refused', () => {
     expect(() => parse('<?xml version="1.0" encoding="ISO-8859-1"?><HealthData/>')).toThrow(
       'only UTF-8 is read',
     );
@@ -147,7 +147,7 @@ describe('a hostile or broken file', () => {
     ['text', `<HealthData>\n<a/>${'x'.repeat(3_000_000)}`],
     ['comment', `<HealthData>\n<a/><!--${'x'.repeat(3_000_000)}`],
     ['name', `<HealthData>\n<${'x'.repeat(3_000_000)}`],
-  ])('a huge %s is refused before it has been read', (_name, document) => {
+  ])('a huge %s is refused before it has been read completely', (_name, document) => {
     const parser = new ExportParser();
     const bytes = Buffer.from(document);
     const pieces = Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, index) =>
@@ -164,7 +164,7 @@ describe('a hostile or broken file', () => {
     expect(read).toBeLessThan(1_500_000);
   });
 
-  test('an element with a million children takes no memory for them', () => {
+  test('an element with a million children does not use memory for them', () => {
     const children = '<MetadataEntry key="k" value="v"/>'.repeat(200_000);
     const [record] = parse(`<HealthData><Record>${children}</Record></HealthData>`, 65_536);
     expect(record).toEqual({
@@ -199,7 +199,7 @@ describe('a hostile or broken file', () => {
     expect(() => parse(document)).toThrow(message);
   });
 
-  test('names of objects of the language are ordinary names', () => {
+  test('names of built-in object members are ordinary names', () => {
     const [record] = parse('<HealthData><Record __proto__="a" constructor="b"/></HealthData>');
     expect(Object.entries(record?.attributes ?? {})).toEqual([
       ['__proto__', 'a'],

@@ -5,7 +5,7 @@ import { ExportParser } from '../src/apple/export-parser.ts';
 import type { Outcome } from '../src/apple/outcome.ts';
 import { SourceLabels } from '../src/apple/source-labels.ts';
 
-/** What becomes of one element. */
+/** The outcomes of one element. */
 function map(xml: string): readonly Outcome[] {
   const parser = new ExportParser();
   const [parsed] = parser.write(Buffer.from(`<HealthData>${xml}</HealthData>`));
@@ -40,7 +40,7 @@ describe('a quantity', () => {
     ['Height', '5.9', 'ft', 'Height'],
     ['BodyMassIndex', '22.5312', 'count', 'BMI'],
     ['BodyFatPercentage', '0.18', '%', 'Body Fat'],
-  ])('%s is a reading with its number and unit as they are', (name, value, unit, type) => {
+  ])('%s becomes a reading with unchanged number and unit', (name, value, unit, type) => {
     expect(map(quantity(name, value, unit))).toEqual([
       {
         kind: 'reading',
@@ -57,7 +57,7 @@ describe('a quantity', () => {
   });
 
   test.each(['', 'NaN', 'Infinity', '1e', '0x10', '1,5', ' 7', '--1', '1e400000x'])(
-    '%j is no number',
+    '%j is not a number',
     (value) => {
       const reason = value === '' ? 'value is missing' : 'value is not a number';
       expect(map(quantity('HeartRate', value, 'count/min'))).toEqual([
@@ -66,13 +66,13 @@ describe('a quantity', () => {
     },
   );
 
-  test('without a unit is refused: it would count as that of the type', () => {
+  test('without a unit is refused, because it would count as the unit of the type', () => {
     expect(map(recordXml({ unit: null }))).toEqual([
       { kind: 'refused', type: 'Heart Rate', reason: 'unit is missing' },
     ]);
   });
 
-  test('that a person typed in says so, and a device did not measure it', () => {
+  test('entered by hand is labelled manual, not by device', () => {
     const record = recordXml(
       { type: 'HKQuantityTypeIdentifierRespiratoryRate' },
       metadata('HKWasUserEntered', '1'),
@@ -95,7 +95,7 @@ describe('a quantity', () => {
     ]);
   });
 
-  test('of a made-up type is not quoted', () => {
+  test('of an invented type is not quoted', () => {
     expect(map(recordXml({ type: '\u001b[31mDaniel' }))).toMatchObject([{ kind: 'left-out', type: 'other' }]);
     expect(map(recordXml({ type: 'x'.repeat(500) }))).toMatchObject([{ kind: 'left-out', type: 'other' }]);
     expect(map(recordXml({ type: 'HKDataTypeSleepDurationGoal' }))).toMatchObject([
@@ -107,7 +107,7 @@ describe('a quantity', () => {
   });
 });
 
-describe('when a sample was', () => {
+describe('the time of a sample', () => {
   test.each([
     [{ startDate: null }, 'startDate is missing'],
     [{ endDate: null }, 'endDate is missing'],
@@ -168,7 +168,7 @@ describe('a category sample', () => {
     expect(map(unspecified)).toMatchObject([{ record: { record: { value: { severity: '' } } } }]);
   });
 
-  test('of a symptom that was not there is left out, of nonsense refused', () => {
+  test('of an absent symptom is skipped, with an invalid value refused', () => {
     expect(map(category('Fever', 'HKCategoryValueSeverityNotPresent'))).toMatchObject([
       { kind: 'left-out', type: 'Fever' },
     ]);
@@ -177,7 +177,7 @@ describe('a category sample', () => {
     ]);
   });
 
-  test('of anything else is left out', () => {
+  test('of any other kind is skipped', () => {
     expect(map(category('AppleStandHour', 'HKCategoryValueAppleStandHourStood'))).toEqual([
       { kind: 'left-out', type: 'AppleStandHour', reason: 'no metric type for it' },
     ]);
@@ -193,7 +193,7 @@ describe('Me', () => {
       ),
     );
 
-  test('tells date of birth, sex and blood type', () => {
+  test('yields date of birth, sex and blood type', () => {
     const facts = {
       DateOfBirth: '1990-05-20',
       BiologicalSex: 'HKBiologicalSexFemale',
@@ -204,7 +204,7 @@ describe('Me', () => {
     ]);
   });
 
-  test('leaves what is not set as it was', () => {
+  test('leaves unset fields unchanged', () => {
     const unset = { DateOfBirth: '', BiologicalSex: 'HKBiologicalSexNotSet', BloodType: 'HKBloodTypeNotSet' };
     expect(map(me({ ...unset, BiologicalSex: 'HKBiologicalSexOther' }))).toEqual([
       { kind: 'profile', facts: { gender: 'other' } },
@@ -212,7 +212,7 @@ describe('Me', () => {
     expect(map(me(unset))).toMatchObject([{ kind: 'left-out', type: 'Me' }]);
   });
 
-  test('refuses a date of birth that is none, and takes the rest', () => {
+  test('refuses an invalid date of birth and keeps the rest', () => {
     for (const birth of ['1990-02-30', '20.05.1990', '1990-5-20']) {
       expect(map(me({ DateOfBirth: birth, BloodType: 'HKBloodTypeOPositive' }))).toEqual([
         { kind: 'profile', facts: { bloodType: 'O+' } },
@@ -230,7 +230,7 @@ test.each([
   'ClinicalRecord',
   'Audiogram',
   'Unheard',
-])('%s is left out with a reason', (name) => {
+])('%s is skipped with a reason', (name) => {
   expect(map(element(name))).toMatchObject([
     { kind: 'left-out', type: name, reason: expect.stringMatching(/./) },
   ]);

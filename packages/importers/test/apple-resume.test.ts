@@ -17,7 +17,7 @@ afterEach(() => {
   files[Symbol.dispose]();
 });
 
-/** Large enough to be read in several pieces; every hundredth heart rate repeats the one at the start. */
+/** Large enough for several chunks; every hundredth heart rate repeats the first one. */
 function largeExport(): string {
   const at = (index: number) =>
     `2024-01-${String(1 + (index % 28)).padStart(2, '0')} 10:${String(Math.trunc(index / 28) % 60).padStart(2, '0')}:00 +0100`;
@@ -34,8 +34,8 @@ function largeExport(): string {
   );
 }
 
-describe('an export that is read on from a position', () => {
-  test('gives what an uninterrupted run gives after it, and the facts about the person', async () => {
+describe('an export that is resumed from a position', () => {
+  test('yields what an uninterrupted run yields after that position, and the facts about the person', async () => {
     const recording = 'Datum,2024-01-05 10:00:00 +0100\n';
     const archive = toZip([
       { name: 'export.xml', content: largeExport() },
@@ -53,7 +53,7 @@ describe('an export that is read on from a position', () => {
       expect(rest.positions).toEqual(whole.positions.filter((position) => position > from));
       expect(rest.readings).toEqual(whole.readings.slice(whole.readings.length - rest.readings.length));
       expect(rest.readings.length).toBeLessThanOrEqual(earlier);
-      // What is repeated is known also where the first stands before the position.
+      // Repetitions are detected even if the first reading is before the position.
       expect(rest.refused).toEqual(whole.refused.slice(whole.refused.length - rest.refused.length));
       expect(rest.profile).toEqual(whole.profile);
       earlier = rest.readings.length;
@@ -63,7 +63,7 @@ describe('an export that is read on from a position', () => {
   });
 });
 
-test('an element that ends at the position stands before it', async () => {
+test('an element that ends at the position is before it', async () => {
   const [first, second] = [
     recordXml({ value: '1' }),
     recordXml({ value: '2', startDate: '2024-01-05 10:01:00 +0100' }),
@@ -103,7 +103,7 @@ test('the time zone is that of the newest sample that is not from the future', a
   expect(await zoneOf(exportXml())).toBeNull();
 });
 
-describe('what a file states twice', () => {
+describe('repeated readings in a file', () => {
   const reading = (change: Partial<ImportedReading> = {}): ImportedReading => ({
     type: 'Steps',
     start: Date.UTC(2024, 0, 1),
@@ -114,7 +114,7 @@ describe('what a file states twice', () => {
     ...change,
   });
 
-  test('is found by type, times and source', () => {
+  test('are detected by type, times and source', () => {
     const repeated = new RepeatedReadings();
     expect(repeated.standingOf('StepCount', reading())).toBe('first');
     for (const change of [
@@ -130,7 +130,7 @@ describe('what a file states twice', () => {
     expect(repeated.standingOf('StepCount', reading({ start: -1e15 }))).toBe('first');
   });
 
-  test('is found among many', () => {
+  test('are detected among many', () => {
     const repeated = new RepeatedReadings();
     const at = (index: number, value = index) =>
       reading({ start: index * 1000, end: index * 1000 + (index % 7) * 1000, value });
@@ -141,7 +141,7 @@ describe('what a file states twice', () => {
     expect(standings(-1)).toEqual(new Set(['contradicted']));
   });
 
-  test('is remembered up to a number, and for one type of the file at a time', () => {
+  test('are remembered up to a limit, and for one type at a time', () => {
     const repeated = new RepeatedReadings(2);
     expect(repeated.standingOf('a', reading())).toBe('first');
     expect(repeated.standingOf('a', reading({ start: 0, end: 0 }))).toBe('first');

@@ -31,21 +31,21 @@ describe('the label of a source', () => {
     expect(labelOf(name)).toBe(label);
   });
 
-  test('is that of the device for a device with a name of its own', () => {
+  test('of a renamed device is that of the device', () => {
     const labels = new SourceLabels();
     labels.learn({ sourceName: 'Excalibur', sourceVersion: '10.2', device: WATCH });
     expect(labelOf('Excalibur', WATCH, labels)).toBe('apple-watch');
-    // Sleep and the like come without a device.
+    // Sleep and similar records have no device.
     expect(labelOf('Excalibur', '', labels)).toBe('apple-watch');
   });
 
-  test('of an app that runs on a device is not that of the device: both would be added up', () => {
+  test('of an app on a device differs from that of the device, because both would be summed otherwise', () => {
     const labels = new SourceLabels();
     labels.learn({ sourceName: 'Stepper', sourceVersion: '3.1', device: WATCH });
     expect(labelOf('Stepper', WATCH, labels)).toMatch(/^app-[0-9a-f]{3}$/);
   });
 
-  test('of a device somebody else makes is its maker', () => {
+  test('of a third-party device is its manufacturer', () => {
     const cuff = device({
       name: 'Jo in the kitchen',
       manufacturer: 'OMRON HEALTHCARE',
@@ -55,21 +55,21 @@ describe('the label of a source', () => {
     expect(labelOf('Kitchen', cuff)).toBe('omron');
   });
 
-  test('of what is not known tells it apart and nothing else', () => {
+  test('of an unknown source only distinguishes it', () => {
     const [one, other] = [labelOf('Daniela’s thing'), labelOf('Stepper')];
     expect(one).toMatch(/^app-[0-9a-f]{3}$/);
     expect(other).not.toBe(one);
     expect(labelOf('Daniela’s thing')).toBe(one);
   });
 
-  test('is one that health-data takes, whatever the name', () => {
+  test('is accepted by health-data for any name', () => {
     for (const name of ['\u0000', '💓', 'x'.repeat(10_000), '../../etc', '<script>', 'İPHONE', ' ']) {
       expect(labelOf(name)).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
     }
   });
 });
 
-test('a device is read although its values hold commas', () => {
+test('a device is parsed even if its values contain commas', () => {
   expect(parseDevice(WATCH)).toEqual({
     manufacturer: 'Apple Inc.',
     model: 'Watch',

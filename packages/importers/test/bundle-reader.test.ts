@@ -4,7 +4,7 @@ import { openBundleFiles, toBundle } from '@phds/test-kit/bundle-files';
 import { type BundleEntry, type BundleReaderOptions, readBundle } from '../src/fhir/bundle-reader.ts';
 import { UnusableFile } from '../src/ingest/unusable-file.ts';
 
-/** Everything that comes out, and what it ended with. */
+/** Reads a bundle. Returns all entries and the final error, if any. */
 async function read(path: string, options: BundleReaderOptions = {}) {
   const entries: BundleEntry[] = [];
   try {
@@ -32,8 +32,8 @@ const resources = [
 ];
 const text = JSON.stringify(toBundle(resources));
 
-describe('reading a bundle piece by piece', () => {
-  test.each([1, 2, 3, 7, 64, 100_000])('gives the same entries in pieces of %i bytes', async (chunkBytes) => {
+describe('reading a bundle in chunks', () => {
+  test.each([1, 2, 3, 7, 64, 100_000])('yields the same in chunks of %i bytes', async (chunkBytes) => {
     const { entries, error } = await readText(text, { chunkBytes });
     expect(error).toBeNull();
     expect(entries.map(({ resource }) => resource)).toEqual(resources);
@@ -43,7 +43,7 @@ describe('reading a bundle piece by piece', () => {
     ]);
   });
 
-  test('finds the entries whatever stands around them', async () => {
+  test('finds the entries whatever surrounds them', async () => {
     const { entries, error } = await readText(
       `\ufeff{"meta":{"entry":[{"resource":{}}]},"entry":[{"resource":{"id":"1"},"link":[[[1]]]}],"total":1,"resourceType":"Bundle"} `,
     );
@@ -51,21 +51,21 @@ describe('reading a bundle piece by piece', () => {
     expect(entries.map(({ resource }) => resource)).toEqual([{ id: '1' }]);
   });
 
-  test('a bundle without entries is one with nothing in it', async () => {
+  test('accepts a bundle without entries', async () => {
     expect(await readText('{"resourceType":"Bundle","type":"searchset"}')).toEqual({
       entries: [],
       error: null,
     });
   });
 
-  test('tells how many bytes it has read', async () => {
+  test('reports the number of bytes read', async () => {
     const seen: number[] = [];
     await readText(text, { chunkBytes: 100, onBytes: (bytes) => void seen.push(bytes) });
     expect(seen[0]).toBe(100);
     expect(seen.at(-1)).toBe(Buffer.byteLength(text));
   });
 
-  test('an entry over the limit is refused and the next one read', async () => {
+  test('refuses an entry over the limit and reads the next one', async () => {
     const large = { resourceType: 'Binary', data: ['x'.repeat(3_000), { deep: 'y'.repeat(3_000) }] };
     const all = JSON.stringify(toBundle([resources[0] ?? {}, large, resources[1] ?? {}]));
     const { entries } = await readText(all, { maxEntryBytes: 2_000, chunkBytes: 512 });
@@ -77,7 +77,7 @@ describe('reading a bundle piece by piece', () => {
     expect(entries[2]?.resource).toEqual(resources[1]);
   });
 
-  test('entries that are no objects, or have no resource, are refused alone', async () => {
+  test('refuses only the entries that are not objects or have no resource', async () => {
     const { entries } = await readText(
       '{"resourceType":"Bundle","entry":[1,null,[],{},{"fullUrl":"u","response":{}},{"resource":{"id":"9"}}]}',
     );
@@ -91,7 +91,7 @@ describe('reading a bundle piece by piece', () => {
     ]);
   });
 
-  test('a member called __proto__ changes nothing', async () => {
+  test('ignores a member called __proto__', async () => {
     const { entries } = await readText(
       '{"resourceType":"Bundle","entry":[{"resource":{"__proto__":{"id":"x"},"constructor":1}}]}',
     );
@@ -100,8 +100,8 @@ describe('reading a bundle piece by piece', () => {
   });
 });
 
-describe('a file that cannot be used', () => {
-  test('one that is cut off names the byte, after the entries before it', async () => {
+describe('an unusable file', () => {
+  test('that is truncated is reported with the byte, after the entries before it', async () => {
     const end = text.indexOf('valueQuantity');
     const { entries, error } = await readText(text.slice(0, end));
     expect(entries).toHaveLength(1);
@@ -121,7 +121,7 @@ describe('a file that cannot be used', () => {
     ['a control character in a string', '{"a":"\u0001"}', 6],
     ['two documents', '{"resourceType":"Bundle"}\n{"resourceType":"Bundle"}', 26],
     ['nesting without end', `{"a":${'['.repeat(200)}`, 104],
-  ])('%s names the byte', async (_, content, offset) => {
+  ])('%s is reported with the byte', async (_, content, offset) => {
     const { error } = await readText(content);
     expect(error?.offset).toBe(offset);
   });
@@ -139,7 +139,7 @@ describe('a file that cannot be used', () => {
     expect(error?.message).toBe(message);
   });
 
-  test('a missing file is named', async () => {
+  test('that is missing is reported', async () => {
     expect((await read('/nowhere/at/all.json')).error?.message).toBe('There is no such file.');
   });
 });

@@ -1,6 +1,6 @@
 import type { ByteSource } from '../src/tables/byte-source.ts';
 
-/** A text or bytes as a source that hands out so many bytes at a time. */
+/** A text or bytes as a source with chunks of this size. */
 export function sourceOf(content: string | Uint8Array, chunkBytes = 64 * 1024): ByteSource {
   const bytes = Buffer.from(content as Uint8Array);
   return {
@@ -14,7 +14,7 @@ export function sourceOf(content: string | Uint8Array, chunkBytes = 64 * 1024): 
   };
 }
 
-/** A source that hands out the same piece many times, so that a test needs no memory for it. */
+/** A source that repeats the same chunk, so that a test needs little memory. */
 export function repeatedSource(piece: Buffer, times: number, tail = ''): ByteSource {
   return {
     name: 'table.txt',

@@ -45,7 +45,7 @@ describe('a condition', () => {
     ['2018-02', { onsetPeriod: { start: '2018-02' } }],
     ['2020-01-01', { recordedDate: '2020-01-01T10:00:00Z' }],
     ['', { onsetString: 'in childhood' }],
-  ])('sinceDate "%s" is kept as far as it is known', (sinceDate, change) => {
+  ])('keeps sinceDate "%s" with its precision', (sinceDate, change) => {
     expect(recordOf(condition(change))).toMatchObject({ sinceDate });
   });
 
@@ -68,16 +68,16 @@ describe('an allergy', () => {
     ...change,
   });
 
-  test('is as severe as its worst reaction', () => {
+  test('has the severity of its worst reaction', () => {
     const reaction = [{ severity: 'mild' }, { severity: 'severe' }, { severity: 'moderate' }];
     expect(recordOf(allergy({ reaction }))).toMatchObject({ name: 'Peanut', severity: 'severe' });
   });
 
-  test('its criticality is no severity', () => {
+  test('does not use criticality as severity', () => {
     expect(recordOf(allergy({ criticality: 'high' }))).toMatchObject({ severity: '' });
   });
 
-  test('that states the absence of allergies is none', () => {
+  test('that states the absence of allergies is skipped', () => {
     const none = allergy({ code: snomed('716186003', 'No known allergy') });
     expect(reasonOf(none)).toBe('states that there is no allergy');
   });
@@ -94,7 +94,7 @@ describe('an appointment', () => {
   });
   const clinic = { resourceType: 'Location', id: 'l1', name: 'Clinic, room 3' };
 
-  test('keeps the offset it was made in, and names the place but no person', () => {
+  test('keeps its offset, and names the location but no person', () => {
     const participant = [
       { actor: { reference: 'urn:uuid:d1', type: 'Practitioner', display: 'Dr. Barry' } },
       { actor: { reference: 'urn:uuid:l1' } },
@@ -128,7 +128,7 @@ describe('an appointment', () => {
 describe('a patient', () => {
   const facts = (patient: object) => map({ resourceType: 'Patient', id: 'p', ...patient });
 
-  test('tells the current name, gender and date of birth', () => {
+  test('yields the current name, gender and date of birth', () => {
     const name = [
       { use: 'old', family: 'Byron' },
       { use: 'nickname', text: 'Addie' },
@@ -142,7 +142,7 @@ describe('a patient', () => {
     ]);
   });
 
-  test('leaves alone what it does not tell clearly', () => {
+  test('yields nothing that it does not state clearly', () => {
     expect(facts({ gender: 'F', birthDate: '1815' })).toEqual([
       { kind: 'profile', facts: {} },
       { kind: 'refused', reason: 'gender is not an administrative gender' },

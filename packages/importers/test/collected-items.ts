@@ -1,13 +1,13 @@
 import type { ImportedProfile, ImportedReading, ImportedRecord } from '../src/ingest/imported-item.ts';
 import type { Importer } from '../src/ingest/importer.ts';
 
-/** A reading as a person would write it down. */
+/** A reading in readable form. */
 export type ReadingText = Omit<ImportedReading, 'start' | 'end'> & {
   readonly start: string;
   readonly end: string;
 };
 
-/** Everything that an importer hands over for some files. */
+/** Everything that an importer passes on for some files. */
 export interface CollectedItems {
   readonly readings: ReadingText[];
   readonly records: ImportedRecord[];
@@ -21,11 +21,11 @@ export interface CollectedItems {
 
 export interface CollectOptions {
   readonly patient?: string;
-  /** Position to go on from. */
+  /** Position to resume from. */
   readonly from?: number;
 }
 
-/** Reads files with an importer and collects what it hands over. Rejects with UnusableFile. */
+/** Reads files with an importer and collects the result. Rejects with UnusableFile. */
 export async function collect(
   importer: Importer,
   paths: readonly string[],
@@ -63,7 +63,7 @@ function toText(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace('.000Z', 'Z');
 }
 
-/** How many items were handed over. */
+/** The number of collected items. */
 export function countOf({ readings, records, leftOut, refused }: CollectedItems): number {
   return readings.length + records.length + leftOut.length + refused.length;
 }

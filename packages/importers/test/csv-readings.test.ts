@@ -20,7 +20,7 @@ const heartRate = {
 };
 
 describe('a file with readings', () => {
-  test('gives a reading for each line', async () => {
+  test('yields a reading for each line', async () => {
     const { readings, refused, leftOut } = await importCsv(
       `${HEADER}Heart Rate,2024-05-04T08:00:00+02:00,,72,/min,\nsleep deep,2024-05-04T01:00:00Z,2024-05-04T02:30:00Z,90,min,ring\n`,
     );
@@ -45,7 +45,7 @@ describe('a file with readings', () => {
     ['a byte order mark and CRLF', '\ufefftype,start,value\r\nheart-rate,2024-05-04T06:00:00Z,72\r\n'],
     ['quotes everywhere', '"type","start","value"\n"Heart Rate","2024-05-04T06:00:00Z","72"'],
     ['an empty line before it', '\n\ntype,start,value\nHeart Rate,2024-05-04T06:00:00Z,72'],
-  ])('reads the header with %s', async (_, text) => {
+  ])('accepts a header with %s', async (_, text) => {
     const { readings, refused } = await importCsv(text);
     expect(refused).toEqual([]);
     expect(readings).toEqual([{ ...heartRate, unit: expect.any(String) }]);
@@ -56,12 +56,12 @@ describe('a file with readings', () => {
     ['2024-05-04 08:00 +0200', '2024-05-04T06:00:00Z'],
     ['2024-05-03t23:30:00-06:30', '2024-05-04T06:00:00Z'],
     ['2024-02-29', '2024-02-29T00:00:00Z'],
-  ])('understands the time %s', async (text, expected) => {
+  ])('parses the time %s', async (text, expected) => {
     const { readings } = await importCsv(`type,start,value\nSteps,${text},1`);
     expect(readings[0]?.start).toBe(expected);
   });
 
-  test('takes a comma for the decimal mark where it separates no fields', async () => {
+  test('accepts a decimal comma where a comma is not the delimiter', async () => {
     const { readings, refused } = await importCsv(
       'type;start;value\nWeight;2024-05-04;72,5\nWeight;2024-05-05;72.25\nSteps;2024-05-04;1,250',
     );
@@ -69,13 +69,13 @@ describe('a file with readings', () => {
     expect(refused).toEqual(['line: value has a comma that may mean thousands or decimals (line 4)']);
   });
 
-  test('takes an ECG without a heart rate, and nothing else without value', async () => {
+  test('accepts an ECG without a heart rate, and no other reading without a value', async () => {
     const { readings, refused } = await importCsv('type,start,value\nECG,2024-05-04,\nSteps,2024-05-04,');
     expect(readings).toMatchObject([{ type: 'ECG', value: null }]);
     expect(refused).toEqual(['line: value is missing (line 3)']);
   });
 
-  test('goes on behind a position with the same lines', async () => {
+  test('resumes after a position with the same lines', async () => {
     const text = `${HEADER}Steps,2024-05-04,,1,,\n\nSteps,2024-05-05,,2,,\nSteps,never,,3,,\n`;
     const whole = await importCsv(text);
     const rest = await importCsv(text, { from: text.indexOf('\n\n') + 1 });
@@ -146,7 +146,7 @@ describe('files that are refused', () => {
     await expect(importCsv(content)).rejects.toThrow(message);
   });
 
-  test('no message repeats the text of a file, which may have no header', async () => {
+  test('no message quotes the file, which may have no header', async () => {
     await expect(importCsv('type,Jane Doe,value\n')).rejects.not.toThrow('Jane');
   });
 

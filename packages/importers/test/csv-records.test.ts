@@ -95,7 +95,7 @@ describe('a file with records', () => {
     expect(records).toEqual([{ label, key: '', source: 'csv', record }]);
   });
 
-  test('may hold all kinds, with keys and sources of its own', async () => {
+  test('may contain all kinds, with their own keys and sources', async () => {
     const { records, profile } = await importCsv(
       [
         'Record,Key,Source,Name,since_date,gender,blood type,date_of_birth',
@@ -116,14 +116,14 @@ describe('a file with records', () => {
     });
   });
 
-  test('tells the profile also when it goes on behind it', async () => {
+  test('yields the profile even when resuming after it', async () => {
     const text = 'record,name\nprofile,Ada\ncondition,Asthma\ncondition,Cough\n';
     const { records, profile } = await importCsv(text, { from: text.indexOf('condition,Cough') });
     expect(profile).toEqual({ name: 'Ada' });
     expect(records).toMatchObject([{ record: { value: { name: 'Cough' } } }]);
   });
 
-  test('keeps what looks like a formula as the text it is', async () => {
+  test('keeps a text that looks like a formula unchanged', async () => {
     const { records } = await importCsv('record,name\ncondition,"=HYPERLINK(""http://x"")"');
     expect(records).toMatchObject([{ record: { value: { name: '=HYPERLINK("http://x")' } } }]);
   });

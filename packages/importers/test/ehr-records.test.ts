@@ -99,7 +99,7 @@ describe('an EHR record', () => {
     expect(timestampDate(value.timestamp)).toEqual(new Date(at));
   });
 
-  test('of which only the year is known counts from its first day', () => {
+  test('with only a year is dated on its first day', () => {
     const value = recordOf({
       resourceType: 'Procedure',
       id: '1',
@@ -126,7 +126,7 @@ describe('an EHR record', () => {
     ['ExplanationOfBenefit', 'financial'],
     ['Practitioner', 'only serves other resources'],
     ['Provenance', 'administrative'],
-  ])('%s is left out: %s', (resourceType, reason) => {
+  ])('%s is skipped: %s', (resourceType, reason) => {
     expect(map({ resourceType, id: '1' })).toEqual([{ kind: 'left-out', reason }]);
   });
 

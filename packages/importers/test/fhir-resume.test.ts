@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { observation, openBundleFiles } from '@phds/test-kit/bundle-files';
 import { fhirImporter } from '../src/fhir/importer.ts';
 
-/** Every item that is handed over from a position on, with the position that is reached next. */
+/** Every item from a position on, with the next reached position. */
 async function read(file: string, from: number) {
   await using source = await fhirImporter.open({ paths: [file], patient: null, onChecked: () => undefined });
   const [calls, positions, pending]: [[number, string][], number[], string[]] = [[], [], []];
@@ -24,7 +24,7 @@ async function read(file: string, from: number) {
   return { calls, positions };
 }
 
-test('a bundle is read on from a position as if it had not been interrupted', async () => {
+test('a resumed bundle yields the same items as an uninterrupted run', async () => {
   using files = openBundleFiles();
   const heartRate = (id: string, value: number) => observation(id, '8867-4', value, '/min');
   const resources = [

@@ -17,8 +17,8 @@ const condition: ImportedRecord = {
   record: { case: 'condition', value: { name: 'Asthma' } },
 };
 
-describe('what a file states twice', () => {
-  test('a reading with the same value is repeated, with another one contradicted', () => {
+describe('repeated statements in a file', () => {
+  test('a reading with the same value is a repetition, with another value a contradiction', () => {
     const statements = new FirstStatements();
     expect(statements.standingOfReading(reading)).toBe('first');
     expect(statements.standingOfReading(reading)).toBe('repeated');
@@ -26,7 +26,7 @@ describe('what a file states twice', () => {
     expect(statements.standingOfReading({ ...reading, end: 2000 })).toBe('first');
   });
 
-  test('a record with the same key is repeated; without a key it is known by its content', () => {
+  test('a record is recognised by its key, or by its content if it has no key', () => {
     const statements = new FirstStatements();
     const named = (key: string, name: string): ImportedRecord => ({
       ...condition,

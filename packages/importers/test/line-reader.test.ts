@@ -28,7 +28,7 @@ describe('lines of a text', () => {
     expect(await textsOf(text)).toEqual(expected);
   });
 
-  test.each([1, 2, 3, 7])('are the same in pieces of %d bytes', async (chunkBytes) => {
+  test.each([1, 2, 3, 7])('are the same in chunks of %d bytes', async (chunkBytes) => {
     const text = '\ufeffnaïve\r\n\r\n心拍数\nlast';
     const lines = await linesOf(sourceOf(text, chunkBytes));
     expect(lines.map((line) => line.text)).toEqual(['naïve', '', '心拍数', 'last']);
@@ -36,14 +36,14 @@ describe('lines of a text', () => {
     expect(lines.map(({ number }) => number)).toEqual([1, 2, 3, 4]);
   });
 
-  test('go on behind a position with the same numbers', async () => {
+  test('resume after a position with the same numbers', async () => {
     const [, second, ...rest] = await linesOf(sourceOf('one\ntwo\nthree\nfour'));
     expect(await linesOf(sourceOf('one\ntwo\nthree\nfour'), { from: second?.end ?? 0 })).toEqual(rest);
   });
 });
 
-describe('lines that cannot be used', () => {
-  test('are named, and the others are read', async () => {
+describe('unusable lines', () => {
+  test('are reported, and the others are read', async () => {
     const bytes = Buffer.concat([
       Buffer.from('one\n'),
       Buffer.from([0xc3, 0x28, 0x0a]),
@@ -52,7 +52,7 @@ describe('lines that cannot be used', () => {
     expect(await textsOf(bytes)).toEqual(['one', 'line is not valid UTF-8', 'line holds a NUL byte', 'last']);
   });
 
-  test('a line is too long by one byte', async () => {
+  test('include a line that is one byte too long', async () => {
     const texts = await textsOf(`${'x'.repeat(LIMIT)}\n${'x'.repeat(LIMIT + 1)}\nlast`);
     expect(texts.map((text) => text.length > 100 || text)).toEqual([
       true,
@@ -61,7 +61,7 @@ describe('lines that cannot be used', () => {
     ]);
   });
 
-  test('a line without end is read over, not held', async () => {
+  test('are skipped without holding them when they never end', async () => {
     let most = 0;
     const source = repeatedSource(Buffer.alloc(256 * 1024, 'x'), 1_000, '\nlast\n');
     const watched: ByteSource = {
@@ -80,7 +80,7 @@ describe('lines that cannot be used', () => {
   });
 });
 
-describe('files that are no text', () => {
+describe('files that are not text', () => {
   test.each([
     ['gzip', [0x1f, 0x8b, 8, 0], 'table.txt is compressed with gzip: unpack it first.'],
     ['a spreadsheet', [0x50, 0x4b, 3, 4], 'table.txt is a zip archive or a spreadsheet, not a text file.'],

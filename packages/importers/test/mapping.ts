@@ -3,7 +3,7 @@ import type { Outcome } from '../src/fhir/outcome.ts';
 import { References } from '../src/fhir/references.ts';
 import { mapResource } from '../src/fhir/resources.ts';
 
-/** Maps the last of the resources; the others stand in the same bundle. */
+/** Maps the last of the resources; the others are in the same bundle. */
 export function map(resource: object, others: readonly object[] = []): readonly Outcome[] {
   const references = new References();
   const toUrl = (each: object) => ('id' in each ? `urn:uuid:${String(each.id)}` : '');
@@ -12,14 +12,14 @@ export function map(resource: object, others: readonly object[] = []): readonly 
   return mapResource({ resource: resource as JsonObject, fullUrl: toUrl(resource), references, patient });
 }
 
-/** The content of the one record that a resource becomes. Throws when it becomes something else. */
+/** The content of the single record that a resource is mapped to. Throws for any other result. */
 export function recordOf(resource: object, others: readonly object[] = []): unknown {
   const [outcome] = map(resource, others);
   if (outcome?.kind !== 'record') throw new TypeError(`became ${JSON.stringify(outcome)}`);
   return outcome.record.record.value;
 }
 
-/** Why a resource is refused. Throws when it is not. */
+/** The reason why a resource is refused. Throws if it is not. */
 export function reasonOf(resource: object, others: readonly object[] = []): string {
   const [outcome] = map(resource, others);
   if (outcome?.kind !== 'refused') throw new TypeError(`became ${JSON.stringify(outcome)}`);

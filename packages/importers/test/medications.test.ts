@@ -33,7 +33,7 @@ describe('the name of a medication', () => {
     expect(recordOf(found)).toMatchObject({ name: 'Metformin' });
   });
 
-  test('is the display of a reference that leads out of the bundle', () => {
+  test('is the display of a reference to a resource outside the bundle', () => {
     const medicationReference = { reference: 'Medication/elsewhere', display: 'Metformin ER' };
     const found = request({ medicationCodeableConcept: undefined, medicationReference });
     expect(recordOf(found)).toMatchObject({ name: 'Metformin ER' });
@@ -46,8 +46,8 @@ describe('the name of a medication', () => {
   });
 });
 
-describe('the condition of a medication', () => {
-  test('is the reason given, also through a reference', () => {
+describe('the reason for a medication', () => {
+  test('is taken from the resource or through a reference', () => {
     const diabetes = { resourceType: 'Condition', id: 'd', code: { text: 'Diabetes' } };
     const byReference = request({ reasonReference: [{ reference: 'urn:uuid:d' }] });
     expect(recordOf(byReference, [diabetes])).toMatchObject({ condition: 'Diabetes' });
@@ -89,7 +89,7 @@ describe('the pattern of a medication', () => {
     expect(recordOf(repeated(repeat))).toMatchObject({ pattern, frequency });
   });
 
-  test('is the code where the timing has one', () => {
+  test('is the timing code if there is one', () => {
     const code = {
       coding: [{ system: 'http://terminology.hl7.org/CodeSystem/v3-GTSAbbreviation', code: 'BID' }],
     };
@@ -100,7 +100,7 @@ describe('the pattern of a medication', () => {
     });
   });
 
-  test('is PRN when taken as needed, whatever the rhythm', () => {
+  test('is PRN for as-needed medication with any rhythm', () => {
     expect(recordOf(dosed({ asNeededBoolean: true }))).toMatchObject({
       pattern: 'PRN',
       frequency: 'as needed',
@@ -117,7 +117,7 @@ describe('the pattern of a medication', () => {
     });
   });
 
-  test('is empty where nothing is said', () => {
+  test('is empty without a rhythm', () => {
     expect(recordOf(request({}))).toMatchObject({ pattern: '', frequency: '', dosage: '' });
   });
 });
@@ -147,7 +147,7 @@ describe('a medication that was never taken', () => {
     expect(reasonOf(request(change))).toBe(reason);
   });
 
-  test.each(['active', 'stopped', 'completed', 'on-hold'])('one that is %s is kept', (status) => {
+  test.each(['active', 'stopped', 'completed', 'on-hold'])('that is %s is kept', (status) => {
     expect(recordOf(request({ status }))).toMatchObject({ name: 'Metformin 500 MG' });
   });
 });

@@ -47,7 +47,7 @@ describe('files of a bulk data export', () => {
     'Patient.ndjson': [ada],
   };
 
-  test.each([false, true])('give readings, records and profile (whole directory: %s)', async (whole) => {
+  test.each([false, true])('yield readings, records and profile (whole directory: %s)', async (whole) => {
     const { readings, records, profile, leftOut, refused } = await importFiles(files, { whole });
     expect(readings).toMatchObject([{ type: 'Weight', value: 60.5, unit: 'kg', source: 'ehr' }]);
     expect(records.map(({ label, key }) => `${label} ${key}`)).toEqual([
@@ -60,12 +60,12 @@ describe('files of a bulk data export', () => {
     expect(refused).toEqual([]);
   });
 
-  test('find what a reference names in another file, also one further down', async () => {
+  test('resolve references to other files, also to later lines', async () => {
     const { records } = await importFiles({ 'a.ndjson': [request], 'b.ndjson': [medicine, condition] });
     expect(records[0]?.record.value).toMatchObject({ name: 'Metformin', condition: 'Diabetes' });
   });
 
-  test('go on behind a position with the same lines, and know the blood type', async () => {
+  test('resume after a position with the same lines and blood type', async () => {
     const whole = await importFiles(files, { whole: true });
     for (const [index, from] of whole.positions.entries()) {
       const rest = await importFiles(files, { whole: true, from });
@@ -75,7 +75,7 @@ describe('files of a bulk data export', () => {
     }
   });
 
-  test('may hold an empty file, empty lines, CRLF and a byte order mark', async () => {
+  test('may include an empty file, empty lines, CRLF and a byte order mark', async () => {
     const { readings, leftOut, refused } = await importFiles({
       'a.ndjson': [],
       'b.ndjson': [`\ufeff${JSON.stringify(weight)}\r`, '', '{"resourceType":"Group"}\r'],
@@ -86,7 +86,7 @@ describe('files of a bulk data export', () => {
   });
 });
 
-describe('an export about several patients', () => {
+describe('an export with several patients', () => {
   const files: Files = {
     'Patient.ndjson': [ada, grace],
     'Observation.ndjson': [
@@ -95,13 +95,13 @@ describe('an export about several patients', () => {
     ],
   };
 
-  test('is not imported: the data of two people must not mix', async () => {
+  test('is not imported, because the data of two people must not be mixed', async () => {
     await expect(importFiles(files)).rejects.toThrow(
       'The export is about 2 patients (Patient/p1, Patient/p2): choose one with --patient.',
     );
   });
 
-  test.each(['p2', 'Patient/p2'])('gives the data of the chosen one (%s)', async (patient) => {
+  test.each(['p2', 'Patient/p2'])("yields the chosen patient's data (%s)", async (patient) => {
     const { readings, refused, leftOut, profile } = await importFiles(files, { patient });
     expect(readings).toMatchObject([{ value: 70 }]);
     expect(profile.name).toBe('Grace Hopper');
@@ -109,12 +109,12 @@ describe('an export about several patients', () => {
     expect(refused).toEqual(['Observation: about another patient (Observation.ndjson line 1)']);
   });
 
-  test('says when it does not have the chosen one', async () => {
+  test('reports when it does not contain the chosen patient', async () => {
     await expect(importFiles(files, { patient: 'p3' })).rejects.toThrow('The export has no patient p3.');
   });
 });
 
-describe('lines that are wrong do not take others with them', () => {
+describe('bad lines do not affect others', () => {
   const deep = (depth: number) => `{"resourceType":"Basic","x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 
   test.each([
@@ -138,7 +138,7 @@ describe('lines that are wrong do not take others with them', () => {
   });
 
   test.each([deep(99), JSON.stringify({ resourceType: 'Basic', x: `["${'['.repeat(200)}\\` })])(
-    'what only looks deep is read',
+    'harmless deep-looking text is accepted',
     async (line) => {
       const { refused, leftOut } = await importFiles({ 'a.ndjson': [line, weight] });
       expect(refused).toEqual([]);
@@ -146,14 +146,14 @@ describe('lines that are wrong do not take others with them', () => {
     },
   );
 
-  test('a line over 8 MB is read over', async () => {
+  test('a line over 8 MB is skipped', async () => {
     const large = JSON.stringify({ ...weight, note: [{ text: 'x'.repeat(8 * 1024 * 1024) }] });
     const { readings, refused } = await importFiles({ 'a.ndjson': [large, weight] });
     expect(refused).toEqual(['line: line is longer than 8 MB (a.ndjson line 1)']);
     expect(readings).toHaveLength(1);
   });
 
-  test('names of Object are only names', async () => {
+  test('names of Object members are ordinary names', async () => {
     const { refused, leftOut } = await importFiles({
       'a.ndjson': [weight, '{"resourceType":"__proto__"}', '{"resourceType":"Basic","__proto__":{"id":"x"}}'],
     });
@@ -175,7 +175,7 @@ describe('lines that are wrong do not take others with them', () => {
   });
 });
 
-describe('files that are no export', () => {
+describe('files that are not an export', () => {
   test.each<[string, Files, string]>([
     ['no line is a resource', { 'a.ndjson': ['<html>', 'x'] }, 'No line of a.ndjson is a FHIR resource.'],
     [
@@ -197,7 +197,7 @@ describe('files that are no export', () => {
     );
   });
 
-  test('a directory without them, and a file that is missing', async () => {
+  test('a directory without export files, and a missing file, are reported', async () => {
     using files = openFilesOfTest();
     await expect(collect(fhirImporter, [files.directory])).rejects.toThrow('has no .ndjson files');
     await expect(collect(fhirImporter, [`${files.directory}/a.ndjson`])).rejects.toThrow(

@@ -9,7 +9,7 @@ function readingsOf(resource: object) {
 }
 
 describe('an observation with a code of the metric table', () => {
-  test('becomes a reading in the unit that its UCUM code names', () => {
+  test('becomes a reading with the unit of its UCUM code', () => {
     expect(readingsOf(observation('1', '29463-7', 72.5, 'kg'))).toEqual([
       {
         type: 'Weight',
@@ -50,17 +50,17 @@ describe('an observation with a code of the metric table', () => {
     expect(readingsOf(observation('1', code, 1, 'u'))).toMatchObject([{ type }]);
   });
 
-  test('the table accepts every code that the catalog serves', () => {
+  test('the table accepts every code that the catalog publishes', () => {
     const missing = METRICS.filter(({ loinc: code }) => code !== null && !METRIC_OF_LOINC.has(code));
     expect(missing).toEqual([]);
   });
 
-  test('is found among other codings of the same concept', () => {
+  test('is recognised among other codings of the same concept', () => {
     const code = { coding: [{ system: 'urn:local', code: 'HR' }, ...loinc('8867-4', 'Heart rate').coding] };
     expect(readingsOf(observation('1', '0', 61, '/min', { code }))).toMatchObject([{ type: 'Heart Rate' }]);
   });
 
-  test('a code of another system that looks like LOINC does not count', () => {
+  test('is not recognised by a code of another system that looks like LOINC', () => {
     const code = { coding: [{ system: 'urn:local', code: '8867-4', display: 'Something' }] };
     expect(recordOf(observation('1', '0', 61, '/min', { code }))).toMatchObject({
       summary: 'Something: 61 any spelling',
@@ -75,7 +75,7 @@ describe('an observation with a code of the metric table', () => {
     ]);
   });
 
-  test('a date without time counts from midnight UTC', () => {
+  test('with a date without time counts from midnight UTC', () => {
     const dated = observation('1', '29463-7', 70, 'kg', { effectiveDateTime: '2019-05-04' });
     expect(readingsOf(dated)).toMatchObject([{ start: Date.parse('2019-05-04T00:00:00Z') }]);
   });
@@ -96,7 +96,7 @@ describe('an observation with a code of the metric table', () => {
     expect(reasonOf(observation('1', '29463-7', 70, 'kg', change))).toBe(reason);
   });
 
-  test('HRV is refused where the text says that it is RMSSD', () => {
+  test('HRV is refused if the text says that it is RMSSD', () => {
     const code = { ...loinc('80404-7', 'HRV'), text: 'HRV (RMSSD)' };
     expect(reasonOf(observation('1', '80404-7', 40, 'ms', { code }))).toBe('HRV is RMSSD, not SDNN');
   });
@@ -108,7 +108,7 @@ describe('a blood-pressure panel', () => {
     valueQuantity: { value, code: 'mm[Hg]' },
   });
 
-  test.each(['85354-9', '55284-4'])('%s gives two readings with the same time and source', (code) => {
+  test.each(['85354-9', '55284-4'])('%s yields two readings with the same time and source', (code) => {
     const panel = observation('1', code, 0, '', {
       valueQuantity: undefined,
       component: [component('8462-4', 71), component('8480-6', 118)],
@@ -125,7 +125,7 @@ describe('a blood-pressure panel', () => {
     ]);
   });
 
-  test('one component without a value does not cost the other', () => {
+  test('a component without a value does not affect the other', () => {
     const component2 = { code: loinc('8480-6', ''), dataAbsentReason: { text: 'not measured' } };
     const panel = observation('1', '85354-9', 0, '', { component: [component('8462-4', 71), component2] });
     expect(readingsOf(panel)).toMatchObject([
@@ -134,7 +134,7 @@ describe('a blood-pressure panel', () => {
     ]);
   });
 
-  test('without components it only groups others, or is refused', () => {
+  test('without components only groups others, or is refused', () => {
     const panel = observation('1', '85354-9', 0, '');
     expect(reasonOf(panel)).toBe('panel has no component that is a reading');
     expect(map({ ...panel, hasMember: [{ reference: 'Observation/2' }] })).toEqual([
@@ -181,18 +181,18 @@ describe('any other observation', () => {
     expect(recordOf(laboratory(change))).toMatchObject({ resourceType: 'Observation', summary });
   });
 
-  test('its key is the id of the resource, its source `ehr`', () => {
+  test('has the id of the resource as key and `ehr` as source', () => {
     expect(map(laboratory({ valueString: 'x' }))).toMatchObject([
       { record: { key: 'Observation/a1c', source: 'ehr', label: 'ehr-record Observation' } },
     ]);
   });
 
-  test('a summary is cut at 500 characters, never inside one', () => {
+  test('is truncated at 500 characters without splitting a character', () => {
     const summaryOf = (valueString: string) =>
       (recordOf(laboratory({ valueString })) as { summary: string }).summary.replace('Hemoglobin A1c: ', '');
     expect(summaryOf('x'.repeat(484))).toBe('x'.repeat(484));
     expect(summaryOf('x'.repeat(485))).toBe(`${'x'.repeat(483)}…`);
-    // The limit falls between the two halves of the last character.
+    // The limit is between the two halves of the last character.
     expect(summaryOf(`${'x'.repeat(482)}😀😀`)).toBe(`${'x'.repeat(482)}…`);
   });
 });
@@ -208,14 +208,14 @@ describe('a blood group', () => {
     ['883-9', 'Group B', { group: 'B' }],
     ['883-9', 'Blood group A', { group: 'A' }],
     ['10331-7', 'Positive', { rhesus: '+' }],
-  ])('%s "%s" informs the profile and stays as an EHR record', (code, text, facts) => {
+  ])('%s "%s" updates the profile and remains an EHR record', (code, text, facts) => {
     expect(map(blood(code, text))).toMatchObject([{ kind: 'blood', facts }, { kind: 'record' }]);
   });
 
   test.each([
     ['883-9', 'not determined'],
     ['10331-7', 'indeterminate'],
-  ])('%s "%s" tells the profile nothing', (code, text) => {
+  ])('%s "%s" does not update the profile', (code, text) => {
     expect(map(blood(code, text))).toMatchObject([{ kind: 'record' }]);
   });
 });

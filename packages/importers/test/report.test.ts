@@ -2,10 +2,10 @@ import { describe, expect, test } from '@jest/globals';
 import { ImportReport } from '../src/ingest/report.ts';
 import { parseReportData } from '../src/ingest/report-data.ts';
 
-// What health-data takes of a report.
+// Maximum report size that health-data accepts.
 const MAX_REPORT_LENGTH = 256 * 1024;
 
-/** A report of a file that makes up as many names as it can, each as long as it likes. */
+/** A report with as many and as long invented names as possible. */
 function hostileReport(): ImportReport {
   const report = new ImportReport();
   for (let n = 0; n < 5_000; n += 1) {
@@ -17,7 +17,7 @@ function hostileReport(): ImportReport {
 }
 
 describe('a report', () => {
-  test('of made-up names has a limit, and its numbers still add up', () => {
+  test('with invented names is bounded, and its sums are correct', () => {
     const data = hostileReport().toData();
     expect([data.leftOutCount, data.refusedCount]).toEqual([5_000, 5_000]);
     const text = JSON.stringify(data);
@@ -26,7 +26,7 @@ describe('a report', () => {
     expect(data.refused[0]).toMatchObject({ type: 'other', reason: 'other', count: 4_900 });
   });
 
-  test('added to another, or read back, counts the same', () => {
+  test('keeps its counts when added to another or read back', () => {
     const report = hostileReport();
     report.addStored('readings', 'Heart Rate', { inserted: 1, updated: 2, unchanged: 3 });
     report.setProfile(['gender']);
@@ -43,7 +43,7 @@ describe('a report', () => {
     });
   });
 
-  test('asks where something stands only for the examples that it shows', () => {
+  test('describes only the positions of examples that it shows', () => {
     const asked: number[] = [];
     const report = new ImportReport((origin) => {
       asked.push(origin);

@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => files[Symbol.dispose]());
 
-// Summer and winter, changes of the clock, a trip to an island whose clock changes by half an hour.
+// Summer and winter, clock changes, and a trip to an island with half-hour clock changes.
 const LIVES = [
   { person: ADA, until: '2026-03-31', days: 14 },
   { person: GRACE, until: '2025-11-04', days: 14 },
@@ -40,10 +40,10 @@ const importers: Readonly<Record<Format, Importer>> = {
 
 const decimals = new Map<MetricName, number>(METRICS.map((metric) => [metric.name, metric.decimals]));
 
-// How the units that the formats write convert; every other one is that of the type.
+// Factors of the units in the formats; all others are the unit of the type.
 const FACTORS: Readonly<Record<string, number>> = { km: 1000 };
 
-/** A reading as health-data stores it. */
+/** A reading as stored by health-data. */
 function toStored({ type, start, end, value, unit, source }: ReadingText): string {
   const factor = unit === '%' && (value ?? 0) <= 1 ? 100 : (FACTORS[unit] ?? 1);
   return [type, start, end, roundToDecimals((value ?? 0) * factor, decimals.get(type) ?? 0), source].join();
@@ -59,7 +59,7 @@ async function roundTrip(timeline: Timeline, format: Format): Promise<CollectedI
   return await collect(importers[format], [path]);
 }
 
-describe.each(LIVES)('what is written of $person.id', ({ person, until, days }) => {
+describe.each(LIVES)('the data of $person.id', ({ person, until, days }) => {
   const open = (format: Format) =>
     openTimeline(person, {
       until: endOfDay(person, parseDay(until) ?? 0),
@@ -67,7 +67,7 @@ describe.each(LIVES)('what is written of $person.id', ({ person, until, days }) 
       topics: topicsOf(format),
     });
 
-  test.each<Format>(['apple', 'csv'])('as %s is read again, reading by reading', async (format) => {
+  test.each<Format>(['apple', 'csv'])('is read back from %s, reading by reading', async (format) => {
     const { readings, refused } = await roundTrip(open(format), format);
     const expected = [...readingsIn(open(format))].map((reading) => toExpected(reading));
     expect(expected.length).toBeGreaterThan(2_000);
@@ -75,7 +75,7 @@ describe.each(LIVES)('what is written of $person.id', ({ person, until, days }) 
     expect(refused).toEqual([]);
   });
 
-  test.each<Format>(['fhir', 'ndjson'])('as %s is read again as a clinical record', async (format) => {
+  test.each<Format>(['fhir', 'ndjson'])('is read back from %s as a clinical record', async (format) => {
     const { readings, refused, leftOut } = await roundTrip(open(format), format);
     const expected = [...readingsIn(open(format))].filter(isInFhir);
     expect(readings.map(toStored).toSorted()).toEqual(
@@ -84,7 +84,7 @@ describe.each(LIVES)('what is written of $person.id', ({ person, until, days }) 
     expect([refused, leftOut]).toEqual([[], []]);
   });
 
-  test('tells who it is', async () => {
+  test('includes the profile', async () => {
     const { name, gender, dateOfBirth, bloodType } = person.profile ?? {};
     expect((await roundTrip(open('fhir'), 'fhir')).profile).toEqual({ name, gender, dateOfBirth });
     expect((await roundTrip(open('apple'), 'apple')).profile).toMatchObject({
@@ -95,20 +95,20 @@ describe.each(LIVES)('what is written of $person.id', ({ person, until, days }) 
   });
 });
 
-test.each([ADA, GRACE])('the medical history of $id goes through FHIR', async (person) => {
+test.each([ADA, GRACE])('the medical history of $id survives a round trip through FHIR', async (person) => {
   const timeline = openTimeline(person, { until: endOfDay(person, parseDay('2026-03-31') ?? 0) });
   const { records } = await roundTrip(timeline, 'fhir');
   const kinds = ['condition', 'allergy', 'medication', 'appointment', 'ehrRecord'];
   const contents = (list: Iterable<{ record?: { case?: string | undefined; value?: unknown } }>) =>
     [...list].flatMap(({ record }) => (kinds.includes(record?.case ?? '') ? [record] : []));
-  // The importer adds what kind of visit it was.
+  // The importer adds the class of visit.
   const text = (content: unknown) => JSON.stringify(content, ordered).replace('; ambulatory', '');
   const stored = contents(records).map(text);
   expect(stored.toSorted()).toEqual(contents(recordsIn(timeline)).map(text).toSorted());
   expect(stored.length).toBeGreaterThan(14);
 });
 
-/** Members in one order, and whole numbers of any size. */
+/** Sorts members and supports integers of any size. */
 function ordered(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

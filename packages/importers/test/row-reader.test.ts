@@ -52,13 +52,13 @@ describe('records', () => {
     ]);
   });
 
-  test('are the same however the bytes arrive', async () => {
+  test('are the same for any chunk boundaries', async () => {
     const text = 'a,"b\nc",d\n"e",f,g\n"h,i\nj,k,l\n';
     const whole = await rowsOf(text);
     for (const chunkBytes of [1, 2, 5]) expect(await rowsOf(text, { chunkBytes })).toEqual(whole);
   });
 
-  test('end where the next one begins, so that reading can go on there', async () => {
+  test('end where the next one starts, so that reading can resume there', async () => {
     const text = 'a,b,c\n"d\ne",f,g\nh,"i",j\n\nk,l,m';
     const all = await rowsOf(text);
     for (const [index, { end }] of all.entries()) {
@@ -68,7 +68,7 @@ describe('records', () => {
   });
 });
 
-describe('records that are wrong do not take others with them', () => {
+describe('that are wrong do not affect others', () => {
   test.each([
     [
       'too many fields',
@@ -161,7 +161,7 @@ describe('records that are wrong do not take others with them', () => {
     expect(await fieldsOf(text)).toEqual(expected);
   });
 
-  test('a quote reaches over a hundred lines at most', async () => {
+  test('with a quoted field span at most a hundred lines', async () => {
     const lines = (count: number) => `"${'x\n'.repeat(count - 1)}x",b,c`;
     expect((await rowsOf(lines(100))).map(({ fields }) => fields.length)).toEqual([3]);
     const rows = await rowsOf(`${lines(101)}\nlast,b,c`);
@@ -169,7 +169,7 @@ describe('records that are wrong do not take others with them', () => {
     expect(rows.at(-1)?.fields).toEqual(['last', 'b', 'c']);
   });
 
-  test('a file of nothing but open quotes takes no longer than its length', async () => {
+  test('a file of open quotes takes time proportional to its length', async () => {
     const text = `"${'x,y\n'.repeat(98)}`.repeat(200);
     const rows = await rowsOf(text, { width: 2 });
     expect(rows).toHaveLength(98 * 200);

@@ -18,7 +18,7 @@ describe('the tables of one patient', () => {
     expect(profile).toEqual({ name: 'Ada K Lovelace', gender: 'female', dateOfBirth: '1815-12-10' });
   });
 
-  test('give a reading for every vital sign', async () => {
+  test('yield a reading for every vital sign', async () => {
     const row = {
       ID: '1',
       PID: '7',
@@ -59,12 +59,12 @@ describe('the tables of one patient', () => {
     ['1998-02-19', '1998-02-19T00:00:00Z'],
     ['2007-04-18T13:32', '2007-04-18T13:32:00Z'],
     ['2014-08-04T04:20:00Z', '2014-08-04T04:20:00Z'],
-  ])('take the time %s', async (text, start) => {
+  ])('accept the time %s', async (text, start) => {
     const { readings } = await importTables({ vitals: [{ PID: '7', TIMESTAMP: text, HEART_RATE: '60' }] });
     expect(readings).toMatchObject([{ start }]);
   });
 
-  test('give conditions and allergies', async () => {
+  test('yield conditions and allergies', async () => {
     const { records, leftOut } = await importTables({
       problems: [
         { ID: '3', PID: '7', START_DATE: '2007-05-23', SNOMED: '195967001', NAME: '"Asthma, mild"' },
@@ -136,7 +136,7 @@ describe('the tables of one patient', () => {
     ],
     [{ SIG: 'taper as directed' }, { dosage: 'taper as directed', frequency: '', pattern: '' }],
     [{}, { dosage: '', frequency: '', pattern: '' }],
-  ])('give medications with dosage and rhythm: %j', async (row, expected) => {
+  ])('yield medications with dosage and rhythm: %j', async (row, expected) => {
     const { records } = await importTables({ meds: [{ ID: '1', PID: '7', Name: 'Medicine', ...row }] });
     expect(records).toMatchObject([
       {
@@ -146,7 +146,7 @@ describe('the tables of one patient', () => {
     ]);
   });
 
-  test('give refills as dispensed medicines, by the names of the medications', async () => {
+  test('yield refills as dispensed medications, with the names of the medications', async () => {
     const { records } = await importTables({
       meds: [{ ID: '1', PID: '7', RxNorm: '308135', Name: 'Amlodipine 10 MG' }],
       refills: [
@@ -169,7 +169,7 @@ describe('the tables of one patient', () => {
     ]);
   });
 
-  test('count what is stated twice once, and refuse what contradicts it', async () => {
+  test('count repetitions once, and refuse contradictions', async () => {
     const row = { PID: '7', TIMESTAMP: '2009-12-23T12:54:00' };
     const { readings, leftOut, refused } = await importTables({
       vitals: [

@@ -7,14 +7,14 @@ type Rows = readonly Readonly<Record<string, string>>[];
 /** Tables by name: rows, or the text of the file. */
 export type TableContent = { readonly [Name in TableName]?: Rows | string };
 
-/** A table with all the columns that are used, and some that are not. */
+/** A table with all the columns that are used, and some others. */
 export function toTable(name: TableName, rows: Rows): string {
   const columns = ['EMAIL', ...TABLES[name].required, ...TABLES[name].optional, 'GENDER'];
   const lines = rows.map((row) => columns.map((column) => row[column] ?? '').join('\t'));
   return `${[columns.join('\t'), ...lines].join('\n')}\n`;
 }
 
-/** Writes tables and reads them with the importer. */
+/** Writes tables and imports them. */
 export async function importTables(
   content: TableContent,
   options: CollectOptions = {},

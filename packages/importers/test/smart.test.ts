@@ -14,7 +14,7 @@ const person = {
   dob: '1815-12-10',
 };
 const other = { PID: '8', fname: 'Grace', lname: 'Hopper', gender: 'female', dob: '1906-12-09' };
-describe('tables about several patients', () => {
+describe('tables with several patients', () => {
   const both: TableContent = {
     patients: [person, other],
     problems: [
@@ -24,13 +24,13 @@ describe('tables about several patients', () => {
     vitals: [{ PID: '9', TIMESTAMP: '2007-01-01', HEART_RATE: '60' }],
   };
 
-  test('are not imported: the message says which there are', async () => {
+  test('are not imported; the message lists the patients', async () => {
     await expect(importTables(both)).rejects.toThrow(
       'The tables are about 3 patients: choose one with --patient. There are 7, 8, 9.',
     );
   });
 
-  test('give the data of the chosen one', async () => {
+  test("yield the chosen patient's data", async () => {
     const items = await importTables(both, { patient: '8' });
     expect(items.records).toMatchObject([{ record: { value: { name: 'Cough' } } }]);
     expect(items.profile.name).toBe('Grace Hopper');
@@ -42,11 +42,11 @@ describe('tables about several patients', () => {
     expect(countOf(items)).toBe(4);
   });
 
-  test('say when they do not have the chosen one', async () => {
+  test('report when they do not contain the chosen patient', async () => {
     await expect(importTables(both, { patient: '1' })).rejects.toThrow('The tables have no patient 1.');
   });
 
-  test('go on behind a position, and tell the profile again', async () => {
+  test('resume after a position and yield the profile again', async () => {
     const whole = await importTables(both, { patient: '8' });
     const rest = await importTables(both, { patient: '8', from: whole.positions[2] ?? 0 });
     expect(rest.leftOut).toEqual(['vitals: about another patient']);
@@ -55,7 +55,7 @@ describe('tables about several patients', () => {
   });
 });
 
-describe('tables that are wrong', () => {
+describe('invalid tables', () => {
   test('rows are refused one by one', async () => {
     const row = { PID: '7', TIMESTAMP: '2007-04-18' };
     const { readings, refused, leftOut } = await importTables({
@@ -84,7 +84,7 @@ describe('tables that are wrong', () => {
     expect(leftOut).toEqual(['vitals: holds no measurement that is imported']);
   });
 
-  test('lines that are no rows are refused, and the others go on', async () => {
+  test('unusable lines are refused and the others are read', async () => {
     const header = 'PID\tNAME\tSTART_DATE\n';
     const { records, refused, leftOut } = await importTables({
       problems: `${header}7\tAsthma\t2007\n7\t"Cough\t2007\n7\tPain\n\n7\tFever\t2008\textra\n7\tAch\0e\t2007\n7\tRash\t20`,
@@ -127,7 +127,7 @@ describe('tables in a zip archive', () => {
     return await collect(smartImporter, [files.write('tables.zip', toZip(members))]);
   }
 
-  test('are read in the same order, whatever else lies there', async () => {
+  test('are read in the same order, whatever else the archive contains', async () => {
     const { records, profile, refused } = await importZip([
       { name: 'data/problems.txt', content: condition },
       { name: '__MACOSX/data/problems.txt', content: 'x' },
@@ -176,7 +176,7 @@ describe('tables in a zip archive', () => {
     await expect(importZip(members)).rejects.toThrow(message);
   });
 
-  test('a file that only says it is one is named', async () => {
+  test('a file that is not a real archive is reported', async () => {
     using files = openFilesOfTest();
     const file = files.write('tables.zip', 'PK nothing');
     await expect(collect(smartImporter, [file])).rejects.toThrow('damaged or cut off');

@@ -18,12 +18,12 @@ const METRIC_OF_SLEEP: ReadonlyMap<string, MetricName> = new Map(
 export const SLEEP_ANALYSIS = 'HKCategoryTypeIdentifierSleepAnalysis';
 export const MINDFUL_SESSION = 'HKCategoryTypeIdentifierMindfulSession';
 
-/** The metric type whose minutes a sleep sample states; null for a value that HealthKit does not have. */
+/** The metric type of a sleep sample's duration; null for a value that HealthKit does not define. */
 export function findSleepMetric(value: string): MetricName | null {
   return METRIC_OF_SLEEP.get(value) ?? null;
 }
 
-// HealthKit, "Symptoms": every category type whose samples say that a symptom was felt. The words are what is served.
+// HealthKit, "Symptoms": every category type that reports a symptom, with the name that we store.
 const SYMPTOMS: Readonly<Record<string, string>> = {
   AbdominalCramps: 'Abdominal cramps',
   Acne: 'Acne',
@@ -70,7 +70,7 @@ const DESCRIPTION_OF_IDENTIFIER: ReadonlyMap<string, string> = new Map(
   Object.entries(SYMPTOMS).map(([name, words]) => [`HKCategoryTypeIdentifier${name}`, words]),
 );
 
-/** The symptom that a category type stands for, in words; null for every other type. */
+/** The name of the symptom that a category type reports; null for other types. */
 export function findSymptom(identifier: string): string | null {
   return DESCRIPTION_OF_IDENTIFIER.get(identifier) ?? null;
 }
@@ -90,8 +90,7 @@ const SEVERITY_OF_VALUE: ReadonlyMap<string, Severity | '' | 'absent'> = new Map
 ]);
 
 /**
- * What the value of a symptom's sample says: how severe it was (empty: not said), or that it was not there; null for a value
- * that HealthKit does not have.
+ * The severity that a symptom sample reports (empty if unspecified), or `absent`; null for a value that HealthKit does not define.
  */
 export function severityOfSymptom(value: string): Severity | '' | 'absent' | null {
   return SEVERITY_OF_VALUE.get(value) ?? null;

@@ -17,8 +17,8 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_OLD_VERSIONS = 100_000;
 
 /**
- * What clinics told the phone: one FHIR resource a file. They become what they become in a bundle. `ClinicalRecord` elements of the
- * XML say which version of FHIR a file is written in; only R4 is read.
+ * Records from clinics: FHIR resources, one a file, mapped like those of a bundle. The `ClinicalRecord` elements of the XML give
+ * the FHIR version of each file; only R4 is imported.
  */
 export class ClinicalRecords {
   readonly #files: readonly ByteSource[];
@@ -29,7 +29,7 @@ export class ClinicalRecords {
     this.#files = files;
   }
 
-  /** To be told of every element of the XML. */
+  /** Called for every element of the XML. */
   notice({ name, attributes }: ExportElement): void {
     if (name !== 'ClinicalRecord') return;
     const { fhirVersion = '', resourceFilePath = '' } = attributes;
@@ -38,7 +38,7 @@ export class ClinicalRecords {
       this.#otherVersions.add(toOwnText(lastPart(resourceFilePath)));
   }
 
-  /** Learns what the resources call each other. */
+  /** Reads how the resources refer to each other. */
   async learn(): Promise<void> {
     for (const file of this.#files) {
       const resource = await this.#read(file);
@@ -46,12 +46,12 @@ export class ClinicalRecords {
     }
   }
 
-  /** Hands over what the files hold: to the sink for the position of the file, and tells when it has been read. */
+  /** Passes the content of each file to the sink for that file's position, and reports when a file has been read. */
   async readAll(
     sinkOf: (index: number) => ImportSink,
     onRead: (index: number) => Promise<void>,
   ): Promise<void> {
-    // All patients in here are the one person, whatever each clinic calls them.
+    // All patients in these files are the same person, with different ids in each clinic.
     const resources = new ResourceImport({
       references: this.#references,
       patient: null,

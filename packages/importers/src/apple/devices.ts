@@ -1,4 +1,4 @@
-/** What a `device` attribute says: `<<HKDevice: 0x30…>, name:Apple Watch, manufacturer:Apple Inc., model:Watch, …>`. */
+/** The content of a `device` attribute: `<<HKDevice: 0x30…>, name:Apple Watch, manufacturer:Apple Inc., model:Watch, …>`. */
 export interface Device {
   readonly manufacturer: string;
   readonly model: string;
@@ -6,7 +6,7 @@ export interface Device {
   readonly software: string;
 }
 
-/** Reads a `device` attribute; what it does not say is empty. Its `name` is left alone: people choose it. */
+/** Parses a `device` attribute; absent values are empty. The `name` is ignored, because people choose it. */
 export function parseDevice(text: string): Device {
   return {
     manufacturer: keyValue(text, 'manufacturer'),
@@ -16,7 +16,7 @@ export function parseDevice(text: string): Device {
   };
 }
 
-/** A value ends where the next key begins, since values hold commas themselves (`hardware:Watch6,7`). */
+/** A value ends at the next key, because values may contain commas (`hardware:Watch6,7`). */
 function keyValue(text: string, key: string): string {
   const start = text.indexOf(`, ${key}:`);
   if (start === -1) return '';
@@ -33,7 +33,7 @@ const PRODUCTS = [
   [/^airpods/i, 'airpods'],
 ] as const;
 
-/** The label of Apple's own device; null for other makes. */
+/** The label of a device made by Apple; null for other manufacturers. */
 export function appleProductOf({ manufacturer, model, hardware }: Device): string | null {
   if (manufacturer !== '' && !/^apple\b/i.test(manufacturer)) return null;
   return PRODUCTS.find(([pattern]) => pattern.test(hardware) || pattern.test(model))?.[1] ?? null;

@@ -1,19 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { UnusableFile } from '../ingest/unusable-file.ts';
 
-/** Decodes UTF-8 piece by piece and drops the control characters that no XML may hold but real exports do (U+000B). */
+/** Decodes UTF-8 chunks and removes control characters that XML forbids but real exports contain (U+000B). */
 export class DocumentText {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   #bytes = 0;
 
-  /** Throws UnusableFile where the bytes are not UTF-8. */
+  /** Throws UnusableFile if the bytes are not UTF-8. */
   write(chunk: Uint8Array): string {
     const text = this.#decode(withoutControls(chunk));
     this.#bytes += chunk.length;
     return text;
   }
 
-  /** Throws UnusableFile when the last character is incomplete. */
+  /** Throws UnusableFile if the last character is incomplete. */
   end(): void {
     this.#decode(new Uint8Array(), false);
   }
@@ -27,8 +27,7 @@ export class DocumentText {
   }
 }
 
-// Looking at bytes costs a third of what a regular expression over the text does. In UTF-8 they are never part of another
-// character.
+// Checking bytes costs a third of a regular expression over the text. In UTF-8 these bytes are never part of another character.
 function withoutControls(chunk: Uint8Array): Uint8Array {
   for (let index = 0; index < chunk.length; index += 1) {
     if (isControl(chunk[index] ?? 0)) return chunk.filter((byte) => !isControl(byte));
@@ -40,7 +39,7 @@ function isControl(byte: number): boolean {
   return byte < 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09;
 }
 
-/** How many bytes at the start are whole characters of UTF-8, at least about; for a message. */
+/** Approximate number of leading bytes that are valid UTF-8, for the message. */
 function validPrefix(chunk: Uint8Array): number {
   let [low, high] = [0, chunk.length];
   while (low < high) {

@@ -3,7 +3,7 @@ import { parseExportDate } from './export-dates.ts';
 import { type Outcome, refused } from './outcome.ts';
 import { APPLE_HEALTH, APPLE_WATCH } from './source-labels.ts';
 
-/** Bytes of a recording that are looked at: the header in front of thirty seconds of voltages. */
+/** Bytes read of a recording: the header in front of thirty seconds of voltages. */
 export const ECG_HEADER_BYTES = 16 * 1024;
 
 const TYPE = 'ECG';
@@ -13,9 +13,9 @@ const HEART_RATE = /^(\d{1,3}(?:[.,]\d+)?) ?(?:bpm|count\/min|beats\/min)$/i;
 const WATCH = /^(?:apple )?watch/i;
 
 /**
- * The header of a recording says when it was made, on what, and sometimes the average heart rate; otherwise the reading has
- * no value. Its captions are in the phone's language, so facts are known by their form. Name and date of birth of the
- * person stand there too and are passed over.
+ * Reads the header of a recording: its time, device, and sometimes the average heart rate; without one the reading has no value.
+ * Captions are in the phone's language, so values are recognised by their format. The person's name and date of birth in the header
+ * are ignored.
  */
 export function mapEcg(head: string): Outcome {
   const values = headerValues(head);

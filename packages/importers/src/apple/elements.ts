@@ -5,7 +5,7 @@ import { mapRecord } from './records.ts';
 import type { SourceLabels } from './source-labels.ts';
 import { typeNameOf } from './type-names.ts';
 
-// Why elements other than records are left out on purpose.
+// Why some elements other than records are skipped on purpose.
 const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ['ExportDate', 'about the export itself'],
   ['Correlation', 'its parts stand in the file as records of their own'],
@@ -14,7 +14,7 @@ const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ['ClinicalRecord', 'what it says stands in a file of the archive'],
 ]);
 
-/** What becomes of an element below `HealthData`. */
+/** Maps an element below `HealthData`. */
 export function mapElement(element: ExportElement, labels: SourceLabels): readonly Outcome[] {
   if (element.name === 'Record') return [mapRecord(element, labels)];
   if (element.name === 'Me') return mapMe(element);

@@ -2,8 +2,8 @@ const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 const LENGTH = '2019-07-19 10:36:11 -0700'.length;
 
 /**
- * Reads the one form in which Apple's export writes moments, `2019-07-19 10:36:11 -0700`, as Unix milliseconds; NaN for
- * anything else and for days that no calendar has. The offset is the phone's at export time, but the instant is right.
+ * Parses the time format of Apple's export, `2019-07-19 10:36:11 -0700`, to Unix milliseconds. NaN for anything else, including
+ * dates that do not exist. The offset is the phone's at export time, but the instant is correct.
  */
 export function parseExportDate(text: string): number {
   if (text.length !== LENGTH || !hasSeparators(text)) return Number.NaN;
@@ -14,12 +14,12 @@ export function parseExportDate(text: string): number {
   const [hours, minutes, seconds] = [numberAt(text, 11, 2), numberAt(text, 14, 2), numberAt(text, 17, 2)];
   const offset = offsetMinutesOf(text);
   if (!(hours < 24 && minutes < 60 && seconds < 60)) return Number.NaN;
-  // Date.UTC takes the years 0 to 99 for the twentieth century.
+  // Date.UTC maps the years 0 to 99 to the twentieth century.
   if (year < 100) return Number.NaN;
   return Date.UTC(year, month - 1, day, hours, minutes - offset, seconds);
 }
 
-/** Whether a text is a day of the calendar, `1990-05-20`. */
+/** Whether a text is an existing date such as `1990-05-20`. */
 export function isCalendarDate(text: string): boolean {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(parseExportDate(`${text} 00:00:00 +0000`));
 }
@@ -43,7 +43,7 @@ function offsetMinutesOf(text: string): number {
   return (sign === '-' ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/** The number that `length` decimal digits form; NaN where other characters stand. */
+/** The number formed by `length` decimal digits; NaN if there are other characters. */
 function numberAt(text: string, start: number, length: number): number {
   let number = 0;
   for (let index = start; index < start + length; index += 1) {

@@ -1,14 +1,14 @@
-/** One element that stands directly below `HealthData`, with what matters of its children. */
+/** An element directly below `HealthData`, with the relevant metadata of its children. */
 export interface ExportElement {
   readonly name: string;
-  /** Without prototype: every name may be looked up. */
+  /** Has no prototype, so any name can be looked up. */
   readonly attributes: Readonly<Record<string, string | undefined>>;
-  /** Line of the file in which it begins, from 1. */
+  /** Line of the file in which the element starts, from 1. */
   readonly line: number;
-  /** Position right behind it, in characters. */
+  /** Position after the element, in characters. */
   end: number;
   /** `MetadataEntry` HKWasUserEntered is 1. */
   wasUserEntered: boolean;
-  /** `MetadataEntry` HKTimeZone; empty when there is none. */
+  /** `MetadataEntry` HKTimeZone; empty if absent. */
   timeZone: string;
 }

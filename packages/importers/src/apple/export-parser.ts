@@ -6,12 +6,12 @@ import { Prolog } from './prolog.ts';
 
 const ROOT = 'HealthData';
 const MAX_DEPTH = 32;
-// A tag of Apple's has some hundred characters; the parser holds one at a time.
+// Apple's tags have some hundred characters; the parser holds one at a time.
 const MAX_TOKEN = 1024 * 1024;
 
 /**
- * Reads `HealthData` piece by piece and hands out the elements directly below it as they end. What stands deeper is only
- * looked at for metadata, so memory does not depend on the size of an element either. Throws UnusableFile.
+ * Parses `HealthData` in chunks and returns the elements directly below it as they end. Of nested elements only metadata is read,
+ * so memory does not depend on the size of an element. Throws UnusableFile.
  */
 export class ExportParser {
   readonly #text = new DocumentText();
@@ -32,17 +32,17 @@ export class ExportParser {
     parser.on('closetag', () => this.#close());
   }
 
-  /** Characters read so far, the position that `ExportElement.end` counts in. */
+  /** Number of characters read so far; `ExportElement.end` uses the same count. */
   get position(): number {
     return this.#written;
   }
 
-  /** The elements that ended in this piece. */
+  /** Returns the elements that ended in this chunk. */
   write(chunk: Uint8Array): readonly ExportElement[] {
     return this.#parse(this.#prolog.write(this.#text.write(chunk)));
   }
 
-  /** Throws UnusableFile unless the document is complete. */
+  /** Throws UnusableFile if the document is incomplete. */
   end(): void {
     this.#text.end();
     this.#parse(this.#prolog.end());
@@ -120,7 +120,7 @@ function notAnExport(root: string): string {
   return `The file is not an Apple Health export: its root element is ${name} instead of ${ROOT}`;
 }
 
-/** The parser says what is wrong after `line:column: `; some of its messages quote the file, which ours do not. */
+/** The parser's description follows `line:column: `. Some of its messages quote the file; ours do not. */
 function notWellFormed(error: unknown, line: number): UnusableFile {
   const message = error instanceof Error ? error.message.replace(/^\d+:\d+: /, '') : '';
   const reason = /^[a-z][a-z '-]{0,80}/.exec(message)?.[0].trim() ?? '';

@@ -5,22 +5,22 @@ import { UnusableFile } from '../ingest/unusable-file.ts';
 import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
 import { listEntries, type UnreadKind } from './zip-entries.ts';
 
-/** What there is to read of an export, packed or not. */
+/** The readable parts of an export, packed or not. */
 export interface ExportSource extends Disposable {
-  /** The XML with the records. */
+  /** The XML file with the records. */
   readonly xml: ByteSource;
-  /** Recordings of the heart's electricity, in the order of the archive. */
+  /** ECG recordings, in the order of the archive. */
   readonly ecgs: readonly ByteSource[];
-  /** Resources of clinics, one a file, in the order of the archive. */
+  /** FHIR resources from clinics, one a file, in the order of the archive. */
   readonly clinical: readonly ByteSource[];
-  /** Files of the archive that are never read, by kind. */
+  /** Number of archive files that are never read, by kind. */
   readonly unread: ReadonlyMap<UnreadKind, number>;
 }
 
 const ROOT = /<HealthData[\s>]/;
 const HEAD_BYTES = 512 * 1024;
 
-/** Opens `export.zip` or `export.xml`. Throws UnusableFile when it is neither. */
+/** Opens `export.zip` or `export.xml`. Throws UnusableFile if the file is neither. */
 export async function openExport(
   path: string,
   limits: ArchiveLimits = ARCHIVE_LIMITS,
@@ -50,7 +50,7 @@ export async function openExport(
   }
 }
 
-/** The first bytes of a source, at least so many when it has them. */
+/** The first bytes of a source, at least `bytes` unless it is shorter. */
 export async function readHead(source: ByteSource, bytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -66,7 +66,7 @@ function entrySource(archive: ZipFile, entry: Entry): ByteSource {
   return { name: entry.fileName, size: entry.uncompressedSize, read: () => readEntry(archive, entry) };
 }
 
-/** The name depends on the language of the phone, so the root element decides where there are several. */
+/** The name depends on the phone's language, so among several files the root element decides. */
 async function chooseExport(sources: readonly ByteSource[]): Promise<ByteSource> {
   const [only, ...others] = sources;
   if (only === undefined) throw new UnusableFile('The zip archive holds no export.xml');

@@ -3,7 +3,7 @@ import type { ImportSink } from '../ingest/importer.ts';
 import type { Outcome } from './outcome.ts';
 import type { Standing } from './value-table.ts';
 
-/** Gives the sink what has become of an element. */
+/** Passes the outcome of an element to the sink. */
 export function handOver(outcome: Outcome, sink: ImportSink, origin: Origin): void {
   if (outcome.kind === 'reading') sink.reading(outcome.reading, origin);
   else if (outcome.kind === 'record') sink.record(outcome.record, origin);
@@ -12,7 +12,7 @@ export function handOver(outcome: Outcome, sink: ImportSink, origin: Origin): vo
   else sink.refused(outcome.type, outcome.reason, origin);
 }
 
-/** Gives the sink the first reading of its type, times and source, and says of the others why they are not stored. */
+/** Passes the first reading of its type, times and source to the sink, and counts the others with a reason. */
 export function handOverReading(
   reading: ImportedReading,
   standing: Standing,

@@ -22,17 +22,17 @@ import { NewestTimeZone } from './time-zones.ts';
 import { UNREAD_FILES } from './unread-files.ts';
 import type { UnreadKind } from './zip-entries.ts';
 
-/** What the check of an export finds out for its import. */
+/** What the check of an export finds out for the import. */
 interface Findings {
   readonly labels: SourceLabels;
   readonly clinical: ClinicalRecords;
-  /** IANA zone; null when no sample names one. */
+  /** IANA zone; null if no sample names one. */
   readonly timeZone: string | null;
 }
 
 /**
- * Apple Health's `export.zip` or `export.xml`. The XML is read twice: first as a whole, to see that it is complete and whose
- * devices its sources are, then again to map and send it. So nothing is written of an export that is broken.
+ * Imports Apple Health's `export.zip` or `export.xml`. The XML is read twice: first to check that it is complete and to learn the
+ * devices of its sources, then to map and send it. Nothing of a damaged export is stored.
  */
 export const appleImporter: Importer = {
   format: 'apple',
@@ -70,7 +70,7 @@ async function check(
   return { labels, clinical, timeZone: newest.zone };
 }
 
-/** Positions are characters of the XML, then one for each recording and clinical record, then one for what is not read. */
+/** Positions are characters of the XML, then one for each recording and clinical record, then one for the unread files. */
 class AppleSource implements ImportSource {
   readonly files: readonly string[];
   readonly #source: ExportSource;
@@ -108,7 +108,7 @@ class AppleSource implements ImportSource {
     this.#source[Symbol.dispose]();
   }
 
-  /** Also what stands before `from` is looked at: it tells what is repeated later. */
+  /** Elements before `from` are read too, because later ones may repeat them. */
   async #readXml(sink: ImportSink, from: number): Promise<void> {
     const [parser, repeated, earlier] = [new ExportParser(), new RepeatedReadings(), withoutItems(sink)];
     for await (const chunk of this.#source.xml.read()) {
@@ -144,7 +144,7 @@ class AppleSource implements ImportSource {
     }
   }
 
-  /** Also those before `from` are looked at: they tell what is repeated later. */
+  /** Records before `from` are read too, because later ones may repeat them. */
   async #readClinicalRecords(sink: ImportSink, from: number): Promise<void> {
     const { xml, ecgs } = this.#source;
     const earlier = withoutItems(sink);

@@ -1,4 +1,4 @@
-/** The name of a file in an archive as it may stand in a report: its end, without anything that a terminal acts upon. */
+/** Shortens an archive file's name for a report to its end, without control characters that affect a terminal. */
 export function toOrigin(name: string): string {
   return name.replaceAll(/[^\w./-]/g, '?').slice(-100);
 }

@@ -1,6 +1,6 @@
 import type { ImportedProfile, ImportedReading, ImportedRecord } from '../ingest/imported-item.ts';
 
-/** What becomes of one element of the export. */
+/** The result of mapping one element of the export. */
 export type Outcome =
   | { readonly kind: 'reading'; readonly reading: ImportedReading }
   | { readonly kind: 'record'; readonly record: ImportedRecord }

@@ -1,7 +1,4 @@
-/**
- * A copy of a text that is kept. What the parser hands out are views into the piece of the file they stand in, and a view
- * keeps the whole piece in memory.
- */
+/** Copies a text that is kept. The parser returns views into a chunk of the file, and each view keeps its whole chunk in memory. */
 export function toOwnText(text: string): string {
   return Buffer.from(text).toString();
 }

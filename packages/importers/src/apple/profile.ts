@@ -23,7 +23,7 @@ const BLOOD_TYPE: ReadonlyMap<string, BloodType> = new Map([
   ['HKBloodTypeONegative', 'O-'],
 ]);
 
-/** `Me` tells date of birth, sex and blood type of the profile; what is not set there stays as it was. */
+/** Maps `Me` to date of birth, sex and blood type of the profile. Fields that are not set remain unchanged. */
 export function mapMe({ attributes }: ExportElement): readonly Outcome[] {
   const birth = attributes[`${PREFIX}DateOfBirth`] ?? '';
   const gender = GENDER_OF_SEX.get(attributes[`${PREFIX}BiologicalSex`] ?? '');

@@ -4,13 +4,13 @@ const MAX_PROLOG = 1024 * 1024;
 const MAX_DECLARATION = 4096;
 
 /**
- * Takes the document type declaration out of the text in front of the root element and leaves its line breaks. Apple's is
- * malformed at times, and nothing of one is ever wanted: no entity is declared, so none can be expanded or fetched.
+ * Removes the document type declaration before the root element but keeps its line breaks. Apple's declaration is sometimes
+ * malformed, and nothing of it is needed: without declared entities, none can be expanded or fetched.
  */
 export class Prolog {
   #text: string | null = '';
 
-  /** The text without a document type declaration; empty while its end has not been seen. Throws UnusableFile. */
+  /** Returns the text without the document type declaration; empty until its end has been seen. Throws UnusableFile. */
   write(text: string): string {
     if (this.#text === null) return text;
     this.#text += text;
@@ -24,13 +24,13 @@ export class Prolog {
     return passed;
   }
 
-  /** What is left when the text ends before a root element. */
+  /** The remaining text if the input ends before a root element. */
   end(): string {
     return this.#text ?? '';
   }
 }
 
-/** Null while the text ends before the root element begins. */
+/** Null if the text ends before the root element. */
 function withoutDocumentType(text: string): string | null {
   let kept = '';
   let at = 0;
@@ -46,7 +46,7 @@ function withoutDocumentType(text: string): string | null {
   }
 }
 
-/** Where white space, comments and processing instructions end; null when that cannot be told yet. */
+/** The end of white space, comments and processing instructions; null if more text is needed to tell. */
 function skipMisc(text: string, from: number): number | null {
   let at = from;
   for (;;) {
@@ -64,7 +64,7 @@ function closingOf(text: string, at: number): string {
   return text.startsWith('<?', at) ? '?>' : '';
 }
 
-/** A declaration ends at `>`, with an internal subset at the first `]>`: what stands inside is not looked at. */
+/** A declaration ends at `>`, or with an internal subset at the first `]>`; its content is skipped. */
 function endOfDocumentType(text: string, start: number): number | null {
   const opening = /[[>]/.exec(text.slice(start, start + MAX_DECLARATION));
   if (opening === null) {

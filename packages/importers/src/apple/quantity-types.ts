@@ -28,12 +28,12 @@ const METRIC_OF_IDENTIFIER: ReadonlyMap<string, MetricName> = new Map(
   Object.entries(QUANTITIES).map(([name, metric]) => [`HKQuantityTypeIdentifier${name}`, metric]),
 );
 
-/** The metric type of a HealthKit quantity; null when none measures it. */
+/** The metric type of a HealthKit quantity; null if there is none. */
 export function findQuantityMetric(identifier: string): MetricName | null {
   return METRIC_OF_IDENTIFIER.get(identifier) ?? null;
 }
 
-/** The same quantity has another name when a person typed it in: only a device measures a `Respiratory Rate`. */
+/** The metric type of a manual entry, which may differ: only a device measures a `Respiratory Rate`. */
 export function metricByHand(metric: MetricName): MetricName {
   return metric === 'Respiratory Rate' ? 'Respiratory' : metric;
 }

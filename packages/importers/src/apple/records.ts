@@ -18,7 +18,7 @@ const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const MINUTE_MS = 60_000;
 const NOT_MEASURED_HERE = 'no metric type for it';
 
-/** A `Record`: a quantity, a category sample (sleep, mindfulness, a symptom), or something that has no place here. */
+/** Maps a `Record`: a quantity, a category sample (sleep, mindfulness, a symptom), or an unsupported type. */
 export function mapRecord(element: ExportElement, labels: SourceLabels): Outcome {
   const type = element.attributes['type'] ?? '';
   const metric = findQuantityMetric(type);
@@ -45,7 +45,7 @@ function mapSleep(element: ExportElement, labels: SourceLabels): Outcome {
     : mapMinutes(element, metric, labels);
 }
 
-/** A sample whose length is what it measures. */
+/** A sample whose duration is the value. */
 function mapMinutes(element: ExportElement, metric: MetricName, labels: SourceLabels): Outcome {
   const measure = (start: number, end: number) => ({ value: (end - start) / MINUTE_MS, unit: 'min' });
   return toReading(element, metric, measure, labels);
@@ -89,7 +89,7 @@ interface Interval {
   readonly end: number;
 }
 
-/** Start and end of a sample, or why it has none. */
+/** Start and end of a sample, or why they are invalid. */
 function parseInterval({ attributes }: ExportElement): Interval | string {
   const { startDate = '', endDate = '' } = attributes;
   const start = parseExportDate(startDate);

@@ -1,7 +1,7 @@
 import type { ImportedReading } from '../ingest/imported-item.ts';
 import { type Standing, ValueTable } from './value-table.ts';
 
-// Seconds since 1900 and the length of the interval fit into one exact number: 33 bits and 20 bits.
+// Seconds since 1900 and the length of the interval fit into one exact integer: 33 bits and 20 bits.
 const EPOCH_1900_S = 2_208_988_800;
 const LENGTHS = 2 ** 20;
 const STARTS = 2 ** 33;
@@ -9,9 +9,9 @@ const STARTS = 2 ** 33;
 const MAX_READINGS = 3_000_000;
 
 /**
- * Finds readings that an export states twice: two phones of one person get the same label, and moments are cut to seconds.
- * The first stays, so that importing the file again changes nothing. An export lists one type after the other, so only the
- * readings of the type that is being read are remembered, and of one type at most three million.
+ * Finds readings that an export contains twice: two phones of one person have the same label, and times are truncated to seconds.
+ * The first one is kept, so that a repeated import changes nothing. An export is ordered by type, so only readings of the current
+ * type are remembered, at most three million.
  */
 export class RepeatedReadings {
   readonly #maxReadings: number;
@@ -23,11 +23,11 @@ export class RepeatedReadings {
     this.#maxReadings = maxReadings;
   }
 
-  /** Compares a reading with the earlier ones; `identifier` is the HealthKit type it comes from. */
+  /** Compares a reading with earlier ones. `identifier` is its HealthKit type. */
   standingOf(identifier: string, { type, source, start, end, value }: ImportedReading): Standing {
     if (identifier !== this.#identifier || this.#count >= this.#maxReadings) this.#begin(identifier);
     const [at, length] = [start / 1000 + EPOCH_1900_S, (end - start) / 1000];
-    // Beyond that health-data refuses it anyway.
+    // health-data refuses larger values anyway.
     if (at < 0 || at >= STARTS || length >= LENGTHS || value === null) return 'first';
     const standing = this.#tableOf(`${type}|${source}`).compare(at * LENGTHS + length, value);
     if (standing === 'first') this.#count += 1;

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { appleProductOf, parseDevice } from './devices.ts';
 import { toOwnText } from './own-text.ts';
 
-/** What a record says about where it comes from. */
+/** The attributes of a record about its source. */
 export interface RecordSource {
   readonly sourceName: string;
   readonly sourceVersion: string;
   readonly device: string;
 }
 
-/** What a person typed in. */
+/** Label of manual entries. */
 export const MANUAL = 'manual';
 
-/** Apple's Health app, and whatever of Apple's cannot be told apart further. */
+/** Label of Apple's Health app, and of Apple sources that cannot be distinguished further. */
 export const APPLE_HEALTH = 'apple-health';
 
 export const APPLE_WATCH = 'apple-watch';
@@ -95,13 +95,13 @@ export class SourceLabels {
     const known = this.#labels.get(key);
     if (known !== undefined) return known;
     const label = this.#find(source);
-    // Only a file that makes up sources has so many; remembering them saves time, nothing else.
+    // Only a forged file has this many sources. Caching only saves time.
     if (this.#labels.size < MAX_KNOWN) this.#labels.set(key, label);
     return label;
   }
 
   #find({ sourceName, device }: RecordSource): string {
-    // Apple writes no-break spaces into the names of its products.
+    // Apple writes no-break spaces into product names.
     const name = sourceName.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim();
     const byName =
       findLabel(PRODUCT_WORDS, name) ?? this.#ownDevices.get(sourceName) ?? findLabel(BRANDS, name);
@@ -118,8 +118,8 @@ function findLabel(table: readonly (readonly [RegExp, string])[], text: string):
 }
 
 /**
- * An unknown app may bear a person's name, so its label only tells it apart from others of the same person: 12 bits of a
- * digest, far too few to confirm a name.
+ * The name of an unknown app may be a person's name. Its label only distinguishes it from the person's other apps: 12 bits of a
+ * digest, too few to confirm a name.
  */
 function unknownLabel(name: string): string {
   return `app-${createHash('sha256').update(name).digest('hex').slice(0, 3)}`;

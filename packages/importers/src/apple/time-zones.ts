@@ -4,18 +4,18 @@ import type { ExportElement } from './export-element.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Finds out where the person lives: the zone of the newest sample that names one. */
+/** Finds the person's time zone: that of the newest sample with a zone. */
 export class NewestTimeZone {
   readonly #latest: number;
   #at = Number.NEGATIVE_INFINITY;
   #zone: string | null = null;
 
-  /** Samples of a day after `now` (Unix milliseconds) do not count: nobody has measured them. */
+  /** Samples dated after `now` (Unix milliseconds) are ignored. */
   constructor(now: number) {
     this.#latest = now + DAY_MS;
   }
 
-  /** An IANA zone; null when no sample names one. */
+  /** An IANA zone; null if no sample has one. */
   get zone(): string | null {
     return this.#zone;
   }

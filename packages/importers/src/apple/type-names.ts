@@ -1,6 +1,6 @@
 const PREFIX = /^HK(?:Quantity|Category|Data|Correlation|Document)?Type(?:Identifier)?/;
 
-/** The name under which the report counts a HealthKit type or an element: without its prefix; `other` for what is no name. */
+/** The name of a HealthKit type or element in the report: without its prefix, or `other` if it is not a valid name. */
 export function typeNameOf(identifier: string): string {
   const name = identifier.replace(PREFIX, '');
   return /^[A-Za-z][A-Za-z0-9]{0,63}$/.test(name) ? name : 'other';

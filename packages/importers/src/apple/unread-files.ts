@@ -1,6 +1,6 @@
 import type { UnreadKind } from './zip-entries.ts';
 
-/** What the report calls files of the archive that are never read, and why they are not. */
+/** The report's name of archive files that are never read, and the reason. */
 export const UNREAD_FILES: Readonly<Record<UnreadKind, { readonly type: string; readonly reason: string }>> =
   {
     cda: { type: 'export_cda.xml', reason: 'never read: repeats records, with name and address' },

@@ -1,12 +1,12 @@
-/** Whether a key is seen for the first time, or what its value is compared with the first one. */
+/** Whether a key is new, or how its value compares with the first one. */
 export type Standing = 'first' | 'repeated' | 'contradicted';
 
 const FIRST_SLOTS = 64;
 const FULLEST = 0.75;
 
 /**
- * Remembers a number, to seven digits, for each key, a non-negative safe integer. Open addressing over typed arrays, 16 to 32
- * bytes a key: a Map takes several times the memory and keeps the collector busy.
+ * Stores a number, to seven digits, for each key (a non-negative safe integer). Uses open addressing over typed arrays with 16 to
+ * 32 bytes a key; a Map needs several times the memory and slows garbage collection.
  */
 export class ValueTable {
   // 0 marks an empty slot, so keys are stored one higher.
@@ -14,7 +14,7 @@ export class ValueTable {
   #values = new Float32Array(FIRST_SLOTS);
   #count = 0;
 
-  /** Keeps the value of a new key; an earlier one stays. */
+  /** Stores the value of a new key; the value of a known key is kept. */
   compare(key: number, value: number): Standing {
     const slot = slotOf(this.#keys, key + 1);
     if (this.#keys[slot] !== 0)
@@ -39,7 +39,7 @@ export class ValueTable {
   }
 }
 
-/** Where a key stands or would stand; the number of slots is a power of two. */
+/** The slot of a key, occupied or free. The number of slots is a power of two. */
 function slotOf(keys: Float64Array, key: number): number {
   const mask = keys.length - 1;
   const mixed = Math.imul(key / 2 ** 20, 0x9e3779b1) ^ Math.imul(key % 2 ** 20, 0x85ebca6b);

@@ -2,10 +2,10 @@ import type { Entry, ZipFile } from 'yauzl';
 import { type ArchiveLimits, checkReadable, isHidden, listFiles } from '../archive/zip-archive.ts';
 import { UnusableFile } from '../ingest/unusable-file.ts';
 
-/** Files of an archive that are never read. */
+/** Kinds of archive files that are never read. */
 export type UnreadKind = 'cda' | 'route' | 'other';
 
-/** The entries of an archive that may be read, and how many of each kind never are. */
+/** The readable entries of an archive, and the number of unread ones by kind. */
 export interface ArchiveEntries {
   readonly exports: readonly Entry[];
   readonly ecgs: readonly Entry[];
@@ -15,7 +15,7 @@ export interface ArchiveEntries {
 
 const MAX_EXPORTS = 20;
 
-/** Lists an archive. Throws UnusableFile as `listFiles` and `checkReadable` do. */
+/** Lists an archive. Throws the UnusableFile errors of `listFiles` and `checkReadable`. */
 export async function listEntries(archive: ZipFile, limits: ArchiveLimits): Promise<ArchiveEntries> {
   const [exports, ecgs, clinical]: [Entry[], Entry[], Entry[]] = [[], [], []];
   const unread = new Map<UnreadKind, number>();
@@ -32,7 +32,7 @@ export async function listEntries(archive: ZipFile, limits: ArchiveLimits): Prom
   return { exports, ecgs, clinical, unread };
 }
 
-/** The phone names the XML in its language (`export.xml`, `exportar.xml`, …); it stands in the only folder, or in none. */
+/** The phone names the XML in its language (`export.xml`, `exportar.xml`, …), in the only folder or at the top level. */
 function kindOf(name: string): UnreadKind | 'export' | 'ecg' | 'clinical' {
   const path = name.toLowerCase();
   if (isHidden(path)) return 'other';

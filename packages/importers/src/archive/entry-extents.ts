@@ -1,14 +1,14 @@
 import type { Entry } from 'yauzl';
 import { UnusableFile } from '../ingest/unusable-file.ts';
 
-/** Bytes of a local file header without name and extra field (APPNOTE 4.3.7). */
+/** Size of a local file header without name and extra field (APPNOTE 4.3.7). */
 const LOCAL_HEADER_BYTES = 30;
 
 /**
- * Which bytes of an archive its entries take. Entries that share bytes make an archive grow with the square of its size when it
- * is unpacked; no packing program writes them. An extent here lacks the name and the extra field of the local header, whose
- * lengths the central directory does not tell, so it is a little short. Still the packed sizes of all entries together are at most
- * the size of the archive, and a limit on growth relates to bytes that are there.
+ * Records which bytes of an archive its entries occupy. If entries share bytes, the unpacked size can grow quadratically; no
+ * packing program creates such archives. An extent omits the name and extra field of the local header, whose lengths are not in the
+ * central directory, so it is slightly too short. Even so, the packed sizes of all entries sum to at most the archive size, so that
+ * the limit on growth refers to existing bytes.
  */
 export class EntryExtents {
   readonly #extents: { readonly start: number; readonly end: number }[] = [];
@@ -17,7 +17,7 @@ export class EntryExtents {
     this.#extents.push({ start, end: start + LOCAL_HEADER_BYTES + compressedSize });
   }
 
-  /** Throws UnusableFile when two entries share bytes, or one ends behind the archive. */
+  /** Throws UnusableFile if two entries share bytes, or one ends after the end of the archive. */
   check(archiveBytes: number): void {
     let end = 0;
     for (const extent of this.#extents.toSorted((one, other) => one.start - other.start)) {

@@ -4,13 +4,13 @@ import type { Entry, ZipFile } from 'yauzl';
 import { UnusableFile } from '../ingest/unusable-file.ts';
 import { damaged } from './zip-archive.ts';
 
-// The reader's own inflater hands out 16 KB at a time, which costs more than inflating.
+// The reader's own inflater yields 16 KB at a time, which costs more than inflating.
 const CHUNK_BYTES = 64 * 1024;
 const STORED = 0;
 
 /**
- * The content of an entry. Throws UnusableFile as soon as more comes out than the archive says, and at the end when it is less
- * or the checksum differs. Whoever stops reading early gets no such check.
+ * The content of an entry. Throws UnusableFile as soon as it exceeds the stated size, and at the end if it is shorter or the
+ * checksum differs. A caller that stops early gets no such check.
  */
 export async function* readEntry(archive: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   let [bytes, checksum] = [0, 0];
@@ -34,6 +34,6 @@ async function openContent(archive: ZipFile, entry: Entry): Promise<AsyncIterabl
   const packed = await archive.openReadStreamPromise(entry, { decodeFileData: false });
   if (entry.compressionMethod === STORED) return packed;
   const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
-  // Errors of either reach whoever reads the second.
+  // Errors of both streams reach the reader of the second.
   return pipeline(packed, inflate, () => undefined);
 }

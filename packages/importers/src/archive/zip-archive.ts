@@ -3,19 +3,19 @@ import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { UnusableFile } from '../ingest/unusable-file.ts';
 import { EntryExtents } from './entry-extents.ts';
 
-/** What an archive may hold; an Apple Health export has some thousand routes and a few gigabytes. */
+/** Limits of an archive. An Apple Health export has some thousand routes and a few gigabytes. */
 export interface ArchiveLimits {
   readonly entries: number;
-  /** UTF-8 bytes of the name of one entry, path included. */
+  /** Length of an entry's name in UTF-8 bytes, including its path. */
   readonly nameBytes: number;
-  /** Unpacked bytes of all entries that are read. */
+  /** Unpacked size of all entries that are read. */
   readonly totalBytes: number;
   /**
-   * How many times larger than packed the entries that are read may be, each of them and all together. It applies above
-   * `smallBytes`. Real exports reach 40.
+   * Maximum ratio of unpacked to packed size, for each entry that is read and for all together. Applies above `smallBytes`. Real
+   * exports reach 40.
    */
   readonly ratio: number;
-  /** Unpacked bytes. Importing so much takes about a second, whatever it is. */
+  /** Unpacked bytes. Importing this amount takes about a second with any content. */
   readonly smallBytes: number;
 }
 
@@ -30,7 +30,7 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
 const FILE_TYPE = 0o170000;
 const SYMBOLIC_LINK = 0o120000;
 
-/** Opens an archive; the caller closes it. Throws UnusableFile when it is none or is damaged. */
+/** Opens an archive, which the caller closes. Throws UnusableFile if it is not an archive or is damaged. */
 export async function openArchive(path: string): Promise<ZipFile> {
   try {
     return await openPromise(path, { autoClose: false, lazyEntries: true });
@@ -40,9 +40,9 @@ export async function openArchive(path: string): Promise<ZipFile> {
 }
 
 /**
- * The files of an archive by its central directory, without folders. Throws UnusableFile for what only a hostile archive has:
- * too many entries, names that are too long or lead out of it, symbolic links, entries that share bytes; and for what cannot be
- * read. Shared bytes are found at the end of the list.
+ * The files in the central directory of an archive, without folders. Throws UnusableFile for unreadable archives and for features
+ * of hostile ones: too many entries, names that are too long or escape the archive, symbolic links, entries that share bytes.
+ * Shared bytes are detected at the end of the list.
  */
 export async function* listFiles(archive: ZipFile, limits: ArchiveLimits): AsyncGenerator<Entry> {
   if (archive.entryCount > limits.entries) {
@@ -63,7 +63,7 @@ export async function* listFiles(archive: ZipFile, limits: ArchiveLimits): Async
   }
 }
 
-/** Throws UnusableFile unless these files can be read: each name once, not encrypted, sizes within the limits. */
+/** Throws UnusableFile unless these files are readable: unique names, no encryption, sizes within the limits. */
 export function checkReadable(entries: readonly Entry[], limits: ArchiveLimits): void {
   const names = new Set(entries.map(({ fileName }) => fileName));
   if (names.size < entries.length) throw new UnusableFile('The zip archive holds a file twice');
@@ -71,7 +71,7 @@ export function checkReadable(entries: readonly Entry[], limits: ArchiveLimits):
   checkTotal(entries, limits);
 }
 
-/** Whether a file only lies in the archive by the way: hidden, or written by the Finder. */
+/** Whether a file is irrelevant: hidden, or written by the macOS Finder. */
 export function isHidden(name: string): boolean {
   return /(^|\/)\.|^__macosx\//i.test(name);
 }
@@ -83,7 +83,7 @@ function checkLink({ externalFileAttributes }: Entry): void {
 }
 
 function checkName({ fileName, fileNameLength }: Entry, { nameBytes }: ArchiveLimits): void {
-  // An extra field may replace the name by one of another length.
+  // An extra field may replace the name by a longer one.
   if (Math.max(fileNameLength, Buffer.byteLength(fileName)) > nameBytes) {
     throw new UnusableFile(
       `The zip archive holds a name longer than ${nameBytes.toLocaleString('en')} bytes`,
@@ -125,7 +125,7 @@ function checkGrowth(
   }
 }
 
-/** The reader's messages may quote the archive; only what they are about is passed on. */
+/** The reader's messages may quote the archive, so only their topic is passed on. */
 export function damaged(error: unknown): unknown {
   if (!isNativeError(error) || ('code' in error && !isZlibCode(error.code))) return error;
   const { message } = error;

@@ -10,15 +10,15 @@ import { createRecordParser } from './records.ts';
 
 const DELIMITERS = [',', ';', '\t'];
 
-/** What the header says that the file holds. */
+/** The content of a file, according to its header. */
 interface Content {
-  /** Takes the fields of one line. Throws Refused. */
+  /** Processes the fields of one line. Throws Refused. */
   readonly take: (fields: readonly string[], line: number, sink: ImportSink) => void;
-  /** Then lines before the position to go on from count too. */
+  /** If so, lines before the resume position are read too. */
   readonly mayHoldProfile: boolean;
 }
 
-/** Files with a header of ours: readings, or records of the other resources (docs/importing.md, "CSV"). */
+/** Imports files with one of our headers: readings, or records of the other resources (docs/importing.md, "CSV"). */
 export const csvImporter: Importer = {
   format: 'csv',
   takesSeveral: false,
@@ -50,7 +50,7 @@ function toSource(path: string, source: ByteSource, header: Header, content: Con
   };
 }
 
-/** Which of the two headers it is. Throws UnusableFile when it is neither. */
+/** Determines which of the two headers the file has. Throws UnusableFile if it has neither. */
 function chooseContent(header: Header): Content {
   const names = header.names.map(normalise);
   if (names.includes('record')) {

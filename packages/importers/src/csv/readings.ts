@@ -13,10 +13,10 @@ const REQUIRED: readonly ReadingColumn[] = ['type', 'start', 'value'];
 const SOURCE = 'csv';
 const LABEL_LENGTH = 40;
 
-/** Turns the fields of one record into a reading. Throws Refused. */
+/** Converts the fields of one line to a reading. Throws Refused. */
 export type ReadingParser = (fields: readonly string[]) => ImportedReading;
 
-/** Throws UnusableFile when a column is missing that no reading can do without. */
+/** Throws UnusableFile if a required column is missing. */
 export function createReadingParser(columns: Columns<ReadingColumn>, delimiter: string): ReadingParser {
   for (const name of REQUIRED) {
     if (!columns.has(name)) throw new UnusableFile(`The header lacks the column ${name}`);

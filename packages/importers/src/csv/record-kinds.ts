@@ -2,7 +2,7 @@ import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import type { ImportedRecord } from '../ingest/imported-item.ts';
 import { parseZonedTime } from './values.ts';
 
-/** The columns of a file with records: the members of the public interface. Each kind has its own, the others stay empty. */
+/** The columns of a file with records, named as in the public interface. Each kind uses some of them; the others stay empty. */
 export const RECORD_COLUMNS = [
   'record',
   'key',
@@ -41,22 +41,22 @@ export type RecordColumn = (typeof RECORD_COLUMNS)[number];
 
 type Content = ImportedRecord['record'];
 
-/** The fields of one record. Both throw Refused for a text that is too long or no time. */
+/** The fields of one record. Both methods throw Refused for a text that is too long or an invalid time. */
 export interface Fields {
   text(name: RecordColumn): string;
-  /** Absent when empty. */
+  /** Absent if the field is empty. */
   time<Name extends RecordColumn>(name: Name): { [Key in Name]?: Timestamp };
 }
 
 export interface RecordKind {
-  /** Its own columns, besides those that every record has. */
+  /** The columns of this kind, besides those of every record. */
   readonly columns: readonly RecordColumn[];
   readonly build: (fields: Fields) => Content;
 }
 
 const STANDING_FACT: readonly RecordColumn[] = ['name', 'severity', 'sinceDate'];
 
-/** The kinds by their names in the column `record`. */
+/** The kinds by their name in the column `record`. */
 export const RECORD_KINDS: { readonly [name: string]: RecordKind } = {
   symptom: {
     columns: ['description', 'severity', 'timestamp'],

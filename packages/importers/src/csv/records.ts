@@ -6,7 +6,7 @@ import { type Columns, normalise } from '../tables/header.ts';
 import { RECORD_KINDS, type RecordColumn } from './record-kinds.ts';
 import { parseText, parseTime } from './values.ts';
 
-/** What one record of the file becomes. */
+/** The result of one record of the file. */
 export type RecordOutcome =
   | { readonly kind: 'record'; readonly record: ImportedRecord }
   | { readonly kind: 'profile'; readonly facts: ImportedProfile };
@@ -17,10 +17,10 @@ const COMMON: readonly RecordColumn[] = ['record', 'key', 'source'];
 
 const SOURCE = 'csv';
 const NAME_LENGTH = 200;
-/** The longest text that the rpc takes. */
+/** Maximum text length of the rpc. */
 const TEXT_LENGTH = 4_000;
 
-/** Turns the fields of one record into what is stored of it. Throws Refused. */
+/** Converts the fields of one record. Throws Refused. */
 export type RecordParser = (fields: readonly string[]) => RecordOutcome;
 
 export function createRecordParser(columns: Columns<RecordColumn>): RecordParser {
@@ -43,7 +43,7 @@ export function createRecordParser(columns: Columns<RecordColumn>): RecordParser
   };
 }
 
-/** Throws Refused for a text in a column of another kind: it would get lost. */
+/** Throws Refused for a text in a column of another kind, which would be lost. */
 function checkColumns(
   name: string,
   own: readonly RecordColumn[],
@@ -56,7 +56,7 @@ function checkColumns(
   }
 }
 
-/** Checked here, because the rpc takes a profile as a whole or not at all. */
+/** Checked here, because the rpc accepts a profile only as a whole. */
 const PROFILE_CHECKS: { readonly [Name in (typeof PROFILE_COLUMNS)[number]]: (text: string) => boolean } = {
   name: (text) => text.length <= NAME_LENGTH && text.isWellFormed() && !/\p{Cc}/u.test(text),
   gender: (text) => GENDERS.some((known) => known === text),

@@ -2,13 +2,13 @@ import { Refused } from '../ingest/refused.ts';
 
 const TIME =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)? ?(Z|[+-]\d\d:?\d\d)?)?$/i;
-/** Date, time of day, seconds and below, offset. */
+/** Date, time of day, seconds and fraction, offset. */
 const ZONED = /^(.{10})[T ](.{5})(?::(\d\d)(?:\.(\d{1,9}))?)? ?(Z|[+-]\d\d):?(\d\d)?$/i;
 const MINUTE_MS = 60_000;
 
 /**
- * The Unix milliseconds of an RFC 3339 time; a space in place of the `T`, missing seconds and a date alone (midnight UTC) are
- * understood. Throws Refused for anything else, and for a time of day without an offset: nobody can say when that was.
+ * Parses an RFC 3339 time to Unix milliseconds. Also accepts a space instead of the `T`, missing seconds, and a date alone
+ * (midnight UTC). Throws Refused for anything else, including a time of day without an offset, which is ambiguous.
  */
 export function parseTime(field: string, text: string): number {
   const match = TIME.exec(text);
@@ -25,7 +25,7 @@ export function parseTime(field: string, text: string): number {
   return local - offsetMinutes(field, zone) * MINUTE_MS;
 }
 
-/** Days of a month, 0 when there is no such month; years before 1000 are no years of a health record. */
+/** Number of days in a month, 0 for an invalid month. Years before 1000 are invalid in a health record. */
 function daysIn(year: number, month: number): number {
   if (year < 1000 || month < 1 || month > 12) return 0;
   return new Date(Date.UTC(year, month, 0)).getUTCDate();
@@ -38,7 +38,7 @@ function offsetMinutes(field: string, zone = 'Z'): number {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
 }
 
-/** The same as RFC 3339 in the offset it was written in. Throws Refused like parseTime, and for a date alone. */
+/** Formats the time as RFC 3339 with its original offset. Throws Refused like parseTime, and for a date alone. */
 export function parseZonedTime(field: string, text: string): string {
   parseTime(field, text);
   const [, date, minutes, seconds = '00', fraction = '', hours = '', rest] = ZONED.exec(text) ?? [];
@@ -52,8 +52,8 @@ const COMMA_NUMBER = /^[+-]?\d+,\d+$/;
 const THOUSANDS = /^[+-]?\d{1,3},\d{3}$/;
 
 /**
- * A decimal number. A comma is the decimal mark where it cannot separate fields, as spreadsheets of half the world write it;
- * not with exactly three digits behind it, which may mean thousands. Throws Refused.
+ * Parses a decimal number. A comma is a decimal mark if it cannot be the delimiter, as in many spreadsheets, but not with exactly
+ * three digits after it, which may mean thousands. Throws Refused.
  */
 export function parseNumber(field: string, text: string, delimiter: string): number {
   if (delimiter !== ',' && COMMA_NUMBER.test(text)) {
@@ -65,7 +65,7 @@ export function parseNumber(field: string, text: string, delimiter: string): num
   return value;
 }
 
-/** A text of at most so many UTF-16 units. Throws Refused: what the rpc would refuse anyway is not worth holding. */
+/** A text of at most `maxLength` UTF-16 units. Throws Refused for a longer one, which the rpc would refuse anyway. */
 export function parseText(field: string, text: string, maxLength: number): string {
   if (text.length > maxLength) throw new Refused(`${field} is longer than ${maxLength} characters`);
   return text;

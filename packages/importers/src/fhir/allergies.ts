@@ -9,8 +9,8 @@ import { severityOfWord, worstSeverity } from './severities.ts';
 const NO_ALLERGY = ['716186003', '409137002', '429625007', '428607008'];
 
 /**
- * An AllergyIntolerance becomes an allergy, as severe as its worst reaction was. Criticality is not a severity: it says what
- * may happen, not what did.
+ * Converts an AllergyIntolerance to an allergy with the severity of its worst reaction. Criticality is not severity: it describes
+ * what may happen, not what did.
  */
 export function mapAllergy(context: MappingContext): readonly Outcome[] {
   const { resource } = context;

@@ -8,7 +8,7 @@ import type { References } from './references.ts';
 const NOT_TAKING_PLACE: ReadonlySet<string> = new Set(['cancelled', 'noshow']);
 const TITLE_LENGTH = 200;
 
-/** An Appointment becomes an appointment, in the offset it was made in, unless it does not take place. */
+/** Converts an Appointment, keeping its offset, unless it does not take place. */
 export function mapAppointment(context: MappingContext): readonly Outcome[] {
   const { resource, references } = context;
   if (NOT_TAKING_PLACE.has(textAt(resource, 'status')))
@@ -33,7 +33,7 @@ function titleOf(resource: JsonObject): string {
   return shorten(title || 'Appointment', TITLE_LENGTH);
 }
 
-/** The place among the participants; people are left out. */
+/** The location among the participants; people are omitted. */
 function locationOf(resource: JsonObject, references: References): string {
   const places = listAt(resource, 'participant')
     .map((participant) => at(participant, 'actor'))

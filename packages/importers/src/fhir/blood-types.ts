@@ -11,7 +11,7 @@ const GROUP = /(?:^|\b(?:group|type)\s+)(AB|A|B|O)(?=$|[\s+,(-])/i;
 const POSITIVE = /\+|\bpos(?:itive)?\b/i;
 const NEGATIVE = /-|−|\bneg(?:ative)?\b/i;
 
-/** What an observation says of the blood type; null when it says nothing, or nothing that can be understood. */
+/** The part of a blood type that an observation states; null if there is none that can be parsed. */
 export function findBloodFacts(codes: readonly string[], observation: JsonObject): BloodFacts | null {
   const statesGroup = codes.some((code) => GROUP_CODES.has(code));
   if (!statesGroup && !codes.includes(RHESUS_CODE)) return null;
@@ -28,7 +28,7 @@ function findRhesus(text: string): '+' | '-' | undefined {
   return positive ? '+' : '-';
 }
 
-/** The blood type that all statements add up to: null when one part is unknown, or when they contradict each other. */
+/** Combines all statements to a blood type; null if a part is unknown or statements contradict each other. */
 export function findBloodType(facts: readonly BloodFacts[]): BloodType | null {
   const groups = new Set(facts.flatMap(({ group }) => group ?? []));
   const factors = new Set(facts.flatMap(({ rhesus }) => rhesus ?? []));

@@ -11,29 +11,29 @@ export interface BundleEntry {
   /** Byte after the entry. */
   readonly end: number;
   readonly fullUrl: string;
-  /** Null when the entry cannot be used; `problem` then says why. */
+  /** Null if the entry cannot be used; `problem` then gives the reason. */
   readonly resource: JsonObject | null;
   readonly problem: string;
 }
 
 export interface BundleReaderOptions {
-  /** Called after each piece of the file. */
+  /** Called after each chunk of the file. */
   readonly onBytes?: (bytesRead: number) => void;
-  /** Bytes that are read at a time. */
+  /** Size of a chunk. */
   readonly chunkBytes?: number;
-  /** Bytes; a larger entry is refused, and the rest is read on. */
+  /** Maximum size of an entry. A larger one is refused and the rest is read. */
   readonly maxEntryBytes?: number;
 }
 
 const CHUNK_BYTES = 256 * 1024;
 const MAX_ENTRY_BYTES = 8 * 1024 * 1024;
-// The tokenizer holds one string at a time, whatever it belongs to.
+// The tokenizer holds one string at a time.
 const MAX_TOKEN_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads the entries of an R4 bundle one after the other: memory depends on the largest entry, not on the file. Throws
- * UnusableFile, with the byte offset where there is one, when the file cannot be read, is not JSON, is no bundle, or ends
- * too early; the entries before that point have been handed out by then.
+ * Reads the entries of an R4 bundle one after the other. Memory depends on the largest entry, not on the file. Throws UnusableFile,
+ * with the byte offset if known, if the file is unreadable, not JSON, not a bundle, or truncated; the entries before that point
+ * have been yielded by then.
  */
 export async function* readBundle(
   path: string,
@@ -54,7 +54,7 @@ export async function* readBundle(
 }
 
 class BundleParser {
-  /** Bytes seen so far. */
+  /** Number of bytes read so far. */
   bytes = 0;
   readonly #tokenizer = new Tokenizer({ stringBufferSize: 64 * 1024 });
   readonly #assembler: JsonAssembler;

@@ -9,8 +9,8 @@ import { ResourceImport } from './resource-import.ts';
 const NAME_LENGTH = 100;
 
 /**
- * Opens an R4 bundle. The file is read twice: first as a whole, to see that it is complete, whom it is about and what its
- * resources call each other; then again to map and send them. So nothing is written of a file that is broken.
+ * Opens an R4 bundle. The file is read twice: first to check that it is complete and to learn its patient and references, then to
+ * map and send its entries. Nothing of a damaged file is stored.
  */
 export async function openBundle(
   file: string,
@@ -32,7 +32,7 @@ function toSource(file: string, size: number, references: References, patient: s
     size,
     describe: (index) => `entry[${index}]`,
     async read(sink, from) {
-      // What the bundle states twice counts once: its first statement.
+      // If the bundle repeats a statement, the first one counts.
       const resources = new ResourceImport({ references, patient, statements: new FirstStatements() });
       const earlier = withoutItems(sink);
       for await (const entry of readBundle(file)) {

@@ -4,8 +4,8 @@ import type { References } from './references.ts';
 const MAX_LISTED = 5;
 
 /**
- * The patient whose data is imported; null when the input names none. Throws UnusableFile when that is not clear. `input` is
- * what the message calls it, such as `bundle`.
+ * The patient whose data is imported; null if the input names none. Throws UnusableFile if that is ambiguous. `input` names the
+ * input in the message, such as `bundle`.
  */
 export function choosePatient(references: References, wanted: string | null, input: string): string | null {
   const patients = references.patients();

@@ -1,12 +1,12 @@
 import { at, isObject, listAt, numberAt, shorten, textAt } from './json-values.ts';
 
-/** Code systems by the names they go by in R4 files. */
+/** Code systems, by the identifiers used in R4 files. */
 export const LOINC = ['http://loinc.org', 'urn:oid:2.16.840.1.113883.6.1'] as const;
 export const SNOMED = ['http://snomed.info/sct', 'urn:oid:2.16.840.1.113883.6.96'] as const;
 
 const CONCEPT_LENGTH = 200;
 
-/** What a CodeableConcept says in words: its text, else the display of a coding, else a code; at most 200 characters. */
+/** A CodeableConcept as text: its text, else the display of a coding, else a code; at most 200 characters. */
 export function conceptText(concept: unknown): string {
   const texts = [textAt(concept, 'text')];
   for (const coding of listAt(concept, 'coding')) texts.push(textAt(coding, 'display'));
@@ -14,7 +14,7 @@ export function conceptText(concept: unknown): string {
   return shorten(texts.find((text) => text !== '') ?? '', CONCEPT_LENGTH);
 }
 
-/** The words of several CodeableConcepts, each once. */
+/** The texts of several CodeableConcepts, without duplicates. */
 export function conceptTexts(concepts: readonly unknown[]): string[] {
   return [...new Set(concepts.map(conceptText).filter((text) => text !== ''))];
 }
@@ -26,37 +26,37 @@ export function codesOf(concept: unknown, systems: readonly string[]): string[] 
     .map((coding) => textAt(coding, 'code'));
 }
 
-/** Whether a status concept holds one of the codes, in whatever system: status codes are bound by R4 itself. */
+/** Whether a status concept has one of the codes in any system: R4 itself fixes the status codes. */
 export function hasCode(concept: unknown, codes: readonly string[]): boolean {
   return listAt(concept, 'coding').some((coding) => codes.includes(textAt(coding, 'code')));
 }
 
-/** A number as a person writes it: whole numbers as they are, others to four digits but never without a decimal. */
+/** Formats a number for people: integers unchanged, others with four significant digits. */
 export function numberText(value: number): string {
   if (Number.isInteger(value)) return String(value);
   const wholeDigits = Math.trunc(Math.abs(value)).toFixed(0).length;
   return String(Number(value.toPrecision(Math.min(100, Math.max(4, wholeDigits + 1)))));
 }
 
-/** A Quantity in words, such as `5.9 %` or `<10 mg/dL`; empty without a number. */
+/** A Quantity as text, such as `5.9 %` or `<10 mg/dL`; empty without a number. */
 export function quantityText(quantity: unknown): string {
   const value = numberAt(quantity, 'value');
   if (value === null) return '';
   const comparator = textAt(quantity, 'comparator');
   const unit = textAt(quantity, 'unit') || textAt(quantity, 'code');
-  // A unit of braces alone, such as {score}, is UCUM's way to say that there is none.
+  // In UCUM a unit that consists only of braces, such as {score}, means that there is no unit.
   const shown = /^\{[^{}]*\}$/.test(unit) || unit === '1' ? '' : unit;
   return `${comparator}${numberText(value)}${shown === '' ? '' : ` ${shown}`}`;
 }
 
-/** A Range in words, such as `1–2 tablets`. */
+/** A Range as text, such as `1–2 tablets`. */
 export function rangeText(range: unknown): string {
   const [low, high] = [numberAt(range, 'low', 'value'), quantityText(at(range, 'high'))];
   if (low === null) return high === '' ? '' : `up to ${high}`;
   return high === '' ? `from ${quantityText(at(range, 'low'))}` : `${numberText(low)}–${high}`;
 }
 
-/** A value[x] of an Observation or of one of its components, in words; empty when there is none. */
+/** The value[x] of an Observation or component as text; empty if there is none. */
 export function valueText(holder: unknown): string {
   if (!isObject(holder)) return '';
   const integer = numberAt(holder, 'valueInteger');

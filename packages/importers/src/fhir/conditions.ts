@@ -8,7 +8,7 @@ import { severityOfConcept } from './severities.ts';
 // SNOMED: no current problems or disability.
 const NO_PROBLEM = ['160245001'];
 
-/** A Condition becomes a condition, unless it was refuted or entered in error. */
+/** Converts a Condition, unless it was refuted or entered in error. */
 export function mapCondition(context: MappingContext): readonly Outcome[] {
   const { resource } = context;
   const code = at(resource, 'code');
@@ -26,14 +26,14 @@ export function mapCondition(context: MappingContext): readonly Outcome[] {
   return [toRecord(context, 'condition', { case: 'condition', value })];
 }
 
-/** Throws Refused for a statement that turned out wrong. */
+/** Throws Refused for a refuted or erroneous statement. */
 export function checkVerification(resource: JsonObject): void {
   const status = at(resource, 'verificationStatus');
   if (hasCode(status, ['entered-in-error'])) throw new Refused('entered in error');
   if (hasCode(status, ['refuted'])) throw new Refused('refuted');
 }
 
-/** The onset as far as it is known, else the day it was first recorded: since then at the latest. Empty when unknown. */
+/** The onset with its known precision, else the day of recording; empty if unknown. */
 export function sinceDateOf(resource: JsonObject): string {
   const text =
     textAt(resource, 'onsetDateTime') ||

@@ -1,10 +1,10 @@
 import { Refused } from '../ingest/refused.ts';
 
-/** How much of a FHIR dateTime is known. */
+/** The precision of a FHIR dateTime. */
 export type Precision = 'year' | 'month' | 'day' | 'instant';
 
 export interface FhirTime {
-  /** Start of what is known; dates count from midnight UTC. */
+  /** Start of the known period; dates start at midnight UTC. */
   readonly at: Date;
   readonly precision: Precision;
 }
@@ -13,8 +13,8 @@ const DATE_TIME =
   /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(Z|[+-]\d{2}:\d{2})?)?)?)?$/;
 
 /**
- * Reads a FHIR date, dateTime or instant (R4, datatypes). Throws Refused for anything else, for days that no calendar has,
- * and for a time of day without an offset: nobody can say when that was.
+ * Parses a FHIR date, dateTime or instant (R4, datatypes). Throws Refused for anything else, including dates that do not exist and
+ * times of day without an offset, which are ambiguous.
  */
 export function parseFhirTime(text: string): FhirTime {
   const match = DATE_TIME.exec(text);
@@ -39,20 +39,20 @@ function checkCalendar(date: string): void {
   }
 }
 
-/** The moment of a measurement: an instant, or midnight UTC of a date. Throws Refused when only month or year is known. */
+/** The time of a measurement: an instant, or midnight UTC of a date. Throws Refused if only month or year is known. */
 export function parseMoment(text: string): Date {
   const { at, precision } = parseFhirTime(text);
   if (precision === 'year' || precision === 'month') throw new Refused('date is too coarse for a reading');
   return at;
 }
 
-/** The date part as it was written (`2019`, `2019-05`, `2019-05-04`), for `sinceDate`. Throws Refused as parseFhirTime. */
+/** The date part as written (`2019`, `2019-05`, `2019-05-04`), for `sinceDate`. Throws Refused like parseFhirTime. */
 export function parsePartialDate(text: string): string {
   parseFhirTime(text);
   return text.slice(0, 10);
 }
 
-/** An instant with its offset, as RFC 3339 in milliseconds at most. Throws Refused unless it is a full instant. */
+/** An instant with its offset, as RFC 3339 with at most milliseconds. Throws Refused unless it is a complete instant. */
 export function parseZonedInstant(text: string): string {
   const { precision } = parseFhirTime(text);
   if (precision !== 'instant') throw new Refused('start is not an instant');

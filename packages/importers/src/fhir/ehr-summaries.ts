@@ -8,12 +8,12 @@ import { type MappingContext, type Outcome, toRecord } from './outcome.ts';
 /** Contract section 6: text of at most 500 characters, no raw FHIR. */
 const SUMMARY_LENGTH = 500;
 
-/** Whether resources of a type become EHR records: those that hold clinical facts and have no resource of their own. */
+/** Whether resources of a type become EHR records, i.e. have clinical content and no resource type of their own in our API. */
 export function hasEhrSummary(resourceType: string): boolean {
   return Object.hasOwn(SUMMARIES, resourceType);
 }
 
-/** A resource as an EHR record: what it is in words, and when it happened. Throws Refused when either is missing. */
+/** Converts a resource to an EHR record: a summary and a time. Throws Refused if either is missing. */
 export function mapEhrRecord(context: MappingContext): readonly Outcome[] {
   const { resource, resourceType } = context;
   const rule = SUMMARIES[resourceType];
@@ -24,7 +24,7 @@ export function mapEhrRecord(context: MappingContext): readonly Outcome[] {
   return [toRecord(context, `ehr-record ${resourceType}`, { case: 'ehrRecord', value })];
 }
 
-/** The first date that the type knows and the resource has; a bare year counts from its first day. */
+/** The first available date according to the rule; a year alone means its first day. */
 function momentOf(resource: JsonObject, { dates }: SummaryRule): Date {
   const found = dates.map((path) => textAt(resource, ...path.split('.'))).find((text) => text !== '');
   if (found === undefined) throw new Refused('date is missing');

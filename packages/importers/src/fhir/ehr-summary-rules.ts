@@ -2,14 +2,14 @@ import { conceptText, conceptTexts, numberText, quantityText, valueText } from '
 import { at, type JsonObject, listAt, numberAt, textAt } from './json-values.ts';
 import type { References } from './references.ts';
 
-/** How a resource type is told in words. Names of people never are: practitioners and relatives are left out. */
+/** How to summarise a resource type. Names of people are never included: practitioners and relatives are omitted. */
 export interface SummaryRule {
   readonly describe: (resource: JsonObject, references: References) => string;
-  /** Members that say when it happened, the best first; dots lead inward. */
+  /** Members with the date, the best first; dots separate nested members. */
   readonly dates: readonly string[];
 }
 
-/** Main text with details behind it; empty when there is no main text. */
+/** The main text followed by details; empty without a main text. */
 function sentence(main: string, ...details: readonly string[]): string {
   if (main === '') return '';
   return [main, ...details.filter((detail) => detail !== '')].join('; ');
@@ -27,7 +27,7 @@ function reasonOf(resource: JsonObject, references: References): string {
   return labelled('reason', [...conceptTexts(listAt(resource, 'reasonCode')), ...named]);
 }
 
-/** The type says it all with its code, and maybe a reason. */
+/** Rule for a type that is described by its code and optionally a reason. */
 function coded(member: string, ...dates: readonly string[]): SummaryRule {
   return {
     describe: (resource, references) =>
@@ -164,7 +164,7 @@ function supplyText(resource: JsonObject): string {
 
 const OCCURRENCE = ['occurrenceDateTime', 'occurrencePeriod.start', 'authoredOn'];
 
-/** The R4 resource types that hold clinical facts and have no resource of their own here. */
+/** The R4 resource types with clinical content that have no resource type of their own in our API. */
 export const SUMMARIES: { readonly [resourceType: string]: SummaryRule } = {
   Observation: {
     describe: describeObservation,

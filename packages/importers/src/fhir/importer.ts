@@ -6,10 +6,10 @@ import { openBundle } from './bundle.ts';
 import { openNdjson } from './ndjson.ts';
 
 const NDJSON = /\.ndjson$/i;
-// The number of a file and of its line are one integer (LINES_OF_A_FILE), which is exact up to 8,192 files.
+// File number and line number share one integer (LINES_OF_A_FILE), which is exact up to 8,192 files.
 const MAX_FILES = 8_000;
 
-/** FHIR R4: a bundle (JSON), or the files of a bulk data export (NDJSON), also as the directory they lie in. */
+/** Imports FHIR R4: a bundle (JSON), or files of a bulk data export (NDJSON) or their directory. */
 export const fhirImporter: Importer = {
   format: 'fhir',
   takesSeveral: true,
@@ -29,7 +29,7 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** In the order of their names, so that a second run meets them in the same order. */
+/** Sorted by name, so that a second run has the same order. */
 function filesIn(directory: string): string[] {
   const names = readdirSync(directory).filter((name) => NDJSON.test(name));
   if (names.length === 0) throw new UnusableFile('The directory has no .ndjson files');

@@ -1,31 +1,31 @@
 import { type ParsedTokenInfo, TokenType } from '@streamparser/json';
 import { UnusableFile } from '../ingest/unusable-file.ts';
 
-/** What the assembler tells about the file while it reads. */
+/** Events that the assembler reports while reading. */
 export interface AssemblerEvents {
-  /** A member of the top-level object that is a string, number, boolean or null, such as `resourceType`. */
+  /** A scalar member of the top-level object, such as `resourceType`. */
   readonly onProperty: (name: string, value: unknown) => void;
-  /** One element of the collected list, with the byte of its last token; without its value when it is too large. */
+  /** One element of the collected list, with the byte position of its last token; without a value if it is too large. */
   readonly onElement: (value: unknown, tooLarge: boolean, offset: number) => void;
 }
 
 export interface AssemblerOptions extends AssemblerEvents {
-  /** Name of the top-level list whose elements are wanted one by one. */
+  /** Name of the top-level list whose elements are reported. */
   readonly list: string;
-  /** Bytes of file text; a larger element is read over, not held. */
+  /** Bytes of file text. Larger elements are skipped without holding them. */
   readonly maxElementBytes: number;
 }
 
 interface Frame {
   readonly isObject: boolean;
-  /** Null while the content is read over. */
+  /** Null while the content is skipped. */
   target: Record<string, unknown> | unknown[] | null;
   key: string;
 }
 
 type Expectation = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
-// FHIR resources nest about 20 deep; whoever nests deeper means to exhaust the stack.
+// FHIR resources nest about 20 levels deep. Deeper nesting is an attempt to exhaust the stack.
 const MAX_DEPTH = 100;
 const LIST_DEPTH = 2;
 
@@ -33,8 +33,8 @@ const OPENING: ReadonlySet<TokenType> = new Set([TokenType.LEFT_BRACE, TokenType
 const CLOSING: ReadonlySet<TokenType> = new Set([TokenType.RIGHT_BRACE, TokenType.RIGHT_BRACKET]);
 
 /**
- * Builds JSON values from tokens, but holds only one element of one top-level list at a time: everything else is checked
- * for its grammar and let go. Throws UnusableFile with the byte offset at the first token that JSON does not allow.
+ * Assembles JSON values from tokens, holding only one element of one top-level list at a time. Everything else is only checked for
+ * correct grammar. Throws UnusableFile with the byte offset of the first unexpected token.
  */
 export class JsonAssembler {
   readonly #options: AssemblerOptions;
@@ -109,7 +109,7 @@ export class JsonAssembler {
     this.#complete(frame.target, offset);
   }
 
-  /** A value is finished: it goes into its container, or to the listener. */
+  /** Completes a value: adds it to its container or reports it. */
   #complete(value: unknown, offset: number): void {
     const parent = this.#stack.at(-1);
     this.#expect = parent === undefined ? 'nothing' : 'comma-or-end';
@@ -137,7 +137,7 @@ function emptyContainer(isObject: boolean): Record<string, unknown> | unknown[] 
 function put(parent: Frame, value: unknown): void {
   if (parent.target === null) return;
   if (Array.isArray(parent.target)) parent.target.push(value);
-  // An own member of this name would be harmless, an assignment replaces the prototype.
+  // Assigning this name would replace the prototype.
   else if (parent.key !== '__proto__') parent.target[parent.key] = value;
 }
 

@@ -61,7 +61,7 @@ const ADMINISTRATIVE = [
   'Task',
 ];
 
-/** Why resources of a type are left out on purpose; keyed by type. */
+/** Why some resource types are skipped on purpose, by type. */
 export const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ...FINANCIAL.map((type) => [type, 'financial'] as const),
   ...SUPPORTING.map((type) => [type, 'only serves other resources'] as const),

@@ -7,7 +7,7 @@ import { patternOf, timingText } from './timings.ts';
 const TEXT_LENGTH = 200;
 const NEVER_TAKEN: ReadonlySet<string> = new Set(['cancelled', 'draft', 'not-taken']);
 
-/** A MedicationRequest or MedicationStatement becomes a medication, also one that has been stopped since. */
+/** Converts a MedicationRequest or MedicationStatement, including stopped ones. */
 export function mapMedication(context: MappingContext): readonly Outcome[] {
   const { resource, references } = context;
   if (NEVER_TAKEN.has(textAt(resource, 'status'))) throw new Refused('was cancelled before it was taken');
@@ -34,7 +34,7 @@ interface Dosing {
   readonly pattern: string;
 }
 
-/** The first instruction in words; a later one of another rhythm makes the pattern OTHER. */
+/** The first instruction as text. If a later one has a different rhythm, the pattern is OTHER. */
 function dosingOf(instructions: readonly unknown[]): Dosing {
   const [first] = instructions;
   if (first === undefined) return { dosage: '', frequency: '', pattern: '' };
@@ -44,7 +44,7 @@ function dosingOf(instructions: readonly unknown[]): Dosing {
   const patterns = new Set(instructions.map(patternOf));
   return {
     dosage: shorten(dose || words, TEXT_LENGTH),
-    // What the words say beyond the dose is the rhythm, when nothing else tells it.
+    // Without a structured rhythm, the text apart from the dose is used as the frequency.
     frequency: shorten(frequency || (dose === '' ? '' : words), TEXT_LENGTH),
     pattern: patterns.size === 1 ? patternOf(first) : 'OTHER',
   };

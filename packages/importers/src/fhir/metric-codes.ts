@@ -1,7 +1,7 @@
 import type { MetricName } from '@phds/catalog/metrics';
 
-// The column "accepted on FHIR import" of metrics.md. 9279-1 is `Respiratory` here: the same quantity measured by a
-// device would be `Respiratory Rate`, and a clinical record does not come from one.
+// The column "accepted on FHIR import" of metrics.md. 9279-1 maps to `Respiratory`: `Respiratory Rate` is measured by a device, but
+// a clinical record is not.
 const CODES: { readonly [Name in MetricName]?: readonly string[] } = {
   'Heart Rate': ['8867-4'],
   'Resting HR': ['40443-4'],
@@ -25,10 +25,10 @@ const CODES: { readonly [Name in MetricName]?: readonly string[] } = {
   'Body Fat': ['41982-0'],
 };
 
-/** Which metric type a LOINC code measures in a clinical record; each code belongs to one. */
+/** The metric type that a LOINC code measures in a clinical record. Each code belongs to one type. */
 export const METRIC_OF_LOINC: ReadonlyMap<string, MetricName> = new Map(
   Object.entries(CODES).flatMap(([name, codes]) => codes.map((code) => [code, name as MetricName] as const)),
 );
 
-/** Panels whose components are readings that share timestamp and source. */
+/** Panels whose components are readings with a common time and source. */
 export const READING_PANELS: ReadonlySet<string> = new Set(['85354-9', '55284-4']);

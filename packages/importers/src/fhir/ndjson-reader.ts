@@ -7,16 +7,16 @@ import { parseResource } from './resource-text.ts';
 export interface ResourceLine {
   /** From 1. */
   readonly number: number;
-  /** Position of the first byte after it. */
+  /** Position after the line. */
   readonly end: number;
-  /** Null when the line holds none; `problem` then says why, and is empty for an empty line. */
+  /** Null if the line has no usable resource; `problem` then gives the reason, and is empty for an empty line. */
   readonly resource: JsonObject | null;
   readonly problem: string;
 }
 
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
-/** Reads the resources of an NDJSON file, several lines at a time, but never more than one large one. */
+/** Reads the resources of an NDJSON file in groups of lines; a large line comes alone. */
 export async function* readNdjson(source: ByteSource): AsyncGenerator<Iterable<ResourceLine>> {
   for await (const lines of readLines(source, { maxLineBytes: MAX_LINE_BYTES }))
     yield lines.values().map(toResource);

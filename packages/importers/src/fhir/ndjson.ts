@@ -6,13 +6,13 @@ import { type ResourceLine, readNdjson } from './ndjson-reader.ts';
 import { References } from './references.ts';
 import { ResourceImport } from './resource-import.ts';
 
-/** A line of one of several files as one number: the lines of a file are fewer than this. */
+/** Encodes file and line in one number; every file has fewer lines than this. */
 const LINES_OF_A_FILE = 2 ** 40;
 
 /**
- * Opens the files of a bulk data export, one resource a line. They are read twice: first to learn whom they are about and what
- * their resources call each other, also across files; then again to map and send them. A line that is broken is refused and
- * the rest goes on. Of two statements about the same thing the last one stays: there may be too many to remember them all.
+ * Opens the files of a bulk data export, one resource a line. They are read twice: first to learn patients and references, also
+ * across files, then to map and send them. A broken line is refused and the rest is imported. Of repeated statements the last one
+ * counts, because there may be too many to remember.
  */
 export async function openNdjson(
   paths: readonly string[],
@@ -29,7 +29,7 @@ export async function openNdjson(
   return toSource(paths, sources, references, choosePatient(references, patient, 'export'));
 }
 
-/** Rejects with UnusableFile when no line of the file is a resource: then it is something else. */
+/** Rejects with UnusableFile if no line of the file is a resource. */
 async function learn(
   source: ByteSource,
   references: References,
@@ -44,7 +44,7 @@ async function learn(
       onBytes(end);
     }
   }
-  // A server may export a file of a type of which there is nothing.
+  // A server may export an empty file for a type without resources.
   if (!hasResource && !isEmpty) throw new UnusableFile(`No line of ${source.name} is a FHIR resource`);
 }
 
@@ -72,7 +72,7 @@ function toSource(
   };
 }
 
-/** The lines of all files, with positions as if the files were one. */
+/** The lines of all files, with positions as in one concatenated file. */
 async function* readAll(sources: readonly ByteSource[]) {
   let start = 0;
   for (const [index, source] of sources.entries()) {

@@ -15,8 +15,8 @@ interface Interval {
 }
 
 /**
- * Observations with a code of metrics.md become readings; a panel becomes one reading per component. Every other
- * observation (laboratory, survey, …) becomes an EHR record; one that states a blood group informs the profile too.
+ * Maps an Observation. One with a code of metrics.md becomes a reading; a panel becomes one reading for each component. Any other
+ * (laboratory, survey, …) becomes an EHR record; one with a blood group also updates the profile.
  */
 export function mapObservation(context: MappingContext): readonly Outcome[] {
   const { resource } = context;
@@ -32,7 +32,7 @@ export function mapObservation(context: MappingContext): readonly Outcome[] {
 function mapPanel(panel: JsonObject): readonly Outcome[] {
   const interval = parseInterval(panel);
   const outcomes = listAt(panel, 'component').flatMap((component) => mapComponent(component, interval));
-  // A panel may only group observations that stand in the bundle themselves.
+  // A panel may only group observations that are in the bundle separately.
   if (outcomes.length > 0) return outcomes;
   if (listAt(panel, 'hasMember').length > 0)
     return [{ kind: 'left-out', reason: 'only groups other observations' }];
@@ -64,14 +64,14 @@ function toReading(holder: JsonObject, type: MetricName, { start, end }: Interva
   const value = numberAt(quantity, 'value');
   if (value === null) throw new Refused('value is not a quantity');
   if (textAt(quantity, 'comparator') !== '') throw new Refused('value is only a bound, such as <5');
-  // The code is UCUM; the unit is for people and often spelled freely.
+  // The code is UCUM; the unit is a display text with free spelling.
   const unit = textAt(quantity, 'code') || textAt(quantity, 'unit');
   if (unit === '') throw new Refused('value has no unit');
   if (type === 'HRV' && isRmssd(holder)) throw new Refused('HRV is RMSSD, not SDNN');
   return { kind: 'reading', reading: { type, start, end, value, unit, source: EHR_SOURCE } };
 }
 
-/** RMSSD and SDNN are different quantities that go by the same name; only SDNN has the code. */
+/** RMSSD and SDNN are different quantities with the same name; the code means SDNN. */
 function isRmssd(holder: JsonObject): boolean {
   return /rmssd/i.test(`${conceptText(at(holder, 'code'))} ${conceptText(at(holder, 'method'))}`);
 }

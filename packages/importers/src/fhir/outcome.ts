@@ -4,20 +4,20 @@ import type { ImportedReading, ImportedRecord } from '../ingest/imported-item.ts
 import type { JsonObject } from './json-values.ts';
 import { idOf, type References } from './references.ts';
 
-/** What is known of the patient and goes into the profile; absent is unknown. */
+/** Facts about the patient for the profile; absent if unknown. */
 export interface ProfileFacts {
   readonly name?: string;
   readonly gender?: string;
   readonly dateOfBirth?: string;
 }
 
-/** Part of a blood type that one observation states. */
+/** The part of a blood type that one observation states. */
 export interface BloodFacts {
   readonly group?: string;
   readonly rhesus?: '+' | '-';
 }
 
-/** What becomes of one resource. */
+/** The result of mapping one resource. */
 export type Outcome =
   | { readonly kind: 'reading'; readonly reading: ImportedReading }
   | { readonly kind: 'record'; readonly record: ImportedRecord }
@@ -26,7 +26,7 @@ export type Outcome =
   | { readonly kind: 'left-out'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** A resource with what surrounds it in the bundle. */
+/** A resource with its context in the bundle. */
 export interface MappingContext {
   readonly resource: JsonObject;
   readonly resourceType: string;
@@ -34,15 +34,15 @@ export interface MappingContext {
   readonly references: References;
 }
 
-/** Turns a resource into what is stored of it. Throws Refused with the reason when that is nothing. */
+/** Maps a resource. Throws Refused with the reason if nothing can be stored. */
 export type Mapper = (context: MappingContext) => readonly Outcome[];
 
-/** All data of a bundle comes from this source (contract section 6). */
+/** The source of all data of a bundle (contract section 6). */
 export const EHR_SOURCE = 'ehr';
 
 type RecordContent = NonNullable<MessageInitShape<typeof RecordSchema>['record']>;
 
-/** A record whose natural key is the resource's own id, so that a second import meets the first. */
+/** A record with the resource's id as natural key, so that a second import finds the first one's records. */
 export function toRecord(context: MappingContext, label: string, content: RecordContent): Outcome {
   const { fullUrl, resource } = context;
   const key = idOf(fullUrl, resource);

@@ -7,7 +7,7 @@ import type { MappingContext, Outcome, ProfileFacts } from './outcome.ts';
 const NAME_LENGTH = 200;
 const USES = ['official', 'usual', '', 'temp', 'anonymous'];
 
-/** A Patient tells name, gender and date of birth of the profile; whatever is not clear stays as it was. */
+/** Maps a Patient to name, gender and date of birth of the profile. Unclear fields remain unchanged. */
 export function mapPatient({ resource }: MappingContext): readonly Outcome[] {
   const [name, gender, birth] = [nameOf(resource), textAt(resource, 'gender'), textAt(resource, 'birthDate')];
   const outcomes: Outcome[] = [];
@@ -21,7 +21,7 @@ export function mapPatient({ resource }: MappingContext): readonly Outcome[] {
   return [{ kind: 'profile', facts }, ...outcomes];
 }
 
-/** The current name, as given as a whole or put together; never a former one. */
+/** The current name, from its text or its parts. Former names are ignored. */
 function nameOf(patient: JsonObject): string {
   const names = listAt(patient, 'name').filter((name) => textAt(name, 'period', 'end') === '');
   const [best] = names

@@ -1,7 +1,7 @@
 import { conceptText } from './concepts.ts';
 import { at, type JsonObject, listAt, textAt } from './json-values.ts';
 
-/** Types whose name other resources borrow: the medicine of a request, the reason, the place. */
+/** Types that other resources refer to by name: the medication of a request, the reason, the location. */
 const NAMED: { readonly [resourceType: string]: (resource: JsonObject) => string } = {
   Medication: (resource) => conceptText(at(resource, 'code')),
   Condition: (resource) => conceptText(at(resource, 'code')),
@@ -9,20 +9,20 @@ const NAMED: { readonly [resourceType: string]: (resource: JsonObject) => string
   Procedure: (resource) => conceptText(at(resource, 'code')),
   Location: (resource) => textAt(resource, 'name'),
 };
-// Observations and procedures are too many to keep the names of; as a reason they mostly carry a display.
+// There are too many observations and procedures to store their names; references to them as a reason usually have a display text.
 const INDEXED: ReadonlySet<string> = new Set(['Medication', 'Condition', 'Location']);
 
-// A bundle of hundreds of MB holds some ten thousand; the bounds are for exports of whole hospitals, and for files made to
-// exhaust memory.
+// A bundle of hundreds of MB has some ten thousand. The limit allows exports of whole hospitals but not files made to exhaust
+// memory.
 const MAX_NAMES = 200_000;
 const MAX_PATIENTS = 200_000;
 
-/** A reference as R4 writes it: relative or absolute URL, with or without a version. */
+/** A reference in R4: relative or absolute URL, optionally with a version. */
 const TYPED = /([A-Z][A-Za-z]{1,63})\/([A-Za-z0-9.-]{1,64})(?:\/_history\/[^/]+)?$/;
 
 /**
- * What the resources of a bundle call each other. Filled in a first pass over the file, because a reference may point
- * forward. Holds names and ids only.
+ * The names and ids by which the resources of a bundle refer to each other. Filled in a first pass, because references may point
+ * forward.
  */
 export class References {
   readonly #names = new Map<string, string>();
@@ -30,7 +30,7 @@ export class References {
   readonly #patients = new Set<string>();
   readonly #subjects = new Set<string>();
 
-  /** Takes notice of one resource of the bundle. */
+  /** Adds one resource of the bundle. */
   add(fullUrl: string, resource: JsonObject): void {
     const id = idOf(fullUrl, resource);
     const type = textAt(resource, 'resourceType');
@@ -47,7 +47,7 @@ export class References {
     if (fullUrl !== '' && fullUrl !== id && this.#idOfUrl.size < MAX_NAMES) this.#idOfUrl.set(fullUrl, id);
   }
 
-  /** One spelling for every way to refer to the same resource: `Type/id` where that can be told. */
+  /** The canonical form of a reference: `Type/id` if it can be determined. */
   canonical(reference: string): string {
     const known = this.#idOfUrl.get(reference);
     if (known !== undefined) return known;
@@ -55,13 +55,13 @@ export class References {
     return type === undefined ? reference : `${type}/${id}`;
   }
 
-  /** The patients that the bundle is about: its Patient resources, else those that its resources refer to. */
+  /** The patients of the bundle: its Patient resources, else those that its resources refer to. */
   patients(): string[] {
     if (this.#patients.size > 0) return [...this.#patients];
     return [...new Set([...this.#subjects].map((subject) => this.canonical(subject)))];
   }
 
-  /** The name behind a Reference: of a contained resource, of one in the bundle, else its display; empty if none. */
+  /** The name of a referenced resource, contained or in the bundle, else the reference's display; empty if there is none. */
   nameOf(reference: unknown, owner: JsonObject): string {
     const target = textAt(reference, 'reference');
     if (target.startsWith('#')) return containedName(owner, target.slice(1)) || textAt(reference, 'display');
@@ -69,13 +69,13 @@ export class References {
   }
 }
 
-/** What the bundle calls a resource: `Type/id`, else its fullUrl; empty when it has neither. */
+/** The id of a resource in the bundle: `Type/id`, else its fullUrl; empty if it has neither. */
 export function idOf(fullUrl: string, resource: JsonObject): string {
   const [type, id] = [textAt(resource, 'resourceType'), textAt(resource, 'id')];
   return id === '' ? fullUrl : `${type}/${id}`;
 }
 
-/** The references by which a resource says whom it is about; groups, devices and places are no patients. */
+/** The references of a resource to its patient. Groups, devices and locations are excluded. */
 export function subjectsOf(resource: JsonObject): string[] {
   const actors = listAt(resource, 'participant').map((participant) => at(participant, 'actor'));
   const isAppointment = textAt(resource, 'resourceType') === 'Appointment';

@@ -9,20 +9,20 @@ import { mapResource, typeOf } from './resources.ts';
 
 export interface ResourceImportOptions {
   readonly references: References;
-  /** Whom the import is about; null: the input names nobody. */
+  /** The imported patient; null if the input names none. */
   readonly patient: string | null;
-  /** Given where a second statement of the same thing is a mistake; else the last one stays. */
+  /** Given if a second statement is a mistake; otherwise the last statement counts. */
   readonly statements?: FirstStatements;
 }
 
-/** A resource and where it stands. */
+/** A resource with its position. */
 export interface PlacedResource {
   readonly resource: JsonObject;
   readonly fullUrl: string;
   readonly origin: Origin;
 }
 
-/** Maps resources one after the other and hands what becomes of them to a sink. */
+/** Maps resources one after the other and passes the results to a sink. */
 export class ResourceImport {
   readonly #options: ResourceImportOptions;
   readonly #blood: BloodFacts[] = [];
@@ -38,7 +38,7 @@ export class ResourceImport {
     }
   }
 
-  /** Tells what only all observations together say. */
+  /** Passes on the result that depends on all observations together. */
   finish(sink: ImportSink): void {
     const bloodType = findBloodType(this.#blood);
     if (bloodType !== null) sink.profile({ bloodType });

@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, textAt } from './json-values.ts';
 
-// FHIR resources nest about 20 deep; whoever nests deeper means to exhaust the stack.
+// FHIR resources nest about 20 levels deep. Deeper nesting is an attempt to exhaust the stack.
 const MAX_DEPTH = 100;
 
-/** Reads the JSON of one resource, or says what is wrong with it, such as `is not valid JSON`. */
+/** Parses one resource, or returns the problem, such as `is not valid JSON`. */
 export function parseResource(text: string): JsonObject | string {
   if (isTooDeep(text)) return `nests deeper than ${MAX_DEPTH} levels`;
   const value = parseJson(text);
@@ -23,7 +23,7 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** Looked at before parsing, because building what is too deep is what costs. */
+/** Checked before parsing, because building deep structures is the expensive part. */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
@@ -36,7 +36,7 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/** Where the string ends that begins at `start`. */
+/** The end of the string that starts at `start`. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let escapes = 0;

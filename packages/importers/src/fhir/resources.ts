@@ -11,8 +11,8 @@ import type { Mapper, MappingContext, Outcome } from './outcome.ts';
 import { mapPatient } from './patients.ts';
 import { idOf, type References, subjectsOf } from './references.ts';
 
-// Types that have a resource of their own (interface.md 2.2). They are stored there and nowhere else: a partner with
-// `read:ehr` alone does not get medications by way of the EHR list.
+// Types with a resource of their own in our API (interface.md 2.2). They are stored only there: a partner with `read:ehr` must not
+// get medications through the EHR list.
 const MAPPERS: ReadonlyMap<string, Mapper> = new Map([
   ['Observation', mapObservation],
   ['Condition', mapCondition],
@@ -31,7 +31,7 @@ const VOID: ReadonlyMap<string, string> = new Map([
 ]);
 const STATUS_MEMBERS = ['status', 'lifecycleStatus', 'docStatus'];
 
-/** A resource of the bundle, and the patient that the import is about (null: the bundle names nobody). */
+/** A resource of the bundle with the imported patient (null if the bundle names none). */
 export interface ResourceToMap {
   readonly resource: JsonObject;
   readonly fullUrl: string;
@@ -39,13 +39,13 @@ export interface ResourceToMap {
   readonly patient: string | null;
 }
 
-/** The type of a resource, or `unknown` for something that is no type name. */
+/** The type of a resource, or `unknown` for an invalid type name. */
 export function typeOf(resource: JsonObject): string {
   const type = textAt(resource, 'resourceType');
   return /^[A-Z][A-Za-z]{1,63}$/.test(type) ? type : 'unknown';
 }
 
-/** What becomes of a resource; a reason when that is nothing. */
+/** Maps a resource; a string result is the reason why nothing is stored. */
 export function mapResource({ resource, fullUrl, references, patient }: ResourceToMap): readonly Outcome[] {
   const context = { resource, resourceType: typeOf(resource), fullUrl, references };
   const leftOut = LEFT_OUT.get(context.resourceType);

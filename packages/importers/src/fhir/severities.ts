@@ -7,7 +7,7 @@ const SNOMED_SEVERITIES: ReadonlyMap<string, Severity> = new Map([
   ['24484000', 'severe'],
 ]);
 
-/** The severity that a CodeableConcept states, by its SNOMED code, else by its word; empty when unknown. */
+/** The severity stated by a CodeableConcept, by SNOMED code or else by word; empty if unknown. */
 export function severityOfConcept(concept: unknown): Severity | '' {
   for (const code of codesOf(concept, SNOMED)) {
     const severity = SNOMED_SEVERITIES.get(code);
@@ -16,12 +16,12 @@ export function severityOfConcept(concept: unknown): Severity | '' {
   return severityOfWord(conceptText(concept));
 }
 
-/** The severity that a word names; empty for any other word. */
+/** The severity named by a word; empty for other words. */
 export function severityOfWord(word: string): Severity | '' {
   return SEVERITIES.find((severity) => severity === word.trim().toLowerCase()) ?? '';
 }
 
-/** The worst of several; empty when none is known. */
+/** The worst of several severities; empty if none is known. */
 export function worstSeverity(severities: readonly (Severity | '')[]): Severity | '' {
   return SEVERITIES.findLast((severity) => severities.includes(severity)) ?? '';
 }

@@ -2,11 +2,11 @@ import { MEDICATION_PATTERNS, type MedicationPattern } from '@phds/catalog/wire-
 import { conceptText } from './concepts.ts';
 import { at, isObject, type JsonObject, listAt, numberAt, textAt } from './json-values.ts';
 
-/** How often a rhythm comes round. */
+/** The frequency of a rhythm. */
 interface Rhythm {
   readonly times: number;
   readonly period: number;
-  /** UCUM, as in FHIR: s, min, h, d, wk, mo, a. */
+  /** UCUM unit, as in FHIR: s, min, h, d, wk, mo, a. */
   readonly unit: string;
 }
 
@@ -23,14 +23,14 @@ const EVERY_HOURS: ReadonlyMap<number, MedicationPattern> = new Map([
   [48, 'QOD'],
   [168, 'WK'],
 ]);
-// FHIR R4 EventTiming; the abbreviations mean every morning, every afternoon, at bedtime.
+// FHIR R4 EventTiming: every morning, every afternoon, at bedtime.
 const MOMENTS: ReadonlyMap<string, MedicationPattern> = new Map([
   ['MORN', 'AM'],
   ['AFT', 'PM'],
   ['HS', 'BED'],
 ]);
 
-/** The pattern of a Dosage (FHIR timing abbreviation, PRN, OTHER); empty when it names no rhythm at all. */
+/** The pattern of a Dosage (FHIR timing abbreviation, PRN, OTHER); empty if it has no rhythm. */
 export function patternOf(dosage: unknown): MedicationPattern | '' {
   if (isAsNeeded(dosage)) return 'PRN';
   const timing = at(dosage, 'timing');
@@ -103,7 +103,7 @@ const UNIT_WORDS: ReadonlyMap<string, string> = new Map([
   ['a', 'year'],
 ]);
 
-/** The rhythm of a Dosage in words, such as `2 times a day` or `every 6 hours as needed`; empty when it names none. */
+/** The rhythm of a Dosage as text, such as `2 times a day` or `every 6 hours as needed`; empty if it has none. */
 export function timingText(dosage: unknown): string {
   const repeat = at(dosage, 'timing', 'repeat');
   const rhythm = isObject(repeat) && saysHowOften(repeat) ? rhythmText(rhythmOf(repeat)) : '';

@@ -11,14 +11,14 @@ import type { Stretch, Stretches } from './stretch.ts';
 export interface BatcherOptions {
   readonly client: Client<typeof IngestionService>;
   readonly userId: string;
-  /** The import that everything is part of, once it was started; health-data refuses it when the person is erased meanwhile. */
+  /** The import that the batches belong to, once started. health-data refuses it if the person is erased in the meantime. */
   readonly importName?: ImportName;
   readonly stretches: Stretches;
-  /** Readings of a batch; the rpc takes 5,000 at most. */
+  /** Readings in a batch; at most 5,000. */
   readonly readingBatch?: number;
-  /** Records of a batch; the rpc takes 1,000 at most. */
+  /** Records in a batch; at most 1,000. */
   readonly recordBatch?: number;
-  /** Batches that may be under way at a time. */
+  /** Maximum number of concurrent batches. */
   readonly inFlight?: number;
   readonly sleep?: Sleep;
 }
@@ -27,7 +27,7 @@ interface AnyBatch extends Sendable {
   readonly type: string;
   readonly stretch: Stretch;
   readonly origins: Origin[];
-  /** Bytes of the items' texts. */
+  /** Size of the items' texts in bytes. */
   bytes: number;
 }
 
@@ -45,18 +45,18 @@ interface RecordBatch extends AnyBatch {
 
 type Batch = ReadingBatch | RecordBatch;
 
-// The rpc takes 5,000, at the same cost for each, but reads of others wait while health-data works through a batch.
+// The rpc accepts 5,000 at the same cost for each, but other requests wait while health-data processes a batch.
 const READING_BATCH = 2_000;
 const RECORD_BATCH = 1_000;
-// The rpc takes 4 MiB, numbers and times included.
+// The rpc accepts 4 MiB, including numbers and times.
 const TEXT_BYTES = 1024 * 1024;
 const TOO_LONG = 'has more than 1 MiB of text';
-// health-data stores one while it reads the next; a third hides the way in between.
+// health-data stores one while it reads the next; a third hides the network latency.
 const IN_FLIGHT = 3;
 
 /**
- * Sends readings and records in batches of one type (and source), so that the counts are known by type. Batches that could
- * hold the same natural key arrive in the order of the input; the others travel side by side.
+ * Sends readings and records in batches of one type (and source), so that counts are known by type. Batches that could contain the
+ * same natural key are sent in input order; others concurrently.
  */
 export class Batcher {
   readonly #options: BatcherOptions;
@@ -96,7 +96,7 @@ export class Batcher {
       this.#refuse(label, origin);
       return;
     }
-    // Kind and source are part of the natural key, the label need not be.
+    // Kind and source are part of the natural key; the label need not be.
     const orderKey = `${record.case}|${source}|${label}`;
     const batch = this.#withRoom(this.#records, orderKey, bytes) ?? this.#openRecords(orderKey, label);
     batch.items.push(item);
@@ -105,18 +105,18 @@ export class Batcher {
     if (batch.items.length >= this.#limits.records) this.#close(this.#records, batch);
   }
 
-  /** Sends what has been added, also where it does not fill a batch. */
+  /** Sends the added items, even if they do not fill a batch. */
   cut(): void {
     for (const batch of this.#readings.values()) this.#close(this.#readings, batch);
     for (const batch of this.#records.values()) this.#close(this.#records, batch);
   }
 
-  /** Resolves when there is room for more. Rejects when a batch could not be sent. */
+  /** Resolves when more items can be added. Rejects if a batch could not be sent. */
   ready(): Promise<void> {
     return this.#sender.started();
   }
 
-  /** Resolves when every batch that was closed has been answered. Rejects when one could not be sent. */
+  /** Resolves when every closed batch has been answered. Rejects if one could not be sent. */
   async done(): Promise<void> {
     await this.#sender.started();
     await this.#sender.done();
@@ -141,7 +141,7 @@ export class Batcher {
     return batch;
   }
 
-  /** The open batch of the orderKey, unless it has no room for so many bytes more: then it is closed. */
+  /** The open batch of the order key. If it has no room for `bytes` more, it is closed first. */
   #withRoom<Some extends Batch>(open: Map<string, Some>, orderKey: string, bytes: number): Some | undefined {
     const batch = open.get(orderKey);
     if (batch === undefined || batch.bytes + bytes <= TEXT_BYTES) return batch;
@@ -180,7 +180,7 @@ export class Batcher {
   }
 }
 
-/** Bytes of the texts in a value, however deep. */
+/** Size of all texts in a value, at any depth. */
 function countTextBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (typeof value !== 'object' || value === null) return 0;

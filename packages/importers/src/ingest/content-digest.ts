@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
-/** The content of files, in order, and the choices that decide what is taken from them. */
+/** The content of files, in order, and the options that affect what is imported. */
 export interface ContentToDigest {
   readonly files: readonly string[];
   readonly choices: Readonly<Record<string, string | null>>;
 }
 
-/** What was read of the files. */
+/** The result of reading the files. */
 export interface ContentDigest {
   /** SHA-256, lower-case hex. */
   readonly digest: string;
@@ -17,7 +17,7 @@ export interface ContentDigest {
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Names content by its digest: equal files with equal choices are the same import, wherever they lie. */
+/** Identifies content by its digest: equal files with equal options are the same import, wherever they are. */
 export async function digestContent({ files, choices }: ContentToDigest): Promise<ContentDigest> {
   const digests: string[] = [];
   let size = 0;

@@ -1,12 +1,12 @@
 import type { ImportedReading, ImportedRecord } from './imported-item.ts';
 import { toRecordKey } from './record-key.ts';
 
-/** Whether an item is the first of its natural key, or what it is compared with that. */
+/** Whether an item is the first with its natural key, or how it compares with the first. */
 export type Standing = 'first' | 'repeated' | 'contradicted';
 
 /**
- * Remembers every natural key of a file, for formats in which a second statement is a mistake rather than a correction.
- * It holds one text an item: not for files with millions of them.
+ * Remembers every natural key of a file, for formats in which a second statement is a mistake and not a correction. Stores one text
+ * for each item, so it is not suitable for files with millions of items.
  */
 export class FirstStatements {
   readonly #readings = new Map<string, string>();

@@ -10,27 +10,27 @@ export interface ImportLogOptions {
   readonly userId: string;
   readonly format: string;
   readonly content: ContentDigest;
-  /** From the start, even when an earlier run did not end. */
+  /** Starts from the beginning, even if an earlier run did not finish. */
   readonly again: boolean;
   readonly sleep?: Sleep;
 }
 
-/** Names an import of a user. */
+/** Identifies an import of a user. */
 export interface ImportName {
   readonly format: string;
-  /** SHA-256 of the content and the choices. */
+  /** SHA-256 of the content and the options. */
   readonly digest: string;
 }
 
-/** Where a run begins. */
+/** Where a run starts. */
 export interface Beginning {
-  /** Everything before it has been stored by an earlier run. */
+  /** Everything before it was stored by an earlier run. */
   readonly position: number;
-  /** What became of that; null at the start. */
+  /** The report about everything before it; null at the start. */
   readonly report: ReportData | null;
 }
 
-/** Keeps in health-data how far an import has come, for the run that may have to go on with it. */
+/** Stores the progress of an import in health-data, for a run that resumes it. */
 export class ImportLog {
   readonly beginning: Beginning;
   readonly #options: ImportLogOptions;
@@ -47,25 +47,25 @@ export class ImportLog {
     return { format, digest: content.digest };
   }
 
-  /** Begins the import, or goes on with it. Rejects with AppError. */
+  /** Starts or resumes the import. Rejects with AppError. */
   static async open(options: ImportLogOptions): Promise<ImportLog> {
     const { client, userId, format, again, sleep } = options;
     const { digest, size } = options.content;
     const request = { userId, format, digest, size: BigInt(size), again };
     const { run, position, report } = await retryWhenUnavailable(() => client.startImport(request), sleep);
     const data = parseReportData(report);
-    // Without a report of what stands before it, the position is of no use.
+    // The position is useless without a report about everything before it.
     const beginning =
       data === null ? { position: 0, report: null } : { position: Number(position), report: data };
     return new ImportLog(options, run, beginning);
   }
 
-  /** Notes that everything before the position is stored, and what became of it. Rejects with AppError. */
+  /** Records that everything before the position is stored, with its report. Rejects with AppError. */
   async note(position: number, report: ImportReport, state = ImportState.RUNNING): Promise<void> {
     await retryWhenUnavailable(() => this.#report(position, report, state), this.#options.sleep);
   }
 
-  /** Notes that the run has failed, as far as that is possible: the failure itself may be that nobody answers. */
+  /** Records that the run failed. Ignores errors: an unavailable service may be the reason for the failure. */
   async noteFailure(position: number, report: ImportReport): Promise<void> {
     await this.#report(position, report, ImportState.FAILED).catch(() => undefined);
   }

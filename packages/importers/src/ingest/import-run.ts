@@ -10,27 +10,27 @@ import { Stretches } from './stretch.ts';
 export interface ImportRunOptions extends Omit<BatcherOptions, 'stretches'> {
   readonly client: Client<typeof IngestionService>;
   readonly userId: string;
-  /** Where to go on, and what became of everything before; absent: at the start. */
+  /** Position to resume from, with the report up to there; absent to start at the beginning. */
   readonly position?: number;
   readonly report?: ReportData | null;
   readonly describe?: (origin: number) => string;
-  /** Told how far the input has been handed over. */
+  /** Called with the position up to which the input has been processed. */
   readonly onReached?: (position: number) => void;
-  /** Told that the low-water position has moved, and what became of everything before it. */
+  /** Called when the low-water position has moved, with the report about everything before it. */
   readonly onSettled?: (position: number, report: ImportReport) => Promise<void>;
-  /** A stretch ends after so many items or milliseconds, whatever comes first; see Stretch. */
+  /** A stretch ends after this many items or milliseconds; see Stretch. */
   readonly stretchItems?: number;
   readonly stretchMs?: number;
   readonly sleep?: Sleep;
-  /** Milliseconds of a clock that only goes forward. */
+  /** Monotonic clock in milliseconds. */
   readonly now?: () => number;
 }
 
-// After an interruption at most about this much is sent a second time.
+// Approximate maximum that is sent again after an interruption.
 const STRETCH_ITEMS = 50_000;
 const STRETCH_MS = 2_000;
 
-/** One run of an import: takes the items, sends them, and knows what has become of them up to where. */
+/** One run of an import: receives the items, sends them, and knows up to which position they are stored. */
 export class ImportRun implements ImportSink {
   readonly #options: ImportRunOptions &
     Required<Pick<ImportRunOptions, 'stretchItems' | 'stretchMs' | 'now'>>;
@@ -54,22 +54,22 @@ export class ImportRun implements ImportSink {
     this.#stretchBegan = this.#options.now();
   }
 
-  /** The low-water position: everything before it has been stored, and `settled` says what became of it. */
+  /** The low-water position: everything before it is stored, and `settled` reports on it. */
   get position(): number {
     return this.#stretches.position;
   }
 
-  /** What became of everything before `position`. */
+  /** The report about everything before `position`. */
   get settled(): ImportReport {
     return this.#stretches.report;
   }
 
-  /** What became of all that is known so far. */
+  /** The report about everything known so far. */
   total(): ImportReport {
     return this.#stretches.total();
   }
 
-  /** Tells health-data where the person seems to live. */
+  /** Sends the person's presumed time zone to health-data. */
   async suggestTimeZone(defaultTimeZone: string): Promise<void> {
     await this.#putProfile({ defaultTimeZone });
   }
@@ -108,13 +108,13 @@ export class ImportRun implements ImportSink {
     await this.#tell();
   }
 
-  /** Sends what has been handed over and waits until it has been stored. Rejects when health-data does not take it. */
+  /** Sends all received items and waits until they are stored. Rejects if health-data does not accept them. */
   async settle(): Promise<void> {
     this.#batcher.cut();
     await this.#batcher.done();
   }
 
-  /** Ends the input: sends what is left, then the profile. Afterwards the low-water position is behind everything. */
+  /** Ends the input: sends the remaining items, then the profile. Afterwards the low-water position is at the end. */
   async finish(): Promise<void> {
     await this.settle();
     const profile = this.#profile;

@@ -2,32 +2,32 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { MetricName } from '@phds/catalog/metrics';
 import type { ReadingSchema, RecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 
-/** A measurement that an importer found. */
+/** A measurement from an import. */
 export interface ImportedReading {
   readonly type: MetricName;
   /** Unix milliseconds. */
   readonly start: number;
-  /** Unix milliseconds; the start for a moment. */
+  /** Unix milliseconds; equal to the start for an instant. */
   readonly end: number;
   /** Null only for an ECG without a heart rate. */
   readonly value: number | null;
-  /** UCUM or a spelling of real files; health-data converts it. */
+  /** UCUM or a spelling used in real files; health-data converts it. */
   readonly unit: string;
-  /** Normalised label such as `apple-watch`; never a device owner's name. */
+  /** Normalised label such as `apple-watch`; never the name of a device's owner. */
   readonly source: string;
 }
 
-/** A record that an importer found, as the ingestion rpc takes it. */
+/** A record from an import, in the form of the ingestion rpc. */
 export interface ImportedRecord {
-  /** What the report counts it under, such as `condition` or `ehr-record Encounter`. */
+  /** The report's name for its kind, such as `condition` or `ehr-record Encounter`. */
   readonly label: string;
-  /** Stable within user, kind and source; empty lets the batcher derive one from the content. */
+  /** Stable within user, kind and source. If empty, the batcher derives a key from the content. */
   readonly key: string;
   readonly source: string;
   readonly record: NonNullable<MessageInitShape<typeof RecordSchema>['record']>;
 }
 
-/** What a file says about the person; absent is unknown and leaves the profile as it is. */
+/** Facts about the person. Absent fields are unknown and leave the profile unchanged. */
 export interface ImportedProfile {
   readonly name?: string;
   /** `male`, `female`, `other` or `unknown`. */
@@ -40,7 +40,7 @@ export interface ImportedProfile {
   readonly timeZone?: string;
 }
 
-/** Where an item stands: a number that the source can describe (cheap to keep for every item), or the text itself. */
+/** The position of an item: a number that the source can describe (cheap to store for every item), or the text itself. */
 export type Origin = number | string;
 
 export type ReadingInit = MessageInitShape<typeof ReadingSchema>;

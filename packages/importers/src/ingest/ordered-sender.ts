@@ -1,13 +1,13 @@
-/** Something to be sent, and what it must not overtake. */
+/** Something to send, with its ordering constraints. */
 export interface Sendable {
-  /** Items of different order keys never depend on each other. */
+  /** Items with different order keys are independent. */
   readonly orderKey: string;
-  /** Items with the same order key whose spans (both inclusive) overlap are sent in order; the others may run in parallel. */
+  /** Items with the same order key and overlapping spans (both ends inclusive) are sent in order; others may be sent concurrently. */
   readonly first: number;
   readonly last: number;
 }
 
-/** Sends items side by side, a few at a time, but never one beside an earlier one with the same order key whose span overlaps. */
+/** Sends items concurrently, up to a limit, but never together with an earlier item of the same order key whose span overlaps. */
 export class OrderedSender<Item extends Sendable> {
   readonly #send: (item: Item) => Promise<void>;
   readonly #inFlight: number;
@@ -15,7 +15,7 @@ export class OrderedSender<Item extends Sendable> {
   #waiting: Item[] = [];
   #failure: { readonly error: unknown } | undefined;
 
-  /** `inFlight` is how many may be under way at a time. */
+  /** `inFlight` is the maximum number of concurrent items. */
   constructor(inFlight: number, send: (item: Item) => Promise<void>) {
     this.#inFlight = inFlight;
     this.#send = send;
@@ -26,14 +26,14 @@ export class OrderedSender<Item extends Sendable> {
     this.#start();
   }
 
-  /** Resolves when everything is under way or done. Rejects with the first failure; nothing is sent after one. */
+  /** Resolves when every item has been started. Rejects with the first failure, after which nothing is sent. */
   async started(): Promise<void> {
     while (this.#waiting.length > 0 && this.#failure === undefined)
       await Promise.race(this.#running.values());
     this.#throwFailure();
   }
 
-  /** Resolves when everything is done. Rejects like `started`, after what was under way has ended. */
+  /** Resolves when every item is done. Rejects like `started`, after running items have ended. */
   async done(): Promise<void> {
     while (this.#running.size > 0) await Promise.race(this.#running.values());
     this.#throwFailure();

@@ -1,4 +1,4 @@
-/** Thrown for an item of a file that is not imported; the reason names no value, so that equal causes group. */
+/** Thrown for an item that is not imported. The reason contains no value, so that equal causes can be grouped. */
 export class Refused extends Error {
   constructor(reason: string) {
     super(reason);

@@ -15,7 +15,7 @@ const REPORT = z.object({
   leftOut: z.array(z.object({ reason: z.string(), types: z.record(z.string(), count) })),
 });
 
-/** Reads the report of an earlier run; null when it is none that this version wrote. */
+/** Parses the report of an earlier run; null if this version did not write it. */
 export function parseReportData(text: string): ReportData | null {
   try {
     return REPORT.parse(JSON.parse(text));

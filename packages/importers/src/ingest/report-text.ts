@@ -3,7 +3,7 @@ import type { ReportData, TypeCounts } from './report.ts';
 const HEADINGS = ['new', 'updated', 'unchanged'];
 const COLUMN = 11;
 
-/** The report for a person at a terminal. */
+/** Formats the report for a terminal. */
 export function reportText(report: ReportData): string {
   const width = Math.max(12, ...typesOf(report).map((type) => type.length + 2)) + 2;
   const total = report.stored;

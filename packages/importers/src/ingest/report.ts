@@ -1,24 +1,24 @@
 import type { Origin } from './imported-item.ts';
 
-/** What became of the items of one type. */
+/** The results of the items of one type. */
 export interface TypeCounts {
   inserted: number;
   updated: number;
   unchanged: number;
 }
 
-/** Items of one type that share a reason. */
+/** Items of one type with the same reason. */
 export interface RefusedGroup {
   readonly type: string;
   readonly reason: string;
   count: number;
-  /** Where the first of them stand in the file. */
+  /** The positions of the first ones in the file. */
   readonly examples: string[];
 }
 
 export interface LeftOutGroup {
   readonly reason: string;
-  /** How many of each type. */
+  /** Number of items by type. */
   readonly types: Record<string, number>;
 }
 
@@ -27,14 +27,14 @@ const TYPE_LENGTH = 80;
 const REASON_LENGTH = 200;
 const EXAMPLE_LENGTH = 120;
 
-// Types and reasons are ours, or checked names; the bounds are for files that make them up. What is beyond them is counted
-// as `other`, so the numbers still add up.
+// Types and reasons are ours or validated names. The limits protect against files that invent names; further ones are counted as
+// `other`, so that the sums are correct.
 const MAX_REFUSED_GROUPS = 100;
 const MAX_LEFT_OUT_TYPES = 300;
 const OTHER = 'other';
 const OTHER_KEY = JSON.stringify([OTHER, OTHER]);
 
-/** Counts what an import stored, refused and left out. */
+/** Counts what an import stored, refused and skipped. */
 export class ImportReport {
   readonly #readings = new Map<string, TypeCounts>();
   readonly #records = new Map<string, TypeCounts>();
@@ -44,12 +44,12 @@ export class ImportReport {
   #leftOutTypes = 0;
   #profile: readonly string[] = [];
 
-  /** `describe` is asked for the text of an origin that is a number; only for those that the report shows. */
+  /** `describe` converts a numeric origin to text; it is called only for origins that the report shows. */
   constructor(describe: (origin: number) => string = String) {
     this.#describe = describe;
   }
 
-  /** Adds what the service answered for a batch of one type. */
+  /** Adds the service's counts for a batch of one type. */
   addStored(kind: 'readings' | 'records', type: string, counts: TypeCounts): void {
     const types = kind === 'readings' ? this.#readings : this.#records;
     const sum = types.get(type) ?? { inserted: 0, updated: 0, unchanged: 0 };
@@ -59,7 +59,7 @@ export class ImportReport {
     types.set(type, sum);
   }
 
-  /** Counts an item that was not stored, with the reason and where it stands. */
+  /** Counts an item that was not stored, with its reason and position. */
   addRefused(type: string, reason: string, origin: Origin): void {
     const group = this.#refusedGroup(type, reason);
     group.count += 1;
@@ -68,7 +68,7 @@ export class ImportReport {
     group.examples.push(toPlainText(text, EXAMPLE_LENGTH));
   }
 
-  /** Counts items that are not imported on purpose. */
+  /** Counts items that were skipped on purpose. */
   addLeftOut(type: string, reason: string, count = 1): void {
     const known = this.#leftOut.get(reason);
     const counted = known?.get(type);
@@ -77,17 +77,17 @@ export class ImportReport {
     else this.#countLeftOut(toPlainText(type, TYPE_LENGTH), toPlainText(reason, REASON_LENGTH), count);
   }
 
-  /** Notes which fields of the profile were set. */
+  /** Records which profile fields were set. */
   setProfile(fields: readonly string[]): void {
     this.#profile = fields;
   }
 
-  /** Adds what another report counts. */
+  /** Adds the counts of another report. */
   add(other: ImportReport): void {
     this.addData(other.toData());
   }
 
-  /** Adds what a report counted that was turned into data. */
+  /** Adds the counts of a report that was converted to data. */
   addData({
     readings,
     records,
@@ -108,7 +108,7 @@ export class ImportReport {
     if (profile.length > 0) this.#profile = profile;
   }
 
-  /** The report as data. Types stand in alphabetical order, refusals by frequency. */
+  /** Converts the report to data. Types are sorted alphabetically, refusals by frequency. */
   toData() {
     const refused = [...this.#refused.values()].toSorted(byCount);
     const all = [...this.#readings.values(), ...this.#records.values()];
@@ -153,7 +153,7 @@ export class ImportReport {
 
 export type ReportData = ReturnType<ImportReport['toData']>;
 
-/** What a file says goes to terminals and into one bounded document: no control characters, not endless. */
+/** Removes control characters and limits the length, because texts of a file go to terminals and into a bounded document. */
 function toPlainText(text: string, maxLength: number): string {
   return text.slice(0, maxLength).replaceAll(/\p{Cc}/gu, ' ');
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { AppError } from '@phds/service-kit/errors';
 
-/** Resolves after so many milliseconds. */
+/** Resolves after this many milliseconds. */
 export type Sleep = (milliseconds: number) => Promise<unknown>;
 
 const MAX_ATTEMPTS = 8;
@@ -9,8 +9,8 @@ const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
 
 /**
- * Calls again while the service is unavailable, up to 8 times over about 15 seconds, so that a restart of it goes by
- * unnoticed. For idempotent calls only. Rejects with the last error, and at once with any other.
+ * Retries while the service is unavailable, up to 8 times over about 15 seconds, which covers a restart. For idempotent calls only.
+ * Rejects with the last error, and immediately with any other error.
  */
 export async function retryWhenUnavailable<Result>(
   call: () => Promise<Result>,

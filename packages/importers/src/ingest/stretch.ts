@@ -1,16 +1,16 @@
 import { ImportReport } from './report.ts';
 
 /**
- * A stretch of the input between two positions, and what became of its items. Batches never reach over the end of a
- * stretch, so once all of them have been answered its report is about exactly this part of the input.
+ * A part of the input between two positions, with the results of its items. Batches do not cross the end of a stretch, so once all
+ * of them are answered, its report covers exactly this part.
  */
 export class Stretch {
   readonly report: ImportReport;
-  /** Items that were handed over, stored or not. */
+  /** Number of received items, stored or not. */
   items = 0;
-  /** Batches that have not been answered. */
+  /** Number of unanswered batches. */
   outstanding = 0;
-  /** Position at which the stretch ends; null while it goes on. */
+  /** Position at which the stretch ends; null while it is open. */
   end: number | null = null;
 
   constructor(describe: (origin: number) => string) {
@@ -18,9 +18,9 @@ export class Stretch {
   }
 }
 
-/** The stretches of an import in order, and the low-water position: everything before it has been stored. */
+/** The stretches of an import in order, with the low-water position: everything before it is stored. */
 export class Stretches {
-  /** What became of the input before `position`. */
+  /** The report about the input before `position`. */
   readonly report: ImportReport;
   readonly #describe: (origin: number) => string;
   readonly #open: Stretch[];
@@ -37,7 +37,7 @@ export class Stretches {
     return this.#position;
   }
 
-  /** The stretch that items belong to now. */
+  /** The stretch to which new items belong. */
   get current(): Stretch {
     return this.#open.at(-1) as Stretch;
   }
@@ -49,7 +49,7 @@ export class Stretches {
     this.settle();
   }
 
-  /** Moves the position over every leading stretch that has ended and has been stored. */
+  /** Moves the position past all leading stretches that have ended and are stored. */
   settle(): void {
     for (let first = this.#open[0]; first !== undefined; first = this.#open[0]) {
       if (first.end === null || first.outstanding > 0) return;
@@ -59,7 +59,7 @@ export class Stretches {
     }
   }
 
-  /** What became of all items so far, those behind the position included. */
+  /** The report about all items so far, including those after the position. */
   total(): ImportReport {
     const total = new ImportReport(this.#describe);
     for (const report of [this.report, ...this.#open.map((stretch) => stretch.report)]) total.add(report);

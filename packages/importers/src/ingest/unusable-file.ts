@@ -1,6 +1,6 @@
-/** Thrown when a file cannot be imported at all; the message is meant for the person who ran the command. */
+/** Thrown when a file cannot be imported at all. The message is for the person who ran the command. */
 export class UnusableFile extends Error {
-  /** Position in the file, in bytes from 0; null when the whole file is meant. */
+  /** Byte position in the file, from 0; null for the whole file. */
   readonly offset: number | null;
 
   constructor(message: string, offset: number | null = null) {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../fhir/json-values.ts';
 import type { Cells } from './tables.ts';
 
-/** A row of patients.txt. Addresses, telephone numbers, race and gestation are not looked at. */
+/** Converts a row of patients.txt. Addresses, telephone numbers, race and gestation are ignored. */
 export function toPatient(cells: Cells<'patients'>): JsonObject {
   const name = { given: [cells('fname'), cells('initial')], family: cells('lname') };
   return {
@@ -13,7 +13,7 @@ export function toPatient(cells: Cells<'patients'>): JsonObject {
   };
 }
 
-/** A row of problems.txt. */
+/** Converts a row of problems.txt. */
 export function toCondition(cells: Cells<'problems'>, id: string): JsonObject {
   return {
     resourceType: 'Condition',
@@ -23,7 +23,7 @@ export function toCondition(cells: Cells<'problems'>, id: string): JsonObject {
   };
 }
 
-/** A row of allergies.txt. */
+/** Converts a row of allergies.txt. */
 export function toAllergy(cells: Cells<'allergies'>, id: string): JsonObject {
   return {
     resourceType: 'AllergyIntolerance',
@@ -34,20 +34,20 @@ export function toAllergy(cells: Cells<'allergies'>, id: string): JsonObject {
   };
 }
 
-/** Whether a row of allergies.txt says that somebody has none. */
+/** Whether a row of allergies.txt states that there is no allergy. */
 export function deniesAllergy(cells: Cells<'allergies'>): boolean {
   return cells('STATEMENT').toLowerCase() === 'negative';
 }
 
-/** The medicine that a row of meds.txt names, for the refills, which only have its code; null without a code. */
+/** The medication in a row of meds.txt, for refills, which contain only its code; null without a code. */
 export function toMedicine(cells: Cells<'meds'>): JsonObject | null {
   const code = cells('RxNorm');
   return code === '' ? null : { resourceType: 'Medication', id: code, code: { text: cells('Name') } };
 }
 
 /**
- * A row of refills.txt: the pharmacy handed out a medicine. That is no adherence: nobody knows whether and when the person took
- * it.
+ * Converts a row of refills.txt: the pharmacy dispensed a medication. This is not adherence, because it is unknown whether the
+ * person took it.
  */
 export function toDispense(cells: Cells<'refills'>, id: string): JsonObject {
   const code = cells('RXN');
@@ -68,7 +68,7 @@ function concept(text: string, system: string, code: string): JsonObject {
   return { text, coding: code === '' ? [] : [{ system, code }] };
 }
 
-/** The tables write 0 for a number that nobody knows. */
+/** The tables contain 0 for unknown numbers. */
 function positive(text: string): number | null {
   const value = /^\d{1,6}(\.\d+)?$/.test(text) ? Number(text) : 0;
   return value > 0 ? value : null;

@@ -26,7 +26,7 @@ const MAX_PATIENTS = 100_000;
 const MAX_LISTED = 100;
 const PATIENT_ID = /^[A-Za-z0-9._-]{1,40}$/;
 
-/** The tables of SMART's sample patients (docs/importing.md, "SMART sample tables"). */
+/** Imports the tables of SMART's sample patients (docs/importing.md, "SMART sample tables"). */
 export const smartImporter: Importer = {
   format: 'smart',
   takesSeveral: false,
@@ -43,7 +43,7 @@ export const smartImporter: Importer = {
   },
 };
 
-/** Reads all tables once: whom they are about, and what the medicines are called. */
+/** Reads all tables once to learn the patients and the names of medications. */
 async function learn(tables: readonly TableFile[], onChecked: ImportRequest['onChecked']) {
   const [patients, references] = [new Set<string>(), new References()];
   const size = sizeOf(tables);
@@ -58,7 +58,7 @@ async function learn(tables: readonly TableFile[], onChecked: ImportRequest['onC
   return { patients, references };
 }
 
-/** Throws UnusableFile when it is not clear whose rows are meant. */
+/** Throws UnusableFile if the patient is ambiguous. */
 function choosePatient(patients: ReadonlySet<string>, wanted: string | null): string {
   if (wanted !== null) {
     if (!patients.has(wanted)) throw new UnusableFile(`The tables have no patient ${wanted}`);

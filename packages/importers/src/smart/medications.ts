@@ -8,7 +8,7 @@ interface Rhythm {
   readonly periodUnit: string;
 }
 
-/** The abbreviations of prescriptions that name a rhythm. */
+/** Prescription abbreviations for rhythms. */
 const RHYTHM_OF_WORD: ReadonlyMap<string, Rhythm> = new Map([
   ['QD', { frequency: 1, period: 1, periodUnit: 'd' }],
   ['BID', { frequency: 2, period: 1, periodUnit: 'd' }],
@@ -24,7 +24,7 @@ const UNIT_WORDS: ReadonlyMap<string, string> = new Map([
   ['[in_us]', 'inch'],
 ]);
 
-/** A row of meds.txt. */
+/** Converts a row of meds.txt. */
 export function toMedicationRequest(cells: Cells<'meds'>, id: string): JsonObject {
   const instruction = cells('SIG');
   return {
@@ -46,12 +46,12 @@ function doseOf(cells: Cells<'meds'>): JsonObject {
   const value = Number(cells('Q_TO_TAKE_VALUE'));
   if (!(value > 0)) return {};
   const unit = cells('Q_TO_TAKE_UNIT');
-  // UCUM puts what is no unit in braces: {tablet}.
+  // UCUM encloses arbitrary units in braces: {tablet}.
   const words = UNIT_WORDS.get(unit) ?? /^\{(.+)\}$/.exec(unit)?.[1] ?? unit;
   return { doseAndRate: [{ doseQuantity: { value, unit: words } }] };
 }
 
-/** The rhythm by its columns, else by the one abbreviation that the instruction names. */
+/** The rhythm from its columns, else from the one abbreviation in the instruction. */
 function timingOf(cells: Cells<'meds'>, instruction: string): JsonObject {
   const frequency = Number(cells('FREQUENCY_VALUE'));
   const periodUnit = /^\/(s|min|h|d|wk|mo)$/.exec(cells('FREQUENCY_UNIT'))?.[1];

@@ -5,7 +5,7 @@ import { toMedicationRequest } from './medications.ts';
 import type { AnyCells, Cells, TableName } from './tables.ts';
 import { toObservations } from './vitals.ts';
 
-/** What a row says: FHIR resources, each of which may be refused, or why nothing is made of it. */
+/** The content of a row: FHIR resources, each of which may be refused, or the reason for skipping the row. */
 export type RowContent =
   | { readonly resources: readonly (JsonObject | Refused)[] }
   | { readonly leftOut: string };
@@ -28,8 +28,8 @@ const CONTENTS: { readonly [Name in TableName]: ToContent<Name> } = {
 };
 
 /**
- * A row as the FHIR resources it stands for, so that the tables are mapped by the same rules as records that come as FHIR.
- * Their ids say where they come from: the numbers of the rows mean nothing outside the tables.
+ * Converts a row to FHIR resources, so that tables are mapped by the same rules as FHIR input. Their ids contain the table, because
+ * row numbers are meaningless outside it.
  */
 export function toContent(name: TableName, cells: AnyCells): RowContent {
   const [patient, row] = [cells('PID'), cells('ID')];

@@ -11,21 +11,21 @@ export interface TableFile {
   readonly header: Header;
 }
 
-/** One row of one of the tables. */
+/** One row of a table. */
 export interface TableRow {
   readonly table: TableFile;
   readonly row: Row;
   readonly cells: AnyCells;
   /** Table and line as one number. */
   readonly origin: number;
-  /** Position right behind it, as if the tables were one file. */
+  /** Position after the row, as in one concatenated file. */
   readonly end: number;
 }
 
-/** The lines of a table are fewer than this. */
+/** Every table has fewer lines than this. */
 const LINES_OF_A_TABLE = 2 ** 40;
 
-/** Opens the tables that stand in the files. Throws UnusableFile when there is none, or when a header lacks a column. */
+/** Opens the tables in the files. Throws UnusableFile if there is none, or if a header lacks a column. */
 export function openTables(files: ReadonlyMap<TableName, ByteSource>): Promise<TableFile[]> {
   return Promise.all(Array.from(files, ([name, source]) => openTable(name, source)));
 }
@@ -40,12 +40,12 @@ async function openTable(name: TableName, source: ByteSource): Promise<TableFile
   return { name, source, header };
 }
 
-/** Bytes of all tables. */
+/** Total size of all tables in bytes. */
 export function sizeOf(tables: readonly TableFile[]): number {
   return tables.reduce((sum, { source }) => sum + source.size, 0);
 }
 
-/** Where an origin is, such as `meds.txt line 17`. */
+/** Describes an origin, such as `meds.txt line 17`. */
 export function describeOrigin(tables: readonly TableFile[], origin: number): string {
   const table = tables[Math.floor(origin / LINES_OF_A_TABLE)];
   return `${table?.source.name ?? '?'} line ${origin % LINES_OF_A_TABLE}`;

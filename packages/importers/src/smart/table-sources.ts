@@ -7,14 +7,14 @@ import { UnusableFile } from '../ingest/unusable-file.ts';
 import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
 import { TABLE_NAMES, type TableName } from './tables.ts';
 
-/** The files of the tables, in the order of TABLES; there is at least one. */
+/** The files of the tables, in the order of TABLES; at least one. */
 export interface TableSources extends Disposable {
   readonly tables: ReadonlyMap<TableName, ByteSource>;
-  /** The files on this machine that hold them. */
+  /** The local files that contain them. */
   readonly paths: readonly string[];
 }
 
-/** Finds the tables in a directory or a zip archive. Throws UnusableFile when there are none. */
+/** Finds the tables in a directory or zip archive. Throws UnusableFile if there are none. */
 export async function openTableSources(path: string): Promise<TableSources> {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) return openDirectory(path);
@@ -50,7 +50,7 @@ async function openZip(path: string): Promise<TableSources> {
   }
 }
 
-/** The tables may stand in a folder of the archive, but all of them only once. */
+/** The tables may be in a folder of the archive, but in one folder only. */
 async function findEntries(archive: ZipFile): Promise<ReadonlyMap<TableName, Entry>> {
   const entries = new Map<TableName, Entry>();
   for await (const entry of listFiles(archive, ARCHIVE_LIMITS)) {

@@ -1,10 +1,10 @@
 interface Table {
-  /** A table without one of these is none of this kind. */
+  /** A table without one of these columns is not of this kind. */
   readonly required: readonly string[];
   readonly optional: readonly string[];
 }
 
-/** The tables in the order in which they are read, with the columns that are used; the others are not looked at. */
+/** The tables in reading order, with the columns that are used. Other columns are ignored. */
 export const TABLES = {
   patients: { required: ['PID'], optional: ['fname', 'initial', 'lname', 'gender', 'dob'] },
   problems: { required: ['PID', 'NAME', 'START_DATE'], optional: ['ID', 'SNOMED'] },
@@ -46,10 +46,10 @@ export const TABLES = {
 export type TableName = keyof typeof TABLES;
 export type ColumnOf<Name extends TableName> = (typeof TABLES)[Name]['required' | 'optional'][number];
 
-/** The text in a column, without spaces around it; empty where the table says nothing. */
+/** The trimmed text in a column; empty if the table has none. */
 export type Cells<Name extends TableName> = (column: ColumnOf<Name>) => string;
 
 export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
 
-/** The cells of a row of whichever table. */
+/** The cells of a row of any table. */
 export type AnyCells = (column: ColumnOf<TableName>) => string;

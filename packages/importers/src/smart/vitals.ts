@@ -6,7 +6,7 @@ interface Measure {
   readonly column: ColumnOf<'vitals'>;
   readonly loinc: string;
   readonly name: string;
-  /** UCUM; the tables do not name their units. */
+  /** UCUM unit; the tables do not contain units. */
   readonly unit: string;
 }
 
@@ -25,7 +25,7 @@ const MEASURES: readonly Measure[] = [
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
 
-/** The observations of one row of vitals.txt: one for each column that is filled, or the reason why it is none. */
+/** Converts one row of vitals.txt: one observation, or the reason for refusing it, for each non-empty column. */
 export function toObservations(cells: Cells<'vitals'>, id: string): (JsonObject | Refused)[] {
   return MEASURES.filter(({ column }) => cells(column) !== '').map((measure) => {
     const { column, loinc, name, unit } = measure;
@@ -43,8 +43,8 @@ export function toObservations(cells: Cells<'vitals'>, id: string): (JsonObject 
 }
 
 /**
- * Times are written without an offset and mean UTC: a row's END_DATE is the end of its day, and says 04:59:59, midnight where
- * the tables come from.
+ * Times have no offset and are in UTC: the END_DATE of a row is the end of its day and contains 04:59:59, which is midnight at the
+ * tables' origin.
  */
 function toInstant(text: string): string {
   return /T\d\d:\d\d(:\d\d)?$/.test(text) ? `${text}Z` : text;

@@ -2,20 +2,20 @@ import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { UnusableFile } from '../ingest/unusable-file.ts';
 
-/** Bytes that can be read from the start as often as needed: a file, or a file in an archive. */
+/** Bytes that can be read repeatedly from the start: a file, or a file in an archive. */
 export interface ByteSource {
   /** The name of the file without its directory. */
   readonly name: string;
   /** Bytes. */
   readonly size: number;
-  /** Pieces of the content in order. Rejects with UnusableFile. */
+  /** The content in chunks. Rejects with UnusableFile. */
   read(): AsyncIterable<Buffer>;
 }
 
-// What is made of a piece lives until the next one: larger pieces cost memory and save no time.
+// Objects created from a chunk live until the next one. Larger chunks cost memory and save no time.
 const CHUNK_BYTES = 64 * 1024;
 
-/** A file as a source. Throws UnusableFile when there is none. */
+/** Opens a file as a source. Throws UnusableFile if it does not exist. */
 export function openFileSource(path: string): ByteSource {
   const name = basename(path);
   const stats = statSync(path, { throwIfNoEntry: false });

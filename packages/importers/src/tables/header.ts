@@ -7,15 +7,15 @@ import { MAX_LINE_BYTES, parseFields } from './row-reader.ts';
 export interface Header {
   readonly delimiter: string;
   readonly names: readonly string[];
-  /** Position of the first byte after it. */
+  /** Position after the line. */
   readonly end: number;
 }
 
 const MAX_COLUMNS = 200;
 
 /**
- * Reads the header: the first line that is not empty. Of the delimiters it is the one that gives the most names. Throws
- * UnusableFile when there is no such line, or when it is no text.
+ * Reads the header, which is the first non-empty line. The delimiter that gives the most names is used. Throws UnusableFile if
+ * there is no such line, or if it is not text.
  */
 export async function readHeader(source: ByteSource, delimiters: readonly string[]): Promise<Header> {
   const line = await readFirstLine(source);
@@ -40,13 +40,12 @@ async function readFirstLine(source: ByteSource): Promise<Line | null> {
   return null;
 }
 
-/** Where the columns stand that a format knows. */
+/** The positions of known columns. */
 export type Columns<Name extends string> = ReadonlyMap<Name, number>;
 
 /**
- * Finds the columns of a format by name; case, spaces, `-` and `_` do not matter. Throws UnusableFile for a column that is
- * unknown or stands there twice: a typo in `end` would change what every line means. The message names no text of the file,
- * which may have no header at all.
+ * Finds the columns of a format by name, ignoring case, spaces, `-` and `_`. Throws UnusableFile for unknown or repeated columns: a
+ * typo in `end` would change the meaning of every line. The message quotes nothing from the file, which may have no header at all.
  */
 export function findColumns<Name extends string>(header: Header, known: readonly Name[]): Columns<Name> {
   const columns = new Map<Name, number>();
@@ -63,7 +62,7 @@ export function findColumns<Name extends string>(header: Header, known: readonly
   return columns;
 }
 
-/** A name without case and separators. */
+/** Removes case and separators from a name. */
 export function normalise(name: string): string {
   return name.replaceAll(/[ _-]/g, '').toLowerCase();
 }

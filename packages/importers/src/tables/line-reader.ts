@@ -6,18 +6,18 @@ import type { ByteSource } from './byte-source.ts';
 export interface Line {
   /** From 1. */
   readonly number: number;
-  /** Position of the first byte after the line and its end. */
+  /** Position after the line and its line break. */
   readonly end: number;
-  /** Without line end; empty when the line cannot be used. */
+  /** Without the line break; empty if the line cannot be used. */
   readonly text: string;
-  /** Why the line cannot be used; empty when it can. */
+  /** Why the line cannot be used; empty if it can. */
   readonly problem: string;
 }
 
 export interface LineReaderOptions {
-  /** Bytes; what is longer is read over, not held. */
+  /** Maximum line length in bytes. Longer lines are skipped without holding them. */
   readonly maxLineBytes: number;
-  /** Lines that end at or before this byte are counted, not handed out. */
+  /** Lines that end at or before this byte are counted but not returned. */
   readonly from?: number;
 }
 
@@ -27,8 +27,8 @@ const BYTE_ORDER_MARK = /^\ufeff/;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Reads the lines of a UTF-8 text, several at a time; they end with LF or CRLF, the last one may end without. Memory depends on
- * the longest line that is allowed, not on the file. Throws UnusableFile when the file is no UTF-8 text by its first bytes.
+ * Reads the lines of a UTF-8 text in groups. Lines end with LF or CRLF; the last line may have no end. Memory depends on the
+ * maximum line length, not on the file. Throws UnusableFile if the first bytes show that the file is not UTF-8 text.
  */
 export async function* readLines(source: ByteSource, options: LineReaderOptions): AsyncGenerator<Line[]> {
   const splitter = new LineSplitter(options, source.name);
@@ -46,9 +46,9 @@ class LineSplitter {
   readonly #name: string;
   #lines: Line[] = [];
   #count = 0;
-  /** Position of the first byte that no line holds yet. */
+  /** Position of the first byte that is not yet part of a line. */
   #start = 0;
-  /** The beginning of a line whose end has not been seen; let go when it is longer than allowed. */
+  /** The beginning of an incomplete line; dropped if it exceeds the limit. */
   #pending: Buffer = NOTHING;
   #pendingBytes = 0;
 

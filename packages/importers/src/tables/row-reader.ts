@@ -7,31 +7,31 @@ import { type Line, readLines } from './line-reader.ts';
 export interface Row {
   /** Its first line, from 1. */
   readonly line: number;
-  /** Position of the first byte after it. */
+  /** Position after the record. */
   readonly end: number;
-  /** As many as the header has; empty for an empty line and for a record that cannot be used. */
+  /** As many as the header has; empty for an empty line and for an unusable record. */
   readonly fields: readonly string[];
-  /** Why the record cannot be used; empty when it can. */
+  /** Why the record cannot be used; empty if it can. */
   readonly problem: string;
 }
 
 export interface RowReaderOptions {
   /** A single character. */
   readonly delimiter: string;
-  /** How many fields a record has. */
+  /** Number of fields of a record. */
   readonly width: number;
-  /** Records that end at or before this byte are not handed out; the end of the header, at least. */
+  /** Records that end at or before this byte are not returned; at least the end of the header. */
   readonly from: number;
 }
 
-/** Bytes of a line; what the rpc takes of a text is far shorter. */
+/** Maximum line length in bytes; texts accepted by the rpc are far shorter. */
 export const MAX_LINE_BYTES = 64 * 1024;
-/** Line breaks in a quoted field are allowed; a quote that is still open after so many lines was never meant to be one. */
+/** Quoted fields may contain line breaks. A quote still open after this many lines is treated as a mistake. */
 const MAX_RECORD_LINES = 100;
 
 /**
- * Reads the records of a delimited file (RFC 4180, with any delimiter), several at a time. A record that is wrong does not
- * take others with it: after a quote that is never closed, reading goes on with the next line.
+ * Reads the records of a delimited file (RFC 4180, with any delimiter) in groups. A bad record does not affect others: after an
+ * unclosed quote, reading continues with the next line.
  */
 export async function* readRows(source: ByteSource, options: RowReaderOptions): AsyncGenerator<Row[]> {
   const assembler = new RowAssembler(options);
@@ -43,12 +43,12 @@ export async function* readRows(source: ByteSource, options: RowReaderOptions): 
   yield assembler.take();
 }
 
-/** The fields of a single record. Null when its quotes are wrong. */
+/** The fields of a single record; null if its quotes are wrong. */
 export function parseFields(text: string, delimiter: string): string[] | null {
   return parseRecords([text], delimiter)?.[0] ?? null;
 }
 
-/** The fields of several records, in one go: starting the parser costs far more than a record. */
+/** The fields of several records at once, because starting the parser costs far more than a record. */
 function parseRecords(texts: readonly string[], delimiter: string): string[][] | null {
   const options = { delimiter, relax_column_count: true, trim: delimiter !== '\t', record_delimiter: '\n' };
   try {
@@ -62,9 +62,9 @@ function parseRecords(texts: readonly string[], delimiter: string): string[][] |
 class RowAssembler {
   readonly #options: RowReaderOptions;
   #rows: Row[] = [];
-  /** Lines since a quote that has not been closed. */
+  /** Lines since an unclosed quote. */
   #open: Line[] = [];
-  /** Records of a single line with quotes that are still to be parsed, and their places among the rows. */
+  /** Single-line records with quotes that are still to be parsed, and their positions among the rows. */
   #quoted: { readonly line: Line; readonly place: number }[] = [];
 
   constructor(options: RowReaderOptions) {
@@ -90,7 +90,7 @@ class RowAssembler {
     return rows;
   }
 
-  /** Takes a line; answers lines that have to be read again. */
+  /** Processes a line. Returns lines that have to be read again. */
   #accept(line: Line): Line[] {
     if (this.#open.length > 0) return this.#continue(line);
     if (line.problem !== '') this.#refuse(line, line.problem);
@@ -116,7 +116,7 @@ class RowAssembler {
     return [];
   }
 
-  /** Refuses the line that opened a quote; the others stand for themselves. */
+  /** Refuses the line that opened a quote; the following lines are read again separately. */
   #giveUp(): Line[] {
     const [first, ...others] = this.#open as [Line, ...Line[]];
     this.#open = [];
@@ -129,7 +129,7 @@ class RowAssembler {
     if (quoted.length === 0) return;
     this.#quoted = [];
     const { delimiter } = this.#options;
-    // With its quotes in pairs, a record that is right parses alike alone and among others.
+    // If its quotes are balanced, a valid record parses the same alone and among others.
     const all = parseRecords(
       quoted.map(({ line }) => line.text),
       delimiter,
