@@ -35,7 +35,7 @@ const TestRunPage = lazy(async () => ({
   default: (await import('./pages/console/test-run-page.tsx')).TestRunPage,
 }));
 
-/** All pages by their paths. The gateway serves this app under the same ones. */
+/** Routes of all pages. The gateway serves the app under the same paths. */
 export function App() {
   const [path] = useLocation();
   return (

@@ -20,7 +20,7 @@ interface Outcome {
   readonly days?: { readonly min: string; readonly max: string };
 }
 
-/** What the form does with a last day in a browser of this zone, at this instant. A zone can only be given to a new process. */
+/** Applies the form's logic to a last day in a browser with this zone, at this instant. A zone can only be set for a new process. */
 function choose({ zone, now, lastDay, expiresAt = '2028-12-31T12:00:00Z' }: Case): Outcome {
   const program = `
     const { findFault, findLastDays, toNarrowing } = await import(${JSON.stringify(MODULE)});
@@ -36,7 +36,7 @@ function choose({ zone, now, lastDay, expiresAt = '2028-12-31T12:00:00Z' }: Case
   );
 }
 
-describe('sharing that shall end after today', () => {
+describe('sharing that is to end after today', () => {
   test.each([
     [
       'Europe/Berlin',
@@ -78,13 +78,13 @@ describe('sharing that shall end after today', () => {
   });
 });
 
-describe('a last day that cannot be', () => {
-  test('is refused with a reason once it is over in the zone of the browser', () => {
+describe('an invalid last day', () => {
+  test("is refused with a reason once it is over in the browser's zone", () => {
     const yesterday = { zone: 'Europe/Berlin', now: '2026-11-21T23:00:00Z', lastDay: '2026-11-21' };
     expect(choose(yesterday).fault).toBe(OVER);
   });
 
-  test('is refused with a reason when sharing ends before that day is over', () => {
+  test('is refused with a reason if sharing ends before that day is over', () => {
     const now = '2026-11-21T22:00:00Z';
     const today = { zone: 'Europe/Berlin', now, lastDay: '2026-11-21', expiresAt: '2026-11-21T22:30:00Z' };
     expect(choose(today)).toMatchObject({ fault: TOO_LATE });

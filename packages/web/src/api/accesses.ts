@@ -2,7 +2,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { get, getAll, type Page, toPath } from './client.ts';
 import type { Access, AccessDay } from './resources.ts';
 
-/** Which accesses; an absent filter is all. Of the list `from` and `to` are instants, `to` exclusive; of days both or none are days (YYYY-MM-DD), inclusive. */
+/**
+ * Filters of accesses; an absent filter matches all. For the list, `from` and `to` are instants and `to` is exclusive. For days,
+ * both or none are given as days (YYYY-MM-DD), inclusive.
+ */
 export interface AccessFilter {
   readonly clientId?: string | undefined;
   readonly scope?: string | undefined;
@@ -22,12 +25,12 @@ export function useAccesses(filter: AccessFilter, page: number, pageSize = 20) {
   });
 }
 
-/** Where the file with all of them is (CSV). */
+/** URL of the CSV file with all of them. */
 export function toExportPath(filter: AccessFilter): string {
   return toPath(`${ACCESSES}.csv`, { ...filter });
 }
 
-/** Accesses by app and UTC day, of the last 30 days unless the filter says otherwise. */
+/** Accesses by app and UTC day, by default of the last 30 days. */
 export function useAccessDays(filter: AccessFilter) {
   return useQuery({
     queryKey: ['accesses', 'days', filter],

@@ -5,12 +5,12 @@ import type { ApprovedTerms, Decision, PendingApproval } from './resources.ts';
 
 const pathOf = (id: string) => `/partner/consent/pending/${encodeURIComponent(id)}`;
 
-/** The request behind an approval link. The first signed-in person who opens it claims it. */
+/** The request of an approval link. The first signed-in person who opens it claims it. */
 export function usePendingApproval(id: string) {
   return useQuery({
     queryKey: ['pending', id],
     queryFn: () => fetchApproval(id),
-    // What is shared already may have become less in another window.
+    // Sharing may have been reduced in another window.
     refetchOnWindowFocus: 'always',
   });
 }
@@ -19,7 +19,7 @@ async function fetchApproval(id: string): Promise<PendingApproval> {
   return (await get<Data<PendingApproval>>(pathOf(id))).data;
 }
 
-/** Requests that wait for this person's decision. */
+/** Requests that are waiting for this person's decision. */
 export function useWaitingApprovals() {
   return useQuery({
     queryKey: ['pending'],
@@ -27,7 +27,10 @@ export function useWaitingApprovals() {
   });
 }
 
-/** Decides: terms approve, null denies. Repeating the same decision answers the same while the app has not used the code. */
+/**
+ * Sends a decision: terms to approve, null to deny. Repeating the same decision returns the same response until the app has used
+ * the code.
+ */
 export function useDecision(id: string) {
   return useChange({
     queryKey: ['pending', id],
@@ -39,7 +42,7 @@ export function useDecision(id: string) {
   });
 }
 
-/** Makes the same decision once more. Answers the way back to the app, with its code. Throws Problem. */
+/** Repeats the decision. Returns the redirect to the app with its code. Throws Problem. */
 export function useRepeatedDecision(id: string) {
   return useMutation({ mutationFn: (terms: ApprovedTerms | null) => sendDecision(id, terms) });
 }

@@ -3,8 +3,8 @@ import { useRef } from 'react';
 import { isRefusal, Problem } from './problem.ts';
 
 /**
- * What became of a change that failed. `undone`: the service refused it, or its state shows that it was not made. `made`: only the
- * answer was lost. `unknown`: no answer came, and the state could not be read afterwards.
+ * The state after a failed change. `undone`: the service refused it, or its state shows that it was not made. `made`: only the
+ * response was lost. `unknown`: no response came, and the state could not be read afterwards.
  */
 export type Standing = 'undone' | 'made' | 'unknown';
 
@@ -15,27 +15,27 @@ export interface Failure {
 }
 
 /**
- * How long after a lost answer the service may still make the change. The gateway gives up after 2 s (`AUTHORIZATION_DEADLINE_MS`,
- * `CONSENT_DEADLINE_MS`); the rest is a margin for transport and commit.
+ * How long after a lost response the service may still make the change. The gateway gives up after 2 s
+ * (`AUTHORIZATION_DEADLINE_MS`, `CONSENT_DEADLINE_MS`); the rest is a margin for transport and commit.
  */
 const PROCESSING_MS = 4_000;
 const LOOK_EVERY_MS = 1_000;
 
-/** A change of something whose state the service can be asked for. */
+/** A change of something whose state can be read from the service. */
 interface ChangeOf<Change, Answer, State> {
-  /** Of the state. */
+  /** Query key of the state. */
   readonly queryKey: QueryKey;
   readonly read: () => Promise<State>;
   readonly send: (change: Change) => Promise<Answer>;
-  /** Whether the state shows the change as made; null when it cannot tell. `before` is the last state known before the change. */
+  /** Whether the state shows the change as made; null if it cannot tell. `before` is the last state known before the change. */
   readonly isMade: (state: State, change: Change, before: State | undefined) => boolean | null;
-  /** What else has to be read again afterwards. */
+  /** Other queries to refetch afterwards. */
   readonly affected: readonly QueryKey[];
-  /** Whether a success leads away from the page, which then stays as it is until the browser has gone. */
+  /** Whether a success navigates away, so that the page stays unchanged until then. */
   readonly leadsAway?: boolean;
 }
 
-/** A change that failed, and what is needed to judge it by a later state. */
+/** A failed change with the data needed to judge it by a later state. */
 class FailedChange<Change, State> extends Error {
   readonly change: Change;
   readonly before: State | undefined;
@@ -49,8 +49,8 @@ class FailedChange<Change, State> extends Error {
 }
 
 /**
- * Whether a change was made whose answer was lost; null when that cannot be told. That it was not made is only certain by a look
- * after the service has finished.
+ * Whether a change with a lost response was made; null if that cannot be determined. It is certain that it was not made only once
+ * the service has finished.
  */
 async function findOutcome(look: () => Promise<boolean | null>): Promise<boolean | null> {
   const finishedAt = performance.now() + PROCESSING_MS;
@@ -63,14 +63,14 @@ async function findOutcome(look: () => Promise<boolean | null>): Promise<boolean
 }
 
 /**
- * Sends a change. When no usable answer comes, the state is read before anything is said: a change that was made counts as a
- * success, with `null` in place of the lost answer. While a change is under way, a second one is not sent and `reset` does nothing.
+ * Sends a change. If no usable response arrives, the state is read before anything is reported: a change that was made counts as a
+ * success, with `null` instead of the lost response. During a change, a second one is not sent and `reset` does nothing.
  */
 export function useChange<Change, Answer, State>(options: ChangeOf<Change, Answer, State>) {
   const { queryKey, read, send, isMade, affected, leadsAway = false } = options;
   const client = useQueryClient();
   const isUnderWay = useRef(false);
-  // Follows the state that the page shows, and never asks for it by itself.
+  // Observes the state shown by the page without fetching it.
   const state = useQuery({ queryKey, queryFn: read, enabled: false });
   const lookAgain = () => Promise.all(affected.map((key) => client.invalidateQueries({ queryKey: key })));
 
@@ -86,7 +86,7 @@ export function useChange<Change, Answer, State>(options: ChangeOf<Change, Answe
       throw new FailedChange(change, before, cause);
     }
   };
-  /** The state as it is now: an answer to a question from before the change would not do. */
+  /** Reads the current state; the result of an earlier request would not do. */
   const look = async () => {
     await client.cancelQueries({ queryKey, exact: true });
     return client.fetchQuery({ queryKey, queryFn: read, staleTime: 0, retry: false });
@@ -98,11 +98,11 @@ export function useChange<Change, Answer, State>(options: ChangeOf<Change, Answe
         isUnderWay.current = false;
       }),
     onSuccess: () => (leadsAway ? undefined : lookAgain()),
-    // Not awaited: what is known is said at once.
+    // Not awaited, so that the known result is shown immediately.
     onError: () => void lookAgain(),
   });
 
-  /** A state that was read later than the failure counts for more than the failure. */
+  /** A state read after the failure takes precedence over the failure. */
   const judge = (failed: FailedChange<Change, State>): Failure => {
     const error = failed.cause;
     const made = state.data === undefined ? null : isMade(state.data, failed.change, failed.before);
@@ -119,7 +119,7 @@ export function useChange<Change, Answer, State>(options: ChangeOf<Change, Answe
       isUnderWay.current = true;
       mutation.mutate(change, then ?? {});
     },
-    // To reset a change under way would lose its outcome.
+    // Resetting a running change would lose its outcome.
     reset: () => {
       if (!isUnderWay.current && !mutation.isPending) mutation.reset();
     },

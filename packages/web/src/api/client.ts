@@ -1,6 +1,6 @@
 import { Problem, toProblem } from './problem.ts';
 
-/** A list as every list endpoint answers it. */
+/** The response of every list endpoint. */
 export interface Page<Item> {
   readonly data: readonly Item[];
   readonly pagination: {
@@ -17,7 +17,7 @@ export interface Data<Item> {
 
 type Parameters = Readonly<Record<string, string | number | undefined>>;
 
-/** Asks for a resource of this origin, with the session cookie. Throws Problem. */
+/** Fetches a resource of this origin with the session cookie. Throws Problem. */
 export function get<Answer>(
   path: string,
   parameters: Parameters = {},
@@ -26,7 +26,7 @@ export function get<Answer>(
   return exchange(toPath(path, parameters), headers === undefined ? {} : { headers });
 }
 
-/** A path with a query of the parameters that have a value. */
+/** A path with a query of the defined parameters. */
 export function toPath(path: string, parameters: Parameters): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
@@ -37,7 +37,7 @@ export function toPath(path: string, parameters: Parameters): string {
 
 const LARGEST_PAGE = 100;
 
-/** All items of a list, whose length its parameters bound. Throws Problem. */
+/** All items of a list that is bounded by its parameters. Throws Problem. */
 export async function getAll<Item>(path: string, parameters: Parameters = {}): Promise<Item[]> {
   const items: Item[] = [];
   for (let page = 1, pages = 1; page <= pages; page += 1) {
@@ -62,7 +62,7 @@ export function send<Answer>(
   });
 }
 
-/** How long a request may take; the service itself answers or gives up much earlier. */
+/** Time limit of a request. The service itself answers or gives up much earlier. */
 const TIME_LIMIT_MS = 20_000;
 
 async function exchange<Answer>(path: string, init: RequestInit): Promise<Answer> {
@@ -74,7 +74,7 @@ async function exchange<Answer>(path: string, init: RequestInit): Promise<Answer
       ...init,
       headers,
       credentials: 'same-origin',
-      // Tells the service that one of its own pages asks; the page itself has the policy `no-referrer`.
+      // Overrides the page's policy `no-referrer`, so that the service can see that one of its own pages sent the request.
       referrerPolicy: 'same-origin',
       signal: limit.signal,
     });
@@ -90,7 +90,7 @@ async function exchange<Answer>(path: string, init: RequestInit): Promise<Answer
   }
 }
 
-/** The object that a JSON text holds; null for any other text. */
+/** Parses a JSON object; null for any other text. */
 function parseObject(text: string): object | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -113,7 +113,7 @@ function tooSlow(): Problem {
   );
 }
 
-/** Such as the sign-in page of a hotel's network. */
+/** For example the login page of a public network. */
 function unreadable(status: number): Problem {
   const text =
     'Something between you and the service answered in its place. Check your connection and try again.';

@@ -8,7 +8,7 @@ const ALL = ['developer-apps', 'all'];
 const AFFECTED = [['developer-apps']];
 const pathOf = (clientId: string) => `${APPS}/${encodeURIComponent(clientId)}`;
 
-/** What a developer says about an app. */
+/** The settings of an app that its developer edits. */
 export type AppSettings = Pick<
   DeveloperApp,
   'name' | 'redirectUris' | 'scopes' | 'description' | 'homepageUrl' | 'privacyPolicyUrl' | 'requirePkce'
@@ -21,7 +21,7 @@ export function useApps(page: number) {
   });
 }
 
-/** Every app of this developer; the service bounds how many there are. */
+/** All apps of this developer; the service limits their number. */
 export function useAllApps() {
   return useQuery({
     queryKey: ALL,
@@ -44,7 +44,7 @@ async function fetchApp(clientId: string): Promise<DeveloperApp> {
   return (await get<Data<DeveloperApp>>(pathOf(clientId))).data;
 }
 
-/** Accesses and refused attempts by day and endpoint, newest first. */
+/** Accesses and refused requests by day and endpoint, newest first. */
 export function useUsage(clientId: string) {
   return useQuery({
     queryKey: ['developer-apps', clientId, 'usage'],
@@ -52,7 +52,10 @@ export function useUsage(clientId: string) {
   });
 }
 
-/** Registers an app. The answer holds the secret, this once. A lost one is recognised when useAllApps has been read before. */
+/**
+ * Registers an app. The response contains the secret, only this time. If it is lost, the new app is found by comparison with an
+ * earlier useAllApps.
+ */
 export function useRegistration() {
   return useChange({
     queryKey: ALL,
@@ -63,7 +66,7 @@ export function useRegistration() {
   });
 }
 
-/** An app of that name that was not there before. */
+/** An app with this name that did not exist before. */
 export function findNew(
   apps: readonly DeveloperApp[],
   before: readonly DeveloperApp[],
@@ -80,13 +83,13 @@ export function useSettingsChange(clientId: string) {
     isMade: (app, settings, before) => {
       const names = Object.keys(settings) as (keyof AppSettings)[];
       const isSame = names.every((name) => JSON.stringify(app[name]) === JSON.stringify(settings[name]));
-      // Other settings than before may be those of another window, or these in another spelling.
+      // Different settings may come from another window, or be the same in another spelling.
       return isSame || (app.updatedAt === before?.updatedAt ? false : null);
     },
   });
 }
 
-/** A new secret, shown this once; the old one fails at the very next request. */
+/** Rotates the secret, which is returned only this time; the old one stops working immediately. */
 export function useRotation(clientId: string) {
   return useAppChange({
     clientId,

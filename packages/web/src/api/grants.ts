@@ -9,7 +9,7 @@ const pathOf = (id: string) => `${GRANTS}/${encodeURIComponent(id)}`;
 
 type Status = Grant['status'] | undefined;
 
-/** Consent grants, newest first; an absent status is all. */
+/** Consent grants, newest first; without a status, all. */
 export function useGrants(status: Status, page = 1, pageSize = PAGE_SIZE) {
   return useQuery({
     queryKey: listKey(status, page, pageSize),
@@ -26,7 +26,7 @@ function fetchGrants(status: Status, page: number, pageSize = PAGE_SIZE): Promis
   return get<Page<Grant>>(GRANTS, { status, page, pageSize });
 }
 
-/** Every living grant, at most one an app. */
+/** Every active grant, at most one for each app. */
 export function useLivingGrants() {
   return useQuery({
     queryKey: ['grants', 'living'],
@@ -48,17 +48,17 @@ async function fetchGrant(id: string): Promise<Grant> {
   return (await get<Data<Grant>>(pathOf(id))).data;
 }
 
-/** What may become less: scopes withdrawn, an earlier end, a later first day. */
+/** What can be reduced: fewer scopes, an earlier end, a later first day. */
 export interface Narrowing {
   readonly scopes?: readonly string[];
   readonly expiresAt?: string;
   readonly dataFrom?: string;
 }
 
-// The accesses too, so that what the page says of them belongs together.
+// Includes accesses, so that all parts of the page are consistent.
 const AFFECTED = [['grants'], ['accesses']];
 
-/** Narrows a grant; effective when it answers. */
+/** Narrows a grant; in effect when the response arrives. */
 export function useNarrowing(id: string) {
   return useChange({
     queryKey: ['grants', id],
@@ -77,7 +77,7 @@ function isNarrowed(grant: Grant, { scopes, expiresAt, dataFrom }: Narrowing): b
   );
 }
 
-/** Ends a grant; no request that starts after the answer gets data. */
+/** Ends a grant; no request that starts after the response gets data. */
 export function useRevocation(id: string) {
   return useChange({
     queryKey: ['grants', id],
@@ -88,7 +88,7 @@ export function useRevocation(id: string) {
   });
 }
 
-/** Ends every grant at once; shown is the list whose page this is. */
+/** Ends all grants; `page` is the page of the list that is shown. */
 export function useRevocationOfAll(page: number) {
   return useChange({
     queryKey: listKey('active', page),
@@ -99,7 +99,7 @@ export function useRevocationOfAll(page: number) {
   });
 }
 
-/** The signed receipt of a consent, as a file of its own. */
+/** The signed receipt of a consent as a file. */
 export async function downloadReceipt(id: string): Promise<Blob> {
   const { data } = await get<Data<unknown>>(`${pathOf(id)}/receipt`);
   return new Blob([JSON.stringify(data, null, 2)], { type: 'application/json' });

@@ -4,9 +4,9 @@ export interface Violation {
   readonly message: string;
 }
 
-/** A refusal of the service (RFC 9457), or that it could not be reached. */
+/** An error of the service (RFC 9457), or a failure to reach it. */
 export class Problem extends Error {
-  /** Code of the service, such as `PENDING_EXPIRED`; `UNREACHABLE`, `TIMED_OUT` or `UNREADABLE` when it gave no answer. */
+  /** Code of the service, such as `PENDING_EXPIRED`; `UNREACHABLE`, `TIMED_OUT` or `UNREADABLE` without a response. */
   readonly code: string;
   readonly status: number;
   readonly violations: readonly Violation[];
@@ -20,12 +20,15 @@ export class Problem extends Error {
   }
 }
 
-/** Whether the service itself refused a request, so that it changed nothing. Without an answer, and after an error of the service, that is unknown. */
+/**
+ * Whether the service refused the request, so that nothing changed. Without a response, or after an error of the service, that is
+ * unknown.
+ */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Problem && error.status >= 400 && error.status < 500;
 }
 
-/** What a refusal says of one parameter, of a list also what it says of its members; undefined when it says nothing. */
+/** The messages of an error about one parameter, including members of a list; undefined if there are none. */
 export function violationOf(error: unknown, parameter: string): string | undefined {
   if (!(error instanceof Problem)) return undefined;
   const own = error.violations.filter(
@@ -34,7 +37,7 @@ export function violationOf(error: unknown, parameter: string): string | undefin
   return own.length === 0 ? undefined : own.map(({ message }) => message).join('; ');
 }
 
-/** Reads a refusal's body; any body will do. */
+/** Parses the body of an error; accepts any body. */
 export function toProblem(status: number, body: unknown): Problem {
   const { code, detail, error_description, errors } = (
     typeof body === 'object' && body !== null ? body : {}

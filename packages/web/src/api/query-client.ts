@@ -4,8 +4,8 @@ import { Problem } from './problem.ts';
 const MAX_RETRIES = 2;
 
 /**
- * Remembers answers for a moment; asks again only when the service was away. What cannot be sent fails at once: a decision that
- * waited for the network would be sent when nobody expects it any more.
+ * Caches responses for a short time and retries only when the service was unavailable. Changes that cannot be sent fail
+ * immediately: queueing them until the network returns could send a decision when nobody expects it any more.
  */
 export function createQueryClient(): QueryClient {
   return new QueryClient({
@@ -21,7 +21,7 @@ export function createQueryClient(): QueryClient {
   });
 }
 
-/** Whether the next try may succeed soon. One that took all its time is not repeated unasked. */
+/** Whether a retry may succeed soon. Requests that timed out are not repeated automatically. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof Problem) || error.code === 'TIMED_OUT') return false;
   return error.status === 0 || error.status >= 500;

@@ -1,6 +1,6 @@
 import type { RefusalReason } from '@phds/catalog/wire-names';
 
-/** What the session endpoints answer (the contract's names and shapes). Instants are RFC 3339 in UTC. */
+/** Responses of the session endpoints, with the contract's names. Instants are RFC 3339 in UTC. */
 
 export interface AppProfile {
   readonly clientId: string;
@@ -10,15 +10,15 @@ export interface AppProfile {
   readonly logoUrl: string | null;
 }
 
-/** An app by the name that the person agreed to. */
+/** An app with the name that the person approved. */
 export interface NamedApp {
   readonly clientId: string;
   readonly name: string;
-  /** Present exactly when the app has another name now. */
+  /** Present only if the app has a different name now. */
   readonly currentName?: string;
 }
 
-/** Something that an app changed about itself. */
+/** A change that an app made to its profile. */
 export interface AppChange {
   readonly field: 'name' | 'homepageUrl' | 'privacyPolicyUrl' | 'logoUrl';
   readonly from: string | null;
@@ -45,22 +45,22 @@ export interface PendingApproval {
   readonly clientAuthenticated: boolean;
   readonly createdAt: string;
   readonly expiresAt: string;
-  /** Present exactly when approved. */
+  /** Present only if approved. */
   readonly approved?: ApprovedTerms;
 }
 
-/** What a person approves; the same terms again repeat the decision. */
+/** The terms of an approval; sending the same terms again repeats the decision. */
 export interface ApprovedTerms {
   readonly scopes: readonly string[];
-  /** Absent when the end of the connection is kept. */
+  /** Absent to keep the connection's end. */
   readonly expiresInDays?: number;
   readonly keepExpiry?: true;
-  /** YYYY-MM-DD; null is everything. */
+  /** YYYY-MM-DD; null for no limit. */
   readonly dataFrom: string | null;
 }
 
 export interface Decision {
-  /** The way back to the app; null for a denial when the app has removed its redirect URI since. */
+  /** The redirect to the app; null for a denial if the app has removed its redirect URI since. */
   readonly redirectUri: string | null;
 }
 
@@ -68,9 +68,12 @@ export type GrantStatus = 'active' | 'expired' | 'revoked';
 
 export interface Grant {
   readonly id: string;
-  /** As it was shown at the latest approval. */
+  /** As shown at the latest approval. */
   readonly app: AppProfile & NamedApp;
-  /** What the app changed since, oldest first; absent when nothing. In lists the latest change of each field, of active grants alone. */
+  /**
+   * The app's changes since then, oldest first; absent if there are none. Lists contain only the latest change of each field, for
+   * active grants.
+   */
   readonly appChanges?: readonly AppChange[];
   readonly scopes: readonly string[];
   readonly status: GrantStatus;
@@ -80,7 +83,7 @@ export interface Grant {
   readonly revokedBy: string | null;
   readonly lastAccessAt: string | null;
   readonly accessCount: number;
-  /** The first day the app sees (YYYY-MM-DD); null is everything. */
+  /** The first day that the app sees (YYYY-MM-DD); null for no limit. */
   readonly dataFrom: string | null;
 }
 
@@ -98,7 +101,7 @@ export interface Access {
   readonly reason: RefusalReason | null;
 }
 
-/** Accesses of one app on one UTC day. */
+/** The accesses of one app on one UTC day. */
 export interface AccessDay {
   readonly date: string;
   readonly app: NamedApp;
@@ -143,7 +146,7 @@ export interface DeveloperApp {
 }
 
 export interface NewApp extends DeveloperApp {
-  /** Shown this once. */
+  /** Returned only this time. */
   readonly clientSecret: string;
 }
 
@@ -153,13 +156,13 @@ export interface RotatedSecret {
   readonly secretLast4: string;
 }
 
-/** Requests of one app on one UTC day at one endpoint. */
+/** The requests of one app at one endpoint on one UTC day. */
 export interface UsageDay {
   readonly date: string;
   readonly endpoint: string;
   readonly released: number;
   readonly refused: number;
-  /** The refused ones by HTTP status, counted seconds later. */
+  /** Refused requests by HTTP status, counted with a delay of seconds. */
   readonly refusals: readonly { readonly status: number; readonly count: number }[];
 }
 

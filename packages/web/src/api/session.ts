@@ -4,7 +4,7 @@ import { type Data, get, send } from './client.ts';
 import { Problem } from './problem.ts';
 import type { Session } from './resources.ts';
 
-/** Who is signed in; null is nobody. */
+/** The signed-in person; null if nobody is signed in. */
 export function useSession(): UseQueryResult<Session | null> {
   return useQuery({ queryKey: ['session'], queryFn: findSession, staleTime: 60_000 });
 }
@@ -30,7 +30,7 @@ export function useSignOut() {
   });
 }
 
-/** Where to sign in, coming back to this path, or to the page that is open. */
+/** URL of the sign-in page, which returns to this path (default: the current page). */
 export function signInUrl(path = location.pathname + location.search): string {
   return `/sign-in?return_to=${encodeURIComponent(path)}`;
 }

@@ -8,9 +8,9 @@ import style from './chart.module.css';
 import { DataTable } from './data-table.tsx';
 
 export interface Bar {
-  /** The day (YYYY-MM-DD); bars of one day stand on each other. */
+  /** The day (YYYY-MM-DD); bars of one day are stacked. */
   readonly date: string;
-  /** What the bar belongs to: one bar a day and series. */
+  /** The series of the bar; one bar for each day and series. */
   readonly series: string;
   readonly value: number;
 }
@@ -18,12 +18,12 @@ export interface Bar {
 const HEIGHT = 200;
 const MARGIN = { top: 8, right: 8, bottom: 22, left: 44 };
 const COLOURS = 5;
-// No series is called so.
+// Not the name of any series.
 const OTHERS = '';
 const OTHERS_TITLE = 'others';
 const LABEL_WIDTH = 80;
 
-/** Stacked bars by day, from the first to the last day (YYYY-MM-DD), and the same numbers as a table for those who do not see them. */
+/** Stacked bars by day, from the first to the last day (YYYY-MM-DD), and the same numbers as an accessible table. */
 export function BarChart({
   title,
   bars,
@@ -34,9 +34,9 @@ export function BarChart({
 }: {
   readonly title: string;
   readonly bars: readonly Bar[];
-  /** What a series is, as a column's title. */
+  /** Column title for the series. */
   readonly seriesTitle: string;
-  /** A series as people know it; a different one for each. */
+  /** A unique display name for each series. */
   readonly nameOf?: (series: string) => string;
   readonly from: string;
   readonly to: string;
@@ -120,7 +120,7 @@ function Bars({
   );
 }
 
-/** The same bars with all but the largest series as one, so that each has a colour of its own. */
+/** Merges all but the largest series into one, so that each has its own colour. */
 function joinSmallSeries(bars: readonly Bar[]): readonly Bar[] {
   const totals = rollup(bars, sumOf, (bar) => bar.series);
   if (totals.size <= COLOURS) return bars;

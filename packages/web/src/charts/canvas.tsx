@@ -2,7 +2,7 @@ import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { formatNumber } from '../ui/number.ts';
 import style from './chart.module.css';
 
-/** A picture that is drawn in the page's own sizes: as soon as its width in CSS pixels is known, and again when that changes. */
+/** An SVG drawn in CSS pixels. It is drawn once its width is known, and again when that changes. */
 export function Canvas({
   height,
   children,
@@ -28,7 +28,7 @@ export function Canvas({
   );
 }
 
-/** Lines across a picture, with their values on the left. */
+/** Grid lines with their values on the left. */
 export function ValueAxis({
   ticks,
   y,

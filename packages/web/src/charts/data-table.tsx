@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** The numbers behind a chart, folded away; they are made when somebody unfolds them. */
+/** The numbers behind a chart, collapsed; rendered when opened. */
 export function DataTable({
   columns,
   rows,

@@ -11,11 +11,11 @@ import { DataTable } from './data-table.tsx';
 
 const HEIGHT = 140;
 const LABEL_WIDTH = 90;
-// What the service answers: points of the last 30 days.
+// The service's default: points of the last 30 days.
 const SHOWN_DAYS = 30;
 const MARGIN = { top: 8, right: 22, bottom: 24, left: 40 };
 
-/** One type over time, with the same numbers as a table for those who do not see it. */
+/** One type over time, and the same numbers as an accessible table. */
 export function TrendChart({ points }: { readonly points: readonly TrendPoint[] }) {
   const [newest] = points;
   if (newest === undefined) return null;
@@ -38,7 +38,7 @@ export function TrendChart({ points }: { readonly points: readonly TrendPoint[] 
   );
 }
 
-/** A line, and the span between lowest and highest reading where single readings were averaged. */
+/** A line, and the range of readings where points are averages of single readings. */
 function Trend({ points, width }: { readonly points: readonly TrendPoint[]; readonly width: number }) {
   const ordered = points.toSorted((one, other) => one.start.localeCompare(other.start));
   const isAveraged = ordered.every(({ value, max }) => value <= max);
@@ -70,7 +70,7 @@ function Trend({ points, width }: { readonly points: readonly TrendPoint[]; read
   );
 }
 
-/** The day of a point, as a date of the person's own zone, which `start` is told in. */
+/** The date of a point in the person's time zone, which `start` uses. */
 function dayOf({ start }: TrendPoint): string {
   return start.slice(0, 10);
 }
@@ -100,7 +100,7 @@ const UNITS: Readonly<Record<string, string>> = {
   'kg/m2': 'kg/m²',
 };
 
-/** A UCUM unit as people write it. */
+/** A UCUM unit in common notation. */
 export function toUnitText(unit: string): string {
   return UNITS[unit] ?? unit;
 }

@@ -5,7 +5,7 @@ import style from './button.module.css';
 
 export type ButtonKind = 'plain' | 'primary' | 'danger' | 'quiet';
 
-/** A button of the house. While `isBusy` it does nothing and keeps the focus, which `isDisabled` loses. */
+/** A styled button. While `isBusy` it does nothing but keeps the focus, which `isDisabled` would lose. */
 export function Button({
   kind = 'plain',
   isBusy = false,
@@ -16,7 +16,7 @@ export function Button({
   return <AriaButton {...rest} {...(isBusy ? busy : {})} className={classOf(kind)} />;
 }
 
-/** A link within these pages that looks like a button. */
+/** An internal link styled as a button. */
 export function ButtonLink({
   to,
   kind = 'plain',
@@ -33,7 +33,7 @@ export function ButtonLink({
   );
 }
 
-/** A link that leaves these pages, or saves a file of the name given, and looks like a button. */
+/** An external link, or a download with the given file name, styled as a button. */
 export function ButtonAnchor({
   href,
   kind = 'plain',

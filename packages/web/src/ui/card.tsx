@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import style from './card.module.css';
 
-/** A framed piece of a page. */
+/** A framed section of a page. */
 export function Card({ children, label }: { readonly children: ReactNode; readonly label?: string }) {
   const content = <div className={style['stack']}>{children}</div>;
   if (label === undefined) return <div className={style['card']}>{content}</div>;
@@ -12,7 +12,7 @@ export function Card({ children, label }: { readonly children: ReactNode; readon
   );
 }
 
-/** Things one below the other. */
+/** A vertical stack. */
 export function Stack({
   children,
   tight = false,
@@ -23,7 +23,7 @@ export function Stack({
   return <div className={tight ? `${style['stack']} ${style['tight']}` : style['stack']}>{children}</div>;
 }
 
-/** Things side by side, wrapping. */
+/** A wrapping horizontal row. */
 export function Row({
   children,
   between = false,
@@ -34,31 +34,31 @@ export function Row({
   return <div className={between ? `${style['row']} ${style['between']}` : style['row']}>{children}</div>;
 }
 
-/** Fields side by side, all of a width. */
+/** Fields side by side with equal width. */
 export function Fields({ children }: { readonly children: ReactNode }) {
   return <div className={style['fields']}>{children}</div>;
 }
 
-/** Cards side by side, as many as fit. */
+/** As many cards side by side as fit. */
 export function Grid({ children }: { readonly children: ReactNode }) {
   return <div className={style['grid']}>{children}</div>;
 }
 
-/** Less important text. */
+/** Secondary text. */
 export function Soft({ children }: { readonly children: ReactNode }) {
   return <p className={style['soft']}>{children}</p>;
 }
 
 export type Tone = 'neutral' | 'good' | 'warn' | 'bad';
 
-/** A short mark beside a title. */
+/** A short label beside a title. */
 export function Tag({ tone = 'neutral', children }: { readonly tone?: Tone; readonly children: ReactNode }) {
   return (
     <span className={tone === 'neutral' ? style['tag'] : `${style['tag']} ${style[tone]}`}>{children}</span>
   );
 }
 
-/** An app's title, beside its first letter: its logo would be a request to somebody else's server. */
+/** An app's title with its first letter. Its logo is not shown: loading it would be a request to a foreign server. */
 export function Titled({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   const [initial = '?'] = name.trim();
   return (
@@ -71,7 +71,7 @@ export function Titled({ name, children }: { readonly name: string; readonly chi
   );
 }
 
-/** Names and what they are; an absent value is left out. */
+/** Names with their values; absent values are omitted. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className={style['facts']}>

@@ -1,7 +1,7 @@
 import type { Failure } from '../api/change.ts';
 import { ErrorNotice, Notice } from './notice.tsx';
 
-/** What became of a change that failed; nothing once the state shows it as made. */
+/** The message about a failed change; renders nothing once the state shows it as made. */
 export function ChangeNotice({
   failure,
   undone,
@@ -9,11 +9,11 @@ export function ChangeNotice({
   advice,
 }: {
   readonly failure: Failure | null;
-  /** Says that nothing has changed. */
+  /** Text for: nothing has changed. */
   readonly undone: string;
-  /** Says that nobody can tell at the moment. */
+  /** Text for: it is unknown whether it was made. */
   readonly unknown: string;
-  /** What to do then. */
+  /** What to do in that case. */
   readonly advice: string;
 }) {
   if (failure === null || failure.standing === 'made') return null;

@@ -1,7 +1,7 @@
 import style from './code.module.css';
 import { CopyButton } from './copy-button.tsx';
 
-/** A piece of code to read and to copy. */
+/** Code to read and copy. */
 export function Code({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <figure className={style['frame']} aria-label={label}>

@@ -3,7 +3,7 @@ import { Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-
 import { Button, type ButtonKind } from './button.tsx';
 import style from './dialog.module.css';
 
-/** A button that asks once more, saying what will happen, before it does something that cannot be undone. */
+/** A button that asks for confirmation, with the consequences, before it does something irreversible. */
 export function Confirmation({
   trigger,
   triggerKind = 'danger',
@@ -18,12 +18,12 @@ export function Confirmation({
   readonly triggerKind?: ButtonKind;
   readonly title: string;
   readonly children: ReactNode;
-  /** Text of the button that does it. */
+  /** Text of the confirming button. */
   readonly confirm: string;
   readonly onConfirm: () => void;
-  /** Whether what was confirmed is being done. */
+  /** Whether the confirmed action is running. */
   readonly isBusy?: boolean;
-  /** Whether something else has to be done first. */
+  /** Whether another action has to finish first. */
   readonly isBlocked?: boolean;
 }) {
   const [isOpen, setOpen] = useState(false);

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { Button } from './button.tsx';
 
-/** Puts a text on the clipboard, and says whether it is there. */
+/** Copies a text to the clipboard and reports the result. */
 export function CopyButton({ text, children }: { readonly text: string; readonly children: ReactNode }) {
   const [said, setSaid] = useState('');
   const copy = async () => {

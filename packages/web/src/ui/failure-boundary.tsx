@@ -4,7 +4,7 @@ import { Stack } from './card.tsx';
 import { PageHeading } from './layout.tsx';
 import { Notice } from './notice.tsx';
 
-/** What is shown in place of a page that fails, or whose script is no longer there; the way on is to load it again. */
+/** Shown when a page throws, or when its script no longer exists on the server; offers to reload. */
 export class FailureBoundary extends Component<{ readonly children: ReactNode }, { hasFailed: boolean }> {
   override state = { hasFailed: false };
 

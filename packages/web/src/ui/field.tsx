@@ -23,7 +23,7 @@ interface TextFieldProps {
   readonly max?: string;
 }
 
-/** One line or several of text. An error is shown until the value is sent again. */
+/** A text input of one or several lines. An error is shown until the value is submitted again. */
 export function TextField(props: TextFieldProps) {
   const { label, hint, error, multiline = false, type = 'text', min, max, ...rest } = props;
   return (
@@ -59,11 +59,11 @@ export function TextField(props: TextFieldProps) {
 export interface Option {
   readonly id: string;
   readonly text: string;
-  /** Heading that it stands under. */
+  /** Heading of its group. */
   readonly group?: string;
 }
 
-/** A choice of one among a few: the browser's own control, which phones and screen readers know best. */
+/** Selects one of a few options with the browser's native control, which works best on phones and with screen readers. */
 export function Select({
   label,
   options,
@@ -115,7 +115,7 @@ function Options({ of: options }: { readonly of: readonly Option[] }) {
   ));
 }
 
-/** Boxes under a heading. */
+/** Checkboxes under a heading. */
 export function CheckboxGroup({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <fieldset className={style['group']}>
@@ -125,7 +125,7 @@ export function CheckboxGroup({ title, children }: { readonly title: string; rea
   );
 }
 
-/** A box to tick, with whatever explains it. */
+/** A checkbox with an explanation. */
 export function Checkbox({
   isSelected,
   onChange,

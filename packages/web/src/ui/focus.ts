@@ -1,13 +1,13 @@
 import { useCallback } from 'react';
 
-/** For an element (`tabIndex={-1}`) that comes in place of what had the focus: it takes it over as it appears. */
+/** For an element (`tabIndex={-1}`) that replaces the focused one: it takes over the focus when it appears. */
 export function useFocusOnAppearance(): (element: HTMLElement | null) => void {
   return useCallback((element) => element?.focus(), []);
 }
 
 /**
- * Moves the focus to the page's heading if what had it goes away with the next rendering. Whoever has moved on meanwhile keeps their
- * place.
+ * Moves the focus to the page's heading if the focused element disappears with the next rendering. If the focus has moved elsewhere
+ * in the meantime, it stays there.
  */
 export function focusHeading(): void {
   setTimeout(() => {

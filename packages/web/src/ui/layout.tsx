@@ -14,7 +14,7 @@ const PLACES = [
   { path: '/console', text: 'Developers', short: 'Developers' },
 ] as const;
 
-/** What stands around every page: where one is, where one can go, who one is. */
+/** The frame of every page: navigation, the current page, and the signed-in person. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const main = useFocusOnArrival();
   return (
@@ -39,7 +39,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** What takes the focus when another page comes, as it would if the browser had loaded it; the first page leaves it alone. */
+/** Focuses the new page after navigation, as a page load would; the first page is left alone. */
 function useFocusOnArrival() {
   const [path] = useLocation();
   const main = useRef<HTMLElement>(null);
@@ -109,7 +109,7 @@ function Account() {
   );
 }
 
-/** A page's heading, and its title in the browser. */
+/** A page's heading, also used as its browser title. */
 export function PageHeading({
   title,
   lead,
@@ -131,7 +131,7 @@ export function PageHeading({
   );
 }
 
-/** A column for reading and deciding. */
+/** A narrow column for reading and deciding. */
 export function Narrow({
   children,
   isCentred = false,

@@ -5,7 +5,7 @@ import { ButtonAnchor } from './button.tsx';
 import style from './notice.module.css';
 import { useTitle } from './title.ts';
 
-/** Something to know before going on. */
+/** An important message. */
 export function Notice({
   tone = 'plain',
   children,
@@ -18,7 +18,7 @@ export function Notice({
   );
 }
 
-/** What people know a parameter by. */
+/** Display names of parameters. */
 const FIELDS: Readonly<Record<string, string>> = {
   dataFrom: 'The first day',
   expiresAt: 'The end',
@@ -26,7 +26,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   to: '“To”',
 };
 
-/** Says what went wrong, by its cause; screen readers hear it at once. */
+/** Explains an error by its cause; announced by screen readers. */
 export function ErrorNotice({
   error,
   title,
@@ -34,7 +34,7 @@ export function ErrorNotice({
 }: {
   readonly error: unknown;
   readonly title: string;
-  /** Whether the person asked, with their session, rather than an app with credentials of its own. */
+  /** Whether the request used the person's session rather than an app's credentials. */
   readonly isOwn?: boolean;
 }) {
   const { violations, message, status } =
@@ -63,7 +63,7 @@ export function ErrorNotice({
   );
 }
 
-/** Nothing here, why, and what to do about it; a part of a page. */
+/** Explains an empty section, and what to do about it. */
 export function Empty({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   return (
     <div className={style['empty']}>
@@ -73,7 +73,7 @@ export function Empty({ title, children }: { readonly title: string; readonly ch
   );
 }
 
-/** The same in place of a whole page. */
+/** The same for a whole page. */
 export function EmptyPage({ title, children }: { readonly title: string; readonly children?: ReactNode }) {
   useTitle(title);
   return (
@@ -92,7 +92,7 @@ export function Loading({ what }: { readonly what: string }) {
   );
 }
 
-/** What a signed-out person sees in place of a page. */
+/** Shown to signed-out people instead of a page. */
 export function SignedOut({ why }: { readonly why: string }) {
   return (
     <EmptyPage title="Please sign in">

@@ -1,6 +1,6 @@
 const numberFormat = new Intl.NumberFormat();
 
-/** A number as this browser's reader writes it. */
+/** A number in the browser's locale. */
 export function formatNumber(value: number): string {
   return numberFormat.format(value);
 }

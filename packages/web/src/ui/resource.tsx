@@ -4,7 +4,7 @@ import { Problem } from '../api/problem.ts';
 import { Button } from './button.tsx';
 import { ErrorNotice, Loading, SignedOut } from './notice.tsx';
 
-/** A query's answer once it is there; until then what keeps it, with the way out. */
+/** Renders a query's data once available; before that, its loading state or error. */
 export function Resource<T>({
   query,
   what,
@@ -15,11 +15,11 @@ export function Resource<T>({
   /** Completes "Loading …" and "Sign in to see …". */
   readonly what: string;
   readonly children: (data: T) => ReactNode;
-  /** Shown in place of a 404. */
+  /** Shown instead of a 404. */
   readonly notFound?: ReactNode;
 }) {
   const { status } = query.error instanceof Problem ? query.error : { status: 0 };
-  // Before what was there when the person was still signed in.
+  // Checked before old data, which may be from before the person was signed out.
   if (status === 401) return <SignedOut why={`Sign in to see ${what}.`} />;
   if (query.data !== undefined) return children(query.data);
   if (query.error === null) return <Loading what={what} />;

@@ -1,4 +1,4 @@
-/** Hands a file to the browser's downloads. */
+/** Starts the download of a file. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');

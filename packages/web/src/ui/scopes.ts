@@ -2,7 +2,7 @@ import { findScope, SCOPES } from '@phds/catalog/scopes';
 
 const OTHER = 'Other';
 
-/** A scope's name for people; a scope this app does not know yet by its own name. */
+/** A scope's title; the name of an unknown scope. */
 export function scopeTitle(scope: string): string {
   return findScope(scope)?.title ?? scope;
 }

@@ -3,7 +3,7 @@ import { useSession } from '../api/session.ts';
 import { SignedOut } from './notice.tsx';
 import { Resource } from './resource.tsx';
 
-/** Pages that are about the person who is signed in. */
+/** Renders pages that require a signed-in person. */
 export function SignedIn({ children }: { readonly children: ReactNode }) {
   const session = useSession();
   return (

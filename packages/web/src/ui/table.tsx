@@ -8,16 +8,13 @@ export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
-  /** Whether its values need no title beside them. */
+  /** Whether its values need no title. */
   readonly isPlain?: boolean;
 }
 
 const ROOMY_COLUMNS = 7;
 
-/**
- * Rows under titles. On a phone each row stands for itself with the titles beside the values, two values a line when it is
- * compact.
- */
+/** Rows with column titles. On a phone, each row is a block with titles beside the values, two values a line if compact. */
 export function Table<Row>({
   caption,
   columns,
@@ -72,7 +69,7 @@ function classList(base: string, optional: Readonly<Record<string, boolean>>): s
   return [base, ...chosen].map((name) => style[name]).join(' ');
 }
 
-/** Leafs through a list; nothing for a list of one page. */
+/** Navigation between pages; renders nothing for one page. */
 export function Pages({
   pagination,
   onChange,
@@ -85,7 +82,7 @@ export function Pages({
   const older = useRef<HTMLButtonElement>(null);
   const shown = useRef(page);
   useEffect(() => {
-    // At either end the button that was pressed is disabled and loses the focus, which the other one takes.
+    // On the first and last page, the pressed button is disabled and loses the focus, which moves to the other one.
     const hasMoved = shown.current !== page;
     shown.current = page;
     if (hasMoved && document.activeElement === document.body) (page > 1 ? newer : older).current?.focus();

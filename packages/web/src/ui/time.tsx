@@ -4,10 +4,10 @@ const clockFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute
 export const dayFormat = new Intl.DateTimeFormat(undefined, DAY);
 const plainDayFormat = new Intl.DateTimeFormat(undefined, { ...DAY, timeZone: 'UTC' });
 
-/** The zone that times are shown in: that of this browser. */
+/** The browser's time zone, in which times are shown. */
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** An instant in this browser's zone; the exact one on hovering. */
+/** An instant in the browser's zone, with the exact value as tooltip. */
 export function Instant({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={at}>
@@ -16,12 +16,11 @@ export function Instant({ at }: { readonly at: string }) {
   );
 }
 
-/** An instant in this browser's zone. */
 export function formatInstant(at: string): string {
   return instantFormat.format(new Date(at));
 }
 
-/** The time of day of an instant in this browser's zone. */
+/** The time of day of an instant in the browser's zone. */
 export function Clock({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={at}>
@@ -30,7 +29,7 @@ export function Clock({ at }: { readonly at: string }) {
   );
 }
 
-/** The day of an instant in this browser's zone. */
+/** The day of an instant in the browser's zone. */
 export function Day({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={at}>
@@ -39,7 +38,7 @@ export function Day({ at }: { readonly at: string }) {
   );
 }
 
-/** A calendar date (YYYY-MM-DD), which has no zone. */
+/** Formats a calendar date (YYYY-MM-DD), which has no time zone. */
 export function formatDate(date: string): string {
   return plainDayFormat.format(new Date(`${date}T00:00:00Z`));
 }
@@ -50,7 +49,7 @@ const dayOfMonthFormat = new Intl.DateTimeFormat(undefined, {
   timeZone: 'UTC',
 });
 
-/** The same without its year. */
+/** Formats a calendar date without its year. */
 export function formatDayOfMonth(date: string): string {
   return dayOfMonthFormat.format(new Date(`${date}T00:00:00Z`));
 }

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 
-/** The page's title in the browser. */
+/** Sets the page's browser title. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Your health data`;

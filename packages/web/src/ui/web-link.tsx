@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** A link to somebody else's site; nothing for an address that is none. */
+/** A link to another site; renders nothing for an invalid URL. */
 export function WebLink({ url, children }: { readonly url: string | null; readonly children: ReactNode }) {
   if (url === null || !/^https?:\/\//.test(url)) return null;
   return (

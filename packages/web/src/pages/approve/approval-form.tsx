@@ -16,13 +16,16 @@ import { WhoAsks } from './who-asks.tsx';
 
 const SUMMARIES = ['read:aggregations', 'read:trends'];
 
-/** The decision about an app's request. What was chosen stays when it cannot be sent. Only its buttons decide: Enter in a field does not. */
+/**
+ * The form for a decision about an app's request. Choices are kept when it cannot be sent. Only its buttons submit it; Enter in a
+ * field does not.
+ */
 export function ApprovalForm({
   approval,
   grant,
 }: {
   readonly approval: PendingApproval;
-  /** What the person shares with the app already; the approval gives it its end and its first day. */
+  /** The existing sharing with the app, whose end and first day the approval sets. */
   readonly grant: Grant | null;
 }) {
   const { app, requestedScopes } = approval;
@@ -40,14 +43,14 @@ export function ApprovalForm({
     decision.mutate(terms, {
       onSuccess: (decided) => {
         if (decided === null) return;
-        // Without a way back, the same page shows the decision. Assigning an address with a fragment would not load it again.
+        // Without a redirect, the same page shows the decision. Assigning a URL with a fragment would not reload it.
         if (decided.redirectUri === null) location.reload();
         else location.assign(decided.redirectUri);
       },
     });
   };
   const share = () => {
-    // A date that is typed in part has no value, which otherwise means everything.
+    // A partial date has an empty value, which would otherwise mean no limit.
     const wrong = fields.current?.querySelector<HTMLInputElement>('input:invalid') ?? null;
     setIncomplete(wrong !== null);
     if (wrong === null) decide(true);
@@ -100,7 +103,7 @@ export function ApprovalForm({
   );
 }
 
-/** The two buttons, and what became of a decision that failed. */
+/** The two buttons, and the message about a failed decision. */
 function DecisionBar({
   decision,
   share,
@@ -108,9 +111,9 @@ function DecisionBar({
   onDeny,
 }: {
   readonly decision: ReturnType<typeof useDecision>;
-  /** Text of the button that shares. */
+  /** Text of the approve button. */
   readonly share: string;
-  /** null while nothing is chosen. */
+  /** Null while nothing is chosen. */
   readonly onShare: (() => void) | null;
   readonly onDeny: () => void;
 }) {
@@ -140,11 +143,11 @@ function DecisionBar({
 
 const DEFAULT_LIFE = String(GRANT_DAYS_DEFAULT);
 
-/** An approval sets end and first day of all that is shared, so those of the connection stay unless they are changed. */
+/** An approval sets end and first day of all shared data, so the connection's values are kept unless changed. */
 function toLimits(grant: Grant | null, changes: Partial<Limits>): Limits {
   if (grant !== null) return { life: KEPT, dataFrom: grant.dataFrom ?? '', ...changes };
   const limits = { life: DEFAULT_LIFE, dataFrom: '', ...changes };
-  // The end of a connection that is over meanwhile cannot be kept.
+  // The end of a connection that has expired in the meantime cannot be kept.
   return limits.life === KEPT ? { ...limits, life: DEFAULT_LIFE } : limits;
 }
 
@@ -161,8 +164,8 @@ function toTerms(
 }
 
 /**
- * What the person has ticked or left. What is sensitive takes a deliberate tick; what is shared already would end by leaving it
- * out, and what was shared when the page was first seen has been taken away since.
+ * Determines the chosen scopes. Sensitive scopes must be ticked deliberately. Scopes already shared are ticked, because leaving
+ * them out would end them, except those removed since the page was first shown.
  */
 function findChosen(
   { requestedScopes }: PendingApproval,
@@ -186,7 +189,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   invalid_request: 'The choices could not be read. Please try again.',
 };
 
-/** What was wrong with a decision that a plain form of another page sent: the service leads back here with its code. */
+/** The error of a decision submitted by a plain HTML form: the service redirects here with its code. */
 function arrivedProblem(): Problem | null {
   const code = new URLSearchParams(location.search).get('problem') ?? '';
   const text = PROBLEMS[code];

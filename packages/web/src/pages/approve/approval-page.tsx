@@ -10,7 +10,7 @@ import { EndedRequest } from './ended-request.tsx';
 
 const WHAT = 'what the app asks for';
 
-/** The approval screen: who asks for what, and the decision. */
+/** The approval screen: the app, its request, and the decision. */
 export function ApprovalPage({ id }: { readonly id: string }) {
   const pending = usePendingApproval(id);
   const living = useLivingGrants();

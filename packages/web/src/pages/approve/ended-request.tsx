@@ -25,7 +25,7 @@ const ENDINGS = {
   },
 } as const;
 
-/** A request that nobody can decide about any more. After a decision the way back to the app stays open. */
+/** A request that can no longer be decided. After a decision, the redirect to the app remains available. */
 export function EndedRequest({ approval }: { readonly approval: PendingApproval }) {
   const { status, app, approved } = approval;
   if (status === 'pending') return null;
@@ -48,7 +48,7 @@ export function EndedRequest({ approval }: { readonly approval: PendingApproval 
   );
 }
 
-/** Repeats the decision, for the answer that leads the browser to the app. */
+/** Repeats the decision to get the redirect to the app. */
 function WayBack({
   approval: { id, app },
   terms,

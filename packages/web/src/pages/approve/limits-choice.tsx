@@ -11,14 +11,14 @@ import { PresentSharing } from './present-sharing.tsx';
 
 const DAY_MS = 86_400_000;
 
-/** The life of a connection that keeps its present end. */
+/** The choice to keep the connection's current end. */
 export const KEPT = 'kept';
 
-/** How long and how far back an app may read. */
+/** How long an app may read, and how far back. */
 export interface Limits {
   /** A number of days, or KEPT. */
   readonly life: string;
-  /** YYYY-MM-DD; empty is everything. */
+  /** YYYY-MM-DD; empty for no limit. */
   readonly dataFrom: string;
 }
 
@@ -27,7 +27,7 @@ const DAYS = GRANT_DAYS_CHOICES.map((days) => ({
   text: days === 1 ? '1 day' : `${days} days`,
 }));
 
-/** The choice of the end and of the first day, beside those of what is shared already. */
+/** Chooses the end and the first day, shown beside those of the existing sharing. */
 export function LimitsChoice({
   approval,
   grant,
@@ -84,13 +84,13 @@ export function LimitsChoice({
   );
 }
 
-/** Today, or the first day of what is shared already, should that be later. */
+/** Today, or the first day of the existing sharing if that is later. */
 function latestDay(grant: Grant | null): string {
   const today = localDay(new Date().toISOString());
   return grant?.dataFrom != null && grant.dataFrom > today ? grant.dataFrom : today;
 }
 
-/** What is wrong with a first day. */
+/** The error of a first day, if any. */
 export function findDayFault(dataFrom: string, grant: Grant | null): string | undefined {
   return dataFrom > latestDay(grant)
     ? 'This day is in the future. Choose today or an earlier day.'
@@ -99,7 +99,7 @@ export function findDayFault(dataFrom: string, grant: Grant | null): string | un
 
 const listFormat = new Intl.ListFormat('en', { type: 'disjunction' });
 
-/** Which parts of what the app asks for, or has already, have no day that a first day could be compared with. */
+/** Lists requested or shared data without dates, which a first day does not limit. */
 function StandingFacts({
   approval,
   grant,

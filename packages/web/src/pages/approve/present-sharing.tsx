@@ -4,7 +4,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { dayFormat, formatDate } from '../../ui/time.tsx';
 
-/** What is shared with the app already, and what the choices on this screen change about it. */
+/** The existing sharing with the app, and how the choices on this screen change it. */
 export function PresentSharing({
   approval,
   grant,
@@ -15,9 +15,9 @@ export function PresentSharing({
   readonly approval: PendingApproval;
   readonly grant: Grant;
   readonly chosen: ReadonlySet<string>;
-  /** The new end, in Unix milliseconds; null keeps the present one. */
+  /** The new end in Unix milliseconds; null to keep the current one. */
   readonly end: number | null;
-  /** YYYY-MM-DD; empty is everything. */
+  /** YYYY-MM-DD; empty for no limit. */
   readonly dataFrom: string;
 }) {
   const asked = new Set(approval.requestedScopes.map(({ scope }) => scope));

@@ -4,7 +4,7 @@ import { Checkbox, CheckboxGroup } from '../../ui/field.tsx';
 import { groupByCategory } from '../../ui/scopes.ts';
 import style from './approval-form.module.css';
 
-/** The scopes that an app asks for, one box each, under the catalog's headings. */
+/** Checkboxes for the requested scopes, under the catalog's headings. */
 export function ScopeChoice({
   scopes,
   chosen,

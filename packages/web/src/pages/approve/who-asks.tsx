@@ -3,7 +3,7 @@ import { Card, Row, Soft, Titled } from '../../ui/card.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { WebLink } from '../../ui/web-link.tsx';
 
-/** Who asks, why, where the answer goes, and whether the app has proved to be itself. */
+/** The app, its purpose, the redirect host, and whether the app was authenticated. */
 export function WhoAsks({ approval }: { readonly approval: PendingApproval }) {
   const { app, purpose, clientAuthenticated } = approval;
   return (

@@ -9,7 +9,7 @@ const LINKS = {
   logoUrl: 'its logo',
 } as const;
 
-/** What an app changed about itself since the person agreed, each change with its day. */
+/** The changes of an app since the approval, each with its day. */
 export function AppChanges({
   changes,
   isActive,

@@ -2,7 +2,7 @@ import type { AppChange } from '../../api/resources.ts';
 
 const partsFormat = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
-/** The changes of an app in one sentence: which parts have changed. */
+/** One sentence that lists the changed fields of an app. */
 export function changesText(changes: readonly AppChange[]): string {
   const fields = new Set(changes.map(({ field }) => field));
   const parts = [

@@ -20,7 +20,7 @@ import { GrantStatusTag } from './grant-status-tag.tsx';
 import { NarrowingForm } from './narrowing-form.tsx';
 import { timesText } from './times-text.ts';
 
-/** One connected app: what it may read, what it has read, and how to give it less or nothing. */
+/** One connected app: its permissions, its accesses, and how to narrow or end them. */
 export function ConnectedAppPage({ id }: { readonly id: string }) {
   const grant = useGrant(id);
   return (
@@ -143,7 +143,7 @@ const REVOKERS: Readonly<Record<string, string>> = {
   app: 'because the app was ended',
 };
 
-/** What an ended grant was about; of a living one the form shows it. */
+/** The scopes of an ended grant; for an active one, the form shows them. */
 function Shared({ scopes }: { readonly scopes: readonly string[] }) {
   return (
     <Card label="What was shared">

@@ -20,7 +20,7 @@ import { timesText } from './times-text.ts';
 
 const SHOWN_SCOPES = 4;
 
-/** Every app that this person shares with, or did. */
+/** Every app that this person shares with or has shared with. */
 export function ConnectedAppsPage() {
   const [page, setPage] = useState(1);
   const active = useGrants('active', page);
@@ -117,7 +117,7 @@ function GrantCard({ grant }: { readonly grant: Grant }) {
   );
 }
 
-/** Grants that are over for this reason; nothing when there are none. */
+/** Grants that ended for one reason; renders nothing if there are none. */
 function Ended({ status, title }: { readonly status: 'revoked' | 'expired'; readonly title: string }) {
   const [page, setPage] = useState(1);
   const { data: grants } = useGrants(status, page);

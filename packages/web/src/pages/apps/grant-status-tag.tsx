@@ -3,7 +3,6 @@ import { Tag } from '../../ui/card.tsx';
 
 const TONES = { active: 'good', expired: 'neutral', revoked: 'bad' } as const;
 
-/** Whether a grant lives. */
 export function GrantStatusTag({ status }: { readonly status: GrantStatus }) {
   return <Tag tone={TONES[status]}>{status}</Tag>;
 }

@@ -2,7 +2,7 @@ import type { Narrowing } from '../../api/grants.ts';
 import type { Grant } from '../../api/resources.ts';
 import { addDays, localDay } from '../../ui/days.ts';
 
-/** What a person has chosen; dates are YYYY-MM-DD or empty. */
+/** The person's choices; dates are YYYY-MM-DD or empty. */
 export interface Draft {
   readonly withdrawn: ReadonlySet<string>;
   readonly lastDay: string;
@@ -11,7 +11,7 @@ export interface Draft {
 
 type Terms = Pick<Grant, 'scopes' | 'expiresAt'>;
 
-/** Why the form cannot be sent at the instant `now` (milliseconds), or null. */
+/** Why the form cannot be submitted at `now` (milliseconds), or null. */
 export function findFault({ scopes, expiresAt }: Terms, draft: Draft, now: number): string | null {
   if (scopes.every((scope) => draft.withdrawn.has(scope)))
     return 'To take away everything, stop sharing above.';
@@ -25,7 +25,7 @@ export function findFault({ scopes, expiresAt }: Terms, draft: Draft, now: numbe
   return isUnchanged ? 'Take a tick away or choose a day first.' : null;
 }
 
-/** What the form changes. */
+/** The changes that the form makes. */
 export function toNarrowing({ scopes }: Terms, { withdrawn, lastDay, dataFrom }: Draft): Narrowing {
   return {
     ...(withdrawn.size === 0 ? {} : { scopes: scopes.filter((scope) => !withdrawn.has(scope)) }),
@@ -34,14 +34,14 @@ export function toNarrowing({ scopes }: Terms, { withdrawn, lastDay, dataFrom }:
   };
 }
 
-/** The first and last day that can be chosen as the last day; undefined when sharing ends before today is over. */
+/** The earliest and latest selectable last day; undefined if sharing ends before the end of today. */
 export function findLastDays({ expiresAt }: Terms, now: number): { min: string; max: string } | undefined {
   const min = localDay(new Date(now).toISOString());
   const max = addDays(localDay(expiresAt), -1);
   return max < min ? undefined : { min, max };
 }
 
-/** When a day of this browser's zone is over: midnight, or the first instant of the next day in a zone that skips it. */
+/** The end of a day in the browser's zone: midnight, or the first instant of the next day if the zone skips midnight. */
 function endOf(day: string): Date {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
   return new Date(year, month - 1, date + 1);

@@ -12,7 +12,7 @@ import { type Draft, findFault, findLastDays, toNarrowing } from './narrowing-dr
 
 const NOTHING: Draft = { withdrawn: new Set(), lastDay: '', dataFrom: '' };
 
-/** Gives an app less: fewer scopes, an earlier end, a later first day. Never more; for that the app has to ask. */
+/** Narrows a grant: fewer scopes, an earlier end, a later first day. To get more, the app has to request it. */
 export function NarrowingForm({ grant }: { readonly grant: Grant }) {
   const [draft, setDraft] = useState(NOTHING);
   const [fault, setFault] = useState<string | null>(null);
@@ -27,7 +27,7 @@ export function NarrowingForm({ grant }: { readonly grant: Grant }) {
     const found = findFault(grant, draft, Date.now());
     setFault(found);
     if (found !== null) return;
-    // What was edited meanwhile stays.
+    // Edits made during the change are kept.
     const onSuccess = () => setDraft((present) => (present === draft ? NOTHING : present));
     narrowing.mutate(toNarrowing(grant, draft), { onSuccess });
   };

@@ -1,6 +1,6 @@
 import { formatNumber } from '../../ui/number.ts';
 
-/** How often, in words. */
+/** A number of times as text. */
 export function timesText(count: number): string {
   return count === 1 ? 'once' : `${formatNumber(count)} times`;
 }

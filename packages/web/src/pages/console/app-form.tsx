@@ -29,8 +29,8 @@ const REDIRECT_URI_HINT =
   'Only the port of an http loopback address (localhost, 127.0.0.1 or [::1]) may differ.';
 
 /**
- * Everything a developer says about an app. What was typed stays when it is refused, and each fault stands at its field; what was
- * not typed in shows the app as it is.
+ * The settings of an app. Input is kept when it is refused, and each error is shown at its field. Untouched fields show the app's
+ * current values.
  */
 export function AppForm({
   app,
@@ -41,16 +41,16 @@ export function AppForm({
   failure,
   doubt,
 }: {
-  /** Absent for a new one. */
+  /** Absent when registering a new app. */
   readonly app?: DeveloperApp;
   readonly submit: string;
-  /** Gets all settings; `onSaved` is called when they are the app's. */
+  /** Receives all settings; `onSaved` is called once the app has them. */
   readonly onSubmit: (settings: AppSettings, onSaved: () => void) => void;
   readonly isPending: boolean;
   readonly isSaved?: boolean;
-  /** Of the last submit. */
+  /** Result of the last submit. */
   readonly failure: Failure | null;
-  /** What is said when nobody can tell whether it was saved, and what to do then. */
+  /** The message when it is unknown whether the settings were saved, and the advice. */
   readonly doubt: { readonly unknown: string; readonly advice: string };
 }) {
   const [edits, setEdits] = useState<Partial<Draft>>(NOTHING);
@@ -140,7 +140,7 @@ function toDraft(app: DeveloperApp | undefined): Draft {
   };
 }
 
-/** The settings of an app as the form would send them. */
+/** The settings of an app in the form's representation. */
 export function settingsOf(app: DeveloperApp): AppSettings {
   return toSettings(toDraft(app));
 }

@@ -3,7 +3,6 @@ import { Tag } from '../../ui/card.tsx';
 
 const TONES = { active: 'good', suspended: 'warn', revoked: 'bad' } as const;
 
-/** Whether an app may do anything. */
 export function AppStatusTag({ status }: { readonly status: AppStatus }) {
   return <Tag tone={TONES[status]}>{status}</Tag>;
 }

@@ -10,7 +10,6 @@ import { Pages, Table } from '../../ui/table.tsx';
 import { Day } from '../../ui/time.tsx';
 import { AppStatusTag } from './app-status-tag.tsx';
 
-/** The apps of this developer. */
 export function ConsolePage() {
   const [page, setPage] = useState(1);
   const apps = useApps(page);

@@ -8,7 +8,7 @@ import { focusHeading } from '../../ui/focus.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { SecretOnce } from './secret-once.tsx';
 
-/** Rotates the secret, suspends, revokes and activates; each says what it will do before it does it. */
+/** Rotates the secret, suspends, revokes and activates; each asks for confirmation with its consequences. */
 export function Credentials({ app }: { readonly app: DeveloperApp }) {
   const rotation = useRotation(app.clientId);
   const status = useStatusChange(app.clientId);
@@ -19,7 +19,7 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
   };
   const change = (to: AppStatus) => {
     if (rotation.failure !== null) rotation.reset();
-    // Each change takes away the button that was pressed.
+    // Each change removes the button that was pressed.
     status.mutate(to, { onSuccess: focusHeading });
   };
   return (
@@ -54,7 +54,7 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
   );
 }
 
-/** The new secret, or what is known of it. */
+/** The new secret, or its status if the response was lost. */
 function Rotated({ rotation }: { readonly rotation: ReturnType<typeof useRotation> }) {
   const { data, failure } = rotation;
   if (data) return <SecretOnce clientId={data.clientId} secret={data.clientSecret} />;
@@ -86,7 +86,7 @@ function StatusButtons({
 }: {
   readonly app: DeveloperApp;
   readonly isBlocked: boolean;
-  /** The status that is being set. */
+  /** The status that is currently being set. */
   readonly beingSet: AppStatus | null;
   readonly onChange: (to: AppStatus) => void;
 }) {

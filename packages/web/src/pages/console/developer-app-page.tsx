@@ -13,7 +13,6 @@ import { Credentials } from './credentials.tsx';
 import { FirstCall } from './first-call.tsx';
 import { Usage } from './usage.tsx';
 
-/** One app of this developer. */
 export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
   const app = useApp(clientId);
   return (
@@ -88,7 +87,7 @@ function Settings({ app }: { readonly app: DeveloperApp }) {
   );
 }
 
-/** The settings that are not the present ones: the others may be changed elsewhere at the same time. */
+/** The changed settings only, because others may be changed elsewhere at the same time. */
 function findChanges(present: AppSettings, settings: AppSettings): Partial<AppSettings> {
   const names = Object.keys(settings) as (keyof AppSettings)[];
   const changed = names.filter((name) => JSON.stringify(settings[name]) !== JSON.stringify(present[name]));

@@ -7,7 +7,10 @@ CODE_CHALLENGE=$(printf %s "$CODE_VERIFIER" | openssl dgst -sha256 -binary | ope
 `;
 const CHALLENGE = ' \\\n  -d code_challenge="$CODE_CHALLENGE" -d code_challenge_method=S256';
 
-/** Commands for a POSIX shell, from asking to reading. The secret stays a variable, so that it is in no shell history. */
+/**
+ * Commands for a POSIX shell, from the authorization request to the first read. The secret is entered into a variable, so it is not
+ * in the shell history.
+ */
 export function toFirstCall(app: DeveloperApp, origin: string): string {
   const redirectUri = app.redirectUris[0] ?? '';
   const scope = app.scopes.find((name) => name.startsWith('read:health-data:')) ?? app.scopes[0] ?? '';
@@ -34,12 +37,12 @@ function toPath(scope: string): string {
   return category === undefined ? `/api/v1/${kind}` : `/api/v1/health-data/${category}`;
 }
 
-/** Where the code arrives; the query that the address has stays. */
+/** The redirect URI with a code, keeping its existing query. */
 function toCallback(redirectUri: string): string {
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}code=…&state=xyz`;
 }
 
-/** A text as one word of a shell. */
+/** Quotes a text as one shell word. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -3,7 +3,7 @@ import { Card, Soft } from '../../ui/card.tsx';
 import { Code } from '../../ui/code.tsx';
 import { toFirstCall } from './first-call-commands.ts';
 
-/** The calls from nothing to data, for this very app. */
+/** The commands from authorization to data for this app. */
 export function FirstCall({ app }: { readonly app: DeveloperApp }) {
   return (
     <Card label="The first call">

@@ -14,7 +14,7 @@ const DOUBT = {
   advice: 'Check your connection, and look for it in “Developers” before you register it again.',
 };
 
-/** Registers an app; its secret is shown on this page and never again. */
+/** Registers an app. Its secret is shown on this page only. */
 export function NewAppPage() {
   const { data: apps } = useAllApps();
   const registration = useRegistration();
@@ -56,7 +56,7 @@ function Registered({ app }: { readonly app: NewApp }) {
   );
 }
 
-/** The app is there, and its secret went with the answer. */
+/** The app was registered, but its secret was lost with the response. */
 function AnswerLost({ app }: { readonly app: DeveloperApp | null }) {
   return (
     <EmptyPage title="The app is registered">

@@ -3,7 +3,7 @@ import { CopyButton } from '../../ui/copy-button.tsx';
 import { useFocusOnAppearance } from '../../ui/focus.ts';
 import { Notice } from '../../ui/notice.tsx';
 
-/** A fresh secret. It lives in this page's memory only and is gone with it. */
+/** A new secret, kept only in this page's memory. */
 export function SecretOnce({ clientId, secret }: { readonly clientId: string; readonly secret: string }) {
   const appeared = useFocusOnAppearance();
   return (

@@ -10,7 +10,7 @@ import { ReadStep } from './test-run/read-step.tsx';
 import { forgetReturn, readReturn } from './test-run/test-run.ts';
 import { TokenStep, type Tokens } from './test-run/token-step.tsx';
 
-/** The flow from asking to data, step by step, as an app of one's own and as the person oneself. */
+/** The flow from authorization to data, step by step, with the developer's own app and data. */
 export function TestRunPage() {
   const [returned] = useState(readReturn);
   const [tokens, setTokens] = useState<Tokens | null>(null);

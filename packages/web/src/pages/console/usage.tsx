@@ -7,10 +7,10 @@ import { addDays, today } from '../../ui/days.ts';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 
-// What the service answers unless it is asked for other days.
+// The service's default number of days.
 const SHOWN_DAYS = 30;
 
-/** How much an app has read lately, and what it was refused. */
+/** Recent accesses and refused requests of an app. */
 export function Usage({ clientId }: { readonly clientId: string }) {
   const usage = useUsage(clientId);
   return (
@@ -65,7 +65,7 @@ function Charts({ rows }: { readonly rows: readonly UsageDay[] }) {
   );
 }
 
-/** One bar for each day and status, over all endpoints. */
+/** One bar for each day and status, summed over all endpoints. */
 function toRefusedBars(rows: readonly UsageDay[]): Bar[] {
   const counts = rows.flatMap(({ date, refusals }) => refusals.map((refusal) => ({ date, ...refusal })));
   const days = rollups(

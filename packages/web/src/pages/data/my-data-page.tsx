@@ -11,7 +11,7 @@ const OPTIONS: readonly Option[] = SCOPES.map(({ scope, title, category }) => ({
   group: category,
 }));
 
-/** What each scope would show an app, so that its name is no abstraction. */
+/** A preview of the data of each scope. */
 export function MyDataPage() {
   const [scope, setScope] = useState<string>(readScope());
   const change = (chosen: string) => {

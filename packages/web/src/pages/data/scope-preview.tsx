@@ -16,7 +16,7 @@ interface Row {
   readonly key: string;
 }
 
-/** The total, the last 30 days as charts and the newest items of one scope. */
+/** The total, charts of the last 30 days, and the newest items of one scope. */
 export function ScopePreview({ scope }: { readonly scope: string }) {
   const preview = usePreview(scope);
   return (

@@ -26,7 +26,7 @@ const NOBODY = (
   </Empty>
 );
 
-/** Accesses, newest first, page by page. */
+/** Accesses, newest first, in pages. */
 export function AccessTable({
   filter,
   showApp = true,
@@ -34,12 +34,12 @@ export function AccessTable({
 }: {
   readonly filter: AccessFilter;
   readonly showApp?: boolean;
-  /** Shown in place of an empty list. */
+  /** Shown instead of an empty list. */
   readonly empty?: ReactNode;
 }) {
   const shown = JSON.stringify(filter);
   const [at, setAt] = useState({ shown, page: 1 });
-  // Another filter begins at its first page.
+  // A changed filter starts at its first page.
   if (at.shown !== shown) setAt({ shown, page: 1 });
   const accesses = useAccesses(filter, at.page);
   return (
@@ -64,7 +64,7 @@ export function AccessTable({
   );
 }
 
-/** What the app asked for, which is a date or an instant. */
+/** A bound of the request, which is a date or an instant. */
 function formatBound(bound: string): string {
   return bound.includes('T') ? formatInstant(bound) : formatDate(bound);
 }

@@ -1,7 +1,10 @@
 import type { NamedApp } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 
-/** What to call each app, by its client id: developers choose names, so one that several have stands with the id. Of an app that comes twice the first counts. */
+/**
+ * Display names by client id. Developers choose names, so a name used by several apps is shown with the id. If an app occurs twice,
+ * the first name counts.
+ */
 export function nameApps(apps: readonly NamedApp[]): Map<string, string> {
   const titles = new Map<string, string>();
   for (const app of apps) if (!titles.has(app.clientId)) titles.set(app.clientId, appTitle(app));

@@ -8,21 +8,21 @@ import { nameApps } from './app-names.ts';
 
 const ALL = 'all';
 const USUAL_DAYS = 30;
-// The most that the service answers at once.
+// The maximum number of days that the service returns.
 const LONGEST_DAYS = 366;
 
-/** What the person has chosen to see; `all` and an empty day are no filter. */
+/** The selected filters; `all` and an empty day mean no filter. */
 export interface Selection {
   readonly clientId: string;
   readonly scope: string;
   readonly from: string;
-  /** The last day shown. */
+  /** The last day, inclusive. */
   readonly to: string;
 }
 
 export const EVERYTHING: Selection = { clientId: ALL, scope: ALL, from: '', to: '' };
 
-/** The selection for the list: its days are those of this browser's zone, from midnight to midnight. */
+/** The filter for the list. Days are in the browser's zone, from midnight to midnight. */
 export function toFilter(selection: Selection): AccessFilter {
   const [from, to] = [findDay(selection.from), findDay(selection.to)];
   return {
@@ -32,10 +32,10 @@ export function toFilter(selection: Selection): AccessFilter {
   };
 }
 
-/** The selection for the chart, whose days are UTC days: 30 unless the first is given, a year at most. */
+/** The filter for the chart, in UTC days: 30 days unless the first is given, a year at most. */
 export function toDayFilter(selection: Selection): AccessFilter & { from: string; to: string } {
   const from = findDay(selection.from);
-  // The day of this browser's zone may not have begun in UTC.
+  // The current day in the browser's zone may not have started in UTC.
   const latest = from !== null && from > today() ? from : today();
   const to = findDay(selection.to) ?? latest;
   const earliest = addDays(to, 1 - LONGEST_DAYS);
@@ -48,7 +48,7 @@ function toParts({ clientId, scope }: Selection): AccessFilter {
   return { ...(clientId === ALL ? {} : { clientId }), ...(scope === ALL ? {} : { scope }) };
 }
 
-/** A day that is given; null for one whose year is still being typed (0020-11-21). */
+/** A given day; null if its year is still being typed (0020-11-21). */
 function findDay(day: string): string | null {
   return /^[12]\d{3}-/.test(day) ? day : null;
 }
@@ -58,7 +58,7 @@ function toMidnight(date: string, daysLater: number): string {
   return new Date(year, month - 1, day + daysLater).toISOString();
 }
 
-/** Chooses app, part and days. */
+/** Selects app, scope and days. */
 export function Filters({
   selection,
   onChange,

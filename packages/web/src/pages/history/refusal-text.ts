@@ -12,7 +12,7 @@ const TEXTS: Readonly<Record<RefusalReason, string>> = {
   WINDOW_CHANGED: 'you had changed how far back it sees',
 };
 
-/** Why an access was refused, in the words of the person whose data it is. */
+/** The reason of a refused access, worded for the person whose data it is. */
 export function refusalText(reason: RefusalReason | null): string {
   return reason === null ? '' : (TEXTS[reason] ?? '');
 }

@@ -7,7 +7,7 @@ import { PageHeading } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 
-/** The start: what this service promises, and the ways in. */
+/** The start page: what this service promises, and links to its pages. */
 export function HomePage() {
   const session = useSession();
   return (

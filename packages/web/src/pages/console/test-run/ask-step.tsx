@@ -13,7 +13,7 @@ import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
 import { scopeTitle } from '../../../ui/scopes.ts';
 import { startRun, testRunUri } from './test-run.ts';
 
-/** Step 1: the app asks for a scope, and the browser goes to the approval screen. */
+/** Step 1: the app requests a scope, and the browser goes to the approval screen. */
 export function AskStep({ apps }: { readonly apps: readonly DeveloperApp[] }) {
   const [clientId, setClientId] = useState(apps[0]?.clientId ?? '');
   const app = apps.find((candidate) => candidate.clientId === clientId);
@@ -43,7 +43,7 @@ export function AskStep({ apps }: { readonly apps: readonly DeveloperApp[] }) {
   );
 }
 
-/** The way to the approval screen, as one app. */
+/** The request of one app. */
 function Asking({ app, scope }: { readonly app: DeveloperApp; readonly scope: string }) {
   const { clientId, redirectUris } = app;
   const allowing = useSettingsChange(clientId);
@@ -106,7 +106,7 @@ async function ask({
   });
 }
 
-/** The approval screen leads back to registered addresses only. */
+/** The approval screen redirects to registered URIs only. */
 function AllowThisPage({
   failure,
   isPending,

@@ -9,7 +9,7 @@ import { useFocusOnAppearance } from '../../../ui/focus.ts';
 import { ErrorNotice } from '../../../ui/notice.tsx';
 import type { Tokens } from './token-step.tsx';
 
-/** Step 3: the token reads, and the person can see that it did. */
+/** Step 3: the token is used to read, and the access appears in the history. */
 export function ReadStep({ tokens }: { readonly tokens: Tokens }) {
   const [scope = ''] = tokens.scope.split(' ');
   const path = findScope(scope)?.endpoints[0] ?? '/api/v1/profile';

@@ -1,25 +1,25 @@
 const KEPT = 'test-run';
 
-/** What a test run has to remember while the browser is on the approval screen. No secret is among it. */
+/** The state of a test run while the browser is on the approval screen. Contains no secret. */
 export interface StartedRun {
   readonly clientId: string;
   readonly state: string;
   readonly verifier: string;
 }
 
-/** What the browser came back with. */
+/** The result in the redirect. */
 export interface ReturnedRun {
   readonly run: StartedRun | null;
   readonly code: string | null;
   readonly error: string | null;
 }
 
-/** Where the approval screen sends the browser back to. */
+/** The redirect URI of a test run. */
 export function testRunUri(): string {
   return `${location.origin}/console/test-run`;
 }
 
-/** Makes the state and the PKCE pair of a run (RFC 7636, S256), and keeps what is needed afterwards in this tab. */
+/** Generates the state and the PKCE pair of a run (RFC 7636, S256), and stores what is needed later in this tab. */
 export async function startRun(clientId: string): Promise<StartedRun & { readonly challenge: string }> {
   const run = { clientId, state: randomText(), verifier: randomText() };
   sessionStorage.setItem(KEPT, JSON.stringify(run));
@@ -27,7 +27,7 @@ export async function startRun(clientId: string): Promise<StartedRun & { readonl
   return { ...run, challenge: toBase64Url(new Uint8Array(digest)) };
 }
 
-/** The answer in the address, checked against the state that was sent; null when the page was just opened. */
+/** The authorization response in the URL, checked against the sent state; null if the page was just opened. */
 export function readReturn(): ReturnedRun | null {
   const query = new URLSearchParams(location.search);
   const [code, error] = [query.get('code'), query.get('error')];
@@ -37,7 +37,7 @@ export function readReturn(): ReturnedRun | null {
   return { run: run?.state === query.get('state') ? run : null, code, error };
 }
 
-/** Takes the code out of the address bar and the history. */
+/** Removes the code from the URL and the history. */
 export function forgetReturn(): void {
   if (location.search !== '') history.replaceState(null, '', location.pathname);
 }

@@ -8,7 +8,7 @@ import { TextField } from '../../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
 import { type ReturnedRun, testRunUri } from './test-run.ts';
 
-/** What the token endpoint answers (RFC 6749 5.1). */
+/** The response of the token endpoint (RFC 6749 5.1). */
 export interface Tokens {
   readonly access_token: string;
   readonly refresh_token: string;
@@ -17,7 +17,7 @@ export interface Tokens {
   readonly grant_id: string;
 }
 
-/** Step 2: the code that came back is exchanged for tokens, with the app's secret. */
+/** Step 2: exchanges the code for tokens with the app's secret. */
 export function TokenStep({
   returned: { run, code, error },
   tokens,
@@ -81,7 +81,7 @@ export function TokenStep({
   );
 }
 
-/** A code that is sent twice revokes the tokens that it was exchanged for, so it is sent again only after a refusal. */
+/** Sending a code twice revokes its tokens, so it is sent again only after a refusal. */
 function NoTokens({ error }: { readonly error: unknown }) {
   if (isRefusal(error)) return <ErrorNotice error={error} title="No tokens." isOwn={false} />;
   return (
