@@ -7,8 +7,8 @@ export interface Arrivals {
 }
 
 /**
- * Lets something arrive at a constant rate, whether or not what came before is done (an open loop): whoever counts from the scheduled
- * moment, on `performance.now()`, also counts the wait behind a stall that a closed loop would hide. Resolves when all are done.
+ * Starts work at a constant rate, whether or not earlier work is done (an open loop). Latencies measured from the scheduled moment,
+ * on `performance.now()`, include waits behind a stall, which a closed loop would hide. Resolves when all work is done.
  */
 export async function arrive(
   { perSecond, seconds }: Arrivals,

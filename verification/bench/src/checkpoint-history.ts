@@ -15,7 +15,7 @@ interface Chain {
   hash: Uint8Array;
 }
 
-/** The record chains of several replicas; each batch has one record, the least that moves a chain. */
+/** The record chains of several replicas. Each batch has one record, the minimum that moves a chain. */
 export class SimulatedReplicas {
   readonly #client: pg.Client;
   readonly #batches: (ChainedBatch & { readonly id: string })[] = [];
@@ -26,7 +26,7 @@ export class SimulatedReplicas {
     this.#client = client;
   }
 
-  /** Every replica begins another chain. */
+  /** Every replica starts a new chain. */
   restart(replicas: number): void {
     this.#ended = [...this.#chains, ...this.#ended];
     this.#chains = Array.from({ length: replicas }, () => {
@@ -35,7 +35,7 @@ export class SimulatedReplicas {
     });
   }
 
-  /** Every chain moves by one batch. */
+  /** Adds one batch to every chain. */
   move(at: number): void {
     for (const chain of this.#chains) {
       const id = parseUuid(firstUuidOf(at));
@@ -64,7 +64,7 @@ export class SimulatedReplicas {
     }
   }
 
-  /** Where the chains stand: those that go on, and as many of the ended ones. */
+  /** The heads of the chains: current ones, and up to `ended` ended ones. */
   heads(ended: number): ChainHead[] {
     return [...this.#chains, ...this.#ended.slice(0, ended)].map(({ writer, seq, hash }) => ({
       writer,
@@ -73,7 +73,7 @@ export class SimulatedReplicas {
     }));
   }
 
-  /** Writes the batches since the last call, with their records. */
+  /** Writes the batches and records created since the last call. */
   async flush(): Promise<void> {
     const batches = this.#batches.splice(0);
     const column = (toValue: (batch: (typeof batches)[number]) => unknown) => batches.map(toValue);

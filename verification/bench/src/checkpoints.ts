@@ -18,18 +18,18 @@ const MAIN = resolve(WORKSPACE, 'packages/cli/src/main.ts');
 const [MINUTE_MS, DAY_MS] = [60_000, 86_400_000];
 const MINUTES_A_DAY = DAY_MS / MINUTE_MS;
 const MINUTES_A_FLUSH = 120;
-/** All replicas are released anew so often. */
+/** Days between releases, which restart all replicas. */
 const RELEASE_DAYS = 7;
-/** Chains end with a release. Those of two months ago are listed by no checkpoint. */
+/** Chains end with a release. Checkpoints no longer list those of two months ago. */
 const LISTED_RELEASES = 8;
 const CHECKPOINTS_A_BASE = 500;
 
 type Sign = (content: object, at: Date) => Promise<string>;
 
 /**
- * The checkpoint table and `phds records verify` after days of replicas that all move each minute: simulated minutes, written with
- * the service's own functions into a database that goes with the run. With `--earlier` each replica signs all heads each minute, as
- * releases did before one signed for all.
+ * Measures the checkpoint table and `phds records verify` after days in which all replicas move each minute. The minutes are
+ * simulated and written with the service's own functions into a temporary database. With `--earlier` each replica signs all heads
+ * each minute, as earlier releases did.
  */
 export async function benchCheckpoints(options: Options): Promise<string> {
   const { days, replicas, earlier } = options;
@@ -65,7 +65,7 @@ export async function benchCheckpoints(options: Options): Promise<string> {
   });
 }
 
-/** Partitions of the months that the simulation goes back to. */
+/** Creates the partitions of the simulated months. */
 async function makeMonths(client: pg.Client, days: number): Promise<void> {
   await client.query(`DO $$
     DECLARE month timestamptz;
@@ -81,7 +81,7 @@ async function makeMonths(client: pg.Client, days: number): Promise<void> {
     END $$`);
 }
 
-/** Writes the records and answers the checkpoints that were signed meanwhile. */
+/** Writes the records and returns the checkpoints signed during that time. */
 async function fill(
   client: pg.Client,
   { days, replicas, earlier }: Options,
@@ -106,7 +106,7 @@ async function fill(
   return checkpoints;
 }
 
-/** As the service: the signer knows the last checkpoint, and lists the ended chains with a base. */
+/** As the service does it: the signer knows the last checkpoint and lists ended chains once, in a base checkpoint. */
 function toPresent(chains: SimulatedReplicas, replicas: number, last?: StoredCheckpoint): CheckpointContent {
   const isBase = (last?.number ?? 0) % CHECKPOINTS_A_BASE === 0;
   const heads = chains.heads(isBase ? LISTED_RELEASES * replicas : 0);
@@ -116,7 +116,7 @@ function toPresent(chains: SimulatedReplicas, replicas: number, last?: StoredChe
   return content;
 }
 
-/** As before one signed for all: every head of two months, whether or not it has moved. */
+/** As earlier releases did it: every head of two months, whether or not it has moved. */
 function toEarlier(chains: SimulatedReplicas, replicas: number, last?: StoredCheckpoint): CheckpointContent {
   return {
     number: (last?.number ?? 0) + 1,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100;
 
-/** CPU seconds (user and system) that a process and its living descendants have used so far. Linux only. */
+/** CPU seconds (user and system) used so far by a process and its running descendants. Linux only. */
 export function cpuSeconds(pid: number): number {
   const children = new Map<number, number[]>();
   for (const entry of readdirSync('/proc')) {
@@ -14,7 +14,7 @@ export function cpuSeconds(pid: number): number {
   return sum(pid);
 }
 
-/** proc(5): the fields after the command, which may itself hold spaces and parentheses. */
+/** proc(5): the fields after the command, which may itself contain spaces and parentheses. */
 function readStat(pid: number): { parent: number; seconds: number } | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');

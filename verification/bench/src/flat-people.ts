@@ -3,7 +3,7 @@ import type { Stack } from '@phds/dev-stack/stack';
 import pg from 'pg';
 import { refill } from './refill.ts';
 
-/** Somebody with so many readings. */
+/** A user with a number of readings. */
 export interface Person {
   readonly user: string;
   readonly readings: number;
@@ -14,7 +14,7 @@ export function toPeople(largest: number): Person[] {
   return [1_000, 100_000, largest].map((readings) => ({ user: `flat-${readings}`, readings }));
 }
 
-// How often a watch, a phone and a scale measure, in shares of all readings.
+// The measuring frequency of a watch, a phone and a scale, as shares of all readings.
 const SHARES: Partial<Record<MetricKey, number>> = {
   'heart-rate': 600,
   hrv: 20,
@@ -39,11 +39,14 @@ const SHARES: Partial<Record<MetricKey, number>> = {
   mindfulness: 3,
 };
 
-/** The years that everybody's readings spread over, evenly: each has as many days, and differs in how full they are. */
+/**
+ * The years over which everybody's readings are spread evenly: all users have equally many days, with different numbers of
+ * readings.
+ */
 const FIRST_DAY = '2016-01-01';
 const DAYS = 3_652;
 
-/** Fills in everybody by SQL, and waits until the service has made their rollups. Does nothing when they are there already. */
+/** Inserts everybody's readings by SQL and waits until the service has computed their rollups. Does nothing if they exist. */
 export async function fillPeople(
   stack: Stack,
   people: readonly Person[],
@@ -90,7 +93,7 @@ async function fillPerson(client: pg.Client, { user, readings }: Person): Promis
   }
 }
 
-// Two devices, the second measuring every third time; values that vary, with one decimal.
+// Two devices, the second with every third measurement; varying values with one decimal.
 const INSERT = `
   INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
   SELECT $1, gen_random_uuid(), $2, $3, at, at + $4::int * interval '1 minute',

@@ -1,14 +1,14 @@
-/** A read that must cost the same for everybody. */
+/** A read that must cost the same for every user. */
 export interface FlatQuery {
   readonly name: string;
-  /** Path and parameters, without the page. */
+  /** Path and parameters, without `page`. */
   readonly path: string;
   readonly page: 'first' | 'middle' | 'last';
-  /** With the token of a grant that shows a part of the years. */
+  /** Whether to use the token of a grant limited to some of the years. */
   readonly limited: boolean;
 }
 
-/** Where the limited grant begins: within the readings, on no first of a month. */
+/** First day of the limited grant: among the readings, not on the first of a month. */
 export const DATA_FROM = '2019-03-05';
 
 const WINDOW = 'from=2018-05-10&to=2024-09-20';

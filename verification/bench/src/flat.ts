@@ -10,25 +10,25 @@ import { summarize } from './latencies.ts';
 import type { Options } from './options.ts';
 import { read } from './read.ts';
 
-/** Somebody and what an app may read about them. */
+/** A user and what an app may read about them. */
 interface Subject extends Person {
   readonly token: string;
-  /** Shows a part of the years. */
+  /** Token limited to some of the years. */
   readonly limitedToken: string;
 }
 
-/** What a query came to: median milliseconds by person, and how many requests failed. */
+/** The result of a query: median milliseconds by user, and the number of failed requests. */
 interface Result {
   readonly query: FlatQuery;
   readonly medians: readonly number[];
   readonly failures: number;
 }
 
-/** Every ratio is to be at most this. */
+/** Maximum for every ratio. */
 const AIM = 1.5;
 const WARM_UPS = 20;
 
-/** Every read of users with a thousand, a hundred thousand and ten million readings, request by request in turn. */
+/** Compares every read for users with a thousand, a hundred thousand and ten million readings, one request at a time in turn. */
 export async function benchFlat(options: Options): Promise<string> {
   const people = toPeople(options.largest);
   await using stack = await startStack({
@@ -87,7 +87,7 @@ async function measure(
   return { query, medians: milliseconds.map((values) => summarize(values).p50), failures };
 }
 
-/** Which page is the last is each one's own matter. */
+/** The last page depends on the user. */
 async function toRequest(app: PartnerApp, { path, page, limited }: FlatQuery, subject: Subject) {
   const token = limited ? subject.limitedToken : subject.token;
   if (page === 'first') return { path: path.slice(0, -1), token };

@@ -1,5 +1,5 @@
-// The floor: what the machine can do at best with these tools. One Express + pg process, the same query of the newest 20 heart
-// readings, the same JSON; no authentication, no consent, no record, no second process.
+// The floor: the best that this machine can do with these tools. One Express + pg process with the same query of the newest 20
+// heart readings and the same JSON; no authentication, consent, record or second process.
 
 import express from 'express';
 import pg from 'pg';

@@ -8,7 +8,7 @@ import { writeFloorPaths } from './prepare.ts';
 import { prepareStack } from './prepare-stack.ts';
 import { report } from './report.ts';
 
-/** The newest 20 heart readings of random users through the whole path, beside a floor program on the same database. */
+/** Reads the newest 20 heart readings of random users through the whole path, compared with a floor program on the same database. */
 export async function benchHeart(options: Options): Promise<string> {
   await using prepared = await prepareStack('bench', options);
   const floor = fork(join(import.meta.dirname, 'floor.ts'), {

@@ -8,10 +8,10 @@ import type { Stack } from '@phds/dev-stack/stack';
 import { cpuSeconds } from './cpu.ts';
 import { peakMegabytes, resetPeak } from './memory.ts';
 
-/** What one import came to. */
+/** The result of one import. */
 export interface Imported {
   readonly seconds: number;
-  /** Items of the file: stored, left out and refused. */
+  /** Items of the file: stored, skipped and refused. */
   readonly items: number;
   readonly inserted: number;
   /** Seconds by process. */
@@ -22,7 +22,7 @@ export interface Imported {
 
 const POLL_MS = 50;
 
-/** Runs a command of `pnpm phds`, with the very program and flags of the script; answers its output. */
+/** Runs a command of `pnpm phds` with the same program and flags as the script. Returns its output. */
 export async function runPhds(
   stack: Pick<Stack, 'rpcAddresses' | 'keys'>,
   args: readonly string[],
@@ -44,7 +44,7 @@ export async function runPhds(
   return output;
 }
 
-/** Imports a file for a user, and measures the importer and the processes that serve it. */
+/** Imports a file for a user and measures the importer and the service processes. */
 export async function measureImport(
   stack: Stack,
   processes: ReadonlyMap<string, number>,

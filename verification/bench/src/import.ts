@@ -9,13 +9,13 @@ import type { Options } from './options.ts';
 import { prepareStack } from './prepare-stack.ts';
 import type { ReadsJob, ReadsResult } from './steady-reads.ts';
 
-// Whose data is read meanwhile: enough of them that no row stays in a cache by luck.
+// Number of users whose data is read during the import; enough that not all rows stay in a cache.
 const READERS = 300;
 
-/** What the reads of one situation came to, a stretch at a time. */
+/** Results of the reads in one situation, one for each interval. */
 type Reads = readonly ReadsResult[];
 
-/** An Apple export into a fresh stack: alone, and beside a steady rate of reads through the gateway. */
+/** Imports an Apple export into a fresh stack: alone, and during a steady rate of reads through the gateway. */
 export async function benchImport(options: Options): Promise<string> {
   const users = Math.min(options.users, READERS);
   await using prepared = await prepareStack('bench-import', { ...options, users, fresh: true });
@@ -58,7 +58,7 @@ async function readFor(reader: ChildProcess, job: ReadsJob): Promise<ReadsResult
   return result;
 }
 
-/** Reads until the work is done. The last stretch goes beyond its end and counts only when it is the only one. */
+/** Reads until the work is done. The last interval extends beyond its end, and counts only if it is the only one. */
 async function readDuring(reader: ChildProcess, job: ReadsJob, work: Promise<unknown>): Promise<Reads> {
   let isDone = false;
   const settled = () => {
@@ -102,7 +102,7 @@ function toImportRow(name: string, { seconds, items, cpu, memory }: Imported): s
   return `| ${[name, ...cells, memory['importer'], memory['health-data']].join(' | ')} |`;
 }
 
-/** Rates and medians are means over the stretches; the 99th percentile and the greatest are those of the worst. */
+/** Rates and medians are averaged over the intervals; the 99th percentile and the maximum are those of the worst interval. */
 function toReadsRow(name: string, reads: Reads): string {
   const mean = (value: (result: ReadsResult) => number) =>
     reads.reduce((sum, result) => sum + value(result), 0) / reads.length;

@@ -6,7 +6,7 @@ export interface Latencies {
   readonly max: number;
 }
 
-/** By nearest rank: of fewer than a hundred values the 99th percentile is the greatest. */
+/** Uses the nearest rank: with fewer than a hundred values, the 99th percentile is the maximum. */
 export function summarize(milliseconds: readonly number[]): Latencies {
   const sorted = [...milliseconds].sort((a, b) => a - b);
   const rank = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN;

@@ -1,4 +1,5 @@
-// Sends load from a process of its own, so that its CPU is not taken for the service's. Takes a job over IPC, answers a result.
+// Generates load in a separate process, so that its CPU time is not attributed to the service. Receives a job over IPC and returns
+// a result.
 import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 
@@ -15,7 +16,7 @@ export interface LoadResult {
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;
-  /** Answers other than 2xx, and connection errors: a benchmark with any is void. */
+  /** Responses other than 2xx, and connection errors. A benchmark with failures is void. */
   readonly failures: number;
 }
 

@@ -7,18 +7,18 @@ import { Redis } from 'ioredis';
 import { cpuSeconds } from './cpu.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 
-/** What one stretch of load came to; `cpu` in seconds by process. */
+/** The result of one load interval; `cpu` in seconds by process. */
 export interface Round extends LoadResult {
   readonly cpu: Readonly<Record<string, number>>;
 }
 
-/** Something to put under load, and the processes that serve it. */
+/** A target of the load, with its processes. */
 export interface Side {
   readonly job: LoadJob;
   readonly processes: ReadonlyMap<string, number>;
 }
 
-/** Loads two sides in turn, so that noise on the machine meets both; a round of each to warm up is not counted. */
+/** Loads two sides in alternation, so that noise on the machine affects both. One warm-up round of each is not counted. */
 export async function measureInTurn<Name extends string>(
   sides: Readonly<Record<Name, Side>>,
   rounds: number,
@@ -49,7 +49,7 @@ function readCpu(processes: ReadonlyMap<string, number>): Record<string, number>
   return Object.fromEntries([...processes].map(([name, pid]) => [name, cpuSeconds(pid)]));
 }
 
-/** The processes that take part in a data request, by name. */
+/** The processes that handle a data request, by name. */
 export async function findProcesses(stack: Stack, dataDirectory: string): Promise<Map<string, number>> {
   const found = new Map<string, number>();
   for (const [name, { pid }] of stack.processes) {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Most memory that a process had resident since it started, or since the peak was reset, in MB. 0: it is gone. Linux only. */
+/** Peak resident memory of a process in MB, since its start or the last reset; 0 if the process is gone. Linux only. */
 export function peakMegabytes(pid: number): number {
   try {
     const kilobytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
@@ -10,7 +10,7 @@ export function peakMegabytes(pid: number): number {
   }
 }
 
-/** Lets the peak of a process begin anew: proc(5), `clear_refs`. */
+/** Resets the peak of a process: proc(5), `clear_refs`. */
 export function resetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }

@@ -1,17 +1,17 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
 
-/** How large and how long; the defaults are what `verification/bench/README.md` records. */
+/** Size and duration. The defaults are those reported in `verification/bench/README.md`. */
 export interface Options {
   readonly users: number;
-  /** A user. */
+  /** For each user. */
   readonly readings: number;
   readonly connections: number;
-  /** Of one stretch of load. */
+  /** Of one load interval. */
   readonly seconds: number;
   readonly rounds: number;
-  /** Reads a second of `revocation` and `import`. */
+  /** Reads per second of `revocation` and `import`. */
   readonly rate: number;
-  /** Revocations a second of `revocation`. */
+  /** Revocations per second of `revocation`. */
   readonly revocations: number;
   /** Readings of the largest user of `flat`. */
   readonly largest: number;
@@ -20,9 +20,9 @@ export interface Options {
   /** Simulated days and replicas of `checkpoints`. */
   readonly days: number;
   readonly replicas: number;
-  /** `checkpoints` as earlier releases signed them. */
+  /** Whether `checkpoints` signs as earlier releases did. */
   readonly earlier: boolean;
-  /** Fill the database anew. */
+  /** Whether to refill the database. */
   readonly fresh: boolean;
 }
 

@@ -5,19 +5,19 @@ import { findProcesses, type Side } from './measure.ts';
 import type { Options } from './options.ts';
 import { connectUsers, fillReadings } from './prepare.ts';
 
-/** A stack with readings and connected users, ready to be loaded. */
+/** A stack with readings and connected users, ready for load. */
 export interface PreparedStack extends AsyncDisposable {
   readonly stack: Stack;
   readonly side: Side;
 }
 
-/** One gateway and the usual environment unless it says otherwise. */
+/** Defaults: one gateway and the usual environment. */
 export interface StackSettings {
   readonly gateways?: number;
   readonly environment?: StackOptions['environment'];
 }
 
-/** Starts a stack of its own under `.data/`, fills it unless an earlier run did, and connects every user to an app. */
+/** Starts a separate stack under `.data/`, fills it unless an earlier run did, and connects every user to an app. */
 export async function prepareStack(
   name: string,
   options: Options,

@@ -8,14 +8,14 @@ import { refill } from './refill.ts';
 const SCOPE = 'read:health-data:heart';
 const PARALLEL = 16;
 
-/** Name of the n-th user; the floor and the service read the same rows. */
+/** Name of the n-th user. The floor program and the service read the same rows. */
 export function userName(n: number): string {
   return `bench-${n}`;
 }
 
 /**
- * Fills in heart readings, a fifth of them HRV, seven minutes apart, and waits until the service has made their rollups.
- * Does nothing when they are there already.
+ * Inserts heart readings seven minutes apart, a fifth of them HRV, and waits until the service has computed their rollups. Does
+ * nothing if they exist.
  */
 export async function fillReadings(stack: Stack, users: number, perUser: number): Promise<void> {
   const client = new pg.Client({ connectionString: stack.databases['health-data'].ownerUrl });

@@ -1,10 +1,12 @@
 import { Agent } from 'undici';
 
 const PATIENCE_MS = 10_000;
-// As many connections as there are requests under way, none of which waits for another.
+// As many connections as concurrent requests, so that no request waits for another.
 const agent = new Agent({ pipelining: 1, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS });
 
-/** Reads to the last byte; answers the status, 0 for none. By callbacks: the load shares the machine with what it is a load for. */
+/**
+ * Reads the whole response and returns its status, 0 for none. Uses callbacks, because the load shares the machine with its target.
+ */
 export function read(url: string, token: string): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   const { origin, pathname, search } = new URL(url);

@@ -6,7 +6,10 @@ import type { Options } from './options.ts';
 import { prepareStack } from './prepare-stack.ts';
 import { report } from './report.ts';
 
-/** What the record costs: the same endpoint with it, and with a stand-in for consent that releases everything unrecorded. */
+/**
+ * Measures the cost of the access record: the same endpoint with it, and with a stand-in for consent that releases everything
+ * unrecorded.
+ */
 export async function benchRecord(options: Options): Promise<string> {
   await using recorded = await prepareStack('bench', options);
   const release = fork(join(import.meta.dirname, 'release-all.ts'));

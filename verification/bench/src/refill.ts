@@ -6,8 +6,8 @@ const TABLES = ['reading', 'reading_count', 'hour_rollup', 'day_rollup', 'rollup
 const POLL_MS = 500;
 
 /**
- * Replaces all readings by those of so many users that `insert` puts into the table, with their counts, and waits until the
- * service, which makes rollups when it starts, has made everybody's. `client` is the owner's, in the schema and in UTC.
+ * Replaces all readings by those that `insert` creates for this number of users, updates their counts, and waits until the service
+ * has computed all rollups, which it does at start-up. `client` is the owner's, in the schema and in UTC.
  */
 export async function refill(
   stack: Stack,

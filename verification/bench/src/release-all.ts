@@ -1,4 +1,4 @@
-// Stands in for consent's AccessService in the benchmark of the record: says RELEASED and writes nothing down.
+// Replaces consent's AccessService in the record benchmark: answers RELEASED and records nothing.
 import { AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { createLogger } from '@phds/service-kit/log';
 import { startRpcServer } from '@phds/service-kit/rpc-server';
@@ -26,7 +26,7 @@ const server = await startRpcServer({
       },
     ),
   ],
-  // Tokens are not checked here: nothing but this benchmark's own health-data reaches the port.
+  // Tokens are not verified: only this benchmark's health-data can reach the port.
   verifyCaller: async () => 'health-data',
   log: createLogger({ service: 'stand-in', level: 'error' }),
   host: '127.0.0.1',

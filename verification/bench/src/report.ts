@@ -1,7 +1,7 @@
 import type { Round } from './measure.ts';
 import type { Options } from './options.ts';
 
-/** The result as Markdown: medians over the rounds, and the ratio of each round, which noise on the machine disturbs least. */
+/** Formats the result as Markdown: medians over the rounds, and the ratio within each round, which noise affects least. */
 export function report<Name extends string>(
   rounds: readonly Record<Name, Round>[],
   { base, other, options }: { readonly base: Name; readonly other: Name; readonly options: Options },
@@ -52,7 +52,7 @@ function micros(seconds: number, round: Round): number {
   return (seconds / round.requests) * 1_000_000;
 }
 
-/** The middle one; of an even number the higher of the two. */
+/** The middle value; the higher of the two if their number is even. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;

@@ -12,7 +12,7 @@ import {
 } from '@phds/running-system/revocation-ways';
 import { type Arrivals, arrive } from './arrivals.ts';
 
-// Those that are one request, so that their answer is the acknowledgement.
+// Revocations by a single request, whose response is the acknowledgement.
 const SINGLE_REQUESTS: ReadonlySet<string> = new Set([
   'revoking every grant at once',
   'revocation of the access token',
@@ -23,32 +23,32 @@ const SINGLE_REQUESTS: ReadonlySet<string> = new Set([
   'revocation of the app',
 ]);
 
-/** The ways that are measured, in the order in which they take turns. */
+/** The measured ways, in their order. */
 const WAYS: readonly RevocationWay[] = [
   DELETE_OF_THE_GRANT,
   ...OTHER_WAYS.filter(({ name }) => SINGLE_REQUESTS.has(name)),
 ];
 
 const PARALLEL = 16;
-/** From the reads that make an access known to its end, at least. */
+/** Minimum time between the reads that cache an access and its revocation. */
 const KNOWN_FOR_MS = 1_000;
 const HEART_PATH = '/api/v1/health-data/heart';
 
-/** An access that waits to be ended. */
+/** An access that is waiting to be revoked. */
 interface Access {
   readonly person: PersonWithApp;
   readonly held: Held;
 }
 
-/** What a storm came to. */
+/** The result of a storm. */
 export interface StormResult {
-  /** From the scheduled moment to the acknowledgement, by name of the way. Milliseconds. */
+  /** Time from the scheduled moment to the acknowledgement, by name of the way. Milliseconds. */
   readonly acknowledged: ReadonlyMap<string, number[]>;
-  /** What was not acknowledged, or not effective when it was. */
+  /** Revocations that were not acknowledged, or not effective when acknowledged. */
   readonly failures: string[];
 }
 
-/** Connects so many people, each with an app of their own. */
+/** Connects this many people, each with an app of their own. */
 export async function prepareAccesses(stack: Stack, count: number, prefix: string): Promise<Access[]> {
   const [gateway = ''] = stack.gatewayUrls;
   const accesses: Access[] = [];
@@ -66,15 +66,15 @@ export async function prepareAccesses(stack: Stack, count: number, prefix: strin
 }
 
 /**
- * Ends an access at each arrival, the ways and the gateways taking turns. Every gateway knows the token by then, and the first read
- * at each after the acknowledgement must get nothing.
+ * Revokes one access at each arrival, alternating ways and gateways. Every gateway has cached the token by then, and the first read
+ * at each after the acknowledgement must be refused.
  */
 export async function revokeSteadily(
   arrivals: Arrivals,
   accesses: readonly Access[],
   gateways: readonly string[],
 ): Promise<StormResult> {
-  // Half an interval more, lest each end falls into the moment in which another access becomes known.
+  // Half an interval more, so that revocations do not coincide with the reads that cache another access.
   const lead = KNOWN_FOR_MS + 500 / arrivals.perSecond;
   const result = { acknowledged: new Map(WAYS.map(({ name }) => [name, [] as number[]])), failures: [] };
   await arrive(arrivals, async (index, scheduled) => {

@@ -5,7 +5,7 @@ import { prepareAccesses, revokeSteadily, type StormResult } from './revocation-
 import { readFor, startReader } from './steady-reader.ts';
 import type { ReadsResult } from './steady-reads.ts';
 
-/** What one state of Redis came to. */
+/** The result for one state of Redis. */
 interface Measured {
   readonly name: string;
   readonly reads: ReadsResult;
@@ -13,14 +13,17 @@ interface Measured {
 }
 
 const GATEWAYS = 3;
-// Until then the processes are mostly busy compiling what they run.
+// Before this, the processes are mostly busy with JIT compilation.
 const WARM_UP_SECONDS = 90;
-// Of each state, before anything is measured: what the preparation left behind is done with, and caches are as they stay.
+// Time in each state before measuring, until the preparation has settled and caches are stable.
 const SETTLING_SECONDS = 10;
-/** Of the rate that was asked for. */
+/** Minimum share of the requested rate. */
 const SHARE_OF_RATE = 0.98;
 
-/** How long until a revocation is acknowledged while three gateways serve a steady rate of reads, with Redis up and with it stopped. */
+/**
+ * Measures the time until a revocation is acknowledged while three gateways serve a steady rate of reads, with Redis running and
+ * stopped.
+ */
 export async function benchRevocation(options: Options): Promise<string> {
   await using prepared = await prepareStack('bench', options, { gateways: GATEWAYS });
   const { stack, side } = prepared;
@@ -33,7 +36,7 @@ export async function benchRevocation(options: Options): Promise<string> {
     await before?.();
     await readFor(reader, { ...reads, seconds: SETTLING_SECONDS });
     const [read, storm] = await Promise.all([
-      // Accesses are read for a second before the first of them is ended.
+      // An access is read for a second before its revocation.
       readFor(reader, { ...reads, seconds: duration + 1 }),
       revokeSteadily({ perSecond: revocations, seconds: duration }, accesses, stack.gatewayUrls),
     ]);

@@ -1,5 +1,5 @@
-// Reads at a constant rate from a process of its own, spread over gateways and tokens. Takes a job over IPC, answers a result. By advanced
-// serialization, since JSON has no NaN, which is what the latencies of nothing are.
+// Reads at a constant rate in a separate process, spread over gateways and tokens. Receives a job over IPC and returns a result.
+// Uses advanced serialization because JSON has no NaN, which is the latency when there are no reads.
 import { readFileSync } from 'node:fs';
 import { type Arrivals, arrive } from './arrivals.ts';
 import { type Latencies, summarize } from './latencies.ts';
@@ -7,16 +7,16 @@ import { read } from './read.ts';
 
 export interface ReadsJob extends Arrivals {
   readonly gateways: readonly string[];
-  /** As of a LoadJob. */
+  /** As in a LoadJob. */
   readonly requestsFile: string;
 }
 
 export interface ReadsResult {
   /** From the scheduled moment to the last byte. */
   readonly latencies: Latencies;
-  /** Answered with 200, by the time from the first that was scheduled to the last answer. */
+  /** Rate of responses with 200, from the first scheduled read to the last response. */
   readonly perSecond: number;
-  /** How often each answer other than 200 came; 0 is none. */
+  /** Number of each status other than 200; 0 means no response. */
   readonly failures: Readonly<Record<number, number>>;
 }
 

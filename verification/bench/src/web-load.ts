@@ -1,6 +1,6 @@
 import type { RealBrowser } from '@phds/running-system/visitor';
 
-// What Lighthouse calls a mobile device: its screen, a processor four times as slow, and a slow fourth-generation network.
+// Lighthouse's mobile device: its screen, a processor four times as slow, and a slow 4G network.
 const SCREEN = {
   viewport: { width: 412, height: 823 },
   deviceScaleFactor: 1.75,
@@ -15,7 +15,7 @@ const NETWORK = {
   downloadThroughput: BYTES_PER_SECOND,
   uploadThroughput: BYTES_PER_SECOND / 2,
 };
-/** Nothing may happen for this long before a page counts as there. */
+/** A page counts as loaded when nothing has happened for this long. */
 const QUIET_MS = 1000;
 
 /** One cold load of a page. */
@@ -24,16 +24,16 @@ export interface Load {
   readonly firstPaintMs: number;
   /** Largest contentful paint. */
   readonly largestPaintMs: number;
-  /** All unexpected shifts added up, so never less than the cumulative layout shift. */
+  /** Sum of all unexpected shifts, which is at least the cumulative layout shift. */
   readonly layoutShift: number;
-  /** Total blocking time: what each task after the first paint took beyond 50 ms. */
+  /** Total blocking time: the part of each task after the first paint beyond 50 ms. */
   readonly blockedMs: number;
   /** As gzip. */
   readonly scriptBytes: number;
   readonly requests: number;
 }
 
-/** Loads a page in a window of its own, with nothing in its cache. */
+/** Loads a page in a new window with an empty cache. */
 export async function loadPage(
   browser: RealBrowser,
   { url, session }: { readonly url: string; readonly session: string },

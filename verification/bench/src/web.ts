@@ -15,7 +15,7 @@ interface Place {
   readonly path: string;
 }
 
-/** What a person waits for on a slow phone: cold loads of each page, all pages in turn in every round. */
+/** Measures what a person on a slow phone waits for: cold loads of all pages, in turn, in every round. */
 export async function benchWeb({ rounds }: Options): Promise<string> {
   const browser = await openRealBrowser();
   if (browser === null) return 'there is no Chromium here, and none could be installed';
@@ -36,7 +36,7 @@ export async function benchWeb({ rounds }: Options): Promise<string> {
   }
 }
 
-/** Gives the person a history to look at: two apps, one that reads, a request that waits; an app of her own. */
+/** Gives the person some history: two apps (one of them reads), a pending request, and an app of her own. */
 async function prepare(stack: RunningStack, session: string): Promise<Place[]> {
   const app = await registerApp(stack.gateway, session, { name: 'Morning Run' });
   const other = await registerApp(stack.gateway, session, { name: 'Sleep Well' });

@@ -5,7 +5,10 @@ import { signIn } from '@phds/running-system/people';
 
 const SCOPE = 'read:aggregations';
 
-/** Connects one person to so many apps and writes requests for aggregations (`path token` lines), each with a spelling of its own. */
+/**
+ * Connects one person to several apps and writes requests for aggregations (`path token` lines), each with a different spelling of
+ * a zone.
+ */
 export async function writeSpellings(
   stack: Stack,
   { user, apps, requests, file }: { user: string; apps: number; requests: number; file: string },

@@ -10,11 +10,11 @@ import { readFor, startReader } from './steady-reader.ts';
 import type { ReadsJob, ReadsResult } from './steady-reads.ts';
 import { writeSpellings } from './zone-spellings.ts';
 
-/** The most people whose data is read; their one app has 100 requests a second. */
+/** Number of people whose data is read; their app is limited to 100 requests a second. */
 const READERS = 300;
 const READS_PER_SECOND = 50;
 
-// The defaults of the gateway, which the stack raises a hundredfold.
+// The gateway's defaults, which the stack otherwise raises a hundredfold.
 const DATA_LIMITS = {
   LIMIT_APP_USER_PER_MINUTE: '300',
   LIMIT_USER_ALL_APPS_PER_MINUTE: '900',
@@ -24,10 +24,10 @@ const DATA_LIMITS = {
 const APPS = 11;
 const REQUESTS_PER_SECOND = APPS * 5;
 const SPELLINGS = 20_000;
-/** After it no bucket remembers the last attack, so each round meets as much of it as the limits let through. */
+/** After this, no bucket remembers the last attack, so each round meets all of it that the limits allow. */
 const WINDOW_MS = 61_000;
 
-/** Reads for a stretch of time, and the share of a core that health-data took. */
+/** Reads during an interval, and the share of a core that health-data used. */
 interface Stretch {
   readonly reads: ReadsResult;
   readonly cpu: number;
@@ -39,7 +39,9 @@ interface Round {
   readonly attack: ReadsResult;
 }
 
-/** Steady reads of many people, alone and beside one person whose apps ask for summaries in ever new spellings of time zones. */
+/**
+ * Measures steady reads of many people, alone and while one person's apps request summaries with ever new spellings of time zones.
+ */
 export async function benchZones(options: Options): Promise<string> {
   const { seconds, rounds } = options;
   const users = Math.min(options.users, READERS);

@@ -1,7 +1,7 @@
 import type { RunningStack } from '@phds/running-system/running-stack';
 import pg from 'pg';
 
-/** Ends the time that a request waits for a decision, which otherwise takes ten minutes. */
+/** Expires a pending approval, which otherwise takes ten minutes. */
 export async function expireApproval(
   { databases }: Pick<RunningStack, 'databases'>,
   id: string,

@@ -5,7 +5,7 @@ import { SignJWT } from 'jose';
 
 const HOUR = 3_600;
 
-/** Session JWTs that must not pass, by what is wrong with each. Where nothing else is said the right key signed them. */
+/** Session JWTs that must be refused, by their defect. Signed with the right key unless the name says otherwise. */
 export async function makeBadSessions(
   stack: Pick<Stack, 'identityProviderUrl' | 'keys'>,
   userId: string,

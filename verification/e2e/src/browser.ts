@@ -1,14 +1,14 @@
 import { expectStatus } from '@phds/running-system/partner-app';
 import { type Answer, send } from '@phds/running-system/request';
 
-/** What the person in front of the browser decides. */
+/** The person's decision on the approval screen. */
 export type Decision = { readonly share: readonly string[]; readonly days?: number } | 'deny';
 
-/** How an ordinary browser tells that one of our pages sends a request. */
+/** The header field of a request from one of our pages. */
 const FROM_OUR_PAGE = { 'Sec-Fetch-Site': 'same-origin' } as const;
 const HTML = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8';
 
-/** A browser with a signed-in person: it has the session cookie, and follows redirects one at a time. */
+/** A browser with a signed-in person: it has the session cookie and follows redirects one at a time. */
 export class Browser {
   readonly #session: string;
 
@@ -16,12 +16,12 @@ export class Browser {
     this.#session = session;
   }
 
-  /** Opens an address as a link of another site does, which is how an app sends people to us. */
+  /** Opens an address from a link on another site, as an app does when it sends people to us. */
   open(url: string | URL): Promise<Answer> {
     return this.#get(url, { Accept: HTML, 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' });
   }
 
-  /** Asks for data as the script of one of our pages does. */
+  /** Requests data as the script of one of our pages does. */
   ask(url: string | URL): Promise<Answer> {
     return this.#get(url, { Accept: 'application/json', ...FROM_OUR_PAGE });
   }
@@ -30,11 +30,11 @@ export class Browser {
     return send(url, { headers: { Cookie: `session=${this.#session}`, ...headers } });
   }
 
-  /** Follows an app's redirect to the approval screen and decides there. Answers the callback the browser is sent to. */
+  /** Follows an app's redirect to the approval screen and decides there. Returns the callback URL that the browser is sent to. */
   async decide(authorizationUrl: string | URL, decision: Decision): Promise<URL> {
     const screen = toLocation(expectStatus(303, await this.open(authorizationUrl)), authorizationUrl);
     expectStatus(200, await this.open(screen));
-    // What the screen's script asks for first, which claims the request.
+    // The first request of the screen's script, which claims the pending approval.
     const pending = new URL(screen.pathname.replace('/approve/', '/partner/consent/pending/'), screen);
     expectStatus(200, await this.ask(pending));
     const url = new URL(`${pending.pathname}/${decision === 'deny' ? 'deny' : 'approve'}`, screen);
@@ -53,7 +53,7 @@ export class Browser {
   }
 }
 
-/** Where an answer leads. Throws when it leads nowhere. */
+/** The target of a redirect. Throws when the response is not one. */
 export function toLocation(answer: Answer, base: string | URL): URL {
   const location = answer.headers.get('location');
   if (location === null) throw new Error(`no Location: ${answer.status} ${answer.text}`);

@@ -44,7 +44,10 @@ function bloodPressure(time: string, systolic: number, diastolic: number): Resou
   });
 }
 
-/** One of everything, as generators of synthetic patients write it: long decimals, local offsets, urn:uuid references. */
+/**
+ * One resource of each kind, with the peculiarities of synthetic patient generators: long decimals, local offsets, urn:uuid
+ * references.
+ */
 export const CLINICAL_RESOURCES: readonly Resource[] = [
   {
     resourceType: 'Patient',
@@ -118,7 +121,7 @@ export const CLINICAL_RESOURCES: readonly Resource[] = [
   },
 ];
 
-/** A transaction bundle as text; the patient's entry has the URL that the others refer to. */
+/** Formats a transaction bundle as text. The patient's entry has the URL that the other resources refer to. */
 export function toBundle(resources: readonly Resource[]): string {
   const entry = resources.map((resource, index) => ({
     fullUrl:

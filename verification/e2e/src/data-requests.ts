@@ -2,7 +2,7 @@ import { DATA_PATHS, type DataPath, type Endpoint, getEndpoint } from '@phds/cat
 import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
 import type { Answer } from '@phds/running-system/request';
 
-/** One of the 23 data endpoints, as a row of `test.each`: its path and the rest. */
+/** One of the 23 data endpoints as a row of `test.each`: its path, then the rest. */
 export type DataRow = readonly [path: string, row: DataPath & { readonly definition: Endpoint }];
 
 /** The 23 data endpoints. */
@@ -11,15 +11,15 @@ export const DATA_ROWS: readonly DataRow[] = DATA_PATHS.map((row) => [
   { ...row, definition: getEndpoint(row.endpoint) },
 ]);
 
-/** Those of them that are lists. */
+/** The data endpoints that are lists. */
 export const LIST_ROWS: readonly DataRow[] = DATA_ROWS.filter(
   ([, row]) => row.definition.envelope === 'list',
 );
 
-/** An id that no medication has. */
+/** A well-formed id of a medication that does not exist. */
 export const NO_MEDICATION = 'med_00000000000000000000000000000000';
 
-/** The path with its medication filled in. */
+/** The path with the medication id filled in. */
 export function toPath(path: string, medicationId = NO_MEDICATION): string {
   return path.replace('{id}', medicationId);
 }
@@ -31,7 +31,7 @@ const NARROW_FILTERS: Readonly<Record<string, string>> = {
   '/api/v1/trends': '&type=weight',
 };
 
-/** A filter for the lists that hold thousands of items, which leaves a few hundred at most. */
+/** A filter that reduces large lists to at most a few hundred items. */
 export function narrowFilterOf(path: string): string {
   return NARROW_FILTERS[path] ?? '';
 }
@@ -43,7 +43,7 @@ export async function expectMedication(app: PartnerApp, accessToken: string): Pr
   return medication.id;
 }
 
-/** Every item of a list, page by page. Throws on a refusal. */
+/** Reads every page of a list. Throws when a request is refused. */
 export async function readAll(
   app: PartnerApp,
   accessToken: string,

@@ -3,14 +3,14 @@ import { send } from '@phds/running-system/request';
 
 const HEART = 'read:health-data:heart';
 
-/** Access tokens that once were good, by what ended them, beside one that still is. */
+/** Access tokens that were valid once, by what ended them, and one that is still valid. */
 export interface DeadTokens {
   readonly live: Tokens;
   readonly code: string;
   readonly dead: Readonly<Record<string, string>>;
 }
 
-/** Lives through every end that an access token of this app can come to. The sessions: a developer's and a user's. */
+/** Ends an access token of this app in every possible way. The sessions are those of a developer and of a user. */
 export async function endTokens(app: PartnerApp, developer: string, user: string): Promise<DeadTokens> {
   const revoked = await app.connect(user, [HEART]);
   expectStatus(200, await app.revoke(revoked.accessToken));
@@ -47,7 +47,7 @@ export async function endTokens(app: PartnerApp, developer: string, user: string
       'an access token of a suspended app': ofSuspended.accessToken,
       'a userless token of a suspended app': userlessOfSuspended,
       'an access token of a revoked app': ofEnded.accessToken,
-      'an access token of a former life of the app': ofFormerLife.accessToken,
+      'an access token from before the app was revoked and reactivated': ofFormerLife.accessToken,
     },
   };
 }

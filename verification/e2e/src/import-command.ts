@@ -7,7 +7,7 @@ import type { SharedStack } from '@phds/running-system/shared-stack';
 
 const PROGRAM = join(repositoryRoot, 'packages/cli/src/main.ts');
 
-/** Runs `phds import` as a person would, and answers its report. Rejects when it ends with another code than 0. */
+/** Runs `phds import` in a process of its own and returns its report. Rejects when its exit code is not 0. */
 export async function runImport(stack: SharedStack, args: readonly string[]): Promise<Answer['body']> {
   const { stdout } = await promisify(execFile)(process.execPath, toArguments(args), {
     env: toEnvironment(stack),
@@ -15,7 +15,7 @@ export async function runImport(stack: SharedStack, args: readonly string[]): Pr
   return JSON.parse(stdout);
 }
 
-/** Starts `phds import` and leaves it to the caller, who may end it; what it writes is ignored. */
+/** Starts `phds import` and returns the process, which the caller may kill. Its output is ignored. */
 export function startImport(stack: SharedStack, args: readonly string[]): ChildProcess {
   return spawn(process.execPath, toArguments(args), { env: toEnvironment(stack), stdio: 'ignore' });
 }

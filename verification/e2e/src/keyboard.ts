@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 
 const MAX_STOPS = 120;
 
-/** Somebody who uses a page with keys alone, and has to see where they are. */
+/** A person who uses a page by keyboard only and must always see the focus. */
 export class Keyboard {
   readonly #page: Page;
 
@@ -10,7 +10,10 @@ export class Keyboard {
     this.#page = page;
   }
 
-  /** Presses Tab (or Shift+Tab) until this has the focus. Throws when a stop on the way shows no focus, or when it is never reached. */
+  /**
+   * Presses Tab (or Shift+Tab) until `target` has the focus. Throws when the focus is invisible on the way, or when `target` is
+   * never reached.
+   */
   async tabTo(target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
     const wanted = await target.elementHandle();
     for (let stops = 0; stops < MAX_STOPS; stops += 1) {
@@ -18,7 +21,7 @@ export class Keyboard {
       const [stop] = await this.#page.locator(':focus').evaluateAll(
         (elements, sought) =>
           elements.map((element) => {
-            // A box is drawn by its label, which shows the focus too.
+            // A checkbox is drawn by its label, which then shows the focus.
             const isSeen = [element, element.closest('label') ?? element].some((drawn) => {
               const { outlineStyle, outlineWidth } = drawn.ownerDocument.defaultView.getComputedStyle(drawn);
               const { width, height } = drawn.getBoundingClientRect();
@@ -34,14 +37,14 @@ export class Keyboard {
     throw new Error(`not reached with ${key}: ${target}`);
   }
 
-  /** Goes to a button or link, waits until it is no longer shown as disabled, as while a change is under way, and presses Enter. */
+  /** Moves to a button or link, waits until it is enabled, and presses Enter. */
   async activate(target: Locator, key?: 'Tab' | 'Shift+Tab'): Promise<void> {
     await this.tabTo(target, key);
     await target.and(this.#page.locator(':not([aria-disabled="true"])')).waitFor();
     await this.press('Enter');
   }
 
-  /** Goes to a field and types; a chooser takes the beginning of an entry. */
+  /** Moves to a field and types. In a select, typing the beginning of an entry chooses it. */
   async fill(target: Locator, text: string, key?: 'Tab' | 'Shift+Tab'): Promise<void> {
     await this.tabTo(target, key);
     await this.#page.keyboard.type(text);
@@ -51,7 +54,7 @@ export class Keyboard {
     return this.#page.keyboard.press(key);
   }
 
-  /** Whether the focus is on this or within it. */
+  /** Whether the focus is on or within `target`. */
   holds(target: Locator): Promise<boolean> {
     return target.evaluate((element) => element.contains(element.ownerDocument.activeElement));
   }

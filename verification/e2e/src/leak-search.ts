@@ -4,13 +4,13 @@ import type { Stack } from '@phds/dev-stack/stack';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 
-/** A place and everything that stands there, as text. */
+/** A place that may contain secrets, with all its content as text. */
 export interface Place {
   readonly name: string;
   readonly text: string;
 }
 
-/** Every row of every table of the three schemas: numbers, texts, arrays and JSON as they are, bytes as hex. */
+/** Every row of every table of the three schemas. Numbers, texts, arrays and JSON are unchanged; bytes are hex. */
 export async function readTables({ databases }: Pick<Stack, 'databases'>): Promise<Place[]> {
   const places: Place[] = [];
   for (const { ownerUrl, schema } of Object.values(databases)) {
@@ -51,7 +51,10 @@ export async function readRedis(url: string): Promise<Place> {
   return { name: 'redis', text: lines.join('\n') };
 }
 
-/** What of these texts is found, in plain or as hex or base64 of its bytes: `place: name of the text`. */
+/**
+ * Searches the places for the canaries, in plain text and as hex or base64 of their bytes. Returns findings as `place: name of the
+ * canary`.
+ */
 export function findLeaks(places: readonly Place[], canaries: ReadonlyMap<string, string>): string[] {
   return places.flatMap(({ name, text }) =>
     [...canaries]
@@ -60,7 +63,10 @@ export function findLeaks(places: readonly Place[], canaries: ReadonlyMap<string
   );
 }
 
-/** The ways a text could stand there. A piece from its middle in base64, whatever stood before it. */
+/**
+ * The forms in which a text could occur. In base64, only a middle piece is searched for, because the rest depends on the preceding
+ * bytes.
+ */
 function toForms(canary: string): string[] {
   const bytes = Buffer.from(canary);
   const shifted = [0, 1, 2].map((skip) => bytes.subarray(skip, skip + 24).toString('base64'));

@@ -6,13 +6,13 @@ import type { RunningStack } from '@phds/running-system/running-stack';
 
 export interface CommandResult {
   readonly code: number;
-  /** The JSON document on its output; null when there is none. */
+  /** The JSON document of its output; null when there is none. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape, and expect() judges them
   readonly document: any;
   readonly errors: string;
 }
 
-/** Runs `pnpm phds … --json` as the operator of this stack, in a process of its own. */
+/** Runs `pnpm phds … --json` in a separate process, as an operator of this stack. */
 export function runAsOperator(
   { rpcAddresses, keys }: Pick<RunningStack, 'rpcAddresses' | 'keys'>,
   args: readonly string[],

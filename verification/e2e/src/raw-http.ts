@@ -1,17 +1,17 @@
 import { connect } from 'node:net';
 
-/** A request as it goes over the wire; nothing is added but Host, Connection and the length of the body. */
+/** A request as sent over the wire. Only Host, Connection and Content-Length are added. */
 export interface RawRequest {
   readonly method?: string;
   readonly path: string;
-  /** In this order, repeated names and all. */
+  /** In this order, including repeated names. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: string;
 }
 
 const TIMEOUT_MS = 15_000;
 
-/** Sends one request over a socket of its own and answers every byte that came back, one character a byte. */
+/** Sends one request over a new socket and returns every received byte as one character. */
 export function sendRaw(base: string, request: RawRequest): Promise<string> {
   const { hostname, port, host } = new URL(base);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -24,7 +24,7 @@ export function sendRaw(base: string, request: RawRequest): Promise<string> {
   return promise.finally(() => socket.destroy());
 }
 
-/** The answer with its Date taken out. Throws unless it has exactly one. */
+/** The response without its Date. Throws unless there is exactly one. */
 export function withoutDate(raw: string): string {
   const parts = raw.split(/\r\nDate: [A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT\r\n/);
   if (parts.length !== 2) throw new Error(`not one Date in ${JSON.stringify(raw)}`);

@@ -12,10 +12,10 @@ import {
   TREND_BUCKETS,
 } from '@phds/catalog/wire-names';
 
-/** Whether a value is what its field promises. */
+/** Checks the value of a field. */
 export type Check = (value: unknown) => boolean;
 
-/** Every field of an object with its check; there is no other field. */
+/** The fields of an object with their checks. Other fields are not allowed. */
 export type Shape = Readonly<Record<string, Check>>;
 
 const matches =
@@ -72,7 +72,7 @@ const metricSummary: Shape = {
   outOfRange: nullOr(object({ below: count, above: count, total: count })),
 };
 
-/** The item of each list, and the one object of the others (interface.md 2.2, contract section 6). */
+/** The items of each list, and the object of each other endpoint (interface.md 2.2, contract section 6). */
 export const RESOURCE_SHAPES: Readonly<Record<EndpointId, Shape>> = {
   'health-data': {
     id,
@@ -145,7 +145,7 @@ export const RESOURCE_SHAPES: Readonly<Record<EndpointId, Shape>> = {
   },
 };
 
-/** What is wrong with an object: fields missing, unknown, or not as they promise. Empty when nothing is. */
+/** The defects of an object: fields that are missing, unknown or fail their check. */
 export function findFaults(value: unknown, shape: Shape): string[] {
   if (typeof value !== 'object' || value === null) return ['is no object'];
   const fields = new Map(Object.entries(value));

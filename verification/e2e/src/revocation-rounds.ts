@@ -14,19 +14,19 @@ const USERLESS = { grant_type: 'client_credentials' } as const;
 
 export interface RoundsOptions {
   readonly gateways: readonly string[];
-  /** They take their rounds side by side, each one after the other. */
+  /** Their rounds run in parallel; the rounds of one person run one after the other. */
   readonly people: readonly PersonWithApp[];
   readonly rounds: number;
 }
 
-/** What became of the first requests after the revocations, one for each round and gateway. */
+/** The results of the first requests after each revocation, one for each round and gateway. */
 export interface Outcome {
   refused: number;
-  /** Every answer that should not have been, as far as there is one. */
+  /** Descriptions of wrong responses, up to a limit. */
   readonly wrong: string[];
 }
 
-/** Connects, reads at every gateway, ends it, and reads at every gateway again; so often. */
+/** In each round: connects, reads at every gateway, revokes, and reads at every gateway again. */
 export function endAndRead(way: RevocationWay, options: RoundsOptions): Promise<Outcome> {
   return playRounds(options, async (person, gateway, outcome) => {
     const { gateways } = options;
@@ -51,7 +51,7 @@ export function endAndRead(way: RevocationWay, options: RoundsOptions): Promise<
   });
 }
 
-/** Rotates the app's secret and authenticates with the old one at every gateway; so often. */
+/** In each round: rotates the app's secret and authenticates with the old one at every gateway. */
 export function rotateAndAuthenticate(options: RoundsOptions): Promise<Outcome> {
   return playRounds(options, async (person, gateway, outcome) => {
     const { app } = person;
@@ -79,7 +79,7 @@ async function playRounds(
   await Promise.all(
     people.map(async (person) => {
       while (round < rounds) {
-        // The gateways take turns in carrying the revocation.
+        // The gateways carry the revocations in turn.
         const gateway = gateways[round++ % gateways.length] as string;
         await play(person, gateway, outcome);
       }
@@ -88,7 +88,7 @@ async function playRounds(
   return outcome;
 }
 
-/** The gateway remembers the token afterwards. */
+/** Makes the gateway cache the token. */
 async function warm({ app }: PersonWithApp, { accessToken }: Held, gateway: string): Promise<void> {
   const answer = expectStatus(200, await app.at(gateway).read(accessToken, HEART_PATH));
   if (answer.body.data.length === 0) throw new Error('there is nothing to keep back');

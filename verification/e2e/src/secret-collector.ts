@@ -7,14 +7,14 @@ import { HEART, PROFILE } from '@phds/running-system/revocation-ways';
 
 const BOTH = [HEART, PROFILE];
 
-/** Secrets that must appear in no log and no table, by name. */
+/** Secrets that must not appear in any log or table, by name. */
 export interface CollectedSecrets {
   readonly secrets: Map<string, string>;
-  /** Values of `state`: the table of open authorizations keeps them, and no log. */
+  /** Values of `state`, which the table of open authorizations stores but no log may contain. */
   readonly states: Map<string, string>;
 }
 
-/** Uses the service as an app and a user, and keeps every secret it gets or sends. */
+/** Uses the service as an app and a user, and collects every secret that it sends or receives. */
 export class SecretCollector {
   readonly collected: CollectedSecrets = { secrets: new Map(), states: new Map() };
   readonly #gateway: string;
@@ -39,7 +39,7 @@ export class SecretCollector {
     this.remember('client secret', this.app.clientSecret);
   }
 
-  /** Asks, approves and answers the code; with PKCE and a state. */
+  /** Requests approval, approves, and returns the code; with PKCE and a state. */
   async newCode(): Promise<{ code: string; verifier: string }> {
     const verifier = this.remember('code verifier', randomBytes(32).toString('base64url'));
     const state = `state-${randomBytes(24).toString('hex')}`;
@@ -70,7 +70,7 @@ export class SecretCollector {
     this.app.clientSecret = this.remember('client secret', answer.body.data.clientSecret);
   }
 
-  /** Puts each secret where it does not belong, as a mistaken client would. */
+  /** Sends each secret in wrong places, as a faulty client would. */
   async misplace(secret: string): Promise<void> {
     const at = (path: string) => this.#gateway + path;
     const json = 'application/json';

@@ -4,7 +4,7 @@ import type { Caller } from '@phds/dev-stack/key-files';
 import type { Stack } from '@phds/dev-stack/stack';
 import { SignJWT } from 'jose';
 
-/** A service token of a life of one's own choice, signed with the right key. */
+/** Signs a service token with the right key and any lifetime. */
 export async function signServiceToken(
   { keys }: Pick<Stack, 'keys'>,
   caller: Caller,

@@ -4,20 +4,20 @@ import { type SharedStack, useSharedStack } from '@phds/running-system/shared-st
 import { openRealBrowser, type RealBrowser, type Screen, Visitor } from '@phds/running-system/visitor';
 import { describeWith } from '@phds/test-kit/requirements';
 
-/** `describe` for what needs a real browser, where there is one or one could be installed. */
+/** `describe` for tests that need a real browser; skipped when none can be installed. */
 export const describeWithChromium = describeWith('Chromium', (await findChromium()) !== null);
 
-/** A running service and people with browsers, for the tests of one file. */
+/** A running service and browser windows, for the tests of one file. */
 export interface Visits {
-  /** There once the tests run. */
+  /** Available once the tests run. */
   readonly stack: SharedStack;
-  /** There once the tests run. */
+  /** Available once the tests run. */
   readonly browser: RealBrowser;
-  /** A new window on a page. Without a session nobody is signed in. */
+  /** Opens a page in a new window. Without a session nobody is signed in. */
   open(path: string, options: { session?: string; screen?: Screen }): Promise<Visitor>;
 }
 
-/** Opens a browser on the shared stack for the tests of this file; after each test no page may have reported a problem. */
+/** Opens a browser on the shared stack for the tests of this file. After each test, checks that no page reported an error. */
 export function prepareVisits(): Visits {
   let stack: SharedStack | undefined;
   let browser: RealBrowser | null = null;

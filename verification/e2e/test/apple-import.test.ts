@@ -72,7 +72,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Runs the command as a person would, and answers its report. */
+/** Runs the command as a person would and returns its report. */
 async function importApple(name: string, content: string | Uint8Array): Promise<Answer['body']> {
   const file = join(directory, name);
   await writeFile(file, content);
@@ -97,9 +97,9 @@ const rowsOf = async (category: string): Promise<unknown[][]> => {
   );
 };
 
-// The tests of one file run in their order; those below go on where the one before has left off.
+// Tests of one file run in order; each one below builds on the one before.
 describe('phds import apple', () => {
-  test('stores what it can, and tells why it refuses the rest', async () => {
+  test('stores valid data and explains why it refuses the rest', async () => {
     const report = await importApple('export.zip', ARCHIVE);
     expect(report).toMatchObject({ ok: true, error: null, user: USER, refusedCount: 2 });
     expect(report.stored).toEqual({ inserted: 11, updated: 0, unchanged: 0 });
@@ -111,7 +111,7 @@ describe('phds import apple', () => {
     ]);
   });
 
-  test('is read back with the units and decimals of the interface', async () => {
+  test('is read back in the units and decimals of the interface', async () => {
     expect(await rowsOf('heart')).toEqual([
       ['ECG', null, '/min', 'apple-watch'],
       ['Heart Rate', 72, '/min', 'apple-watch'],
@@ -130,29 +130,29 @@ describe('phds import apple', () => {
     ]);
   });
 
-  test('tells the profile what the phone knows, and where days begin', async () => {
+  test("stores the phone's personal data in the profile, and the time zone that days are based on", async () => {
     expect((await read('profile')).data).toMatchObject({
       gender: 'female',
       dateOfBirth: '1990-05-20',
       bloodType: 'O-',
     });
     expect((await read('aggregations')).data.timeZone).toBe('Europe/Oslo');
-    // Half past eight in the morning in Tokyo is half past midnight in Oslo.
+    // 08:30 in Tokyo is 00:30 in Oslo.
     expect((await read('weight')).data).toMatchObject([{ weightKg: 69.99, date: '2024-01-05' }]);
   });
 
-  test('changes nothing when the same export comes again', async () => {
+  test('changes nothing when the same export is imported again', async () => {
     const report = await importApple('again.zip', ARCHIVE);
     expect(report.stored).toEqual({ inserted: 0, updated: 0, unchanged: 11 });
   });
 
-  test('leaves nowhere who the person is and where they have been', async () => {
+  test('stores nothing about who the person is or where they have been', async () => {
     for (const { name, text } of [...(await readTables(stack)), ...(await readLogs(stack))]) {
       expect([name, /Nora|Lindqvist|59\.91/.exec(text)?.[0]]).toEqual([name, undefined]);
     }
   });
 
-  test('refuses an archive that is cut off, and stores nothing of it', async () => {
+  test('refuses a truncated archive and stores nothing of it', async () => {
     const changed = XML.replace('71.6', '66');
     const archive = toZip([{ name: 'export.xml', content: changed }]).subarray(0, -10);
     await expect(importApple('cut.zip', archive)).rejects.toMatchObject({ code: 1 });

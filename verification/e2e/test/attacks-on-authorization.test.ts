@@ -22,7 +22,7 @@ afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 const codeOf = ({ status, body }: Answer): [number, string] => [status, body.code];
 
-describe('an app whose developer takes something away while a request is open', () => {
+describe('an app whose developer removes a setting while a request is open', () => {
   const tightenings: [what: string, settings: object][] = [
     ['the redirect URI', { redirectUris: [OTHER_URI] }],
     ['a scope', { scopes: [PROFILE] }],
@@ -58,7 +58,7 @@ describe('an app whose developer takes something away while a request is open', 
   });
 
   test.each(tightenings)(
-    '%s gets no tokens for a code that has it, and is told why',
+    '%s gets no tokens for a code that includes it, and an error that tells why',
     async (_what, settings) => {
       const { app, change } = await register();
       const { code } = await app.expectCode(user, [HEART, PROFILE]);
@@ -70,7 +70,7 @@ describe('an app whose developer takes something away while a request is open', 
     },
   );
 
-  test('the redirect URI gets no denial there either', async () => {
+  test('the removed redirect URI does not get a denial either', async () => {
     const { app, change } = await register();
     const { pending_id: id } = expectStatus(201, await app.authorize([HEART])).body;
     await change({ redirectUris: [OTHER_URI] });
@@ -79,7 +79,7 @@ describe('an app whose developer takes something away while a request is open', 
   });
 });
 
-describe('an app that wants to be taken for another', () => {
+describe('an app that imitates another app', () => {
   const register = (settings: object) =>
     send(`${stack.gateway}/developer/apps`, {
       bearer: developer,
@@ -98,7 +98,7 @@ describe('an app that wants to be taken for another', () => {
     },
   );
 
-  test('cannot register a host that is read as another one', async () => {
+  test('cannot register a host that looks like another host', async () => {
     const { status, body } = await register({ redirectUris: ['https://mychart.org%2eevil.example/cb'] });
     expect([status, body.errors]).toEqual([
       400,
@@ -107,7 +107,7 @@ describe('an app that wants to be taken for another', () => {
   });
 });
 
-describe('a link to the service that ends in an error at an app of the attacker', () => {
+describe("a link to the service that ends in an error at an attacker's app", () => {
   async function prepare(): Promise<{ app: PartnerApp; link: string }> {
     const app = await registerApp(stack.gateway, developer, { redirectUris: [OTHER_URI], scopes: [HEART] });
     const query = {
@@ -120,9 +120,9 @@ describe('a link to the service that ends in an error at an app of the attacker'
     return { app, link: `${stack.gateway}/oauth/authorize?${new URLSearchParams(query)}` };
   }
 
-  test('leads nobody there who does not share data with that app, signed in or not', async () => {
+  test('does not redirect people who share no data with that app, signed in or not', async () => {
     const { app, link } = await prepare();
-    // Whoever made the app can connect it to an account of their own.
+    // The app's developer can connect it to an account of their own.
     await app.connect(developer, [HEART]);
     for (const answer of [await send(link), await new Browser(user).open(link)]) {
       expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
@@ -130,7 +130,7 @@ describe('a link to the service that ends in an error at an app of the attacker'
     }
   });
 
-  test('shows a way back that tells an ordinary client of its mistake', async () => {
+  test('shows a link back that reports the error to an ordinary client', async () => {
     const { text } = await send((await prepare()).link);
     const href = /<a href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
     expect(href.startsWith(OTHER_URI)).toBe(true);
@@ -141,7 +141,7 @@ describe('a link to the service that ends in an error at an app of the attacker'
     });
   });
 
-  test('leads a person who shares data with the app there at once', async () => {
+  test('redirects a person who shares data with the app at once', async () => {
     const { app, link } = await prepare();
     const { grantId } = await app.connect(user, [HEART]);
     const browser = new Browser(user);
@@ -158,7 +158,7 @@ describe.each(['authorize', 'par'])('a request that is pushed to /oauth/%s', (pa
       json: { ...app.credentials, redirect_uri: app.redirectUri, scope: HEART, ...json },
     });
 
-  test('takes no request_uri and no request object, and says so to the app alone', async () => {
+  test('refuses request_uri and request objects, and tells only the app', async () => {
     const app = await registerApp(stack.gateway, developer);
     const { request_uri } = expectStatus(201, await push(app, {})).body;
     for (const json of [{ request_uri }, { request: 'eyJhbGciOiJub25lIn0.e30.' }]) {
@@ -170,13 +170,13 @@ describe.each(['authorize', 'par'])('a request that is pushed to /oauth/%s', (pa
   });
 });
 
-describe('a page of another site that makes the browser of a signed-in person ask for a pending approval', () => {
-  test('does not claim it, and whoever it is meant for still decides', async () => {
+describe('a foreign page that makes the browser of a signed-in person request a pending approval', () => {
+  test('does not claim it, and the intended person can still decide', async () => {
     const app = await registerApp(stack.gateway, developer);
     const { pending_id: id, approval_uri } = expectStatus(201, await app.authorize([HEART])).body;
     const url = `${stack.gateway}/partner/consent/pending/${id}`;
     const attacked = new Browser(await signIn(stack, 'attacked'));
-    // As an image or a link of that site.
+    // Loaded as an image or through a link on that page.
     expect(codeOf(await attacked.open(url))).toEqual([401, 'UNAUTHORIZED']);
     const person = new Browser(user);
     expectStatus(200, await person.open(approval_uri));

@@ -39,7 +39,7 @@ const call = (path: string, options: RequestOptions = {}) =>
   send(`${stack.gateway}/developer/apps${path}`, { bearer: developer, ...options });
 const register = (json: unknown) => call('', { json });
 
-/** The parameters that an INVALID_REQUEST blames. */
+/** The parameters that an INVALID_REQUEST names. */
 async function blamed(json: unknown, path = '', method = 'POST'): Promise<string[]> {
   const { status, body } = await call(path, { json, method });
   expect([status, body.code]).toEqual([400, 'INVALID_REQUEST']);
@@ -47,7 +47,7 @@ async function blamed(json: unknown, path = '', method = 'POST'): Promise<string
 }
 
 describe('POST /developer/apps', () => {
-  test('answers 201 with the whole app, and the secret this once', async () => {
+  test('answers 201 with the whole app and, this time only, its secret', async () => {
     const settings = {
       name: 'Herz & Puls ❤',
       redirectUris: ['https://app.example/callback', 'com.example.app:/callback', 'http://127.0.0.1:8000/cb'],
@@ -81,7 +81,7 @@ describe('POST /developer/apps', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  test('has all 22 scopes and nulls where nothing is said', async () => {
+  test('defaults to all 22 scopes and null for everything else', async () => {
     const { data } = expectStatus(201, await register({ name: 'Plain', redirectUris: [REDIRECT_URI] })).body;
     expect(Object.keys(data).sort()).toEqual([...APP_FIELDS, 'clientSecret'].sort());
     expect(data).toMatchObject({
@@ -117,7 +117,7 @@ describe('POST /developer/apps', () => {
     expect(await blamed({ name: 'Bad', redirectUris: [uri] })).toEqual(['redirectUris']);
   });
 
-  test('names every field at fault', async () => {
+  test('names every invalid field', async () => {
     expect(await blamed({})).toEqual(expect.arrayContaining(['name', 'redirectUris']));
     expect(await blamed({ name: '', redirectUris: [REDIRECT_URI] })).toEqual(['name']);
     expect(await blamed({ name: 'x'.repeat(101), redirectUris: [REDIRECT_URI] })).toEqual(['name']);
@@ -134,7 +134,7 @@ describe('POST /developer/apps', () => {
     ]);
   });
 
-  test('refuses what is no JSON object, and other media types', async () => {
+  test('refuses a body that is not a JSON object, and other media types', async () => {
     const headers = { 'Content-Type': 'application/json' };
     for (const raw of ['{', '[]', '"x"', 'null', '']) {
       const { status, body } = await call('', { raw, method: 'POST', headers });
@@ -148,7 +148,7 @@ describe('POST /developer/apps', () => {
 });
 
 describe('GET and PATCH /developer/apps', () => {
-  test('lists own apps alone, newest first, never a secret', async () => {
+  test('list own apps only, newest first, without secrets', async () => {
     const owner = await signIn(stack, 'owner-of-three');
     const apps: PartnerApp[] = [];
     for (const name of ['A', 'B', 'C']) apps.push(await registerApp(stack.gateway, owner, { name }));
@@ -162,7 +162,7 @@ describe('GET and PATCH /developer/apps', () => {
     for (const { text } of answers) for (const app of apps) expect(text).not.toContain(app.clientSecret);
   });
 
-  test('changes what is sent and keeps the rest', async () => {
+  test('change the fields sent and keep the rest', async () => {
     const app = await registerApp(stack.gateway, developer, { name: 'Before' });
     const before = expectStatus(200, await call(`/${app.clientId}`)).body.data;
     const changed = await call(`/${app.clientId}`, {
@@ -183,7 +183,7 @@ describe('GET and PATCH /developer/apps', () => {
     expect((await call(`/${app.clientId}`)).body).toEqual(cleared.body);
   });
 
-  test('refuses a bad change and makes no part of it', async () => {
+  test('refuse an invalid change completely', async () => {
     const app = await registerApp(stack.gateway, developer, { name: 'Steady' });
     const path = `/${app.clientId}`;
     expect(await blamed({ name: 'Other', redirectUris: ['/x'] }, path, 'PATCH')).toEqual(['redirectUris']);
@@ -193,7 +193,7 @@ describe('GET and PATCH /developer/apps', () => {
   });
 });
 
-describe('whose app it is', () => {
+describe('ownership of apps', () => {
   const requests: [string, string, RequestOptions][] = [
     ['GET', '', {}],
     ['PATCH', '', { json: { name: 'Mine' } }],
@@ -203,7 +203,7 @@ describe('whose app it is', () => {
   ];
 
   test.each(requests)(
-    '%s …%s is the same 404 for a foreign and an unknown app',
+    "%s …%s answers the same 404 for another developer's app and an unknown app",
     async (method, path, rest) => {
       const app = await registerApp(stack.gateway, developer);
       const unknown = ['app_0000000000000000000000', 'x', '__proto__', 'app_%F0%9F%92%A9'];
@@ -220,7 +220,7 @@ describe('whose app it is', () => {
   );
 
   test.each([...requests, ['GET', '/', {}] as const])(
-    '%s …%s wants a session',
+    '%s …%s requires a session',
     async (method, path, rest) => {
       const app = await registerApp(stack.gateway, developer);
       const token = await app.userlessToken();

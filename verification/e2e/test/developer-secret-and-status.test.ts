@@ -40,7 +40,7 @@ async function grantOf(grantId: string): Promise<Answer['body']> {
 }
 
 describe('rotate-secret', () => {
-  test('gives a new secret; the old one fails at the very next request, and tokens live on', async () => {
+  test('returns a new secret; the old one fails at the next request, and tokens stay valid', async () => {
     const app = await newApp();
     const tokens = await app.connect(user, SCOPES);
     const old = app.clientSecret;
@@ -62,7 +62,7 @@ describe('rotate-secret', () => {
 });
 
 describe('status', () => {
-  test('answers what it set, and nothing changes when it is set again', async () => {
+  test('returns the new status, and setting it again changes nothing', async () => {
     const app = await newApp();
     const suspended = await setStatus(app, 'suspended');
     expect(suspended).toEqual({
@@ -80,7 +80,7 @@ describe('status', () => {
     expect([code, body.code, body.errors[0].parameter]).toEqual([400, 'INVALID_REQUEST', 'status']);
   });
 
-  test('suspended refuses the app and its tokens, keeps its grants, and can be taken back', async () => {
+  test('suspended refuses the app and its tokens, keeps its grants, and is reversible', async () => {
     const app = await newApp();
     const tokens = await app.connect(user, SCOPES);
     await setStatus(app, 'suspended');
@@ -94,7 +94,7 @@ describe('status', () => {
     expect((await app.refresh(tokens.refreshToken)).status).toBe(200);
   });
 
-  test('a suspended app gets no approval: 409, and again its own when it is back', async () => {
+  test('a suspended app gets no approval (409) until it is active again', async () => {
     const app = await newApp();
     const pendingId: string = expectStatus(201, await app.authorize(SCOPES)).body.pending_id;
     await setStatus(app, 'suspended');
@@ -103,7 +103,7 @@ describe('status', () => {
     expect((await app.approveAs(user, pendingId)).status).toBe(200);
   });
 
-  test('revoked ends grants, tokens, pending approvals and secrets for good', async () => {
+  test('revoked ends grants, tokens, pending approvals and secrets permanently', async () => {
     const app = await newApp();
     const tokens = await app.connect(user, SCOPES);
     const { code } = await app.expectCode(await signIn(stack, 'developer-secret-and-status-grace'), SCOPES);
@@ -171,7 +171,7 @@ describe('usage', () => {
     expect((await usage('?from=yesterday')).body.errors[0].parameter).toBe('from');
   });
 
-  test('counts what was refused before anything was read, by endpoint and status', async () => {
+  test('counts requests refused before any data was read, by endpoint and status', async () => {
     const app = await newApp();
     const { accessToken } = await app.connect(user, SCOPES);
     const refused = [
@@ -189,7 +189,7 @@ describe('usage', () => {
     await eventually(
       async () => {
         const rows: Row[] = expectStatus(200, await send(url, { bearer: developer })).body.data;
-        // Over all days: midnight may pass meanwhile.
+        // Summed over all days, because midnight may pass during the test.
         const counts: Record<string, number> = {};
         for (const { endpoint, released, refused, refusals } of rows) {
           expect([released, refused]).toEqual([0, refusals.reduce((sum, { count }) => sum + count, 0)]);

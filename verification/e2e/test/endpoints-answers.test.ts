@@ -40,8 +40,8 @@ const tokenOf = (person: Person): string => tokens.get(person) ?? '';
 const pathOf = (person: Person, path: string): string => toPath(path, medications.get(person));
 const read = (person: Person, path: string) => app.read(tokenOf(person), pathOf(person, path));
 
-describe('200: what a person with data in everything has', () => {
-  test.each(DATA_ROWS)('%s answers exactly the promised fields, each as promised', async (path, row) => {
+describe('200 for a person with data of every kind', () => {
+  test.each(DATA_ROWS)('%s returns exactly the promised fields with valid values', async (path, row) => {
     const { status, headers, body } = await read('ada', path);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -57,7 +57,7 @@ describe('200: what a person with data in everything has', () => {
   });
 
   test.each(DATA_ROWS.filter(([, row]) => row.category !== null))(
-    '%s returns the metric types of its own category alone, in their units',
+    '%s returns only the metric types of its own category, in their units',
     async (path, { category }) => {
       const metrics = new Map(
         metricsOfCategory(category ?? 'heart').map((metric) => [metric.name as string, metric]),
@@ -74,7 +74,7 @@ describe('200: what a person with data in everything has', () => {
     },
   );
 
-  test.each(LIST_ROWS)('%s comes in its order, every item once', async (path, row) => {
+  test.each(LIST_ROWS)('%s returns every item once, in its documented order', async (path, row) => {
     const items = await readAll(app, tokenOf('ada'), pathOf('ada', path), narrowFilterOf(path));
     const ids = items.map((item) => item.id ?? `${item.type} ${item.start}`);
     expect(new Set(ids).size).toBe(items.length);
@@ -88,7 +88,7 @@ describe('200: what a person with data in everything has', () => {
     expect(times).toEqual([...times].sort((a, b) => b - a));
   });
 
-  test('doses taken as needed have no schedule and count by when they were taken', async () => {
+  test('as-needed doses have no schedule and are counted by the time of intake', async () => {
     const { data } = (await read('ada', '/api/v1/medications')).body;
     const asNeeded = data.find(({ pattern }: { pattern: string }) => pattern === 'PRN');
     const doses = await readAll(app, tokenOf('ada'), `/api/v1/medications/${asNeeded.id}/adherence`);
@@ -99,8 +99,8 @@ describe('200: what a person with data in everything has', () => {
   });
 });
 
-describe('200: whose data it is', () => {
-  test.each(LIST_ROWS)('%s is empty for a person without data, and still 200', async (path) => {
+describe("200 contains only the person's own data", () => {
+  test.each(LIST_ROWS)('%s returns an empty list with 200 for a person without data', async (path) => {
     const { status, body } = await read('empty', path);
     if (path.includes('{id}')) {
       expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
@@ -110,7 +110,7 @@ describe('200: whose data it is', () => {
     expect(body).toEqual({ data: [], pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 } });
   });
 
-  test('profile and aggregations of a person without data have all their fields', async () => {
+  test('profile and aggregations of a person without data have every field', async () => {
     expect((await read('empty', '/api/v1/profile')).body).toEqual({
       data: { name: null, gender: null, dateOfBirth: null, bloodType: null },
     });
@@ -119,7 +119,7 @@ describe('200: whose data it is', () => {
     expect(data.metrics).toEqual([]);
   });
 
-  test('a person with little data has that alone', async () => {
+  test('a person with little data gets exactly that', async () => {
     const totals = await Promise.all(
       LIST_ROWS.filter(([path]) => !path.includes('{id}')).map(async ([path]) => {
         const { body } = await read('sparse', path);
@@ -136,7 +136,7 @@ describe('200: whose data it is', () => {
   });
 
   test.each(LIST_ROWS.filter(([path]) => path !== '/api/v1/trends'))(
-    '%s holds no row of somebody else',
+    '%s contains no row of another person',
     async (path) => {
       const [adas, graces] = await Promise.all(
         (['ada', 'grace'] as const).map(async (person) => {
@@ -150,7 +150,7 @@ describe('200: whose data it is', () => {
     },
   );
 
-  test("the adherence of another's medication and of none are the same 404", async () => {
+  test("the adherence of another person's medication and of an unknown one get the same 404", async () => {
     const answers = await Promise.all(
       [medications.get('ada') ?? '', NO_MEDICATION, 'x', 'a%2Fb', 'm%20%C3%A4', 'm'.repeat(2_000)].map((id) =>
         app.read(tokenOf('grace'), `/api/v1/medications/${id}/adherence`),
@@ -167,7 +167,7 @@ describe('200: whose data it is', () => {
   });
 });
 
-/** Milliseconds; a partial date is its first day, and nothing is before everything. */
+/** Milliseconds; a partial date means its first day, and null sorts before everything. */
 function toTime(value: string | null): number {
   return value === null ? Number.NEGATIVE_INFINITY : Date.parse(value);
 }

@@ -35,7 +35,7 @@ const pathOf = (path: string) => toPath(path, medicationId);
 const read = async (path: string, query = '') =>
   expectStatus(200, await app.read(token, pathOf(path) + query));
 
-/** The links of a list by their relation, as page numbers. */
+/** The links of a list as page numbers by relation. */
 function pagesOf(answer: Answer, path: string, rest: string): Record<string, number> {
   const links = (answer.headers.get('link') ?? '').split(', ').map((link) => {
     const [, target = '', relation = ''] = /^<([^>]+)>; rel="(\w+)"$/.exec(link) ?? [];
@@ -47,7 +47,7 @@ function pagesOf(answer: Answer, path: string, rest: string): Record<string, num
 }
 
 describe('pages', () => {
-  test.each(LIST_ROWS)('%s is cut into pages that add up to the whole', async (path) => {
+  test.each(LIST_ROWS)('%s is split into pages that together make up the whole list', async (path) => {
     const filter = narrowFilterOf(path);
     const whole = await readAll(app, token, pathOf(path), filter);
     const size = Math.max(1, Math.ceil(whole.length / 3));
@@ -69,7 +69,7 @@ describe('pages', () => {
     }
   });
 
-  test.each(LIST_ROWS)('%s beyond its end is empty and knows the true total', async (path) => {
+  test.each(LIST_ROWS)('%s returns an empty page with the true total beyond its end', async (path) => {
     const { total } = (await read(path)).body.pagination;
     const answer = await read(path, '?page=2147483647&pageSize=7');
     const totalPages = Math.ceil(total / 7);
@@ -84,14 +84,14 @@ describe('pages', () => {
     });
   });
 
-  test.each(LIST_ROWS)('%s clamps a pageSize over 100 and says so', async (path) => {
+  test.each(LIST_ROWS)('%s clamps a pageSize over 100 and reports the clamped value', async (path) => {
     const { data, pagination } = (await read(path, '?pageSize=500')).body;
     const { total } = pagination;
     expect(pagination).toEqual({ page: 1, pageSize: 100, total, totalPages: Math.ceil(total / 100) });
     expect(data).toHaveLength(Math.min(total, 100));
   });
 
-  test('links keep the other parameters of the request, and can be followed', async () => {
+  test("links keep the request's other parameters and can be followed", async () => {
     const path = '/api/v1/health-data/heart';
     const first = await read(path, '?from=2020-01-01T00:00:00+00:00&type=resting-hr&page=1&pageSize=3');
     const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
@@ -111,7 +111,7 @@ describe('windows', () => {
   const rows = LIST_ROWS.filter(([, { definition }]) => definition.query.includes('from'));
 
   test.each(rows.filter(([path]) => path !== '/api/v1/trends'))(
-    '%s begins with from and ends before to',
+    '%s includes from and excludes to',
     async (path, { definition }) => {
       const timeField = definition.timeField ?? '';
       const filter = narrowFilterOf(path);
@@ -141,7 +141,7 @@ describe('windows', () => {
 });
 
 describe('answers as such', () => {
-  test.each(DATA_ROWS)('%s has the fields that go with every answer', async (path) => {
+  test.each(DATA_ROWS)('%s sends the standard headers with every response', async (path) => {
     const { headers } = await read(path);
     expect(headers.get('api-version')).toBe('1');
     expect(headers.get('cache-control')).toBe('no-store');
@@ -155,7 +155,7 @@ describe('answers as such', () => {
   });
 
   test.each(DATA_ROWS)(
-    '%s answers 304 to whom has it already, and records that like any access',
+    '%s answers 304 to a client with the current version, and records that access too',
     async (path) => {
       const { headers } = await read(path);
       const etag = headers.get('etag') ?? '';
@@ -173,7 +173,7 @@ describe('answers as such', () => {
     },
   );
 
-  test('a page has an entity tag of its own', async () => {
+  test('each page has its own entity tag', async () => {
     const tags = await Promise.all(
       ['?page=1', '?page=2', '?page=1&pageSize=21'].map(async (query) =>
         (await read('/api/v1/health-data/heart', query)).headers.get('etag'),
@@ -188,7 +188,7 @@ describe('answers as such', () => {
   }
 });
 
-/** The instant or first day that a time, a date or a partial date begins with. */
+/** The first instant of a time, a date or a partial date. */
 function toFullTime(text: string): string {
   if (text.length === 4) return `${text}-01-01`;
   return text.length === 7 ? `${text}-01` : text;

@@ -25,7 +25,7 @@ afterAll(async () => stack?.[Symbol.asyncDispose]());
 const call = (path: string, options: RequestOptions = {}) => send(`${stack.gateway}/oauth/${path}`, options);
 const clientCredentials = { grant_type: 'client_credentials' };
 
-/** Every answer under /oauth that is no success looks like this. */
+/** The common form of every error under /oauth. */
 function expectOauthError(answer: Answer, status: number, error: string, code: string): void {
   expect([answer.status, answer.body?.error, answer.body?.code]).toEqual([status, error, code]);
   expect(Object.keys(answer.body)).toEqual(['error', 'error_description', 'code']);
@@ -36,7 +36,7 @@ function expectOauthError(answer: Answer, status: number, error: string, code: s
 }
 
 describe('bodies', () => {
-  test('are JSON or form, with the secret in the body or in Authorization', async () => {
+  test('may be JSON or form, with the secret in the body or in Authorization', async () => {
     const body = { ...app.credentials, ...clientCredentials };
     const headers = { Authorization: toBasic(app.clientId, app.clientSecret) };
     const ways: RequestOptions[] = [
@@ -54,7 +54,7 @@ describe('bodies', () => {
     }
   });
 
-  test('that are malformed are refused before anybody is authenticated', async () => {
+  test('that are malformed are refused before authentication', async () => {
     const json = { 'Content-Type': 'application/json' };
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const bad: RequestOptions[] = [
@@ -78,7 +78,7 @@ describe('bodies', () => {
     }
   });
 
-  test('of another media type are 415, and too large ones 413', async () => {
+  test('of another media type get 415, and too large ones 413', async () => {
     const xml = await call('token', { raw: '<x/>', headers: { 'Content-Type': 'text/xml' } });
     expectOauthError(xml, 415, 'invalid_request', 'INVALID_REQUEST');
     const latin = { 'Content-Type': 'application/json; charset=iso-8859-1' };
@@ -89,14 +89,14 @@ describe('bodies', () => {
       'INVALID_REQUEST',
     );
     const large = `{"state":"${'x'.repeat(16_000_000)}"}`;
-    // The client is still sending when the answer comes, and gets to see it all the same.
+    // The client is still sending when the response arrives, but receives it.
     for (let i = 0; i < 5; i += 1) {
       const answer = await call('token', { raw: large, headers: { 'Content-Type': 'application/json' } });
       expectOauthError(answer, 413, 'invalid_request', 'INVALID_REQUEST');
     }
   });
 
-  test('an unknown route is 404 and another method 405 with Allow, as OAuth errors', async () => {
+  test('an unknown route gets 404 and another method 405 with Allow, as OAuth errors', async () => {
     expect(await call('nothing')).toMatchObject({ status: 404, body: { error: 'invalid_request' } });
     for (const path of ['token', 'revoke', 'introspect', 'par']) {
       const answer = await call(path);
@@ -117,7 +117,7 @@ describe('client authentication', () => {
     expectOauthError(other, 400, 'invalid_request', 'INVALID_REQUEST');
   });
 
-  test('comes before the parameters: who is nobody learns nothing of them', async () => {
+  test('precedes parameter checks: an unauthenticated caller learns nothing about parameters', async () => {
     const strangers: Record<string, string>[] = [
       {},
       { client_id: app.clientId },
@@ -135,7 +135,7 @@ describe('client authentication', () => {
     }
   });
 
-  test('takes Basic in its own encoding, and nothing but Basic', async () => {
+  test('accepts Basic with form-encoded credentials, and no other scheme', async () => {
     const ask = (Authorization: string) =>
       call('token', { json: clientCredentials, headers: { Authorization } });
     const pair = `${app.clientId}:${app.clientSecret}`.replaceAll('_', '%5F');
@@ -151,7 +151,7 @@ describe('authorize and par', () => {
   const authorize = (json: Record<string, string>, path = 'authorize') =>
     call(path, { json: { ...app.credentials, ...good, ...json } });
 
-  test.each(['authorize', 'par'])('%s answers what RFC 9126 wants, and where to approve', async (path) => {
+  test.each(['authorize', 'par'])('%s returns the RFC 9126 response and approval URL', async (path) => {
     const answer = expectStatus(201, await authorize({ state: 'x' }, path));
     const { pending_id: id } = answer.body;
     expect(answer.body).toEqual({
@@ -164,7 +164,7 @@ describe('authorize and par', () => {
     expect(answer.headers.get('location')).toBe(answer.body.approval_uri);
   });
 
-  test('without a valid secret an unknown app and an unregistered redirect URI look the same', async () => {
+  test('without a valid secret an unknown app and an unregistered redirect URI get the same response', async () => {
     const bad = [
       { client_id: 'app_0000000000000000000000', ...good },
       { client_id: app.clientId, ...good, redirect_uri: 'https://evil.example/' },
@@ -181,7 +181,7 @@ describe('authorize and par', () => {
     expect([pushed.status, pushed.body]).toEqual([401, UNAUTHORIZED]);
   });
 
-  test('a loopback redirect URI may vary its port, and nothing else', async () => {
+  test('the port of a loopback redirect URI may vary, and nothing else', async () => {
     expect((await authorize({ redirect_uri: 'http://localhost:51234/callback' })).status).toBe(201);
     for (const redirect_uri of [
       'http://127.0.0.1:9999/callback',
@@ -209,7 +209,7 @@ describe('authorize and par', () => {
     expectOauthError(await authorize({ scope }), 400, 'invalid_scope', 'INVALID_SCOPE');
   });
 
-  test('bad state, response type and challenge are invalid_request', async () => {
+  test('invalid state, response type and challenge get invalid_request', async () => {
     const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
     const bad: Record<string, string>[] = [
       { state: 'x'.repeat(1025) },
@@ -227,7 +227,7 @@ describe('authorize and par', () => {
     expect((await authorize({ state: 'ü'.repeat(1024), response_type: 'code' })).status).toBe(201);
   });
 
-  test('GET sends a connected person back to the app with errors that are not about client or redirect URI', async () => {
+  test('GET redirects a connected person back to the app with errors that do not concern client or redirect URI', async () => {
     const session = await signIn(stack, 'connected');
     await app.connect(session, [HEART]);
     const browser = new Browser(session);

@@ -35,7 +35,7 @@ const INVALID_GRANT = [400, 'INVALID_GRANT'];
 const heartStatus = async (token: string): Promise<number> =>
   (await app.read(token, '/api/v1/health-data/heart')).status;
 
-/** A code that was bound to a PKCE challenge. */
+/** A code that is bound to a PKCE challenge. */
 async function codeWithChallenge(): Promise<string> {
   const challenge = { code_challenge: CHALLENGE, code_challenge_method: 'S256' };
   const { pending_id } = expectStatus(201, await app.authorize([HEART], challenge)).body;
@@ -44,7 +44,7 @@ async function codeWithChallenge(): Promise<string> {
 }
 
 describe('authorization_code', () => {
-  test('answers the tokens of the grant', async () => {
+  test('returns the tokens of the grant', async () => {
     const { code, grantId } = await app.expectCode(await somebody(), [HEART, MOOD], { scopes: [MOOD] });
     const answer = expectStatus(200, await app.exchange(code));
     expect(answer.body).toEqual({
@@ -59,7 +59,7 @@ describe('authorization_code', () => {
     expect(answer.headers.get('pragma')).toBe('no-cache');
   });
 
-  test("refuses every exchange of a code that is not the app's own with one identical invalid_grant", async () => {
+  test("every exchange of another app's code is refused with the same invalid_grant", async () => {
     const { code } = await app.expectCode(await somebody(), [HEART]);
     const answers = await Promise.all([
       app.exchange(newSecret('authorization_code')),
@@ -69,11 +69,11 @@ describe('authorization_code', () => {
     ]);
     expect(codeOf(answers[0])).toEqual(INVALID_GRANT);
     for (const { status, text } of answers) expect([status, text]).toEqual([400, answers[0].text]);
-    // None of that has hurt the rightful owner.
+    // The rightful owner can still use the code.
     expect((await app.exchange(code)).status).toBe(200);
   });
 
-  test("refuses a wrong exchange of the app's own code, tells the cause, and leaves the code usable", async () => {
+  test("a wrong exchange of the app's own code is refused with the cause, and the code stays usable", async () => {
     const { code } = await app.expectCode(await somebody(), [HEART]);
     const bound = await codeWithChallenge();
     const attempts = [
@@ -90,7 +90,7 @@ describe('authorization_code', () => {
     expectStatus(200, await app.exchange(code));
   });
 
-  test('is burned by five failed attempts of its client, and by none of another', async () => {
+  test('a code is invalidated by five failed attempts of its client, and by none of other clients', async () => {
     const { code } = await app.expectCode(await somebody(), [HEART]);
     for (let i = 0; i < 6; i += 1) expect(codeOf(await other.exchange(code))).toEqual(INVALID_GRANT);
     for (let i = 0; i < 5; i += 1) {
@@ -101,7 +101,7 @@ describe('authorization_code', () => {
     expect(burned.body.error_description).toContain('burned by 5 failed attempts');
   });
 
-  test('used again by its own client revokes what it gave, and by another nothing', async () => {
+  test('reuse of a code by its own client revokes its tokens; by another client it changes nothing', async () => {
     const user = await somebody();
     const { code } = await app.expectCode(user, [HEART]);
     const tokens = await app.expectTokens(code);
@@ -114,7 +114,7 @@ describe('authorization_code', () => {
     expect(await heartStatus(apart.accessToken)).toBe(200);
   });
 
-  test('is nothing any more once its grant is revoked', async () => {
+  test('a code is invalid once its grant is revoked', async () => {
     const user = await somebody();
     const { code, grantId } = await app.expectCode(user, [HEART]);
     const url = `${stack.gateway}/partner/consent/grants/${grantId}`;
@@ -122,7 +122,7 @@ describe('authorization_code', () => {
     expect(codeOf(await app.exchange(code))).toEqual(INVALID_GRANT);
   });
 
-  test('wants its parameters, and the grant types have names', async () => {
+  test('missing parameters and unknown grant types are refused', async () => {
     expect(codeOf(await app.post('/oauth/token', { grant_type: 'authorization_code' }))).toEqual([
       400,
       'INVALID_REQUEST',
@@ -138,7 +138,7 @@ describe('authorization_code', () => {
 });
 
 describe('refresh_token', () => {
-  test('rotates; the old token gives the same pair again until the new one is used', async () => {
+  test('rotates; the old token returns the same pair until the new one is used', async () => {
     const tokens = await app.connect(await somebody(), [HEART]);
     const first = toTokens(expectStatus(200, await app.refresh(tokens.refreshToken)));
     const again = toTokens(expectStatus(200, await app.refresh(tokens.refreshToken)));
@@ -152,7 +152,7 @@ describe('refresh_token', () => {
     expect(codeOf(await app.refresh(second.refreshToken))).toEqual(INVALID_GRANT);
   });
 
-  test('reuse ends its own family, not another one of the same grant', async () => {
+  test('reuse revokes its own family, but not another one of the same grant', async () => {
     const user = await somebody();
     const [one, two] = [await app.connect(user, [HEART]), await app.connect(user, [HEART])];
     expect(one.grantId).toBe(two.grantId);
@@ -163,7 +163,7 @@ describe('refresh_token', () => {
     expectStatus(200, await app.refresh(two.refreshToken));
   });
 
-  test('of another client, unknown, or of another kind is invalid_grant and hurts nobody', async () => {
+  test('a token of another client, an unknown one, or another kind of token gets invalid_grant and changes nothing', async () => {
     const tokens = await app.connect(await somebody(), [HEART]);
     expect(codeOf(await other.refresh(tokens.refreshToken))).toEqual(INVALID_GRANT);
     for (const wrong of [tokens.accessToken, newSecret('refresh_token'), 'x']) {
@@ -172,7 +172,7 @@ describe('refresh_token', () => {
     expectStatus(200, await app.refresh(tokens.refreshToken));
   });
 
-  test('may narrow the access token, never widen it; a retry asks for the same', async () => {
+  test('may narrow the access token but never widen it; a retry requests the same scopes', async () => {
     const tokens = await app.connect(await somebody(), [HEART, MOOD]);
     const wider = await app.refresh(tokens.refreshToken, { scope: `${HEART} read:profile` });
     expect(codeOf(wider)).toEqual([400, 'INVALID_SCOPE']);
@@ -183,14 +183,14 @@ describe('refresh_token', () => {
     );
     expect(codeOf(await app.refresh(tokens.refreshToken, { scope: HEART }))).toEqual([400, 'INVALID_SCOPE']);
     expectStatus(200, await app.refresh(tokens.refreshToken, { scope: MOOD }));
-    // The narrower scope was that of one access token, not of the family.
+    // The narrower scope applied to one access token, not to the family.
     const whole = expectStatus(200, await app.refresh(narrowed.body.refresh_token));
     expect(whole.body.scope).toBe(`${HEART} ${MOOD}`);
   });
 });
 
 describe('revoke and introspect', () => {
-  test('revoke answers 200 {} whatever the token was, and leaves foreign ones alone', async () => {
+  test("revoke answers 200 {} for every token, and leaves other apps' tokens alone", async () => {
     const mine = await app.connect(await somebody(), [HEART]);
     const theirs = await other.connect(await somebody(), [HEART]);
     const answers = [
@@ -210,19 +210,19 @@ describe('revoke and introspect', () => {
     expect(codeOf(await app.post('/oauth/revoke', {}))).toEqual([400, 'INVALID_REQUEST']);
   });
 
-  test('an access token ends alone, a refresh token with its whole family', async () => {
+  test('revoking an access token ends only that token; revoking a refresh token ends its whole family', async () => {
     const tokens = await app.connect(await somebody(), [HEART]);
     expectStatus(200, await app.revoke(tokens.accessToken));
     expect(await heartStatus(tokens.accessToken)).toBe(401);
     const next = toTokens(expectStatus(200, await app.refresh(tokens.refreshToken)));
     expect(await heartStatus(next.accessToken)).toBe(200);
-    // The rotated one still names the family.
+    // The rotated token still identifies the family.
     expectStatus(200, await app.revoke(tokens.refreshToken));
     expect(await heartStatus(next.accessToken)).toBe(401);
     expect(codeOf(await app.refresh(next.refreshToken))).toEqual(INVALID_GRANT);
   });
 
-  test("introspect tells of the app's own live tokens, and nothing of any other", async () => {
+  test("introspect describes the app's own live tokens, and no others", async () => {
     const tokens = await app.connect(await somebody(), [HEART]);
     const now = Math.floor(Date.now() / 1000);
     const { body } = expectStatus(200, await app.introspect(tokens.accessToken));

@@ -21,7 +21,7 @@ afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 const read = (path: string, query: string) => app.read(token, `${toPath(path, medicationId)}?${query}`);
 
-/** The query must be refused, and exactly these parameters be blamed. */
+/** Expects the query to be refused with exactly these parameters named. */
 async function expectRefusal(path: string, query: string, parameters: readonly string[]) {
   const { status, body } = await read(path, query);
   const blamed = body.errors?.map(({ parameter }: { parameter: string }) => parameter);
@@ -31,7 +31,7 @@ async function expectRefusal(path: string, query: string, parameters: readonly s
 }
 
 describe('400', () => {
-  test.each(LIST_ROWS)('%s takes whole numbers from 1 as page and pageSize, once each', async (path) => {
+  test.each(LIST_ROWS)('%s accepts whole numbers from 1 as page and pageSize, once each', async (path) => {
     const bad = ['0', '-1', '1.5', '', 'abc', '1e1', '0x1', '%201', '+1', '99999999999', 'NaN', '１'];
     for (const name of ['page', 'pageSize']) {
       for (const value of bad) await expectRefusal(path, `${name}=${value}`, [name]);
@@ -41,7 +41,7 @@ describe('400', () => {
     await expectRefusal(path, 'page=0&pageSize=0', ['page', 'pageSize']);
   });
 
-  test.each(DATA_ROWS)('%s refuses a parameter it does not know', async (path, { definition }) => {
+  test.each(DATA_ROWS)('%s refuses unknown parameters', async (path, { definition }) => {
     await expectRefusal(path, 'nothing=1', ['nothing']);
     await expectRefusal(path, '__proto__=1', ['__proto__']);
     for (const name of definition.query) {
@@ -62,7 +62,7 @@ describe('400', () => {
   });
 
   test.each(DATA_ROWS.filter(([, { definition }]) => definition.query.includes('from')))(
-    '%s takes a window of dates or instants that is not empty',
+    '%s accepts a non-empty window of dates or instants',
     async (path) => {
       const bad = ['yesterday', '2026-02-30', '2026-13-01', '2026-1-1', '20260101', '1767225600', ''];
       const badTimes = ['2026-01-01T00:00:00', '2026-01-01T24:00:00Z', '2026-01-01 00:00:00Z'];
@@ -79,7 +79,7 @@ describe('400', () => {
   );
 
   test.each(DATA_ROWS.filter(([, { category }]) => category !== null))(
-    '%s takes the types of its own category, however they are spelled',
+    '%s accepts the types of its own category in any spelling',
     async (path, { category }) => {
       const stranger = category === 'glucose' ? 'Steps' : 'Glucose';
       await expectRefusal(path, `type=${stranger}`, ['type']);
@@ -94,7 +94,7 @@ describe('400', () => {
     },
   );
 
-  test('aggregations and trends want a known type, zone and bucket', async () => {
+  test('aggregations and trends require a known type, zone and bucket', async () => {
     for (const path of ['/api/v1/aggregations', '/api/v1/trends']) {
       await expectRefusal(path, 'type=Pulse', ['type']);
       for (const zone of ['Mars/Olympus', '', '%2B02:00', 'Europe/../Berlin']) {
@@ -107,7 +107,7 @@ describe('400', () => {
     await expectRefusal('/api/v1/aggregations', 'bucket=day', ['bucket']);
   });
 
-  test('a medication id with a bad percent escape is malformed rather than unknown', async () => {
+  test('a medication id with a bad percent escape is an invalid request, not an unknown id', async () => {
     const { status, body } = await app.read(token, '/api/v1/medications/%zz/adherence');
     expect([status, body.code, body.errors[0].parameter]).toEqual([400, 'INVALID_REQUEST', 'id']);
   });

@@ -47,7 +47,7 @@ describe('public documents', () => {
     '/openapi.json',
   ];
 
-  test.each(documents)('%s needs nothing, and may be read by any page', async (path) => {
+  test.each(documents)('%s needs no credentials and is readable from every origin', async (path) => {
     const { status, headers, body } = await open(path);
     expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*']);
     expect(headers.get('content-type')).toMatch(/^application\/json/);
@@ -56,7 +56,7 @@ describe('public documents', () => {
     expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
   });
 
-  test('everything else is closed to other pages', async () => {
+  test('all other endpoints deny cross-origin requests', async () => {
     for (const path of [
       '/api/v1/profile',
       '/developer/apps',
@@ -71,7 +71,7 @@ describe('public documents', () => {
     }
   });
 
-  test('discovery names addresses that answer', async () => {
+  test('the discovery document names addresses that answer', async () => {
     const { body } = await open('/.well-known/oauth-authorization-server');
     expect(body).toMatchObject({
       issuer: stack.gateway,
@@ -91,7 +91,7 @@ describe('public documents', () => {
     expect((await send(body.service_documentation)).status).toBe(200);
   });
 
-  test('scopes are a list of the 22 with all their fields', async () => {
+  test('the scopes are a list of 22 with all their fields', async () => {
     const { data, pagination } = (await open('/oauth/scopes?pageSize=100')).body;
     expect(pagination).toEqual({ page: 1, pageSize: 100, total: 22, totalPages: 1 });
     expect(data.map(({ scope }: { scope: string }) => scope)).toEqual(SCOPE_NAMES);
@@ -102,7 +102,7 @@ describe('public documents', () => {
     expect((await open('/oauth/scopes?page=0')).body).toMatchObject({ error: 'invalid_request' });
   });
 
-  test('versions tell of deprecation and sunset, and so does every answer under /api/v1', async () => {
+  test('deprecation and sunset are announced by /api/versions and by every response under /api/v1', async () => {
     expect((await open('/api/versions')).body.data).toEqual([
       {
         version: '1',
@@ -127,7 +127,7 @@ describe('RATE_LIMITED', () => {
 
   async function readTimes(app: PartnerApp, token: string, times: number): Promise<number[]> {
     const statuses: number[] = [];
-    // Without Redis each gateway counts for itself.
+    // Without Redis each gateway counts separately.
     const gateways = stack.redis.url === null ? [stack.gateway] : stack.gatewayUrls;
     for (let i = 0; i < times; i += 1) {
       const gateway = gateways[i % gateways.length] ?? stack.gateway;
@@ -136,7 +136,7 @@ describe('RATE_LIMITED', () => {
     return statuses;
   }
 
-  test('is a 429 that says when to come back, shared by all gateways, for one app and user', async () => {
+  test('is a 429 with a retry time, shared by all gateways, for one app and user', async () => {
     const app = await registerApp(stack.gateway, developer);
     const [ada, grace] = [
       await app.connect(await signIn(stack, 'ada'), SCOPES),
@@ -166,7 +166,7 @@ describe('RATE_LIMITED', () => {
     expect(codes).toEqual(['UNSUPPORTED_VERSION', 'NOT_FOUND', 'RATE_LIMITED', 'RATE_LIMITED']);
   });
 
-  test('holds for all users of an app together too, and for no other app', async () => {
+  test('also limits all users of an app together, and no other app', async () => {
     const app = await registerApp(stack.gateway, developer);
     const users = await Promise.all(
       ['a', 'b', 'c'].map(async (name) => app.connect(await signIn(stack, name), SCOPES)),
@@ -183,7 +183,7 @@ describe('RATE_LIMITED', () => {
 });
 
 describe('caps', () => {
-  test('on live pending approvals hold for each app until they are decided', async () => {
+  test('on pending approvals apply to each app until they are decided', async () => {
     const owner = await signIn(stack, 'owner');
     const app = await registerApp(stack.gateway, owner);
     const ask = () => app.authorize(['read:profile']);
@@ -196,7 +196,7 @@ describe('caps', () => {
     expectStatus(201, await ask());
   });
 
-  test('on live pending approvals do not let strangers who know the client id keep the app out', async () => {
+  test('on pending approvals cannot be used by strangers with the client id to lock the app out', async () => {
     const owner = await signIn(stack, 'owner');
     const app = await registerApp(stack.gateway, owner);
     const query = new URLSearchParams({
@@ -212,14 +212,14 @@ describe('caps', () => {
       places.push(headers.get('location') ?? '');
     }
     expectStatus(201, await app.authorize(['read:profile']));
-    // The oldest of the strangers' requests gave way.
+    // The oldest request of the strangers was dropped.
     const bearer = await signIn(stack, 'ada');
     const toUrl = (place: string) => `${stack.gateway}/partner/consent/pending/${place.split('/').at(-1)}`;
     const show = async (place: string) => (await send(toUrl(place), { bearer })).status;
     expect(await Promise.all(places.map(show))).toEqual([404, 404, 200, 200, 200]);
   });
 
-  test('on the apps of a developer are a conflict', async () => {
+  test('on the apps of a developer answer 409', async () => {
     const owner = await signIn(stack, 'owner-of-many');
     for (let i = 0; i < APPS_LIMIT; i += 1) await registerApp(stack.gateway, owner);
     const json = { name: 'One more', redirectUris: ['https://app.example/cb'] };
@@ -227,8 +227,8 @@ describe('caps', () => {
     expect([status, body.code]).toEqual([409, 'CONFLICT']);
   });
 
-  // The last one: from here on this address has failed too often.
-  test('on failed authentications turn a 401 into a 429, and stop no right credential', async () => {
+  // Runs last: afterwards this address has too many failures.
+  test('on failed authentications turn a 401 into a 429, and never refuse a valid credential', async () => {
     const owner = await signIn(stack, 'another-owner');
     const app = await registerApp(stack.gateway, owner);
     const { accessToken } = await app.connect(owner, ['read:profile']);

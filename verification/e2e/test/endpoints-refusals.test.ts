@@ -9,7 +9,7 @@ import { newSecret } from '@phds/service-kit/secrets';
 
 let stack: SharedStack;
 let app: PartnerApp;
-/** Tokens by what is wrong with them; `whole` has everything. */
+/** Tokens by their defect; `whole` has every scope. */
 let tokens: Readonly<Record<'whole' | 'profileOnly' | 'ehrOnly' | 'narrowed' | 'narrowedToEhr', string>>;
 let userless: string;
 let session: string;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 
-/** A token for everything, whose user has withdrawn all scopes but one since. */
+/** A token for everything, whose user has since withdrawn all scopes but one. */
 async function connectAndNarrow(user: string, scope: string): Promise<string> {
   const person = await signIn(stack, user);
   const { accessToken, grantId } = await app.connect(person, SCOPE_NAMES);
@@ -43,7 +43,7 @@ async function connectAndNarrow(user: string, scope: string): Promise<string> {
   return accessToken;
 }
 
-/** What every refusal of an authenticated request has in common. */
+/** The common form of errors for authenticated requests. */
 function expectProblem(answer: Answer, status: number, code: string): void {
   expect([answer.status, answer.body.code]).toEqual([status, code]);
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
@@ -68,7 +68,7 @@ describe('401', () => {
     ['a refresh token', () => refreshToken],
   ];
 
-  test.each(DATA_ROWS)('%s refuses whoever is not authenticated', async (path) => {
+  test.each(DATA_ROWS)('%s is refused without valid authentication', async (path) => {
     for (const [what, tokenOf] of strangers) {
       const bearer = tokenOf();
       const answer = await send(stack.gateway + toPath(path), { bearer });
@@ -83,7 +83,7 @@ describe('401', () => {
     }
   });
 
-  test('comes before version, route and method', async () => {
+  test('is checked before version, route and method', async () => {
     const requests = [
       send(`${stack.gateway}/api/v2/profile`),
       send(`${stack.gateway}/api/v1/profile`, { headers: { 'API-Version': '7' } }),
@@ -99,7 +99,7 @@ describe('401', () => {
 });
 
 describe('403', () => {
-  test.each(DATA_ROWS)('%s wants exactly its own scope of the token', async (path, { scope }) => {
+  test.each(DATA_ROWS)('%s requires exactly its own scope in the token', async (path, { scope }) => {
     const token = scope === 'read:profile' ? tokens.ehrOnly : tokens.profileOnly;
     for (const each of [token, await userlessWithout(scope)]) {
       const answer = await app.read(each, toPath(path));
@@ -111,12 +111,12 @@ describe('403', () => {
     }
   });
 
-  test.each(DATA_ROWS)('%s wants the grant to cover the scope still', async (path, { scope }) => {
+  test.each(DATA_ROWS)('%s requires that the grant still covers its scope', async (path, { scope }) => {
     const token = scope === 'read:profile' ? tokens.narrowedToEhr : tokens.narrowed;
     expectProblem(await app.read(token, toPath(path)), 403, 'CONSENT_REQUIRED');
   });
 
-  test.each(DATA_ROWS)('%s has nothing for a token without a user', async (path) => {
+  test.each(DATA_ROWS)('%s refuses a userless token', async (path) => {
     expectProblem(await app.read(userless, toPath(path)), 403, 'CONSENT_REQUIRED');
   });
 
@@ -154,13 +154,13 @@ describe('404', () => {
     '/api/v1/medications//adherence',
   ];
 
-  test.each(unknown)('%s is no route', async (path) => {
+  test.each(unknown)('%s is not a route', async (path) => {
     expectProblem(await app.read(tokens.whole, path), 404, 'NOT_FOUND');
   });
 });
 
 describe('405', () => {
-  test.each(DATA_ROWS)('%s is read with GET alone', async (path) => {
+  test.each(DATA_ROWS)('%s supports GET only', async (path) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const answer = await app.read(tokens.whole, toPath(path), { method });
       expectProblem(answer, 405, 'INVALID_REQUEST');
@@ -172,7 +172,7 @@ describe('405', () => {
 });
 
 describe('UNSUPPORTED_VERSION', () => {
-  test.each(DATA_ROWS)('%s exists in version 1 alone', async (path) => {
+  test.each(DATA_ROWS)('%s exists in version 1 only', async (path) => {
     const inPath = await app.read(tokens.whole, toPath(path).replace('/api/v1/', '/api/v2/'));
     const inHeader = await app.read(tokens.whole, toPath(path), { headers: { 'API-Version': '2' } });
     for (const answer of [inPath, inHeader]) {
@@ -181,7 +181,7 @@ describe('UNSUPPORTED_VERSION', () => {
     }
   });
 
-  test('is judged before route and method, and version 1 may be named', async () => {
+  test('is checked before route and method, and version 1 may be named explicitly', async () => {
     const refused = [
       app.read(tokens.whole, '/api/v3/nothing'),
       app.read(tokens.whole, '/api/v0/profile', { method: 'POST' }),

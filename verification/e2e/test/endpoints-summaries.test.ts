@@ -11,7 +11,7 @@ let stack: SharedStack;
 let app: PartnerApp;
 let token: string;
 
-// Berlin goes from +01:00 to +02:00 on 2025-03-30 and back on 2025-10-26.
+// Berlin changes from +01:00 to +02:00 on 2025-03-30 and back on 2025-10-26.
 beforeAll(async () => {
   stack = await useSharedStack();
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
@@ -53,7 +53,7 @@ async function metric(type: string, query = '') {
 }
 
 describe('trends', () => {
-  test('a day of the change to summer time is 23 hours long, in the zone of the user', async () => {
+  test("the day of the change to summer time has 23 hours, in the user's zone", async () => {
     const [after, changed, before] = await trends('type=heart-rate');
     expect(changed).toEqual({
       type: 'Heart Rate',
@@ -76,10 +76,10 @@ describe('trends', () => {
     ]);
   });
 
-  test('a day of the change to winter time is 25 hours long, and its doubled hour two hours', async () => {
+  test('the day of the change to winter time has 25 hours, and its repeated hour is two hours long', async () => {
     const [day, ...others] = await trends('type=steps');
     expect(others).toEqual([]);
-    // Of several devices the largest source of each hour counts: 100 + 50 + 7.
+    // Of several devices, the one with the largest total counts in each hour: 100 + 50 + 7.
     expect(day).toMatchObject({
       start: '2025-10-26T00:00:00+02:00',
       end: '2025-10-27T00:00:00+01:00',
@@ -94,7 +94,7 @@ describe('trends', () => {
     ]);
   });
 
-  test('another zone makes other days', async () => {
+  test('another time zone changes the day boundaries', async () => {
     const points = await trends('type=steps&timeZone=Asia/Tokyo');
     expect(points.map(({ start, sum }: Record<string, unknown>) => [start, sum])).toEqual([
       ['2025-10-27T00:00:00+09:00', 7],
@@ -102,12 +102,12 @@ describe('trends', () => {
     ]);
   });
 
-  test('a night counts on the day of waking up', async () => {
+  test('a night counts for the day of waking up', async () => {
     const [night] = await trends('type=sleep');
     expect(night).toMatchObject({ start: '2025-05-02T00:00:00+02:00', value: 450, unit: 'min' });
   });
 
-  test('a day that the window cuts begins and ends with the window', async () => {
+  test('a day that the window cuts is limited to the window', async () => {
     const window = 'from=2025-03-30T01:30:00%2B01:00&to=2025-03-30T20:00:00Z';
     const [point, ...others] = await trends(`type=heart-rate&${window}`);
     expect(others).toEqual([]);
@@ -119,7 +119,7 @@ describe('trends', () => {
     });
   });
 
-  test('dates as window mean midnight in the zone, and no type means all of them', async () => {
+  test('dates in a window mean midnight in the zone, and without a type all types are returned', async () => {
     const points = await trends('from=2025-03-30&to=2025-03-31&type=heart-rate');
     expect(points.map(({ count }: { count: number }) => count)).toEqual([3]);
     const all = await trends('pageSize=100');
@@ -130,7 +130,7 @@ describe('trends', () => {
 });
 
 describe('aggregations', () => {
-  test('sum up single readings, with what lies outside the reference range', async () => {
+  test('are computed from single readings, with the number outside the reference range', async () => {
     expect(await metric('heart-rate')).toEqual({
       type: 'Heart Rate',
       category: 'heart',
@@ -147,7 +147,7 @@ describe('aggregations', () => {
     });
   });
 
-  test('of additive types sum up daily totals, and know no range where there is none', async () => {
+  test('of additive types are computed from daily totals, without a range if the type has none', async () => {
     expect(await metric('Steps')).toMatchObject({
       basis: 'day',
       count: 1,
@@ -162,7 +162,7 @@ describe('aggregations', () => {
     });
   });
 
-  test('begin and end with the window, in the zone of the user', async () => {
+  test("are limited to the window, in the user's zone", async () => {
     const { count, sum } = await metric('heart-rate', '&from=2025-03-30&to=2025-03-31');
     expect([count, sum]).toEqual([3, 271]);
     const utc = await metric('heart-rate', '&from=2025-03-30&to=2025-03-31&timeZone=UTC');
@@ -171,7 +171,7 @@ describe('aggregations', () => {
 });
 
 describe('weight', () => {
-  test('is one entry a day of the user, the latest, converted and with two decimals', async () => {
+  test("has one entry for each day in the user's zone: the latest, converted, with two decimals", async () => {
     const { data } = expectStatus(200, await app.read(token, '/api/v1/weight')).body;
     expect(data.map(({ date, weightKg }: Record<string, unknown>) => [date, weightKg])).toEqual([
       ['2025-06-02', 69.5],

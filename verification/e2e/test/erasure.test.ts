@@ -19,7 +19,7 @@ let database: pg.Client;
 let person: ConnectedPerson;
 let otherPerson: ConnectedPerson;
 
-/** Tables of all services that name the person. */
+/** Tables of all services that contain the person's id. */
 async function findTraces(): Promise<string[]> {
   const { rows } = await database.query<{ name: string }>(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
@@ -45,7 +45,7 @@ beforeAll(async () => {
   url.pathname = pathname;
   database = new pg.Client({ connectionString: url.href });
   await database.connect();
-  // An app of somebody else: one of the person's own would end with the person.
+  // An app of another developer: the person's own apps are removed with the person.
   const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
   person = { ...(await connectPerson(stack, PERSON)), app };
   person.tokens = await app.connect(person.session, ['read:health-data:heart', 'read:profile']);
@@ -57,7 +57,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-test('a person is removed from every service, and what was cut short is finished by a repeat', async () => {
+test('a person is removed from every service, and a repeated run completes an interrupted one', async () => {
   expect((await findTraces()).length).toBeGreaterThan(5);
   expect(await erase()).toMatchObject({ code: 1, errors: expect.stringContaining('owns 1 apps') });
   expectStatus(200, await person.app.read(person.tokens.accessToken, HEART_PATH));
@@ -70,13 +70,13 @@ test('a person is removed from every service, and what was cut short is finished
 
   expect(await erase('--revoke-apps')).toMatchObject({ code: 0, errors: '' });
   expect(await findTraces()).toEqual([]);
-  // The gateway comes back to health-data in its own time, and a 503 would tell nothing of the person.
+  // The gateway reconnects to health-data after a while; until then, a 503 says nothing about the person.
   await eventually(() => useEverything(otherPerson), { timeoutMs: 20_000, intervalMs: 100 });
   expectStatus(401, await person.app.read(person.tokens.accessToken, HEART_PATH));
   expect(await erase()).toMatchObject({ code: 0 });
 });
 
-test('a person is not erased by a slip', async () => {
+test('a person is not erased without confirmation', async () => {
   const args = ['erase', '--user', 'other-person', '--confirm', 'other-persom'];
   expect(await runAsOperator(stack, args)).toMatchObject({ code: 2, document: null });
   await useEverything(otherPerson);

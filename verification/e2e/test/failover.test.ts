@@ -30,7 +30,7 @@ let oldRefreshToken: string;
 let standby: EmbeddedPostgres;
 let standbyDirectory: string;
 
-/** The server of the stack, with a standby of it that streams. */
+/** Starts a streaming standby of the stack's server. */
 async function startStandby(settings: Record<string, string>): Promise<void> {
   const { directory, start } = await stopDatabase(stack);
   standbyDirectory = `${directory}.standby`;
@@ -53,7 +53,7 @@ async function startStandby(settings: Record<string, string>): Promise<void> {
   await untilTheDatabaseAnswers();
 }
 
-/** The server crashes, and its standby takes its place, as a database manager arranges it. */
+/** Crashes the server and promotes its standby, as a database manager would. */
 async function failOver(): Promise<void> {
   await crashDatabase(stack);
   await asAdmin(standby.adminUrl, (admin) => admin.query('SELECT pg_promote()'));
@@ -88,7 +88,7 @@ async function untilTheDatabaseAnswers(): Promise<void> {
   });
 }
 
-/** What every failover below must not bring back. */
+/** The revocations that no failover below may undo. */
 async function takeBack(): Promise<void> {
   const { session, tokens } = leavingPerson;
   const url = `${stack.gateway}/partner/consent/grants/${tokens.grantId}`;
@@ -101,7 +101,7 @@ async function takeBack(): Promise<void> {
   person.tokens = toTokens(expectStatus(200, await app.refresh(person.tokens.refreshToken)));
 }
 
-/** Each read once the services have settled what to make of the database. */
+/** The status of a read, once the services have settled whether to trust the database. */
 async function readSettled({ app, tokens }: ConnectedPerson): Promise<number> {
   let answered = 503;
   await eventually(async () => {
@@ -127,7 +127,7 @@ afterEach(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-describe('a synchronous standby that is promoted', () => {
+describe('a promoted synchronous standby', () => {
   beforeEach(async () => {
     await startStandby({ synchronous_standby_names: '*' });
     await eventually(() =>
@@ -140,7 +140,7 @@ describe('a synchronous standby that is promoted', () => {
     await failOver();
   });
 
-  test('serves without an operator, and what was taken back stays so', async () => {
+  test('serves without an operator, and revocations stay in effect', async () => {
     expect(await readSettled(person)).toBe(200);
     expect(await readSettled(leavingPerson)).toBe(401);
     await useEverything(person);
@@ -156,7 +156,7 @@ describe('a synchronous standby that is promoted', () => {
   });
 });
 
-describe('a standby that is promoted without the last acknowledged changes', () => {
+describe('a promoted standby that lacks the last acknowledged changes', () => {
   beforeEach(async () => {
     await startStandby({});
     const isCaughtUp = (admin: pg.Client) =>
@@ -168,8 +168,8 @@ describe('a standby that is promoted without the last acknowledged changes', () 
     );
   });
 
-  test('revives nothing that was taken back, until an operator confirms', async () => {
-    // From here on it gets nothing, and nobody waits for it.
+  test('restores no revoked access before an operator confirms', async () => {
+    // From now on the standby receives nothing, and commits do not wait for it.
     await standby.stop();
     await takeBack();
     standby = databases.use(await restartStandbyAlone());
@@ -183,7 +183,7 @@ describe('a standby that is promoted without the last acknowledged changes', () 
       authorization: { latest: { kind: 'detected', confirmedAt: null }, suspendedApps: 2 },
     });
 
-    // A secret from after the failover works at once; a refresh token from before does not.
+    // A secret created after the failover works at once; a refresh token from before does not.
     person.app.clientSecret = await rotateSecret(person, stack.gateway);
     expect(await person.app.refresh(oldRefreshToken)).toMatchObject({
       status: 400,
@@ -197,13 +197,13 @@ describe('a standby that is promoted without the last acknowledged changes', () 
   });
 });
 
-/** What people allow afterwards works, whatever waits for a confirmation. */
+/** New consents work while confirmation is pending. */
 async function useNewConsent(): Promise<void> {
   const newcomer = await connectPerson(stack, 'newcomer');
   await useEverything(newcomer);
 }
 
-/** The standby without the server it followed. */
+/** Starts the standby without its primary. */
 async function restartStandbyAlone(): Promise<EmbeddedPostgres> {
   const { password } = new URL(stack.adminDatabaseUrl);
   return startEmbeddedPostgres({

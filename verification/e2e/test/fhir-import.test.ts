@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Runs the command as a person would, and answers its report. */
+/** Runs the command as a person would and returns its report. */
 async function importFhir(name: string, content: string): Promise<Answer['body']> {
   const file = join(directory, name);
   await writeFile(file, content);
@@ -42,7 +42,7 @@ const read = async (path: string): Promise<Answer['body']> =>
 const columns = (items: Record<string, unknown>[], ...names: string[]) =>
   items.map((item) => names.map((name) => item[name]));
 
-/** Everything there is to read about the user. */
+/** Reads all data of the user. */
 async function readEverything(): Promise<Record<string, unknown>> {
   const answers = await Promise.all(
     LISTS.map(async (path) => [path, expectStatus(200, await app.read(token, path)).body] as const),
@@ -50,9 +50,9 @@ async function readEverything(): Promise<Record<string, unknown>> {
   return { ...Object.fromEntries(answers), profile: await read('profile') };
 }
 
-// The tests of one file run in their order; those below go on where the one before has left off.
+// Tests of one file run in order; each one below builds on the one before.
 describe('phds import fhir', () => {
-  test('stores what it can, and tells why it refuses the rest', async () => {
+  test('stores valid data and explains why it refuses the rest', async () => {
     const report = await importFhir('rosa.json', toBundle(CLINICAL_RESOURCES));
     expect(report).toMatchObject({ ok: true, error: null, user: USER, refusedCount: 1 });
     expect(report.refused).toEqual([
@@ -66,7 +66,7 @@ describe('phds import fhir', () => {
     expect(report.stored.inserted).toBe(13 + 8);
   });
 
-  test('is read back with the units and decimals of the interface, newest first', async () => {
+  test('is read back in the units and decimals of the interface, newest first', async () => {
     const rows = async (category: string) =>
       columns(await read(`health-data/${category}`), 'type', 'value', 'unit', 'timestamp', 'source');
     const [early, late] = ['2018-03-04T14:12:00.000Z', '2020-03-08T13:12:00.000Z'];
@@ -106,7 +106,7 @@ describe('phds import fhir', () => {
     ]);
   });
 
-  test('makes the other resources of what is no reading', async () => {
+  test('converts the other resources to health records', async () => {
     expect(await read('profile')).toMatchObject({
       name: 'Rosa Mae Quinn',
       gender: 'female',
@@ -116,7 +116,7 @@ describe('phds import fhir', () => {
       ['Diabetes', null, '2015-11-02'],
       ['Hypertension', null, '2009-04'],
     ]);
-    // Criticality is not a severity.
+    // Criticality is not severity.
     expect(columns(await read('allergies'), 'name', 'severity', 'sinceDate')).toEqual([
       ['Allergy to peanuts', null, '1973-08-11'],
     ]);
@@ -134,14 +134,14 @@ describe('phds import fhir', () => {
     expect(cholesterol?.['summary']).toContain('Total Cholesterol');
   });
 
-  test('changes nothing when the same file comes again', async () => {
+  test('changes nothing when the same file is imported again', async () => {
     const before = await readEverything();
     const report = await importFhir('again.json', toBundle(CLINICAL_RESOURCES));
     expect(report.stored).toMatchObject({ inserted: 0, updated: 0, unchanged: 21 });
     expect(await readEverything()).toEqual(before);
   });
 
-  test('corrects what has changed, in its place', async () => {
+  test('updates changed items in place', async () => {
     const before = await read('health-data/heart');
     const changed = CLINICAL_RESOURCES.map((resource) => correct(resource));
     const report = await importFhir('corrected.json', toBundle(changed));
@@ -151,7 +151,7 @@ describe('phds import fhir', () => {
     expect(columns(after, 'id')).toEqual(columns(before, 'id'));
   });
 
-  test('refuses a file that is no bundle, and stores nothing of it', async () => {
+  test('refuses a file that is not a bundle and stores nothing of it', async () => {
     const before = await readEverything();
     await expect(importFhir('broken.json', '{"resourceType": "Bundle", "entry": [')).rejects.toMatchObject({
       code: 1,
@@ -160,7 +160,7 @@ describe('phds import fhir', () => {
   });
 });
 
-/** The older heart rate was wrong. */
+/** The older heart rate is corrected. */
 function correct(resource: Resource): Resource {
   const value = resource['valueQuantity'] as { value: number } | undefined;
   return value?.value === 74.6 ? { ...resource, valueQuantity: { ...value, value: 66 } } : resource;

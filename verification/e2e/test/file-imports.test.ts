@@ -29,7 +29,7 @@ async function write(name: string, lines: readonly string[]): Promise<string> {
   return path;
 }
 
-/** What partners read of a person. */
+/** Returns a function that reads a person's data as a partner. */
 async function readerOf(user: string): Promise<(path: string) => Promise<Answer['body']>> {
   const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
   const { accessToken } = await app.connect(await signIn(stack, user), SCOPE_NAMES);
@@ -39,7 +39,7 @@ async function readerOf(user: string): Promise<(path: string) => Promise<Answer[
 const columns = (items: Record<string, unknown>[], ...names: string[]) =>
   items.map((item) => names.map((name) => item[name]));
 
-/** Imports twice and checks that the second time changes nothing; answers the first report. */
+/** Imports twice, checks that the second import changes nothing, and returns the first report. */
 async function importTwice(args: readonly string[]): Promise<Answer['body']> {
   const first = await runImport(stack, args);
   const second = await runImport(stack, args);
@@ -54,7 +54,7 @@ async function importTwice(args: readonly string[]): Promise<Answer['body']> {
 }
 
 describe('phds import csv', () => {
-  test('stores readings in the units of the interface, and tells why it refuses a line', async () => {
+  test('stores readings in the units of the interface and explains why it refuses a line', async () => {
     const file = await write('readings.csv', [
       'type;start;value;unit;source',
       'Weight;2024-05-04T08:00:00+02:00;158,73;[lb_av];',
@@ -181,7 +181,7 @@ describe('phds import smart', () => {
 });
 
 describe('phds import fhir with NDJSON', () => {
-  test('stores the same as of a bundle', async () => {
+  test('stores the same data as from a bundle', async () => {
     const lines = new Map<string, string[]>();
     for (const [index, resource] of CLINICAL_RESOURCES.entries()) {
       const text = JSON.stringify({ ...resource, id: `r${index}` }).replaceAll(

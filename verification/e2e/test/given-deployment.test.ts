@@ -7,7 +7,7 @@ test('without its variables there is no given deployment', () => {
   expect(findGivenDeployment({})).toBeNull();
 });
 
-test('a given deployment has addresses, and throws for what only a stack of our own has', async () => {
+test('a given deployment has addresses, and throws for everything that only a local stack has', async () => {
   const stack = findGivenDeployment(ENV);
   expect(stack).toMatchObject({ gateway: 'http://localhost:1', identityProviderUrl: 'http://localhost:2' });
   expect(() => stack?.databases).toThrow('this test needs databases');

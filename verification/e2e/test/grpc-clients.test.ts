@@ -37,7 +37,7 @@ afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-/** The metadata of a call in the name of a service. */
+/** The metadata of a call with a service's token. */
 async function as(
   caller: Caller,
   service: Service,
@@ -53,12 +53,12 @@ describe('who may call', () => {
   const rows = RPCS.map(({ path, service }) => [path, service] as const);
   const refused = { code: status.PERMISSION_DENIED, detail: { reason: 'REASON_CALLER_NOT_ADMITTED' } };
 
-  test('every rpc of all ten services is known', () => {
+  test('the test knows every rpc of all ten services', () => {
     expect(new Set(rows.map(([path]) => path.split('/')[1])).size).toBe(10);
     expect(rows.length).toBeGreaterThan(40);
   });
 
-  test.each(rows)('%s refuses who is no service, or another one', async (path, service) => {
+  test.each(rows)('%s refuses callers without a service token or admission', async (path, service) => {
     const elsewhere = SERVICES.find((each) => each !== service) as Service;
     const stranger: Caller = /IngestionService|EraseUser/.test(path) ? 'gateway' : 'importer';
     const attempts: Record<string, string>[] = [
@@ -67,7 +67,7 @@ describe('who may call', () => {
       { authorization: `Bearer ${session}` },
       { authorization: `Bearer ${tokens.accessToken}` },
       await as('gateway', elsewhere),
-      // Of the right key, for ten years.
+      // Signed with the right key, but valid for ten years.
       { authorization: `Bearer ${await signServiceToken(stack, 'gateway', service, 315_360_000)}` },
       await as(stranger, service, { 'phds-session': session }),
     ];
@@ -78,7 +78,7 @@ describe('who may call', () => {
 });
 
 describe('authorization', () => {
-  test('tells the facts behind a token, and that there are none behind another', async () => {
+  test('returns the facts of a live token, and none for another', async () => {
     const path = '/phds.authorization.v1.TokenService/Introspect';
     const metadata = await as('gateway', 'authorization');
     const live = await clients.authorization.call(path, { token_hash: sha256(tokens.accessToken) }, metadata);
@@ -97,7 +97,7 @@ describe('authorization', () => {
     expect(unknown).toMatchObject({ status: 'TOKEN_STATUS_UNKNOWN', principal: null, assertion: '' });
   });
 
-  test('names what is wrong with a request in the details of its error', async () => {
+  test('names the invalid fields of a request in the error details', async () => {
     const metadata = await as('gateway', 'authorization', { 'phds-session': session });
     const path = '/phds.authorization.v1.AppService/RegisterApp';
     const settings = { name: '', redirect_uris: ['http://evil.example/'] };
@@ -117,7 +117,7 @@ describe('authorization', () => {
 describe('consent', () => {
   const list = '/phds.consent.v1.ConsentService/ListGrants';
 
-  test('lists the grants of the session that it verified itself', async () => {
+  test('lists the grants of the session that it verifies itself', async () => {
     const metadata = await as('gateway', 'consent', { 'phds-session': session });
     const answer = await clients.consent.call(list, {}, metadata);
     expect(answer.grants).toMatchObject([
@@ -130,7 +130,7 @@ describe('consent', () => {
     ]);
   });
 
-  test('believes no session that is none, whoever forwards it', async () => {
+  test('rejects an invalid session, whoever forwards it', async () => {
     for (const forged of ['x', tokens.accessToken, `${session.slice(0, -4)}AAAA`]) {
       const metadata = await as('gateway', 'consent', { 'phds-session': forged });
       await expect(clients.consent.call(list, {}, metadata)).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describe('consent', () => {
     }
   });
 
-  test('has the reason of each refusal in its details', async () => {
+  test('has the reason of each error in its details', async () => {
     const metadata = await as('gateway', 'consent', { 'phds-session': session });
     const missing = clients.consent.call(
       '/phds.consent.v1.ConsentService/GetGrant',
@@ -166,7 +166,7 @@ describe('health-data', () => {
     return (await clients.authorization.call(path, request, metadata)).assertion;
   }
 
-  test('takes what importers bring, and hands it out against an assertion', async () => {
+  test('stores data from importers and returns it for an assertion', async () => {
     const readings = [{ type: 'Heart Rate', start: { seconds: 1_700_000_000 }, value: 61, source: 'manual' }];
     const put = '/phds.healthdata.v1.IngestionService/PutReadings';
     const importer = await as('importer', 'health-data');
@@ -211,14 +211,14 @@ describe('health-data', () => {
 });
 
 describe('probes', () => {
-  test.each(SERVICES)('%s says that it lives and is ready, to whoever asks', async (service) => {
+  test.each(SERVICES)('%s reports liveness and readiness without credentials', async (service) => {
     const { status: ready } = await send(`${stack.probeUrls[service]}/readyz`);
     const { status: live } = await send(`${stack.probeUrls[service]}/livez`);
     expect([ready, live]).toEqual([200, 200]);
   });
 });
 
-describe('Connect over HTTP, as curl speaks it', () => {
+describe('the Connect protocol over HTTP, as curl uses it', () => {
   const rpc = 'phds.consent.v1.ConsentService/ListGrants';
 
   test('answers an admitted caller with JSON', async () => {
@@ -230,7 +230,7 @@ describe('Connect over HTTP, as curl speaks it', () => {
     ]);
   });
 
-  test('refuses everybody else with the reason as a detail', async () => {
+  test('refuses other callers with the reason as a detail', async () => {
     const url = `${stack.internalUrls.consent}/${rpc}`;
     const answer = await send(url, { json: {}, headers: { 'phds-session': session } });
     expect(answer.status).toBe(403);

@@ -12,7 +12,7 @@ import { type SharedStack, useSharedStack } from '@phds/running-system/shared-st
 import { eventually } from '@phds/test-kit/conditions';
 
 const IMPORTERS = 20;
-// Twenty processes that start at once, or one that stores a large file, on a machine that is busy with other tests.
+// For twenty processes that start at once, or one large import, on a machine that runs other tests.
 const PATIENCE_MS = 180_000;
 const MINUTE_MS = 60_000;
 const BEGIN = Date.UTC(2024, 0, 1);
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Steps of as many minutes from two devices in turn, and among them now and then a value that no one has. */
+/** Writes steps for this many minutes, alternating between two devices, with an occasional implausible value. */
 async function writeSteps(name: string, minutes: number): Promise<string> {
   const lines = ['type,start,end,value,unit,source'];
   for (let minute = 0; minute < minutes; minute += 1) {
@@ -50,10 +50,10 @@ const PATHS = [
   'trends?type=steps&bucket=hour',
 ];
 
-// Of each person, and of each answer.
+// Fields that differ between people and responses.
 const OWN = new Set(['id', 'generatedAt']);
 
-/** What partners read of a person's activity: the newest readings, summaries, totals. */
+/** What partners read about a person's activity: the newest readings, summaries, totals. */
 async function readActivity(user: string): Promise<Answer['body'][]> {
   const app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
   const { accessToken } = await app.connect(await signIn(stack, user), SCOPES);
@@ -69,9 +69,9 @@ function countOf({ stored, refusedCount, leftOutCount }: Answer['body']): number
   return stored.inserted + stored.updated + stored.unchanged + refusedCount + leftOutCount;
 }
 
-describe('many importers of the same file', () => {
+describe('concurrent imports of the same file', () => {
   test(
-    'leave exactly one copy and the totals of a single import',
+    'leave exactly one copy, and the totals of a single import',
     async () => {
       const minutes = 4_000;
       const file = await writeSteps('steps.csv', minutes);
@@ -92,9 +92,9 @@ describe('many importers of the same file', () => {
   );
 });
 
-describe('an importer that is killed', () => {
+describe('an interrupted import', () => {
   test(
-    'is gone on with where it was, with a report about the whole file',
+    'resumes where it stopped and reports on the whole file',
     async () => {
       const minutes = 80_000;
       const file = await writeSteps('many-steps.csv', minutes);

@@ -20,11 +20,11 @@ beforeAll(async () => {
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 
-/** What openid-client knows of the server after discovery. */
+/** The client's configuration after discovery. */
 function discover(authentication: client.ClientAuth): Promise<client.Configuration> {
   return client.discovery(new URL(stack.gateway), app.clientId, undefined, authentication, {
     algorithm: 'oauth2',
-    // Plain http is for this machine alone.
+    // Plain http is used on this machine only.
     execute: [client.allowInsecureRequests],
   });
 }
@@ -68,7 +68,7 @@ describe('openid-client', () => {
     ],
   ];
 
-  test.each(ways)('lives the whole life of a grant with %s', async (_way, authentication, buildUrl) => {
+  test.each(ways)('completes the life of a grant with %s', async (_way, authentication, buildUrl) => {
     const config = await discover(authentication());
     const { checks, parameters } = await newChecks();
 
@@ -97,7 +97,7 @@ describe('openid-client', () => {
     });
   });
 
-  test('learns of a denial, with state and issuer as it wants them', async () => {
+  test('reports a denial, with valid state and issuer', async () => {
     const config = await discover(client.ClientSecretPost(app.clientSecret));
     const { checks, parameters } = await newChecks();
     const callback = await user.decide(client.buildAuthorizationUrl(config, parameters), 'deny');
@@ -106,7 +106,7 @@ describe('openid-client', () => {
     });
   });
 
-  test('is sent back with invalid_request when it leaves PKCE out and the app requires it', async () => {
+  test('gets invalid_request when it omits PKCE and the app requires it', async () => {
     const config = await discover(client.ClientSecretPost(app.clientSecret));
     const { redirect_uri, scope, state } = (await newChecks()).parameters as Record<string, string>;
     const url = client.buildAuthorizationUrl(config, { redirect_uri, scope, state } as Record<
@@ -124,7 +124,7 @@ describe('openid-client', () => {
     });
   });
 
-  test('gets a userless token, which is an access token without a grant', async () => {
+  test('gets a userless token, which has no grant', async () => {
     const config = await discover(client.ClientSecretBasic(app.clientSecret));
     const tokens = await client.clientCredentialsGrant(config, { scope: HEART });
     expect(tokens).toEqual({

@@ -40,7 +40,7 @@ describe('simple-oauth2', () => {
     });
   }
 
-  test.each(modes)('lives the whole life of a grant in %s', async (_mode, options) => {
+  test.each(modes)('completes the life of a grant in %s', async (_mode, options) => {
     const client = createClient(options);
     const state = randomBytes(8).toString('hex');
     const url = client.authorizeURL({ redirect_uri: REDIRECT_URI, scope: [HEART, PROFILE], state });
@@ -72,7 +72,7 @@ describe('simple-oauth2', () => {
 describe('@badgateway/oauth2-client', () => {
   const methods = ['client_secret_basic', 'client_secret_basic_interop', 'client_secret_post'] as const;
 
-  test.each(methods)('lives the whole life of a grant by discovery with %s', async (authenticationMethod) => {
+  test.each(methods)('completes the life of a grant by discovery with %s', async (authenticationMethod) => {
     const client = new OAuth2Client({
       server: stack.gateway,
       clientId: app.clientId,

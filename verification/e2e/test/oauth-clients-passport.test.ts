@@ -90,7 +90,7 @@ async function readStatus({ accessToken }: Connected): Promise<number> {
 }
 
 describe('passport-oauth2', () => {
-  test('lives the whole life of a grant on a web site with state and PKCE', async () => {
+  test('completes the life of a grant on a web site with state and PKCE', async () => {
     const start = toLocation(await send(`${site}/connect`), site);
     const callback = await user.decide(start, { share: [HEART] });
     expect(callback.origin).toBe(site);
@@ -107,7 +107,7 @@ describe('passport-oauth2', () => {
     await expect(refresh(renewed.refreshToken)).rejects.toMatchObject({ statusCode: 400 });
   });
 
-  test('sees a denial as a failed sign-in', async () => {
+  test('reports a denial as a failed sign-in', async () => {
     const start = toLocation(await send(`${site}/connect`), site);
     expect((await send(await user.decide(start, 'deny'))).status).toBe(401);
   });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 let people = 0;
-/** Somebody who has decided nothing yet. */
+/** Signs in as a new person. */
 function somebody(): Promise<string> {
   people += 1;
   return signIn(stack, `partner-approvals-${people}`);
@@ -39,7 +39,7 @@ const deny = (bearer: string, id: string) => pending(bearer, `/${id}/deny`, { js
 const codeOf = ({ status, body }: Answer): [number, string] => [status, body.code];
 
 describe('GET pending', () => {
-  test('shows what the approval screen needs, and neither state nor redirect', async () => {
+  test('returns what the approval screen needs, without state and redirect URI', async () => {
     const user = await somebody();
     const id = await ask([MOOD, HEART], { state: 'secret-state', purpose: 'To find patterns' });
     const answer = expectStatus(200, await pending(user, `/${id}`));
@@ -71,14 +71,14 @@ describe('GET pending', () => {
     for (const hidden of ['secret-state', '/callback', 'phds_']) expect(answer.text).not.toContain(hidden);
   });
 
-  test('says when the app did not authenticate', async () => {
+  test('tells when the app was not authenticated', async () => {
     const json = { client_id: app.clientId, redirect_uri: REDIRECT_URI, scope: HEART };
     const { body } = expectStatus(201, await send(`${stack.gateway}/oauth/authorize`, { json }));
     const shown = await pending(await somebody(), `/${body.pending_id}`);
     expect(shown.body.data).toMatchObject({ clientAuthenticated: false, purpose: null });
   });
 
-  test('belongs to the first session that opens it; for everybody else it does not exist', async () => {
+  test('claims the approval for the first session that opens it; for other people it does not exist', async () => {
     const [first, second] = [await somebody(), await somebody()];
     const id = await ask([HEART]);
     expectStatus(200, await pending(first, `/${id}`));
@@ -94,7 +94,7 @@ describe('GET pending', () => {
     expect((await pending(first, `/${id}`)).body.data.status).toBe('pending');
   });
 
-  test('lists what a person has claimed, newest first, by status', async () => {
+  test('lists the approvals that a person has claimed, newest first, by status', async () => {
     const user = await somebody();
     const ids = [await ask([HEART]), await ask([MOOD]), await ask([PROFILE])];
     expect((await pending(user)).body.data).toEqual([]);
@@ -117,7 +117,7 @@ describe('GET pending', () => {
     }
   });
 
-  test('lists unclaimed ones of apps that the person develops', async () => {
+  test('lists unclaimed approvals of apps that the person develops', async () => {
     const owner = await somebody();
     const own = await registerApp(stack.gateway, owner);
     const id: string = expectStatus(201, await own.authorize([HEART])).body.pending_id;
@@ -127,7 +127,7 @@ describe('GET pending', () => {
 });
 
 describe('approve', () => {
-  test('answers the grant, and leads back with code, state and issuer', async () => {
+  test('returns the grant and the redirect URI with code, state and issuer', async () => {
     const user = await somebody();
     const redirect = `${REDIRECT_URI}?tab=a%20b`;
     const special = await registerApp(stack.gateway, developer, { redirectUris: [redirect] });
@@ -151,19 +151,19 @@ describe('approve', () => {
     expect(Math.abs(life - 30 * DAY_MS)).toBeLessThan(60_000);
   });
 
-  test('of nothing named means everything asked for, for 90 days', async () => {
+  test('approves all requested scopes for 90 days by default', async () => {
     const { data } = (await app.approveAs(await somebody(), await ask([HEART, MOOD]))).body;
     expect(data.scopes).toEqual([HEART, MOOD]);
     expect(Math.abs(Date.parse(data.grantExpiresAt) - Date.now() - 90 * DAY_MS)).toBeLessThan(60_000);
   });
 
-  test('of no scope is NO_SCOPES_APPROVED and the request stays pending', async () => {
+  test('refuses an empty list of scopes with NO_SCOPES_APPROVED and keeps the request pending', async () => {
     const [user, id] = [await somebody(), await ask([HEART])];
     expect(codeOf(await app.approveAs(user, id, { scopes: [] }))).toEqual([400, 'NO_SCOPES_APPROVED']);
     expectStatus(200, await app.approveAs(user, id, { scopes: [HEART] }));
   });
 
-  test('refuses choices that are none, and the request stays pending', async () => {
+  test('refuses invalid choices and keeps the request pending', async () => {
     const [user, id] = [await somebody(), await ask([HEART])];
     const choices: [object, string][] = [
       [{ scopes: [MOOD] }, 'scopes'],
@@ -184,7 +184,7 @@ describe('approve', () => {
     expect((await pending(user, `/${id}`)).body.data.status).toBe('pending');
   });
 
-  test('twice gives the same answer while the code is unused; another decision is 409', async () => {
+  test('returns the same response when repeated while the code is unused; a different decision is 409', async () => {
     const [user, id] = [await somebody(), await ask([HEART, MOOD])];
     const decision = { scopes: [HEART], expiresInDays: 30 };
     const first = expectStatus(200, await app.approveAs(user, id, decision)).body;
@@ -196,7 +196,7 @@ describe('approve', () => {
     expect(codeOf(await app.approveAs(user, id, decision))).toEqual([409, 'ALREADY_DECIDED']);
   });
 
-  test('again joins the live grant: (old minus requested) union approved', async () => {
+  test('of a connected app updates the grant: (old minus requested) union approved', async () => {
     const user = await somebody();
     const first = await app.connect(user, [HEART, MOOD]);
     const id = await ask([MOOD, PROFILE]);
@@ -219,7 +219,7 @@ describe('approve', () => {
 });
 
 describe('deny', () => {
-  test('leads back with access_denied, is idempotent and final', async () => {
+  test('returns a redirect with access_denied, is idempotent and final', async () => {
     const [user, id] = [await somebody(), await ask([HEART], { state: 's 1' })];
     const first = expectStatus(200, await deny(user, id)).body;
     expect(first).toEqual({ data: { id, status: 'denied', redirectUri: expect.any(String) } });

@@ -34,8 +34,8 @@ async function shorten({ grantId }: Tokens, lifeMs: number): Promise<void> {
   expectStatus(200, await send(grantUrl(grantId), { method: 'PATCH', bearer: user, json }));
 }
 
-describe('a grant at its end', () => {
-  test('gives no token beyond it', async () => {
+describe('an expired grant', () => {
+  test('limits the lifetime of tokens to its own', async () => {
     const tokens = await app.connect(user, [HEART]);
     await shorten(tokens, 100_000);
     const { body } = expectStatus(200, await app.refresh(tokens.refreshToken));
@@ -43,10 +43,10 @@ describe('a grant at its end', () => {
     expect(body.expires_in).toBeGreaterThan(60);
   });
 
-  test('refuses data and refreshes, reads as expired, and is followed by another', async () => {
+  test('refuses data and refreshes, is listed as expired, and can be followed by another grant', async () => {
     const before = await app.connect(user, [HEART]);
     await shorten(before, LIFE_MS);
-    // This one cannot outlive the grant; the one before was promised an hour.
+    // This token cannot outlive the grant; the one before was issued for an hour.
     const capped = toTokens(expectStatus(200, await app.refresh(before.refreshToken)));
     expect((await app.read(capped.accessToken, PATH)).status).toBe(200);
     expect((await app.read(before.accessToken, PATH)).status).toBe(200);
@@ -68,8 +68,8 @@ describe('a grant at its end', () => {
   });
 });
 
-describe('a scope withdrawn and given back', () => {
-  test('works again at once, with the token of before', async () => {
+describe('a scope that was withdrawn and granted again', () => {
+  test('works again at once with the existing token', async () => {
     const tokens = await app.connect(user, [HEART, 'read:profile']);
     const read = async () => codeOf(await app.read(tokens.accessToken, PATH));
     for (let i = 0; i < 3; i += 1) {

@@ -41,7 +41,7 @@ const read = async (token: string, path: string): Promise<[number, string | unde
 };
 
 describe('GET grants', () => {
-  test('shows app, scopes, life, and how often data left', async () => {
+  test('returns app, scopes, validity, and how often data was read', async () => {
     const user = await somebody();
     const { grantId, accessToken } = await app.connect(user, [HEART, MOOD], { expiresInDays: 30 });
     const fresh = await grantOf(user, grantId);
@@ -71,7 +71,7 @@ describe('GET grants', () => {
     expect([lastAccessAt, accessCount]).toEqual([expect.stringMatching(INSTANT), 1]);
   });
 
-  test('lists own grants alone, newest first, by status; a foreign one is the same 404 as none', async () => {
+  test("lists own grants only, newest first, by status; another person's grant gets the same 404 as an unknown one", async () => {
     const [user, stranger] = [await somebody(), await somebody()];
     const others = [await registerApp(stack.gateway, developer), await registerApp(stack.gateway, developer)];
     const ids: string[] = [];
@@ -100,7 +100,7 @@ describe('GET grants', () => {
 });
 
 describe('PATCH grants', () => {
-  test('withdraws scopes and shortens the life, at once', async () => {
+  test('withdraws scopes and shortens the validity with immediate effect', async () => {
     const user = await somebody();
     const { grantId, accessToken } = await app.connect(user, [HEART, MOOD, PROFILE]);
     expect(await read(accessToken, '/api/v1/mood')).toEqual([200, undefined]);
@@ -115,7 +115,7 @@ describe('PATCH grants', () => {
     expect(await read(accessToken, '/api/v1/profile')).toEqual([200, undefined]);
   });
 
-  test('takes withdrawn scopes out of `scope` in refresh and introspection at once; reads say CONSENT_REQUIRED', async () => {
+  test('removes withdrawn scopes from `scope` in refresh and introspection at once; reads get CONSENT_REQUIRED', async () => {
     const user = await somebody();
     const { grantId, accessToken, refreshToken } = await app.connect(user, [HEART, MOOD]);
     const scopeOf = async (token: string) => {
@@ -135,7 +135,7 @@ describe('PATCH grants', () => {
     }
   });
 
-  test('never widens, and leaves everything as it was when it refuses', async () => {
+  test('never widens a grant, and a refused change changes nothing', async () => {
     const user = await somebody();
     const { grantId } = await app.connect(user, [HEART, PROFILE], { expiresInDays: 30 });
     const before = await grantOf(user, grantId);
@@ -156,7 +156,7 @@ describe('PATCH grants', () => {
     expect(await grantOf(user, grantId)).toEqual(before);
   });
 
-  test('of an ended grant is 409', async () => {
+  test('answers 409 for an ended grant', async () => {
     const user = await somebody();
     const { grantId } = await app.connect(user, [HEART, PROFILE]);
     expectStatus(200, await revoke(user, grantId));
@@ -165,7 +165,7 @@ describe('PATCH grants', () => {
 });
 
 describe('DELETE grants and revoke-all', () => {
-  test('end the grant before they answer, and answer the same again', async () => {
+  test('end the grant before they answer, and can be repeated', async () => {
     const user = await somebody();
     const { grantId, accessToken, refreshToken } = await app.connect(user, [HEART]);
     expect(await read(accessToken, '/api/v1/health-data/heart')).toEqual([200, undefined]);
@@ -183,7 +183,7 @@ describe('DELETE grants and revoke-all', () => {
     });
   });
 
-  test('of all ends every active grant of this user and of nobody else', async () => {
+  test('revoke-all ends every active grant of this user and of no other', async () => {
     const [user, other] = [await somebody(), await somebody()];
     const second = await registerApp(stack.gateway, developer);
     const mine = [await app.connect(user, [HEART]), await second.connect(user, [HEART])];
@@ -197,7 +197,7 @@ describe('DELETE grants and revoke-all', () => {
     expect(await read(theirs.accessToken, '/api/v1/health-data/heart')).toEqual([200, undefined]);
   });
 
-  test('an ended grant never revives: approving again makes another one', async () => {
+  test('an ended grant never becomes active again: a new approval creates another one', async () => {
     const user = await somebody();
     const first = await app.connect(user, [HEART, MOOD]);
     expectStatus(200, await revoke(user, first.grantId));
@@ -210,7 +210,7 @@ describe('DELETE grants and revoke-all', () => {
 });
 
 describe('GET /oauth/grants', () => {
-  test("lists the app's own grants to its userless token, without a word about people", async () => {
+  test("lists the app's own grants for its userless token, without anything about people", async () => {
     const own = await registerApp(stack.gateway, developer);
     const user = await somebody();
     const { grantId } = await own.connect(user, [HEART]);
@@ -231,7 +231,7 @@ describe('GET /oauth/grants', () => {
     expect(answer.text).not.toContain('person-');
   });
 
-  test("answers a person's token 403 while it lives and the uniform 401 after that", async () => {
+  test("answers 403 for a person's live token and the uniform 401 after its end", async () => {
     const { grantId, accessToken } = await app.connect(await somebody(), [HEART]);
     const list = () => send(`${stack.gateway}/oauth/grants`, { bearer: accessToken });
     const answer = await list();

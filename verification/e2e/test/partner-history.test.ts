@@ -26,7 +26,7 @@ const get = (bearer: string, path: string) => send(`${stack.gateway}/partner/con
 const list = async (bearer: string, path: string) => expectStatus(200, await get(bearer, path)).body;
 
 describe('receipt', () => {
-  test('is a signed JWS that tells who, what in the words shown, for how long and when', async () => {
+  test('is a signed JWS that states who, what (in the words shown), for how long and when', async () => {
     const user = await signIn(stack, 'receipt-reader');
     const { grantId } = await app.connect(user, [HEART, MOOD], { expiresInDays: 30 });
     const url = `${stack.gateway}/partner/consent/grants/${grantId}`;
@@ -66,7 +66,7 @@ describe('receipt', () => {
 });
 
 describe('accesses', () => {
-  test('tell each answer computed from the data, 304, empty and 404 included, and never values', async () => {
+  test('list each response that was based on the data, 304, empty and 404 included, without values', async () => {
     const own = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Reader' });
     const { accessToken, grantId } = await own.connect(ada, [HEART, 'read:medications']);
     const path = '/api/v1/health-data/heart?from=2026-01-01&pageSize=3';
@@ -74,7 +74,7 @@ describe('accesses', () => {
     await own.read(accessToken, path, { headers: { 'If-None-Match': first.headers.get('etag') ?? '' } });
     await own.read(accessToken, '/api/v1/health-data/heart?page=99999');
     await own.read(accessToken, '/api/v1/medications/med_none/adherence');
-    // No data were touched for these.
+    // No data was accessed for these.
     await own.read(accessToken, '/api/v1/mood');
     await own.read(accessToken, '/api/v1/health-data/heart?page=0');
 
@@ -106,7 +106,7 @@ describe('accesses', () => {
     expect(times).toEqual([...times].sort((a, b) => b - a));
   });
 
-  test('can be filtered, and belong to their user alone', async () => {
+  test('can be filtered, and are visible to their user only', async () => {
     const user = await signIn(stack, 'grace');
     const [one, two] = [await registerApp(stack.gateway, user), await registerApp(stack.gateway, user)];
     const first = await one.connect(user, [HEART, MOOD]);
@@ -133,7 +133,7 @@ describe('accesses', () => {
 const withoutId = ({ id: _, ...shown }: { id: string }) => shown;
 
 describe('preview', () => {
-  test.each(SCOPE_NAMES)('shows the newest data that an app with %s would see', async (scope) => {
+  test.each(SCOPE_NAMES)('shows the newest data that an app with %s would receive', async (scope) => {
     const { data } = await list(ada, `/preview?scope=${scope}`);
     expect(Object.keys(data)).toEqual(['scope', 'total', 'newest', 'trend']);
     expect(data.scope).toBe(scope);
@@ -144,7 +144,7 @@ describe('preview', () => {
     expect(days.size).toBeLessThanOrEqual(30);
   });
 
-  test('shows what the app itself would read, with ids that no app gets', async () => {
+  test('shows what the app itself would read, with ids that no app receives', async () => {
     const { accessToken } = await app.connect(ada, [HEART]);
     const { data, pagination } = (await app.read(accessToken, '/api/v1/health-data/heart?pageSize=5')).body;
     const preview = (await list(ada, `/preview?scope=${HEART}`)).data;
@@ -154,7 +154,7 @@ describe('preview', () => {
     expect(preview.trend.length).toBeGreaterThan(20);
   });
 
-  test('leaves no access record, and is nothing without data', async () => {
+  test('creates no access record, and is empty without data', async () => {
     const user = await signIn(stack, 'empty');
     const { data } = await list(user, `/preview?scope=${HEART}`);
     expect(data).toEqual({ scope: HEART, total: 0, newest: [], trend: [] });
@@ -176,7 +176,7 @@ describe('dataFrom', () => {
     const dataFrom = new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
     const whole = await app.connect(ada, SCOPE_NAMES);
     const cut = await own.connect(ada, SCOPE_NAMES, { dataFrom });
-    // Her midnight, in Berlin, is an hour or two before that in UTC.
+    // Midnight in Berlin is one or two hours before midnight in UTC.
     const earliest = Date.parse(dataFrom) - 2 * 3_600_000;
     for (const path of ['health-data/heart', 'mood', 'weight', 'trends', 'ehr', 'reports', 'symptoms']) {
       const all = (await app.read(whole.accessToken, `/api/v1/${path}`)).body.pagination.total;

@@ -18,7 +18,7 @@ const BROKER = {
   homepageUrl: 'https://broker.example/',
   privacyPolicyUrl: 'https://broker.example/terms',
 };
-/** The party of a receipt that was shown as one of the two. */
+/** The party named on a receipt. */
 const partyOf = ({ name, homepageUrl, privacyPolicyUrl }: typeof DIARY) => ({
   party_name: name,
   party_url: homepageUrl,
@@ -50,7 +50,7 @@ async function change(app: PartnerApp, profile: Partial<typeof DIARY>): Promise<
 const get = async (bearer: string, path: string) =>
   expectStatus(200, await send(`${stack.gateway}/partner/consent${path}`, { bearer })).body;
 
-/** Approves everything; answers the id of the grant. */
+/** Approves everything and returns the id of the grant. */
 async function approve(bearer: string, pendingId: string): Promise<string> {
   const url = `${stack.gateway}/partner/consent/pending/${pendingId}/approve`;
   return expectStatus(200, await send(url, { bearer, json: {} })).body.data.grantId;
@@ -67,7 +67,7 @@ async function receiptOf(user: string, grantId: string): Promise<Receipt> {
 }
 
 describe('the purpose of a request', () => {
-  /** What anybody can send who knows the client id; answers the id of the pending approval. */
+  /** Sends a request that needs only the client id, and returns the id of the pending approval. */
   async function askWithoutSecret(method: string, parameters: Record<string, string>): Promise<string> {
     const url = `${stack.gateway}/oauth/authorize`;
     if (method === 'POST') return expectStatus(201, await send(url, { json: parameters })).body.pending_id;
@@ -76,7 +76,7 @@ describe('the purpose of a request', () => {
   }
 
   test.each(['GET', 'POST'])(
-    'is neither shown nor put on the receipt when %s /oauth/authorize came without the secret',
+    'is neither shown nor put on the receipt when %s /oauth/authorize was sent without the secret',
     async (method) => {
       const [app, user] = [await registerApp(stack.gateway, developer), await somebody()];
       const parameters = {
@@ -124,7 +124,7 @@ describe('an app that changes its name and links after a consent', () => {
     expect({ ...after, iat: 0 }).toEqual({ ...before, iat: 0 });
   });
 
-  test('is named by each decision on the receipt as it was shown for that decision', async () => {
+  test('has on the receipt, for each decision, the name shown at that decision', async () => {
     const [app, user] = [await registerDiary(), await somebody()];
     const { grantId } = await app.connect(user, [HEART]);
     await change(app, BROKER);
@@ -135,7 +135,7 @@ describe('an app that changes its name and links after a consent', () => {
     expect((await get(user, `/grants/${grantId}`)).data.app.name).toBe(BROKER.name);
   });
 
-  test('is shown to the person by both names, with each change and its time', async () => {
+  test('is shown to the person with both names, and with each change and its time', async () => {
     const [app, user] = [await registerDiary(), await somebody()];
     const { grantId } = await app.connect(user, [HEART]);
     const unchanged = (await get(user, `/grants/${grantId}`)).data;
@@ -156,11 +156,11 @@ describe('an app that changes its name and links after a consent', () => {
       { field: 'privacyPolicyUrl', from: DIARY.privacyPolicyUrl, to: BROKER.privacyPolicyUrl, at },
       { field: 'name', from: BROKER.name, to: 'Fitness Friend', at },
     ]);
-    // A list names the latest change of each field.
+    // A list contains only the latest change of each field.
     expect((await get(user, '/grants')).data).toEqual([{ ...data, appChanges: data.appChanges.slice(1) }]);
   });
 
-  test('stands in the access history, by day and in the file under the name the person agreed to', async () => {
+  test('appears in the access history, by day and in the file, under the approved name', async () => {
     const [app, user] = [await registerDiary(), await somebody()];
     const { accessToken } = await app.connect(user, [HEART]);
     await app.read(accessToken, '/api/v1/health-data/heart');
@@ -180,7 +180,7 @@ describe('an app that changes its name and links after a consent', () => {
 });
 
 describe('an app that changes its name while a person reads the approval screen', () => {
-  test('stays on the screen, the grant and the receipt as it asked', async () => {
+  test('keeps its earlier name on the screen, the grant and the receipt', async () => {
     const [app, user] = [await registerDiary(), await somebody()];
     const { pending_id: id } = expectStatus(201, await app.authorize([HEART])).body;
     const opened = (await get(user, `/pending/${id}`)).data;

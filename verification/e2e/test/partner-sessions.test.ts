@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 
-/** An unsafe request with the session cookie: harmless, and 200 when it is let through. */
+/** A changing request with the session cookie: harmless, and 200 when accepted. */
 const revokeAll = (headers: Record<string, string>) =>
   send(`${stack.gateway}/partner/consent/grants/revoke-all`, {
     method: 'POST',
@@ -26,7 +26,7 @@ const revokeAll = (headers: Record<string, string>) =>
   });
 
 describe('the session cookie', () => {
-  test('reads without further proof', async () => {
+  test('can read without further proof', async () => {
     const headers = { Cookie: `other=1; session=${session}`, Origin: 'https://evil.example' };
     expect((await send(`${stack.gateway}/partner/consent/grants`, { headers })).status).toBe(200);
   });
@@ -34,7 +34,7 @@ describe('the session cookie', () => {
   test.each([
     ['Sec-Fetch-Site', { 'Sec-Fetch-Site': 'same-origin' }],
     ['Origin', { Origin: 'GATEWAY' }],
-  ])('changes something when %s says that our own page asks', async (_name, headers) => {
+  ])('can change something when %s shows that our own page sent the request', async (_name, headers) => {
     const own = Object.entries(headers).map(([name, value]) => [
       name,
       value.replace('GATEWAY', stack.gateway),
@@ -49,7 +49,7 @@ describe('the session cookie', () => {
     ['another site', { 'Sec-Fetch-Site': 'cross-site' }],
     ['a sibling site', { 'Sec-Fetch-Site': 'same-site' }],
     ['a foreign page that claims our origin', { 'Sec-Fetch-Site': 'cross-site', Origin: 'GATEWAY' }],
-  ])('changes nothing when it comes with %s', async (_what, headers) => {
+  ])('cannot change anything when it comes with %s', async (_what, headers) => {
     const sent = Object.entries(headers).map(([name, value]) => [
       name,
       value.replace('GATEWAY', stack.gateway),
@@ -58,21 +58,21 @@ describe('the session cookie', () => {
     expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
   });
 
-  test('that comes twice is none, and __Host-session is not for plain http', async () => {
+  test('is refused when sent twice, and __Host-session is refused over plain http', async () => {
     for (const cookie of [`session=${session}; session=${session}`, `__Host-session=${session}`]) {
       const answer = await send(`${stack.gateway}/partner/consent/grants`, { headers: { Cookie: cookie } });
       expect(answer.status).toBe(401);
     }
   });
 
-  test('is not looked at when there is an Authorization', async () => {
+  test('is ignored when there is an Authorization header', async () => {
     const headers = { Cookie: `session=${session}`, Authorization: 'Bearer x' };
     expect((await send(`${stack.gateway}/partner/consent/grants`, { headers })).status).toBe(401);
   });
 });
 
 describe('sessions and partner tokens', () => {
-  test('neither is ever the other', async () => {
+  test('are never accepted in place of each other', async () => {
     const tokens = await app.connect(session, [HEART]);
     for (const bearer of [tokens.accessToken, tokens.refreshToken, app.clientSecret]) {
       for (const path of ['/partner/consent/grants', '/partner/consent/preview?scope=x', '/developer/apps']) {
@@ -84,7 +84,7 @@ describe('sessions and partner tokens', () => {
     expect((await send(`${stack.gateway}/oauth/grants`, { bearer: session })).status).toBe(401);
   });
 
-  test('who has no session learns not even which routes there are', async () => {
+  test('without a session not even the routes are disclosed', async () => {
     for (const path of [
       '/partner/consent/grants',
       '/partner/nothing',
@@ -100,7 +100,7 @@ describe('sessions and partner tokens', () => {
 });
 
 describe('the approval screen', () => {
-  test('is where a browser that posts the request is sent', async () => {
+  test('is the redirect target of a browser that posts the request', async () => {
     const url = `${stack.gateway}/oauth/authorize`;
     const form = { ...app.credentials, redirect_uri: app.redirectUri, scope: HEART };
     const answer = await send(url, { form, headers: { Accept: 'text/html' } });
@@ -108,7 +108,7 @@ describe('the approval screen', () => {
     expect(answer.headers.get('location')).toMatch(/\/approve\/apr_\w+$/);
   });
 
-  test('a form without any scope ticked leads back to the screen with what was wrong', async () => {
+  test('a form without a ticked scope redirects back to the screen with the error', async () => {
     const { body } = expectStatus(201, await app.authorize([HEART]));
     const browser = new Browser(session);
     const back = await browser.decide(`${stack.gateway}/oauth/authorize?${toQuery(body.request_uri)}`, {
@@ -117,7 +117,7 @@ describe('the approval screen', () => {
     expect(back.pathname + back.search).toBe(`/approve/${body.pending_id}?problem=no_scopes_approved`);
   });
 
-  test('a bad client or redirect URI ends on one identical page and never leads back', async () => {
+  test('an invalid client or redirect URI gets one identical page that never links back', async () => {
     const good = {
       client_id: app.clientId,
       redirect_uri: app.redirectUri,

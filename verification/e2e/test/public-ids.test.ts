@@ -57,7 +57,7 @@ async function ingest(name: string, request: object): Promise<void> {
   expect(expectStatus(200, answer).body.result?.refusals).toBeUndefined();
 }
 
-/** Bodies and entity tags of everything that the app may read, its doses among it, from one gateway. */
+/** Reads everything that the app may read through one gateway, doses included: bodies and entity tags. */
 async function readEverything({ app, token }: Connected, gateway = stack.gateway) {
   const at = app.at(gateway);
   const [medication] = expectStatus(200, await at.read(token, '/api/v1/medications')).body.data;
@@ -75,7 +75,7 @@ const idsOf = (everything: Everything) =>
   everything.flatMap(({ data }) => (Array.isArray(data) ? data.map(({ id }) => id as string) : []));
 
 describe('ids of data', () => {
-  test('differ from app to app, as entity tags do, while everything else is the same', async () => {
+  test('differ between apps, like entity tags, while everything else is equal', async () => {
     const [first, second] = [await readEverything(one), await readEverything(two)];
     expect(idsOf(first)).toHaveLength(4);
     expect(new Set([...idsOf(first), ...idsOf(second)].map((id) => id.slice(4))).size).toBe(8);
@@ -107,14 +107,14 @@ describe('ids of data', () => {
     }
   });
 
-  test('stay the same for an app that connects anew', async () => {
+  test('stay the same for an app that connects again', async () => {
     const before = await readEverything(one);
     const again = await one.app.connect(session, SCOPES);
     expect(await readEverything({ ...one, token: again.accessToken })).toEqual(before);
   });
 
-  // What found a subject after 500,001 guesses in four seconds.
-  test('do not confirm a guess of the subject: what an app knows of a reading, hashed with the right one, is none of its ids', async () => {
+  // This method once found a subject after 500,001 guesses in four seconds.
+  test('cannot confirm a guessed subject: hashing known fields of a reading with the right subject gives none of its ids', async () => {
     const everything = await readEverything(one);
     const [reading] = everything[0]?.data ?? [];
     const time = Date.parse(reading.timestamp);
@@ -127,7 +127,7 @@ describe('ids of data', () => {
     }
   });
 
-  test("lead to doses for the app that got them; another app's id reads as an unknown one, and that is recorded", async () => {
+  test("open the doses for the app that received them; another app's id gets the 404 of an unknown id, and that access is recorded", async () => {
     const [foreign] = idsOf([(await readEverything(two))[1] as Everything[number]]);
     const before = await countAccesses();
     const ids = [foreign, `med_${'0'.repeat(32)}`, 'med_none', 'x'];

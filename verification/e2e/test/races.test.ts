@@ -15,7 +15,7 @@ import { HEART_PATH } from '@phds/running-system/working-system';
 
 const MANY = 50;
 
-// Who wins is the question here, not how soon everybody knows: a busy machine must not turn a loser's 400 into a 503.
+// The test is about who wins, not about speed: a busy machine must not turn a loser's 400 into a 503.
 const PATIENT = {
   gateway: { AUTHORIZATION_DEADLINE_MS: '30000', CONSENT_DEADLINE_MS: '30000' },
   authorization: { CONSENT_DEADLINE_MS: '30000' },
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 
-/** Starts them all at once, by turns at one gateway and the other. */
+/** Starts all of them at once, alternating between the gateways. */
 function atOnce(times: number, run: (app: PartnerApp) => Promise<Answer>): Promise<Answer[]> {
   const both = stack.gatewayUrls.map((gateway) => app.at(gateway));
   return Promise.all(Array.from({ length: times }, (_, index) => run(both[index % 2] as PartnerApp)));
@@ -66,19 +66,19 @@ function grantUrl(grantId: string): string {
 }
 
 describe('one code', () => {
-  test('is exchanged by exactly one of fifty, and the tokens are dead once the others were refused', async () => {
+  test('is exchanged by exactly one of fifty requests, whose tokens are revoked once the others were refused', async () => {
     const { code, grantId } = await app.expectCode(session, [HEART]);
     const answers = await atOnce(MANY, (each) => each.exchange(code));
     expect(statusesOf(answers)).toEqual({ 200: 1, 400: MANY - 1 });
     const refused = answers.filter(({ status }) => status === 400);
     expect(new Set(refused.map(({ text }) => text)).size).toBe(1);
     await expectDead(toTokens(answers.find(({ status }) => status === 200) as Answer));
-    // The family alone pays for it: the consent of the user stands.
+    // Only the family is revoked: the user's consent remains.
     const grant = expectStatus(200, await send(grantUrl(grantId), { bearer: session }));
     expect(grant.body.data.status).toBe('active');
   });
 
-  test('is exchanged or its grant is revoked first: no data either way once both have answered', async () => {
+  test('never yields data when its exchange races with the revocation of its grant', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { code, grantId } = await app.expectCode(session, [HEART]);
       const [exchange, revocation] = await Promise.all([
@@ -94,7 +94,7 @@ describe('one code', () => {
 });
 
 describe('one refresh token', () => {
-  test('used fifty times at once gives one pair, fifty times, and it works; so does its successor', async () => {
+  test('used fifty times at once returns the same pair fifty times, and both the pair and its successor work', async () => {
     let { refreshToken } = await app.connect(session, [HEART]);
     for (let round = 0; round < 5; round += 1) {
       const answers = await atOnce(MANY, (each) => each.refresh(refreshToken));
@@ -107,7 +107,7 @@ describe('one refresh token', () => {
     }
   });
 
-  test('refreshed while its family is revoked leaves nothing alive', async () => {
+  test('refreshed while its family is revoked leaves no live token', async () => {
     for (let round = 0; round < 10; round += 1) {
       const held = await app.connect(session, [HEART]);
       const [refresh, revocation] = await Promise.all([
@@ -123,7 +123,7 @@ describe('one refresh token', () => {
 });
 
 describe('one pending approval', () => {
-  test('approved twenty times at once leads to one grant and one code', async () => {
+  test('approved twenty times at once creates one grant and one code', async () => {
     const pendingId = await open();
     const answers = await atOnce(20, (each) => each.approveAs(session, pendingId));
     expect(statusesOf(answers)).toEqual({ 200: 20 });
@@ -134,14 +134,14 @@ describe('one pending approval', () => {
     expect((await app.approveAs(session, pendingId)).body.code).toBe('ALREADY_DECIDED');
   });
 
-  test('approved twice, one after the other, gives the same redirect', async () => {
+  test('approved twice in sequence returns the same redirect', async () => {
     const pendingId = await open();
     const first = expectStatus(200, await app.approveAs(session, pendingId));
     const second = expectStatus(200, await app.approveAs(session, pendingId));
     expect(second.body).toEqual(first.body);
   });
 
-  test('is approved or denied, never both', async () => {
+  test('is either approved or denied, never both', async () => {
     const outcomes: string[] = [];
     for (let round = 0; round < 10; round += 1) {
       const pendingId = await open();
@@ -159,7 +159,7 @@ describe('one pending approval', () => {
     }
   });
 
-  test('approved by two people at once belongs to one of them; the other sees nothing', async () => {
+  test('approved by two people at once belongs to one of them and is invisible to the other', async () => {
     const other = await signIn(stack, 'grace');
     for (let round = 0; round < 10; round += 1) {
       const pendingId = await open();
@@ -171,7 +171,7 @@ describe('one pending approval', () => {
     }
   });
 
-  test('several of one user approved at once end in one grant with the scopes of all', async () => {
+  test('several approvals of one user at once result in one grant with the scopes of all', async () => {
     const user = await signIn(stack, 'several');
     const scopes = [HEART, PROFILE, 'read:mood', 'read:weight', 'read:ehr'];
     const pending = await Promise.all(scopes.map((scope) => open([scope])));
@@ -183,7 +183,7 @@ describe('one pending approval', () => {
   });
 });
 
-test('a grant revoked while it is used: an answer that was asked for after the revocation is never data', async () => {
+test('a request sent after a revocation never gets data, even under concurrent use', async () => {
   for (let round = 0; round < 5; round += 1) {
     const { accessToken, grantId } = await app.connect(session, [HEART]);
     let revokedAt = Number.POSITIVE_INFINITY;

@@ -63,7 +63,7 @@ describeWithRedis('Redis is killed and comes back', () => {
     await redis?.[Symbol.asyncDispose]();
   });
 
-  test('limits are shared, go on without it in each gateway, and are shared again', async () => {
+  test('limits are shared, counted by each gateway while Redis is down, and shared again afterwards', async () => {
     const { app, tokens } = await connectPerson(stack, 'counted');
     await untilGatewaysListen();
     const shared = await readEverywhere(app, tokens.accessToken);
@@ -76,7 +76,7 @@ describeWithRedis('Redis is killed and comes back', () => {
     }
     expect(new Set(statuses.slice(0, LIMIT))).toEqual(new Set([200]));
     expect(statuses.at(-1)).toBe(429);
-    // Each counts for itself: the other one has a whole quota.
+    // Each gateway counts separately: the other one has its full quota.
     const other = app.at(stack.gatewayUrls[1] as string);
     const answer = expectStatus(200, await other.read(tokens.accessToken, HEART_PATH));
     expect(remaining(answer)).toBe(LIMIT - 1);
@@ -88,7 +88,7 @@ describeWithRedis('Redis is killed and comes back', () => {
     });
   });
 
-  test('what was revoked meanwhile is gone from every cache when it is back', async () => {
+  test('after an outage, every cache drops what was revoked in the meantime', async () => {
     const person = await connectPerson(stack, 'cached');
     const { app, tokens } = person;
     for (const answer of await readEverywhere(app, tokens.accessToken)) expectStatus(200, answer);
@@ -96,16 +96,16 @@ describeWithRedis('Redis is killed and comes back', () => {
     await revokeGrant(person);
     await redis.start();
     await untilGatewaysListen();
-    // A round trip through each gateway comes after its own clearing.
+    // A round trip through each gateway happens after that gateway has cleared its cache.
     await Promise.all(stack.gatewayUrls.map((gateway) => send(`${gateway}/api/versions`)));
 
     const before = await countRefusedRecords();
     for (const answer of await readEverywhere(app, tokens.accessToken)) expectStatus(401, answer);
-    // Refused by asking who this is, not by the record step: nobody held the token for good any more.
+    // Refused by authentication, not by the record step: no gateway considered the token live.
     expect(await countRefusedRecords()).toBe(before);
   });
 
-  test('without it everything works', async () => {
+  test('everything works without Redis', async () => {
     const person = await connectPerson(stack, 'without');
     await redis.stop();
     await useEverything(person);

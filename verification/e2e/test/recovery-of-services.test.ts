@@ -30,7 +30,7 @@ function processOf(name: string): ManagedProcess {
   return found;
 }
 
-/** Starts a service and waits until it says that it lives; it may need others before it can work. */
+/** Starts a service and waits until it is live. It may need other services to become ready. */
 async function startUntilAlive(name: Name): Promise<{ readonly ready: Promise<void> }> {
   const ready = processOf(name).start();
   const base = name === 'gateway-1' ? stack.gateway : stack.probeUrls[name];
@@ -39,7 +39,7 @@ async function startUntilAlive(name: Name): Promise<{ readonly ready: Promise<vo
   return { ready };
 }
 
-/** During an outage: an answer in time, the data only where it may be had, and otherwise a clean refusal. */
+/** During an outage every response arrives in time: data where it is available, otherwise a proper error. */
 function expectClean({ status, body, headers }: Answer): void {
   if (status === 200) return;
   expect(status).toBe(503);
@@ -48,7 +48,7 @@ function expectClean({ status, body, headers }: Answer): void {
   expect(body).not.toHaveProperty('data');
 }
 
-/** By way of the gateway that is left. */
+/** Sends requests through the remaining gateway. */
 async function askAround(): Promise<Record<'read' | 'token' | 'grants', Answer>> {
   const base = stack.gatewayUrls[1] as string;
   const { app, session, tokens } = person;
@@ -61,7 +61,7 @@ async function askAround(): Promise<Record<'read' | 'token' | 'grants', Answer>>
   return { read, token, grants };
 }
 
-/** Kills them at once, looks around, and starts them in the order given. */
+/** Kills services at once, checks the responses, and starts the services in the given order. */
 async function killAndStart(killed: readonly Name[], order: readonly Name[]): Promise<void> {
   await Promise.all(killed.map((name) => processOf(name).kill('SIGKILL')));
   const answers = await askAround();
@@ -82,18 +82,18 @@ const pairs = SERVICES.flatMap((one, index) =>
 // All of them with `pnpm prove:recovery`. By default the pair that stores what a read needs.
 const chosenPairs = process.env['E2E_RECOVERIES'] === 'all' ? pairs : [['authorization', 'consent'] as const];
 
-test.each(SERVICES)('%s is killed and started again: all goes on without a manual step', async (name) => {
+test.each(SERVICES)('%s recovers from being killed without a manual step', async (name) => {
   await killAndStart([name], [name]);
 });
 
-test.each(chosenPairs)('%s and %s are killed, and the second is started first', async (one, other) => {
+test.each(chosenPairs)('%s and %s recover from a kill when the second starts first', async (one, other) => {
   await killAndStart([one, other], [other, one]);
 });
 
-test('all four are killed and started callers first', async () => {
+test('all four services recover when callers start first', async () => {
   await killAndStart(SERVICES, ['gateway-1', 'authorization', 'health-data', 'consent']);
 });
 
-test('all four are killed and started from the ground up', async () => {
+test('all four services recover when dependencies start first', async () => {
   await killAndStart(SERVICES, ['consent', 'health-data', 'authorization', 'gateway-1']);
 });

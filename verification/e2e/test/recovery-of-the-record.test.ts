@@ -57,7 +57,7 @@ async function recover(): Promise<void> {
   await eventually(() => useEverything(person), { timeoutMs: 20_000, intervalMs: 100 });
 }
 
-test('without the database of consent every data endpoint answers ACCESS_NOT_RECORDED, and recovers by itself', async () => {
+test("without consent's database every data endpoint answers ACCESS_NOT_RECORDED, and recovers automatically", async () => {
   const { app, session } = person;
   const known = await app.connect(
     session,
@@ -70,9 +70,9 @@ test('without the database of consent every data endpoint answers ACCESS_NOT_REC
   const giveBack = await lockOutOfDatabase(stack, 'phds_consent');
   for (const path of PATHS) expectNothing(await read(known.accessToken, path));
   expectNothing(await read(unseen.accessToken, HEART_PATH));
-  // A token that was not there before stays as unknown as it was.
+  // An unknown token still gets 401.
   expect((await read(`${unseen.accessToken.slice(0, -1)}!`, HEART_PATH)).status).toBe(401);
-  // Nobody is told that something was revoked while it cannot be.
+  // A revocation that cannot be made is not acknowledged.
   const grant = `${stack.gateway}/partner/consent/grants/${known.grantId}`;
   expect((await sendWithLimit(grant, { method: 'DELETE', bearer: session })).status).toBe(503);
   expect((await app.revoke(unseen.accessToken)).status).toBe(503);
@@ -84,10 +84,10 @@ test('without the database of consent every data endpoint answers ACCESS_NOT_REC
   await eventually(async () => expectStatus(200, await read(known.accessToken, HEART_PATH)));
 });
 
-test('a database of consent that hangs holds nobody up and lets nothing out', async () => {
+test('a consent database that hangs delays no request beyond its limit and releases no data', async () => {
   const { tokens } = person;
   await useEverything(person);
-  // The other services have the sessions they need: they cannot open new ones for the time being.
+  // Ensures that the other services have the sessions they need, because new ones are blocked.
   await Promise.all(Array.from({ length: 10 }, () => read(tokens.accessToken, HEART_PATH)));
   const thaw = await freezeDatabaseSessions(stack, 'phds_consent');
   try {
@@ -98,7 +98,7 @@ test('a database of consent that hangs holds nobody up and lets nothing out', as
   await recover();
 });
 
-test('a consent service that hangs holds nobody up and lets nothing out', async () => {
+test('a consent service that hangs delays no request beyond its limit and releases no data', async () => {
   const { tokens } = person;
   const pid = stack.processes.get('consent')?.pid ?? 0;
   process.kill(pid, 'SIGSTOP');
@@ -111,12 +111,12 @@ test('a consent service that hangs holds nobody up and lets nothing out', async 
   await recover();
 });
 
-test('the database server crashes: nothing leaves meanwhile, what was revoked stays so, and all goes on by itself', async () => {
+test('when the database server crashes, no data is released, revocations stay in effect, and everything recovers', async () => {
   const { app, session, tokens } = person;
   const revoked = await app.connect(session, ['read:health-data:heart']);
   expectStatus(200, await app.revoke(revoked.refreshToken));
   const start = await crashDatabase(stack);
-  // The gateway remembers the token, so it is the data service that has no database.
+  // The gateway has cached the token, so health-data is the one that needs its database.
   for (let round = 0; round < 3; round += 1) {
     const answer = await read(tokens.accessToken, HEART_PATH);
     expect(answer.status).toBe(503);

@@ -22,7 +22,7 @@ let stack: RunningStack;
 let databases: AsyncDisposableStack;
 let person: ConnectedPerson;
 
-/** Replaces the data directory while the server is down; the services stay. */
+/** Replaces the data directory while the server is down. The services keep running. */
 async function restartDatabase(
   change: (directory: string) => Promise<void>,
   settings: Record<string, string> = {},
@@ -45,7 +45,7 @@ async function putBack(directory: string): Promise<void> {
   await cp(toBackup(directory), directory, { recursive: true });
 }
 
-/** As backup programs restore: recovery reads what the archive has, here nothing, and ends on a timeline of its own. */
+/** Restores as backup programs do: recovery reads the archive, which is empty here, and ends on a new timeline. */
 async function recover(directory: string): Promise<void> {
   await putBack(directory);
   await writeFile(join(directory, 'recovery.signal'), '');
@@ -62,7 +62,7 @@ async function readEverywhere({ app, tokens }: ConnectedPerson): Promise<number[
   return (await Promise.all(answers)).map(({ status }) => status);
 }
 
-/** Answers of the services once they have found the database again. */
+/** Waits until the services have found the database again. */
 async function untilTheDatabaseIsBack(): Promise<void> {
   await eventually(async () => {
     const { status } = await send(`${stack.gateway}/partner/consent/grants`, { bearer: person.session });
@@ -82,7 +82,7 @@ afterEach(async () => {
   await stack?.[Symbol.asyncDispose]();
 });
 
-describe('a backup from before a revocation', () => {
+describe('a backup made before a revocation', () => {
   beforeEach(async () => {
     await restartDatabase(backUp);
     await untilTheDatabaseIsBack();
@@ -91,7 +91,7 @@ describe('a backup from before a revocation', () => {
     expectStatus(200, await send(url, { method: 'DELETE', bearer: session }));
   });
 
-  test('revives nothing when it is recovered, until an operator says so', async () => {
+  test('restores no revoked access by recovery before an operator confirms', async () => {
     await restartDatabase(recover, { restore_command: 'false' });
     await untilTheDatabaseIsBack();
     expect(await readEverywhere(person)).toEqual([401, 401]);
@@ -104,7 +104,7 @@ describe('a backup from before a revocation', () => {
     await useEverything(newcomer);
     expect(await phdsRestore('status')).toMatchObject({
       consent: { latest: { kind: 'detected', confirmedAt: null }, suspendedGrants: 1 },
-      // The backup has everything that this service acknowledged.
+      // The backup contains everything that this service acknowledged.
       authorization: UNTOUCHED.authorization,
     });
 
@@ -113,7 +113,7 @@ describe('a backup from before a revocation', () => {
     expect((await person.app.refresh(person.tokens.refreshToken)).status).toBe(200);
   });
 
-  test('revives nothing when a snapshot is put back under running services', async () => {
+  test('restores no revoked access when a snapshot replaces the data under running services', async () => {
     const { app } = person;
     const { clientSecret: oldSecret } = app;
     const { refreshToken } = person.tokens;
@@ -129,14 +129,14 @@ describe('a backup from before a revocation', () => {
     });
   });
 
-  test('revives nothing when a snapshot is put back and the services restarted, once an operator has said so', async () => {
+  test('restores no revoked access from a snapshot with restarted services, once an operator has declared the restore', async () => {
     await restartDatabase(async (directory) => {
       for (const name of ['authorization', 'consent']) await stack.processes.get(name)?.stop();
       await putBack(directory);
     });
     for (const name of ['consent', 'authorization']) await stack.processes.get(name)?.start();
     await untilTheDatabaseIsBack();
-    // No trace of it in the database, and nobody who remembers: this is why it has to be said.
+    // Neither the database nor a process shows the restore, so an operator must declare it.
     expect(await phdsRestore('status')).toEqual(UNTOUCHED);
     expect(await phdsRestore('declare')).toMatchObject({
       consent: { latest: { kind: 'declared' }, suspendedGrants: 1 },
@@ -146,7 +146,7 @@ describe('a backup from before a revocation', () => {
   });
 });
 
-test('a server that only crashed is believed', async () => {
+test('a server that only crashed is trusted', async () => {
   await restartDatabase(async () => undefined);
   await untilTheDatabaseIsBack();
   expect(await readEverywhere(person)).toEqual([200, 200]);

@@ -11,7 +11,7 @@ import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-k
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
 import pg from 'pg';
 
-// Rounds for each way. Contract section 8 is claimed for a thousand: `npm run prove:revocation`.
+// Rounds for each way. `npm run prove:revocation` does the thousand that contract section 8 is claimed for.
 const GIVEN = process.env['E2E_REVOCATIONS'];
 const ROUNDS = Number(GIVEN ?? 20);
 const OTHER_ROUNDS = GIVEN === undefined ? ROUNDS / 5 : ROUNDS;
@@ -36,7 +36,7 @@ function swallowEvents(): void {
   events.mode = 'swallow';
 }
 
-/** Refusals that the record step decided: those of gateways that still held the token for good. */
+/** Refusals decided by the record step, i.e. of gateways that still cached the token as live. */
 async function countRefusedRecords(): Promise<number> {
   const { rows } = await database.query(
     'SELECT count(*)::int AS n FROM access_record WHERE refers_to IS NOT NULL',
@@ -99,7 +99,7 @@ describeWithRedis('the first request that starts after the answer is refused on 
         const outcome = await play(`${mode}, ${name}`, count, () => endAndRead(way, rounds(count)));
         expect(outcome).toEqual({ refused: count * GATEWAYS, wrong: [] });
         if (mode === 'Redis up') return;
-        // Nobody told the gateways: each of them took the token for good, and the record step alone refused.
+        // The gateways were not notified: each considered the token live, and only the record step refused.
         expect((await countRefusedRecords()) - refusedBefore).toBe(count * GATEWAYS);
         if (mode === SWALLOWED) {
           await eventually(() => events.touched - swallowedBefore >= count * GATEWAYS);

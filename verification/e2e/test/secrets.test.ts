@@ -12,7 +12,7 @@ const HEART = '/api/v1/health-data/heart';
 let stack: RunningStack;
 let collector: SecretCollector;
 
-// Every log says all it can, the database's too: whatever reaches it in a statement or a parameter stands in its log.
+// The most verbose logging, also of the database: statements and parameters are logged.
 const TALKATIVE = { LOG_LEVEL: 'trace' };
 const POSTGRES = { ...THROWAWAY_SETTINGS, log_statement: 'all' };
 
@@ -27,7 +27,7 @@ async function liveOn(): Promise<void> {
   collector.remember('access token', await app.userlessToken());
   expectStatus(200, await app.introspect(next.accessToken));
   await collector.rotate();
-  // A replayed code and a reused refresh token: the unhappy paths have words of their own.
+  // Replays a code and reuses a refresh token, because error paths log other texts.
   expectStatus(400, await app.exchange(first.code, { code_verifier: first.verifier }));
   expectStatus(400, await app.refresh(tokens.refreshToken));
   expectStatus(401, await app.read(next.accessToken, HEART));
@@ -38,7 +38,7 @@ async function liveOn(): Promise<void> {
   expectStatus(200, await app.revoke(others.refreshToken));
 }
 
-/** With a service away, errors and their causes go to the logs. */
+/** While a service is down, errors and their causes are logged. */
 async function liveThroughOutages(): Promise<void> {
   const code = await collector.newCode();
   const tokens = await collector.exchange(await collector.newCode());
@@ -67,7 +67,7 @@ beforeAll(async () => {
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 
-test('no secret, token, code, verifier or session stands in any column of any table', async () => {
+test('no secret, token, code, verifier or session is in any column of any table', async () => {
   const { secrets } = collector.collected;
   expect(secrets.size).toBeGreaterThan(20);
   const tables = await readTables(stack);
@@ -75,24 +75,24 @@ test('no secret, token, code, verifier or session stands in any column of any ta
     expect.arrayContaining(['authorization.access_token', 'consent.access_record', 'health_data.reading']),
   );
   expect(findLeaks(tables, secrets)).toEqual([]);
-  // Whatever was made without this test knowing of it.
+  // Finds secrets that were created without this test's knowledge.
   expect(tables.filter(({ text }) => /phds_(cs|ac|at|rt)_/.test(text))).toEqual([]);
 });
 
-test('the search sees what is there: the SHA-256 of each secret, token and code, and the states', async () => {
+test('the search works: it finds the SHA-256 of each secret, token and code, and the states', async () => {
   const { secrets, states } = collector.collected;
   const kept = [...secrets].filter(([name]) =>
     /^(client secret|code|access token|refresh token) \d/.test(name),
   );
   const tables = await readTables(stack);
   const text = tables.map((table) => table.text).join('\n');
-  // Of an app's secrets only the last one is kept.
+  // Only the latest secret of an app is stored.
   const missing = kept.filter(([, secret]) => !text.includes(`\\x${sha256(secret).toString('hex')}`));
   expect(missing.map(([name]) => name.replace(/ \d+$/, ''))).toEqual(['client secret']);
   expect(findLeaks(tables, states).length).toBe(states.size);
 });
 
-test('no secret stands in any line of any log, although the logs tell of the requests', async () => {
+test('no secret is in any line of any log, although the logs mention the requests', async () => {
   const logs = await readLogs(stack);
   const names = logs.map(({ name }) => name);
   for (const name of ['gateway-1', 'authorization', 'consent', 'health-data', 'postgres']) {
@@ -111,7 +111,7 @@ test('no secret stands in any line of any log, although the logs tell of the req
   expect(logs.filter((log) => /phds_(cs|ac|at|rt)_[0-9A-Za-z]/.test(log.text))).toEqual([]);
 });
 
-test('no state stands in the log of a service; the talkative log of the database shows how it would look', async () => {
+test('no state is in the log of a service; the verbose database log shows that it would be found', async () => {
   const logs = await readLogs(stack);
   const { states } = collector.collected;
   const isDatabase = ({ name }: { name: string }) => name === 'log postgres.log';
@@ -124,7 +124,7 @@ test('no state stands in the log of a service; the talkative log of the database
   ).toEqual([]);
 });
 
-test('Redis holds no secret', async () => {
+test('Redis contains no secret', async () => {
   const { url } = stack.redis;
   if (url !== null) expect(findLeaks([await readRedis(url)], collector.collected.secrets)).toEqual([]);
 });

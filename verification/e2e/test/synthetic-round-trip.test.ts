@@ -102,9 +102,9 @@ function listExpected(person: Person, format: Format): string[] {
     .toSorted();
 }
 
-describe.each([ADA, TRAVELLER])('what is generated of $id', (person) => {
+describe.each([ADA, TRAVELLER])('the generated data of $id', (person) => {
   test.each<Format>(['apple', 'fhir', 'ndjson', 'csv'])(
-    'is what is stored once it was written as %s and imported, also the second time',
+    'equals the stored data after writing as %s and importing, even twice',
     async (format) => {
       const out = join(directory, `${person.id}.${format}`);
       await runGenerate(person, { format, out });
@@ -118,7 +118,7 @@ describe.each([ADA, TRAVELLER])('what is generated of $id', (person) => {
     },
   );
 
-  test('is what is stored once it was sent to a user', async () => {
+  test('equals the stored data after sending to a user', async () => {
     await runGenerate(person, { user: `${person.id}-sent` });
     expect(await readStored(`${person.id}-sent`)).toEqual(listExpected(person, 'csv'));
   });

@@ -35,7 +35,7 @@ function bearer(token: string): [string, string] {
   return ['Authorization', `Bearer ${token}`];
 }
 
-/** What can be wrong with what stands in `Authorization`, the same on every path. */
+/** Everything that can be wrong with `Authorization`, on any path. */
 function badFields(good: string): Record<string, [string, string][]> {
   return {
     'no credentials': [],
@@ -90,7 +90,7 @@ function sessionCauses(): Cause[] {
   return fields.map(([cause, headers]) => [cause, { path, headers }] as const);
 }
 
-/** No credentials on every kind of request: who is nobody learns nothing about routes, methods and parameters. */
+/** Requests of every kind without credentials: they must not disclose routes, methods or parameters. */
 function placeCauses(): Cause[] {
   const json: [string, string] = ['Content-Type', 'application/json'];
   const cookie: [string, string] = ['Cookie', `session=${session}`];
@@ -142,7 +142,7 @@ function placeCauses(): Cause[] {
   ];
 }
 
-test('every cause of a 401 on /api, /developer and /partner gives the same bytes but for Date', async () => {
+test('every cause of a 401 on /api, /developer and /partner gets the same bytes except Date', async () => {
   const causes = [...tokenCauses(), ...sessionCauses(), ...placeCauses()];
   expect(causes.length).toBeGreaterThan(90);
   const causesOf = new Map<string, string[]>();
@@ -165,7 +165,7 @@ test('every cause of a 401 on /api, /developer and /partner gives the same bytes
   expect(causesOf.size).toBe(1);
 });
 
-test('the live credentials among the wrong ones are good', async () => {
+test('the live credentials among the wrong ones are accepted', async () => {
   const read = await sendRaw(stack.gateway, { path: HEART, headers: [bearer(tokens.live.accessToken)] });
   expect(read).toMatch(/^HTTP\/1\.1 200 /);
   const list = await sendRaw(stack.gateway, { path: '/partner/consent/grants', headers: [bearer(session)] });

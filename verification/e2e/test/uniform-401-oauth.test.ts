@@ -55,7 +55,7 @@ function postForm(path: string, fields: Fields): RawRequest {
   return { method: 'POST', path, headers: [form], body: new URLSearchParams(fields).toString() };
 }
 
-/** Client ids and secrets that do not belong together, or to nobody. */
+/** Client ids and secrets that do not match, or that do not exist. */
 function badPairs(): Record<string, Fields> {
   const { clientId: client_id, clientSecret: client_secret } = app;
   return {
@@ -112,7 +112,7 @@ function badFields(): Record<string, [string, string][]> {
   };
 }
 
-/** What each endpoint would do for the right client. */
+/** A valid request for each endpoint, apart from the client's credentials. */
 function endpoints(): Record<string, Fields> {
   const authorization = { redirect_uri: REDIRECT_URI, scope: HEART, state: 'state' };
   return {
@@ -123,7 +123,7 @@ function endpoints(): Record<string, Fields> {
   };
 }
 
-/** `POST /oauth/authorize` may come without a secret; then what does not belong to an active app is a 401 as well. */
+/** `POST /oauth/authorize` works without a secret; then an unknown or inactive app gets a 401 as well. */
 function authorizeCauses(): Cause[] {
   const ask = { redirect_uri: REDIRECT_URI, scope: HEART };
   const path = '/oauth/authorize';
@@ -153,14 +153,14 @@ function listCauses(): Cause[] {
       post(path, { grant_type: 'nothing', client_id: app.clientId }),
     ],
   ];
-  // A person's live token is authenticated there, and answered 403.
+  // A person's live token is authenticated on this endpoint, and answered with 403.
   const ofGrants = fields
     .filter(([cause]) => cause !== TOKEN_FOR_BASIC)
     .map(([cause, headers]): Cause => [`/oauth/grants: ${cause}`, { path: '/oauth/grants', headers }]);
   return [...Object.entries(endpoints()).flatMap(ofEndpoint), ...ofGrants, ...authorizeCauses()];
 }
 
-test('every cause of a 401 on /oauth gives the same bytes but for Date', async () => {
+test('every cause of a 401 on /oauth gets the same bytes except Date', async () => {
   const causes = listCauses();
   expect(Object.keys(badPairs()).length + Object.keys(badFields()).length).toBeGreaterThan(30);
   const causesOf = new Map<string, string[]>();
@@ -184,7 +184,7 @@ test('every cause of a 401 on /oauth gives the same bytes but for Date', async (
   expect(causesOf.size).toBe(1);
 });
 
-test('the right client is let in', async () => {
+test('the valid client is accepted', async () => {
   for (const [path, rest] of Object.entries(endpoints())) {
     const answer = await sendRaw(stack.gateway, post(path, { ...rest, ...other.credentials }));
     expect(answer).toMatch(/^HTTP\/1\.1 20[01] /);

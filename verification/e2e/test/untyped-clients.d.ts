@@ -1,4 +1,4 @@
-// The clients that come without types, as far as they are used here.
+// The parts used here of client libraries without types.
 
 declare module 'simple-oauth2' {
   export interface Token {
@@ -54,7 +54,7 @@ declare module 'passport-oauth2' {
         done: (error: null, user: object) => void,
       ) => void,
     );
-    /** What strategies refresh with. */
+    /** Used to refresh tokens. */
     readonly _oauth2: {
       getOAuthAccessToken(
         code: string,

@@ -33,7 +33,7 @@ function approvalScreen(): void {
   const press = (visitor: Visitor, name: RegExp) =>
     visitor.leave(() => visitor.page.getByRole('button', { name }).click());
 
-  test('shows who asks for what, without a barrier on any screen', async () => {
+  test('shows who requests what, accessibly on every screen size', async () => {
     const { approval_uri } = await ask([HEART, 'read:mood', 'read:trends', 'read:profile'], {
       purpose: 'To pace your runs.',
     });
@@ -45,7 +45,7 @@ function approvalScreen(): void {
     const facts = ['To pace your runs.', 'localhost:9999', 'The app proved', 'reach over everything'];
     for (const text of facts) await page.getByText(text).first().waitFor();
     const ticked = await page.getByRole('checkbox', { checked: true }).count();
-    // Mood and trends are sensitive and want a deliberate tick.
+    // Mood and trends are sensitive and must be ticked deliberately.
     expect([ticked, await page.getByText('sensitive', { exact: true }).count()]).toEqual([2, 2]);
     for (const screen of ['phone', 'desktop', 'dark'] as const) {
       await visitor.lookAs(screen);
@@ -55,7 +55,7 @@ function approvalScreen(): void {
     await visitor.takePictures('approval');
   });
 
-  test('leads from "connect" to data with what was ticked', async () => {
+  test('leads from "connect" to data with the ticked scopes', async () => {
     const { approval_uri } = await ask([HEART, 'read:weight', 'read:profile'], { state: 'a state' });
     const visitor = await visit(approval_uri);
     await visitor.page.getByText('Profile', { exact: true }).click();
@@ -68,7 +68,7 @@ function approvalScreen(): void {
     expect((await app.read(tokens.access_token, '/api/v1/profile')).status).toBe(403);
   });
 
-  test('serves a stock client, from signing in to data', async () => {
+  test('serves a stock client, from sign-in to data', async () => {
     const config = await client.discovery(
       new URL(visits.stack.gateway),
       app.clientId,
@@ -95,7 +95,7 @@ function approvalScreen(): void {
     expect((await client.fetchProtectedResource(config, tokens.access_token, heart, 'GET')).status).toBe(200);
   });
 
-  test('lets a person look at what a scope holds', async () => {
+  test('lets a person preview the data of a scope', async () => {
     const { approval_uri } = await ask([HEART]);
     const { page } = await visit(approval_uri);
     const beside = page.waitForEvent('popup');
@@ -103,7 +103,7 @@ function approvalScreen(): void {
     await (await beside).getByRole('heading', { name: 'My data at a glance' }).waitFor();
   });
 
-  test('of an app with the longest name that asks for everything fits a small phone', async () => {
+  test('of an app with the longest name and all scopes fits a small phone', async () => {
     const long = await registerApp(visits.stack.gateway, developer, { name: 'Wellbeing'.repeat(11) });
     const purpose = `To ${'understand '.repeat(15)}you.`;
     const { body } = expectStatus(201, await long.authorize([...SCOPE_NAMES], { purpose }));
@@ -113,16 +113,16 @@ function approvalScreen(): void {
     expect(await visitor.findOverflow()).toEqual([]);
   });
 
-  test('shows what is shared already, and that it was approved', async () => {
+  test('shows what is already shared and when it was approved', async () => {
     const sleeper = await registerApp(visits.stack.gateway, developer, { name: 'Sleep Well' });
     await sleeper.connect(session, ['read:mood', 'read:weight'], { dataFrom: '2026-01-01' });
     const { body } = expectStatus(201, await sleeper.authorize(['read:mood', HEART]));
     const visitor = await visit(body.approval_uri);
     await visitor.page.getByText('Take the tick away to stop sharing it.').waitFor();
     await visitor.page.getByText('Not asked for this time, so it goes on: Weight by day.').waitFor();
-    // An approval sets the first day of all that is shared, so it begins with the one that was chosen before.
+    // An approval sets the first day of all shared data, so the page starts with the one chosen before.
     expect(await visitor.page.getByLabel('Only data from this day on').inputValue()).toBe('2026-01-01');
-    // Mood is sensitive, but leaving it out would end it.
+    // Mood is sensitive, but unticking it would end the existing sharing.
     expect(await visitor.page.getByRole('checkbox', { checked: true }).count()).toBe(2);
     await visitor.takePictures('approval-shared-already');
     await press(visitor, /^Share 2 of 2$/);
@@ -132,7 +132,7 @@ function approvalScreen(): void {
     await later.takePictures('approval-approved-before');
   });
 
-  test('keeps every choice when the service cannot be reached, and goes on afterwards', async () => {
+  test('keeps every choice when the service is unreachable, and continues afterwards', async () => {
     const { approval_uri, pending_id } = await ask([HEART, 'read:mood', 'read:profile']);
     const visitor = await visit(approval_uri);
     const { page } = visitor;
@@ -156,7 +156,7 @@ function approvalScreen(): void {
     expect(Date.parse(grant.body.data.expiresAt)).toBeGreaterThan(Date.now() + 364 * 86_400_000);
   });
 
-  test('whose time is over while it is looked at says so', async () => {
+  test('tells when the request expires while the page is open', async () => {
     const { approval_uri, pending_id } = await ask([HEART]);
     const visitor = await visit(approval_uri);
     await expireApproval(visits.stack, pending_id);
@@ -166,7 +166,7 @@ function approvalScreen(): void {
     await visitor.takePictures('approval-expired');
   });
 
-  test('denies, and says so afterwards', async () => {
+  test('denies the request and confirms it', async () => {
     const { approval_uri } = await ask([HEART]);
     const callback = await press(await visit(approval_uri), /^Do not share$/);
     expect(callback.searchParams.get('error')).toBe('access_denied');
@@ -176,7 +176,7 @@ function approvalScreen(): void {
     await later.takePictures('approval-denied-before');
   });
 
-  test('asks a signed-out person to sign in, tells nothing of the request, and comes back', async () => {
+  test('asks a signed-out person to sign in, shows nothing of the request, and returns afterwards', async () => {
     const { approval_uri } = await ask([HEART]);
     const visitor = await visit(approval_uri, {});
     expect(await visitor.page.content()).not.toContain('Morning Run');
@@ -186,7 +186,7 @@ function approvalScreen(): void {
     expect(new URL(visitor.page.url()).searchParams.get('return_to')).toBe(approval_uri);
   });
 
-  test('of a request that somebody else has opened shows nothing of it', async () => {
+  test('shows nothing of a request that another person has opened', async () => {
     const { approval_uri } = await ask([HEART]);
     await visit(approval_uri);
     const other = await visit(approval_uri, { session: await signIn(visits.stack, 'web-approval-mallory') });
@@ -196,7 +196,7 @@ function approvalScreen(): void {
     await other.takePictures('approval-claimed-by-somebody-else');
   });
 
-  test('of an app that was revoked meanwhile keeps the choices and says why', async () => {
+  test('of an app that was revoked in the meantime keeps the choices and explains why', async () => {
     const brief = await registerApp(visits.stack.gateway, developer, { name: 'Brief' });
     const { body } = expectStatus(201, await brief.authorize([HEART]));
     const visitor = await visit(body.approval_uri);
@@ -216,7 +216,7 @@ function approvalScreen(): void {
     await later.takePictures('approval-app-revoked');
   });
 
-  test('shows what apps say as text', async () => {
+  test('shows texts of apps as plain text', async () => {
     const hostile = await registerApp(visits.stack.gateway, developer, {
       name: '<img src=x onerror=alert(1)>',
     });
@@ -226,7 +226,7 @@ function approvalScreen(): void {
     expect(await page.locator('main img, main b').count()).toBe(0);
   });
 
-  test('cannot be framed, and a foreign page achieves nothing', async () => {
+  test('cannot be framed, and a foreign page cannot act', async () => {
     const { approval_uri, pending_id } = await ask([HEART]);
     const foreign = await Visitor.open(visits.browser, { gateway: visits.stack.gateway, session });
     const attack = `<iframe src="${approval_uri}"></iframe>

@@ -5,7 +5,7 @@ import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 
 const HEART = 'read:health-data:heart';
-describeWithChromium('when an app takes its redirect URI away while it asks', changedApp);
+describeWithChromium('when an app removes its redirect URI while a request is open', changedApp);
 
 function changedApp(): void {
   const visits = prepareVisits();
@@ -15,7 +15,7 @@ function changedApp(): void {
     session = await signIn(visits.stack, 'web-changed-app-ada');
   });
 
-  /** The approval screen of an app that has moved since. */
+  /** Opens the approval screen of such an app. */
   async function openMoved() {
     const developer = await signIn(visits.stack, 'developer');
     const app = await registerApp(visits.stack.gateway, developer, { name: 'Morning Run' });
@@ -27,7 +27,7 @@ function changedApp(): void {
     return visitor;
   }
 
-  test('sharing is refused with what the person can do', async () => {
+  test('approving is refused with an explanation of what the person can do', async () => {
     const visitor = await openMoved();
     const { page } = visitor;
     await page.getByRole('button', { name: 'Share 1 of 1' }).click();
@@ -37,10 +37,10 @@ function changedApp(): void {
     expect(await visitor.findBarriers()).toEqual([]);
   });
 
-  test('not sharing counts, and the page says that the app cannot be told', async () => {
+  test('denying succeeds, and the page says that the app cannot be informed', async () => {
     const visitor = await openMoved();
     const { page } = visitor;
-    // The link past the navigation leaves a fragment in the address.
+    // The skip link leaves a fragment in the address.
     await page.evaluate("location.hash = 'main'");
     await page.getByRole('button', { name: 'Do not share' }).click();
     await page.getByRole('heading', { name: 'You did not share anything' }).waitFor();

@@ -14,7 +14,7 @@ describeWithChromium('the developer console', developerConsole);
 function developerConsole(): void {
   const visits = prepareVisits();
 
-  /** Registers an app as a developer does. Answers its credentials as the page shows them. */
+  /** Registers an app as a developer and returns the credentials shown on the page. */
   const register = async ({ page }: Visitor, name: string) => {
     await page.getByLabel('Name').fill(name);
     await page.getByLabel('Redirect URIs').fill('http://localhost:9999/callback');
@@ -64,7 +64,7 @@ function developerConsole(): void {
     expect(await isAuthenticated(app)).toBe(false);
   });
 
-  test('keeps what was typed when it is refused, and names the fault at its field', async () => {
+  test('keeps the input when it is refused, and shows the error at its field', async () => {
     const session = await signIn(visits.stack, 'hasty');
     const visitor = await visits.open('/console/new', { session });
     const { page } = visitor;
@@ -83,7 +83,7 @@ function developerConsole(): void {
     await visitor.takePictures('console-new-signed-out');
   });
 
-  test('saves what was changed and nothing else', async () => {
+  test('saves changed fields only', async () => {
     const session = await signIn(visits.stack, 'changer');
     const visitor = await visits.open('/console/new', { session });
     const { page } = visitor;
@@ -102,7 +102,7 @@ function developerConsole(): void {
     await page.getByText('Saved.').waitFor({ state: 'detached' });
   });
 
-  test('shows commands that a shell runs as they are meant', async () => {
+  test('shows commands that a shell runs as intended', async () => {
     const session = await signIn(visits.stack, 'caller');
     const redirectUris = ["https://app.example/back?a=1&b='c'"];
     const { gateway } = visits.stack;
@@ -113,7 +113,7 @@ function developerConsole(): void {
     expect(text).toContain(
       "# 2: the browser comes back to https://app.example/back?a=1&b='c'&code=…&state=xyz",
     );
-    // Prints the words of each call, as far as they are parameters.
+    // Prints the arguments of each call that are parameters.
     const stubs = 'openssl() { echo +/=; }; curl() { printf "%s\\n" "$@" | grep =; echo; }';
     const env = { ...process.env, CLIENT_SECRET: 'secret', CODE: 'code' };
     const { stdout } = await promisify(execFile)('sh', ['-c', `${stubs}\n${text}`], { env });
@@ -157,7 +157,7 @@ function developerConsole(): void {
     await visitor.takePictures('problem-page');
   });
 
-  test('leads a developer through the flow with their own session, to data and its record', async () => {
+  test('leads a developer through the flow with their own session, to data and its access record', async () => {
     const session = await signIn(visits.stack, 'tester');
     const visitor = await visits.open('/console/new', { session });
     const { page } = visitor;
@@ -165,7 +165,7 @@ function developerConsole(): void {
     await visitor.goto('/console/test-run');
     await visitor.takePictures('test-run-1-address-not-registered');
     const other = await registerApp(visits.stack.gateway, session, { name: 'Not Me' });
-    // As if there were so many that they come in two lists, and none of the first were active.
+    // Simulates two pages of apps without an active one on the first.
     await page.route(/\/developer\/apps\?/, async (route) => {
       const { data, pagination } = (await send(`${other.gateway}/developer/apps`, { bearer: session })).body;
       const isFirst = new URL(route.request().url()).searchParams.get('page') === '1';
@@ -203,7 +203,7 @@ function developerConsole(): void {
     await visitor.takePictures('console');
   });
 
-  test('sends the code of a test run once, and not again when the answer is lost', async () => {
+  test('sends the code of a test run only once, even when the response is lost', async () => {
     const session = await signIn(visits.stack, 'repeater');
     const { gateway } = visits.stack;
     const redirectUris = [`${gateway}/console/test-run`];
@@ -237,7 +237,7 @@ function developerConsole(): void {
     expectStatus(200, await send(`${gateway}/api/v1/profile`, { bearer: issued[0] ?? '' }));
   });
 
-  test('of somebody else shows nothing', async () => {
+  test("shows nothing of another developer's app", async () => {
     const session = await signIn(visits.stack, 'web-console-owner');
     const app = await register(await visits.open('/console/new', { session }), 'Mine');
     const other = await visits.open(`/console/${app.clientId}`, {

@@ -11,7 +11,7 @@ const HEART = 'read:health-data:heart';
 
 describeWithChromium('with the keyboard alone', keyboardAlone);
 
-/** The day (YYYY-MM-DD) of an instant in the zone of the visitors' browsers. */
+/** The date (YYYY-MM-DD) of an instant in the time zone of the browsers. */
 const dayOfBrowser = (instant: number): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Berlin' }).format(instant);
 
@@ -32,7 +32,7 @@ function keyboardAlone(): void {
     return { page, visitor, keyboard: new Keyboard(page), button, link };
   };
 
-  test('a person signs in and moves from page to page', async () => {
+  test('a person can sign in and navigate', async () => {
     const { page, visitor, keyboard, link } = await open('/', {});
     await visitor.takePictures('start-signed-out');
     await keyboard.activate(link('Sign in').first());
@@ -48,7 +48,7 @@ function keyboardAlone(): void {
     expect(await keyboard.holds(page.locator('main'))).toBe(true);
   });
 
-  test('an approval is read, changed and decided', async () => {
+  test('an approval can be read, changed and decided', async () => {
     const asked = await app.authorize(['read:weight', 'read:mood', 'read:profile']);
     const { approval_uri } = expectStatus(201, asked).body;
     const session = await signIn(visits.stack, 'decider');
@@ -62,7 +62,7 @@ function keyboardAlone(): void {
     expect((await app.exchange(code)).body.scope.split(' ')).toContain('read:mood');
   });
 
-  test('what is taken away beside an open approval stays away', async () => {
+  test('a scope that was removed elsewhere during an approval stays removed', async () => {
     const session = await signIn(visits.stack, 'undecided');
     const { grantId } = await app.connect(session, ['read:weight', 'read:profile', 'read:mood']);
     const asked = await app.authorize([HEART, 'read:weight', 'read:profile']);
@@ -75,14 +75,14 @@ function keyboardAlone(): void {
     const url = `${visits.stack.gateway}/partner/consent/grants/${grantId}`;
     const less = { scopes: ['read:profile'], dataFrom: '2026-02-01' };
     expectStatus(200, await send(url, { method: 'PATCH', json: less, bearer: session }));
-    // As if coming back from the other window.
+    // As if returning from another window.
     await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
     await page.locator('input[type=date][value="2026-02-01"]').waitFor();
     await visitor.leave(() => keyboard.activate(button('Share 1 of 3')));
     expect((await send(url, { bearer: session })).body.data).toMatchObject(less);
   });
 
-  test('a page whose script is gone is loaded again', async () => {
+  test('a page whose script is no longer available is reloaded', async () => {
     const session = await signIn(visits.stack, 'returner');
     const { page, visitor, keyboard, button, link } = await open('/apps', { session });
     await page.route('**/assets/history-page*.js', (route) => route.abort());
@@ -109,7 +109,7 @@ function keyboardAlone(): void {
 
     await keyboard.activate(button('Share less'));
     await page.getByText('Take a tick away or choose a day first.').waitFor();
-    // Not today: it may be over before the form is sent.
+    // Not today, which may be over before the form is sent.
     const [year, month, day] = dayOfBrowser(Date.now() + DAY_MS).split('-');
     await keyboard.tabTo(page.getByRole('checkbox', { name: 'Heart' }), 'Shift+Tab');
     await keyboard.press('Space');
@@ -139,7 +139,7 @@ function keyboardAlone(): void {
     expect(await read()).toBe(401);
   });
 
-  test('the access history is filtered, leafed through and exported', async () => {
+  test('the access history is filtered, paged and exported', async () => {
     const session = await signIn(visits.stack, 'web-keyboard-reader');
     const tokens = await app.connect(session, [HEART, 'read:mood']);
     for (let times = 0; times < 21; times += 1) {
@@ -161,7 +161,7 @@ function keyboardAlone(): void {
     await keyboard.activate(button('Show everything'));
     await page.getByText('Page 1 of 2').waitFor();
 
-    // A day that UTC does not have yet. A single day later could be today in the zone of the browser.
+    // A date that UTC has not reached yet. One day later could be today in the browser's zone.
     const days = page.waitForResponse(/\/accesses\/summary/);
     await page.getByLabel('From').fill(dayOfBrowser(Date.now() + 2 * DAY_MS));
     expect((await days).status()).toBe(200);
@@ -173,7 +173,7 @@ function keyboardAlone(): void {
     expect((await readFile(await (await download).path(), 'utf8')).split('\r\n')).toHaveLength(24);
   });
 
-  test('my data is looked at part by part', async () => {
+  test('each part of my data can be opened', async () => {
     const { page, keyboard } = await open('/data', {
       session: await signIn(visits.stack, 'web-keyboard-reader'),
     });
@@ -182,7 +182,7 @@ function keyboardAlone(): void {
     expect(page.url()).toContain('read%3Amood');
   });
 
-  test('an app is registered, tried, changed, suspended and revoked', async () => {
+  test('an app can be registered, tried, changed, suspended and revoked', async () => {
     const session = await signIn(visits.stack, 'web-keyboard-maker');
     const { page, keyboard, button, link } = await open('/console', { session });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

@@ -5,12 +5,12 @@ import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { Page, Route } from 'playwright-core';
 
-// As if the person came back from another window.
+// As if the person returned from another window.
 const COME_BACK = "window.dispatchEvent(new Event('visibilitychange'))";
 const HEART = 'read:health-data:heart';
 describeWithChromium('when an answer is lost', lostAnswers);
 
-/** The service gets the request and acts on it; its answer never arrives. */
+/** The service receives and processes the request, but its response is lost. */
 async function loseAnswer(route: Route): Promise<void> {
   await route.fetch();
   await route.abort('connectionreset');
@@ -32,7 +32,7 @@ function lostAnswers(): void {
     return body.approval_uri as string;
   };
 
-  test('an approval still reaches the app, with the choices that were made', async () => {
+  test('an approval still reaches the app, with the choices made', async () => {
     const approvalUri = await ask([HEART, 'read:weight']);
     const visitor = await visits.open(approvalUri, { session });
     const { page } = visitor;
@@ -59,7 +59,7 @@ function lostAnswers(): void {
     await visitor.takePictures('approval-answer-lost-code-used');
   });
 
-  test('a refusal still reaches the app', async () => {
+  test('a denial still reaches the app', async () => {
     const visitor = await visits.open(await ask([HEART]), { session });
     const { page } = visitor;
     await page.route('**/deny', loseAnswer, { times: 1 });
@@ -70,7 +70,7 @@ function lostAnswers(): void {
     expect(callback.searchParams.get('error')).toBe('access_denied');
   });
 
-  /** Stops whatever is confirmed with this button. */
+  /** Clicks a button that opens a confirmation, and confirms. */
   const confirm = async (page: Page, trigger: string, name: string) => {
     await page.getByRole('button', { name: trigger, exact: true }).click();
     await page.getByRole('alertdialog').getByRole('button', { name }).click();
@@ -81,7 +81,7 @@ function lostAnswers(): void {
     return { owner, url: `${app.gateway}/partner/consent/grants/${grantId}`, path: `/apps/${grantId}` };
   };
 
-  test('sharing that has ended is shown as ended', async () => {
+  test('ended sharing is shown as ended', async () => {
     const { owner, path } = await connect('stopper');
     const { page } = await visits.open(path, { session: owner });
     await page.route('**/grants/*', loseAnswer, { times: 1 });
@@ -90,7 +90,7 @@ function lostAnswers(): void {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('sharing that goes on is called so after a look, and no longer once it has ended elsewhere', async () => {
+  test('active sharing is reported as active after a check, and no longer once it has ended elsewhere', async () => {
     const { owner, url, path } = await connect('looker');
     const visitor = await visits.open(path, { session: owner });
     const { page } = visitor;
@@ -105,7 +105,7 @@ function lostAnswers(): void {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('a change that the service still works on when the connection breaks is not called undone, and shows once made', async () => {
+  test('a change still in progress when the connection breaks is not reported as failed, and is shown once it is made', async () => {
     const { owner, url, path } = await connect('patient');
     const { page } = await visits.open(path, { session: owner });
     await page.clock.install();
@@ -121,7 +121,7 @@ function lostAnswers(): void {
     expect([claims, await page.getByRole('alert').count()]).toEqual([[], 0]);
   });
 
-  test('nobody claims to know what nobody could look up, and the next look tells', async () => {
+  test('a state that cannot be read is shown as unknown until the next successful check', async () => {
     const { owner, path } = await connect('doubter');
     const visitor = await visits.open(path, { session: owner });
     const { page } = visitor;
@@ -139,7 +139,7 @@ function lostAnswers(): void {
     expect(await alert.count()).toBe(0);
   });
 
-  test('what was taken away is shown as taken away', async () => {
+  test('removed scopes are shown as removed', async () => {
     const { owner, path } = await connect('narrower', [HEART, 'read:weight']);
     const { page } = await visits.open(path, { session: owner });
     await page.getByText('Heart', { exact: true }).click();
@@ -149,7 +149,7 @@ function lostAnswers(): void {
     expect([await page.getByRole('checkbox').count(), await page.getByRole('alert').count()]).toEqual([1, 0]);
   });
 
-  test('what is edited while a change is under way stays, and the outcome of the change is shown', async () => {
+  test('edits made during a change are kept, and the outcome of the change is shown', async () => {
     const { owner, path } = await connect('editor', [HEART, 'read:weight']);
     const { page } = await visits.open(path, { session: owner });
     const firstDay = page.getByLabel('Hide data before');
@@ -174,7 +174,7 @@ function lostAnswers(): void {
     expect(await firstDay.inputValue()).toBe('');
   });
 
-  test('all sharing that has ended is shown as ended', async () => {
+  test('ended sharing of all apps is shown as ended', async () => {
     const { owner } = await connect('leaver');
     const other = await registerApp(app.gateway, session, { name: 'Second' });
     await other.connect(owner, [HEART]);
@@ -185,7 +185,7 @@ function lostAnswers(): void {
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
-  test('an app that was registered is found, and its lost secret replaced by one that is seen', async () => {
+  test('a registered app is found, and its lost secret is replaced by a visible one', async () => {
     const maker = await signIn(visits.stack, 'web-lost-answers-maker');
     const visitor = await visits.open('/console/new', { session: maker });
     const { page } = visitor;

@@ -28,7 +28,7 @@ function pagesOfPeople(): void {
       source: 'apple-watch',
     }));
     await ingestReadings(stack, 'web-people-ada', readings);
-    // Her midnights are in another day of the browser's zone.
+    // In this time zone, her midnights fall on other days than in the browser's.
     await setTimeZone(stack, 'web-people-ada', 'Pacific/Kiritimati');
   });
 
@@ -41,7 +41,7 @@ function pagesOfPeople(): void {
   };
   const readHeart = ({ accessToken }: Tokens) => app.read(accessToken, '/api/v1/health-data/heart');
 
-  test.each(PAGES)('%s has no barrier and fits, by phone and in the dark', async (path) => {
+  test.each(PAGES)('%s is accessible and fits, on a phone and in dark mode', async (path) => {
     const visitor = await visits.open(path, { session, screen: 'phone' });
     expect(await visitor.page.getByRole('heading', { level: 1 }).count()).toBe(1);
     for (const screen of ['phone', 'dark'] as const) {
@@ -61,7 +61,7 @@ function pagesOfPeople(): void {
     expect(await visitor.findBarriers()).toEqual([]);
   });
 
-  test('who shares with nobody is told so', async () => {
+  test('a person who shares with nobody is told so', async () => {
     const visitor = await visits.open('/apps', { session: await signIn(visits.stack, 'newcomer') });
     const { page } = visitor;
     await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
@@ -71,7 +71,7 @@ function pagesOfPeople(): void {
     await visitor.takePictures('access-history-none');
   });
 
-  test('a page that cannot be loaded says why, and tries again', async () => {
+  test('a page that cannot be loaded explains why, and can retry', async () => {
     const visitor = await visits.open('/', { session });
     const { page } = visitor;
     const detail = 'Too many requests. Try again in a minute.';
@@ -87,7 +87,7 @@ function pagesOfPeople(): void {
     await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
   });
 
-  test('what is not there is said, with a way on', async () => {
+  test('a missing item is reported with a way to continue', async () => {
     const visitor = await visits.open('/apps/none', { session });
     await visitor.page.getByRole('heading', { name: 'There is no such connection' }).waitFor();
     await visitor.takePictures('connected-app-not-there');
@@ -95,7 +95,7 @@ function pagesOfPeople(): void {
     await visitor.page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
   });
 
-  test('a connected app can be given less, with effect at once', async () => {
+  test("a connected app's scopes can be reduced with immediate effect", async () => {
     const { user, tokens } = await connect('narrower', [HEART, 'read:weight']);
     const visitor = await visits.open(`/apps/${tokens.grantId}`, { session: user });
     const { page } = visitor;
@@ -116,7 +116,7 @@ function pagesOfPeople(): void {
     await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
   });
 
-  test('sharing stops when that is confirmed, and not before', async () => {
+  test('sharing stops only after confirmation', async () => {
     const { user, tokens } = await connect('stopper', [HEART]);
     const visitor = await visits.open('/apps', { session: user });
     const { page } = visitor;
@@ -124,7 +124,7 @@ function pagesOfPeople(): void {
     await page.getByRole('button', { name: 'Stop sharing' }).click();
     expect(await page.getByRole('alertdialog').textContent()).toContain('cannot read anything');
     expect(await visitor.findBarriers()).toEqual([]);
-    // Nothing moves, so who asked for little motion gets what they want.
+    // Nothing moves, so the reduced-motion preference is respected.
     expect(await page.evaluate('document.getAnimations().length')).toBe(0);
     await visitor.takePictures('connected-app-stop-sharing-dialog');
     await page.keyboard.press('Escape');
@@ -167,7 +167,7 @@ function pagesOfPeople(): void {
     expect([(await readHeart(tokens)).status, (await readHeart(others)).status]).toEqual([401, 401]);
   });
 
-  test('the history shows each access, what was refused too, and exports it', async () => {
+  test('the history shows each access, including refused ones, and exports it', async () => {
     const { user, tokens } = await connect('web-people-reader', [HEART, 'read:mood']);
     for (let times = 0; times < 22; times += 1) await readHeart(tokens);
     await app.read(tokens.accessToken, '/api/v1/mood');
@@ -198,7 +198,7 @@ function pagesOfPeople(): void {
     expect(text).toContain('/api/v1/mood');
   });
 
-  test('the preview shows what an app would see', async () => {
+  test('the preview shows what an app would receive', async () => {
     const visitor = await visits.open('/data', { session });
     const { page } = visitor;
     await page.getByText('20 in all.').waitFor();
@@ -215,7 +215,7 @@ function pagesOfPeople(): void {
     await visitor.takePictures('my-data-nothing-of-this-kind');
   });
 
-  test('the start is small: less than 150 kB of script, compressed', async () => {
+  test('the start page loads less than 150 kB of compressed script', async () => {
     const { page } = await visits.open('/', { session });
     const names = await page
       .locator('script[src], link[rel=modulepreload]')

@@ -33,7 +33,7 @@ function pagesOfRenamedApps(): void {
     expectStatus(200, await send(url, { method: 'PATCH', bearer: developer, json: BROKER }));
   };
 
-  test('stands under both names on the pages of the person, who reads what changed and when', async () => {
+  test("appears with both names on the person's pages, with each change and its time", async () => {
     const { accessToken, grantId } = await app.connect(session, [HEART]);
     await app.read(accessToken, '/api/v1/health-data/heart');
     await rename();

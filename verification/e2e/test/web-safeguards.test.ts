@@ -29,7 +29,7 @@ function safeguards(): void {
     return { visitor, page: visitor.page, status, share, firstDay };
   };
 
-  test('a page names its own origin when it claims a request, for browsers without Fetch Metadata', async () => {
+  test('a page sends its own origin when it claims a request, for browsers without Fetch Metadata', async () => {
     const { page } = await open([HEART]);
     const claiming = page.waitForRequest((request) => request.url().includes('/partner/consent/pending/'));
     await page.reload();
@@ -37,7 +37,7 @@ function safeguards(): void {
     expect(referer.startsWith(`${visits.stack.gateway}/`)).toBe(true);
   });
 
-  test('end and first day of a connection stay unless they are changed, and a change is said before', async () => {
+  test('end and first day of a connection stay unless changed, and a change is announced before approval', async () => {
     const user = await signIn(visits.stack, 'sharer');
     const terms = { expiresInDays: 365, dataFrom: '2026-01-01' };
     const { grantId } = await app.connect(user, [HEART, 'read:mood'], terms);
@@ -71,7 +71,7 @@ function safeguards(): void {
     expect(after).toMatchObject({ expiresAt, dataFrom, scopes: [HEART, 'read:weight', 'read:mood'] });
   });
 
-  test('Enter in a date field shares nothing', async () => {
+  test('Enter in a date field does not approve', async () => {
     const { page, status, firstDay } = await open([HEART]);
     const sent: string[] = [];
     page.on('request', (request) => sent.push(request.method()));
@@ -81,7 +81,7 @@ function safeguards(): void {
     expect([sent, await status()]).toEqual([[], 'pending']);
   });
 
-  test('a first day in the future is refused, and one typed in part does not mean everything', async () => {
+  test('a future first day is refused, and a partial date does not mean all dates', async () => {
     const { visitor, page, status, share, firstDay } = await open([HEART]);
     await firstDay.fill(new Date(Date.now() + 3 * DAY_MS).toISOString().slice(0, 10));
     await page.getByText('This day is in the future.').waitFor();
@@ -99,7 +99,7 @@ function safeguards(): void {
     expect(await status()).toBe('approved');
   });
 
-  test('facts that a first day does not limit are named as soon as one is chosen', async () => {
+  test('facts that a first day does not limit are listed as soon as one is chosen', async () => {
     const { visitor, page, firstDay } = await open(
       [HEART, 'read:medications', 'read:profile'],
       await signIn(visits.stack, 'factual'),
@@ -116,7 +116,7 @@ function safeguards(): void {
     expect(await other.page.getByText('whatever first day you choose').count()).toBe(0);
   });
 
-  test('a request that takes too long ends, with the reason', async () => {
+  test('a request that takes too long is aborted with an explanation', async () => {
     const { page } = await visits.open('/', { session });
     await page.clock.install();
     await page.route('**/partner/consent/grants*', () => undefined);
@@ -127,7 +127,7 @@ function safeguards(): void {
     await page.getByRole('alert').getByText('The service did not answer within 20 seconds.').waitFor();
   });
 
-  test('an answer that is no JSON counts as none', async () => {
+  test('a response that is not JSON counts as no response', async () => {
     const user = await signIn(visits.stack, 'traveller');
     const { grantId } = await app.connect(user, [HEART]);
     const { page } = await visits.open(`/apps/${grantId}`, { session: user });
@@ -141,7 +141,7 @@ function safeguards(): void {
     await page.getByText('Something between you and the service answered in its place.').waitFor();
   });
 
-  test('a secret that is being rotated cannot be rotated once more', async () => {
+  test('a secret that is being rotated cannot be rotated again', async () => {
     const maker = await signIn(visits.stack, 'web-safeguards-maker');
     const { clientId } = await registerApp(app.gateway, maker);
     const { page } = await visits.open(`/console/${clientId}`, { session: maker });
@@ -163,7 +163,7 @@ function safeguards(): void {
     expect(sent).toEqual(['POST']);
   });
 
-  test('a person signs out, and is asked to sign in from then on', async () => {
+  test('a person can sign out and is then asked to sign in', async () => {
     const visitor = await visits.open('/apps', { session: await signIn(visits.stack, 'leaver') });
     const { page } = visitor;
     await page.route('**/sign-out', (route) => route.fulfill({ status: 503, json: {} }), { times: 1 });

@@ -19,7 +19,7 @@ import {
 } from '@phds/test-kit/published-message-fault';
 import { startTcpProxy, type TcpProxy } from '@phds/test-kit/tcp-proxy';
 
-/** Who calls whom; each edge has a proxy of its own, which all gateways share. */
+/** The call edges; each has a proxy, shared by all gateways. */
 export const EDGES = [
   'gateway→authorization',
   'gateway→consent',
@@ -37,26 +37,26 @@ export type Edge = (typeof EDGES)[number];
 
 const SERVICES = ['gateway', ...DATABASE_SERVICES] as const;
 
-/** A service; all gateways together are one. */
+/** A service; all gateways together count as one. */
 export type ServiceName = (typeof SERVICES)[number];
 
-/** The whole service with a fault proxy on every edge and a clock of its own in every service. */
+/** The whole service with a fault proxy on every edge and a separate clock in every service. */
 export interface ProxiedStack extends Stack {
   /** Base URL of the first gateway. */
   readonly gateway: string;
   readonly proxies: Readonly<Record<Edge, TcpProxy>>;
-  /** What the gateways hear from Redis. */
+  /** Faults in the messages that gateways receive from Redis. */
   readonly publishedMessages: PublishedMessageFault;
-  /** Ends the database server as a crash would, and answers how to start it again. */
+  /** Crashes the database server and returns a function that starts it again. */
   crashDatabase(): Promise<() => Promise<void>>;
-  /** Sets a service's clock off by so many milliseconds. */
+  /** Shifts a service's clock by milliseconds. */
   skewClock(service: ServiceName, milliseconds: number): Promise<void>;
 }
 
-// A killed server process loses nothing by these; only a killed machine would.
+// A killed server process loses nothing with these settings; only a killed machine would.
 const POSTGRES_SETTINGS = { fsync: 'off', full_page_writes: 'off', max_wal_size: '2GB' };
 
-/** Starts it on free ports and a data directory of its own, which is removed at the end. */
+/** Starts it on free ports with a temporary data directory. */
 export async function startProxiedStack(options: {
   readonly gateways: number;
   readonly say: (line: string) => void;
@@ -73,7 +73,7 @@ export async function startProxiedStack(options: {
     proxies[edge] = await startTcpProxy(`tcp://127.0.0.1:${portBehind(edge, ports)}`, edit);
     cleanup.use(proxies[edge]);
   }
-  // A server that was started again is ours to stop: after the services, before its directory goes.
+  // We must stop a restarted server ourselves: after the services, before its directory is removed.
   const restarted: { stop(): Promise<void> }[] = [];
   cleanup.defer(async () => void (await restarted.at(-1)?.stop()));
   const stack = await startStack({
@@ -134,7 +134,7 @@ async function toEnvironment(root: string, proxies: Readonly<Record<Edge, TcpPro
       AUTHORIZATION_ADDRESS: at('gateway→authorization'),
       CONSENT_ADDRESS: at('gateway→consent'),
       HEALTH_DATA_ADDRESS: at('gateway→health-data'),
-      // Refused reads are what is counted here: none may be turned into a 429.
+      // Refused reads are counted here and must not turn into 429s.
       LIMIT_AUTH_FAILURES_PER_MINUTE: '1000000000',
       LIMIT_APP_PER_MINUTE: '1000000000',
       LIMIT_APP_USER_PER_MINUTE: '1000000000',
@@ -167,7 +167,7 @@ async function toEnvironment(root: string, proxies: Readonly<Record<Edge, TcpPro
   };
 }
 
-/** Files with the database URLs of the services, by way of their proxies. */
+/** Writes files with the services' database URLs, which point to the proxies. */
 async function writeDatabaseUrls(root: string, proxies: Readonly<Record<Edge, TcpProxy>>) {
   const { keys: directory } = toDataDirectory(root);
   await mkdir(directory, { recursive: true, mode: 0o700 });

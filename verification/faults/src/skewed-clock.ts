@@ -1,7 +1,7 @@
 /**
- * Loaded into a service before its own code (`node --import`): shifts its wall clock by the milliseconds that stand in the file
- * named by FAULTS_CLOCK_FILE, looking again all the time, so that a clock can be wrong at the start and jump later. What is
- * measured by `performance.now()`, and timers, keep their pace, as they do when an administrator sets a clock.
+ * Loaded into a service before its own code (`node --import`). Shifts its wall clock by the milliseconds in the file named by
+ * FAULTS_CLOCK_FILE, which is read continuously, so that a clock can be wrong at the start and jump later. `performance.now()` and
+ * timers are not affected, as when an administrator sets a clock.
  */
 import { readFileSync } from 'node:fs';
 

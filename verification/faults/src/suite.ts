@@ -20,11 +20,11 @@ import { toLines, type Verdict } from './verdict.ts';
 
 export interface SuiteOptions {
   readonly faults: readonly Fault[];
-  /** How long each fault lasts. Milliseconds. */
+  /** Duration of each fault. Milliseconds. */
   readonly milliseconds: number;
-  /** Receives the timelines and verdicts, a line at a time. */
+  /** Receives the timelines and verdicts, line by line. */
   readonly print: (line: string) => void;
-  /** Gives up, undoes the fault and stops everything. */
+  /** Aborts the run, undoes the current fault and stops everything. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -34,7 +34,7 @@ const READERS = 8;
 const IMPORTING_USERS = ['importing-1', 'importing-2'];
 const LOOK_MS = 2_000;
 const WARM_UP = { timeoutMs: 60_000, intervalMs: 250 } as const;
-/** Longest from the end of a fault until everything works again. gRPC takes 13 s to give up a connection that is silent. */
+/** Maximum time from the end of a fault until everything works again. gRPC takes 13 s to give up a silent connection. */
 const RECOVERY_MS = 25_000;
 
 interface Scene extends SuiteOptions {
@@ -42,11 +42,11 @@ interface Scene extends SuiteOptions {
   readonly load: LoadProcess;
   readonly importers: Importers;
   readonly logs: LogWatch;
-  /** A consent that lives through everything. */
+  /** A consent that exists during all faults. */
   readonly person: ConnectedPerson;
 }
 
-/** Starts everything once and lets one fault after the other happen to it. */
+/** Starts everything once and runs one fault after the other. */
 export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
   const { faults, print, signal } = options;
   const say = (line: string) => print(`  ${line}`);
@@ -113,7 +113,7 @@ async function endure(fault: Fault, scene: Scene): Promise<Verdict> {
   };
 }
 
-/** Lets it happen. Answers what went wrong with the fault itself; throws when the whole run is given up. */
+/** Runs the fault. Returns an error of the fault itself; throws when the run is aborted. */
 async function play(fault: Fault, scene: Scene, timeline: Timeline): Promise<string[]> {
   const { stack, load, milliseconds, signal } = scene;
   const say = (what: string) => timeline.say(what);
@@ -132,12 +132,12 @@ async function pause({ signal }: SuiteOptions, milliseconds: number): Promise<vo
 
 function lookAgainAndAgain(load: LoadProcess, timeline: Timeline): Disposable {
   const look = () => load.look().then((tally) => timeline.look(tally));
-  // What is wrong with the load is told by whoever needs it.
+  // Failures of the load are reported by its other callers.
   const looking = setInterval(() => void look().catch(() => undefined), LOOK_MS);
   return { [Symbol.dispose]: () => clearInterval(looking) };
 }
 
-/** How long it took until every service could be used and every gateway answered, or what was still wrong. */
+/** Measures the time until every service and every gateway works again, or returns what is still wrong. */
 async function untilWorking(stack: ProxiedStack, person: ConnectedPerson): Promise<number | string> {
   const started = performance.now();
   const { app, tokens } = person;
@@ -161,7 +161,10 @@ function countEnds({ processes }: ProxiedStack): ReadonlyMap<string, number> {
   return new Map([...processes].map(([name, { uncalledEnds }]) => [name, uncalledEnds.length]));
 }
 
-/** A sentence for each process that has ended since although the fault did not kill it. Running out of memory ends one by a signal, too. */
+/**
+ * One sentence for each process that ended although the fault did not kill it. Running out of memory also ends a process by a
+ * signal.
+ */
 function findOwnEnds(
   { kills }: Fault,
   { processes }: ProxiedStack,

@@ -18,7 +18,7 @@ export class Timeline {
     this.#print(`  ${this.seconds.toFixed(1).padStart(5)} s  ${what}`);
   }
 
-  /** What came of the reads since the last look. */
+  /** Prints the reads since the last call. */
   look({ reads, endings, trials }: Tally): void {
     const now = { ...reads, ended: Object.values(endings).reduce((sum, each) => sum + each, 0), trials };
     const since = Object.entries(now)

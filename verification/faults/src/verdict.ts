@@ -1,33 +1,33 @@
 import type { LoadReport } from './load/load.ts';
 import { DATA_AFTER_REVOCATION } from './load/tally.ts';
 
-/** What came of one fault. */
+/** The result of one fault. */
 export interface Verdict {
   readonly fault: string;
   readonly seconds: number;
-  /** From the end of the fault until everything worked again at every gateway; null: it did not in time. */
+  /** Time from the end of the fault until everything worked at every gateway; null if it did not in time. */
   readonly recoveryMs: number | null;
   readonly load: LoadReport;
-  /** Readings that importers have written by now, in all faults. */
+  /** Readings that importers have written so far, over all faults. */
   readonly imported: number;
-  /** What `phds records verify` said; null where nothing was verified. */
+  /** Output of `phds records verify`; null when nothing was verified. */
   readonly chain: string | null;
   readonly violations: readonly string[];
 }
 
-/** What came of all of them. */
+/** The result of all faults. */
 export interface Summary {
   readonly faults: number;
   readonly seconds: number;
   readonly trials: number;
-  /** Of the trials; none, that is. */
+  /** Number of trials that got data; must be 0. */
   readonly withData: number;
   readonly firstTrials: number;
   readonly released: number;
   readonly violations: readonly string[];
 }
 
-/** All together. Each violation names its fault. */
+/** Combines the verdicts. Each violation names its fault. */
 export function summarize(verdicts: readonly Verdict[]): Summary {
   const sum = (of: (verdict: Verdict) => number) => verdicts.reduce((total, each) => total + of(each), 0);
   return {
@@ -41,7 +41,7 @@ export function summarize(verdicts: readonly Verdict[]): Summary {
   };
 }
 
-/** The verdict as lines of text. */
+/** Formats the verdict as lines of text. */
 export function toLines({ load, recoveryMs, imported, chain, violations }: Verdict): string[] {
   const { tally, oracle } = load;
   const holds = (rule: RegExp) => (violations.some((each) => rule.test(each)) ? 'BROKEN' : 'holds ');
@@ -61,7 +61,7 @@ export function toLines({ load, recoveryMs, imported, chain, violations }: Verdi
   ];
 }
 
-/** The whole run in lines of text. */
+/** Formats the result of the whole run as lines of text. */
 export function toSummaryLines(summary: Summary): string[] {
   const { faults, seconds, trials, firstTrials, released, violations } = summary;
   const recorded = violations.some((each) => each.includes('data-without-record')) ? 'not each' : 'each';
@@ -77,7 +77,7 @@ function withData({ tally }: LoadReport): number {
   return tally.violations[DATA_AFTER_REVOCATION]?.count ?? 0;
 }
 
-/** With the upper bound (95 %) of the share that would get data, when none of n did: the rule of three. */
+/** Includes the 95 % upper bound of the share that would get data when none of n did (rule of three). */
 function toTrials(n: number, data: number): string {
   const bound = n === 0 || data > 0 ? 'no bound' : `upper bound 3/n = ${(3 / n).toExponential(1)}`;
   return `${number(n)} reads that started after one, ${number(data)} with data, ${bound}`;

@@ -16,13 +16,13 @@ describe.each(SURFACES)('malformed requests to the %s surface', (surface) => {
     return Array.from({ length: 500 }, () => makeMalformedRequest(surface, random, CREDENTIALS));
   };
 
-  test('are the same for the same seed, and differ from each other', () => {
+  test('are equal for the same seed, and differ from each other', () => {
     expect(make(1)).toEqual(make(1));
     expect(make(2)).not.toEqual(make(1));
     expect(new Set(make(1)).size).toBeGreaterThan(surface === 'http' ? 20 : 400);
   });
 
-  test('announce the body that they have', () => {
+  test('announce the length of their body', () => {
     if (surface === 'http') return expect(make(1).join('')).toContain('Content-Length: -5');
     for (const request of make(1)) {
       const [head = '', body = ''] = [
@@ -34,7 +34,7 @@ describe.each(SURFACES)('malformed requests to the %s surface', (surface) => {
   });
 });
 
-describe('the judgement of an answer', () => {
+describe('checking a response', () => {
   test.each([
     ['a 500', { status: 500 }, '500 for a malformed request'],
     ['a 502', { status: 502 }, '502 for a malformed request'],
@@ -59,7 +59,7 @@ describe('the judgement of an answer', () => {
   });
 });
 
-test('a server that fails at one of many requests is found out, with the request and without its secrets', async () => {
+test('a server that fails at one of many requests is detected, and the report shows the request without its secrets', async () => {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
       response.statusCode = request.url?.includes('__proto__') ? 500 : 400;

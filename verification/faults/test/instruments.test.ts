@@ -19,12 +19,12 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe('the watch on the logs', () => {
-  test('finds a secret wherever it stands, and tells of what is new only', async () => {
+  test('finds a secret at any position, and reports only what is new', async () => {
     const watch = new LogWatch(directory);
     const log = join(directory, 'gateway-1.log');
     await writeFile(log, 'nothing to see, token: [Redacted]\n');
     expect(await watch.findSecrets()).toEqual([]);
-    // Across the border of what is read at once.
+    // Across the boundary of two read chunks.
     await appendFile(log, 'x'.repeat((1 << 20) - 60) + newSecret('access_token'));
     expect(await watch.findSecrets()).toEqual(['a secret stands in the log gateway-1.log']);
     await appendFile(log, 'and on it goes\n');
@@ -37,7 +37,7 @@ describe('the watch on the logs', () => {
   });
 });
 
-test('a skewed clock shifts what asks for the time, and nothing else', async () => {
+test('a skewed clock shifts the wall clock and nothing else', async () => {
   const clock = join(directory, 'clock');
   await writeFile(clock, '-3600000');
   const program = `console.log(JSON.stringify([Date.now(), new Date().getTime(), new Date(5).getTime(),
@@ -63,7 +63,7 @@ describe('reads', () => {
   let sockets: Socket[];
   let wire: Wire;
   let reads: Reads;
-  /** What the server says to each request; null: nothing at all. */
+  /** The server's response to each request; null for none. */
   let answer: (() => string | null) & { hangUp?: boolean };
 
   beforeEach(async () => {
@@ -95,7 +95,7 @@ describe('reads', () => {
   }
   const read = (token: HeldToken, reading = HEART) => reads.read(token, reading, { gateway: 0, trace: [] });
 
-  test('count a token that is over as a trial, and report an answer that has data', async () => {
+  test('count a read with an ended token as a trial, and report a response with data', async () => {
     answer = () => REFUSED;
     await read(held('dead'));
     await read(held('live'));
@@ -113,13 +113,13 @@ describe('reads', () => {
     ]);
   });
 
-  test('take the first bytes of an answer with data for data, though the connection broke', async () => {
+  test('treat the first bytes of data as data, even if the connection then breaks', async () => {
     answer = Object.assign(() => OK.slice(0, -2), { hangUp: true });
     await read(held('dead'));
     expect(reads.tally.violations).toHaveProperty('data after revocation');
   });
 
-  test('do not count what was never answered, and report what takes too long', async () => {
+  test('do not count unanswered requests, and report requests that take too long', async () => {
     answer = Object.assign(() => null, { hangUp: true });
     await read(held('dead'));
     expect(reads.tally).toMatchObject({ trials: 0, reads: { none: 1 }, violations: {} });
@@ -128,7 +128,7 @@ describe('reads', () => {
     expect(Object.keys(reads.tally.violations)).toEqual(['hang']);
   });
 
-  test('do not count a token whose end somebody asked to undo meanwhile', async () => {
+  test('do not count a token whose end somebody tried to undo in the meantime', async () => {
     const token = held('dead');
     answer = () => {
       token.state = 'void';
@@ -138,7 +138,7 @@ describe('reads', () => {
     expect(reads.tally).toMatchObject({ trials: 0, violations: {} });
   });
 
-  test('compare 401s byte for byte, but for the date', async () => {
+  test('compare 401s byte for byte except for the date', async () => {
     answer = () => REFUSED;
     await read(held('dead'));
     answer = () => REFUSED.replace('today', 'tomorrow');

@@ -14,11 +14,11 @@ beforeAll(async () => {
 }, LIMIT_MS);
 
 test('no promise is broken by any fault of the short run', () => {
-  // The lines tell more than the sentences do, should there be any.
+  // On failure, the lines explain more than the sentences.
   expect(verdicts.filter(({ violations }) => violations.length > 0).flatMap(toLines)).toEqual([]);
 });
 
-test('the run tried hard enough to find something', () => {
+test('the run is large enough to be meaningful', () => {
   const { trials, firstTrials, released } = summarize(verdicts);
   expect(trials).toBeGreaterThan(500);
   expect(firstTrials).toBeGreaterThan(50);
@@ -26,7 +26,7 @@ test('the run tried hard enough to find something', () => {
   for (const { chain } of verdicts) expect(chain).toMatch(/Nothing was changed/);
 });
 
-test('there are at least 24 faults, each with a name of its own, and the short run knows its own', () => {
+test('there are at least 24 faults with distinct names, and the short run refers to existing ones', () => {
   const names = FAULTS.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   expect(names.length).toBeGreaterThanOrEqual(24);

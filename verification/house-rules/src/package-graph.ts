@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { listFiles, repositoryRoot } from './repository.ts';
 
-/** The packages of this workspace that each one names in its dependencies or devDependencies, by name. */
+/** The workspace packages that each package lists in its dependencies or devDependencies, by name. */
 export type PackageGraph = ReadonlyMap<string, readonly string[]>;
 
 /** Reads the graph from the package.json files of this workspace. */
@@ -19,7 +19,7 @@ export function readPackageGraph(): PackageGraph {
   );
 }
 
-/** A cycle as the names along it, the first one repeated at its end; null without one. */
+/** A cycle as the list of its names, with the first one repeated at the end; null if there is none. */
 export function findPackageCycle(graph: PackageGraph): string[] | null {
   const finished = new Set<string>();
   const visit = (name: string, trail: readonly string[]): string[] | null => {

@@ -5,12 +5,12 @@ import path from 'node:path';
 /** The root directory of this repository. */
 export const repositoryRoot = path.resolve(import.meta.dirname, '../../..');
 
-/** Directories whose content is written by tools or by people from outside: no house rule applies. */
+/** Directories with generated or third-party content, which house rules do not apply to. */
 const foreign = /(^|\/)(node_modules|\.data|coverage|gen|generated)\//;
 
 /**
- * The files of the project: tracked by git, or new and not ignored. Paths are relative to the root, with `/`.
- * Outside a git checkout (an image, an archive) it throws, because then nobody can say what belongs to the project.
+ * The files of the project: tracked by git, or new and not ignored. Paths are relative to the root, with `/`. Throws outside a git
+ * checkout (an image, an archive), where the set of files is unknown.
  */
 export function listFiles(): string[] {
   const output = execFileSync(
@@ -25,7 +25,7 @@ export function listFiles(): string[] {
   return output.split('\0').filter((file) => file !== '' && !foreign.test(file));
 }
 
-/** The text of a file of `listFiles`, or null when it was deleted since git last looked. */
+/** The text of a file of `listFiles`; null when it has been deleted since. */
 export function findText(file: string): string | null {
   try {
     return readFileSync(path.join(repositoryRoot, file), 'utf8');

@@ -4,7 +4,7 @@ import { findText } from '../src/repository.ts';
 const page = findText('docs/deploying.md') ?? '';
 const shared = findText('packages/service-kit/src/config.ts') ?? '';
 
-/** The names that stand in the first columns of the tables below a heading. */
+/** The names in the first columns of the tables below a heading. */
 function listDocumented(heading: string): string[] {
   const section = page.split(`\n### ${heading}\n`)[1]?.split(/\n##+ /)[0] ?? '';
   const cells = [...section.matchAll(/^\| (`[^|]+)\|/gm)].map(([, cell]) => cell ?? '');
@@ -20,13 +20,13 @@ const everywhere = [
   ...listDocumented('authorization, consent and health-data'),
 ];
 
-test('the page for deployments lists the settings that all services share', () => {
+test('the deployment page lists the settings that all services share', () => {
   const ports = ['RPC_PORT', 'PROBE_PORT', 'CONNECT_PORT'];
   expect(everywhere.toSorted()).toEqual([...listDeclared(shared), ...ports].toSorted());
 });
 
 test.each(['gateway', 'authorization', 'consent', 'health-data'])(
-  'the page for deployments lists every setting of %s, and none that is gone',
+  'the deployment page lists exactly the settings of %s',
   (service) => {
     const own = listDeclared(findText(`services/${service}/src/config.ts`) ?? '');
     const notShared = own.filter((name) => !everywhere.includes(name));

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { repositoryRoot } from '../src/repository.ts';
 import { type Complaint, PlantedTree, type Sources } from './planted-tree.ts';
 
-/** An import that must be refused: the rule that refuses it, the file it stands in, the code, where it leads. */
+/** A forbidden import: the rule that forbids it, the importing file, the code, and the imported file. */
 type Plant = readonly [rule: string, file: string, code: string, to: string];
 
 const plants: readonly Plant[] = [
@@ -202,7 +202,7 @@ const plants: readonly Plant[] = [
   ],
 ];
 
-/** What the plants lead to; in order by itself. */
+/** The files that the planted imports refer to, which violate no rule themselves. */
 const soil: Sources = {
   'services/beta/src/own.ts': 'export const own = 1;\n',
   'services/alpha/src/domain/hen.ts':
@@ -237,12 +237,12 @@ describe('import rules', () => {
     expect(new Set(plants.map(([rule]) => rule))).toEqual(new Set(ruleNames()));
   });
 
-  test('complain about nothing but what was planted', () => {
+  test('the rules report nothing but the planted violations', () => {
     const planted = new Set(plants.map(([, file]) => file));
     expect(complaints.filter(({ from }) => !planted.has(from))).toEqual([]);
   });
 
-  test('let a tree in order pass', async () => {
+  test('the rules report nothing for a correct tree', async () => {
     using tree = new PlantedTree({});
     expect(await tree.complaints()).toEqual([]);
   });

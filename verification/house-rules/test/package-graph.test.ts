@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { findPackageCycle, readPackageGraph } from '../src/package-graph.ts';
 
 describe('the packages of this workspace', () => {
-  test('have no cyclic dependencies, those of tests included', () => {
+  test('have no cyclic dependencies, including those of tests', () => {
     const graph = readPackageGraph();
     expect(graph.get('@phds/service-kit')).toContain('@phds/test-kit');
     expect(findPackageCycle(graph)).toBeNull();
@@ -20,7 +20,7 @@ describe('findPackageCycle', () => {
     expect(findPackageCycle(graph)).toEqual(['kit', 'tests', 'kit']);
   });
 
-  test('accepts two ways to one package', () => {
+  test('accepts two paths to one package', () => {
     const graph = new Map([
       ['cli', ['kit', 'database']],
       ['kit', ['database']],

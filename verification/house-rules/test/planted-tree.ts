@@ -7,7 +7,7 @@ import { repositoryRoot } from '../src/repository.ts';
 /** File contents by path, relative to the root of the tree. */
 export type Sources = Readonly<Record<string, string>>;
 
-/** One complaint of the import rules: which rule, about which import. */
+/** One violation reported by the import rules. */
 export interface Complaint {
   readonly rule: string;
   readonly from: string;
@@ -25,8 +25,8 @@ const workspaceManifest = (name: string, dependencies: readonly string[]): strin
   });
 
 /**
- * A small workspace in the shape of this one. The npm packages have their entry points in `dist`, as many real ones
- * do, so that rules which overlook such packages are found out.
+ * A small workspace with the structure of this one. The npm packages have their entry points in `dist`, like many real ones, so
+ * that rules which miss such packages are noticed.
  */
 const skeleton: Sources = {
   'package.json': JSON.stringify({ name: 'planted', type: 'module' }),
@@ -74,7 +74,7 @@ const dependencies: Readonly<Record<string, readonly string[]>> = {
   'services/gateway': ['express'],
 };
 
-/** A directory holding the skeleton and `planted`, linked like a workspace; removed by `using`. */
+/** A temporary directory with the skeleton and `planted`, linked like a workspace; removed by `using`. */
 export class PlantedTree implements Disposable {
   readonly root = realpathSync(mkdtempSync(path.join(tmpdir(), 'planted-')));
 
@@ -96,7 +96,7 @@ export class PlantedTree implements Disposable {
     }
   }
 
-  /** What the import rules of this repository say about the tree. */
+  /** The violations that the import rules of this repository report for the tree. */
   async complaints(): Promise<Complaint[]> {
     const output = await runImportRules(this.root);
     const report = JSON.parse(output) as {
@@ -116,7 +116,7 @@ export class PlantedTree implements Disposable {
   }
 }
 
-/** Runs the tool as `pnpm check:imports` does, but in `cwd` and with a report for machines. */
+/** Runs the tool as `pnpm check:imports` does, but in `cwd` and with a machine-readable report. */
 function runImportRules(cwd: string): Promise<string> {
   const tool = path.join(repositoryRoot, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs');
   const rules = path.join(repositoryRoot, '.dependency-cruiser.cjs');
@@ -127,7 +127,7 @@ function runImportRules(cwd: string): Promise<string> {
       [tool, '--config', rules, '--output-type', 'json', ...targets],
       { cwd, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, NODE_OPTIONS: '' } },
       (error, stdout, stderr) => {
-        // Violations make the tool exit with their number; only a run without a report is a failure of the tool.
+        // The tool's exit code is the number of violations. Only a run without a report has failed.
         if (stdout.startsWith('{')) resolve(stdout);
         else reject(new Error(`dependency-cruiser gave no report: ${stderr}`, { cause: error }));
       },

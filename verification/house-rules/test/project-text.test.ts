@@ -8,12 +8,12 @@ const tests = code.filter((file) => /\.test\.tsx?$/.test(file) && !ownTests.test
 const manifests = files.filter((file) => /(^|\/)package\.json$/.test(file));
 
 describe('project text', () => {
-  test('has no test that is switched off or runs alone', () => {
+  test('has no test that is disabled or runs exclusively', () => {
     const switched = /\b(it|test|describe)(\.each)?\.(only|skip|todo|failing)\b|\b[xf](it|test|describe)\(/;
     expect(findLines(tests, switched)).toEqual([]);
   });
 
-  test('has no test without a body, which passes whatever happens', () => {
+  test('has no test without a body, which would always pass', () => {
     expect(findLines(tests, /\b(it|test)\(.*\(\) => (undefined|void 0|\{\s*\})\)/)).toEqual([]);
   });
 
@@ -23,18 +23,18 @@ describe('project text', () => {
     expect(unexplained).toEqual([]);
   });
 
-  test('names no directory of one particular machine', () => {
+  test('contains no directory of one particular machine', () => {
     const own = /(?<![\w.$}/-])\/(work|root|Users|home\/(?!(node|phds)\b))\/?(?=[\w/])/;
     expect(findLines(readable(files), own)).toEqual([]);
   });
 
-  test('names no package registry: which one to use is a matter of the machine', () => {
+  test('contains no package registry, because the registry depends on the machine', () => {
     const registry =
       /\bregistry\s*=|registry\.(npmjs|yarnpkg)\.|artifactory|nexus\.|verdaccio|\.npmrc.*_auth/i;
     expect(findLines(readable(files), registry)).toEqual([]);
   });
 
-  test('names in its documents only files that exist', () => {
+  test('refers in its documents only to files that exist', () => {
     const documents = files.filter((file) => file.endsWith('.md'));
     const missing = documents.flatMap((document) =>
       namedFiles(document)
@@ -44,13 +44,13 @@ describe('project text', () => {
     expect(missing).toEqual([]);
   });
 
-  test('leaves nothing for later', () => {
+  test('contains no TODO', () => {
     expect(findLines(readable(files), /\b(TODO|FIXME|XXX|HACK)\b/)).toEqual([]);
   });
 });
 
 describe('dependencies', () => {
-  test.each(manifests)('%s names exact versions, the catalog or the workspace', (manifest) => {
+  test.each(manifests)('%s uses exact versions, the catalog or the workspace', (manifest) => {
     const loose = dependenciesOf(manifest).filter(([, version]) => !isPinned(version));
     expect(loose).toEqual([]);
   });
@@ -62,7 +62,7 @@ describe('dependencies', () => {
     expect(versions.filter((version) => !isExact(version))).toEqual([]);
   });
 
-  test('fit the Node that the workspace brings along, whichever Node installs them', () => {
+  test('match the Node version of the workspace, whichever Node installs them', () => {
     const [, fitting] = /^nodeVersion: (\S+)$/m.exec(findText('pnpm-workspace.yaml') ?? '') ?? [];
     const brought = dependenciesOf('package.json').filter(([name]) => name.startsWith('node-linux-'));
     expect(brought.length).toBe(2);
@@ -77,19 +77,19 @@ describe('services', () => {
   });
 });
 
-/** Biome asks a suppressed rule for its reason, so the suppression is the statement. */
+/** Biome requires a reason for each suppression, so the suppression states the reason. */
 function saysWhyItIsLong(file: string): boolean {
   return /biome-ignore-all lint\/style\/noExcessiveLinesPerFile: \S/.test(findText(file) ?? '');
 }
 
-/** The scripts, sources and settings that a document names, with a directory or without. */
+/** The scripts, sources and settings that a document refers to, with or without a directory. */
 function namedFiles(document: string): string[] {
   const name =
     /(?<![\w/.$*<>{}-])(?:[\w-]+\/)*[\w.-]+\.(?:sql|sh|mjs|cjs|ts|tsx|proto|prisma|yaml|yml)\b(?!\/)/g;
   return [...(findText(document) ?? '').matchAll(name)].map(([text]) => text);
 }
 
-/** Files people wrote; this suite spells out what it looks for, and the lockfile is the package manager's. */
+/** Hand-written files. Excluded are this suite, which contains the searched texts, and the lockfile. */
 function readable(all: readonly string[]): string[] {
   return all.filter(
     (file) => !ownTests.test(file) && !/pnpm-lock\.yaml$|\.(png|wasm|ico|svg|ndjson|csv)$/.test(file),

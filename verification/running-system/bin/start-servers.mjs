@@ -6,7 +6,7 @@ const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 // biome-ignore lint/style/noDefaultExport: Jest calls the default export
 export default async function startServers() {
-  // Without a handler a signal ends the process at once, and the database would stay behind.
+  // Without a handler, a signal would end the process and leave the database running.
   for (const signal of signals) process.once(signal, stopAndExit);
   const stack = new AsyncDisposableStack();
   globalThis.phdsTestServers = stack;

@@ -1,4 +1,4 @@
-/** Jest's globalTeardown: ends what start-servers.mjs started. */
+/** Jest's globalTeardown: stops what start-servers.mjs started. */
 
 // biome-ignore lint/style/noDefaultExport: Jest calls the default export
 export default async function stopServers() {

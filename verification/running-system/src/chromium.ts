@@ -2,7 +2,7 @@ import { findProgram, installPackage } from '@phds/local-servers/system-programs
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
-/** Path of a Chromium: `CHROMIUM` names it, else one on the PATH, else it is installed. Null where none of it works. */
+/** Path of a Chromium: the one in `CHROMIUM`, else one on the PATH, else a newly installed one. Null if all fail. */
 export async function findChromium(): Promise<string | null> {
   const given = process.env['CHROMIUM'];
   if (given !== undefined && given !== '') return given;

@@ -5,8 +5,8 @@ import { send } from './request.ts';
 const START = '2026-03-01T08:00:00Z';
 
 /**
- * Gives each of these users one heart rate, so that a released answer can be told from an empty one. Idempotent; goes
- * through the ingestion rpc, as everything that writes does.
+ * Stores one heart rate for each of these users, so that a released response differs from an empty one. Idempotent; uses the
+ * ingestion rpc.
  */
 export async function giveFirstReadings(
   stack: Pick<Stack, 'internalUrls' | 'serviceTokens'>,

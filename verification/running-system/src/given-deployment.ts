@@ -1,12 +1,12 @@
 import type { Stack } from '@phds/dev-stack/stack';
 
-/** Names the gateway and the development identity provider of a deployment that runs already, such as that of docker-compose.yml. */
+/** The URLs of the gateway and the development identity provider of a running deployment, such as that of docker-compose.yml. */
 const GATEWAY = 'E2E_GATEWAY_URL';
 const IDENTITY_PROVIDER = 'E2E_IDENTITY_PROVIDER_URL';
 
 type GivenDeployment = Stack & { readonly gateway: string };
 
-/** What of a stack is out of reach in a deployment. */
+/** The parts of a stack that are not accessible in a deployment. */
 const OWN_ONLY = [
   'processes',
   'adminDatabaseUrl',
@@ -21,8 +21,8 @@ const OWN_ONLY = [
 ] as const satisfies readonly (keyof Stack)[];
 
 /**
- * The deployment that the environment names; null when it names none. Tests can use it as any partner and person can, over HTTP: for
- * all else that a stack of our own has (processes, databases, keys) it throws.
+ * The deployment named by the environment; null when there is none. Tests can use it over HTTP as a partner or a person. It throws
+ * for everything else that a local stack has (processes, databases, keys).
  */
 export function findGivenDeployment(env: NodeJS.ProcessEnv): GivenDeployment | null {
   const gateway = env[GATEWAY];

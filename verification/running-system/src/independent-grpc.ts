@@ -52,14 +52,14 @@ export interface DescribedRpc {
   readonly definition: Rpc;
 }
 
-/** What a failed call told, decoded from `grpc-status-details-bin`. */
+/** The content of a failed call, decoded from `grpc-status-details-bin`. */
 export interface CallFailure {
   readonly code: number;
   readonly message: string;
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** Every rpc, read from the .proto files themselves: nothing generated and nothing of the services' own is involved. */
+/** Every rpc, read from the .proto files without generated code or code of the services. */
 export const RPCS: readonly DescribedRpc[] = listRpcs(FILES).map((definition) => ({
   service: PACKAGES[definition.path.split('.')[1] ?? ''] ?? 'consent',
   path: definition.path,
@@ -76,7 +76,7 @@ function listRpcs(files: string[]): Rpc[] {
   return services.flatMap((service) => Object.values(service)) as Rpc[];
 }
 
-/** A gRPC client that knows the .proto files and an address. */
+/** A gRPC client that needs only the .proto files and an address. */
 export class IndependentClient implements Disposable {
   readonly #client: Client;
 

@@ -2,7 +2,7 @@ import type { Stack } from '@phds/dev-stack/stack';
 import { expectStatus } from './partner-app.ts';
 import { type Answer, send } from './request.ts';
 
-/** A reading as JSON of the ingestion rpc; instants as RFC 3339. */
+/** A reading in the JSON form of the ingestion rpc; instants are RFC 3339. */
 export interface ReadingJson {
   readonly type: string;
   readonly start: string;
@@ -12,7 +12,7 @@ export interface ReadingJson {
   readonly source?: string;
 }
 
-/** Calls an internal rpc as `curl` would: the Connect protocol, JSON, in the name of a service. */
+/** Calls an internal rpc as `curl` would: Connect protocol, JSON, with the token of a service. */
 export async function callInternally(
   stack: Pick<Stack, 'internalUrls' | 'serviceTokens'>,
   call: {
@@ -33,7 +33,7 @@ export async function callInternally(
   });
 }
 
-/** Stores readings of a user the way importers do. Throws when anything is refused. */
+/** Stores readings of a user as importers do. Throws when anything is refused. */
 export async function ingestReadings(
   stack: Pick<Stack, 'internalUrls' | 'serviceTokens'>,
   userId: string,
@@ -56,7 +56,7 @@ export async function setTimeZone(
   await ingest(stack, 'PutProfile', { userId, timeZone });
 }
 
-/** The imports of a user, as they were last reported. */
+/** The imports of a user with their last reported state. */
 export async function listImports(
   stack: Pick<Stack, 'internalUrls' | 'serviceTokens'>,
   userId: string,

@@ -6,7 +6,7 @@ import { eventually } from '@phds/test-kit/conditions';
 import pg from 'pg';
 import type { RunningStack } from './running-stack.ts';
 
-/** Takes the database away from one service, its role that is. Answers how to give it back. */
+/** Locks a service's role out of the database. Returns a function that restores access. */
 export async function lockOutOfDatabase(stack: RunningStack, role: string): Promise<() => Promise<void>> {
   await asAdmin(stack, async (admin) => {
     await admin.query(`ALTER ROLE ${role} NOLOGIN`);
@@ -16,8 +16,8 @@ export async function lockOutOfDatabase(stack: RunningStack, role: string): Prom
 }
 
 /**
- * Stops every session of a role in its tracks, and whoever would open a new one: connections stand, and nothing answers.
- * The sessions of others go on. Answers how to end it.
+ * Freezes every session of a role and blocks new ones: connections stay open but nothing answers. Other roles are not affected.
+ * Returns a function that ends this.
  */
 export async function freezeDatabaseSessions(stack: RunningStack, role: string): Promise<() => void> {
   const sessions = await asAdmin(stack, async (admin) => {
@@ -32,24 +32,24 @@ export async function freezeDatabaseSessions(stack: RunningStack, role: string):
   };
 }
 
-/** A database server that is down. */
+/** A stopped database server. */
 export interface StoppedDatabase {
   /** Its data directory. */
   readonly directory: string;
-  /** Starts it again on the same port. Whoever does has to dispose of it, after the services and before the stack. */
+  /** Starts the server again on the same port. The caller must dispose of it, after the services and before the stack. */
   start(settings?: Readonly<Record<string, string>>): Promise<EmbeddedPostgres>;
 }
 
 /**
- * Ends the database server as a crash of it would (immediate shutdown: nothing is flushed, nobody is told) and answers how
- * to start it again on the same port. Whoever starts it has to dispose of it, after the services and before the stack.
+ * Crashes the database server (immediate shutdown: nothing is flushed, no client is notified) and returns a function that starts it
+ * again on the same port. The caller must dispose of the started server, after the services and before the stack.
  */
 export async function crashDatabase(stack: RunningStack): Promise<() => Promise<EmbeddedPostgres>> {
   const { start } = await endDatabase(stack, 'SIGQUIT');
   return () => start();
 }
 
-/** Ends the database server in order: what it leaves is a whole backup. */
+/** Shuts the database server down cleanly, so that its data directory is a complete backup. */
 export function stopDatabase(stack: RunningStack): Promise<StoppedDatabase> {
   return endDatabase(stack, 'SIGINT');
 }

@@ -1,6 +1,6 @@
 import { type Answer, type RequestOptions, send } from './request.ts';
 
-/** Where a browser comes back to: a loopback address that nothing listens on. */
+/** The app's redirect URI: a loopback address where nothing listens. */
 export const REDIRECT_URI = 'http://localhost:9999/callback';
 
 export interface AppSettings {
@@ -12,15 +12,15 @@ export interface AppSettings {
   readonly privacyPolicyUrl?: string;
 }
 
-/** How the user decides. */
+/** The user's decision. */
 export interface Approval {
-  /** Omitted: everything that was asked for. */
+  /** Omitted: all requested scopes. */
   readonly scopes?: readonly string[];
   readonly expiresInDays?: number;
   readonly dataFrom?: string | null;
 }
 
-/** What an approval led to. */
+/** The result of an approval. */
 export interface ApprovedCode {
   readonly code: string;
   readonly grantId: string;
@@ -36,11 +36,11 @@ export interface Tokens {
 
 type Parameters = Readonly<Record<string, string>>;
 
-/** A partner's app that speaks plain HTTP. The methods answer what came; `expect…` and `connect` throw on a refusal. */
+/** A partner's app that uses plain HTTP. Methods return the response; `expect…` and `connect` throw when it is an error. */
 export class PartnerApp {
   readonly gateway: string;
   readonly clientId: string;
-  /** Can be set to what a rotation answered. */
+  /** Writable, for tests that rotate the secret. */
   clientSecret: string;
   readonly redirectUri: string;
 
@@ -51,7 +51,7 @@ export class PartnerApp {
     this.redirectUri = client.redirectUri ?? REDIRECT_URI;
   }
 
-  /** The same app, talking to another gateway. */
+  /** The same app using another gateway. */
   at(gateway: string): PartnerApp {
     return new PartnerApp(gateway, this);
   }
@@ -94,7 +94,7 @@ export class PartnerApp {
     return this.post('/oauth/introspect', { token });
   }
 
-  /** A userless token. Throws when there is none. */
+  /** Requests a userless token. Throws when it is refused. */
   async userlessToken(): Promise<string> {
     return expectStatus(200, await this.post('/oauth/token', { grant_type: 'client_credentials' })).body
       .access_token;
@@ -110,7 +110,7 @@ export class PartnerApp {
     return send(this.gateway + path, { json: { ...this.credentials, ...parameters } });
   }
 
-  /** Asks for the scopes and lets the user behind the session approve. Throws on a refusal. */
+  /** Requests the scopes and lets the user of the session approve them. Throws on an error. */
   async expectCode(
     session: string,
     scopes: readonly string[],
@@ -132,14 +132,14 @@ export class PartnerApp {
     return toTokens(expectStatus(200, await this.exchange(code)));
   }
 
-  /** The whole way from asking to tokens, as this user. Throws on a refusal. */
+  /** The whole flow from authorization to tokens for this user. Throws on an error. */
   async connect(session: string, scopes: readonly string[], approval: Approval = {}): Promise<Tokens> {
     const { code } = await this.expectCode(session, scopes, approval);
     return this.expectTokens(code);
   }
 }
 
-/** Registers an app as the developer behind the session; for all 22 scopes unless named. Throws on a refusal. */
+/** Registers an app as the developer of the session, for all 22 scopes by default. Throws on an error. */
 export async function registerApp(
   gateway: string,
   session: string,
@@ -160,7 +160,7 @@ export function toTokens({ body }: Answer): Tokens {
   return { accessToken: body.access_token, refreshToken: body.refresh_token, grantId: body.grant_id };
 }
 
-/** The answer itself. Throws when its status is another one, telling what came instead. */
+/** Returns the response, or throws an error that describes it when its status differs. */
 export function expectStatus(status: number, answer: Answer): Answer {
   if (answer.status === status) return answer;
   throw new Error(`expected ${status}, got ${answer.status}: ${answer.text}`);

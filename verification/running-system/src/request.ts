@@ -1,10 +1,10 @@
-/** An answer as it came over HTTP. */
+/** An HTTP response. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   /** The body, byte for byte. */
   readonly text: string;
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined when it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape, and expect() judges them
   readonly body: any;
 }
@@ -17,12 +17,12 @@ export interface RequestOptions {
   readonly json?: unknown;
   /** Sent as a form. */
   readonly form?: Readonly<Record<string, string>>;
-  /** A body as it is; name its type among the headers. */
+  /** A body to send unchanged; its Content-Type goes into the headers. */
   readonly raw?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends one request and follows no redirect. With a body the method is POST unless named. */
+/** Sends one request without following redirects. With a body, the default method is POST. */
 export async function send(url: string | URL, options: RequestOptions = {}): Promise<Answer> {
   const body = toBody(options);
   const headers = new Headers(options.headers);
@@ -35,7 +35,7 @@ export async function send(url: string | URL, options: RequestOptions = {}): Pro
   return { status: response.status, headers: response.headers, text, body: findJson(text) };
 }
 
-/** The `Authorization` value of a client by HTTP Basic, form-encoded (RFC 6749 2.3.1). */
+/** The `Authorization` value for HTTP Basic with form-encoded credentials (RFC 6749 2.3.1). */
 export function toBasic(clientId: string, clientSecret: string): string {
   const pair = [clientId, clientSecret].map(encodeURIComponent).join(':');
   return `Basic ${Buffer.from(pair).toString('base64')}`;

@@ -5,30 +5,30 @@ export const HEART = 'read:health-data:heart';
 export const PROFILE = 'read:profile';
 const BOTH = [HEART, PROFILE] as const;
 
-/** A person who connects an app of their own and ends its access, again and again. */
+/** A person with an app of their own, whose access is granted and revoked repeatedly. */
 export interface PersonWithApp {
   readonly app: PartnerApp;
   /** Of the user, who is the app's developer too. */
   readonly session: string;
 }
 
-/** What the app holds at the moment of the revocation. */
+/** What the app holds at the time of the revocation. */
 export interface Held extends Tokens {
   readonly code: string;
 }
 
-/** One way of ending an access. */
+/** One way to end an access. */
 export interface RevocationWay {
   readonly name: string;
-  /** Ends it by way of this gateway. Returns when that was acknowledged and throws when it was refused. */
+  /** Ends the access through this gateway. Resolves when acknowledged; throws when refused. */
   end(person: PersonWithApp, held: Held, gateway: string): Promise<void>;
-  /** What is left of the access: nothing, so everything is a 401; or one scope, so the other one is a 403. */
+  /** What remains: nothing (every request gets 401), or one scope (the other one gets 403). */
   readonly leaves: 'nothing' | 'profile';
-  /** Makes the app able to connect again. */
+  /** Makes it possible for the app to connect again. */
   restore?(person: PersonWithApp, held: Held): Promise<void>;
 }
 
-/** The one the service is measured by. */
+/** The way that the service's promise refers to. */
 export const DELETE_OF_THE_GRANT: RevocationWay = {
   name: 'DELETE of the grant',
   leaves: 'nothing',
@@ -36,7 +36,7 @@ export const DELETE_OF_THE_GRANT: RevocationWay = {
     act(200, `${gateway}/partner/consent/grants/${grantId}`, { method: 'DELETE', bearer: session }),
 };
 
-/** Every other way (contract section 8), but for a secret's rotation, which ends no token. */
+/** All other ways (contract section 8), except rotation of a secret, which ends no token. */
 export const OTHER_WAYS: readonly RevocationWay[] = [
   {
     name: 'revoking every grant at once',
@@ -92,7 +92,7 @@ export const OTHER_WAYS: readonly RevocationWay[] = [
     restore: async (person, { accessToken }) => {
       const { app } = person;
       await setStatus(person, app.gateway, 'active');
-      // Suspended, not ended: the same token opens the same data again.
+      // A suspension is reversible: the same token reads the same data again.
       await acknowledged(200, app.read(accessToken, '/api/v1/health-data/heart'));
     },
   },
@@ -109,13 +109,13 @@ export const OTHER_WAYS: readonly RevocationWay[] = [
   },
 ];
 
-/** The whole way from asking to tokens; keeps the code as well. */
+/** The whole flow from authorization to tokens; also returns the code. */
 export async function connect({ app, session }: PersonWithApp): Promise<Held> {
   const { code } = await app.expectCode(session, BOTH);
   return { code, ...(await app.expectTokens(code)) };
 }
 
-/** Gives the app a new secret by way of this gateway, and answers it. */
+/** Rotates the app's secret through this gateway and returns the new one. */
 export async function rotateSecret({ app, session }: PersonWithApp, gateway: string): Promise<string> {
   const url = `${gateway}/developer/apps/${app.clientId}/rotate-secret`;
   return expectStatus(200, await send(url, { method: 'POST', bearer: session })).body.data.clientSecret;

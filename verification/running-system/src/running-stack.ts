@@ -5,7 +5,7 @@ import { type Stack, type StackOptions, startStack } from '@phds/dev-stack/stack
 import { THROWAWAY_SETTINGS } from '@phds/local-servers/embedded-postgres';
 import { findGivenDeployment } from './given-deployment.ts';
 
-/** What a test may ask of its stack. Defaults: one gateway, a Redis of its own, nobody's data. */
+/** Options of a test's stack. Defaults: one gateway, its own Redis, no synthetic users. */
 export type RunningStackOptions = Pick<
   StackOptions,
   'redis' | 'redisUrl' | 'seed' | 'environment' | 'postgresSettings'
@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 
 type Environment = NonNullable<StackOptions['environment']>;
 
-// Five times the usual patience: a machine that runs other tests beside may take a second for what takes a millisecond.
+// Five times the default deadlines: on a machine that runs other tests, a millisecond's work may take a second.
 const PATIENT: Required<Omit<Environment, 'consent'>> = {
   gateway: {
     AUTHORIZATION_DEADLINE_MS: '10000',
@@ -34,7 +34,7 @@ const PATIENT: Required<Omit<Environment, 'consent'>> = {
   'health-data': { CONSENT_DEADLINE_MS: '5000' },
 };
 
-/** The given settings, and longer deadlines where they say nothing of them. */
+/** Adds longer deadlines to the given settings. */
 function withPatience(given: Environment = {}): Environment {
   return {
     ...given,
@@ -45,8 +45,8 @@ function withPatience(given: Environment = {}): Environment {
 }
 
 /**
- * The latest noon (UTC). The data of the synthetic users ends there, so that it does not depend on the hour: at night, for
- * example, the report of the day before is not made yet.
+ * The latest noon (UTC), at which the synthetic data ends. With a fixed hour, data does not depend on the time of the test: for
+ * example, the report of the previous day is always complete.
  */
 function latestNoon(): Date {
   const now = Date.now();
@@ -54,9 +54,8 @@ function latestNoon(): Date {
 }
 
 /**
- * Starts the whole service on free ports and a data directory of its own, which is removed at the end. Postgres does not wait for
- * the disk; a killed server process loses nothing by that, only a killed machine would. Nothing is started where the environment
- * names a deployment.
+ * Starts the whole service on free ports with a temporary data directory. Postgres does not wait for the disk: a killed server
+ * process loses nothing by that, only a killed machine would. Starts nothing if the environment names a deployment.
  */
 export async function startRunningStack(options: RunningStackOptions = {}): Promise<RunningStack> {
   const given = findGivenDeployment(process.env);

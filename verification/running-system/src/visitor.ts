@@ -13,14 +13,14 @@ import { REDIRECT_URI } from './partner-app.ts';
 
 export type { RealBrowser };
 
-/** How a page is looked at. */
+/** Screen sizes and color schemes. */
 const SCREENS = {
   phone: { viewport: { width: 390, height: 844 }, hasTouch: true },
   desktop: { viewport: { width: 1280, height: 800 } },
   dark: { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
 } as const;
 
-// What a picture is taken as: each state by phone and desktop, light and dark.
+// The screens for pictures: phone and desktop, light and dark.
 const PICTURES = [
   { as: 'phone', size: SCREENS.phone.viewport, colorScheme: 'light' },
   { as: 'phone-dark', size: SCREENS.phone.viewport, colorScheme: 'dark' },
@@ -28,10 +28,10 @@ const PICTURES = [
   { as: 'desktop-dark', size: SCREENS.desktop.viewport, colorScheme: 'dark' },
 ] as const;
 
-/** By how many seconds libfaketime shifts the clock of the tests and of the service (`pnpm prove:hours`). */
+/** The number of seconds by which libfaketime shifts the clock of tests and services (`pnpm prove:hours`). */
 const SKEW_S = Number(process.env['FAKETIME'] ?? 0);
 
-/** A script that shifts the wall clock of a page by some milliseconds. Timers keep their pace. */
+/** A script that shifts the wall clock of a page. Timers are not affected. */
 const toSkewScript = (skewMs: number) => `{
   const RealDate = Date;
   const now = () => RealDate.now() + ${skewMs};
@@ -48,21 +48,21 @@ type ScreenSettings = Pick<BrowserContextOptions, 'colorScheme'> & {
   readonly viewport: { readonly width: number; readonly height: number };
 };
 
-/** Starts a real browser; null where there is none and none can be installed. */
+/** Starts a real browser; null when none can be installed. */
 export async function openRealBrowser(): Promise<RealBrowser | null> {
   const executablePath = await findChromium();
   if (executablePath === null) return null;
   const args = ['--no-sandbox', '--disable-background-networking', '--disable-dev-shm-usage'];
-  // Without libfaketime, which hangs Chromium: its pages get the time of the tests from `toSkewScript`.
+  // Without libfaketime, which makes Chromium hang. `toSkewScript` shifts the clock of its pages instead.
   const { LD_PRELOAD: _, ...environment } = process.env;
   const env = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value ?? '']));
   return chromium.launch({ executablePath, args, env });
 }
 
-/** A person in front of a real browser. Whatever the browser complains about is kept in `complaints`. */
+/** A person using a real browser. Everything that the browser reports as wrong is collected in `complaints`. */
 export class Visitor implements AsyncDisposable {
   readonly page: Page;
-  /** Errors of scripts, breaches of the content security policy, requests that failed or went to other sites. */
+  /** Script errors, violations of the content security policy, failed requests, and requests to other sites. */
   readonly complaints: string[] = [];
   readonly #context: BrowserContext;
   readonly #gateway: string;
@@ -73,7 +73,7 @@ export class Visitor implements AsyncDisposable {
     this.#gateway = gateway;
     page.on('pageerror', (error) => this.complaints.push(error.message));
     page.on('console', (message) => {
-      // The browser itself reports each request that is refused or gets no answer; what a page makes of it is seen in the page.
+      // The browser also logs each request that is refused or unanswered. Tests check the page's reaction instead.
       const isRefusal =
         /the server responded with a status of|ERR_(INTERNET_DISCONNECTED|CONNECTION_RESET)/.test(
           message.text(),
@@ -107,7 +107,7 @@ export class Visitor implements AsyncDisposable {
     return new Visitor(context, await context.newPage(), gateway);
   }
 
-  /** Goes to a path, or to an absolute address, and waits until nothing of the page is being loaded. */
+  /** Opens a path or an absolute URL and waits until loading has finished. */
   async goto(path: string): Promise<void> {
     await this.page.goto(new URL(path, this.#gateway).href);
     await this.page.locator('main h1').waitFor();
@@ -124,7 +124,7 @@ export class Visitor implements AsyncDisposable {
     await this.page.emulateMedia({ colorScheme: colorScheme ?? 'light' });
   }
 
-  /** What reaches beyond the right edge of the page, with all text `zoom` times as large. */
+  /** The elements beyond the right edge of the page, with all text enlarged by `zoom`. */
   async findOverflow(zoom = 1): Promise<string[]> {
     return this.page.locator(':root').evaluate((root, factor) => {
       root.style.fontSize = `${factor * 100}%`;
@@ -138,7 +138,7 @@ export class Visitor implements AsyncDisposable {
     }, zoom);
   }
 
-  /** Does what leads to an app, which is not running: where the browser was sent is what matters. */
+  /** Performs an action that redirects to an app. The app is not running; only the target URL matters. */
   async leave(act: () => Promise<void>): Promise<URL> {
     await this.page.route(`${REDIRECT_URI}**`, (route) => route.fulfill({ body: 'the app' }));
     const arrival = this.page.waitForRequest((request) => request.url().startsWith(REDIRECT_URI));
@@ -146,10 +146,10 @@ export class Visitor implements AsyncDisposable {
     return new URL((await arrival).url());
   }
 
-  /** What axe finds wrong with the page as it is now, one line each. */
+  /** The accessibility violations that axe finds on the current page, one line each. */
   async findBarriers(): Promise<string[]> {
     const session = await this.#context.newCDPSession(this.page);
-    // Evaluated by the debugger, once a page: the page's own policy lets no foreign script in.
+    // Evaluated by the debugger, once for each page, because the page's content security policy blocks foreign scripts.
     const isThere = await session.send('Runtime.evaluate', { expression: 'globalThis.axe !== undefined' });
     if (isThere.result.value !== true) await session.send('Runtime.evaluate', { expression: axe.source });
     const expression = 'axe.run().then(({ violations }) => JSON.stringify(violations))';
@@ -160,8 +160,8 @@ export class Visitor implements AsyncDisposable {
   }
 
   /**
-   * Keeps pictures of the page as it is now, by phone and desktop, light and dark, where `SCREENSHOTS` names a directory: what the
-   * screen shows first, and the whole page when that is more.
+   * Takes pictures of the current page on phone and desktop, light and dark, if `SCREENSHOTS` names a directory: the visible part,
+   * and the whole page if it is longer.
    */
   async takePictures(name: string): Promise<void> {
     const directory = process.env['SCREENSHOTS'];

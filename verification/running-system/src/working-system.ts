@@ -8,19 +8,19 @@ import type { RunningStack } from './running-stack.ts';
 export const HEART_PATH = '/api/v1/health-data/heart';
 
 /**
- * Longest wait for any answer while something is away. Milliseconds. The deadlines of the service add up to about five
- * seconds; the rest is for a busy machine.
+ * Maximum wait for any response during an outage. Milliseconds. The service's deadlines add up to about five seconds; the rest is a
+ * margin for a busy machine.
  */
 export const ANSWER_LIMIT_MS = 15_000;
 
-/** A person, an app of theirs, and the tokens of the consent between them. */
+/** A person, their app, and the tokens of the consent between them. */
 export interface ConnectedPerson {
   readonly app: PartnerApp;
   readonly session: string;
   tokens: Tokens;
 }
 
-/** Makes a person with one heart rate and connects an app of theirs. */
+/** Creates a person with one heart rate and connects an app of theirs. */
 export async function connectPerson(stack: RunningStack, user: string): Promise<ConnectedPerson> {
   const session = await signIn(stack, user);
   await giveFirstReadings(stack, [user]);
@@ -29,8 +29,8 @@ export async function connectPerson(stack: RunningStack, user: string): Promise<
 }
 
 /**
- * Uses every service: the tokens from before still read and can be renewed, a new consent can be given, is at once worth
- * something, and can be taken back. Throws at what does not work.
+ * Uses every service: the existing tokens still read and refresh, and a new consent can be given, used and revoked. Throws when
+ * anything fails.
  */
 export async function useEverything({ app, session, tokens }: ConnectedPerson): Promise<void> {
   const read = expectStatus(200, await app.read(tokens.accessToken, HEART_PATH));
@@ -42,7 +42,7 @@ export async function useEverything({ app, session, tokens }: ConnectedPerson): 
   expectStatus(401, await app.read(fresh.accessToken, HEART_PATH));
 }
 
-/** Sends a request that has to be answered in bounded time, whatever is away. Rejects when it hangs. */
+/** Sends a request that must be answered within the limit even during outages. Rejects when it is not. */
 export async function sendWithLimit(url: string, options: RequestOptions = {}): Promise<Answer> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Error(`no answer in time: ${url}`)), ANSWER_LIMIT_MS);

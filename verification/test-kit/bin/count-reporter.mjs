@@ -3,14 +3,17 @@ import { relative } from 'node:path';
 
 const LISTED = 10;
 
-/** Counts a run and lists its slowest files. run-tests.mjs prints the counts as the very last line; under plain `jest` they are printed here. */
+/**
+ * Counts the tests of a run and lists the slowest files. run-tests.mjs prints the counts as the last line; plain `jest` prints them
+ * here.
+ */
 // biome-ignore lint/style/noDefaultExport: Jest instantiates the default export
 export default class CountReporter {
   onRunComplete(_contexts, results) {
     if (results.testResults.length > LISTED) console.log(describeSlowest(results.testResults));
     const counts = {
       passed: results.numPassedTests,
-      // A file that cannot even be loaded has no tests to count, and is a failure all the same.
+      // A file that fails to load has no tests but counts as a failure.
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
       skipped: results.numPendingTests + results.numTodoTests,
     };

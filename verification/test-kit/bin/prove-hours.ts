@@ -95,9 +95,9 @@ function passedIn(file: string, results: readonly JestFile[]): boolean {
   return result?.assertionResults.some(({ status }) => status === 'passed') ?? false;
 }
 
-/** Runs Jest with the clock at an instant. Answers its exit code. */
+/** Runs Jest with the clock at an instant. Returns its exit code. */
 async function run(args: readonly string[], instant: number, log: string): Promise<number | string> {
-  // CI: what the tests need and is missing is a failure.
+  // With CI set, a missing requirement of a test is a failure.
   const env = { ...process.env, CI: 'true', ...toFakeClockEnvironment(libraries, instant) };
   const child = spawn(process.execPath, [runner, ...args], {
     env,

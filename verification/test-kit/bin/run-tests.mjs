@@ -17,7 +17,7 @@ function requireNode24() {
   process.exit(1);
 }
 
-/** What is made from sources and not committed; what is fresh is left alone. */
+/** Generated files that are not committed. Up-to-date ones are skipped. */
 const builds = ['packages/database/bin/generate-prisma.ts', 'packages/web/bin/build.ts'];
 
 function runOrExit(script) {
@@ -40,7 +40,7 @@ async function runJest(args, countsFile) {
       NODE_COMPILE_CACHE: join(workspace, 'node_modules/.cache/phds-compile'),
     },
   });
-  // Ctrl-C reaches Jest by itself; a signal to us alone is passed on, and Jest ends the databases.
+  // Ctrl-C in a terminal also reaches Jest. A signal to this process alone is forwarded, and Jest stops the databases.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   const { promise, resolve: ended, reject } = Promise.withResolvers();
   child.once('error', reject);
@@ -69,7 +69,7 @@ if (fault !== null) console.error(fault);
 console.log(`jest: ${passed} passed, ${failed} failed, ${skipped} skipped`);
 process.exit(fault === null ? code : 1);
 
-/** Why a run without a failed test is a failure all the same, or null. */
+/** Why a run without failed tests still fails, or null. */
 function findFault() {
   if (passed + failed === 0) return 'No test ran.';
   const chosenByName = args.some((arg) => /^(-t|--testNamePattern)(=|$)/.test(arg));

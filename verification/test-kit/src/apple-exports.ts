@@ -1,4 +1,4 @@
-/** An export with these elements, in the form that the phone writes. */
+/** An export with these elements, formatted as the phone writes it. */
 export function exportXml(...elements: readonly string[]): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -17,7 +17,7 @@ export function exportXml(...elements: readonly string[]): string {
 
 type Attributes = Readonly<Record<string, string | null>>;
 
-/** A record of two minutes in January 2024; null takes an attribute away. */
+/** A two-minute record in January 2024; null removes an attribute. */
 export function recordXml(attributes: Attributes = {}, ...children: readonly string[]): string {
   const all: Attributes = {
     type: 'HKQuantityTypeIdentifierHeartRate',

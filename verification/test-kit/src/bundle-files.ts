@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Files of one test, in a directory of their own that goes away with it. */
+/** Files of one test in a temporary directory. */
 export interface BundleFiles extends Disposable {
-  /** Writes a bundle of these resources, each with a fullUrl `urn:uuid:<id>`; answers the path. */
+  /** Writes a bundle of these resources, each with a fullUrl `urn:uuid:<id>`. Returns the path. */
   bundle(resources: readonly object[]): string;
-  /** Writes any text or bytes; answers the path. */
+  /** Writes any text or bytes. Returns the path. */
   file(content: string | Uint8Array): string;
 }
 

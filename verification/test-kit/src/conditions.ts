@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface EventuallyOptions {
-  /** How long the condition may take to become true. Default 30,000: only a failing test waits that long, and a slow machine may need it. */
+  /** Time limit for the condition. Default 30,000: only a failing test waits that long, and a slow machine may need it. */
   readonly timeoutMs?: number;
-  /** Pause between two looks. Default 10. */
+  /** Pause between two attempts. Default 10. */
   readonly intervalMs?: number;
 }
 
 /**
- * Waits until `condition` returns without throwing and without answering `false`, and answers what it returned; so it
- * takes assertions as well as questions. Throws the last error, or says that it stayed false, when time is up.
+ * Waits until `condition` neither throws nor returns `false`, and returns its result. The condition may contain assertions. On
+ * timeout, throws the last error or reports that the condition stayed false.
  */
 export async function eventually<T>(
   condition: () => T | Promise<T>,

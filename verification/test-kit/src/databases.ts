@@ -9,11 +9,11 @@ import { ADMIN_URL_VARIABLE } from './test-servers.ts';
 
 /** A migrated, empty database of a service, for one test file. */
 export interface TestDatabase extends AsyncDisposable {
-  /** Connects as the service does: rows of its own schema, no table changes. */
+  /** Connects with the service's runtime role: rows of its own schema, no table changes. */
   readonly url: string;
-  /** Connects as the owner of the schema, as migrations do. */
+  /** Connects as the owner of the schema, like migrations. */
   readonly ownerUrl: string;
-  /** Connects as administrator of the server, to this database. */
+  /** Connects to this database as administrator of the server. */
   readonly adminUrl: string;
   readonly schema: string;
 }
@@ -25,13 +25,13 @@ export interface TestDatabaseOptions {
 
 const workspace = resolve(import.meta.dirname, '../../..');
 
-// Roles belong to the server and not to a database, so all databases of a service share these.
+// Roles belong to the server, so all databases of a service share these.
 const PASSWORDS = { owner: 'test-owner', runtime: 'test-runtime' };
 
 /**
- * A database with a service's migrations applied, on the server of this test run. The first one of a service is
- * migrated and kept as a template, the others are copies of it. Disposing drops it, whoever is connected; to take a
- * database away from a running service put a `startTcpProxy` before it.
+ * Creates a database with a service's migrations applied, on the server of this test run. The first one of a service becomes a
+ * template, and the others are copied from it. Disposal drops it even if clients are connected. To simulate an outage, put a
+ * `startTcpProxy` in front of it.
  */
 export async function createTestDatabase(
   service: string,
@@ -45,7 +45,7 @@ export async function createTestDatabase(
   const template = `phds_template_${schema}_${await hashMigrations(directory)}`;
   const database = `phds_test_${schema}_${randomBytes(6).toString('hex')}`;
   await withAdmin(adminUrl, async (admin) => {
-    // Also held while copying: Postgres copies no database that somebody is connected to.
+    // Also held while copying, because Postgres does not copy a database with open connections.
     await admin.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [template]);
     await ensureTemplate(admin, { adminUrl, service, directory, template });
     await admin.query(`CREATE DATABASE ${database} TEMPLATE ${template}`);
@@ -74,7 +74,7 @@ async function ensureTemplate(admin: pg.Client, wanted: Template): Promise<void>
   const { adminUrl, service, directory, template } = wanted;
   const known = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [template]);
   if (known.rowCount !== 0) return;
-  // Under another name until it is complete: a run that is cut short leaves no half template.
+  // Renamed when complete, so that an interrupted run leaves no partial template.
   const draft = `${template}_draft`;
   await admin.query(`DROP DATABASE IF EXISTS ${draft} WITH (FORCE)`);
   const { ownerUrl, schema } = await ensureServiceDatabase({

@@ -10,7 +10,7 @@ export class FakeClock {
     return new Date(this.#time);
   }
 
-  /** Moves the clock; a negative number moves it back. Milliseconds. */
+  /** Moves the clock by milliseconds; a negative number moves it back. */
   advance(milliseconds: number): void {
     this.#time += milliseconds;
   }

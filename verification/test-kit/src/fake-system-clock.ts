@@ -6,14 +6,14 @@ import { findProgram, installPackage } from '@phds/local-servers/system-programs
 
 const LIBRARIES = '/usr/lib';
 
-/** What has to be loaded into each process for its clock to be shifted, in this order. */
+/** The libraries to preload into each process, in this order, to shift its clock. */
 export interface FakeClockLibraries {
   /** `plain-waits.c`, compiled. */
   readonly waits: string;
   readonly clock: string;
 }
 
-/** Finds libfaketime and compiles `plain-waits.c` into a directory. What is missing is installed; throws where that is impossible. */
+/** Finds libfaketime and compiles `plain-waits.c` into a directory. Installs what is missing; throws if that is impossible. */
 export async function prepareFakeClock(
   directory: string,
   notice: (text: string) => void,
@@ -21,7 +21,7 @@ export async function prepareFakeClock(
   const clock = await findFakeClock(notice);
   const compilers = ['cc', 'gcc', 'clang'];
   let compiler = await findProgram(compilers);
-  // libc6-dev has the header files, which gcc alone does not bring.
+  // libc6-dev provides the headers, which gcc alone does not include.
   if (
     compiler === null &&
     (await installPackage('libc6-dev', notice)) &&
@@ -37,7 +37,7 @@ export async function prepareFakeClock(
   return { waits, clock };
 }
 
-/** Path of libfaketime, which is installed where it is missing. Throws where that is impossible. */
+/** Path of libfaketime, installed if missing. Throws if that is impossible. */
 async function findFakeClock(notice: (text: string) => void): Promise<string> {
   const found =
     (await findLibrary()) ?? ((await installPackage('libfaketime', notice)) ? await findLibrary() : null);
@@ -47,8 +47,8 @@ async function findFakeClock(notice: (text: string) => void): Promise<string> {
 }
 
 /**
- * The environment of processes whose wall clock shall be at an instant (milliseconds) now, and run on from there. Timers and file
- * times stay real. All processes shift their clocks by the same whole seconds, so they agree.
+ * The environment for processes whose wall clock starts at an instant (milliseconds) and runs on from there. Timers and file times
+ * stay real. All processes shift by the same whole seconds, so they agree.
  */
 export function toFakeClockEnvironment(
   { waits, clock }: FakeClockLibraries,

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** Files of one test below a directory of their own, which goes away with them. */
+/** Files of one test in a temporary directory. */
 export interface FilesOfTest extends Disposable {
   readonly directory: string;
-  /** Writes a file below the directory; answers its path. */
+  /** Writes a file in the directory. Returns its path. */
   write(name: string, content: string | Uint8Array): string;
 }
 

@@ -1,6 +1,6 @@
-/** Tests that run together. */
+/** Tests that run in one Jest process. */
 export interface Suite {
-  /** Paths from the root; none is every test. */
+  /** Paths from the root; empty for every test. */
   readonly files: readonly string[];
   /** Only tests whose full name matches; default all. */
   readonly names?: string;
@@ -8,7 +8,7 @@ export interface Suite {
 
 /**
  * Tests whose outcome could depend on the date: they choose calendar days, count by day or month, or read the data of synthetic
- * people, which ends now. Files of one entry run one after the other, both entries at the same time.
+ * people, which ends at the current time. Files of one entry run one after the other; the entries run in parallel.
  */
 export const DATE_SUITES: readonly Suite[] = [
   {
@@ -28,10 +28,10 @@ export const DATE_SUITES: readonly Suite[] = [
   },
 ];
 
-/** Every hour of an ordinary day, and the hours around a change of the clock, a year and a month in Europe/Berlin. */
+/** Every hour of an ordinary day, and the hours around clock changes and the ends of a year and a month in Europe/Berlin. */
 export const TELLING_INSTANTS: readonly number[] = [
   ...everyHourOf('2027-01-20'),
-  // Summer time begins at 01:00 UTC on 28 March and ends at 01:00 UTC on 31 October.
+  // Daylight saving time starts at 01:00 UTC on 28 March and ends at 01:00 UTC on 31 October.
   '2027-03-27T23:30:00Z',
   '2027-03-28T00:30:00Z',
   '2027-03-28T01:30:00Z',

@@ -1,4 +1,4 @@
-/** What a proxy does to the bytes that pass. */
+/** How a proxy treats the bytes. */
 export type ProxyMode =
   /** Forwards everything. */
   | { readonly kind: 'pass' }
@@ -12,5 +12,5 @@ export type ProxyMode =
   | { readonly kind: 'half-open' }
   /** Resets every connection, and each new one at its first byte. */
   | { readonly kind: 'reset' }
-  /** Delivers in tiny pieces, each a write of its own. */
+  /** Forwards in tiny pieces, each with a separate write. */
   | { readonly kind: 'slice'; readonly bytes: number };

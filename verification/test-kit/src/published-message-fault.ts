@@ -6,13 +6,13 @@ export type MessageMode = 'pass' | 'swallow' | 'duplicate';
 /** Tampers with published messages and with nothing else: subscribers stay connected, and every other command works. */
 export interface PublishedMessageFault {
   mode: MessageMode;
-  /** Messages swallowed or duplicated so far. */
+  /** Number of messages dropped or duplicated so far. */
   readonly touched: number;
   /** For a proxy in front of Redis: the editor of one connection. */
   edit(): Editor;
 }
 
-// How Redis answers a SUBSCRIBE, in either version of its protocol. From then on a connection receives what is published.
+// Redis's answer to SUBSCRIBE, in both protocol versions. After it, the connection carries published messages only.
 const SUBSCRIBED = '$9\r\nsubscribe\r\n';
 const MESSAGE = '$7\r\nmessage\r\n';
 

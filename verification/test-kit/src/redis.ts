@@ -10,19 +10,19 @@ import { describeWith } from './requirements.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
 import { REDIS_VARIABLE, type RedisSource } from './test-servers.ts';
 
-/** A Redis for one test file, which the test may take away. */
+/** A Redis for one test file, which the test may stop. */
 export interface TestRedis extends AsyncDisposable {
   readonly url: string;
-  /** Redis is gone: connections break and new ones are refused. */
+  /** Stops Redis: connections break and new ones are refused. */
   stop(): Promise<void>;
-  /** Redis is back at the same address. What it held is gone, unless it is the one of TEST_REDIS_URL. */
+  /** Starts Redis at the same address, empty unless it is the one of TEST_REDIS_URL. */
   start(): Promise<void>;
 }
 
-/** `describe` for what needs a Redis, where there is one or one could be installed. */
+/** `describe` for tests that need a Redis; skipped when none can be installed. */
 export const describeWithRedis = describeWith('Redis', redisSource() !== 'none');
 
-/** A Redis of the test's own: a process, a container, or a database of the one that TEST_REDIS_URL names. */
+/** Creates a Redis for the test: a process, a container, or a database of the one in TEST_REDIS_URL. */
 export async function createTestRedis(): Promise<TestRedis> {
   switch (redisSource()) {
     case 'given':
@@ -64,7 +64,7 @@ async function runOwn(launch: (port: number) => Promise<RedisServer>): Promise<T
 
 async function useGiven(givenUrl: string): Promise<TestRedis> {
   const url = new URL(givenUrl);
-  // Each Jest worker has a numbered database: two files that run at once do not see each other's keys.
+  // Each Jest worker uses a database of its own, so that parallel files do not share keys.
   url.pathname = `/${Number(process.env['JEST_WORKER_ID'] ?? 1) % 16}`;
   const admin = new Redis(url.href);
   await admin.flushdb();

@@ -4,8 +4,8 @@ import { describe, test } from '@jest/globals';
 export type Block = (title: string, body: () => void) => void;
 
 /**
- * `describe` for tests that need a program which a machine may lack. Without the program these tests are skipped and counted as
- * skipped; where CI runs (`CI=true`) a missing program is a failed test.
+ * `describe` for tests that need a program. Without the program the tests are skipped and counted as skipped; in CI (`CI=true`) a
+ * missing program is a failed test.
  */
 export function describeWith(program: string, isThere: boolean): Block {
   if (isThere) return describe;

@@ -1,24 +1,24 @@
 import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** Deviations from a correct session, for tests of what must be refused. */
+/** Deviations from a valid session, for tests of refusals. */
 export interface SessionOverrides {
   readonly issuer?: string;
   readonly audience?: string;
   readonly typ?: string;
-  /** Seconds from now; negative is expired. Default 900. */
+  /** Seconds from now; negative for an expired session. Default 900. */
   readonly expiresInSeconds?: number;
-  /** Further claims, or other values of the standard ones. */
+  /** Additional claims, or other values of the standard ones. */
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** A throwaway identity provider. */
+/** A disposable identity provider. */
 export interface SessionIssuer {
   readonly issuer: string;
   readonly audience: string;
-  /** The key set as JSON text, which a service takes in place of a URL. */
+  /** The key set as JSON text, which a service accepts instead of a URL. */
   readonly jwks: string;
-  /** A session JWT of this user. */
+  /** Issues a session JWT for this user. */
   issueSession(userId: string, overrides?: SessionOverrides): Promise<string>;
   /** Serves the key set on a free port of 127.0.0.1. */
   serve(): Promise<{ readonly url: string } & AsyncDisposable>;
@@ -30,7 +30,7 @@ const SESSION_TOKEN_TYPE = 'session+jwt';
 const KEY_ID = 'test-session-key';
 const DEFAULT_LIFE_SECONDS = 900;
 
-/** Makes an identity provider with a key pair of its own: sessions of another one do not pass for its sessions. */
+/** Creates an identity provider with its own key pair, so sessions of other providers fail verification. */
 export async function createSessionIssuer(
   options: { readonly issuer?: string; readonly audience?: string; readonly clock?: { now(): Date } } = {},
 ): Promise<SessionIssuer> {

@@ -9,7 +9,7 @@ interface Held {
   readonly chunk: Buffer | null;
 }
 
-// Beyond these the rest of a chunk goes in larger pieces: what breaks at a seam breaks at the first ones.
+// After these, the rest of a chunk is sent in larger pieces: problems at boundaries show in the first ones.
 const TINY_PIECES = 64;
 const LARGER_PIECE_BYTES = 1_024;
 
@@ -36,7 +36,7 @@ export function createDelivery(from: Socket, to: Socket, mode: () => ProxyMode):
   return (chunk) => {
     const now = mode();
     const delayMs = now.kind === 'delay' ? now.milliseconds : 0;
-    // When a delay ends, what follows waits for what is still held.
+    // When a delay ends, later chunks still wait for those being held.
     if (delayMs > 0 || held.length > 0) {
       last = Math.max(last, performance.now() + delayMs);
       held.push({ due: last, chunk });
@@ -47,7 +47,7 @@ export function createDelivery(from: Socket, to: Socket, mode: () => ProxyMode):
   };
 }
 
-/** The chunk in tiny pieces at first, then in larger ones. */
+/** Splits a chunk into tiny pieces first, then larger ones. */
 export function slice(chunk: Buffer, bytes: number): Buffer[] {
   const pieces: Buffer[] = [];
   for (let at = 0; at < chunk.length; ) {

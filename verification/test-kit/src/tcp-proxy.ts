@@ -7,11 +7,11 @@ export type Editor = (chunk: Buffer) => readonly Buffer[];
 
 /** Stands between clients and a server, and disturbs their connections as a network would. */
 export interface TcpProxy extends AsyncDisposable {
-  /** The server's URL, by way of the proxy. */
+  /** The server's URL through the proxy. */
   readonly url: string;
   /** Port on 127.0.0.1. */
   readonly port: number;
-  /** Connections at this moment. */
+  /** Number of open connections. */
   readonly connections: number;
   /** Changes the mode, for open connections as well. */
   set(mode: ProxyMode): void;
@@ -67,7 +67,7 @@ export async function startTcpProxy(targetUrl: string, edit?: () => Editor): Pro
   };
 }
 
-/** One connection of a client, and the one to the server behind it. */
+/** A client's connection and the corresponding one to the server. */
 class Pair {
   readonly #client: Socket;
   readonly #server: Socket;

@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * A pool of connections to a test database. `pool.end()` does not wait until the server has closed them, and dropping the database ends
- * the last ones by force: the pool reports that as an error, which is none here.
+ * Opens a pool of connections to a test database. It ignores connection errors: `pool.end()` does not wait until the server has
+ * closed them, and dropping the database terminates the remaining ones.
  */
 export function openTestPool(
   connectionString: string,

@@ -3,24 +3,24 @@ import { dockerAnswers, findRedisProgram, startRedisServer } from '@phds/local-s
 import { startThrowawayPostgres } from '@phds/local-servers/scratch-database';
 import { GenericContainer, Wait } from 'testcontainers';
 
-/** Set for the tests by the run that started the servers. */
+/** Set by the test run that started the servers. */
 export const ADMIN_URL_VARIABLE = 'PHDS_TEST_ADMIN_URL';
-/** `program`, `docker`, `given` or `none`: where createTestRedis gets a Redis from. */
+/** `program`, `docker`, `given` or `none`: the source of Redis for createTestRedis. */
 export const REDIS_VARIABLE = 'PHDS_TEST_REDIS';
 
 /** Where Redis comes from in this run. */
 export type RedisSource = 'given' | 'program' | 'docker' | 'none';
 
 export interface TestServers extends AsyncDisposable {
-  /** What the tests have to find in their environment. */
+  /** Environment variables for the tests. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 type Notice = (text: string) => void;
 
 /**
- * Starts what a test run shares. Postgres: TEST_DATABASE_URL (an administrator on a server used for tests alone),
- * else a container where Docker answers, else an embedded server; all the same to the tests.
+ * Starts the servers that a test run shares. Postgres: TEST_DATABASE_URL (an administrator on a server used only for tests), else a
+ * container if Docker answers, else an embedded server.
  */
 export async function startTestServers(notice: Notice): Promise<TestServers> {
   const docker = await dockerAnswers();
@@ -55,7 +55,7 @@ async function startContainer(): Promise<TestPostgres> {
     .withEnvironment({ POSTGRES_PASSWORD: 'postgres' })
     .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=200'])
     .withExposedPorts(5432)
-    // Over TCP: the server that the image starts for its own set-up answers on the socket only.
+    // Over TCP, because the temporary server of the image's set-up listens on the socket only.
     .withHealthCheck({
       test: ['CMD-SHELL', 'pg_isready --host 127.0.0.1 --username postgres'],
       interval: 250,
@@ -74,7 +74,7 @@ async function findRedisSource(docker: boolean, notice: Notice): Promise<RedisSo
   if (process.env['TEST_REDIS_URL']) return 'given';
   if ((await findRedisProgram()) !== null) return 'program';
   if (docker) return 'docker';
-  // Installs one where that is possible, says so, and says when there is none.
+  // Installs Redis if possible and reports when it is missing.
   const server = await startRedisServer({ port: await findFreePort(), notice });
   await server?.stop();
   return server === null ? 'none' : 'program';

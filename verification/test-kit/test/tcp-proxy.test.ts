@@ -11,7 +11,7 @@ let served: Socket[];
 let port: number;
 let proxy: TcpProxy;
 
-/** A client that keeps what it hears, chunk by chunk. */
+/** A client that collects what it receives, by chunk. */
 class Client {
   readonly socket: Socket;
   readonly chunks: string[] = [];
@@ -39,7 +39,7 @@ class Client {
   }
 }
 
-// Says everything back, in capitals.
+// Returns everything in capitals.
 beforeEach(async () => {
   served = [];
   server = createServer((socket) => {
@@ -69,7 +69,7 @@ test('without a mode it forwards everything, in both directions, and the end', a
   await eventually(() => proxy.connections === 0);
 });
 
-test('delay: what is said arrives late and in its order, also after the delay has ended', async () => {
+test('delay: data arrives late and in order, also after the delay has ended', async () => {
   const client = new Client(proxy.port);
   await client.asks('a', 'A');
   proxy.set({ kind: 'delay', milliseconds: 150 });
@@ -82,11 +82,11 @@ test('delay: what is said arrives late and in its order, also after the delay ha
   proxy.set({ kind: 'delay', milliseconds: 100 });
   await client.asks('d', 'D');
   expect(client.heard).toBe('ABCD');
-  // Once on the way there and once on the way back.
+  // Once on each way.
   expect(performance.now() - started).toBeGreaterThan(190);
 });
 
-test('drop: a connection that lost a byte is silent for good, and nobody closes it; new ones work again', async () => {
+test('drop: a connection that lost a byte stays open and silent; new connections work again', async () => {
   const client = new Client(proxy.port);
   await client.asks('a', 'A');
   proxy.set({ kind: 'drop' });
@@ -102,7 +102,7 @@ test('drop: a connection that lost a byte is silent for good, and nobody closes 
   expect([client.heard, client.ended, other.heard, other.ended]).toEqual(['A', false, '', false]);
 });
 
-test('half-open: the server loses the connection and the client does not hear of it', async () => {
+test('half-open: the server loses the connection and the client does not notice', async () => {
   const client = new Client(proxy.port);
   await client.asks('a', 'A');
   const closed = once(served[0] as Socket, 'close');
@@ -114,7 +114,7 @@ test('half-open: the server loses the connection and the client does not hear of
   expect([client.heard, client.ended]).toEqual(['A', false]);
 });
 
-test('reset: connections that stand break with an error, new ones at their first byte', async () => {
+test('reset: open connections break with an error, new ones at their first byte', async () => {
   const client = new Client(proxy.port);
   await client.asks('a', 'A');
   proxy.set({ kind: 'reset' });
@@ -126,7 +126,7 @@ test('reset: connections that stand break with an error, new ones at their first
   await new Client(proxy.port).asks('c', 'C');
 });
 
-test('slice: what is said arrives whole, in tiny pieces', async () => {
+test('slice: data arrives complete, in tiny pieces', async () => {
   proxy.set({ kind: 'slice', bytes: 3 });
   const client = new Client(proxy.port);
   await client.asks('twelve bytes', 'TWELVE BYTES');
@@ -172,7 +172,7 @@ describe('messages published by Redis', () => {
   const heard = (edit: (chunk: Buffer) => readonly Buffer[], text: string) =>
     Buffer.concat([...edit(Buffer.from(text))]).toString();
 
-  test('are swallowed on connections that subscribed, and nothing else is', () => {
+  test('are dropped on connections that subscribed, and nothing else is', () => {
     const fault = createPublishedMessageFault();
     fault.mode = 'swallow';
     const [subscriber, asker] = [fault.edit(), fault.edit()];

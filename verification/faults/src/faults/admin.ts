@@ -2,7 +2,7 @@ import { toDatabaseUrl } from '@phds/database/postgres-names';
 import pg from 'pg';
 import type { ProxiedStack } from '../proxied-stack.ts';
 
-/** A session of the database's superuser, past every proxy, in the database of the services. */
+/** Runs `use` with a superuser session in the services' database, bypassing every proxy. */
 export async function asAdmin<T>(
   { adminDatabaseUrl }: Pick<ProxiedStack, 'adminDatabaseUrl'>,
   use: (admin: pg.Client) => Promise<T>,

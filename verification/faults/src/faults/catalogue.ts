@@ -22,7 +22,7 @@ export const FAULTS: readonly Fault[] = [
   ...HOSTILE_FAULTS,
 ];
 
-/** Those of the short run: one of each kind, and those that need the record step most. */
+/** The faults of the short run: one of each kind, and those that depend on the record step most. */
 export const SHORT_FAULTS: readonly string[] = [
   'redis-swallowed-events',
   'kill-consent',
@@ -32,7 +32,7 @@ export const SHORT_FAULTS: readonly string[] = [
   'edge-health-data-consent',
 ];
 
-/** The faults of these names, or those whose names contain them. Throws when there is none. */
+/** The faults with these names, or else those whose names contain them. Throws when there is none. */
 export function chooseFaults(names: readonly string[], short: boolean): Fault[] {
   if (names.length === 0) return FAULTS.filter(({ name }) => !short || SHORT_FAULTS.includes(name));
   const chosen = names.flatMap((wanted) => {

@@ -3,7 +3,7 @@ import { again, type Fault, type Site } from './fault.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Close enough that service tokens are taken, far enough that every look at a minute's end goes wrong. */
+/** Small enough that service tokens are accepted, large enough that comparisons around a minute boundary fail. */
 const APART: Readonly<Record<ServiceName, number>> = {
   gateway: -40_000,
   authorization: 4_000,

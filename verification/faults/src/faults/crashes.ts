@@ -2,7 +2,7 @@ import { again, type Fault, type Site } from './fault.ts';
 
 const EVERY_MS = 4_000;
 
-/** Whoever runs the services starts a killed one again: the local stack does, as an orchestrator would. */
+/** Kills a service. The local stack restarts it, as an orchestrator would. */
 function killService(name: 'authorization' | 'consent' | 'health-data'): Fault {
   return {
     name: `kill-${name}`,
@@ -18,7 +18,7 @@ function killService(name: 'authorization' | 'consent' | 'health-data'): Fault {
 
 function kill({ stack, say }: Site, name: string): void {
   const pid = stack.processes.get(name)?.pid ?? null;
-  // It may not be back yet from the last time.
+  // It may still be restarting after the last kill.
   if (pid !== null) process.kill(pid, 'SIGKILL');
   say(pid === null ? `${name} is still down` : `${name} killed`);
 }

@@ -10,7 +10,7 @@ const MODES: readonly ProxyMode[] = [
   { kind: 'slice', bytes: 3 },
 ];
 
-/** Lets the connections that a mode left dead be noticed, while new ones work, for this share of its time. */
+/** Share of the time during which new connections work, so that clients notice the ones a mode left dead. */
 const RESPITE = 0.25;
 
 function spoil(edge: Edge): Fault {

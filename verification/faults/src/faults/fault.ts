@@ -1,11 +1,11 @@
 import type { LoadProcess } from '../load/load-process.ts';
 import type { ProxiedStack } from '../proxied-stack.ts';
 
-/** Where a fault takes place. */
+/** The environment of a fault. */
 export interface Site {
   readonly stack: ProxiedStack;
   readonly load: Pick<LoadProcess, 'storm'>;
-  /** About how long it is to last. */
+  /** Approximate duration of the fault. */
   readonly milliseconds: number;
   /** Adds a line to the timeline. */
   say(what: string): void;
@@ -13,20 +13,20 @@ export interface Site {
   sleep(milliseconds: number): Promise<void>;
 }
 
-/** Something that goes wrong while people and apps go on as ever. */
+/** A disturbance while people and apps keep using the service. */
 export interface Fault {
-  /** What it is chosen by. */
+  /** The name it is selected by. */
   readonly name: string;
-  /** For people, in a sentence. */
+  /** A sentence for people. */
   readonly what: string;
   readonly needsRedis?: boolean;
-  /** It ends processes with SIGKILL. Whatever else ends one is a violation. */
+  /** Whether it ends processes with SIGKILL. A process that ends in any other way is a violation. */
   readonly kills?: boolean;
-  /** Brings it about, for about as long as the site says, and undoes it whatever happens in between. */
+  /** Causes the fault for about the site's duration, and always undoes it. */
   play(site: Site): Promise<void>;
 }
 
-/** Does something again and again for as long as a fault is to last, at least once. Each time it gets at most this long. */
+/** Repeats `act` for the duration of a fault, at least once, with a time limit for each run. */
 export async function again(
   site: Site,
   everyMs: number,

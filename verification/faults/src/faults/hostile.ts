@@ -6,14 +6,14 @@ import type { Fault, Site } from './fault.ts';
 
 const REQUESTS = 100_000;
 const CALLS = 20_000;
-/** A fault of this length, or longer, sends them all. Milliseconds. */
+/** Minimum duration of a fault that sends all requests. Milliseconds. */
 const FULL_MS = 10_000;
 
 function scale(full: number, { milliseconds }: Site): number {
   return Math.round(full * Math.min(1, milliseconds / FULL_MS));
 }
 
-/** Somebody who has an account, an app and a consent, and sends what no honest app sends. */
+/** A person with an account, an app and a consent, who sends what no honest app sends. */
 function hostile(surface: Surface, index: number): Fault {
   return {
     name: `hostile-${surface}`,

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { asAdmin } from './admin.ts';
 import { again, type Fault, type Site } from './fault.ts';
 
-// Longer than the deadlines between services, shorter than the patience of clients.
+// Longer than the deadlines between services, shorter than the clients' limit.
 const PAUSE_MS = 4_000;
 const EVERY_MS = 6_000;
 
@@ -35,7 +35,7 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
     try {
       process.kill(pid, name);
     } catch {
-      // A session of the database that has ended meanwhile.
+      // A database session that has ended in the meantime.
     }
   }
 }

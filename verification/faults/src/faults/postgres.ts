@@ -17,7 +17,7 @@ const LOCKED = [
   ['consent.app', 'consent.revoked_family', 'consent.revoked_token'],
 ] as const;
 
-// A disk that is full refuses a write with SQLSTATE 53100, wherever it happens. Reading goes on.
+// A full disk refuses every write with SQLSTATE 53100, while reads still work.
 const FULL = `
   CREATE OR REPLACE FUNCTION public.faults_disk_full() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
@@ -27,7 +27,7 @@ const TABLES = `
   SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE n.nspname IN ('consent', 'authorization', 'health_data') AND c.relkind IN ('r', 'p') AND NOT c.relispartition`;
 
-/** Makes every write fail, or ends that; table by table, so that it waits for nobody with a lock in its hand. */
+/** Makes every write fail, or stops that. One table at a time, so that it never waits for a lock while holding another. */
 async function fillDisk({ stack }: Site, full: boolean): Promise<void> {
   await asAdmin(stack, async (admin) => {
     if (full) await admin.query(FULL);
@@ -52,7 +52,7 @@ async function lock({ stack, say, sleep }: Site, table: string, milliseconds: nu
   });
 }
 
-/** Lets a role have no session at all, and ends those it has. Answers how to give them back. */
+/** Prevents sessions of a role and ends existing ones. Returns a function that restores access. */
 async function takeConnections({ stack }: Site, role: string): Promise<() => Promise<void>> {
   const limit = (connections: number) =>
     asAdmin(stack, async (admin) => {
@@ -120,7 +120,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
       again(site, EVERY_MS, async (turn, milliseconds) => {
         const tables = LOCKED[turn % LOCKED.length] ?? [];
         const lockMs = Math.min(LOCK_MS, milliseconds * 0.7);
-        // A session for each table: one that takes several locks in turn may meet somebody who takes them the other way.
+        // One session for each table: a session that takes several locks could deadlock with one that takes them in another order.
         await Promise.all(tables.map((table) => lock(site, table, lockMs)));
         await site.sleep(milliseconds - lockMs);
       }),

@@ -4,7 +4,7 @@ import type { Edge } from '../proxied-stack.ts';
 import { again, type Fault } from './fault.ts';
 
 const FLUSH_EVERY_MS = 250;
-/** Longer than the services wait for Redis. */
+/** Longer than the services' limit for Redis. */
 const SLOW_MS = 400;
 const REDIS_EDGES: readonly Edge[] = ['gateway→redis', 'consent→redis'];
 

@@ -2,7 +2,7 @@ import type { ManagedProcess } from '@phds/dev-stack/managed-process';
 import { again, type Fault, type Site } from './fault.ts';
 
 const STORM_TOKENS = 10_000;
-/** A fault of this length, or longer, gets the full storm. Milliseconds. */
+/** Minimum duration of a fault with the full storm. Milliseconds. */
 const FULL_STORM_MS = 12_000;
 
 function processOf({ stack }: Site, name: string): ManagedProcess {

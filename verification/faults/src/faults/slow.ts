@@ -1,13 +1,13 @@
 import type { Edge, ServiceName } from '../proxied-stack.ts';
 import { again, type Fault } from './fault.ts';
 
-/** Longer than every deadline of a caller (HEALTH_DATA_DEADLINE_MS, 3 s, is the longest), so no answer arrives in time. */
+/** Longer than every caller's deadline (the longest is HEALTH_DATA_DEADLINE_MS, 3 s), so that no response arrives in time. */
 const DELAY_MS = 3_500;
 const EVERY_MS = 8_000;
 
 /**
- * A service that works, and too slowly for whoever calls it: first what travels to it and back is late, then what travels to its
- * database and back, so that it is in the middle of its work when its caller gives up.
+ * Makes a service too slow for its callers. First its calls are delayed; then its database connection is, so that the service is
+ * still working when its caller gives up.
  */
 function slow(service: Exclude<ServiceName, 'gateway'>, callers: readonly Edge[]): Fault {
   const edges: readonly (readonly Edge[])[] = [callers, [`${service}→postgres`]];

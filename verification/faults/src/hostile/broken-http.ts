@@ -1,13 +1,13 @@
 import { malformedText } from './malformed-values.ts';
 import type { Random } from './random.ts';
 
-/** What is not HTTP, or not quite, as bytes (latin1). */
+/** Malformed HTTP as bytes (latin1). */
 export function brokenHttp(random: Random): string {
   return random.of(BROKEN_HTTP)(random);
 }
 
 const BROKEN_HTTP: readonly ((random: Random) => string)[] = [
-  // Never empty: a server waits for the request line behind empty lines (RFC 9112, section 2.2).
+  // Never empty: after empty lines, a server keeps waiting for a request line (RFC 9112, section 2.2).
   (random) => `x${malformedText(random)}\r\n\r\n`,
   () => 'GET / HTTP/9.9\r\nHost: localhost\r\n\r\n',
   () => 'GET / HTTP/1.1\r\n\r\n',
@@ -27,8 +27,8 @@ const BROKEN_HTTP: readonly ((random: Random) => string)[] = [
     `GET / HTTP/1.1\r\nHost: a\r\n${Array.from({ length: 3_000 }, (_, n) => `X${n}: 1\r\n`).join('')}\r\n`,
   () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
   () => 'CONNECT localhost:1 HTTP/1.1\r\nHost: a\r\n\r\n',
-  // The last one of its connection: Node reports no parser error on a connection after an upgrade that it ignored, so what is
-  // malformed would wait for the end of the idle connection.
+  // The last request of its connection: after an upgrade that it ignores, Node reports no parser errors, so malformed bytes would
+  // wait for the idle timeout.
   () => 'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade, close\r\n\r\n',
   () => 'GET / HTTP/1.1\r\nHost: a\r\nExpect: 200-nothing\r\n\r\n',
   (random) => `${'\u0016\u0003\u0001'}${'\u0080'.repeat(random.below(200))}\r\n\r\n`,

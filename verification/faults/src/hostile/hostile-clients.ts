@@ -7,18 +7,18 @@ export interface HostileRun {
   readonly surface: Surface;
   readonly gatewayUrls: readonly string[];
   readonly credentials: Credentials;
-  /** How many requests. */
+  /** The number of requests. */
   readonly requests: number;
-  /** The same seed makes the same requests. */
+  /** The same seed produces the same requests. */
   readonly seed: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What came of a run. */
+/** The result of a run. */
 export interface HostileReport {
-  /** How many answers had each status; `0` is a closed connection. */
+  /** The number of responses by status; `0` is a closed connection. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** A sentence for each kind of fault, with the request that showed it. */
+  /** One sentence for each kind of violation, with the request that showed it. */
   readonly violations: readonly string[];
 }
 
@@ -26,7 +26,7 @@ const CLIENTS = 64;
 const ANSWER_LIMIT_MS = 10_000;
 const SHOWN = 300;
 
-/** Sends malformed requests to the gateways in turn, over 64 connections at most, and judges each answer. */
+/** Sends malformed requests to the gateways in turn, over at most 64 connections, and checks each response. */
 export async function sendMalformedRequests(run: HostileRun): Promise<HostileReport> {
   const { surface, gatewayUrls, credentials, requests, signal } = run;
   const random = createRandom(run.seed);
@@ -60,7 +60,7 @@ export async function sendMalformedRequests(run: HostileRun): Promise<HostileRep
   return { statuses, violations: shown };
 }
 
-/** The request without the secrets in it. */
+/** Removes the secrets from the request. */
 function mask(request: string, { clientSecret, session, accessToken }: Credentials): string {
   const secrets = [clientSecret, session, accessToken];
   const text = secrets.reduce((masked, secret) => masked.replaceAll(secret, '…'), request);

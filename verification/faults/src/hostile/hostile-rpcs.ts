@@ -5,9 +5,9 @@ import type { Stack } from '@phds/dev-stack/stack';
 import { RPCS } from '@phds/running-system/independent-grpc';
 import { createRandom, type Random } from './random.ts';
 
-/** What came of a run. */
+/** The result of a run. */
 export interface GarbageReport {
-  /** How many answers had each gRPC code, by its name. */
+  /** The number of responses by gRPC code name. */
   readonly codes: Readonly<Record<string, number>>;
   readonly violations: readonly string[];
 }
@@ -18,7 +18,7 @@ type Service = keyof Stack['rpcAddresses'];
 const CALLERS = 16;
 const DEADLINE_MS = 10_000;
 const SOCKETS = 200;
-/** A fault of the service, or an answer that says nothing: garbage is the caller's fault and is told so. */
+/** Codes that blame the service or say nothing. Garbage is the caller's fault and must be reported as such. */
 const WRONG: readonly number[] = [
   status.UNKNOWN,
   status.INTERNAL,
@@ -26,7 +26,7 @@ const WRONG: readonly number[] = [
   status.DATA_LOSS,
 ];
 
-/** Calls every rpc with bytes that are no message, in the name of a gateway and of nobody, and sends bytes that are no HTTP/2. */
+/** Calls every rpc with undecodable bytes, with a gateway's token and without one, and sends bytes that are not HTTP/2. */
 export async function callWithGarbage(stack: Target, calls: number): Promise<GarbageReport> {
   const random = createRandom(7);
   const codes: Record<string, number> = {};
@@ -41,7 +41,7 @@ export async function callWithGarbage(stack: Target, calls: number): Promise<Gar
     while (made < calls) {
       made += 1;
       const { path, service } = random.of(RPCS);
-      // A gateway that sends no assertion with a read is a fault of ours, and INTERNAL says so.
+      // A read without an assertion is a fault of the gateway, so INTERNAL would be the right answer.
       const tokens = path.includes('.HealthDataService/') ? importer : gateway;
       const token = random.oneIn(4) ? 'garbage' : await tokens(service);
       const code = await callOnce(clients[service], path, token, makeBytes(random));
@@ -71,7 +71,7 @@ function callOnce(client: Client, path: string, token: string, bytes: Buffer): P
   return promise;
 }
 
-/** Writes the bytes to a new connection and waits until the server has closed it, or has taken them. */
+/** Writes the bytes to a new connection and waits until the server has closed it or accepted them. */
 async function sendBytes(address: string, bytes: Buffer): Promise<void> {
   const socket = connect({ port: Number(address.split(':').at(-1)), host: '127.0.0.1' });
   socket.on('error', () => undefined);
@@ -85,7 +85,7 @@ async function sendBytes(address: string, bytes: Buffer): Promise<void> {
 function makeBytes(random: Random): Buffer {
   const length = random.oneIn(10) ? 1 + random.below(20_000) : 1 + random.below(60);
   const bytes = Buffer.from(Array.from({ length }, () => random.below(256)));
-  // A known field with a wrong length is what a decoder meets first.
+  // A decoder first meets a known field with a wrong length.
   if (random.oneIn(2)) bytes[0] = random.of([0x0a, 0x12, 0x1a, 0x08, 0x0f]);
   return bytes;
 }

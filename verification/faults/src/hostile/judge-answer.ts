@@ -1,12 +1,12 @@
 import type { WireAnswer } from '../load/wire.ts';
 
-/** An answer to a malformed request is short: it must not multiply what an attacker sends. */
+/** Maximum size of the response to a malformed request, which must not amplify an attack. */
 const MOST_BYTES = 16_384;
 
-/** What a text for partners must not hold: parts of stack traces, of SQL and of the files of a service. */
+/** Texts that a response must not contain: parts of stack traces, of SQL and of source files. */
 const INTERNALS = /\n\s+at |node_modules|\.ts:\d+|prisma|ECONN|SQLSTATE|pg_|syntax error at/i;
 
-/** What is wrong with the answer to a malformed request; null when nothing is. A closed connection is an answer. */
+/** The defect of a response to a malformed request; null when there is none. Closing the connection is acceptable. */
 export function findFault({ status, head, body, late }: WireAnswer): string | null {
   if (late) return 'hang: a malformed request was not answered';
   if (status === 503) return /\r\nretry-after:/i.test(head) ? null : '503 without Retry-After';

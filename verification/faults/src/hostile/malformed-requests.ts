@@ -2,7 +2,7 @@ import { brokenHttp } from './broken-http.ts';
 import { malformedComponent, malformedJson, malformedQuery, malformedText } from './malformed-values.ts';
 import type { Random } from './random.ts';
 
-/** What an attacker may hold honestly: an app of their own, a session, and an access token for their own data. */
+/** What an attacker can hold legitimately: an app, a session, and an access token for their own data. */
 export interface Credentials {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -16,7 +16,7 @@ export type Surface = (typeof SURFACES)[number];
 
 type MakeRequest = (random: Random, credentials: Credentials) => string;
 
-/** One request as bytes (latin1). Whoever sends it also ends it: a body is never longer than announced. */
+/** Creates one request as bytes (latin1). The sender ends it: a body is never longer than announced. */
 export function makeMalformedRequest(surface: Surface, random: Random, credentials: Credentials): string {
   return MAKERS[surface](random, credentials);
 }
@@ -162,7 +162,7 @@ function malformedBearer(random: Random, right: string): string {
   return random.of([`bearer  ${right}`, `Bearer ${right}x`, 'Bearer', `Basic ${right}`, headerText(random)]);
 }
 
-/** A header field holds no control characters, or it is no field. */
+/** A header field cannot contain control characters. */
 function headerText(random: Random): string {
   return malformedText(random)
     .replace(/[^\u0020-\u007e\u00a0-\u00ff]/g, '?')

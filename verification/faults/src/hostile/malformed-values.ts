@@ -2,7 +2,7 @@ import type { Random } from './random.ts';
 
 const REPEATED = [1, 40, 300, 3_000];
 
-/** Texts that parsers, databases and log writers have stumbled over. Any of them may stand for a parameter. */
+/** Texts that have caused problems in parsers, databases and log writers, used for any parameter. */
 const TEXTS: readonly string[] = [
   '',
   ' ',
@@ -54,13 +54,13 @@ const TEXTS: readonly string[] = [
   `phds_ac_${'a'.repeat(49)}`,
 ];
 
-/** A text that no parameter takes, sometimes a long one. */
+/** A text that no parameter accepts, sometimes a long one. */
 export function malformedText(random: Random): string {
   const text = random.of(TEXTS);
   return random.oneIn(8) ? text.repeat(random.of(REPEATED)).slice(0, 6_000) : text;
 }
 
-/** What stands for a text in a URL: encoded, encoded twice, or not well-formed at all. */
+/** A URL component: encoded, encoded twice, or malformed. */
 export function malformedComponent(random: Random): string {
   switch (random.below(6)) {
     case 0:
@@ -72,7 +72,7 @@ export function malformedComponent(random: Random): string {
   }
 }
 
-/** A query string or form body: unknown names, repeated ones, brackets, no values. */
+/** A query string or form body with unknown names, repeated ones, brackets, or no values. */
 export function malformedQuery(random: Random, names: readonly string[]): string {
   const pairs = Array.from({ length: 1 + random.below(random.oneIn(20) ? 400 : 5) }, () => {
     const name = random.oneIn(3) ? malformedComponent(random) : random.of(names);
@@ -82,7 +82,7 @@ export function malformedQuery(random: Random, names: readonly string[]): string
   return pairs.join(random.of(['&', '&', '&', '&&', ';'])).slice(0, random.oneIn(50) ? 9_000 : 4_000);
 }
 
-/** A JSON value of a wrong type, too deep, too wide, or with names that objects have already. */
+/** A JSON value that has a wrong type, is too deep or too wide, or uses names of built-in properties. */
 export function malformedJson(random: Random, names: readonly string[]): string {
   switch (random.below(10)) {
     case 0:

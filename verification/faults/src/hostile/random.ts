@@ -1,4 +1,4 @@
-/** Choices that are the same in each run with the same seed. */
+/** Deterministic random choices for a seed. */
 export interface Random {
   /** A whole number from 0 to below `limit`. */
   below(limit: number): number;
@@ -8,7 +8,7 @@ export interface Random {
   oneIn(n: number): boolean;
 }
 
-/** Mulberry32: small, quick, and good enough to vary requests. */
+/** Mulberry32: small, fast, and random enough to vary requests. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

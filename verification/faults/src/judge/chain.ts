@@ -2,7 +2,7 @@ import { verifyRecords } from '@phds/cli/commands/records-verify';
 import { openRecords } from '@phds/cli/records/connection';
 import type { ProxiedStack } from '../proxied-stack.ts';
 
-/** `phds records verify` on the records of the stack: what it says, and whether it found nothing. */
+/** Runs `phds records verify` on the stack's records and returns its output and whether it found no fault. */
 export async function verifyChain(
   stack: ProxiedStack,
 ): Promise<{ readonly ok: boolean; readonly text: string }> {

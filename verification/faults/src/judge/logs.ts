@@ -1,7 +1,7 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Every secret of ours is recognisable by its prefix (contract section 1); a session by the head of a signed token. */
+/** Our secrets are recognised by their prefix (contract section 1), sessions by the header of a JWT. */
 const SECRETS: readonly (readonly [string, RegExp])[] = [
   ['a secret', /phds_(cs|ac|at|rt)_[0-9A-Za-z]/],
   ['a session or another signed token', /eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]/],
@@ -9,10 +9,10 @@ const SECRETS: readonly (readonly [string, RegExp])[] = [
 ];
 
 const CHUNK_BYTES = 1 << 20;
-/** A secret that begins in one chunk ends within so many characters of the next. */
+/** Maximum number of characters of a secret that continue in the next chunk. */
 const OVERLAP = 300;
 
-/** Looks at what the logs have gained since it looked last. */
+/** Searches the log lines written since its last search. */
 export class LogWatch {
   readonly #directory: string;
   readonly #seen = new Map<string, number>();
@@ -21,7 +21,7 @@ export class LogWatch {
     this.#directory = directory;
   }
 
-  /** A sentence for each kind of secret in each log. */
+  /** One sentence for each kind of secret found in each log. */
   async findSecrets(): Promise<string[]> {
     const found: string[] = [];
     for (const name of await readdir(this.#directory)) {

@@ -1,7 +1,7 @@
 import { expectStatus, type PartnerApp } from '@phds/running-system/partner-app';
 import { send } from '@phds/running-system/request';
 
-/** Sets an app's status as its developer, by way of this gateway. Throws unless that is acknowledged. */
+/** Sets an app's status as its developer through this gateway. Throws unless acknowledged. */
 export async function setStatus(
   gateway: string,
   { clientId }: PartnerApp,

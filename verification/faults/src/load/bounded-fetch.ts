@@ -1,7 +1,7 @@
-/** Receives how long a request took, and which one it was when that was too long. */
+/** Receives the duration of a request, and its description if it took too long. */
 export type Watcher = (late: string | null, milliseconds: number) => void;
 
-/** Gives `fetch` of this process a limit. A request that comes to it is told, and then rejects. */
+/** Adds a time limit to `fetch` in this process. A request that exceeds it is reported and rejects. */
 export function boundFetch(limitMs: number, watch: Watcher): void {
   const unbounded = globalThis.fetch;
   globalThis.fetch = async (input, init) => {
@@ -9,7 +9,7 @@ export function boundFetch(limitMs: number, watch: Watcher): void {
     const signal = AbortSignal.timeout(limitMs);
     try {
       const response = await unbounded(input, { ...init, signal });
-      // The body belongs to the answer: what reads it is cut off by the same limit.
+      // The same limit applies to reading the body.
       return response;
     } finally {
       const late = signal.aborted
@@ -20,7 +20,7 @@ export function boundFetch(limitMs: number, watch: Watcher): void {
   };
 }
 
-// Ids do not matter here, and some are capabilities.
+// Without ids, which are irrelevant here and sometimes secret.
 function toPath(input: Parameters<typeof fetch>[0]): string {
   const url = new URL(input instanceof Request ? input.url : input);
   return url.pathname.replace(/\b(app|apr|grt)_\w+/g, ':id');

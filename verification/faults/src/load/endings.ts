@@ -3,7 +3,7 @@ import type { Tokens } from '@phds/running-system/partner-app';
 import { DELETE_OF_THE_GRANT, OTHER_WAYS, type RevocationWay } from '@phds/running-system/revocation-ways';
 import { HEART, type HeldToken } from './held-token.ts';
 
-/** What a way of ending an access ends, in the words of a trace. */
+/** What a revocation ends, in the terms of a trace. */
 type Kind = Ending['kind'];
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'revocation of the app': 'app-life',
 };
 
-/** A way of ending an access with what it ends. */
+/** A revocation way with what it ends. */
 export interface EndingWay {
   readonly way: RevocationWay;
   readonly kind: Kind;
@@ -31,19 +31,19 @@ const WAYS: readonly EndingWay[] = [DELETE_OF_THE_GRANT, ...OTHER_WAYS].map((way
   return { way, kind };
 });
 
-/** The one that works whatever else is the matter. */
+/** The way that works in every situation. */
 export const DELETION: EndingWay = { way: DELETE_OF_THE_GRANT, kind: 'grant' };
 
-/** Of one access token. */
+/** Ends a single access token. */
 export const TOKEN_REVOCATION: EndingWay = findWay('revocation of the access token');
 
-/** One of all ways; of those that end for good alone, where what was asked for before may still undo others. */
+/** A random way; with `forGood`, only permanent ones, because an earlier request could still undo the others. */
 export function pickWay(forGood: boolean): EndingWay {
   const ways = WAYS.filter(({ kind }) => !forGood || (kind !== 'scope' && kind !== 'app'));
   return ways[Math.floor(Math.random() * ways.length)] ?? DELETION;
 }
 
-/** The ending in the words of a trace. The epoch: that of the app after its revocation. */
+/** Describes an ending for the trace. The epoch is the app's after its revocation. */
 export function toEnding(kind: Kind, { facts }: HeldToken, tokens: Tokens, epoch: number): Ending {
   const { token, family, user, app } = facts;
   switch (kind) {

@@ -1,6 +1,6 @@
 import type { AccessFacts } from '@phds/protocol-model/trace';
 
-/** A scope with the path it opens. */
+/** A scope and a path that it opens. */
 export interface Reading {
   readonly scope: string;
   readonly path: string;
@@ -10,21 +10,21 @@ export const HEART: Reading = { scope: 'read:health-data:heart', path: '/api/v1/
 export const PROFILE: Reading = { scope: 'read:profile', path: '/api/v1/profile' };
 
 /**
- * `live`: opens data. `ending`: somebody asked to end it, so anything may come. `dead`: that was acknowledged. `narrowed`: that
- * the heart rates were withdrawn was. `void`: what ended it may be undone, so nothing is asked of it any more.
+ * `live`: opens data. `ending`: an end was requested, so any response is possible. `dead`: the end was acknowledged. `narrowed`:
+ * the withdrawal of heart rates was acknowledged. `void`: the end may be undone, so the token is not checked any more.
  */
 export type TokenState = 'live' | 'ending' | 'dead' | 'narrowed' | 'void';
 
-/** An access token and what is known of it. */
+/** An access token and what is known about it. */
 export interface HeldToken {
   readonly secret: string;
   readonly facts: Omit<AccessFacts, 'scope'>;
   state: TokenState;
-  /** The last entity tag that it read the heart rates with. */
+  /** The entity tag of its last read of heart rates. */
   etag: string | null;
 }
 
-/** Whether reading with it must be refused from now on. */
+/** Whether this read must be refused from now on. */
 export function isOver({ state }: HeldToken, { scope }: Reading): boolean {
   return state === 'dead' || (state === 'narrowed' && scope === HEART.scope);
 }

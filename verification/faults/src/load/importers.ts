@@ -7,9 +7,9 @@ import { END_LIMIT_MS, PauseGate } from './pause-gate.ts';
 
 type Site = Pick<Stack, 'internalUrls' | 'serviceTokens' | 'databases'>;
 
-/** What importers wrote, and what of it was not as it should be. */
+/** The result of the importers. */
 export interface ImportReport {
-  /** Readings acknowledged, of all faults so far. */
+  /** Readings acknowledged so far, over all faults. */
   readonly acknowledged: number;
   readonly violations: readonly string[];
 }
@@ -17,7 +17,7 @@ export interface ImportReport {
 interface Importer {
   readonly userId: string;
   acknowledged: number;
-  /** Whether the batch at hand was sent and not acknowledged. */
+  /** Whether the current batch was sent but not acknowledged. */
   isUnsure: boolean;
 }
 
@@ -25,13 +25,13 @@ const BATCH = 20;
 const PAUSE_MS = 30;
 const FIRST = Date.parse('2020-01-01T00:00:00Z');
 
-// What is counted beside the readings is counted in the same transaction.
+// Readings and their counts are written in one transaction.
 const STORED = `
   SELECT count(*)::int AS stored,
     (SELECT coalesce(sum(count), 0)::int FROM health_data.reading_count WHERE user_id = $1 AND span = 'all') AS counted
   FROM health_data.reading WHERE user_id = $1`;
 
-/** Importers that write all the time: each a batch after the other, the same again until it is acknowledged. */
+/** Importers that write continuously. Each repeats a batch until it is acknowledged, then sends the next. */
 export class Importers implements Disposable {
   readonly #site: Site;
   readonly #importers: readonly Importer[];
@@ -49,7 +49,7 @@ export class Importers implements Disposable {
     this.#gate.open();
   }
 
-  /** Lets everybody finish the batch at hand, and compares what was acknowledged with what is stored. */
+  /** Lets all importers finish their batch, and compares acknowledged readings with stored ones. */
   async end(): Promise<ImportReport> {
     this.#gate.close();
     await this.#gate.untilWaiting(this.#importers);
@@ -67,7 +67,7 @@ export class Importers implements Disposable {
 
   async #run(importer: Importer): Promise<void> {
     while (!this.#disposed) {
-      // What was not acknowledged may be stored all the same: the same again changes nothing then.
+      // An unacknowledged batch may have been stored; repeating it then changes nothing.
       if (!importer.isUnsure) await this.#gate.pass(importer);
       importer.isUnsure = !(await this.#put(importer));
       if (!importer.isUnsure) importer.acknowledged += BATCH;

@@ -18,7 +18,7 @@ const RECORDS = `
   FROM access_record r JOIN access_batch b ON b.writer = r.writer AND b.seq = r.seq AND b.at = r.at
   WHERE b.recorded_at >= $1 AND r.refers_to IS NULL`;
 
-/** Judges what each person saw, with the records of that time. Each person has a trace of their own. */
+/** Judges each person's trace together with the access records of that time. */
 export async function judgePeople(
   people: readonly SimulatedPerson[],
   recordsUrl: string,
@@ -45,13 +45,13 @@ export async function judgePeople(
 
 function judgePerson({ trace, lasting }: SimulatedPerson, rows: readonly RecordRow[]): Judgement {
   const asked = new Set(trace.map((event) => (event.kind === 'request-started' ? event.request : '')));
-  // Requests that got no answer are in the records by an id that nobody was told.
+  // The records of unanswered requests have ids that the client does not know.
   const recorded = rows.filter(({ request }) => asked.has(request)).map(toEvent);
   return judgeTrace([...lasting, ...trace, ...recorded]);
 }
 
 function toEvent({ recorded, ...row }: RecordRow): AccessRecorded {
-  // The database rounds to the millisecond, our clock cuts off; the milder reading counts.
+  // The database rounds to milliseconds and our clock truncates, so the earlier time is used.
   return { kind: 'recorded', ...row, at: recorded.getTime() - 1, databaseTime: recorded.getTime() };
 }
 

@@ -1,7 +1,7 @@
 import type { LoadOptions, LoadReport } from './load.ts';
 import type { Tally } from './tally.ts';
 
-/** What the load can be told to do. */
+/** Commands to the load process. */
 export type LoadCommand =
   | { readonly kind: 'prepare'; readonly options: LoadOptions }
   | { readonly kind: 'begin' }
@@ -9,7 +9,7 @@ export type LoadCommand =
   | { readonly kind: 'storm'; readonly tokens: number }
   | { readonly kind: 'end' };
 
-/** Its answer, by the number of the command. */
+/** The reply to a command, with its number. */
 export interface LoadReply {
   readonly id: number;
   readonly result?: LoadReport | Tally | undefined;

@@ -5,19 +5,19 @@ import type { LoadOptions, LoadReport } from './load.ts';
 import type { LoadCommand, LoadReply } from './load-commands.ts';
 import type { Tally } from './tally.ts';
 
-/** The load, in its process. */
+/** The load in its own process. */
 export interface LoadProcess extends AsyncDisposable {
-  /** Lets it go, counting from nothing. */
+  /** Starts the load with all counters at zero. */
   begin(): Promise<void>;
-  /** What was counted so far. */
+  /** The counters so far. */
   look(): Promise<Tally>;
-  /** Revokes so many tokens at once. */
+  /** Revokes this many tokens at once. */
   storm(tokens: number): Promise<void>;
-  /** Lets everybody finish and judges. */
+  /** Lets all people finish, and judges. */
   end(): Promise<LoadReport>;
 }
 
-/** Starts it; everybody is signed in and waits. */
+/** Starts the process; everybody is signed in and waits. */
 export async function startLoad(options: LoadOptions): Promise<LoadProcess> {
   const child = fork(join(import.meta.dirname, 'main.ts'), { execArgv: [] });
   const send = createSender(child);

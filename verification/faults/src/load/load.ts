@@ -15,31 +15,31 @@ import { openWire, type WireAnswer } from './wire.ts';
 export interface LoadOptions {
   readonly gateways: readonly string[];
   readonly identityProviderUrl: string;
-  /** Connection string that may read consent's records. */
+  /** Connection string of a role that may read consent's records. */
   readonly recordsUrl: string;
-  /** They have one heart rate each. */
+  /** Users with one heart rate each. */
   readonly users: readonly string[];
-  /** Steady readers at each gateway. */
+  /** Number of steady readers at each gateway. */
   readonly readers: number;
 }
 
-/** One fault, as the load saw it. */
+/** What the load observed during one fault. */
 export interface LoadReport {
   readonly tally: Tally;
-  /** The oracle's judgement of the trace, all people together. */
+  /** The oracle's judgement of all traces together. */
   readonly oracle: Omit<Judgement, 'violations'>;
 }
 
 const STORM_PARALLEL = 8;
 const IDLE_MS = 30;
-/** An app whose token is over does not notice at once: so many requests of it arrive together, and may share one look-up. */
+/** Parallel requests with an ended token. An app does not stop at once, and such requests may share one look-up. */
 const HERD = 8;
 
-/** The steady load: people who connect apps and end their access, and readers who read with live and, mostly, with ended tokens. */
+/** The steady load: people who connect apps and revoke their access, and readers that use live and, mostly, ended tokens. */
 export class Load {
   readonly #options: LoadOptions;
   readonly #gate = new PauseGate();
-  /** Of the readers alone. */
+  /** For the readers only. */
   readonly #readersGate = new PauseGate();
   readonly #pool = new TokenPool();
   readonly #reads: Reads;
@@ -58,7 +58,7 @@ export class Load {
     });
   }
 
-  /** Signs everybody in; nobody does anything before the first `begin`. */
+  /** Signs everybody in. Nothing else happens before the first `begin`. */
   async prepare(): Promise<void> {
     const { users, gateways, readers } = this.#options;
     for (const user of users) {
@@ -77,7 +77,7 @@ export class Load {
     return this.#reads.tally;
   }
 
-  /** Counts from nothing and lets everybody go. */
+  /** Resets the counters and starts everybody. */
   begin(): void {
     this.#reads.tally = newTally();
     this.#since = Date.now();
@@ -86,7 +86,7 @@ export class Load {
     this.#readersGate.open();
   }
 
-  /** Lets everybody finish and judges what was seen since `begin`. */
+  /** Lets everybody finish and judges what was observed since `begin`. */
   async end(): Promise<LoadReport> {
     this.#gate.close();
     await this.#gate.untilWaiting([...this.#people, ...this.#readers]);
@@ -100,11 +100,11 @@ export class Load {
     return { tally: this.tally, oracle };
   }
 
-  /** Collects so many tokens and revokes all of them at once, when everybody is ready. */
+  /** Collects this many tokens, and revokes them all at once when every person is ready. */
   async storm(tokens: number): Promise<void> {
     const storm = new Storm({ tokens, parallel: STORM_PARALLEL, people: this.#people.length });
     for (const person of this.#people) person.storm = storm;
-    // Collecting is no part of the storm, and takes a minute longer while others read as fast as they can.
+    // Collecting is not part of the storm, and would take a minute longer with the readers running.
     this.#readersGate.close();
     await storm.collected;
     this.#readersGate.open();

@@ -1,4 +1,4 @@
-/** The load, in a process of its own, so that it waits for nobody else. Takes commands over IPC and answers each. */
+/** The load in a separate process, so that nothing delays it. Receives commands over IPC and replies to each. */
 import { Load } from './load.ts';
 import type { LoadCommand, LoadReply } from './load-commands.ts';
 
@@ -31,6 +31,6 @@ process.on('message', ({ id, command }: { id: number; command: LoadCommand }) =>
     (error: unknown) => process.send?.({ id, error: String((error as Error).stack) } satisfies LoadReply),
   );
 });
-// Ctrl-C reaches everybody at once; the parent process ends this process when it has cleaned up.
+// Ctrl-C reaches all processes at once; the parent ends this one after cleaning up.
 process.on('SIGINT', () => undefined);
 process.on('disconnect', () => process.exit(0));

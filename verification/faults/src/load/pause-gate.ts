@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What takes longer than this after a fault has not recovered. */
+/** Maximum recovery time after a fault. */
 export const END_LIMIT_MS = 30_000;
 const LOOK_MS = 20;
 
-/** Lets everybody pass or makes everybody wait, and knows who does. */
+/** Blocks or unblocks everybody, and knows who is waiting. */
 export class PauseGate {
   #opened = Promise.withResolvers<void>();
   #isOpen = false;
   readonly #waiting = new Set<object>();
 
-  /** Waits while it is closed. */
+  /** Waits while the gate is closed. */
   async pass(who: object): Promise<void> {
     while (!this.#isOpen) {
       this.#waiting.add(who);
@@ -23,7 +23,7 @@ export class PauseGate {
     return this.#waiting.has(who);
   }
 
-  /** Waits until all of these do, or the limit is over. */
+  /** Waits until all of these are waiting, or the limit is over. */
   async untilWaiting(everybody: readonly object[]): Promise<void> {
     const deadline = Date.now() + END_LIMIT_MS;
     while (!everybody.every((each) => this.isWaiting(each)) && Date.now() < deadline) await delay(LOOK_MS);

@@ -3,17 +3,17 @@ import { HEART, type HeldToken, isOver, type Reading } from './held-token.ts';
 import { addViolation, count, DATA_AFTER_REVOCATION, type Tally } from './tally.ts';
 import type { Wire, WireAnswer } from './wire.ts';
 
-/** Longest that anything may take to be answered or refused. Milliseconds. */
+/** Maximum time until a response or refusal. Milliseconds. */
 export const ANSWER_LIMIT_MS = 10_000;
 
-/** Share of the reads of live tokens that ask whether anything changed. */
+/** Share of the reads with live tokens that are conditional. */
 const SHARE_CONDITIONAL = 0.2;
 
-/** Reads, counts and writes down what came. */
+/** Reads, and counts and records the results. */
 export class Reads {
   tally: Tally;
   readonly #wires: readonly Wire[];
-  /** The first uniform 401 that was seen; every other has to be the same. */
+  /** The first uniform 401; all others must be identical. */
   #uniform: string | null = null;
   #next = 0;
 
@@ -26,7 +26,7 @@ export class Reads {
     return this.#wires.length;
   }
 
-  /** One read at a gateway, written into the trace. Answers what came. */
+  /** Reads once at a gateway and adds the result to the trace. Returns the result. */
   async read(
     token: HeldToken,
     reading: Reading,
@@ -52,7 +52,7 @@ export class Reads {
     at.trace.push({ kind: 'request-started', at: startedAt, request, access });
     at.trace.push({ kind: 'answered', at: Date.now(), request, data });
     if (answer.status === 401) this.#compare(answer);
-    // Over before it started, and nobody has asked to undo that until the answer was there.
+    // The token had ended before the read started, and nobody tried to undo that before the response arrived.
     if (wasOver && isOver(token, reading) && answer.status !== 0) {
       tally.trials += 1;
       if (at.first === true) tally.firstTrials += 1;
@@ -80,7 +80,7 @@ export class Reads {
   }
 }
 
-/** Everything computed from a person's rows. */
+/** Whether the response was computed from a person's rows. */
 function isData({ status }: WireAnswer): boolean {
   return (status >= 200 && status < 300) || status === 304 || status === 404;
 }
@@ -89,7 +89,7 @@ function findField(head: string, name: string): string | null {
   return new RegExp(`\\r\\n${name}: *([^\\r]*)`, 'i').exec(head)?.[1] ?? null;
 }
 
-// `Date` may differ, and what is about the connection and not about the answer.
+// Removes `Date` and the fields about the connection.
 function withoutVolatile(head: string): string {
   return head.replace(/\r\n(date|connection|keep-alive):[^\r]*/gi, '');
 }

@@ -27,19 +27,19 @@ const PAUSE_MS = 250;
 const LIVE_MS = 900;
 const OVER_MS = 400;
 
-/** A person with an app of their own, who connects it, lets it read, ends that in one way or another, and begins again. */
+/** A person with an app, who repeatedly connects it, reads, and revokes the access in different ways. */
 export class SimulatedPerson {
-  /** What was seen of the present fault. */
+  /** Observations during the current fault. */
   trace: TraceEvent[] = [];
-  /** Endings and restorations: what they say stays true. */
+  /** Endings and restorations, which stay valid over all faults. */
   readonly lasting: TraceEvent[] = [];
-  /** Every app that the person ever had. */
+  /** Every app that the person has had. */
   readonly apps = new Set<string>();
-  /** An approval went unanswered and may still come to be: what can be undone proves nothing for the time being. */
+  /** Whether an unanswered approval may still take effect. While it may, reversible endings prove nothing. */
   uncertain = false;
-  /** Tokens to revoke all at once instead of the next round. */
+  /** A set of tokens to revoke at once instead of the next round. */
   storm: Storm | null = null;
-  /** For reports of a person who does not finish. */
+  /** Reported when a person does not finish. */
   doing = 'nothing';
   readonly #options: SimulatedPersonOptions;
   #app: PartnerApp | null = null;
@@ -50,7 +50,7 @@ export class SimulatedPerson {
     this.#options = options;
   }
 
-  /** Goes round for ever. */
+  /** Repeats rounds for ever. */
   async run(): Promise<never> {
     const { gate, reads } = this.#options;
     for (;;) {
@@ -58,7 +58,7 @@ export class SimulatedPerson {
       try {
         await this.#round();
       } catch {
-        // Refused because of the fault; what became of it is unknown, and the next round begins anew.
+        // The fault made a request fail. Its effect is unknown, so the next round starts again.
         reads.tally.setbacks += 1;
         await delay(PAUSE_MS);
       }
@@ -90,7 +90,7 @@ export class SimulatedPerson {
     const epoch = this.#epoch;
     const scope: Restorable = { kind: 'scope', user, app: app.clientId, scope: HEART.scope };
     const { code } = await this.#restoring(scope, () => app.expectCode(session, SCOPES)).catch((error) => {
-      // Whatever its state is: another one serves as well.
+      // The app's state is unknown; a new app replaces it.
       this.#app = null;
       throw error;
     });
@@ -109,7 +109,7 @@ export class SimulatedPerson {
     return [token, { ...tokens, code }];
   }
 
-  /** Writes down that something may come back; for ever when no answer tells since when it cannot any more. */
+  /** Records that an access may come back. Without a response that tells when it no longer can, this holds for ever. */
   async #restoring<T>(restores: Restorable, act: () => Promise<T>): Promise<T> {
     const event: { -readonly [key in keyof AccessRestored]: AccessRestored[key] } = {
       kind: 'restored',
@@ -133,7 +133,7 @@ export class SimulatedPerson {
     await delay(Math.random() * LIVE_MS);
   }
 
-  /** Ends it until that is acknowledged, by deletion of the grant when the chosen way does not work out. */
+  /** Repeats the ending until it is acknowledged; deletes the grant if the chosen way fails. */
   async #end(token: HeldToken, tokens: Held, chosen: EndingWay): Promise<EndingWay> {
     token.state = 'ending';
     const app = this.#app as PartnerApp;
@@ -149,7 +149,7 @@ export class SimulatedPerson {
       } catch {
         await delay(PAUSE_MS);
         if (attempt === ATTEMPTS && ending !== DELETION) {
-          // What the app has become by half a change is anybody's guess.
+          // The state of an app after an incomplete change is unknown.
           if (ending.kind === 'app' || ending.kind === 'app-life') this.#app = null;
           ending = DELETION;
           askedAt = Date.now();
@@ -164,7 +164,7 @@ export class SimulatedPerson {
     return ending;
   }
 
-  /** Undoes what has to be undone to connect again. */
+  /** Undoes what prevents the next connection. */
   async #afterwards(name: string, kind: EndingWay['kind'], token: HeldToken): Promise<void> {
     this.doing = `after ${name}`;
     if (kind === 'scope' || kind === 'app') {
@@ -173,7 +173,7 @@ export class SimulatedPerson {
     }
     const app = this.#app;
     if (app === null || (kind !== 'app' && kind !== 'app-life')) return;
-    // Unless the way back works at the first attempt, an app of unknown state is left behind.
+    // If the restoration does not succeed at the first attempt, the app with its unknown state is abandoned.
     this.#app = null;
     const { session } = this.#options;
     const activate = () => setStatus(this.#gateway(), app, session, 'active');
@@ -182,7 +182,7 @@ export class SimulatedPerson {
     this.#app = app;
   }
 
-  /** One read at each gateway at once: the first ones of a token that was just made, or just ended. */
+  /** Reads at every gateway at once: the first reads of a token that was just issued or just ended. */
   async #readEverywhere(token: HeldToken): Promise<void> {
     const { reads } = this.#options;
     const gateways = Array.from({ length: reads.gateways }, (_, gateway) => gateway);
@@ -191,10 +191,10 @@ export class SimulatedPerson {
     );
   }
 
-  /** Collects access tokens of one family, waits for everybody, and revokes each of them. */
+  /** Collects access tokens of one family, waits for everybody, and revokes each token. */
   async #stormAll(storm: Storm, first: HeldToken, tokens: Held): Promise<void> {
     const held = [first, ...(await this.#collect(storm.tokens - 1, first, tokens.refreshToken))];
-    // Only now: should collecting be cut short, the next round begins it anew.
+    // Cleared only now, so that an interrupted collection is repeated in the next round.
     this.storm = null;
     await storm.everybody();
     const worker = async () => {
@@ -206,7 +206,7 @@ export class SimulatedPerson {
     storm.leave();
   }
 
-  /** As many as there are to be had. Each is read with once, so that a gateway remembers it. */
+  /** Collects as many tokens as possible. Each is read with once, so that a gateway caches it. */
   async #collect(tokens: number, first: HeldToken, refreshToken: string): Promise<HeldToken[]> {
     const { reads } = this.#options;
     const held: HeldToken[] = [];

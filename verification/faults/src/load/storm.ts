@@ -1,8 +1,8 @@
-/** Many tokens revoked at once: every person collects a share, waits for the others, and then all revoke at once. */
+/** Revokes many tokens at once: every person collects a share and waits for the others, then all revoke. */
 export class Storm {
-  /** Of each person. */
+  /** For each person. */
   readonly tokens: number;
-  /** Revocations that a person has under way at a time. */
+  /** Concurrent revocations of one person. */
   readonly parallel: number;
   #collecting: number;
   #people: number;
@@ -16,25 +16,25 @@ export class Storm {
     this.#people = options.people;
   }
 
-  /** A person has collected their share, or gave up; waits for the others. */
+  /** Called when a person has collected their share or given up. Waits for the others. */
   everybody(): Promise<void> {
     this.#collecting -= 1;
     if (this.#collecting === 0) this.#collected.resolve();
     return this.#collected.promise;
   }
 
-  /** A person has revoked their share. */
+  /** Called when a person has revoked their share. */
   leave(): void {
     this.#people -= 1;
     if (this.#people === 0) this.#over.resolve();
   }
 
-  /** Everybody has their share. */
+  /** Resolves when everybody has their share. */
   get collected(): Promise<void> {
     return this.#collected.promise;
   }
 
-  /** Everybody is through. */
+  /** Resolves when everybody has finished. */
   get over(): Promise<void> {
     return this.#over.promise;
   }

@@ -2,10 +2,10 @@ import type { HeldToken } from './held-token.ts';
 
 const MOST_OVER = 400;
 const RECENT = 24;
-/** How often a reader takes a token that is over; it then reads with it several times at once. */
+/** Share of the reads that use an ended token; those read several times at once. */
 const SHARE_OVER = 0.6;
 
-/** The tokens that the steady readers read with. */
+/** The tokens of the steady readers. */
 export class TokenPool {
   readonly #live = new Set<HeldToken>();
   /** Newest last. */
@@ -15,7 +15,7 @@ export class TokenPool {
     this.#live.add(token);
   }
 
-  /** It is over: acknowledged. Very old ones give way. */
+  /** Marks a token as ended after the acknowledgement. The oldest ended tokens are dropped. */
   end(token: HeldToken): void {
     this.#live.delete(token);
     this.#over.push(token);
@@ -27,7 +27,7 @@ export class TokenPool {
     this.#over = this.#over.filter((each) => each !== token);
   }
 
-  /** One to read with, mostly one that is over, and half of those among the latest; null when there is none. */
+  /** A token to read with: mostly an ended one, half of those from the latest; null when there is none. */
   pick(): HeldToken | null {
     const over = this.#over.length > 0 && (this.#live.size === 0 || Math.random() < SHARE_OVER);
     if (!over) return any([...this.#live]);

@@ -1,29 +1,29 @@
 import { connect, type Socket } from 'node:net';
 
-/** An answer as it came over the wire, byte for byte. */
+/** A response exactly as sent over the wire. */
 export interface WireAnswer {
-  /** 0: there was none, because the connection broke or was refused, or time was up. */
+  /** 0 when there was no response: the connection broke or was refused, or the time limit passed. */
   readonly status: number;
   /** Status line and header fields. */
   readonly head: string;
   readonly body: string;
-  /** Nothing of it is missing. */
+  /** Whether the response is complete. */
   readonly whole: boolean;
-  /** Time was up. The connection is gone. */
+  /** Whether the time limit passed; the connection is then closed. */
   readonly late: boolean;
 }
 
-/** A gateway, asked over connections that are kept, one request at a time on each. */
+/** A client of a gateway with kept-alive connections and one request at a time on each. */
 export interface Wire extends Disposable {
   get(path: string, bearer: string, headers?: Readonly<Record<string, string>>): Promise<WireAnswer>;
-  /** Sends a request as it stands, a byte for each character (latin1). */
+  /** Sends a request unchanged, one byte for each character (latin1). */
   ask(request: string): Promise<WireAnswer>;
 }
 
 const NOTHING: WireAnswer = { status: 0, head: '', body: '', whole: false, late: false };
 const END_OF_HEAD = '\r\n\r\n';
 
-/** Opens connections as they are needed. No request waits longer than `limitMs`. */
+/** Opens connections on demand. Every request has the time limit `limitMs`. */
 export function openWire(gatewayUrl: string, limitMs: number): Wire {
   const port = Number(new URL(gatewayUrl).port);
   const idle: Connection[] = [];
@@ -87,7 +87,7 @@ class Connection {
     this.#socket.destroy();
   }
 
-  /** Whatever arrived counts: the first bytes of an answer with data are data. */
+  /** Partial responses count: the first bytes of data are data. */
   #break(late: boolean): void {
     this.usable = false;
     this.#socket.destroy();
@@ -100,9 +100,9 @@ class Connection {
     const { head, body } = split(this.#received);
     if (!this.#received.includes(END_OF_HEAD)) return;
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-    // HEAD announces a length and sends nothing.
+    // A response to HEAD announces a length but has no body.
     if (!this.#isHead && body.length < Number(length ?? 0)) return;
-    // Where the answer ends is not known: what may still come must not be taken for the next one.
+    // The end of the response is unknown, so the connection is not reused: later bytes could be taken for the next response.
     if (length === undefined && !/^HTTP\/1\.1 (204|304)/.test(head)) this.usable = false;
     if (/\r\nconnection: *close/i.test(head)) this.usable = false;
     this.#settle?.({ status: statusOf(head), head, body, whole: true, late: false });
