@@ -3,7 +3,7 @@ import { startPeriodic } from '@phds/service-kit/periodic';
 import { eventually } from '@phds/test-kit/conditions';
 import { countAccessRecords } from '../src/app/access-counting.ts';
 
-/** A counter that finds so many batches the first time, the second time, …; the last number from then on, and none in the end. */
+/** A counter that finds these numbers of batches in turn; the last one repeatedly, or none at the end. */
 function createCounter(...found: (number | 'all that fit')[]) {
   const counter = {
     turns: 0,
@@ -17,13 +17,13 @@ function createCounter(...found: (number | 'all that fit')[]) {
   return counter;
 }
 
-test('counting goes on while there is more than fits, and ends while others go on recording', async () => {
+test('counting continues while there is more than fits, and ends while others keep recording', async () => {
   const counter = createCounter('all that fit', 'all that fit', 1);
   await countAccessRecords(counter, new AbortController().signal);
   expect(counter.turns).toBe(3);
 });
 
-test('counting ends when the service does, whatever is left to count', async () => {
+test('counting ends with the service, whatever is left to count', async () => {
   const counter = createCounter('all that fit');
   {
     await using _counting = startPeriodic((signal) => countAccessRecords(counter, signal), {

@@ -27,7 +27,7 @@ let grants: Grant[];
 let admin: pg.Client;
 
 beforeAll(async () => {
-  // Nobody counts but the test.
+  // Only the test counts.
   consent = await startConsent({ settings: { COUNT_INTERVAL_MS: '3600000' } });
   const apps = [await registerApp(consent, 'developer'), await registerApp(consent, 'developer')];
   const pairs = USERS.flatMap((user) => apps.map((app) => [app, user] as const));
@@ -41,7 +41,7 @@ afterAll(async () => {
   await consent[Symbol.asyncDispose]();
 });
 
-/** Random numbers that are the same for the same seed (mulberry32). */
+/** Deterministic random numbers for a seed (mulberry32). */
 function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -52,7 +52,7 @@ function createRandom(seed: number): (below: number) => number {
   };
 }
 
-/** What the records themselves come to, counted one by one. */
+/** The counts computed directly from the records. */
 async function countRecords(user: string) {
   const { rows } = await consent.owner.query(
     `SELECT r.grant_id, r.client_id, r.endpoint, to_char(r.at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date, r.at,
@@ -86,7 +86,7 @@ async function expectExact(user: string): Promise<void> {
   expect(days.reduce((sum, day) => sum + day.released + day.refused, 0)).toBe(records.length);
 }
 
-/** Cuts every connection of the writers, in the middle of whatever they do. */
+/** Closes every connection of the writers, at any point of their work. */
 async function cutConnections(): Promise<void> {
   await admin.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -94,7 +94,7 @@ async function cutConnections(): Promise<void> {
   );
 }
 
-/** Two processes that write, count, crash and are replaced, as chance has it. */
+/** Two processes that randomly write, count, crash and are replaced. */
 class Processes implements AsyncDisposable {
   readonly #random: (below: number) => number;
   readonly #clock = new FakeClock(START);
@@ -111,16 +111,16 @@ class Processes implements AsyncDisposable {
     const chance = this.#random(10);
     this.#clock.advance(this.#random(3) * 400_000);
     const write = () => process.recorder.record(this.#someAccesses());
-    // What was cut off may fail, or what finds its connection gone afterwards.
+    // The interrupted call may fail, or a later one that finds its connection closed.
     if (chance < 6) await Promise.allSettled([write()]);
     else if (chance === 6) await Promise.allSettled(this.#processes.map((each) => each.count()));
     else if (chance === 7) await Promise.allSettled([process.count(), write(), cutConnections()]);
     else if (chance === 8) {
-      // Its chain ends here, uncounted; somebody else counts the rest.
+      // Its chain ends here with uncounted batches, which another process counts.
       await process[Symbol.asyncDispose]();
       this.#processes[index] = this.#start();
     } else {
-      // A clock that is far ahead for a moment.
+      // A clock that is temporarily far ahead.
       this.#clock.advance(DAY_MS);
       await Promise.allSettled([write()]);
       this.#clock.advance(-DAY_MS);
@@ -154,7 +154,7 @@ class Processes implements AsyncDisposable {
 
 describe('counts of accesses', () => {
   test.each(SEEDS)(
-    'are those of the records at every moment, whoever writes, counts or crashes (seed %i)',
+    'equal those of the records at every moment, whoever writes, counts or crashes (seed %i)',
     async (seed) => {
       await using processes = new Processes(seed);
       for (let step = 0; step < STEPS; step += 1) {
@@ -170,7 +170,7 @@ describe('counts of accesses', () => {
     },
   );
 
-  test('of a time that begins and ends within days are those of the records, counted or not', async () => {
+  test('for a period that starts and ends within days equal those of the records, counted or not', async () => {
     await using dated = startDatedRecorder(consent.database.url, new FakeClock('2026-02-28T13:05:07.123Z'));
     const [grant] = grants;
     for (let each = 0; each < 3; each += 1) await dated.recorder.record([accessOf(grant!), accessOf(grant!)]);

@@ -52,7 +52,7 @@ const some = (count: number, change: object = {}) =>
   Array.from({ length: count }, () => ({ ...accessOf(GRANT), ...change }));
 
 describe('the access recorder', () => {
-  test('lets calls that arrive while a batch is in flight travel together in the next, whole', async () => {
+  test('puts calls that arrive during a batch together into the next one, undivided', async () => {
     const [recorder, store] = start();
     const gate = Promise.withResolvers<void>();
     store.insertGate = gate.promise;
@@ -63,7 +63,7 @@ describe('the access recorder', () => {
     expect(store.batches.map((batch) => batch.recordCount)).toEqual([1, 9, 5]);
   });
 
-  test('has one insert in flight, and judges a batch after its commit while the next is inserted', async () => {
+  test('has one insert in flight, and judges a batch after its commit while the next one is inserted', async () => {
     const [recorder, store] = start();
     const gate = Promise.withResolvers<void>();
     store.judgeGate = gate.promise;
@@ -71,14 +71,14 @@ describe('the access recorder', () => {
     await eventually(() => expect(store.told).toEqual(['insert 1', 'inserted 1', 'judge 1']));
     const others = [recorder.record(some(8)), recorder.record(some(9))];
     await eventually(() => expect(store.told).toHaveLength(5));
-    // The third waits: no more than one batch is judged and one inserted at a time.
+    // The third waits: at most one batch is judged and one inserted at a time.
     expect(store.told.slice(3)).toEqual(['insert 8', 'inserted 8']);
     gate.resolve();
     await Promise.all([first, ...others]);
     expect(store.told.slice(5)).toEqual(expect.arrayContaining(['judge 8', 'insert 9', 'judge 9']));
   });
 
-  test('chains what it writes, refusals as records of their own that repeat what they refer to', async () => {
+  test('chains its batches, and writes refusals as separate records that repeat the refused one', async () => {
     const [recorder, store] = start();
     store.judgement = (access) => (access.page === 2 ? 'grant_revoked' : 'released');
     const accesses = [...some(1), ...some(1, { page: 2 })];
@@ -105,7 +105,7 @@ describe('the access recorder', () => {
     ]);
   });
 
-  test('answers a refusal only once it is recorded', async () => {
+  test('returns a refusal only after it is recorded', async () => {
     const [recorder, store] = start();
     store.judgement = () => 'token_expired';
     const [judging, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -123,7 +123,7 @@ describe('the access recorder', () => {
     await call;
   });
 
-  test('refuses what finds no room in the queue, at once, and nothing else', async () => {
+  test('immediately refuses exactly the calls for which the queue has no room', async () => {
     const [recorder, store] = start({ maxQueued: 6 });
     const gate = Promise.withResolvers<void>();
     store.insertGate = gate.promise;
@@ -139,7 +139,7 @@ describe('the access recorder', () => {
     expect((await recorder.record(some(6))).length).toBe(6);
   });
 
-  test('ends a wait that is too long, also while the database hangs, and never records what it ended', async () => {
+  test('ends a wait that is too long, even while the database hangs, and never records the refused call', async () => {
     const [recorder, store] = start({ maxWaitMs: 30 });
     const gate = Promise.withResolvers<void>();
     store.insertGate = gate.promise;
@@ -152,7 +152,7 @@ describe('the access recorder', () => {
     expect(store.batches.map((batch) => batch.recordCount)).toEqual([1, 2]);
   });
 
-  test('begins another chain after an insert whose outcome nobody knows', async () => {
+  test('starts another chain after an insert with an unknown outcome', async () => {
     const [recorder, store] = start();
     await recorder.record(some(1));
     store.insertGate = Promise.reject(new Error('connection lost'));
@@ -165,7 +165,7 @@ describe('the access recorder', () => {
     expect(after).toMatchObject({ seq: 0, previousHash: hashBeginning(after.writer) });
   });
 
-  test('dates by the clock again after it was far ahead for a moment: in another chain, once the refusals are written', async () => {
+  test("returns to the clock's time after the clock was temporarily far ahead: in another chain, once the refusals are written", async () => {
     const [recorder, store, clock] = start();
     const [now, later] = [clock.now().getTime(), 86_400_000];
     await recorder.record(some(1));
@@ -178,7 +178,7 @@ describe('the access recorder', () => {
     await eventually(() => expect(store.told.at(-1)).toBe('judge 1'));
     clock.advance(-later);
     const calls = [recorder.record(some(3)), recorder.record(some(2, { page: 2 }))];
-    // By then everything has happened that does not wait for the judgement.
+    // By then, everything that does not wait for the judgement has happened.
     await new Promise(setImmediate);
     expect(store.told.at(-1)).toBe('judge 1');
     gate.resolve();
@@ -200,7 +200,7 @@ describe('the access recorder', () => {
     expect(after?.writer).not.toBe(first.writer);
   });
 
-  test('goes on in its chain when the clock goes back by little', async () => {
+  test('continues its chain when the clock goes back slightly', async () => {
     const [recorder, store, clock] = start();
     await recorder.record(some(1));
     clock.advance(-5_000);
@@ -209,13 +209,13 @@ describe('the access recorder', () => {
     expect(after).toMatchObject({ writer: before.writer, seq: 1, at: before.at });
   });
 
-  test('releases nothing of a batch whose judgements are too few', async () => {
+  test('releases nothing of a batch with too few judgements', async () => {
     const [recorder, store] = start();
     store.judge = async () => ['released'];
     await expect(recorder.record(some(2))).rejects.toMatchObject({ reason: 'access_not_recorded' });
   });
 
-  test('names the person of each record by the reference of its grant, asked for once, whoever the access says it is', async () => {
+  test('identifies the person of each record by the reference of its grant, read once, whatever the access says', async () => {
     const [recorder, store] = start();
     store.refs.set('grt_2', randomBytes(16));
     await recorder.record([...some(2), ...some(1, { grantId: 'grt_2' })]);
@@ -225,13 +225,13 @@ describe('the access recorder', () => {
     expect(refs).toEqual(['grt_1', 'grt_1', 'grt_2', 'grt_1'].map((id) => store.refs.get(id)));
   });
 
-  test('releases nothing whose record does not carry the reference of its grant', async () => {
+  test('releases nothing when a record lacks the reference of its grant', async () => {
     const [recorder, store] = start();
     store.judgement = () => 'reference_differs';
     await expect(recorder.record(some(1))).rejects.toMatchObject({ reason: 'access_not_recorded' });
   });
 
-  test('finishes what it began when it is disposed', async () => {
+  test('completes running calls on disposal', async () => {
     const [recorder, store] = start();
     store.judgement = () => 'grant_expired';
     const call = recorder.record(some(3));

@@ -27,7 +27,7 @@ describe('records', () => {
     'DELETE FROM consent_audit.restore',
     'DELETE FROM consent_audit.restore_confirmation',
     'DELETE FROM consent_event',
-  ])('are append-only, for the service and for the owner: %s', async (statement) => {
+  ])('are append-only for the service and the owner: %s', async (statement) => {
     const runtime = new pg.Client({
       connectionString: consent.database.url,
       options: '-c search_path=consent',
@@ -38,7 +38,7 @@ describe('records', () => {
     await expect(consent.owner.query(statement)).rejects.toThrow(/append-only/);
   });
 
-  test('are refused whole when one item of the batch is malformed', async () => {
+  test('are refused completely when one item of the batch is malformed', async () => {
     const grant = await approve(consent, await registerApp(consent), 'malformed');
     const accesses = [
       accessOf(grant),
@@ -58,7 +58,7 @@ test.each([
   ['the judgement', JUDGE, ['app', 'consent_grant', 'revoked_family', 'revoked_token']],
   ['the look-up of references', FIND_REFS, ['consent_grant']],
 ])(
-  '%s finds everything by its key, whatever the planner knew when it planned',
+  "%s finds everything by its key, whatever the table's size was at planning time",
   async (_name, text, tables) => {
     const client = await consent.owner.connect();
     try {

@@ -22,12 +22,12 @@ const get = async (id: string, userId: string) =>
 const approveAll = async (id: string, userId: string) =>
   consent.asAuthorization.approve({ id, allRequested: true }, await consent.session(userId));
 const openAnonymously = (of: RegisteredApp) => openPending(consent, of, [HEART], false);
-/** Looks without claiming. */
+/** Reads without claiming. */
 const isThere = async (id: string) =>
   (await consent.owner.query('SELECT FROM pending_approval WHERE id = $1', [id])).rowCount === 1;
 
 describe('a pending approval that was opened without the secret', () => {
-  test('keeps nobody else out: the oldest that nobody has claimed gives way', async () => {
+  test('blocks no other request: the oldest unclaimed one is removed', async () => {
     const known = await registerApp(consent);
     const claimed = await openAnonymously(known);
     await get(claimed, 'ada');
@@ -36,7 +36,7 @@ describe('a pending approval that was opened without the secret', () => {
     for (let index = 0; index < 12; index += 1) opened.push(await openAnonymously(known));
     const isLeft = await Promise.all(opened.map((id) => isThere(id)));
     expect(isLeft).toEqual([...Array(7).fill(false), ...Array(5).fill(true)]);
-    // What the app opened itself is untouched and has its own limit.
+    // Approvals opened by the app itself are unaffected and have their own limit.
     for (let index = 1; index < 5; index += 1) await openPending(consent, known);
     await expect(openPending(consent, known)).rejects.toMatchObject({ reason: 'rate_limited' });
     for (const id of [claimed, own]) expect((await get(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
@@ -49,7 +49,7 @@ describe('a pending approval that was opened without the secret', () => {
     await openPending(consent, known);
   });
 
-  test('comes with the ids of those that were removed for it', async () => {
+  test('is returned with the ids of those that were removed for it', async () => {
     const known = await registerApp(consent);
     const ids: string[] = [];
     const removed: string[][] = [];
@@ -62,7 +62,7 @@ describe('a pending approval that was opened without the secret', () => {
     expect(removed).toEqual([[], [], [], [], [], [ids[0]], [ids[1]]]);
   });
 
-  test('stays within its limit when many are opened at once', async () => {
+  test('stays within its limit under concurrent openings', async () => {
     const known = await registerApp(consent);
     await Promise.all(Array.from({ length: 30 }, () => openAnonymously(known)));
     const { rows } = await consent.owner.query(
@@ -72,7 +72,7 @@ describe('a pending approval that was opened without the secret', () => {
     expect(rows).toEqual([{ left: 5 }]);
   });
 
-  test('claimed while it would give way, is either claimed for good or not found', async () => {
+  test('claimed while it is being removed, is either claimed permanently or not found', async () => {
     const known = await registerApp(consent);
     for (let round = 0; round < 20; round += 1) {
       const id = await openAnonymously(known);

@@ -47,7 +47,7 @@ const usage = async (range: object = {}) =>
   ).usage;
 
 describe('refused requests that gateways counted', () => {
-  test('are shown by day, endpoint and status, beside what was released', async () => {
+  test('are shown by day, endpoint and status, beside released ones', async () => {
     const grant = await approve(consent, app, 'user');
     await record(consent, { ...accessOf(grant), endpoint: MOOD_PATH });
     await count({ status: 429, count: 7 }, { status: 400, count: 2 }, { endpoint: '/api/*', status: 404 });
@@ -67,7 +67,7 @@ describe('refused requests that gateways counted', () => {
     expect(await usage({ from: '2020-01-01', to: '2020-01-31' })).toEqual([]);
   });
 
-  test('include the refusals of the records, which are never counted twice and never too few', async () => {
+  test('include the refusals in the records, neither counted twice nor omitted', async () => {
     const grant = await approve(consent, app, 'user');
     const refused = { ...accessOf(grant), scope: MOOD, endpoint: MOOD_PATH };
     await record(consent, refused);
@@ -79,7 +79,7 @@ describe('refused requests that gateways counted', () => {
     expect(await usage()).toMatchObject([{ refused: 3 }]);
   });
 
-  test('add up over gateways that count the same at once, in any order', async () => {
+  test('are summed over gateways that report the same keys concurrently, in any order', async () => {
     const rows: Count[] = Array.from({ length: 50 }, (_, index) => ({ endpoint: `/api/v1/${index % 5}` }));
     await Promise.all(
       Array.from({ length: 20 }, (_, index) => count(...(index % 2 === 0 ? rows : rows.toReversed()))),
@@ -87,14 +87,14 @@ describe('refused requests that gateways counted', () => {
     expect((await usage()).map(({ refused }) => refused)).toEqual([200, 200, 200, 200, 200]);
   });
 
-  test('of an app that does not exist are left out', async () => {
+  test('of an app that does not exist are ignored', async () => {
     await count({ clientId: 'app_nobody' }, { count: 4 });
     expect(await usage()).toMatchObject([{ refused: 4 }]);
     const { rows } = await consent.owner.query(`SELECT FROM refused_request WHERE client_id = 'app_nobody'`);
     expect(rows).toEqual([]);
   });
 
-  test('never exceed what a number holds', async () => {
+  test('never exceed the maximum of their column', async () => {
     await count({ count: 0xffff_ffff });
     await count({ count: 0xffff_ffff });
     expect(await usage()).toMatchObject([{ refused: 0x7fff_ffff }]);
@@ -114,13 +114,13 @@ describe('refused requests that gateways counted', () => {
     expect(await usage()).toEqual([]);
   });
 
-  test('are refused beyond 500 at once, and when there are none', async () => {
+  test('are refused as a batch of more than 500, or an empty one', async () => {
     await expect(count()).rejects.toMatchObject({ reason: 'invalid_request' });
     const many = Array.from({ length: 501 }, () => ({}));
     await expect(count(...many)).rejects.toMatchObject({ reason: 'invalid_request' });
   });
 
-  test('are taken from the gateway alone', async () => {
+  test('are accepted from the gateway only', async () => {
     await expect(consent.records.countRefusals({ refusals: [countOf()] })).rejects.toMatchObject({
       reason: 'caller_not_admitted',
     });

@@ -39,7 +39,7 @@ const expire = (id: string) =>
   consent.owner.query('UPDATE pending_approval SET expires_at = now() WHERE id = $1', [id]);
 
 describe('opening', () => {
-  test('shows the app, the scopes and what is shared already', async () => {
+  test('shows the app, the scopes and what is already shared', async () => {
     const shown = await registerApp(consent);
     await approve(consent, shown, 'viewer', { requested: [HEART] });
     const id = await openPending(consent, shown, [GLUCOSE, HEART]);
@@ -59,7 +59,7 @@ describe('opening', () => {
     expect(Number(pending?.expiresAt?.seconds) - Number(pending?.createdAt?.seconds)).toBe(600);
   });
 
-  test("without the app's secret keeps no purpose: none is stored, shown or on the receipt", async () => {
+  test("without the app's secret drops the purpose: it is neither stored, shown nor on the receipt", async () => {
     const id = await openPending(consent, await registerApp(consent), [HEART], false);
     const { rows } = await consent.owner.query('SELECT purpose FROM pending_approval WHERE id = $1', [id]);
     expect(rows).toEqual([{ purpose: '' }]);
@@ -68,7 +68,7 @@ describe('opening', () => {
     expect(await purposesOnReceipt(grantId, 'misled')).toEqual([null]);
   });
 
-  test("a purpose that an earlier release stored without the app's secret is not shown, nor put on the receipt", async () => {
+  test("a purpose that an earlier release stored without the app's secret is neither shown nor put on the receipt", async () => {
     const id = await openPending(consent, await registerApp(consent), [HEART], false);
     await consent.owner.query('UPDATE pending_approval SET purpose = $2 WHERE id = $1', [id, 'Trust me.']);
     expect(await get(id, 'warned')).toMatchObject({ purpose: '' });
@@ -76,7 +76,7 @@ describe('opening', () => {
     expect(await purposesOnReceipt(grantId, 'warned')).toEqual([null]);
   });
 
-  test('again with the same id answers the same, with the id of another app is a conflict', async () => {
+  test('with the same id again returns the same; with the id of another app it is a conflict', async () => {
     const one = await registerApp(consent);
     const id = await openPending(consent, one);
     const request = { id, app: one, appEpoch: one.epoch, redirectHost: 'pulse.test', scopes: [HEART] };
@@ -89,7 +89,7 @@ describe('opening', () => {
     ).rejects.toMatchObject({ reason: 'conflict' });
   });
 
-  test('is limited for each app, also when everybody opens at once, until one is decided or expires', async () => {
+  test('is limited for each app, even under concurrent openings, until one is decided or expires', async () => {
     const busy = await registerApp(consent);
     const attempts = await Promise.allSettled(Array.from({ length: 12 }, () => openPending(consent, busy)));
     const opened = attempts
@@ -113,7 +113,7 @@ describe('opening', () => {
   test.each([
     ['suspended', AppStatus.SUSPENDED],
     ['revoked', AppStatus.REVOKED],
-  ])('is refused for an app that is %s, and for one that nobody registered', async (_status, status) => {
+  ])('is refused for an app that is %s, and for an unknown app', async (_status, status) => {
     const ended = await registerApp(consent);
     await consent.ledger.setAppStatus({ clientId: ended.clientId, status });
     await expect(openPending(consent, ended)).rejects.toMatchObject({ reason: 'app_not_active' });
@@ -121,7 +121,7 @@ describe('opening', () => {
     await expect(openPending(consent, unknown)).rejects.toMatchObject({ reason: 'app_not_active' });
   });
 
-  test('is refused for credentials of an older epoch of the app', async () => {
+  test('is refused for credentials of an earlier epoch of the app', async () => {
     const reborn = await registerApp(consent);
     await consent.ledger.setAppStatus({ clientId: reborn.clientId, status: AppStatus.REVOKED });
     await consent.ledger.setAppStatus({ clientId: reborn.clientId, status: AppStatus.ACTIVE });
@@ -134,7 +134,7 @@ describe('opening', () => {
     ['scopes', { scopes: [] }],
     ['redirectHost', { redirectHost: '' }],
     ['purpose', { purpose: 'a\0b' }],
-  ])('names what is malformed: %s', async (parameter, change) => {
+  ])('names the malformed field: %s', async (parameter, change) => {
     const request = {
       id: newId('apr'),
       app,
@@ -151,7 +151,7 @@ describe('opening', () => {
 });
 
 describe('a pending approval', () => {
-  test('belongs to the first who opens it; to anybody else it is not found', async () => {
+  test('belongs to the first person who opens it; for others it is not found', async () => {
     const id = await openPending(consent, await registerApp(consent));
     await get(id, 'ada');
     await get(id, 'ada');
@@ -163,13 +163,13 @@ describe('a pending approval', () => {
     expect((await approveAll(id, 'ada')).userId).toBe('ada');
   });
 
-  test('is claimed by a decision, too', async () => {
+  test('is also claimed by a decision', async () => {
     const id = await openPending(consent, await registerApp(consent));
     await approveAll(id, 'ada');
     await expect(get(id, 'grace')).rejects.toMatchObject({ reason: 'not_found' });
   });
 
-  test('is listed for its claimant, and unclaimed for the developer of its app', async () => {
+  test('is listed for its claimant and, while unclaimed, for the developer of its app', async () => {
     const mine = await registerApp(consent, 'developer');
     const [first, second] = [await openPending(consent, mine), await openPending(consent, mine)];
     await get(first, 'lister');
@@ -185,7 +185,7 @@ describe('a pending approval', () => {
     expect(await list('stranger')).toEqual({ ids: [], total: 0 });
   });
 
-  test('expires after 600 seconds and then stays expired, also when its app is revoked', async () => {
+  test('expires after 600 seconds and stays expired, even when its app is revoked', async () => {
     const brief = await registerApp(consent);
     const id = await openPending(consent, brief);
     await expire(id);
@@ -197,7 +197,7 @@ describe('a pending approval', () => {
     expect((await get(id, 'late'))?.status).toBe(PendingStatus.EXPIRED);
   });
 
-  test('is cancelled by the revocation of its app, for good', async () => {
+  test('is cancelled permanently by the revocation of its app', async () => {
     const ended = await registerApp(consent);
     const id = await openPending(consent, ended);
     await consent.ledger.setAppStatus({ clientId: ended.clientId, status: AppStatus.REVOKED });
@@ -208,7 +208,7 @@ describe('a pending approval', () => {
     await expect(deny(id, 'ada')).rejects.toMatchObject({ reason: 'already_decided' });
   });
 
-  test('shows its claimant the terms that repeat an approval, and no terms before that', async () => {
+  test('shows its claimant the terms that repeat an approval, once it is approved', async () => {
     const id = await openPending(consent, await registerApp(consent));
     expect((await get(id, 'ada'))?.approved).toBeUndefined();
     const terms = { scopes: [GLUCOSE], expiresInDays: 30, dataFrom: '2026-01-01' };
@@ -221,7 +221,7 @@ describe('a pending approval', () => {
     expect((await consent.asAuthorization.approve(repeated, session)).repeatedDecision).toBe(true);
   });
 
-  test('waits while its app is suspended', async () => {
+  test('stays pending while its app is suspended', async () => {
     const paused = await registerApp(consent);
     const id = await openPending(consent, paused);
     await consent.ledger.setAppStatus({ clientId: paused.clientId, status: AppStatus.SUSPENDED });
@@ -230,7 +230,7 @@ describe('a pending approval', () => {
     expect((await approveAll(id, 'ada')).scopes).toEqual([HEART, GLUCOSE]);
   });
 
-  test('stays pending after an approval without a scope, or with one that was not requested', async () => {
+  test('stays pending after an approval without scopes, or with one that was not requested', async () => {
     const id = await openPending(consent, await registerApp(consent));
     const session = await consent.session('ada');
     const attempt = (scopes: string[]) => consent.asAuthorization.approve({ id, scopes }, session);

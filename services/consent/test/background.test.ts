@@ -50,7 +50,7 @@ describeWithRedis('evictions', () => {
     await redis[Symbol.asyncDispose]();
   });
 
-  test('follow every withdrawal, naming whom it concerns', async () => {
+  test('evictions are published for every withdrawal, with its subject', async () => {
     const app = await registerApp(consent);
     const session = await consent.session('ada');
     const { grantId } = await approve(consent, app, 'ada');
@@ -78,7 +78,7 @@ describeWithRedis('evictions', () => {
     await told({ case: 'grantId', value: next });
   });
 
-  test('that nobody carries hold nothing up', async () => {
+  test('evictions that cannot be published delay nothing', async () => {
     await redis.stop();
     const { grantId } = await approve(consent, await registerApp(consent), 'grace');
     await consent.asGateway.revokeGrant({ id: grantId }, await consent.session('grace'));
@@ -87,7 +87,7 @@ describeWithRedis('evictions', () => {
 });
 
 describe('pruning', () => {
-  test('removes what cannot matter any more, and nothing that can', async () => {
+  test('removes rows that can no longer matter, and no others', async () => {
     await using consent = await startConsent({ settings: { PRUNE_INTERVAL_MS: '20' } });
     const app = await registerApp(consent);
     const [oldPending, newPending] = [await openPending(consent, app), await openPending(consent, app)];
@@ -122,7 +122,7 @@ describe('pruning', () => {
     });
   });
 
-  test('recovers a backlog at the start, around rows that somebody holds', async () => {
+  test('works off a backlog at the start, skipping locked rows', async () => {
     await using consent = await startConsent();
     await consent.owner.query(
       `INSERT INTO revoked_token (token_hash, expires_at, revoked_at)
@@ -143,7 +143,7 @@ describe('pruning', () => {
 describe('ids of records', () => {
   const text = (ids: readonly Uint8Array[]) => ids.map(toUuidText);
 
-  test('grow, also within a millisecond, past its 4096, and when the clock goes back', () => {
+  test('grow, also within a millisecond, beyond its 4096 ids, and when the clock goes back', () => {
     const clock = new FakeClock();
     const stamps = createAccessRecordStamps(clock);
     const ids = Array.from({ length: 50 }, () => text(stamps.next(100).ids)).flat();
@@ -155,7 +155,7 @@ describe('ids of records', () => {
     expect(new Set(ids).size).toBe(5_501);
   });
 
-  test('of one stamp share its millisecond, and are UUIDs of version 7 that begin with it', () => {
+  test('of one stamp share its millisecond, and are UUIDs of version 7 that start with it', () => {
     const clock = new FakeClock('2022-02-22T19:22:22.000Z');
     const stamps = createAccessRecordStamps(clock);
     for (let turn = 0; turn < 20; turn += 1) {

@@ -26,7 +26,7 @@ async function checkpointsOf({ owner, receiptPublicKey }: RunningService) {
 }
 
 describe('checkpoints', () => {
-  test('sign where a chain stands, each continuing the one before, and only when there is something new', async () => {
+  test('sign the position of a chain, each continuing the previous one, and only when a chain has moved', async () => {
     await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '20' } });
     const grant = await approve(consent, await registerApp(consent), 'ada');
     const heads = async () =>
@@ -49,7 +49,7 @@ describe('checkpoints', () => {
     expect(await verifyRecords(consent)).toMatchObject({ ok: true, checkpoints: 2 });
   });
 
-  test('list only the chains that moved since the one before', async () => {
+  test('list only the chains that moved since the previous one', async () => {
     await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '20' } });
     await using other = startDatedRecorder(consent.database.url, systemClock);
     const grant = await approve(consent, await registerApp(consent), 'ada');
@@ -65,7 +65,7 @@ describe('checkpoints', () => {
     expect(await verifyRecords(consent)).toMatchObject({ ok: true, checkpoints: 2, writers: 2 });
   });
 
-  test('of several instances come once in an interval, from whichever is first', async () => {
+  test('of several instances are made once in an interval, by the first instance', async () => {
     await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '200' } });
     await using _second = await consent.startAnother();
     await using _third = await consent.startAnother();
@@ -83,7 +83,7 @@ describe('checkpoints', () => {
     }
   });
 
-  test('of several instances at once form one sequence over the chains of all', async () => {
+  test('of concurrent instances form one sequence over all chains', async () => {
     await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '5' } });
     const others = [await consent.startAnother(), await consent.startAnother()];
     const grant = await approve(consent, await registerApp(consent), 'ada');
@@ -94,7 +94,7 @@ describe('checkpoints', () => {
     expect(await verifyRecords(consent)).toMatchObject({ ok: true });
   });
 
-  test('never vouch for a drop that policy does not allow, whatever somebody writes into the database', async () => {
+  test('never confirm a drop that policy does not allow, whatever the database contains', async () => {
     await using consent = await startConsent({ settings: { CHECKPOINT_INTERVAL_MS: '20' } });
     const grant = await approve(consent, await registerApp(consent), 'ada');
     for (const expected of [1, 2, 3]) {
@@ -120,7 +120,7 @@ describe('checkpoints', () => {
     });
   });
 
-  test('can be added to by the service and by nobody changed', async () => {
+  test('can be added by the service and changed by nobody', async () => {
     await using consent = await startConsent();
     const grant = await approve(consent, await registerApp(consent), 'ada');
     await record(consent, accessOf(grant));

@@ -13,7 +13,7 @@ test.each([
   ['ahead of the clock of the database', MINUTE_MS],
   ['behind the clock of the database', -MINUTE_MS],
 ])(
-  'nothing is recorded or released while the clock of the process is a minute %s, and all is again afterwards',
+  'nothing is recorded or released while the clock of the process is a minute %s; afterwards everything is again',
   async (_, difference) => {
     const lines: { level: string; processClock?: string; databaseClock?: string }[] = [];
     const stream = new Writable({
@@ -43,7 +43,7 @@ test.each([
     const logged = Date.parse(processClock) - Date.parse(databaseClock);
     expect(Math.sign(logged)).toBe(Math.sign(difference));
     expect(Math.abs(logged)).toBeGreaterThan(30_000);
-    // Clocks that differ by less are no reason.
+    // Smaller differences are tolerated.
     for (const away of [0, difference / 10, 0]) expect(await recordAt(away)).toBe(Verdict.RELEASED);
     expect(lines.filter(({ level }) => level === 'error')).toHaveLength(1);
     expect(await verifyRecords(consent)).toMatchObject({ ok: true, records: 4 });

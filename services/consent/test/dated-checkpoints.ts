@@ -18,25 +18,25 @@ import { createPrismaCheckpoints } from '../src/store/prisma-checkpoints.ts';
 import { startDatedRecorder } from './dated-recorder.ts';
 import { accessOf } from './running-service.ts';
 
-/** One interval that holds every moment since 1970: no test depends on when it runs. */
+/** One interval that contains every time since 1970, so no test depends on when it runs. */
 const INTERVAL_MS = 1e15;
 
-/** Records and checkpoints without the service around them, so that a test may set the time. */
+/** Records and checkpoints without the service, so that a test can set the time. */
 export interface DatedRecords extends AsyncDisposable {
   readonly database: TestDatabase;
   readonly receiptPublicKey: ReturnType<typeof createPublicKey>;
   readonly clock: FakeClock;
   readonly signer: Signer;
   readonly store: CheckpointStore;
-  /** Whom no trigger and no right stops. */
+  /** A superuser, not limited by triggers or privileges. */
   readonly admin: pg.Client;
   readonly owner: pg.Pool;
   readonly checkpoints: Checkpoints;
-  /** Another instance, with parts of its own. */
+  /** Another instance, with replaced parts. */
   createInstance(parts?: { signer?: Signer; store?: CheckpointStore }): Checkpoints;
-  /** Records an access by a chain of its own, or by the given one. */
+  /** Records an access in a new chain, or in the given one. */
   record(chain?: string): Promise<void>;
-  /** As if the interval of the last checkpoint were over. */
+  /** Simulates the end of the last checkpoint's interval. */
   endInterval(): Promise<void>;
   stored(): Promise<CheckpointContent[]>;
 }

@@ -4,15 +4,15 @@ import { type AccessRecorder, createAccessRecorder } from '../src/app/access-rec
 import { createPgAccessCounts } from '../src/store/pg-access-counts.ts';
 import { ACCESS_POOL_SETTINGS, createPgAccessRecords } from '../src/store/pg-access-records.ts';
 
-/** The hot path of a service without the service, so that a test may set its clock. */
+/** The hot path without the service, so that a test can set its clock. */
 export interface DatedRecorder extends AsyncDisposable {
   readonly pool: Postgres['pool'];
   readonly recorder: AccessRecorder;
-  /** As the service does now and then; answers how many batches. */
+  /** Counts as the service does periodically. Returns the number of batches. */
   count(): Promise<number>;
 }
 
-// No service has started on the database, so nothing is remembered of it.
+// No service has started on the database, so there is nothing to compare with.
 const guard = {
   witness: [null, 0] as const,
   verified: <T>(operation: () => Promise<T>) => operation(),

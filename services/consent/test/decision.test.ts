@@ -87,7 +87,7 @@ describe('approving', () => {
     },
   );
 
-  test('keeps the end of the live grant where that is chosen, and only there', () => {
+  test('keeps the end of the live grant only if that is chosen', () => {
     const expiresAt = new Date('2027-02-01T00:00:00.000Z');
     const choice: ApprovalChoice = { ...ALL, days: 'kept' };
     const facts = factsOf(pendingIn('pending'), { liveGrant: { ...LIVE, expiresAt } });
@@ -103,10 +103,10 @@ describe('approving', () => {
     expect(decideApproval(factsOf(repeated), { ...choice, scopes: [HEART] }).kind).toBe('repeated');
   });
 
-  test('from a day that has begun nowhere yet is refused, unless the live grant begins with it', () => {
+  test('from a day that has not begun anywhere is refused, unless the live grant starts with it', () => {
     const decide = (dataFrom: string, changes: Partial<DecisionFacts> = {}) =>
       decideApproval(factsOf(pendingIn('pending'), changes), { ...ALL, dataFrom });
-    // It is noon in UTC: the next day has begun at UTC+14.
+    // At noon UTC, the next day has begun at UTC+14.
     expect(decide('2026-03-02')).toMatchObject({ kind: 'approved', terms: { dataFrom: '2026-03-02' } });
     expect(() => decide('2026-03-03')).toThrow(
       expect.objectContaining({ violations: [expect.objectContaining({ parameter: 'dataFrom' })] }),
@@ -125,7 +125,7 @@ describe('approving', () => {
     );
   });
 
-  test('again with the same choice repeats the answer, whatever became of the app', () => {
+  test("again with the same choice returns the same result, whatever the app's status", () => {
     const facts = factsOf(approved, { appStatus: 'revoked' });
     expect(decideApproval(facts, { scopes: [HEART], days: 30, dataFrom: null })).toMatchObject({
       kind: 'repeated',
@@ -137,7 +137,7 @@ describe('approving', () => {
     { other: 'scope', scopes: [GLUCOSE], days: 30, dataFrom: null },
     { other: 'life', scopes: [HEART], days: 90, dataFrom: null },
     { other: 'window', scopes: [HEART], days: 30, dataFrom: '2026-01-01' },
-  ])('again with another $other is already decided', (choice) => {
+  ])('again with another $other is refused as already decided', (choice) => {
     expect(() => decideApproval(factsOf(approved), choice)).toThrow(
       expect.objectContaining({ reason: 'already_decided' }),
     );
@@ -151,7 +151,7 @@ describe('approving', () => {
 });
 
 describe('denying', () => {
-  test('again answers the moment of the first time', () => {
+  test('again returns the time of the first denial', () => {
     expect(decideDenial(pendingIn('denied', { decidedAt: NOW }))).toBe(NOW);
     expect(decideDenial(pendingIn('pending'))).toBeNull();
   });
@@ -173,7 +173,7 @@ describe('narrowing', () => {
   };
   const nothing = { scopes: null, expiresAt: null, dataFrom: null };
 
-  test('takes away what it is told to and leaves the rest', () => {
+  test('removes the given scopes and keeps the rest', () => {
     expect(narrowTerms(terms, nothing, NOW)).toEqual(terms);
     const sooner = new Date('2026-03-02T00:00:00.000Z');
     expect(narrowTerms(terms, { scopes: [GLUCOSE], expiresAt: sooner, dataFrom: '2026-02-01' }, NOW)).toEqual(

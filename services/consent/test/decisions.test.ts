@@ -21,7 +21,7 @@ const deny = async (id: string, userId: string) =>
   consent.asAuthorization.deny({ id }, await consent.session(userId));
 
 describe('a decision', () => {
-  test('made 20 times at once makes one grant and gets one answer', async () => {
+  test('made 20 times at once creates one grant and returns one result', async () => {
     const id = await openPending(consent, await registerApp(consent));
     const answers = await Promise.all(Array.from({ length: 20 }, () => approveAll(id, 'eager')));
     expect(new Set(answers.map(({ grantId }) => grantId)).size).toBe(1);
@@ -33,7 +33,7 @@ describe('a decision', () => {
     expect(rows).toEqual([{ n: 1 }]);
   });
 
-  test('made twice otherwise is already decided', async () => {
+  test('made twice with different choices is already decided', async () => {
     const id = await openPending(consent, await registerApp(consent));
     const session = await consent.session('fickle');
     await approveAll(id, 'fickle');
@@ -48,14 +48,14 @@ describe('a decision', () => {
     expect((await consent.asAuthorization.approve(everyScope, session)).repeatedDecision).toBe(true);
   });
 
-  test('to deny may be repeated and cannot be turned into an approval', async () => {
+  test('to deny may be repeated and cannot become an approval', async () => {
     const id = await openPending(consent, await registerApp(consent));
     const first = await deny(id, 'wary');
     expect(await deny(id, 'wary')).toEqual(first);
     await expect(approveAll(id, 'wary')).rejects.toMatchObject({ reason: 'already_decided' });
   });
 
-  test('on one of two requests at once leaves one grant that has the scopes of both', async () => {
+  test('on two concurrent requests leaves one grant with the scopes of both', async () => {
     const twice = await registerApp(consent);
     const ids = [await openPending(consent, twice, [HEART]), await openPending(consent, twice, [GLUCOSE])];
     const answers = await Promise.all(ids.map((id) => approveAll(id, 'both')));
@@ -64,7 +64,7 @@ describe('a decision', () => {
     expect(rows).toEqual([{ scopes: [HEART, GLUCOSE] }]);
   });
 
-  test('needs a session that is valid here', async () => {
+  test('requires a valid session', async () => {
     const id = await openPending(consent, await registerApp(consent));
     await expect(consent.asAuthorization.approve({ id, allRequested: true })).rejects.toMatchObject({
       reason: 'unauthorized',

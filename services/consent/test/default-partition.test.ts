@@ -25,7 +25,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
   return client;
 }
 
-/** Rows of the default partitions. */
+/** Number of rows in the default partitions. */
 async function countUnplaced({ owner }: RunningService): Promise<number> {
   const { rows } = await owner.query(
     `SELECT ((SELECT count(*) FROM access_batch_default) + (SELECT count(*) FROM access_record_default))::int AS n`,
@@ -33,7 +33,7 @@ async function countUnplaced({ owner }: RunningService): Promise<number> {
   return rows[0].n;
 }
 
-/** Records an access at each of these times, in one chain, whatever the database's clock says. */
+/** Records an access at each of these times in one chain, independent of the database's clock. */
 async function recordAt(
   { database }: RunningService,
   grant: Parameters<typeof accessOf>[0],
@@ -47,13 +47,13 @@ async function recordAt(
   }
 }
 
-/** A month is missing that the service does not make by itself, since it is too far ahead. */
+/** Starts a service whose tables lack a month too far ahead for the service to create. */
 async function startIncomplete(): Promise<{ consent: RunningService; month: string }> {
   const consent = await startConsent();
   return { consent, month: await monthAway(consent.owner, MONTHS_AHEAD) };
 }
 
-/** As above, and two records are dated in it. */
+/** As above, with two records dated in that month. */
 async function startPolluted(): Promise<{ consent: RunningService; month: string }> {
   const { consent, month } = await startIncomplete();
   const grant = await approve(consent, await registerApp(consent), 'ada');
@@ -63,7 +63,7 @@ async function startPolluted(): Promise<{ consent: RunningService; month: string
   return { consent, month };
 }
 
-test('a month of which records are in the default partition is made all the same, and they move there', async () => {
+test('a month with records in the default partition can still be created, and they move to it', async () => {
   const { consent: started, month } = await startPolluted();
   await using consent = started;
   const runtime = await connect(consent.database.url);
@@ -83,7 +83,7 @@ test('a month of which records are in the default partition is made all the same
   await runtime.end();
 });
 
-test('records of the default partition do not read as a manipulation once months after them are dropped', async () => {
+test('records in the default partition do not look like a manipulation once later months are dropped', async () => {
   await using consent = await startConsent({ settings: { RECORD_RETENTION_DAYS: '0' } });
   const grant = await approve(consent, await registerApp(consent), 'ada');
   await makeMonth(consent.owner, '2024_02');
@@ -99,7 +99,7 @@ test('records of the default partition do not read as a manipulation once months
   expect(await countUnplaced(consent)).toBe(0);
 });
 
-test('records dated further ahead than months are made stay in the default partition and verify', async () => {
+test('records dated beyond the prepared months stay in the default partition and verify', async () => {
   await using consent = await startConsent();
   const grant = await approve(consent, await registerApp(consent), 'ada');
   const month = await monthAway(consent.owner, 7);
@@ -109,7 +109,7 @@ test('records dated further ahead than months are made stay in the default parti
     (await runtime.query('SELECT ensure_access_partitions($1) AS made', [ahead])).rows[0].made;
   expect(await ensure(3)).toBe(0);
   expect(await verifyRecords(consent)).toMatchObject({ ok: true, records: 1 });
-  // As time goes on: the months between come first, one at a time, and then its own.
+  // As time passes: first the months in between, one at a time, then its own.
   for (const ahead of [4, 5, 6, 7]) expect(await ensure(ahead)).toBe(1);
   expect(await ensure(7)).toBe(0);
   expect(await countUnplaced(consent)).toBe(0);
@@ -120,7 +120,7 @@ test('records dated further ahead than months are made stay in the default parti
 test.each([
   ['that is empty', startIncomplete, 1],
   ['whose records move', startPolluted, 4],
-])('accesses are recorded while a month is being made %s', async (_, start, records) => {
+])('accesses are recorded while a month is being created %s', async (_, start, records) => {
   const { consent: started } = await start();
   await using consent = started;
   const grant = await approve(consent, await registerApp(consent), 'bea');
@@ -133,7 +133,7 @@ test.each([
   expect(await verifyRecords(consent)).toMatchObject({ ok: true, records });
 });
 
-test('making a month gives up after a quarter of a second where somebody reads for long', async () => {
+test('creating a month gives up after a quarter of a second behind a long read', async () => {
   const { consent: started } = await startIncomplete();
   await using consent = started;
   const reader = await connect(consent.database.ownerUrl);

@@ -24,7 +24,7 @@ afterAll(() => consent[Symbol.asyncDispose]());
 
 const erase = (userId: string) => consent.asOperator.eraseUser({ userId });
 
-/** Every text that the tables hold, of both schemas. */
+/** All texts in the tables of both schemas. */
 async function everything(): Promise<string> {
   const { rows } = await consent.owner.query<{ name: string }>(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
@@ -43,7 +43,7 @@ async function refOfPerson(userId: string): Promise<string> {
   return rows[0].user_ref;
 }
 
-/** The references that records of each of these grants name a person by, without repetition. */
+/** The distinct references by which records of each of these grants identify a person. */
 async function refsOfRecords(grantIds: readonly string[]): Promise<Map<string, string[]>> {
   const { rows } = await consent.owner.query<{ id: string; refs: string[] }>(
     `SELECT grant_id AS id, array_agg(DISTINCT user_ref::text) AS refs FROM access_record
@@ -82,7 +82,7 @@ describe('erasing a person', () => {
     expect((await consent.history.listAccesses({}, await consent.session('bystander'))).total).toBe(1);
   });
 
-  test('refuses what still comes of them, in records that belong to nobody', async () => {
+  test('makes later accesses refused, in records without a person', async () => {
     const grant = await approve(consent, app, 'late-reader');
     expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
     await erase('late-reader');
@@ -92,13 +92,13 @@ describe('erasing a person', () => {
     expect((await consent.ledger.checkLiveness(liveness)).grant).toBeUndefined();
   });
 
-  test('holds when the person consents again: the first read is released, and no record joins the two lives', async () => {
+  test('stays in effect when the person consents again: the first read is released, and no record links the two identities', async () => {
     const before = await approve(consent, app, 'returning');
     expect(await record(consent, accessOf(before))).toBe(Verdict.RELEASED);
     await erase('returning');
     const after = await approve(consent, app, 'returning');
     expect(await record(consent, accessOf(after))).toBe(Verdict.RELEASED);
-    // A token of before the erasure, still remembered somewhere.
+    // A token from before the erasure, still cached somewhere.
     expect(await record(consent, accessOf(before))).toBe(Verdict.GRANT_REVOKED);
     const refs = await refsOfRecords([before.grantId, after.grantId]);
     expect(refs.get(after.grantId)).toEqual([await refOfPerson('returning')]);
@@ -108,7 +108,7 @@ describe('erasing a person', () => {
     expect(accesses).toMatchObject([{ grantId: after.grantId, verdict: Verdict.RELEASED }]);
   });
 
-  test('again, or of somebody unknown, removes nothing; only the operator may', async () => {
+  test('of an unknown or erased person removes nothing, and only the operator may call it', async () => {
     await approve(consent, app, 'twice');
     expect(await erase('twice')).toMatchObject({ grants: 1 });
     expect(await erase('twice')).toMatchObject({ grants: 0, pendingApprovals: 0 });
@@ -118,7 +118,7 @@ describe('erasing a person', () => {
     });
   });
 
-  test.each(GOOD_USER_IDS)('takes a user id %s', async (_, userId) => {
+  test.each(GOOD_USER_IDS)('accepts a user id %s', async (_, userId) => {
     await approve(consent, app, userId);
     expect(await erase(userId)).toMatchObject({ grants: 1 });
   });
@@ -130,7 +130,7 @@ describe('erasing a person', () => {
     });
   });
 
-  test('at the same time as approvals leaves no grant without its person', async () => {
+  test('concurrently with approvals leaves no grant without its person', async () => {
     const apps = await Promise.all(Array.from({ length: 6 }, () => registerApp(consent)));
     const attempts = apps.map((each) => approve(consent, each, 'racing'));
     const erasures = [erase('racing'), erase('racing'), erase('racing')];

@@ -24,7 +24,7 @@ let consent: RunningService;
 let app: RegisteredApp;
 
 beforeEach(async () => {
-  // Long: what is suspended must not wait for the look.
+  // Long, because suspension must not depend on the periodic check.
   consent = await startConsent({ settings: { RESTORE_CHECK_INTERVAL_MS: '3600000' } });
   app = await registerApp(consent);
 });
@@ -33,16 +33,16 @@ afterEach(() => consent[Symbol.asyncDispose]());
 const checkLiveness = ({ grantId }: Grant) =>
   consent.ledger.checkLiveness({ clientId: app.clientId, appEpoch: app.epoch, grantId });
 
-describe('a database that went back under a running service', () => {
+describe('a database that was restored under a running service', () => {
   let before: Grant;
 
   beforeEach(async () => {
     before = await approve(consent, app, 'before');
-    // As in a snapshot of the disk from before the approval: the same cluster, timeline and tables.
+    // Like a snapshot of the disk from before the approval: the same cluster, timeline and tables.
     await consent.owner.query('UPDATE consent_audit.instance SET position = 0');
   });
 
-  test('releases nothing from before, and is written down as a restore', async () => {
+  test('releases nothing from before, and is recorded as a restore', async () => {
     expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
     expect((await checkLiveness(before)).grant?.status).toBe(GrantStatus.REVOKED);
     expect(await consent.restores.getRestoreStatus({})).toMatchObject({
@@ -51,20 +51,20 @@ describe('a database that went back under a running service', () => {
     });
   });
 
-  test('acknowledges a change only once it is written down', async () => {
+  test('acknowledges a change only once the restore is recorded', async () => {
     const anew = await approve(consent, app, 'after');
     expect(await record(consent, accessOf(anew))).toBe(Verdict.RELEASED);
     expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
   });
 
-  test('is noticed when a revocation that it lacks the row of is the first to ask', async () => {
+  test('is detected when the first call is a revocation whose row is missing', async () => {
     await consent.owner.query('DELETE FROM consent_audit.instance');
     await consent.asGateway.revokeGrant({ id: before.grantId }, await consent.session('before'));
     expect(await consent.restores.getRestoreStatus({})).toMatchObject({ latest: { number: 2 } });
   });
 });
 
-describe('a database that took another’s place with everything acknowledged in it', () => {
+describe('a replacement database with every acknowledged change', () => {
   let before: Grant;
   let revoked: Grant;
 
@@ -74,7 +74,7 @@ describe('a database that took another’s place with everything acknowledged in
     await consent.asGateway.revokeGrant({ id: revoked.grantId }, await consent.session('revoked'));
   });
 
-  test('serves at once without an operator, and what was revoked stays so', async () => {
+  test('serves at once without an operator, and revocations stay in effect', async () => {
     await renameDatabase();
     expect(await record(consent, accessOf(before))).toBe(Verdict.RELEASED);
     expect(await record(consent, accessOf(revoked))).toBe(Verdict.GRANT_REVOKED);
@@ -84,13 +84,13 @@ describe('a database that took another’s place with everything acknowledged in
     expect(rows).toEqual([{ kind: 'first' }, { kind: 'failover' }]);
   });
 
-  test('is joined by a new approval, as before', async () => {
+  test('accepts approvals that join existing grants, as before', async () => {
     await renameDatabase();
     const again = await approve(consent, app, 'before', { requested: [MOOD] });
     expect(again.grantId).toBe(before.grantId);
   });
 
-  test('releases nothing while another instance has not vouched, and everything once it has', async () => {
+  test('releases nothing while another instance has not confirmed it, and everything afterwards', async () => {
     const settings = { RESTORE_CHECK_INTERVAL_MS: '3600000', FAILOVER_GRACE_MS: '3600000' };
     await using patient = await startConsent({ settings });
     const other = await patient.startAnother(settings);
@@ -98,12 +98,12 @@ describe('a database that took another’s place with everything acknowledged in
     const grant = await approve(patient, patientApp, 'patient');
     await renameDatabase(patient);
     await expect(record(patient, accessOf(grant))).rejects.toMatchObject({ reason: 'access_not_recorded' });
-    // In order: it says that it acknowledges nothing any more. Its word is in the database that took the place.
+    // A clean stop records that it acknowledges nothing more; the new database contains that.
     await other[Symbol.asyncDispose]();
     expect(await record(patient, accessOf(grant))).toBe(Verdict.RELEASED);
   });
 
-  test('is taken for a restored one when an instance that could tell does not come back', async () => {
+  test('is treated as restored if an instance that could tell does not return', async () => {
     await consent.owner.query(
       'INSERT INTO consent_audit.instance (id, position) VALUES (gen_random_uuid(), 1)',
     );
@@ -112,7 +112,7 @@ describe('a database that took another’s place with everything acknowledged in
     expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
   });
 
-  test('is taken for a restored one by an instance that lacks its own row in it', async () => {
+  test('is treated as restored by an instance whose own row is missing', async () => {
     await renameDatabase();
     await consent.owner.query('UPDATE consent_audit.instance SET position = 0');
     expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
@@ -128,7 +128,7 @@ describe('an instance that was cut off from its database', () => {
   const countInstances = async () =>
     (await consent.owner.query('SELECT FROM consent_audit.instance')).rowCount;
 
-  test('suspends nothing when it returns after two days, in which others took it for ended', async () => {
+  test('suspends nothing when it returns after two days, although others considered it ended', async () => {
     const grant = await approve(consent, app, 'before');
     await age(2);
     await using _other = await consent.startAnother();
@@ -137,7 +137,7 @@ describe('an instance that was cut off from its database', () => {
     expect((await consent.restores.getRestoreStatus({})).latest).toBeUndefined();
   });
 
-  test('is forgotten after a year, and after a day when it stopped in order', async () => {
+  test('is forgotten after a year, or after a day if it stopped cleanly', async () => {
     const stopped = await consent.startAnother();
     await stopped[Symbol.asyncDispose]();
     await age(2);
@@ -150,11 +150,11 @@ describe('an instance that was cut off from its database', () => {
   });
 });
 
-test('a look that is not settled goes on no longer than its caller waits', async () => {
+test('an unsettled check continues no longer than its caller waits', async () => {
   const config = { RESTORE_CHECK_INTERVAL_MS: 3_600_000, FAILOVER_GRACE_MS: 3_600_000 };
   const log = createLogger({ service: 'consent', level: 'silent' });
   await using guard = await startRestoreGuard({ pool: consent.owner, schema: RESTORE_SCHEMA, config, log });
-  // The running service has not vouched.
+  // The running service has not confirmed.
   await renameDatabase();
   const deadline = new Deadline(60_000);
   const settled = withinDeadline(deadline, () => guard.settle());
@@ -162,7 +162,7 @@ test('a look that is not settled goes on no longer than its caller waits', async
   await expect(settled).rejects.toMatchObject({ code: 'ETIMEDOUT' });
 });
 
-/** As after a promotion: what is written down is about a database of another identity. */
+/** As after a promotion: the recorded identity is that of another database. */
 async function renameDatabase({ database } = consent): Promise<void> {
   const admin = new pg.Client({ connectionString: database.adminUrl });
   await admin.connect();

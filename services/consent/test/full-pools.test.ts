@@ -32,7 +32,7 @@ afterAll(async () => {
   await consent[Symbol.asyncDispose]();
 });
 
-/** Holds a lock until it is disposed, while calls that wait for it have taken every connection of a pool. */
+/** Holds a lock until disposed, while calls that wait for it occupy every connection of a pool. */
 async function holdPool(lock: string, call: () => Promise<unknown>) {
   await using held = new AsyncDisposableStack();
   const holder = await consent.owner.connect();
@@ -53,7 +53,7 @@ async function holdPool(lock: string, call: () => Promise<unknown>) {
   return held.move();
 }
 
-/** No table that recording and revocation need is locked. */
+/** Locks no table that recording or revocation needs. */
 async function holdOrdinaryPool() {
   const session = await consent.session('waiting');
   return holdPool('LOCK TABLE pending_approval IN ACCESS EXCLUSIVE MODE', () =>
@@ -61,7 +61,7 @@ async function holdOrdinaryPool() {
   );
 }
 
-test('a read of a grant that was never read before is recorded and judged while every ordinary connection is taken', async () => {
+test('a first read of a grant is recorded and judged while every ordinary connection is in use', async () => {
   const grant = await approve(consent, await registerApp(consent), 'reader');
   await using _held = await holdOrdinaryPool();
   const access = accessOf(grant);
@@ -73,12 +73,12 @@ test('a read of a grant that was never read before is recorded and judged while 
   expect(rows).toHaveLength(1);
 });
 
-test('the service stays ready to record while every ordinary connection is taken', async () => {
+test('the service stays ready to record while every ordinary connection is in use', async () => {
   await using _held = await holdOrdinaryPool();
   expect((await fetch(`http://127.0.0.1:${consent.service.probePort}/readyz`)).status).toBe(200);
 });
 
-test('grants are narrowed and revoked, one or all, while every ordinary connection is taken', async () => {
+test('grants can be narrowed and revoked, one or all, while every ordinary connection is in use', async () => {
   const apps = await Promise.all(Array.from({ length: 4 }, () => registerApp(consent)));
   const [narrowed, one, other, another] = await Promise.all(
     apps.map((app) => approve(consent, app, 'withdrawing')),
@@ -100,7 +100,7 @@ test('grants are narrowed and revoked, one or all, while every ordinary connecti
   }
 });
 
-test('tokens, families and apps are revoked while every ordinary connection is taken', async () => {
+test('tokens, families and apps can be revoked while every ordinary connection is in use', async () => {
   const app = await registerApp(consent);
   const grant = await approve(consent, app, 'holder');
   const expiresAt = timestampFromMs(Date.now() + 3_600_000);
@@ -116,7 +116,7 @@ test('tokens, families and apps are revoked while every ordinary connection is t
   expect(await record(consent, ofApp)).toBe(Verdict.APP_NOT_ALIVE);
 });
 
-test('a read is recorded and judged while revocations that wait for a lock have taken every connection of theirs', async () => {
+test('a read is recorded and judged while blocked revocations occupy every connection of their pool', async () => {
   const app = await registerApp(consent);
   const grant = await approve(consent, await registerApp(consent), 'undisturbed');
   const familyId = newId('fam');

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { createGrantRefs } from '../src/app/grant-refs.ts';
 
-/** Grants with their references, and what was asked of them. */
+/** Grants with their references, and the look-ups made. */
 class FakeGrants {
   readonly refs = new Map<string, Uint8Array>();
   readonly askedFor: string[][] = [];
@@ -17,7 +17,7 @@ class FakeGrants {
   }
 }
 
-test('the reference of a grant is asked for once', async () => {
+test('the reference of a grant is looked up once', async () => {
   const grants = new FakeGrants();
   grants.add('one', 'two');
   const refs = createGrantRefs(grants, 10);
@@ -27,7 +27,7 @@ test('the reference of a grant is asked for once', async () => {
   expect(grants.askedFor).toEqual([['one', 'two']]);
 });
 
-test('a grant that is not there has the reference of nobody, and is asked for again', async () => {
+test('an unknown grant has the reference of nobody and is looked up again', async () => {
   const grants = new FakeGrants();
   const refs = createGrantRefs(grants, 10);
   expect(await refs.resolve(['late'])).toEqual([new Uint8Array(16)]);
@@ -35,7 +35,7 @@ test('a grant that is not there has the reference of nobody, and is asked for ag
   expect(await refs.resolve(['late'])).toEqual([grants.refs.get('late')]);
 });
 
-test('no more references are kept than the limit, and those in use are kept longest', async () => {
+test('at most the limit of references is cached, and those in use are kept longest', async () => {
   const grants = new FakeGrants();
   grants.add('used', 'a', 'b', 'c', 'd');
   const refs = createGrantRefs(grants, 4);

@@ -36,7 +36,7 @@ const end = (id: string, left = '0 seconds') =>
   consent.owner.query('UPDATE consent_grant SET expires_at = now() + $2::interval WHERE id = $1', [id, left]);
 
 describe('a new approval', () => {
-  test('joins the live grant: what was not asked about stays, what was asked about and not approved goes', async () => {
+  test('joins the live grant: scopes not requested stay, requested scopes that are not approved are removed', async () => {
     const app = await registerApp(consent);
     const first = await approve(consent, app, 'joiner', { requested: [HEART, MOOD] });
     const second = await approve(consent, app, 'joiner', {
@@ -62,7 +62,7 @@ describe('a new approval', () => {
     ['revoked', (id: string) => revoke(id, 'again')],
     ['expired', (id: string) => end(id)],
     ['come to its last seconds', (id: string) => end(id, '5 seconds')],
-  ])('after the grant has %s makes another one; the old one never revives', async (_state, endIt) => {
+  ])('after the grant has %s creates another one; the old one stays ended', async (_state, endIt) => {
     const app = await registerApp(consent);
     const old = await approve(consent, app, 'again', { requested: [HEART, MOOD] });
     await endIt(old.grantId);
@@ -74,7 +74,7 @@ describe('a new approval', () => {
     expect(await record(consent, accessOf(fresh))).toBe(Verdict.RELEASED);
   });
 
-  test('after the app was revoked and came back makes another one, too', async () => {
+  test('after the app was revoked and reactivated also creates another one', async () => {
     const app = await registerApp(consent);
     const old = await approve(consent, app, 'phoenix');
     await consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.REVOKED });
@@ -87,7 +87,7 @@ describe('a new approval', () => {
 });
 
 describe('narrowing', () => {
-  test('takes effect before it answers, and may be repeated', async () => {
+  test('takes effect before it returns, and may be repeated', async () => {
     const { grantId: id } = await approve(consent, await registerApp(consent), 'narrow');
     const expiresAt = timestampFromDate(new Date(Date.now() + DAY_MS));
     const change = { id, setScopes: true, scopes: [GLUCOSE], expiresAt, dataFrom: '2026-02-01' };
@@ -107,7 +107,7 @@ describe('narrowing', () => {
     ['expiresAt', { expiresAt: timestampFromDate(new Date(Date.now() + 91 * DAY_MS)) }],
     ['dataFrom', { dataFrom: '2025-12-31' }],
     ['dataFrom', { dataFrom: '2026-02-30' }],
-  ])('never widens, and says what would: %s', async (parameter, change) => {
+  ])('never widens, and names what would: %s', async (parameter, change) => {
     const { grantId: id } = await approve(consent, await registerApp(consent), 'wide', {
       dataFrom: '2026-01-01',
     });
@@ -117,7 +117,7 @@ describe('narrowing', () => {
     });
   });
 
-  test('of an ended grant is a conflict, of a foreign one not found', async () => {
+  test("of an ended grant is a conflict, of another person's grant not found", async () => {
     const { grantId: id } = await approve(consent, await registerApp(consent), 'ended');
     await expect(narrow('stranger', { id })).rejects.toMatchObject({ reason: 'not_found' });
     await revoke(id, 'ended');
@@ -126,7 +126,7 @@ describe('narrowing', () => {
 });
 
 describe('revoking', () => {
-  test('may be repeated: the grant keeps its moment', async () => {
+  test('may be repeated: the grant keeps its revocation time', async () => {
     const { grantId: id } = await approve(consent, await registerApp(consent), 'leaver');
     const answers = await Promise.all([revoke(id, 'leaver'), revoke(id, 'leaver'), revoke(id, 'leaver')]);
     const grant = await getGrant(id, 'leaver');
@@ -134,7 +134,7 @@ describe('revoking', () => {
     for (const { revokedAt } of answers) expect(revokedAt).toEqual(grant.revokedAt);
   });
 
-  test('of an expired grant makes it read as revoked; of one that its app ended answers when that was', async () => {
+  test('of an expired grant makes it revoked; of one ended by its app returns that time', async () => {
     const app = await registerApp(consent);
     const [over, ended] = [await approve(consent, app, 'over'), await approve(consent, app, 'ended-by-app')];
     await end(over.grantId);
@@ -151,7 +151,7 @@ describe('revoking', () => {
     expect(await getGrant(ended.grantId, 'ended-by-app')).toMatchObject({ revokedBy: 'app' });
   });
 
-  test('of a foreign or unknown grant is not found and changes nothing', async () => {
+  test("of another person's or unknown grant is not found and changes nothing", async () => {
     const { grantId: id } = await approve(consent, await registerApp(consent), 'owner');
     for (const attempt of [revoke(id, 'thief'), revoke(newId('grt'), 'thief'), getGrant(id, 'thief')]) {
       await expect(attempt).rejects.toMatchObject({ reason: 'not_found' });
@@ -159,7 +159,7 @@ describe('revoking', () => {
     expect((await getGrant(id, 'owner')).status).toBe(GrantStatus.ACTIVE);
   });
 
-  test('all ends every active grant of this user and of nobody else', async () => {
+  test('all ends every active grant of this user and of no other', async () => {
     const apps = await Promise.all([registerApp(consent), registerApp(consent), registerApp(consent)]);
     const mine = await Promise.all(apps.map((app) => approve(consent, app, 'all')));
     const other = await approve(consent, apps[0]!, 'not-all');
@@ -171,7 +171,7 @@ describe('revoking', () => {
     expect(await record(consent, accessOf(other))).toBe(Verdict.RELEASED);
   });
 
-  test('by the app reads as revoked by the app since that moment, also after the app came back', async () => {
+  test('by the app is shown with its time, even after the app became active again', async () => {
     const app = await registerApp(consent);
     const grants = await Promise.all(['x1', 'x2', 'x3'].map((userId) => approve(consent, app, userId)));
     await end(grants[2]!.grantId);
@@ -191,7 +191,7 @@ describe('revoking', () => {
 });
 
 describe('listing', () => {
-  test('shows newest first, page by page, with accesses that were released', async () => {
+  test('shows newest first, in pages, with released accesses', async () => {
     const apps = [await registerApp(consent), await registerApp(consent), await registerApp(consent)];
     const grants: Awaited<ReturnType<typeof approve>>[] = [];
     for (const app of apps) grants.push(await approve(consent, app, 'lister'));
@@ -215,7 +215,7 @@ describe('listing', () => {
     expect((await list({}, GrantStatus.ACTIVE)).total).toBe(2);
   });
 
-  test('for an app shows its grants and not a word about the people', async () => {
+  test('for an app shows its grants without anything about the people', async () => {
     const app = await registerApp(consent);
     const grant = await approve(consent, app, 'secret-person');
     const answer = await consent.asAuthorization.listAppGrants({ clientId: app.clientId });

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => consent[Symbol.asyncDispose]());
 
 describe('the access history', () => {
-  test('tells a person what was read and what was refused, newest first', async () => {
+  test('shows a person what was read and what was refused, newest first', async () => {
     const app = await registerApp(consent);
     const grant = await approve(consent, app, 'reader');
     await record(consent, accessOf(grant));
@@ -44,7 +44,7 @@ describe('the access history', () => {
     ]);
   });
 
-  test('keeps the order of a batch and its pages', async () => {
+  test('keeps the order of a batch across pages', async () => {
     const grant = await approve(consent, await registerApp(consent), 'pager');
     const accesses = Array.from({ length: 30 }, (_, page) => ({ ...accessOf(grant), recordCount: page }));
     await consent.records.recordAccess({ accesses });
@@ -58,7 +58,7 @@ describe('the access history', () => {
     expect(counts).toEqual(Array.from({ length: 30 }, (_, index) => 29 - index));
   });
 
-  test('is filtered by grant, app, scope and time; a foreign grant is not found', async () => {
+  test("can be filtered by grant, app, scope and time; another person's grant is not found", async () => {
     const [one, two] = [await registerApp(consent), await registerApp(consent)];
     const [first, second] = [await approve(consent, one, 'filter'), await approve(consent, two, 'filter')];
     await record(consent, accessOf(first));
@@ -85,7 +85,7 @@ describe('the access history', () => {
 });
 
 describe('the export of the access history', () => {
-  test('gives every access once, newest first, in pieces that begin after the last of the piece before', async () => {
+  test('returns every access once, newest first, in pieces that continue after the previous one', async () => {
     const grant = await approve(consent, await registerApp(consent), 'exporter');
     const count = 501;
     for (let first = 0; first < count; first += 500) {
@@ -102,7 +102,7 @@ describe('the export of the access history', () => {
       const last = accesses.at(-1);
       if (last === undefined) break;
       pieces.push(accesses.map(({ requestId }) => requestId));
-      // Made meanwhile, it is newer than what is still to come.
+      // Recorded in the meantime, so it is newer than the remaining pieces.
       if (afterId === '') await record(consent, { ...accessOf(grant), requestId: 'late' });
       afterId = last.id;
     }
@@ -110,7 +110,7 @@ describe('the export of the access history', () => {
     expect(pieces.flat()).toEqual(Array.from({ length: count }, (_, index) => `req_${count - 1 - index}`));
   });
 
-  test('takes the filters of the list, refuses a place that is none, and does not find a foreign grant', async () => {
+  test("accepts the filters of the list, refuses an invalid position, and does not find another person's grant", async () => {
     const app = await registerApp(consent);
     const grant = await approve(consent, app, 'picky');
     await record(consent, accessOf(grant));
@@ -132,7 +132,7 @@ describe('the export of the access history', () => {
 });
 
 describe('days of accesses', () => {
-  test('are counted for each app, what was released and what was refused; a foreign grant is not found', async () => {
+  test("are counted for each app as released and refused; another person's grant is not found", async () => {
     const [one, two] = [await registerApp(consent), await registerApp(consent)];
     const [first, second] = [await approve(consent, one, 'days'), await approve(consent, two, 'days')];
     await record(consent, accessOf(first));
@@ -161,7 +161,7 @@ describe('days of accesses', () => {
 });
 
 describe('the usage of an app', () => {
-  test('counts what was released and refused for each UTC day and endpoint, for its owner alone', async () => {
+  test("counts released and refused accesses by UTC day and endpoint, for the app's owner only", async () => {
     const app = await registerApp(consent, 'developer');
     const grant = await approve(consent, app, 'user');
     await record(consent, accessOf(grant));

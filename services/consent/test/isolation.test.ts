@@ -39,8 +39,8 @@ async function waitingForLocks(): Promise<number> {
   return rows[0]?.waiting ?? 0;
 }
 
-// Under any other isolation the transaction goes on with the snapshot of before its wait.
-test('a decision that waited for a lock sees what committed meanwhile, whatever isolation database and role default to', async () => {
+// With any other isolation level, the transaction would continue with the snapshot from before the wait.
+test('a decision that waited for a lock sees concurrent commits, whatever the default isolation of database and role', async () => {
   const { grantId } = await approve(consent, await registerApp(consent), 'narrowing');
   const session = await consent.session('narrowing');
   const holder = await consent.owner.connect();
@@ -51,6 +51,6 @@ test('a decision that waited for a lock sees what committed meanwhile, whatever 
   await eventually(async () => expect(await waitingForLocks()).toBe(1));
   await holder.query('COMMIT');
   holder.release();
-  // HEART was withdrawn meanwhile, so it cannot be kept.
+  // HEART was withdrawn in the meantime, so it cannot be kept.
   expect(await outcome).toMatchObject([{ status: 'rejected', reason: { reason: 'invalid_request' } }]);
 });

@@ -6,7 +6,7 @@ let consent: RunningService;
 let runtime: pg.Client;
 
 beforeAll(async () => {
-  // Prunes at the start alone.
+  // Prunes at start-up only.
   consent = await startConsent({ settings: { PRUNE_INTERVAL_MS: '3600000' } });
   runtime = new pg.Client({ connectionString: consent.database.url, options: '-c search_path=consent' });
   await runtime.connect();
@@ -31,14 +31,14 @@ test.each([
   'DELETE FROM app',
   'DELETE FROM app_epoch',
   "UPDATE app_epoch SET started_at = 'infinity'",
-])('the service itself takes no revocation back: %s', async (statement) => {
+])('the service itself cannot delete a revocation: %s', async (statement) => {
   await expect(runtime.query(statement)).rejects.toThrow(/permission denied for table/);
 });
 
 describe.each([
   {
     table: 'revoked_family',
-    // A refresh token lives for 30 days at most, so from then on nothing of the family is alive.
+    // A refresh token is valid for at most 30 days; after that nothing of the family is live.
     least: '32 days',
     insert: `INSERT INTO revoked_family (family_id, expires_at, revoked_at)
       SELECT 'fam_' || n, $1::timestamptz, $2::timestamptz FROM generate_series(1, $3::int) n`,
@@ -53,7 +53,7 @@ describe.each([
   const prune = async (keepDays: number | null, maxRows: number | null = 1_000): Promise<number> =>
     (await runtime.query(`SELECT prune_${table}($1, $2) AS pruned`, [keepDays, maxRows])).rows[0].pruned;
   const left = async () => (await consent.owner.query(`SELECT FROM ${table}`)).rowCount;
-  /** Times as long ago as the database says. */
+  /** Times in the past, by the database's clock. */
   const put = async (expired: string, revoked: string, rows = 1) => {
     const sql = 'SELECT now() - $1::interval AS expired, now() - $2::interval AS revoked';
     const { rows: times } = await consent.owner.query(sql, [expired, revoked]);
@@ -61,7 +61,7 @@ describe.each([
   };
 
   test.each([1, 0, -1, null])(
-    'keeps revocations for two days beyond their expiry, whoever asks for %p',
+    'keeps revocations for two days beyond their expiry, even when called with %p',
     async (keepDays) => {
       await put('100 days', '100 days');
       await expect(prune(keepDays)).rejects.toThrow(/two days/);
@@ -69,7 +69,7 @@ describe.each([
     },
   );
 
-  test('deletes what expired before the days to keep, and nothing that expired since', async () => {
+  test('deletes what expired before the retention period, and nothing later', async () => {
     await put('6 days 23 hours', '100 days');
     expect(await prune(7)).toBe(0);
     expect(await prune(6)).toBe(1);
@@ -83,14 +83,14 @@ describe.each([
     expect(await prune(2)).toBe(1);
   });
 
-  test('deletes as many as it is asked to, and never more than 5,000', async () => {
+  test('deletes as many as requested, but never more than 5,000', async () => {
     await put('100 days', '100 days', 6_000);
     expect(await prune(7, 10)).toBe(10);
     expect(await prune(7, 1_000_000)).toBe(5_000);
     expect(await prune(7, null)).toBe(990);
   });
 
-  test('may be called by the service and by nobody else', async () => {
+  test('can be called by the service only', async () => {
     const { rows } = await consent.owner.query(
       `SELECT has_function_privilege('public', 'prune_${table}(integer, integer)', 'EXECUTE') AS public`,
     );

@@ -23,7 +23,7 @@ const NOTHING = { grantId: '', familyId: '', tokenHash: new Uint8Array() };
 const soon = () => timestampFromMs(Date.now() + 3_600_000);
 
 describe('an app', () => {
-  test('is active in its first epoch; putting it again changes its display alone', async () => {
+  test('is active in its first epoch; putting it again changes only its profile', async () => {
     const app = await registerApp(consent);
     await consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.SUSPENDED });
     const again = await consent.ledger.putApp({
@@ -36,7 +36,7 @@ describe('an app', () => {
     expect(rows).toEqual([{ name: 'New Name', owner_id: app.ownerId }]);
   });
 
-  test('starts a new epoch when it is revoked, once, however often and in parallel it is asked', async () => {
+  test('starts a new epoch once when it is revoked, however often and concurrently that is requested', async () => {
     const { clientId } = await registerApp(consent);
     const revoke = () => consent.ledger.setAppStatus({ clientId, status: AppStatus.REVOKED });
     const answers = await Promise.all(Array.from({ length: 10 }, revoke));
@@ -49,7 +49,7 @@ describe('an app', () => {
     });
   });
 
-  test('is left alone by a change that was meant for an older revision and arrives late', async () => {
+  test('ignores a delayed change that was meant for an earlier revision', async () => {
     const { clientId } = await registerApp(consent);
     const set = (status: AppStatus, expectedRevision: number) =>
       consent.ledger.setAppStatus({ clientId, status, expectedRevision });
@@ -58,11 +58,11 @@ describe('an app', () => {
     expect(await set(AppStatus.ACTIVE, 2)).toMatchObject({ status: AppStatus.REVOKED, revision: 3 });
   });
 
-  test('goes on above what is known of it when the ledger was restored, and ends what that ended', async () => {
+  test('continues above the known revision and epoch when the ledger was restored, and ends what those ended', async () => {
     const app = await registerApp(consent);
     const { clientId } = app;
     const { grantId } = await approve(consent, app, 'restored');
-    // Suspended, revoked and active again after the backup.
+    // Suspended, revoked and reactivated after the backup.
     const known = { knownRevision: 4, knownEpoch: 2 };
     const set = (status: AppStatus, expectedRevision: number) =>
       consent.ledger.setAppStatus({ clientId, status, expectedRevision, ...known });
@@ -85,7 +85,7 @@ describe('an app', () => {
       epoch: 4,
       revision: 4,
     });
-    // Revoked in the backup, active again since: what came of that ends as well.
+    // Revoked in the backup, reactivated since: what was issued then ends too.
     expect(await consent.ledger.setAppStatus({ ...revoked, knownRevision: 5, knownEpoch: 4 })).toMatchObject({
       epoch: 5,
       revision: 6,
@@ -99,7 +99,7 @@ describe('an app', () => {
     await expect(consent.ledger.setAppStatus(beyond)).rejects.toMatchObject({ reason: 'invalid_request' });
   });
 
-  test('is ended without touching its grants, however many they are', async () => {
+  test('is revoked without updating its grants, however many there are', async () => {
     const app = await registerApp(consent);
     await approve(consent, app, 'untouched');
     const versions = () =>
@@ -109,7 +109,7 @@ describe('an app', () => {
     expect((await versions()).rows).toEqual(before.rows);
   });
 
-  test('that nobody registered has no status to set', async () => {
+  test('that is unknown has no status to set', async () => {
     await expect(
       consent.ledger.setAppStatus({ clientId: newId('app'), status: AppStatus.ACTIVE }),
     ).rejects.toMatchObject({ reason: 'not_found' });
@@ -121,7 +121,7 @@ describe('an app', () => {
 });
 
 describe('liveness', () => {
-  test('tells an app, a family, a token and a grant that live', async () => {
+  test('reports a live app, family, token and grant', async () => {
     const app = await registerApp(consent);
     const grant = await approve(consent, app, 'alive', { dataFrom: '2026-01-01' });
     const answer = await consent.ledger.checkLiveness({
@@ -141,7 +141,7 @@ describe('liveness', () => {
     });
   });
 
-  test('tells what was revoked, from the next question on and for good', async () => {
+  test('reports revocations immediately and permanently', async () => {
     const { clientId } = await registerApp(consent);
     const [familyId, tokenHash] = [newId('fam'), randomBytes(32)];
     for (let time = 0; time < 2; time += 1) {
@@ -161,7 +161,7 @@ describe('liveness', () => {
   test.each([
     ['suspended', AppStatus.SUSPENDED, GrantStatus.ACTIVE],
     ['revoked', AppStatus.REVOKED, GrantStatus.REVOKED],
-  ])('tells an app that is %s, and what became of its grants', async (_name, status, grantStatus) => {
+  ])('reports an app that is %s, and the effect on its grants', async (_name, status, grantStatus) => {
     const app = await registerApp(consent);
     const { grantId } = await approve(consent, app, 'sleeper');
     await consent.ledger.setAppStatus({ clientId: app.clientId, status });
@@ -174,7 +174,7 @@ describe('liveness', () => {
     expect(later.grant?.status).toBe(grantStatus);
   });
 
-  test('knows no grant that was not asked for, is unknown, or another app has', async () => {
+  test('returns no grant that was not requested, is unknown, or belongs to another app', async () => {
     const [one, other] = [await registerApp(consent), await registerApp(consent)];
     const { grantId } = await approve(consent, other, 'alive');
     for (const id of ['', newId('grt'), grantId]) {

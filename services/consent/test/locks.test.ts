@@ -24,7 +24,7 @@ async function waitingForLocks(): Promise<number> {
   return rows[0]?.waiting ?? 0;
 }
 
-/** Three grants, the newest of which has the smallest id: the table and its index by time hold them in the opposite order of ids. */
+/** Three grants, the newest with the smallest id: the table and its time index order them differently from their ids. */
 async function grantsAgainstTheOrderOfIds(userId: string): Promise<string[]> {
   const ids = ['c', 'b', 'a'].map((letter) => `grt_${letter}_${userId}`);
   for (const id of ids) {
@@ -34,11 +34,11 @@ async function grantsAgainstTheOrderOfIds(userId: string): Promise<string[]> {
   return ids;
 }
 
-test('revoking all grants of a person and erasing the person at the same time both succeed', async () => {
+test('revoking all grants of a person and erasing the person concurrently both succeed', async () => {
   const [, middle] = await grantsAgainstTheOrderOfIds('leaving');
   const session = await consent.session('leaving');
   const holder = await consent.owner.connect();
-  // Held until both have begun, each with the grants that it locks before this one.
+  // Held until both have begun, each with its locks on the earlier grants.
   await holder.query('BEGIN');
   await holder.query('SELECT FROM consent_grant WHERE id = $1 FOR UPDATE', [middle]);
   const revoking = consent.asGateway.revokeAllGrants({}, session);

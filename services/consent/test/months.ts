@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** Makes the partitions of a month of the past (`2024_02`), as if the service had run then. */
+/** Creates the partitions of a past month (`2024_02`), as if the service had run then. */
 export async function makeMonth(owner: pg.Pool, month: string): Promise<void> {
   const start = `${month.replace('_', '-')}-01 00:00:00Z`;
   const { rows } = await owner.query(`SELECT ($1::timestamptz + interval '1 month')::text AS end`, [start]);
@@ -20,7 +20,7 @@ export async function makeMonth(owner: pg.Pool, month: string): Promise<void> {
   }
 }
 
-/** Names of the partitions of a table, without its own. */
+/** Names of the partitions of a table, without the default partition. */
 export async function partitionsOf(owner: pg.Pool, table: string): Promise<string[]> {
   const { rows } = await owner.query(
     `SELECT replace(inhrelid::regclass::text, $1 || '_', '') AS name FROM pg_inherits WHERE inhparent = $1::regclass`,
@@ -29,7 +29,7 @@ export async function partitionsOf(owner: pg.Pool, table: string): Promise<strin
   return rows.map((row) => row.name).sort();
 }
 
-/** `2026_03` of the month that is so many months away. */
+/** The month (`2026_03`) this many months from now. */
 export async function monthAway(owner: pg.Pool, months: number): Promise<string> {
   const { rows } = await owner.query(
     `SELECT to_char(date_trunc('month', now() AT TIME ZONE 'UTC') + make_interval(months => $1), 'YYYY_MM') AS month`,

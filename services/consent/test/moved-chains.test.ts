@@ -9,7 +9,7 @@ import { verifyRecords } from './verify-command.ts';
 const NOW = new Date().toISOString();
 const never = new AbortController().signal;
 
-/** The writers that each checkpoint lists, with how far. */
+/** The writers that each checkpoint lists, with their positions. */
 async function listed(records: DatedRecords) {
   return (await records.stored()).map(({ heads }) => heads.map(({ writer, seq }) => [writer, seq]));
 }
@@ -21,7 +21,7 @@ async function writersOf({ admin }: DatedRecords): Promise<string[]> {
   return rows.map(({ writer }) => writer);
 }
 
-test('a checkpoint lists the chains that moved since the one before, and what it leaves out stays signed', async () => {
+test('a checkpoint lists the chains that moved since the previous one; others stay signed', async () => {
   await using records = await startDatedRecords(NOW);
   await records.record('one');
   records.clock.advance(10);
@@ -32,7 +32,7 @@ test('a checkpoint lists the chains that moved since the one before, and what it
   expect(await records.checkpoints.take()).toBe(false);
   const [one, other] = await writersOf(records);
   const [first, second] = await listed(records);
-  // Each access here is refused, which is a batch of its own.
+  // Each of these accesses is refused, which adds another batch.
   expect(first).toEqual(
     expect.arrayContaining([
       [one, 1],
@@ -48,7 +48,7 @@ test('a checkpoint lists the chains that moved since the one before, and what it
   });
 });
 
-test('one instance signs for all in an interval, and another where that one ended before it had signed', async () => {
+test('one instance signs for all in an interval, and another one does if it ended before signing', async () => {
   await using records = await startDatedRecords(NOW);
   const ended = records.createInstance({ signer: { sign: () => Promise.reject(new Error('ended')) } });
   const instances = [records.createInstance(), records.createInstance(), records.createInstance()];
@@ -65,12 +65,12 @@ test('one instance signs for all in an interval, and another where that one ende
   expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 3 });
 });
 
-test('a signer lists every recent chain again after 500 checkpoints, as they were signed', () => {
+test('a signer lists every recent chain again after 500 checkpoints, with the signed positions', () => {
   const toJws = (content: object) => `.${Buffer.from(JSON.stringify(content)).toString('base64url')}.`;
   const recent: StoredCheckpoint[] = [];
   const contents: CheckpointContent[] = [];
   for (let seq = 0; seq < 502; seq += 1) {
-    // Rewritten later: what stands in the database is not signed a second time.
+    // Rewritten later: the stored value is not signed a second time.
     const idle = { writer: 'idle', seq: 0, hash: seq === 0 ? 'as written' : 'rewritten' };
     const heads = [idle, { writer: 'busy', seq, hash: `${seq}` }];
     const content = toNextCheckpoint({ recent, heads, keptFrom: null }, new Date(0));
@@ -109,7 +109,7 @@ async function startDropped(): Promise<DatedRecords> {
   const records = await startDatedRecords('2024-02-10T12:00:00Z');
   for (const month of ['2024_02', '2024_03', '2024_04']) await makeMonth(records.owner, month);
   await records.record('february');
-  // Dated later than it is: it is signed in February, and kept with March.
+  // Dated later than recorded: signed in February, and kept with March.
   records.clock.set('2024-03-05T12:00:00Z');
   await records.record('ahead');
   records.clock.set('2024-02-10T12:01:00Z');
@@ -128,7 +128,7 @@ async function startDropped(): Promise<DatedRecords> {
 
 const numbersOf = async (records: DatedRecords) => (await records.stored()).map(({ number }) => number);
 
-test('checkpoints are dropped with their months, and what is kept verifies from the first that stays', async () => {
+test('checkpoints are dropped with their months, and the rest verifies from the first one kept', async () => {
   await using records = await startDropped();
   expect(await numbersOf(records)).toEqual([1, 2, 3, 4]);
   await records.checkpoints.dropOld(never);
@@ -144,7 +144,7 @@ test('checkpoints are dropped with their months, and what is kept verifies from 
   expect(await verifyRecords(records)).toMatchObject({ fault: { kind: 'removed', writer, seq: 0 } });
 });
 
-test('a drop of checkpoints that ended halfway verifies, and the next turn completes it', async () => {
+test('a half-completed drop of checkpoints verifies, and the next run completes it', async () => {
   await using records = await startDropped();
   const ended = records.createInstance({
     store: { ...records.store, drop: () => Promise.reject(new Error('ended')) },
@@ -157,7 +157,7 @@ test('a drop of checkpoints that ended halfway verifies, and the next turn compl
   expect(await verifyRecords(records)).toMatchObject({ ok: true, checkpoints: 3 });
 });
 
-test('checkpoints that somebody removes are named, before and after others were dropped by policy', async () => {
+test('removed checkpoints are named, before and after others were dropped by policy', async () => {
   await using records = await startDropped();
   const remove = (number: number) =>
     records.admin.query('DELETE FROM consent_audit.access_checkpoint WHERE number = $1', [number]);
@@ -175,7 +175,7 @@ test('checkpoints that somebody removes are named, before and after others were 
   expect(await numbersOf(other)).toEqual([2, 3, 4]);
 });
 
-test('checkpoints of old months that were changed are not dropped, so that they can be named', async () => {
+test('changed checkpoints of old months are not dropped, so that they can be named', async () => {
   await using records = await startDropped();
   const [first] = await records.stored();
   const forged = await records.signer.sign({ ...first, heads: [] }, new Date('2024-02-10T12:01:00Z'));
@@ -184,7 +184,7 @@ test('checkpoints of old months that were changed are not dropped, so that they 
   expect(await verifyRecords(records)).toMatchObject({ fault: { kind: 'moved', subject: 'checkpoint' } });
 });
 
-test('the service drops no checkpoint of kept records or of 90 days, whatever it asks for', async () => {
+test('the service cannot drop checkpoints of kept records or of the last 90 days', async () => {
   await using records = await startDatedRecords(NOW);
   await records.record();
   await records.checkpoints.take();

@@ -31,7 +31,7 @@ afterAll(async () => {
 const readiness = async () => (await fetch(`http://127.0.0.1:${consent.service.probePort}/readyz`)).status;
 
 describe('without its database', () => {
-  test('nothing is released, everything says so, and it recovers by itself', async () => {
+  test('nothing is released, every call answers unavailable, and the service recovers by itself', async () => {
     const grant = await approve(consent, await registerApp(consent), 'patient');
     expect(await record(consent, accessOf(grant))).toBe(Verdict.RELEASED);
     await proxy.cut();
@@ -52,7 +52,7 @@ describe('without its database', () => {
     expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
   });
 
-  test('that accepts and never answers, nothing is released either', async () => {
+  test('nothing is released when it accepts connections but never answers', async () => {
     const grant = await approve(consent, await registerApp(consent), 'frozen');
     proxy.set({ kind: 'hold' });
     await expect(record(consent, accessOf(grant))).rejects.toMatchObject({ reason: 'access_not_recorded' });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => consent[Symbol.asyncDispose]());
 
 describe('a receipt', () => {
-  test('is a signed account of what was shown, to whom, for how long, and what became of it', async () => {
+  test('is a signed statement of what was shown, to whom, for how long, and of later changes', async () => {
     const app = await registerApp(consent);
     const { grantId } = await approve(consent, app, 'keeper', { days: 30 });
     const session = await consent.session('keeper');
@@ -49,14 +49,14 @@ describe('a receipt', () => {
     });
   });
 
-  test('of somebody else is not found', async () => {
+  test('of another person is not found', async () => {
     const { grantId } = await approve(consent, await registerApp(consent), 'keeper2');
     await expect(
       consent.asGateway.getReceipt({ grantId }, await consent.session('nosy')),
     ).rejects.toMatchObject({ reason: 'not_found' });
   });
 
-  test('says that the app ended it', async () => {
+  test('states that the app ended it', async () => {
     const app = await registerApp(consent);
     const { grantId } = await approve(consent, app, 'keeper3');
     await consent.ledger.setAppStatus({ clientId: app.clientId, status: AppStatus.REVOKED });

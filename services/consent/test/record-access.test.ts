@@ -36,7 +36,7 @@ async function lastRecord(userId: string) {
 }
 
 describe('an access under a live grant', () => {
-  test('is released, and its record is there with what was read and nothing of the token', async () => {
+  test('is released, with a record of what was read and nothing of the token', async () => {
     const grant = await approve(consent, app, 'reader');
     const access = accessOf(grant);
     expect(await record(consent, access)).toBe(Verdict.RELEASED);
@@ -59,7 +59,7 @@ describe('an access under a live grant', () => {
     expect(JSON.stringify(row)).not.toContain('reader');
   });
 
-  test('is told apart from others of the same batch, in the order of the batch', async () => {
+  test('is judged separately from others of the same batch, in the order of the batch', async () => {
     const grant = await approve(consent, app, 'batch');
     const accesses = [
       accessOf(grant),
@@ -76,7 +76,7 @@ describe('an access under a live grant', () => {
     ]);
   });
 
-  test('carries every one of the 500 that a batch may hold', async () => {
+  test('is recorded in batches of up to 500', async () => {
     const grant = await approve(consent, app, 'bulk');
     const accesses = Array.from({ length: 500 }, () => accessOf(grant));
     const { verdicts } = await consent.records.recordAccess({ accesses });
@@ -159,7 +159,7 @@ describe('an access is recorded and refused', () => {
   ];
 
   test.each(causes.map((cause, index) => ({ ...cause, userId: `cause-${index}` })))(
-    'as $name, the first time it is asked after that came to be ($userId)',
+    'as $name, at the first call after that happened ($userId)',
     async ({ name, verdict, break: breakIt, userId }) => {
       const grant = await approve(consent, await registerApp(consent), userId);
       const access = accessOf(grant);
@@ -170,7 +170,7 @@ describe('an access is recorded and refused', () => {
     },
   );
 
-  test('as grant_revoked for a grant that does not exist, in the name of nobody', async () => {
+  test('as grant_revoked for a grant that does not exist, without a person', async () => {
     const access = { ...accessOf(await approve(consent, app, 'known')), grantId: 'grt_unknown' };
     expect(await record(consent, access)).toBe(Verdict.GRANT_REVOKED);
     const { rows } = await consent.owner.query('SELECT user_ref FROM access_record WHERE request_id = $1', [
@@ -179,13 +179,13 @@ describe('an access is recorded and refused', () => {
     expect(rows.map((row) => row.user_ref)).toEqual(Array(2).fill('00000000-0000-0000-0000-000000000000'));
   });
 
-  test('when one window is told and the grant has another', async () => {
+  test('when its window differs from that of the grant', async () => {
     const grant = await approve(consent, app, 'window', { dataFrom: '2026-02-01' });
     expect(await record(consent, { ...accessOf(grant), dataFrom: '2026-02-01' })).toBe(Verdict.RELEASED);
     expect(await record(consent, accessOf(grant))).toBe(Verdict.WINDOW_CHANGED);
   });
 
-  test('as grant_revoked when the app was revoked and set active again', async () => {
+  test('as grant_revoked when the app was revoked and reactivated', async () => {
     const reborn = await registerApp(consent);
     const grant = await approve(consent, reborn, 'reborn');
     await consent.ledger.setAppStatus({ clientId: reborn.clientId, status: AppStatus.REVOKED });
@@ -195,7 +195,7 @@ describe('an access is recorded and refused', () => {
 });
 
 describe('a suspended app', () => {
-  test('reads again with the same token once it is active again', async () => {
+  test('can read again with the same token once it is active again', async () => {
     const paused = await registerApp(consent);
     const access = accessOf(await approve(consent, paused, 'paused'));
     await consent.ledger.setAppStatus({ clientId: paused.clientId, status: AppStatus.SUSPENDED });

@@ -36,7 +36,7 @@ afterEach(() => {
 });
 afterAll(() => consent[Symbol.asyncDispose]());
 
-test('the record is committed, and seen by others, before the judgement begins', async () => {
+test('the record is committed and visible to others before the judgement begins', async () => {
   const grant = await approve(consent, await registerApp(consent), 'order');
   const access = accessOf(grant);
   let seen: unknown;
@@ -48,20 +48,20 @@ test('the record is committed, and seen by others, before the judgement begins',
   expect(seen).toEqual([{ request_id: access.requestId }]);
 });
 
-test('a revocation acknowledged between record and judgement is obeyed', async () => {
+test('a revocation acknowledged between record and judgement is effective', async () => {
   const grant = await approve(consent, await registerApp(consent), 'race');
   const session = await consent.session('race');
   between = async () => consent.asGateway.revokeGrant({ id: grant.grantId }, session);
   expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
 });
 
-test('a judgement that fails releases nothing of the batch', async () => {
+test('a failed judgement releases nothing of the batch', async () => {
   const grant = await approve(consent, await registerApp(consent), 'failure');
   afterwards = () => Promise.reject(new Error('planted'));
   await expect(record(consent, accessOf(grant))).rejects.toMatchObject({ reason: 'access_not_recorded' });
 });
 
-test('no access that starts after a revocation was acknowledged is ever released, under load', async () => {
+test('no access that starts after an acknowledged revocation is ever released, under load', async () => {
   const app = await registerApp(consent);
   for (let round = 0; round < 20; round += 1) {
     const grant = await approve(consent, app, `load-${round}`);

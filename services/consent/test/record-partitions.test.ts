@@ -15,10 +15,10 @@ import {
 } from './running-service.ts';
 import { verifyRecords } from './verify-command.ts';
 
-/** A service with these settings does not drop an old month while the test prepares it. */
+/** Keeps the service from dropping an old month while the test prepares it. */
 const KEEPS_ALL = { RECORD_RETENTION_DAYS: '0' };
 
-/** Accesses of a month long ago and of now, by one grant. */
+/** Records accesses in a past month and now, under one grant. */
 async function recordInMonth(consent: RunningService, month: string) {
   const grant = await approve(consent, await registerApp(consent), 'old-reader');
   const clock = new FakeClock(`${month.replace('_', '-')}-15T12:00:00Z`);
@@ -29,7 +29,7 @@ async function recordInMonth(consent: RunningService, month: string) {
   return grant;
 }
 
-test('the months to come are there at the start, and a month that is missing is made again', async () => {
+test('future months are prepared at start-up, and a missing month is created again', async () => {
   await using consent = await startConsent();
   const months = await Promise.all([0, 1, 2, 3].map((months) => monthAway(consent.owner, months)));
   for (const table of ['access_batch', 'access_record']) {
@@ -49,7 +49,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
   return client;
 }
 
-/** Days that are counted in the table, whether or not they are told. */
+/** Days in the table of counts, whether or not they are shown. */
 async function countedDays({ owner }: RunningService): Promise<string[]> {
   const { rows } = await owner.query(
     `SELECT DISTINCT to_char(day, 'YYYY-MM-DD') AS day FROM access_day ORDER BY 1`,
@@ -57,7 +57,7 @@ async function countedDays({ owner }: RunningService): Promise<string[]> {
   return rows.map((row) => row.day);
 }
 
-test('a month is as closed to changes as the whole table, for the service and for the owner', async () => {
+test('a month is as protected against changes as the whole table, for the service and the owner', async () => {
   await using consent = await startConsent();
   const month = await monthAway(consent.owner, 0);
   const runtime = await connect(consent.database.url);
@@ -72,7 +72,7 @@ test('a month is as closed to changes as the whole table, for the service and fo
   await runtime.end();
 });
 
-test('months are dropped one at a time, the oldest first, and never what is younger than 90 days', async () => {
+test('months are dropped one at a time, the oldest first, and never before 90 days', async () => {
   await using consent = await startConsent({ settings: KEEPS_ALL });
   const [oldest, old] = ['2024_02', '2024_03'];
   await makeMonth(consent.owner, old);
@@ -91,7 +91,7 @@ test('months are dropped one at a time, the oldest first, and never what is youn
   await runtime.end();
 });
 
-test('months past their time are dropped with their counts; what stays verifies and says what is gone', async () => {
+test('old months are dropped with their counts; the rest verifies and the command reports what is missing', async () => {
   await using consent = await startConsent({ settings: KEEPS_ALL });
   const old = '2024_02';
   await makeMonth(consent.owner, old);
@@ -120,7 +120,7 @@ test('months past their time are dropped with their counts; what stays verifies 
   expect(grants).toMatchObject([{ id: grantId, accessCount: 1 }]);
 });
 
-test('counts of a dropped month are told no more at once; their removal holds nobody up and is made up for', async () => {
+test('counts of a dropped month are hidden at once; deleting them delays nothing and is resumed if interrupted', async () => {
   await using consent = await startConsent({ settings: { ...KEEPS_ALL, COUNT_INTERVAL_MS: '20' } });
   await makeMonth(consent.owner, '2024_02');
   const grant = await recordInMonth(consent, '2024_02');
@@ -146,7 +146,7 @@ test('counts of a dropped month are told no more at once; their removal holds no
   await eventually(async () => expect(await countedDays(consent)).toEqual([today]));
 });
 
-test('counts go with dropped months alone, and never those of 90 days', async () => {
+test('counts are deleted with dropped months only, and never before 90 days', async () => {
   await using consent = await startConsent({ settings: KEEPS_ALL });
   await consent.owner.query(
     `INSERT INTO access_day (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused)
@@ -176,7 +176,7 @@ test('counts go with dropped months alone, and never those of 90 days', async ()
   expect(await deleteCounts()).toBe(1);
   expect(await countedDays(consent)).toHaveLength(2);
   await runtime.end();
-  // More than goes at once; the service goes on until all are gone.
+  // More than one deletion; the service continues until all are deleted.
   await consent.owner.query(
     `INSERT INTO access_day (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused)
      SELECT gen_random_uuid(), '', 'app_1', '', '', (now() AT TIME ZONE 'UTC')::date - 120, 1, 0 FROM generate_series(1, 11000)`,
@@ -185,7 +185,7 @@ test('counts go with dropped months alone, and never those of 90 days', async ()
   await eventually(async () => expect(await countedDays(consent)).toHaveLength(2));
 });
 
-test('a record of a month that nobody prepared is kept, found and verified all the same', async () => {
+test('a record of a month without a partition is kept, found and verified', async () => {
   await using consent = await startConsent();
   await recordInMonth(consent, '2023_05');
   const { rows } = await consent.owner.query('SELECT count(*)::int AS n FROM access_record_default');

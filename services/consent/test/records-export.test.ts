@@ -25,7 +25,7 @@ beforeAll(async () => {
   await record(consent, { ...accessOf(grant), requestId: 'first' });
   await record(consent, { ...accessOf(grant), scope: MOOD, requestId: 'second' });
   await record(consent, accessOf(await approve(consent, app, 'grace')));
-  // Both formats name the app as the person agreed to it.
+  // Both formats contain the approved name of the app.
   await consent.ledger.putApp({ app: { ...app, name: 'Data Broker' } });
 });
 afterAll(async () => {
@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const exported = (...args: string[]) => phdsRecords(consent, ['export', ...args]);
 
-test('a person’s records as CSV: what was released and what was refused, oldest first, nobody else’s', async () => {
+test("a person's records as CSV: released and refused ones, oldest first, of this person only", async () => {
   const { code, stdout } = await exported('--user', 'ada', '--format', 'csv');
   const [header, ...lines] = stdout.split('\r\n');
   expect(code).toBe(0);
@@ -51,7 +51,7 @@ test('a person’s records as CSV: what was released and what was refused, oldes
   ]);
 });
 
-test('a person’s records as FHIR AuditEvents in a file that only its owner may read', async () => {
+test('a person’s records as FHIR AuditEvents in a file that only its owner can read', async () => {
   const file = join(directory, 'ada.ndjson');
   expect(await exported('--user', 'ada', '--format', 'fhir', '--out', file)).toEqual({
     code: 0,
@@ -71,7 +71,7 @@ test('a person’s records as FHIR AuditEvents in a file that only its owner may
   expect(events[0].entity[0].what.identifier.value).toBe('ada');
 });
 
-test('an app that was approved again under another name is exported with the name that was agreed to at each access', async () => {
+test('an app approved again under another name is exported with the approved name at each access', async () => {
   const app = await registerApp(consent);
   const first = await approve(consent, app, 'hedy');
   await record(consent, accessOf(first));
@@ -84,15 +84,15 @@ test('an app that was approved again under another name is exported with the nam
   expect(names).toEqual([expect.stringContaining(',Pulse Diary,'), expect.stringContaining(',Data Broker,')]);
 });
 
-test('an export whose reader has seen enough ends quietly', async () => {
-  // As `head` does: the pipe is closed before anything is written to it.
+test('an export ends without an error when its reader stops', async () => {
+  // As `head` does: the pipe is closed before the export writes.
   const result = await phdsRecords(consent, ['export', '--user', 'ada', '--format', 'csv'], (child) =>
     child.stdout?.destroy(),
   );
   expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
-test('nobody’s records are not an empty file', async () => {
+test('a person without records does not get an empty file', async () => {
   const { code, stdout, stderr } = await exported('--user', 'nobody', '--format', 'csv');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain('No records belong to a user nobody');

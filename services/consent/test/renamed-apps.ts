@@ -1,10 +1,10 @@
 import type { RegisteredApp, RunningService } from './running-service.ts';
 
-/** What tests do with apps that are renamed, on one consent service. */
+/** Shared steps of tests with renamed apps, for one consent service. */
 export function renamingAt(consent: () => RunningService) {
   return {
     rename: (app: RegisteredApp, name: string) => consent().ledger.putApp({ app: { ...app, name } }),
-    /** Number and name of each version of the app's profile that is kept. */
+    /** Number and name of each kept version of the app's profile. */
     versionsOf: async ({ clientId }: RegisteredApp): Promise<[number, string][]> => {
       const { rows } = await consent().owner.query(
         'SELECT version, name FROM app_profile WHERE client_id = $1 ORDER BY version',

@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
 
-/** The database as a dump of it, read back into an empty one, would be: the same rows in tables of their own. */
+/** Copies a database as a dump restored into an empty one would: the same rows in new tables. */
 export async function restoreCopy(source: pg.Pool): Promise<TestDatabase> {
   const copy = await createTestDatabase('consent');
   const target = new pg.Client({
@@ -22,7 +22,7 @@ export async function restoreCopy(source: pg.Pool): Promise<TestDatabase> {
   return copy;
 }
 
-/** Those that others refer to come first. */
+/** Referenced tables first. */
 async function listTables(source: pg.Pool): Promise<string[]> {
   const { rows } = await source.query<{ name: string }>(
     `SELECT c.oid::regclass::text AS name FROM pg_class c

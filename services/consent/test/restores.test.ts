@@ -25,7 +25,7 @@ let consent: RunningService;
 let app: RegisteredApp;
 
 beforeEach(async () => {
-  // Long: what is suspended must not wait for the look.
+  // Long, because suspension must not depend on the periodic check.
   consent = await startConsent({ settings: { RESTORE_CHECK_INTERVAL_MS: '3600000' } });
   app = await registerApp(consent);
 });
@@ -55,7 +55,7 @@ describe('a declared restore', () => {
     number = restore?.number ?? 0;
   });
 
-  test('suspends grants and the tokens of apps from before, for whoever asks', async () => {
+  test('suspends earlier grants and tokens of apps, for every caller', async () => {
     expect(await record(consent, accessOf(old))).toBe(Verdict.RESTORE_UNCONFIRMED);
     expect((await checkLiveness(old)).grant?.status).toBe(GrantStatus.REVOKED);
     expect((await checkLiveness(USERLESS, anHourAgo())).tokenAlive).toBe(false);
@@ -66,26 +66,26 @@ describe('a declared restore', () => {
     });
   });
 
-  test('tells the person why, in the record of the refusal', async () => {
+  test('gives the person the reason in the record of the refusal', async () => {
     await record(consent, accessOf(old));
     const { accesses } = await consent.history.listAccesses({}, await consent.session('old'));
     expect(accesses.map(({ verdict }) => verdict)).toEqual([Verdict.RESTORE_UNCONFIRMED, Verdict.RELEASED]);
   });
 
-  test('leaves alone what is approved afterwards, which joins nothing from before', async () => {
+  test('does not affect later approvals, which join nothing from before', async () => {
     const anew = await approve(consent, app, 'old', { requested: [MOOD] });
     expect(anew.grantId).not.toBe(old.grantId);
     expect(await record(consent, { ...accessOf(anew), scope: MOOD })).toBe(Verdict.RELEASED);
     expect(await record(consent, accessOf(anew))).toBe(Verdict.SCOPE_WITHDRAWN);
     expect((await checkLiveness(anew)).grant).toMatchObject({ status: GrantStatus.ACTIVE, scopes: [MOOD] });
 
-    // The decision of the person is the last word, whatever an operator says later.
+    // The person's decision takes precedence over a later confirmation.
     await consent.restores.confirmRestore({ number });
     expect(await record(consent, accessOf(old))).not.toBe(Verdict.RELEASED);
     expect(await record(consent, { ...accessOf(anew), scope: MOOD })).toBe(Verdict.RELEASED);
   });
 
-  test('is not taken on the approval screen for something that is shared', async () => {
+  test('is not shown as existing sharing on the approval screen', async () => {
     const id = await openPending(consent, app, [HEART, GLUCOSE]);
     const { pendingApproval } = await consent.asGateway.getPendingApproval(
       { id },
@@ -94,7 +94,7 @@ describe('a declared restore', () => {
     expect(pendingApproval?.requestedScopes.map((scope) => scope.alreadyShared)).toEqual([false, false]);
   });
 
-  test('can be revoked while suspended, and stays revoked', async () => {
+  test('allows revoking suspended grants, which then stay revoked', async () => {
     await consent.asGateway.revokeGrant({ id: old.grantId }, await consent.session('old'));
     await consent.restores.confirmRestore({ number });
     expect(await record(consent, accessOf(old))).toBe(Verdict.GRANT_REVOKED);
@@ -110,7 +110,7 @@ describe('a declared restore', () => {
     expect((await consent.restores.getRestoreStatus({})).suspended).toBe(0);
   });
 
-  test('is not confirmed by a word about an earlier one, and is by one about a later', async () => {
+  test('is not confirmed by confirming an earlier one, but by confirming a later one', async () => {
     const { restore: later } = await consent.restores.declareRestore({});
     await consent.restores.confirmRestore({ number });
     expect(await record(consent, accessOf(old))).toBe(Verdict.RESTORE_UNCONFIRMED);
@@ -118,11 +118,11 @@ describe('a declared restore', () => {
     expect(await record(consent, accessOf(old))).toBe(Verdict.RELEASED);
   });
 
-  test('is the operator’s affair alone, and one that never was cannot be confirmed', async () => {
+  test('can be confirmed by the operator only, and only if it exists', async () => {
     await expect(consent.restores.confirmRestore({ number: number + 1 })).rejects.toMatchObject({
       reason: 'not_found',
     });
-    // The entry of the first start is no restore.
+    // The entry of the first start is not a restore.
     await expect(consent.restores.confirmRestore({ number: 1 })).rejects.toMatchObject({
       reason: 'not_found',
     });
@@ -139,7 +139,7 @@ describe('a declared restore', () => {
   });
 });
 
-describe('a database that was read back from a dump', () => {
+describe('a database that was restored from a dump', () => {
   let revoked: Grant;
   let kept: Grant;
   let restored: RunningService;
@@ -148,13 +148,13 @@ describe('a database that was read back from a dump', () => {
     revoked = await approve(consent, app, 'revoked');
     kept = await approve(consent, app, 'kept');
     const copy = await restoreCopy(consent.owner);
-    // After the backup, so nothing of it is in there.
+    // Revoked after the backup, so the backup does not contain it.
     await consent.asGateway.revokeGrant({ id: revoked.grantId }, await consent.session('revoked'));
     restored = await startConsent({ database: copy });
   });
   afterEach(() => restored[Symbol.asyncDispose]());
 
-  test('comes up with everything in it suspended, and nothing else', async () => {
+  test('starts with everything in it suspended, and nothing else', async () => {
     expect(await record(restored, accessOf(revoked))).toBe(Verdict.RESTORE_UNCONFIRMED);
     expect(await record(restored, accessOf(kept))).toBe(Verdict.RESTORE_UNCONFIRMED);
     const anew = await approve(restored, app, 'new');
@@ -163,43 +163,43 @@ describe('a database that was read back from a dump', () => {
       latest: { number: 2, kind: RestoreKind.DETECTED },
       suspended: 2,
     });
-    // The one it was copied from is as it was.
+    // The original database is unchanged.
     expect(await record(consent, accessOf(kept))).toBe(Verdict.RELEASED);
   });
 
-  test('is believed once it is confirmed', async () => {
-    // As the command does. Before, nobody has said that it is a restored one.
+  test('is trusted once it is confirmed', async () => {
+    // As the command does. Before this call, nobody has detected the restore.
     await restored.restores.getRestoreStatus({});
     await restored.restores.confirmRestore({ number: 2 });
     expect(await record(restored, accessOf(kept))).toBe(Verdict.RELEASED);
   });
 });
 
-describe('a database that became another one under a running service', () => {
+describe('a database that was replaced under a running service', () => {
   let before: Grant;
 
   beforeEach(async () => {
     before = await approve(consent, app, 'before');
-    // As if what is written there were about another database.
+    // As if the recorded identity were that of another database.
     await consent.owner.query(
       `INSERT INTO consent_audit.restore (number, kind, identity) VALUES (2, 'detected', 'another')`,
     );
     await consent.owner.query('INSERT INTO consent_audit.restore_confirmation (number) VALUES (2)');
   });
 
-  test('is noticed by the next approval, which works at once', async () => {
+  test('is detected by the next approval, which works at once', async () => {
     const anew = await approve(consent, app, 'after');
     expect(await record(consent, accessOf(anew))).toBe(Verdict.RELEASED);
     expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
   });
 
-  test('releases nothing, before anybody has noticed', async () => {
+  test('releases nothing even before it is detected', async () => {
     expect(await record(consent, accessOf(before))).toBe(Verdict.RESTORE_UNCONFIRMED);
     expect((await checkLiveness(before)).grant?.status).toBe(GrantStatus.REVOKED);
     expect((await checkLiveness(USERLESS, anHourAgo())).tokenAlive).toBe(false);
   });
 
-  test('is noticed once, however many instances look', async () => {
+  test('is detected once, however many instances check', async () => {
     const others = await Promise.all([consent.startAnother(), consent.startAnother()]);
     const { latest } = await consent.restores.getRestoreStatus({});
     expect(latest).toMatchObject({ number: 3, kind: RestoreKind.DETECTED });

@@ -20,27 +20,27 @@ import { createService, type Overrides, type Service } from '../src/service.ts';
 const CALLERS = ['gateway', 'authorization', 'health-data', 'operator'] as const;
 type Caller = (typeof CALLERS)[number];
 
-/** A consent service of the test's own, on a database of its own, and those who call it. */
+/** A consent service with its own database, and its callers. */
 export interface RunningService {
   readonly service: Service;
   readonly database: TestDatabase;
-  /** Looks into the database and moves its times, as its owner. */
+  /** Reads the database and changes its times, as its owner. */
   readonly owner: pg.Pool;
   readonly receiptPublicKey: ReturnType<typeof generateKeyPairSync>['publicKey'];
   readonly tokens: Readonly<Record<Caller, ServiceTokenSource>>;
   readonly ledger: Client<typeof LedgerService>;
-  /** As authorization, which opens and decides. */
+  /** Client with the role authorization, which opens and decides. */
   readonly asAuthorization: Client<typeof ConsentService>;
-  /** As operator, which whoever operates the service calls as. */
+  /** Client with the role operator. */
   readonly asOperator: Client<typeof ConsentService>;
   readonly restores: Client<typeof RestoreService>;
-  /** As gateway, which reads and takes back. */
+  /** Client with the role gateway, which reads and revokes. */
   readonly asGateway: Client<typeof ConsentService>;
   readonly records: Client<typeof AccessService>;
   readonly history: Client<typeof AccessService>;
-  /** Another instance beside it, on the same database and with the same keys. */
+  /** Starts another instance on the same database with the same keys. */
   startAnother(settings?: Record<string, string>, overrides?: Overrides): Promise<Service>;
-  /** Call options that carry a session of this user. */
+  /** Call options with a session of this user. */
   session(userId: string): Promise<{ headers: Record<string, string> }>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -48,9 +48,9 @@ export interface RunningService {
 export interface RunningServiceOptions {
   readonly settings?: Record<string, string>;
   readonly overrides?: Overrides;
-  /** Puts something between the service and its database. */
+  /** Wraps the connection to the database, for example in a proxy. */
   readonly databaseUrl?: (url: string) => Promise<string>;
-  /** Goes with the service; absent: a new one. */
+  /** Disposed with the service. Default: a new one. */
   readonly database?: TestDatabase;
 }
 
@@ -78,7 +78,7 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
     RECEIPT_PRIVATE_KEY: pem,
-    // A copied database is another one at the second look; nobody who could vouch for it is waited for.
+    // A copied database is treated as replaced at the second check; no other instance is awaited.
     FAILOVER_GRACE_MS: '1',
     ...options.settings,
   };
@@ -137,7 +137,7 @@ export const HEART = 'read:health-data:heart';
 export const GLUCOSE = 'read:health-data:glucose';
 export const MOOD = 'read:mood';
 
-/** A registered, active app. */
+/** Registers an active app. */
 export async function registerApp(consent: RunningService, ownerId = newId('dev')) {
   const app = {
     clientId: newId('app'),
@@ -153,7 +153,7 @@ export async function registerApp(consent: RunningService, ownerId = newId('dev'
 
 export type RegisteredApp = Awaited<ReturnType<typeof registerApp>> & { readonly updatedAt?: Timestamp };
 
-/** A pending approval of that app; answers its id. */
+/** Opens a pending approval of that app and returns its id. */
 export async function openPending(
   consent: RunningService,
   app: RegisteredApp,
@@ -180,7 +180,7 @@ export interface ApprovalOptions {
   readonly dataFrom?: string;
 }
 
-/** A grant of that user to that app. */
+/** Creates a grant of that user to that app. */
 export async function approve(
   consent: RunningService,
   app: RegisteredApp,
@@ -194,7 +194,7 @@ export async function approve(
   );
 }
 
-/** An access as health-data reports it, of a token that lives for another hour. */
+/** An access as health-data reports it, with a token valid for another hour. */
 export function accessOf(grant: { grantId: string; clientId: string; userId: string }) {
   return {
     ...grant,
@@ -212,7 +212,7 @@ export function accessOf(grant: { grantId: string; clientId: string; userId: str
   };
 }
 
-/** Records one access and answers its verdict. */
+/** Records one access and returns its verdict. */
 export async function record(
   consent: RunningService,
   access: ReturnType<typeof accessOf>,

@@ -34,8 +34,8 @@ const receiptOf = async (grantId: string, userId: string) => {
   return decodeJwt<{ purposes: Record<string, unknown>[]; party_identification: object[] }>(receipt);
 };
 
-describe('a decision of an earlier release, which did not keep what it showed', () => {
-  test('is shown with the oldest profile that is known, and the receipt says that it was not recorded', async () => {
+describe('a decision of an earlier release, which did not store what it showed', () => {
+  test('is shown with the oldest known profile, and the receipt states that it was not recorded', async () => {
     const app = await registerApp(consent);
     const id = await openPending(consent, app);
     await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
@@ -68,7 +68,7 @@ describe('a decision of an earlier release, which did not keep what it showed', 
     expect(accesses).toMatchObject([{ appName: 'Pulse Diary', currentAppName: 'Data Broker' }]);
   });
 
-  test('is shown with the present profile when no other is known', async () => {
+  test('is shown with the current profile if no other is known', async () => {
     const app = await registerApp(consent);
     const id = await openPending(consent, app);
     await consent.owner.query('UPDATE pending_approval SET shown_app = NULL WHERE id = $1', [id]);
@@ -82,7 +82,7 @@ describe('a decision of an earlier release, which did not keep what it showed', 
   });
 });
 
-/** As an instance of the release before the one that keeps what was shown. */
+/** As an instance of the release before the one that stores what was shown. */
 const INSERT_PENDING_AS_EARLIER_RELEASE = `
   INSERT INTO pending_approval (id, client_id, app_epoch, redirect_host, scopes, purpose, client_authenticated, expires_at)
   VALUES ($1, $2, 1, 'diary.test', '{read:mood}', '', true, now() + interval '10 minutes')`;
@@ -101,7 +101,7 @@ describe('an instance of an earlier release beside this one', () => {
     ]);
   });
 
-  test('takes approvals that keep what the screen showed', async () => {
+  test('accepts approvals that keep what the screen showed', async () => {
     const app = await registerApp(consent);
     const { grantId } = await approve(consent, app, 'taken');
     await rename(app, 'Data Broker');
@@ -129,7 +129,7 @@ describe('an instance of an earlier release beside this one', () => {
 });
 
 describe('the upgrade', () => {
-  test('notes the profile of each app and open request, so that a later rename reaches no receipt of an earlier decision and no open screen', async () => {
+  test('stores the profile of each app and open request, so that a later rename affects neither receipts of earlier decisions nor open screens', async () => {
     const earlier = await mkdtemp(join(tmpdir(), 'phds-migrations-'));
     try {
       const names = (await readdir(MIGRATIONS, { withFileTypes: true })).filter((entry) =>

@@ -22,13 +22,13 @@ afterAll(() => consent[Symbol.asyncDispose]());
 const { rename, versionsOf, grantOf, approveOpened } = renamingAt(() => consent);
 
 describe('the versions of an app’s profile', () => {
-  test('grow with each change, and only then', async () => {
+  test('are added with each change and only then', async () => {
     const app = await registerApp(consent);
     await rename(app, app.name);
     await openPending(consent, app);
     expect(await versionsOf(app)).toEqual([[1, 'Pulse Diary']]);
     await rename(app, 'Data Broker');
-    // An opening hands over a change that got lost on its way.
+    // Opening a request also reports a change whose own report was lost.
     await openPending(consent, { ...app, name: 'Fitness Friend' });
     expect(await versionsOf(app)).toEqual([
       [1, 'Pulse Diary'],
@@ -37,14 +37,14 @@ describe('the versions of an app’s profile', () => {
     ]);
   });
 
-  test('do not take up a profile that is older than the known one, whatever brings it', async () => {
+  test('are not added for a profile older than the known one, whatever reports it', async () => {
     const [early, late] = ['2026-03-01T12:00:00Z', '2026-03-01T12:00:01Z'].map((at) =>
       timestampFromDate(new Date(at)),
     );
     const app = await registerApp(consent);
     await consent.ledger.putApp({ app: { ...app, updatedAt: early! } });
     await consent.ledger.putApp({ app: { ...app, name: 'Data Broker', updatedAt: late! } });
-    // Authorization had read the app before the change, and its message arrives after it.
+    // Authorization had read the app before the change, and its message arrives later.
     const id = await openPending(consent, { ...app, updatedAt: early! });
     await consent.ledger.putApp({ app: { ...app, updatedAt: early! } });
     expect(await versionsOf(app)).toEqual([
@@ -61,7 +61,7 @@ describe('the versions of an app’s profile', () => {
     });
   });
 
-  test('are added one after the other when an app is changed and asks at once', async () => {
+  test('are added in sequence when an app is changed and opens a request concurrently', async () => {
     const app = await registerApp(consent);
     const names = Array.from({ length: 8 }, (_, index) => `Name ${index}`);
     await Promise.all(
@@ -73,7 +73,7 @@ describe('the versions of an app’s profile', () => {
     expect(versions.at(-1)?.[1]).toBe(rows[0].name);
   });
 
-  test('that are kept are the first and the latest 20; a person still sees where the name began and ended', async () => {
+  test('that are kept are the first and the latest 20; a person still sees the original and the final name', async () => {
     const app = await registerApp(consent);
     const { grantId } = await approve(consent, app, 'patient');
     for (let number = 2; number <= 30; number += 1) await rename(app, `Name ${number}`);
@@ -94,7 +94,7 @@ describe('a list of grants', () => {
   const listOf = async (userId: string) =>
     (await consent.asGateway.listGrants({}, await consent.session(userId))).grants;
 
-  test('names of each active grant the latest change of each field alone, so that it stays small; one grant names them all', async () => {
+  test('contains the latest change of each field of each active grant, to stay small; a single grant contains all changes', async () => {
     const app = await registerApp(consent);
     const { grantId } = await approve(consent, app, 'lister');
     for (let number = 1; number <= 20; number += 1) {
@@ -121,7 +121,7 @@ describe('an app that was renamed and then approved again', () => {
       ({ appName, currentAppName }) => [appName, currentAppName],
     );
 
-  test('keeps its earlier name at the accesses from before that approval', async () => {
+  test('keeps its earlier name for accesses before that approval', async () => {
     const app = await registerApp(consent);
     const grant = await approve(consent, app, 'again');
     await record(consent, accessOf(grant));
@@ -137,7 +137,7 @@ describe('an app that was renamed and then approved again', () => {
     ]);
   });
 
-  test('is named at an access that a slow clock stamped before the first approval as that approval showed it', async () => {
+  test('is named at an access stamped before the first approval (by a slow clock) as in that approval', async () => {
     const app = await registerApp(consent);
     await rename(app, 'Fitness Friend');
     const grant = await approve(consent, { ...app, name: 'Fitness Friend' }, 'slow');
@@ -173,7 +173,7 @@ describe('the changes of an app since a version', () => {
     { ...profile, privacyPolicyUrl: 'https://a.test/p', version: 3, since: third as Date },
   ];
 
-  test('are listed field by field, oldest first, also when a change was taken back', () => {
+  test('are listed by field, oldest first, including changes that were reverted', () => {
     expect(listChanges({ ...profile, version: 1 }, versions)).toEqual([
       { field: 'name', from: 'A', to: 'B', at: second },
       { field: 'privacyPolicyUrl', from: '', to: 'https://a.test/p', at: second },
@@ -181,7 +181,7 @@ describe('the changes of an app since a version', () => {
     ]);
   });
 
-  test('are none for whoever saw the latest', () => {
+  test('are empty for a person who saw the latest version', () => {
     expect(listChanges(versions.at(-1)!, versions)).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import {
 } from './running-service.ts';
 import { phdsRecords, verifyRecords } from './verify-command.ts';
 
-// Checkpoints are taken at the end alone, so that a test knows what is signed.
+// Checkpoints are signed at the end only, so that a test knows what is signed.
 const SETTINGS = { CHECKPOINT_INTERVAL_MS: '3600000' };
 const CALLS = 4;
 const RECORDS_A_CALL = 5;
@@ -21,7 +21,7 @@ let admin: pg.Client;
 let batches: { writer: string; seq: string; previous_hash: Buffer; digests: Buffer; hash: Buffer }[];
 let records: { id: string; writer: string; seq: string; ordinal: number }[];
 
-/** The history of a service that was stopped in good order: signed to its end. */
+/** The history of a cleanly stopped service: signed to its end. */
 beforeAll(async () => {
   consent = await startConsent({ settings: SETTINGS });
   const grant = await approve(consent, await registerApp(consent), 'ada');
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await consent.service[Symbol.asyncDispose]();
   admin = new pg.Client({ connectionString: consent.database.adminUrl, options: '-c search_path=consent' });
   await admin.connect();
-  // As whoever has every right in the database: no trigger stops them.
+  // As a superuser, whom no trigger stops.
   await admin.query('SET session_replication_role = replica');
   batches = (await admin.query('SELECT * FROM access_batch ORDER BY seq')).rows;
   records = (await admin.query('SELECT * FROM access_record ORDER BY id')).rows;
@@ -43,7 +43,7 @@ afterAll(async () => {
   await consent[Symbol.asyncDispose]();
 });
 
-/** Verifies what a statement leaves behind, and puts everything back as it was. */
+/** Runs statements, verifies, and restores the previous state. */
 async function verifyAfter(...statements: [sql: string, ...values: unknown[]][]) {
   for (const table of ['access_batch', 'access_record']) {
     await admin.query(`CREATE TEMP TABLE kept_${table} AS SELECT * FROM ${table}`);
@@ -65,7 +65,7 @@ const placeOf = (index: number) => {
   return { writer, seq: Number(seq), ordinal };
 };
 
-test('records that nobody touched verify, those of refusals among them', async () => {
+test('untouched records verify, including those of refusals', async () => {
   expect(await verifyRecords(consent)).toMatchObject({
     ok: true,
     records: CALLS * (RECORDS_A_CALL + 1),
@@ -82,7 +82,7 @@ test('records that nobody touched verify, those of refusals among them', async (
 });
 
 describe('the command names', () => {
-  test('a record of which one byte was flipped', async () => {
+  test('a record with one flipped bit', async () => {
     const { id } = records[7]!;
     const flipped = `UPDATE access_record SET endpoint = overlay(endpoint PLACING 'b' FROM 5 FOR 1) WHERE id = $1`;
     expect(await verifyAfter([flipped, id])).toMatchObject({
@@ -91,7 +91,7 @@ describe('the command names', () => {
     });
   });
 
-  test('a refusal that was made another, or the record of another answer', async () => {
+  test('a refusal that was changed, or turned into the record of another access', async () => {
     const { rows } = await admin.query(
       'SELECT id, writer, seq, ordinal FROM access_record WHERE verdict IS NOT NULL',
     );
@@ -103,13 +103,13 @@ describe('the command names', () => {
     }
   });
 
-  test('the place of a record that was deleted', async () => {
+  test('the place of a deleted record', async () => {
     expect(await verifyAfter(['DELETE FROM access_record WHERE id = $1', records[9]!.id])).toMatchObject({
       fault: { kind: 'removed', subject: 'record', recordId: null, ...placeOf(9) },
     });
   });
 
-  test('one of two records that were swapped', async () => {
+  test('one of two swapped records', async () => {
     const [one, two] = [records[0]!, records[1]!];
     expect(two).toMatchObject({ writer: one.writer, seq: one.seq });
     const swapped = `UPDATE access_record SET ordinal = CASE id WHEN $1 THEN $2::int ELSE $3::int END WHERE id IN ($1, $4)`;
@@ -118,7 +118,7 @@ describe('the command names', () => {
     expect([one.id, two.id]).toContain(fault?.recordId);
   });
 
-  test('a record that was added', async () => {
+  test('an added record', async () => {
     const added = `INSERT INTO access_record SELECT (left(id::text, -1) || 'f')::uuid, writer, seq, ordinal + 100, at, user_ref,
       client_id, grant_id, scope, endpoint, window_from, window_to, page, record_count, request_id, refers_to, verdict
       FROM access_record WHERE id = $1`;
@@ -128,7 +128,7 @@ describe('the command names', () => {
     });
   });
 
-  test('the first batch of a tail that was cut off, which no chain shows', async () => {
+  test('the first batch of a truncated tail, which the chain itself does not show', async () => {
     const { writer, seq } = batches.at(-2)!;
     expect(
       await verifyAfter(
@@ -138,7 +138,7 @@ describe('the command names', () => {
     ).toMatchObject({ fault: { kind: 'removed', subject: 'batch', writer, seq: Number(seq) } });
   });
 
-  test('a batch that was forged: one that fits nothing, and one for which everything after it was written anew', async () => {
+  test('a forged batch: one that does not fit, and one after which the whole chain was rewritten', async () => {
     const last = batches.at(-1)!;
     const added = `INSERT INTO access_batch SELECT writer, seq + 1, at, 0, '', $1, $2, recorded_at FROM access_batch WHERE seq = $3`;
     expect(await verifyAfter([added, last.hash, last.hash, last.seq])).toMatchObject({
@@ -164,7 +164,7 @@ describe('the command names', () => {
   });
 });
 
-test('the command says so where it cannot look, and does not call that verified', async () => {
+test('the command reports when it cannot read the records, instead of calling them verified', async () => {
   const elsewhere = {
     ...consent,
     database: { ...consent.database, url: 'postgres://nobody@127.0.0.1:1/phds' },

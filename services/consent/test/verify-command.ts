@@ -13,7 +13,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs `phds records …` against the database of a service, as the role that the service itself has. */
+/** Runs `phds records …` on the database of a service, with the service's own role. */
 export function phdsRecords(
   consent: Pick<RunningService, 'database' | 'receiptPublicKey'>,
   args: readonly string[],
@@ -47,7 +47,7 @@ export interface Verification {
   readonly error: string | null;
 }
 
-/** What `phds records verify --json` says. */
+/** The output of `phds records verify --json`. */
 export async function verifyRecords(
   consent: Pick<RunningService, 'database' | 'receiptPublicKey'>,
 ): Promise<Verification> {

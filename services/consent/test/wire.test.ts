@@ -28,7 +28,7 @@ type UnaryCall = (
   callback: (error: ServiceError | null, answer: Record<string, unknown>) => void,
 ) => void;
 
-/** Calls an rpc by what the .proto files say alone, without anything of ours. */
+/** Calls an rpc with the .proto files only, without our code. */
 async function callIndependently(
   file: string,
   service: string,
@@ -75,7 +75,7 @@ describe('an independent gRPC client', () => {
     expect(answer['verdicts']).toEqual(['VERDICT_RELEASED']);
   });
 
-  test('approves, and lists the grant that came of it', async () => {
+  test('approves, and lists the resulting grant', async () => {
     const id = await openPending(consent, await registerApp(consent), [HEART]);
     const { headers } = await consent.session('grpc2');
     const approved = await callIndependently(
@@ -98,7 +98,7 @@ describe('an independent gRPC client', () => {
     });
   });
 
-  test('is refused without a token of a service, with somebody else’s role, or with another audience', async () => {
+  test('is refused without a service token, with another caller’s role, or with another audience', async () => {
     const { headers } = await consent.session('grpc3');
     const list = (extra: Record<string, string>) =>
       callIndependently('consent', 'ConsentService', 'ListGrants', {}, { ...headers, ...extra });
@@ -117,7 +117,7 @@ describe('the Connect protocol', () => {
       body: JSON.stringify(body),
     });
 
-  test('answers the same rpcs as JSON', async () => {
+  test('gets the same rpcs as JSON', async () => {
     const grant = await approve(consent, await registerApp(consent), 'curl');
     const { headers } = await consent.session('curl');
     const answer = await post('ConsentService/ListGrants', {}, { ...headers, ...(await bearer('gateway')) });
@@ -138,7 +138,7 @@ describe('the Connect protocol', () => {
     },
   );
 
-  test('refuses who is not admitted, and a person without a session', async () => {
+  test("refuses callers that are not admitted, and calls without a person's session", async () => {
     expect((await post('ConsentService/ListGrants', {}, {})).status).toBe(403);
     expect((await post('ConsentService/ListGrants', {}, await bearer('authorization'))).status).toBe(403);
     expect((await post('ConsentService/ListGrants', {}, await bearer('gateway'))).status).toBe(401);

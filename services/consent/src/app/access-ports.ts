@@ -102,7 +102,7 @@ export interface CountsPlace {
   readonly day: string;
 }
 
-/** A checkpoint as it is stored. */
+/** A stored checkpoint. */
 export interface StoredCheckpoint {
   readonly number: number;
   readonly jws: string;

@@ -62,7 +62,7 @@ export interface AccessDay {
   readonly refused: number;
 }
 
-/** Requests of one app on one UTC day at one endpoint. */
+/** The requests of one app at one endpoint on one UTC day. */
 export interface AppUsage {
   /** `YYYY-MM-DD`. */
   readonly date: string;

@@ -28,7 +28,7 @@ export interface PendingApprovalView extends ConsentRequest {
   readonly expiresAt: Date;
   /** Scopes that the person's live grant of this app has already. */
   readonly alreadyShared: readonly string[];
-  /** Present exactly when approved. */
+  /** Present only if approved. */
   readonly approval: Approval | null;
 }
 
@@ -53,6 +53,6 @@ export interface PendingApproval extends ConsentRequest {
   readonly decidedAt: Date | null;
   /** null when an earlier release opened it. */
   readonly shownApp: ShownApp | null;
-  /** Present exactly when approved. */
+  /** Present only if approved. */
   readonly approval: Approval | null;
 }
