@@ -26,7 +26,7 @@ describe('the status of an app', () => {
   const start = async (app: TestApp) => harness.exchange(app, await harness.obtainCode(app));
   const statusOf = async (token: string) => (await harness.introspect(token)).status;
 
-  test('suspended refuses secret and tokens; active again, unexpired tokens work again', async () => {
+  test('suspended refuses secret and tokens; once active again, unexpired tokens work', async () => {
     const app = await harness.registerApp();
     const issued = await start(app);
     await setStatus(app, AppStatus.SUSPENDED);
@@ -38,7 +38,7 @@ describe('the status of an app', () => {
     expect((await harness.refresh(app, issued.refreshToken)).accessToken).toMatch(/^phds_at_/);
   });
 
-  test('revoked ends tokens, codes and secret for good; active again resurrects none of them', async () => {
+  test('revoked ends tokens, codes and secret permanently; setting it active again restores none of them', async () => {
     const app = await harness.registerApp();
     const issued = await start(app);
     const code = await harness.obtainCode(app);
@@ -56,7 +56,7 @@ describe('the status of an app', () => {
     expect(await statusOf((await start(renewed)).accessToken)).toBe(TokenStatus.LIVE);
   });
 
-  test('set again is a no-op that keeps the time of the change', async () => {
+  test('set again changes nothing and keeps the time of the change', async () => {
     const app = await harness.registerApp();
     const first = await setStatus(app, AppStatus.SUSPENDED);
     harness.clock.advance(60_000);
@@ -64,7 +64,7 @@ describe('the status of an app', () => {
     expect(toDate(second.statusChangedAt)).toEqual(toDate(first.statusChangedAt));
   });
 
-  test('that only the ledger has is finished by the repeat', async () => {
+  test('that only reached the ledger is completed by a retry', async () => {
     const app = await harness.registerApp();
     harness.consent.lost.add('setAppStatus');
     expect(await reasonOf(setStatus(app, AppStatus.REVOKED))).toBe('unavailable');
@@ -75,7 +75,7 @@ describe('the status of an app', () => {
     expect(await authenticates(app)).toBe(false);
   });
 
-  test('is set even when the ledger has moved on meanwhile', async () => {
+  test('is set even when the ledger has changed in the meantime', async () => {
     const app = await harness.registerApp();
     await setStatus(app, AppStatus.SUSPENDED);
     const inLedger = harness.consent.apps.get(app.clientId!)!;
@@ -86,7 +86,7 @@ describe('the status of an app', () => {
     expect(await authenticates(app)).toBe(false);
   });
 
-  test('does not change while the ledger is away, and takes one of three values', async () => {
+  test('does not change while the ledger is unavailable, and accepts one of three values', async () => {
     const app = await harness.registerApp();
     harness.consent.away.add('setAppStatus');
     expect(await reasonOf(setStatus(app, AppStatus.REVOKED))).toBe('unavailable');

@@ -38,7 +38,7 @@ const authenticates = async (client: TestApp) =>
   );
 
 describe('registration', () => {
-  test('answers the app with all scopes, and its secret for the only time', async () => {
+  test('returns the app with all scopes and, this time only, its secret', async () => {
     const { app, clientSecret } = await register(
       { name: '  Sleep well ', homepageUrl: 'https://app.test' },
       'amy',
@@ -61,7 +61,7 @@ describe('registration', () => {
     });
   });
 
-  test('is handed to consent with a time that grows with every change, also when the clock stands still', async () => {
+  test('is sent to consent with a time that increases with every change, even when the clock stands still', async () => {
     const session = await harness.as('dora');
     const { app } = await register({ name: 'Diary' }, 'dora');
     const { clientId } = app!;
@@ -74,7 +74,7 @@ describe('registration', () => {
     expect(timestampDate(read!.updatedAt!).getTime()).toBe(renamedAt);
   });
 
-  test('names every field that does not fit', async () => {
+  test('names every invalid field', async () => {
     const refusal = await refusalOf(
       harness.apps.registerApp(
         {
@@ -104,7 +104,7 @@ describe('registration', () => {
     expect(empty.violations.map(({ parameter }) => parameter)).toEqual(['name', 'redirectUris']);
   });
 
-  test('stops at the limit of a developer, exactly, however many come at once', async () => {
+  test('stops exactly at the limit of a developer under concurrent registrations', async () => {
     const owner = newId('dev');
     const { won, lost } = await race(30, () => register({}, owner));
     expect(won).toHaveLength(15);
@@ -112,7 +112,7 @@ describe('registration', () => {
     expect((await register({})).app?.clientId).toMatch(/^app_/);
   });
 
-  test('without the ledger registers nothing', async () => {
+  test('registers nothing while the ledger is unavailable', async () => {
     const owner = newId('dev');
     harness.consent.away.add('putApp');
     expect(await reasonOf(register({}, owner))).toBe('unavailable');
@@ -136,7 +136,7 @@ describe('registration', () => {
 });
 
 describe('the apps of a developer', () => {
-  test('are listed newest first, page by page', async () => {
+  test('are listed newest first, in pages', async () => {
     const owner = newId('dev');
     for (const name of ['one', 'two', 'three']) {
       harness.clock.advance(1_000);
@@ -150,7 +150,7 @@ describe('the apps of a developer', () => {
     expect(await list(9, 2)).toMatchObject({ apps: [], total: 3 });
   });
 
-  test('do not exist for anybody else', async () => {
+  test('are not found for other developers', async () => {
     const { app } = await register({}, 'amy');
     const clientId = app!.clientId;
     const bob = await harness.as('bob');
@@ -167,7 +167,7 @@ describe('the apps of a developer', () => {
 });
 
 describe('an update', () => {
-  test('replaces what was sent, shows it to people, and leaves the rest', async () => {
+  test('replaces the fields sent, shows them to people, and keeps the rest', async () => {
     const { app } = await register({ description: 'old', scopes: [HEART] }, 'amy');
     const session = await harness.as('amy');
     const { app: updated } = await harness.apps.updateApp(
@@ -178,7 +178,7 @@ describe('an update', () => {
     expect(harness.consent.apps.get(app!.clientId)?.profile?.name).toBe('New');
   });
 
-  test('may keep a redirect URI that an earlier rule accepted, and not add another like it', async () => {
+  test('may keep a redirect URI that an earlier rule accepted, but not add a similar one', async () => {
     const { app } = await register({}, 'amy');
     const clientId = app!.clientId;
     const [old, added] = ['https://App.test/cb', 'https://app.test/added'];
@@ -199,7 +199,7 @@ describe('an update', () => {
     expect(await reasonOf(update([old]))).toBe('invalid_request');
   });
 
-  test('that the ledger missed is repaired by the repeat', async () => {
+  test('that did not reach the ledger is completed by a retry', async () => {
     const { app } = await register({}, 'amy');
     const update = async () =>
       harness.apps.updateApp({ clientId: app!.clientId, settings: { name: 'New' } }, await harness.as('amy'));
@@ -212,7 +212,7 @@ describe('an update', () => {
 });
 
 describe('client authentication', () => {
-  test('refuses unknown, wrong, empty and missing secrets in the same words after the same look-ups', async () => {
+  test('refuses unknown, wrong, empty and missing secrets with the same message after the same look-ups', async () => {
     const client = await harness.registerApp();
     const unknown = { ...client, clientId: newId('app') };
     const attempts = [
@@ -229,7 +229,7 @@ describe('client authentication', () => {
     }
   });
 
-  test('refuses the old secret from the rotation on; tokens live on', async () => {
+  test('refuses the old secret from the rotation on; tokens stay valid', async () => {
     const client = await harness.registerApp();
     const issued = await harness.exchange(client, await harness.obtainCode(client));
     const { clientId } = client;

@@ -49,7 +49,7 @@ const complete = async (pendingId: string, decision: object = { allRequested: tr
   harness.authorizations.completeAuthorization({ pendingId, ...decision }, await harness.as(user));
 
 describe('an authorization request', () => {
-  test('opens a pending approval that says whether the app proved itself', async () => {
+  test('opens a pending approval that states whether the app was authenticated', async () => {
     const opened = await open();
     expect(opened.pendingId).toMatch(/^apr_[0-9A-Za-z]{22,}$/);
     expect(opened).toMatchObject({
@@ -69,7 +69,7 @@ describe('an authorization request', () => {
     });
   });
 
-  test('without a valid secret looks the same for an unknown client, an inactive app and a foreign redirect', async () => {
+  test("without a valid secret gives the same response for an unknown client, an inactive app and another app's redirect", async () => {
     const suspended = await harness.registerApp();
     await setStatus(suspended.clientId, AppStatus.SUSPENDED);
     const stale = await harness.registerApp();
@@ -103,7 +103,7 @@ describe('an authorization request', () => {
     expect(refusal).toMatchObject({ reason: 'invalid_request', violations: [{ parameter: 'redirect_uri' }] });
   });
 
-  test('may come from any port of a registered loopback redirect', async () => {
+  test('may use any port of a registered loopback redirect', async () => {
     const native = await harness.registerApp({
       redirectUris: ['http://127.0.0.1/cb', 'com.example.app:/cb'],
     });
@@ -132,7 +132,7 @@ describe('an authorization request', () => {
     expect(refusal.violations.map((violation) => violation.parameter)).toEqual([parameter]);
   });
 
-  test('needs known scopes that are registered for the app', async () => {
+  test('requires known scopes that are registered for the app', async () => {
     const narrow = await harness.registerApp({ scopes: [HEART] });
     const client = { clientId: narrow.clientId };
     for (const scope of ['', ' ', 'nonsense', `${HEART} nonsense`, 'read:mood', 'read:*']) {
@@ -141,7 +141,7 @@ describe('an authorization request', () => {
     expect((await open({ client, scope: `${HEART}  ${HEART}` })).pendingId).toMatch(/^apr_/);
   });
 
-  test('needs a challenge when the app requires PKCE', async () => {
+  test('requires a challenge when the app requires PKCE', async () => {
     const strict = await harness.registerApp({ requirePkce: true });
     const client = { clientId: strict.clientId };
     expect(await reasonOf(open({ client }))).toBe('invalid_request');
@@ -150,7 +150,7 @@ describe('an authorization request', () => {
     expect(opened.pendingId).toMatch(/^apr_/);
   });
 
-  test('that came with the browser goes back with error, state and iss, the own query kept', async () => {
+  test("from a browser returns errors with error, state and iss, and keeps the redirect URI's own query", async () => {
     const state = 'a b&c=d/ü';
     const scope = await open({ frontChannel: true, scope: 'nonsense', state });
     const back = new URL(scope.errorRedirect);
@@ -169,7 +169,7 @@ describe('an authorization request', () => {
 });
 
 describe('a request_uri', () => {
-  test('is resolved for its own client for 600 seconds', async () => {
+  test('can be resolved by its own client for 600 seconds', async () => {
     const { requestUri, pendingId } = await open();
     const resolve = (clientId: string, uri: string) =>
       harness.authorizations.resolveRequestUri({ clientId, requestUri: uri });
@@ -184,7 +184,7 @@ describe('a request_uri', () => {
 });
 
 describe('an approval', () => {
-  test('sends code, state byte for byte and iss to the redirect, whose own query is kept', async () => {
+  test('sends code, unchanged state and iss to the redirect, and keeps its own query', async () => {
     const state = 'a+b %26=/ü"\'';
     const { pendingId } = await open({ state });
     const { redirectUri } = await complete(pendingId);
@@ -197,14 +197,14 @@ describe('an approval', () => {
     expect(new URL(without.redirectUri).searchParams.has('state')).toBe(false);
   });
 
-  test('repeated 20 times at once makes one code and one answer', async () => {
+  test('repeated 20 times concurrently creates one code and one response', async () => {
     const { pendingId } = await open();
     const { won, lost } = await race(20, () => complete(pendingId));
     expect(lost).toEqual([]);
     expect(new Set(won.map((completed) => completed.redirectUri)).size).toBe(1);
   });
 
-  test('repeated after its code was used or has expired is already decided', async () => {
+  test('repeated after its code was used or has expired is refused as already decided', async () => {
     const used = await open();
     const code = new URL((await complete(used.pendingId)).redirectUri).searchParams.get('code') ?? '';
     await harness.exchange(app, code);
@@ -215,7 +215,7 @@ describe('an approval', () => {
     expect(await reasonOf(complete(expired.pendingId))).toBe('already_decided');
   });
 
-  test('of another session, another decision, no scopes or an unknown id is refused', async () => {
+  test('of another session, with other choices, without scopes or with an unknown id is refused', async () => {
     const { pendingId } = await open();
     expect(await reasonOf(complete(pendingId, { scopes: [] }))).toBe('no_scopes_approved');
     await complete(pendingId);
@@ -229,7 +229,7 @@ describe('an approval', () => {
     expect(await reasonOf(unknown)).toBe('unauthorized');
   });
 
-  test('whose answer was lost after the grant was made is finished by the repeat', async () => {
+  test('is completed by a retry when its response was lost after the grant was created', async () => {
     const { pendingId } = await open();
     harness.consent.lost.add('approve');
     expect(await reasonOf(complete(pendingId))).toBe('unavailable');

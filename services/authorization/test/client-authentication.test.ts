@@ -34,7 +34,7 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
     lookups.push(clientId);
     return clientId === app.clientId ? { app, secretHash } : null;
   };
-  // Only the one method that authentication may use exists.
+  // Only the method that authentication may use is implemented.
   return { app, lookups, apps: { findCredential } as unknown as AppStore };
 }
 

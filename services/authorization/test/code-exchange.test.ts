@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe('an exchange', () => {
-  test('answers a pair for the approved scopes, an hour long at most', async () => {
+  test('returns a token pair for the approved scopes, valid for at most an hour', async () => {
     const code = await harness.obtainCode(app, { approved: [HEART] });
     const issued = await harness.exchange(app, code);
     expect(issued).toMatchObject({ scope: HEART, expiresInSeconds: 3600 });
@@ -34,7 +34,7 @@ describe('an exchange', () => {
     expect((await harness.exchange(app, code)).expiresInSeconds).toBe(90);
   });
 
-  test('has one winner among 50 at once, and the losers end what the winner got', async () => {
+  test("has one winner among 50 concurrent attempts, and the others revoke the winner's tokens", async () => {
     const code = await harness.obtainCode(app);
     const { won, lost } = await race(50, () => harness.exchange(app, code));
     expect(won).toHaveLength(1);
@@ -44,7 +44,7 @@ describe('an exchange', () => {
     expect(await reasonOf(harness.refresh(app, pair!.refreshToken))).toBe('invalid_grant');
   });
 
-  test('of a used code ends the tokens of that exchange and of no other', async () => {
+  test('of a used code revokes the tokens of that exchange and no others', async () => {
     const other = await harness.exchange(app, await harness.obtainCode(app));
     const code = await harness.obtainCode(app);
     const issued = await harness.exchange(app, code);
@@ -53,7 +53,7 @@ describe('an exchange', () => {
     expect((await harness.introspect(other.accessToken)).status).toBe(TokenStatus.LIVE);
   });
 
-  test('of a used code is a replay even with a wrong redirect URI and after its expiry', async () => {
+  test('of a used code is a replay even with a wrong redirect URI or after its expiry', async () => {
     const code = await harness.obtainCode(app);
     const issued = await harness.exchange(app, code);
     harness.clock.advance(301_000);
@@ -62,7 +62,7 @@ describe('an exchange', () => {
     expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.DEAD);
   });
 
-  test('by another client has no effect on the owner, before or after the use', async () => {
+  test("by another client has no effect on the owner's code, before or after its use", async () => {
     const stranger = await harness.registerApp();
     const code = await harness.obtainCode(app);
     for (let attempt = 0; attempt < 6; attempt += 1) {
@@ -75,7 +75,7 @@ describe('an exchange', () => {
 });
 
 describe('a code', () => {
-  test('is burned by five failed attempts of its owner and not by four', async () => {
+  test('is invalidated by five failed attempts of its owner, but not by four', async () => {
     const four = await harness.obtainCode(app);
     const five = await harness.obtainCode(app);
     const fail = (code: string) => harness.exchange(app, code, { redirectUri: 'https://app.test/callback' });
@@ -99,7 +99,7 @@ describe('a code', () => {
     expect((await harness.exchange(app, intime)).accessToken).toMatch(/^phds_at_/);
   });
 
-  test('is not consumed while the consent service is away', async () => {
+  test('does not consume the code while consent is unavailable', async () => {
     const code = await harness.obtainCode(app);
     harness.consent.away.add('checkLiveness');
     expect(await reasonOf(harness.exchange(app, code))).toBe('unavailable');
@@ -107,7 +107,7 @@ describe('a code', () => {
     expect((await harness.exchange(app, code)).accessToken).toMatch(/^phds_at_/);
   });
 
-  test('replayed while the ledger is away is answered "not known", and ends the tokens when asked again', async () => {
+  test('replayed while the ledger is unavailable answers that the outcome is unknown, and revokes the tokens when repeated', async () => {
     const code = await harness.obtainCode(app);
     const issued = await harness.exchange(app, code);
     harness.consent.away.add('revokeFamily');
@@ -118,7 +118,7 @@ describe('a code', () => {
     expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.DEAD);
   });
 
-  test('is worth nothing when the app is suspended between the check and the use', async () => {
+  test('yields no usable tokens when the app is suspended between check and use', async () => {
     const suspended = await harness.registerApp();
     const code = await harness.obtainCode(suspended);
     harness.consent.onCheckLiveness = async () => {
@@ -139,7 +139,7 @@ describe('an exchange that is refused with invalid_grant', () => {
     return message;
   };
 
-  test("is answered in the same words for every code that is not the app's own", async () => {
+  test("has the same message for every code that is not the app's own", async () => {
     const stranger = await harness.registerApp();
     const messages = [
       await messageOf(harness.exchange(app, newSecret('authorization_code'))),
@@ -150,7 +150,7 @@ describe('an exchange that is refused with invalid_grant', () => {
     expect(new Set(messages).size).toBe(1);
   });
 
-  test("tells the cause where the code is the app's own", async () => {
+  test("states the cause if the code is the app's own", async () => {
     const { challenge, verifier } = createPkce();
     const fresh = () => harness.obtainCode(app);
     const withPkce = () => harness.obtainCode(app, { codeChallenge: challenge });
@@ -183,7 +183,7 @@ describe('an exchange that is refused with invalid_grant', () => {
     expect(issued.scope).toBe(`${HEART} ${SLEEP}`);
   });
 
-  test('counts the failed attempts, and says when and why the code is burned', async () => {
+  test('counts the failed attempts, and tells when and why the code is invalidated', async () => {
     const { challenge, verifier } = createPkce();
     const code = await harness.obtainCode(app, { codeChallenge: challenge });
     const messages: string[] = [];
@@ -202,7 +202,7 @@ describe('an exchange that is refused with invalid_grant', () => {
   });
 });
 
-test('the parameters of the token endpoint are judged after the client, and named', async () => {
+test('the parameters of the token endpoint are checked after the client, and named', async () => {
   const client = { ...app, clientSecret: newSecret('client_secret') };
   expect(await reasonOf(harness.tokens.issueToken({ client }))).toBe('unauthorized');
   const violationsOf = async (parameters: object) =>

@@ -24,21 +24,21 @@ test('the defaults are those of the contract', () => {
   });
 });
 
-test('the Connect protocol is served only where its port is set, 0 being any free one', () => {
+test('the Connect protocol is served only if its port is set; 0 picks a free one', () => {
   expect(readEnvironment(required).CONNECT_PORT).toBeUndefined();
   expect(readEnvironment({ ...required, CONNECT_PORT: '' }).CONNECT_PORT).toBeUndefined();
   expect(readEnvironment({ ...required, CONNECT_PORT: '0' }).CONNECT_PORT).toBe(0);
   expect(() => readEnvironment({ ...required, CONNECT_PORT: 'on' })).toThrow(/CONNECT_PORT/);
 });
 
-test('a code never lives longer than the specification allows', () => {
+test('a code cannot live longer than the specification allows', () => {
   const longer = String(AUTHORIZATION_CODE_MAX_SECONDS + 1);
   expect(() => readEnvironment({ ...required, AUTHORIZATION_CODE_SECONDS: longer })).toThrow(
     /AUTHORIZATION_CODE_SECONDS/,
   );
 });
 
-test('every bad setting is named, and no value is shown', () => {
+test('every invalid setting is named, without its value', () => {
   const weak = { ...required, DERIVATION_KEY: 'c2hvcnQ=', ISSUER: 'nowhere', DATABASE_URL: '' };
   expect(() => readEnvironment(weak)).toThrow(/DERIVATION_KEY/);
   expect(() => readEnvironment(weak)).toThrow(/ISSUER/);

@@ -8,7 +8,7 @@ let app: TestApp;
 let admin: pg.Client;
 let release: () => unknown = () => undefined;
 
-// Enough for what comes before the dependency that is slow, on a busy machine too.
+// Enough for everything before the slow dependency, even on a busy machine.
 const PATIENCE_MS = 1_000;
 
 beforeAll(async () => {
@@ -27,14 +27,14 @@ afterAll(async () => {
   await harness?.[Symbol.asyncDispose]();
 });
 
-/** Consent judges, and its answer does not come before `release`. */
+/** Consent judges, but does not respond before `release`. */
 function slowConsent(): void {
   const { promise, resolve } = Promise.withResolvers<void>();
   harness.consent.onCheckLiveness = () => promise;
   release = resolve;
 }
 
-/** Asks with little patience and answers the reason of the refusal, once the service has ended its work for the call. */
+/** Calls with a short deadline and returns the reason of the error, once the service has finished its work for the call. */
 async function giveUpOn(parameters: Record<string, string>, isDone: () => Promise<boolean>): Promise<string> {
   const refused = () => harness.logged().split('rpc refused').length;
   const before = refused();
@@ -50,7 +50,7 @@ const isSet = (statement: string) => async () => {
   return rows.every(({ done }) => done);
 };
 
-test('an exchange whose caller gave up while consent was slow consumes nothing: the retry gets tokens, and no family is revoked', async () => {
+test('an exchange whose caller gave up during a slow consent call consumes nothing: the retry gets tokens, and no family is revoked', async () => {
   const code = await harness.obtainCode(app);
   slowConsent();
   const parameters = { grantType: 'authorization_code', code, redirectUri: REDIRECT_URI };
@@ -62,7 +62,7 @@ test('an exchange whose caller gave up while consent was slow consumes nothing: 
   expect(harness.consent.revokedFamilies.size).toBe(0);
 });
 
-test('a refresh whose caller gave up while consent was slow does not rotate, and the retry gets tokens', async () => {
+test('a refresh whose caller gave up during a slow consent call does not rotate, and the retry gets tokens', async () => {
   const first = await harness.exchange(app, await harness.obtainCode(app));
   slowConsent();
   const isRotated = isSet(
@@ -77,7 +77,7 @@ test('a refresh whose caller gave up while consent was slow does not rotate, and
   expect(harness.consent.revokedFamilies.size).toBe(0);
 });
 
-test('a statement whose caller gave up while the database was slow ends, and consumes nothing once it could go on', async () => {
+test('a statement whose caller gave up during a slow database is cancelled and consumes nothing afterwards', async () => {
   const code = await harness.obtainCode(app);
   await admin.query('BEGIN');
   await admin.query('SELECT FROM "authorization".authorization_code FOR UPDATE');
@@ -106,7 +106,7 @@ test('an exchange whose change cannot be proven in time consumes nothing: the re
   expect(harness.consent.revokedFamilies.size).toBe(0);
 });
 
-test('an exchange consumes nothing when too little time is left to prove it: the retry gets tokens', async () => {
+test('an exchange consumes nothing if too little time is left to prove it: the retry gets tokens', async () => {
   const code = await harness.obtainCode(app);
   const exchange = { client: app, grantType: 'authorization_code', code, redirectUri: REDIRECT_URI };
   const call = harness.tokens.issueToken(exchange, { timeoutMs: 490 });
@@ -115,7 +115,7 @@ test('an exchange consumes nothing when too little time is left to prove it: the
   expect(harness.consent.revokedFamilies.size).toBe(0);
 });
 
-test('a proof that waits holds no connection that other work needs', async () => {
+test('a waiting proof holds no connection that other work needs', async () => {
   await using narrow = await startHarness({ DATABASE_POOL_SIZE: '1' });
   const owner = await narrow.registerApp();
   const { accessToken } = await narrow.exchange(owner, await narrow.obtainCode(owner));

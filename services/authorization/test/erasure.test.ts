@@ -17,7 +17,7 @@ afterAll(async () => {
   await harness?.[Symbol.asyncDispose]();
 });
 
-/** Every text that the tables of the schema hold. */
+/** All texts in the tables of the schema. */
 async function everything(): Promise<string> {
   const { rows } = await owner.query<{ name: string }>(
     `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
@@ -38,7 +38,7 @@ async function registerAs(userId: string): Promise<string> {
 }
 
 describe('erasing a person', () => {
-  test('removes their codes and tokens, and nobody else’s', async () => {
+  test('removes their codes and tokens, and those of no other person', async () => {
     const app = await harness.registerApp();
     const theirs = await harness.exchange(app, await harness.obtainCode(app, { userId: 'goes' }));
     const others = await harness.exchange(app, await harness.obtainCode(app, { userId: 'stays' }));
@@ -57,7 +57,7 @@ describe('erasing a person', () => {
     expect(await harness.operated.eraseUser({ userId: 'goes' })).toMatchObject({ codes: 0, families: 0 });
   });
 
-  test('ends their apps when that is asked for, and else removes nothing', async () => {
+  test('ends their apps if requested, and otherwise removes nothing', async () => {
     const clientId = await registerAs('developer');
     const app = await harness.registerApp();
     const { accessToken } = await harness.exchange(
@@ -78,11 +78,11 @@ describe('erasing a person', () => {
     expect(rows).toEqual([{ status: 'revoked', owner_id: '' }]);
   });
 
-  test('is the operator’s affair', async () => {
+  test('can be called by the operator only', async () => {
     expect(await reasonOf(harness.authorizations.eraseUser({ userId: 'ada' }))).toBe('caller_not_admitted');
   });
 
-  test.each(GOOD_USER_IDS)('takes a user id %s', async (_, userId) => {
+  test.each(GOOD_USER_IDS)('accepts a user id %s', async (_, userId) => {
     expect(await harness.operated.eraseUser({ userId })).toMatchObject({ codes: 0, families: 0, apps: 0 });
   });
 

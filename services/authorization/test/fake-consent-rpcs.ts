@@ -7,7 +7,7 @@ import { sessionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { FakeConsent } from './fake-consent.ts';
 
-/** The rpcs of the consent service that authorization calls, over the state in memory. */
+/** The rpcs of consent that authorization calls, on the in-memory state. */
 export function createFakeServices(fake: FakeConsent) {
   return [
     implement(LedgerService, createLedger(fake), {

@@ -40,8 +40,8 @@ interface FakePending {
 const DAY_MS = 86_400_000;
 
 /**
- * The consent service as its proto promises it, in memory, for this service's own tests. `away` makes rpcs unavailable,
- * by name or all of them with `*`; `calls` lists what was asked, in order.
+ * An in-memory consent service that behaves as its proto documents, for this service's tests. `away` makes rpcs unavailable, by
+ * name or all of them with `*`; `calls` lists the received calls in order.
  */
 export class FakeConsent {
   readonly apps = new Map<string, FakeApp>();
@@ -50,16 +50,16 @@ export class FakeConsent {
   readonly revokedFamilies = new Set<string>();
   readonly revokedTokens = new Set<string>();
   readonly away = new Set<string>();
-  /** Rpcs that do their work and then lose the answer. */
+  /** Rpcs that do their work but lose the response. */
   readonly lost = new Set<string>();
-  /** Rpcs that are refused, and why. */
+  /** Rpcs that are refused, with the reason. */
   readonly refused = new Map<string, Reason>();
-  /** Ids that the next opening says were removed for it. */
+  /** Ids that the next opening reports as removed. */
   removed: readonly string[] = [];
   readonly calls: string[] = [];
-  /** Runs after each CheckLiveness has judged and before its answer leaves. */
+  /** Runs in each CheckLiveness after its judgement and before its response. */
   onCheckLiveness: () => Promise<void> = () => Promise.resolve();
-  /** Runs after each Approve has been decided and before its answer leaves. */
+  /** Runs in each Approve after its decision and before its response. */
   onApprove: () => Promise<void> = () => Promise.resolve();
   readonly clock: Clock;
   readonly sessions: SessionVerifier;
@@ -69,7 +69,7 @@ export class FakeConsent {
     this.sessions = sessions;
   }
 
-  /** How often an rpc was asked. */
+  /** The number of calls of an rpc. */
   count(rpc: string): number {
     return this.calls.filter((call) => call === rpc).length;
   }
@@ -99,7 +99,7 @@ export class FakeConsent {
     return { status: over ? GrantStatus.EXPIRED : grant.status, scopes, userId, dataFrom, expiresAt };
   }
 
-  /** Answers when it expires. */
+  /** Returns its expiry. */
   putPending(request: OpenPendingApprovalRequest): Date {
     const decidedAt = this.clock.now();
     const expiresAt = new Date(decidedAt.getTime() + 600_000);
@@ -163,7 +163,7 @@ export class FakeConsent {
   }
 }
 
-/** The time of a protobuf timestamp that a test expects to be there. */
+/** The time of a protobuf timestamp that must be present. */
 export function toDate(time: Parameters<typeof timestampDate>[0] | undefined): Date {
   if (time === undefined) throw new Error('no time');
   return timestampDate(time);

@@ -30,7 +30,7 @@ export interface TestApp {
   readonly clientSecret: string;
 }
 
-/** The real service with a database of its own and a consent service in memory, on a clock that stands still. */
+/** The real service with its own database, an in-memory consent service, and a fake clock. */
 export interface Harness extends AsyncDisposable {
   readonly clock: FakeClock;
   readonly consent: FakeConsent;
@@ -38,14 +38,14 @@ export interface Harness extends AsyncDisposable {
   readonly apps: Client<typeof AppService>;
   readonly authorizations: Client<typeof AuthorizationService>;
   readonly tokens: Client<typeof TokenService>;
-  /** As operator, like `restores`. */
+  /** Client with the role operator, like `restores`. */
   readonly operated: Client<typeof AuthorizationService>;
   readonly restores: Client<typeof RestoreService>;
   /** Address of the service's rpc. */
   readonly address: string;
-  /** A token that admits the caller as this service. */
+  /** A service token of this caller. */
   callAs(service: string): Promise<string>;
-  /** Everything the service has logged so far. */
+  /** Everything that the service has logged so far. */
   logged(): string;
   as(userId: string, audience?: string): Promise<{ headers: Record<string, string> }>;
   registerApp(settings?: {
@@ -53,7 +53,7 @@ export interface Harness extends AsyncDisposable {
     requirePkce?: boolean;
     redirectUris?: string[];
   }): Promise<TestApp>;
-  /** Opens a pending approval and has `ada` approve it; answers the code. */
+  /** Opens a pending approval, approves it as `ada`, and returns the code. */
   obtainCode(app: TestApp, request?: ObtainCode): Promise<string>;
   exchange(app: TestApp, code: string, overrides?: Partial<Exchange>): Promise<IssueTokenResponse>;
   refresh(app: TestApp, refreshToken: string, scope?: string): Promise<IssueTokenResponse>;
@@ -224,7 +224,7 @@ export function createPkce(): { verifier: string; challenge: string } {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-/** What a call was refused with. */
+/** The error of a refused call. */
 export async function refusalOf(call: Promise<unknown>): Promise<AppError> {
   const outcome = await call.then(
     () => null,
@@ -234,12 +234,12 @@ export async function refusalOf(call: Promise<unknown>): Promise<AppError> {
   throw new Error('the call was not refused', { cause: outcome });
 }
 
-/** Reason that a call was refused with. */
+/** The reason of a refused call. */
 export async function reasonOf(call: Promise<unknown>): Promise<Reason> {
   return (await refusalOf(call)).reason;
 }
 
-/** Runs `call` n times at once and sorts the outcomes. */
+/** Runs `call` n times concurrently and sorts the outcomes. */
 export async function race<T>(n: number, call: () => Promise<T>): Promise<{ won: T[]; lost: Reason[] }> {
   const outcomes = await Promise.allSettled(Array.from({ length: n }, call));
   const won = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));

@@ -44,7 +44,7 @@ async function countRows(database = client): Promise<Record<string, number>> {
   return rows[0] ?? {};
 }
 
-test('rows go when nobody can ask about them any more, and not before', async () => {
+test('rows are deleted once they can no longer matter, and not before', async () => {
   const code = await harness.obtainCode(app, { expiresInDays: 365 });
   const first = await harness.exchange(app, code);
   await harness.refresh(app, first.refreshToken);
@@ -68,7 +68,7 @@ test('rows go when nobody can ask about them any more, and not before', async ()
   );
 });
 
-test('a table whose rows cannot be deleted holds up no other', async () => {
+test('a table whose rows cannot be deleted does not delay others', async () => {
   await harness.exchange(app, await harness.obtainCode(app));
   await client.query(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'not these'; END $$;
@@ -81,7 +81,7 @@ test('a table whose rows cannot be deleted holds up no other', async () => {
   await eventually(async () => expect(await countRows()).toMatchObject({ authorization_request: 0 }));
 });
 
-/** A service that prunes seldom, and its pruner by hand. */
+/** A service that prunes rarely, and its pruner for manual calls. */
 async function openPruner() {
   await using stack = new AsyncDisposableStack();
   const quiet = stack.use(await startHarness());
@@ -100,7 +100,7 @@ async function openPruner() {
 const insertFamily = `INSERT INTO token_family (id, client_id, user_id, grant_id, app_epoch, created_at, expires_at)
   VALUES ($1, $2, 'ada', 'grt_1', 1, $3, $3)`;
 
-test('no statement deletes more than a batch, also of a family with many tokens', async () => {
+test('no statement deletes more than a batch, even for a family with many tokens', async () => {
   await using small = await openPruner();
   const { owner, pruned, expired, clientId } = small;
   const [long, short] = [randomUUID(), randomUUID()];
@@ -125,7 +125,7 @@ test('no statement deletes more than a batch, also of a family with many tokens'
   ]);
 });
 
-test('rows that somebody holds are passed over, and go later', async () => {
+test('locked rows are skipped and deleted later', async () => {
   await using small = await openPruner();
   const { owner, pruned, expired, clientId } = small;
   await owner.query(

@@ -7,7 +7,7 @@ import {
   toRedirectHost,
 } from '../src/domain/redirect-uri.ts';
 
-describe('a redirect URI may be registered', () => {
+describe('a redirect URI is accepted', () => {
   test.each([
     'https://app.test/callback',
     'https://app.test',
@@ -116,7 +116,7 @@ describe('a presented redirect URI', () => {
   });
 });
 
-test('parameters are added behind the own query, which stays byte for byte', () => {
+test("parameters are appended to the URI's own query, which stays unchanged", () => {
   const state = 'a b&c';
   expect(addQuery('https://a.test', { state })).toBe('https://a.test?state=a%20b%26c');
   expect(addQuery('https://a.test/?x=%7e+1', { state })).toBe('https://a.test/?x=%7e+1&state=a%20b%26c');
@@ -124,7 +124,7 @@ test('parameters are added behind the own query, which stays byte for byte', () 
   expect(addQuery('com.example.app:/cb', { code: 'c' })).toBe('com.example.app:/cb?code=c');
 });
 
-test('the approval screen is shown the host, or the scheme of a private-use URI', () => {
+test('the approval screen shows the host, or the scheme of a private-use URI', () => {
   expect(toRedirectHost('https://app.test:8443/cb?x=1')).toBe('app.test:8443');
   expect(toRedirectHost('com.example.app:/cb')).toBe('com.example.app');
 });
@@ -136,13 +136,13 @@ test.each([
   ['https://0x7f.1/cb', '127.0.0.1'],
   ['COM.example.app:/cb', 'com.example.app'],
 ])(
-  'the approval screen is shown the host of %s as browsers resolve it, also when it was registered before',
+  'the approval screen shows the host of %s as browsers resolve it, even if it was registered earlier',
   (uri, host) => {
     expect(toRedirectHost(uri)).toBe(host);
   },
 );
 
-test('a host that cannot be registered as it is written is refused with the one that can', () => {
+test('a host that cannot be registered as written is refused with the form that can', () => {
   expect(findRedirectUriFault('https://bücher.test/cb')).toBe(
     'must name its host as browsers resolve it: xn--bcher-kva.test',
   );
@@ -154,7 +154,7 @@ test('a host that cannot be registered as it is written is refused with the one 
   );
 });
 
-test('links of an app are https URLs', () => {
+test('links of an app must be https URLs', () => {
   expect(findWebUrlFault('https://app.test/about#us')).toBeNull();
   expect(findWebUrlFault('http://localhost:3000/')).toBeNull();
   for (const url of [

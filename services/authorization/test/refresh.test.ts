@@ -22,7 +22,7 @@ const statusOf = async (token: string) => (await harness.introspect(token)).stat
 const lastGrant = () => [...harness.consent.grants.values()].at(-1)!;
 
 describe('a refresh', () => {
-  test('rotates, and earlier access tokens live on', async () => {
+  test('rotates, and earlier access tokens stay valid', async () => {
     const first = await start();
     const second = await harness.refresh(app, first.refreshToken);
     expect(second.refreshToken).not.toBe(first.refreshToken);
@@ -31,7 +31,7 @@ describe('a refresh', () => {
     expect(await statusOf(second.accessToken)).toBe(TokenStatus.LIVE);
   });
 
-  test('answers 50 at once with one and the same pair', async () => {
+  test('returns the same pair to 50 concurrent calls', async () => {
     const first = await start();
     const { won, lost } = await race(50, () => harness.refresh(app, first.refreshToken));
     expect(lost).toEqual([]);
@@ -39,7 +39,7 @@ describe('a refresh', () => {
     expect(await statusOf(won[0]!.accessToken)).toBe(TokenStatus.LIVE);
   });
 
-  test('is repeated by the same old token for 60 seconds, with the seconds that remain', async () => {
+  test('can be repeated with the same old token for 60 seconds, and reports the remaining seconds', async () => {
     const first = await start();
     const second = await harness.refresh(app, first.refreshToken);
     harness.clock.advance(60_000);
@@ -51,7 +51,7 @@ describe('a refresh', () => {
     expect(await statusOf(second.accessToken)).toBe(TokenStatus.DEAD);
   });
 
-  test('is no longer repeated once the successor was used: reuse ends this family and no other', async () => {
+  test('cannot be repeated once the successor was used: reuse revokes this family and no other', async () => {
     const other = await start();
     const first = await start();
     const second = await harness.refresh(app, first.refreshToken);
@@ -73,7 +73,7 @@ describe('a refresh', () => {
     expect(await statusOf(second.accessToken)).toBe(TokenStatus.LIVE);
   });
 
-  test('consumes nothing while the consent service is away', async () => {
+  test('consumes nothing while consent is unavailable', async () => {
     const first = await start();
     harness.consent.away.add('checkLiveness');
     expect(await reasonOf(harness.refresh(app, first.refreshToken))).toBe('unavailable');
@@ -82,7 +82,7 @@ describe('a refresh', () => {
     expect((await harness.refresh(app, first.refreshToken)).accessToken).toMatch(/^phds_at_/);
   });
 
-  test('that ends a family answers only when the ledger has it', async () => {
+  test('that ends a family answers only once the ledger has recorded it', async () => {
     const first = await start();
     const second = await harness.refresh(app, first.refreshToken);
     await harness.refresh(app, second.refreshToken);
@@ -93,7 +93,7 @@ describe('a refresh', () => {
     expect(await statusOf(second.accessToken)).toBe(TokenStatus.DEAD);
   });
 
-  test('by a family that only the ledger knows to be revoked is refused', async () => {
+  test('of a family that is revoked only in the ledger is refused', async () => {
     const first = await start();
     const { principal } = await harness.introspect(first.accessToken);
     harness.consent.revokedFamilies.add(principal!.familyId);
@@ -111,7 +111,7 @@ describe('a refresh', () => {
 });
 
 describe('the scope of a refresh', () => {
-  test('narrows the access token and not the family', async () => {
+  test('narrows the access token but not the family', async () => {
     const first = await start();
     const narrow = await harness.refresh(app, first.refreshToken, HEART);
     expect(narrow.scope).toBe(HEART);
@@ -119,7 +119,7 @@ describe('the scope of a refresh', () => {
     expect((await harness.refresh(app, narrow.refreshToken)).scope).toBe(`${HEART} ${SLEEP}`);
   });
 
-  test('is refused without effect when it is wider, unknown, or another than the one repeated', async () => {
+  test('is refused without effect when it is wider, unknown, or differs from the repeated one', async () => {
     const first = await start();
     expect(await reasonOf(harness.refresh(app, first.refreshToken, 'read:mood'))).toBe('invalid_scope');
     expect(await reasonOf(harness.refresh(app, first.refreshToken, 'read:*'))).toBe('invalid_scope');
@@ -160,7 +160,7 @@ describe('a refresh that is refused with invalid_grant', () => {
     return message;
   };
 
-  test("is answered in the same words for every token that is not the app's own", async () => {
+  test("has the same message for every token that is not the app's own", async () => {
     const stranger = await harness.registerApp();
     const messages = [
       await messageOf(harness.refresh(app, newSecret('refresh_token'))),
@@ -171,7 +171,7 @@ describe('a refresh that is refused with invalid_grant', () => {
     expect(new Set(messages).size).toBe(1);
   });
 
-  test("tells the cause where the token is the app's own", async () => {
+  test("states the cause if the token is the app's own", async () => {
     const used = await start();
     const next = await harness.refresh(app, used.refreshToken);
     await harness.refresh(app, next.refreshToken);
@@ -186,7 +186,7 @@ describe('a refresh that is refused with invalid_grant', () => {
 });
 
 describe('client credentials', () => {
-  test('give an hour of a userless token without a refresh token', async () => {
+  test('return an hour of a userless token without a refresh token', async () => {
     const issued = await harness.tokens.issueToken({ client: app, grantType: 'client_credentials' });
     expect(issued).toMatchObject({ expiresInSeconds: 3600, refreshToken: '', grantId: '' });
     expect(issued.scope.split(' ')).toHaveLength(22);
@@ -196,7 +196,7 @@ describe('client credentials', () => {
     expect(assertion).toBe('');
   });
 
-  test('give registered scopes only', async () => {
+  test('return registered scopes only', async () => {
     const client = await harness.registerApp({ scopes: [HEART] });
     const ask = (scope: string) =>
       harness.tokens.issueToken({ client, grantType: 'client_credentials', scope });
@@ -205,7 +205,7 @@ describe('client credentials', () => {
     expect(await reasonOf(ask('nonsense'))).toBe('invalid_scope');
   });
 
-  test('are refused once the ledger says that the app is not alive', async () => {
+  test('are refused once the ledger reports that the app is not active', async () => {
     const client = await harness.registerApp();
     harness.consent.apps.get(client.clientId)!.status = AppStatus.SUSPENDED;
     const issue = harness.tokens.issueToken({ client, grantType: 'client_credentials' });

@@ -44,14 +44,14 @@ test.each([
   expect(await countRequests()).toBe(0);
 });
 
-test('a request is kept while nobody knows whether its approval was opened', async () => {
+test('a request is kept while it is unknown whether its approval was opened', async () => {
   harness.consent.lost.add('openPendingApproval');
   expect(await reasonOf(open())).toBe('unavailable');
   harness.consent.lost.clear();
   expect(await countRequests()).toBe(1);
 });
 
-test('a request whose approval consent removed for another one is removed too', async () => {
+test('a request is removed when consent removed its approval for another one', async () => {
   const { pendingId } = await open();
   const before = await countRequests();
   harness.consent.removed = [pendingId];
@@ -72,7 +72,7 @@ async function whileDeletionsFail(work: () => Promise<void>): Promise<void> {
   }
 }
 
-test('an approval that consent opened is answered although requests of removed approvals cannot be deleted, and the log says so', async () => {
+test('an opened approval is returned even if requests of removed approvals cannot be deleted, and the failure is logged', async () => {
   harness.consent.removed = [(await open()).pendingId];
   await whileDeletionsFail(async () => {
     const { requestUri } = await open();
@@ -83,7 +83,7 @@ test('an approval that consent opened is answered although requests of removed a
 });
 
 test.each(['x'.repeat(501), 'a\nb', 'a\u202Eb'])(
-  'a purpose that does not fit refuses a request with the secret; without it, the purpose is neither kept nor judged: %j',
+  'an invalid purpose refuses a request with the secret; without the secret, the purpose is neither stored nor checked: %j',
   async (purpose) => {
     const refusal = await refusalOf(open({ client: app, purpose }));
     expect(refusal.violations.map((violation) => violation.parameter)).toEqual(['purpose']);
@@ -92,7 +92,7 @@ test.each(['x'.repeat(501), 'a\nb', 'a\u202Eb'])(
   },
 );
 
-test('a refusal of the consent service is answered as such although its request cannot be deleted', async () => {
+test('an error of consent is returned even if its request cannot be deleted', async () => {
   harness.consent.refused.set('openPendingApproval', 'rate_limited');
   await whileDeletionsFail(async () => expect(await reasonOf(open())).toBe('rate_limited'));
   harness.consent.refused.clear();

@@ -27,7 +27,7 @@ const readStatus = async () => {
 };
 const inLedger = () => harness.consent.apps.get(app.clientId)!;
 
-/** The ledger as a backup from right after the registration has it. */
+/** Restores the ledger from a backup made right after the registration. */
 function restoreLedger(): void {
   Object.assign(inLedger(), { status: ACTIVE, epoch: 1, revision: 1 });
 }
@@ -38,7 +38,7 @@ test.each([
   ['active, which the restored ledger says already', [SUSPENDED], ACTIVE],
   ['active after it was revoked', [REVOKED], ACTIVE],
 ])(
-  'an app is set %s here too when the ledger was restored to before its changes',
+  'an app is set %s here too when the ledger was restored to a state before its changes',
   async (_name, changes, status) => {
     for (const change of changes) await setStatus(change);
     restoreLedger();
@@ -48,7 +48,7 @@ test.each([
   },
 );
 
-test('a revoked app gets nothing back by changes of status on a restored ledger', async () => {
+test('a revoked app regains nothing through changes of status on a restored ledger', async () => {
   const issued = await harness.exchange(app, await harness.obtainCode(app));
   await setStatus(REVOKED);
   restoreLedger();
@@ -58,11 +58,11 @@ test('a revoked app gets nothing back by changes of status on a restored ledger'
   expect(inLedger().epoch).toBe(2);
 });
 
-test('an epoch never goes back here, also when the ledger goes away in the middle of a change', async () => {
+test('an epoch never decreases here, even when the ledger fails during a change', async () => {
   const issued = await harness.exchange(app, await harness.obtainCode(app));
   await setStatus(REVOKED);
   Object.assign(inLedger(), { status: ACTIVE, epoch: 1, revision: 7 });
-  // Its first answer is taken over here, and there is no second one.
+  // Its first response is adopted here; a second one does not arrive.
   jest.spyOn(harness.consent, 'leave').mockImplementationOnce((rpc, answer) => {
     harness.consent.away.add(rpc);
     return answer;

@@ -11,7 +11,7 @@ let harness: Harness;
 let app: TestApp;
 
 beforeEach(async () => {
-  // It looks once an hour: what is suspended must not wait for that.
+  // The periodic check runs once an hour, because suspension must not depend on it.
   harness = await startHarness();
   app = await harness.registerApp();
 });
@@ -19,7 +19,7 @@ afterEach(async () => {
   await harness[Symbol.asyncDispose]();
 });
 
-/** As administrator, past the triggers: a restore does not ask them. */
+/** As administrator, bypassing triggers as a restore does. */
 async function inDatabase<Row extends object>(...statements: string[]): Promise<Row[]> {
   const admin = new pg.Client({
     connectionString: harness.database.adminUrl,
@@ -55,8 +55,8 @@ async function confirm(): Promise<void> {
   await harness.restores.confirmRestore({ number: latest?.number ?? 0 });
 }
 
-describe('a database that went back behind acknowledged changes', () => {
-  test('admits no rotated secret until an operator confirms', async () => {
+describe('a database restored to a state without acknowledged changes', () => {
+  test('accepts no rotated secret before an operator confirms', async () => {
     await takeSnapshot();
     await rotateSecret();
     await putBack();
@@ -69,7 +69,7 @@ describe('a database that went back behind acknowledged changes', () => {
     expect((await client(app)).accessToken).not.toBe('');
   });
 
-  test('admits no pending approval of an app without its secret', async () => {
+  test('accepts no pending approval of an app without its secret', async () => {
     await takeSnapshot();
     await rotateSecret();
     await putBack();
@@ -81,7 +81,7 @@ describe('a database that went back behind acknowledged changes', () => {
     expect(await reasonOf(opening)).toBe('unauthorized');
   });
 
-  test('takes no used refresh token and no used code, and revives no access token', async () => {
+  test('accepts no used refresh token or code, and revives no access token', async () => {
     const code = await harness.obtainCode(app);
     const issued = await harness.exchange(app, await harness.obtainCode(app));
     await takeSnapshot();
@@ -90,7 +90,7 @@ describe('a database that went back behind acknowledged changes', () => {
     await harness.refresh(app, renewed.refreshToken);
     await putBack();
     expect((await harness.introspect(issued.accessToken)).status).toBe(TokenStatus.DEAD);
-    // The secret of today is known to nobody but its owner: with it the app works, and nothing from before does.
+    // Only the app's owner knows a newly rotated secret. With it the app works, but nothing older does.
     const current = await rotateSecret();
     expect(await reasonOf(harness.refresh(current, issued.refreshToken))).toBe('invalid_grant');
     expect(await reasonOf(harness.exchange(current, code))).toBe('invalid_grant');
@@ -102,7 +102,7 @@ describe('a database that went back behind acknowledged changes', () => {
     expect((await harness.refresh(current, issued.refreshToken)).refreshToken).toBe(renewed.refreshToken);
   });
 
-  test('leaves alone what is made afterwards', async () => {
+  test('does not affect what is created afterwards', async () => {
     await takeSnapshot();
     await rotateSecret();
     await putBack();
@@ -113,7 +113,7 @@ describe('a database that went back behind acknowledged changes', () => {
   });
 });
 
-test('a database that took another’s place with everything acknowledged in it needs no operator', async () => {
+test('a replacement database with every acknowledged change needs no operator', async () => {
   const issued = await harness.exchange(app, await harness.obtainCode(app));
   const current = await rotateSecret();
   await inDatabase(`UPDATE restore SET identity = 'another'`);
@@ -144,7 +144,7 @@ test('every change of a secret, code or refresh token is proven in the database 
 });
 
 describe('a declared restore', () => {
-  test('suspends what is there until it is confirmed', async () => {
+  test('suspends everything that exists until it is confirmed', async () => {
     const issued = await harness.exchange(app, await harness.obtainCode(app));
     const { restore } = await harness.restores.declareRestore({});
     expect(await reasonOf(client(app))).toBe('unauthorized');
@@ -153,8 +153,8 @@ describe('a declared restore', () => {
     expect((await harness.refresh(app, issued.refreshToken)).accessToken).not.toBe('');
   });
 
-  test('is the operator’s affair alone, and one that never was cannot be confirmed', async () => {
-    // The entry of the first start is no restore.
+  test('can be confirmed by the operator only, and only if it exists', async () => {
+    // The entry of the first start is not a restore.
     expect(await reasonOf(harness.restores.confirmRestore({ number: 1 }))).toBe('not_found');
     using channel = openRpcChannel({
       address: harness.address,
@@ -166,7 +166,7 @@ describe('a declared restore', () => {
   });
 
   test.each(["UPDATE restore SET kind = 'first'", 'DELETE FROM restore', 'DELETE FROM restore_confirmation'])(
-    'is append-only, for the service and for the owner: %s',
+    'is append-only for the service and the owner: %s',
     async (statement) => {
       const run = async (connectionString: string) => {
         const connection = new pg.Client({ connectionString, options: '-c search_path=authorization' });

@@ -57,8 +57,8 @@ async function call(service: string, rpc: string, request: object, caller: strin
   return promise;
 }
 
-describe('a client that was written without our code', () => {
-  test('registers an app, opens a request and has it authenticated, by the proto files alone', async () => {
+describe('a client without our code', () => {
+  test('registers an app, opens a request and authenticates it, using the proto files only', async () => {
     const session = (await harness.as('dev')).headers['phds-session'];
     const settings = { name: 'Independent', redirect_uris: [REDIRECT_URI] };
     const registered = await call('AppService', 'RegisterApp', { settings }, 'gateway', session);
@@ -80,7 +80,7 @@ describe('a client that was written without our code', () => {
 describe('every rpc', () => {
   const rpcs = SERVICES.flatMap(({ name, methods }) => methods.map((method) => [name, method.name] as const));
 
-  test.each(rpcs)('%s.%s admits one caller alone', async (service, rpc) => {
+  test.each(rpcs)('%s.%s admits exactly one caller', async (service, rpc) => {
     const admitted = rpc === 'EraseUser' ? 'operator' : 'gateway';
     const others = ['gateway', 'operator', 'health-data', 'consent', 'authorization'].filter(
       (caller) => caller !== admitted,
@@ -94,7 +94,7 @@ describe('every rpc', () => {
   });
 });
 
-test('the look-up behind every introspection goes by primary keys', async () => {
+test('the look-up of every introspection uses primary keys', async () => {
   const client = new pg.Client({ connectionString: harness.database.ownerUrl });
   await client.connect();
   try {

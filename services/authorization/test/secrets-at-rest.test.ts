@@ -12,7 +12,7 @@ afterAll(async () => {
   await harness[Symbol.asyncDispose]();
 });
 
-/** Everything in every table of the service, bytes as text too. */
+/** The content of every table of the service, with bytes also as text. */
 async function dumpTables(): Promise<string> {
   const client = new pg.Client({ connectionString: harness.database.ownerUrl });
   await client.connect();
@@ -40,7 +40,7 @@ function toText(row: Record<string, unknown>): string {
   return values.join(' ');
 }
 
-test('no table and no log line holds a secret, a code, a token or a verifier in plain text', async () => {
+test('no table and no log line contains a secret, a code, a token or a verifier in plain text', async () => {
   const app = await harness.registerApp();
   const { challenge, verifier } = createPkce();
   const code = await harness.obtainCode(app, { codeChallenge: challenge });
@@ -69,7 +69,7 @@ test('no table and no log line holds a secret, a code, a token or a verifier in 
   expect(tables).toMatch(/access_token 3\n/);
   expect(log).toContain('"ready"');
   for (const [name, canary] of Object.entries(canaries)) {
-    // Also without its prefix and checksum.
+    // Also searched without prefix and checksum.
     const core = canary.slice(8, 40);
     expect([name, tables.includes(core), log.includes(core)]).toEqual([name, false, false]);
   }

@@ -21,7 +21,7 @@ describe('the name of an app is accepted', () => {
   });
 });
 
-describe('the name of an app that renders blank or reverses text is refused, naming the character', () => {
+describe('an app name that renders blank or reverses text is refused, naming the character', () => {
   test.each([
     ['U+3164', '\u3164'],
     ['U+2800', '\u2800\u2800'],
@@ -64,21 +64,21 @@ describe('the name of an app that renders blank or reverses text is refused, nam
   });
 });
 
-test('a name has at most six combining marks in a row', () => {
+test('a name has at most six consecutive combining marks', () => {
   expect(findNameFault(`Diary${'\u0301'.repeat(6)}`)).toBeNull();
   expect(findNameFault(`Diary${'\u0301'.repeat(7)}`)).toBe(
     'must not have more than 6 combining marks in a row',
   );
 });
 
-test('a name needs something to read', () => {
+test('a name needs a visible character', () => {
   expect(findNameFault('')).toBe('must not be empty');
   for (const name of ['···', '\u0301', '—']) {
     expect([name, findNameFault(name)]).toEqual([name, 'must contain a letter, a digit or an emoji']);
   }
 });
 
-test('a text of several lines may have line breaks and tabs, and nothing else that is not seen', () => {
+test('a multi-line text may contain line breaks and tabs, and no other invisible characters', () => {
   expect(findShownTextFault('One\n\tTwo', 'lines')).toBeNull();
   expect(findShownTextFault('One\rTwo', 'lines')).toMatch(/U\+000D$/);
   expect(findShownTextFault('One\u202ETwo', 'lines')).toMatch(/U\+202E$/);

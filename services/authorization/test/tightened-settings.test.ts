@@ -21,7 +21,7 @@ interface Settings {
   readonly requirePkce?: boolean;
 }
 
-/** Each way to take something away that the request of these tests needs. */
+/** Every way to remove a setting that the requests of these tests need. */
 const TIGHTENINGS: readonly [what: string, settings: Settings][] = [
   ['a redirect URI that was removed', { redirectUris: [OTHER_URI] }],
   ['a scope that was removed', { scopes: [HEART] }],
@@ -48,7 +48,7 @@ const deny = async (pendingId: string) =>
 
 describe('settings that were tightened after a request was opened', () => {
   test.each(TIGHTENINGS)(
-    'refuse the approval of a request with %s, and no grant is made',
+    'refuse the approval of a request with %s, and no grant is created',
     async (_, settings) => {
       const { pendingId } = await open();
       await update(settings);
@@ -60,7 +60,7 @@ describe('settings that were tightened after a request was opened', () => {
   );
 
   test.each(TIGHTENINGS)(
-    'refuse the exchange of a code with %s, and say so to its app',
+    'refuse the exchange of a code with %s, and tell the app why',
     async (_, settings) => {
       const code = await harness.obtainCode(app);
       await update(settings);
@@ -83,7 +83,7 @@ describe('settings that were tightened after a request was opened', () => {
     );
   });
 
-  test('refuse a repeated approval, so that no browser is led to a removed redirect URI', async () => {
+  test('refuse a repeated approval, so that no browser is sent to a removed redirect URI', async () => {
     const { pendingId } = await open();
     await approve(pendingId);
     await update({ redirectUris: [OTHER_URI] });
@@ -91,7 +91,7 @@ describe('settings that were tightened after a request was opened', () => {
   });
 
   test.each(TIGHTENINGS)(
-    'do not tell another person that the request with %s exists',
+    'do not reveal to another person that the request with %s exists',
     async (_, settings) => {
       const { pendingId } = await open();
       harness.consent.claim(pendingId, 'ben');
@@ -107,14 +107,14 @@ describe('settings that were tightened after a request was opened', () => {
     expect(await reasonOf(approve(pendingId))).toBe('pending_expired');
   });
 
-  test.each(TIGHTENINGS)('leave a denied request with %s decided', async (_, settings) => {
+  test.each(TIGHTENINGS)('leave a denied request with %s denied', async (_, settings) => {
     const { pendingId } = await open();
     await deny(pendingId);
     await update(settings);
     expect(await reasonOf(approve(pendingId))).toBe('already_decided');
   });
 
-  test('leave another decision than the one that was made refused as such', async () => {
+  test('keep refusing a different decision as already decided', async () => {
     const { pendingId } = await open();
     await approve(pendingId);
     await update({ requirePkce: true });
@@ -123,7 +123,7 @@ describe('settings that were tightened after a request was opened', () => {
     expect(await reasonOf(refused)).toBe('already_decided');
   });
 
-  test('refuse the code of an approval that they overtook', async () => {
+  test('refuse the code of an approval that preceded them', async () => {
     const { pendingId } = await open();
     harness.consent.onApprove = () => update({ scopes: [HEART] });
     const { redirectUri } = await approve(pendingId);
@@ -132,7 +132,7 @@ describe('settings that were tightened after a request was opened', () => {
     expect(await reasonOf(harness.exchange(app, code))).toBe('invalid_grant');
   });
 
-  test('do not burn a code, which works again once the settings allow it', async () => {
+  test('do not invalidate a code, which works again once the settings allow it', async () => {
     const code = await harness.obtainCode(app);
     await update({ scopes: [HEART] });
     for (let attempt = 0; attempt < 6; attempt += 1) {
@@ -142,7 +142,7 @@ describe('settings that were tightened after a request was opened', () => {
     expect((await harness.exchange(app, code)).scope).toBe(`${HEART} ${SLEEP}`);
   });
 
-  test('leave a denial possible, which leads nowhere when its redirect URI was removed', async () => {
+  test('still allow a denial, which has no redirect if its URI was removed', async () => {
     const [removed, kept] = [await open(), await open()];
     await update({ redirectUris: [OTHER_URI] });
     expect((await deny(removed.pendingId)).redirectUri).toBe('');
@@ -151,8 +151,8 @@ describe('settings that were tightened after a request was opened', () => {
   });
 });
 
-describe('settings that were changed without taking anything away from a request', () => {
-  test('leave its approval and its exchange as they were', async () => {
+describe('settings that changed without removing anything that a request needs', () => {
+  test('do not affect its approval and exchange', async () => {
     const { verifier, challenge } = createPkce();
     const { pendingId } = await open(challenge);
     await update({ redirectUris: [REDIRECT_URI], requirePkce: true });
@@ -162,7 +162,7 @@ describe('settings that were changed without taking anything away from a request
     expect(issued.scope).toBe(`${HEART} ${SLEEP}`);
   });
 
-  test('leave an approval possible that leaves the removed scope out, and its code works', async () => {
+  test('still allow an approval without the removed scope, and its code works', async () => {
     const { pendingId } = await open();
     await update({ scopes: [HEART] });
     const session = await harness.as('ada');
@@ -174,7 +174,7 @@ describe('settings that were changed without taking anything away from a request
     expect((await harness.exchange(app, code)).scope).toBe(HEART);
   });
 
-  test('leave a request from another port of a registered loopback redirect as it was', async () => {
+  test('do not affect a request from another port of a registered loopback redirect', async () => {
     await update({ redirectUris: ['http://127.0.0.1/cb'] });
     const redirectUri = 'http://127.0.0.1:51001/cb';
     const code = await harness.obtainCode(app, { redirectUri });
@@ -182,7 +182,7 @@ describe('settings that were changed without taking anything away from a request
     expect((await harness.exchange(app, code, { redirectUri })).accessToken).toMatch(/^phds_at_/);
   });
 
-  test('leave tokens that were issued before as they were', async () => {
+  test('do not affect tokens that were issued before', async () => {
     const { refreshToken } = await harness.exchange(app, await harness.obtainCode(app));
     await update({ redirectUris: [OTHER_URI], scopes: [HEART], requirePkce: true });
     expect((await harness.refresh(app, refreshToken)).accessToken).toMatch(/^phds_at_/);

@@ -31,7 +31,7 @@ const setStatus = async (status: AppStatus) =>
   harness.apps.setAppStatus({ clientId: app.clientId, status }, await harness.as('dev'));
 
 describe('revocation', () => {
-  test('of an access token ends it alone', async () => {
+  test('of an access token revokes only that token', async () => {
     const issued = await start();
     await revoke(app, issued.accessToken);
     expect(await statusOf(issued.accessToken)).toBe(TokenStatus.DEAD);
@@ -39,7 +39,7 @@ describe('revocation', () => {
     expect(await statusOf(next.accessToken)).toBe(TokenStatus.LIVE);
   });
 
-  test.each(['current', 'used'])('of a %s refresh token takes its whole family', async (which) => {
+  test.each(['current', 'used'])('of a %s refresh token revokes its whole family', async (which) => {
     const first = await start();
     const second = await harness.refresh(app, first.refreshToken);
     await revoke(app, which === 'used' ? first.refreshToken : second.refreshToken);
@@ -48,7 +48,7 @@ describe('revocation', () => {
     expect(await reasonOf(harness.refresh(app, second.refreshToken))).toBe('invalid_grant');
   });
 
-  test('answers the same for own, unknown, foreign, expired, dead and malformed tokens', async () => {
+  test("gives the same response for own, unknown, other apps', expired, dead and malformed tokens", async () => {
     const stranger = await harness.registerApp();
     const [foreign, expired, dead] = [await start(), await start(), await start()];
     await revoke(app, dead.accessToken);
@@ -68,7 +68,7 @@ describe('revocation', () => {
     expect((await harness.refresh(app, foreign.refreshToken)).accessToken).toMatch(/^phds_at_/);
   });
 
-  test('answers "not known" while the ledger is away, and works when asked again', async () => {
+  test('answers that the outcome is unknown while the ledger is unavailable, and works when repeated', async () => {
     const issued = await start();
     harness.consent.away.add('*');
     expect(await reasonOf(revoke(app, issued.accessToken))).toBe('unavailable');
@@ -79,7 +79,7 @@ describe('revocation', () => {
     expect(await statusOf(issued.accessToken)).toBe(TokenStatus.DEAD);
   });
 
-  test('revokes in the ledger what only its own clock, running ahead, takes for expired', async () => {
+  test('revokes in the ledger a token that only its own fast clock considers expired', async () => {
     const issued = await start();
     const { familyId } = (await harness.introspect(issued.accessToken)).principal!;
     harness.clock.advance(40 * 86_400_000);
@@ -97,7 +97,7 @@ describe('revocation', () => {
 });
 
 describe('introspection by the app', () => {
-  test('tells about own access and refresh tokens that work', async () => {
+  test("describes the app's own working access and refresh tokens", async () => {
     const issued = await start();
     const access = await harness.tokens.introspectOwnToken({ client: app, token: issued.accessToken });
     expect(access).toMatchObject({
@@ -112,7 +112,7 @@ describe('introspection by the app', () => {
     expect(refresh).toMatchObject({ active: true, tokenType: 'refresh_token', grantId: issued.grantId });
   });
 
-  test('tells nothing about foreign, unknown, used, revoked and expired tokens', async () => {
+  test("returns nothing about other apps', unknown, used, revoked and expired tokens", async () => {
     const stranger = await harness.registerApp();
     const first = await start();
     const second = await harness.refresh(app, first.refreshToken);
@@ -130,7 +130,7 @@ describe('introspection by the app', () => {
 });
 
 describe('introspection by the gateway', () => {
-  test('answers the facts of the grant and a signed assertion about them', async () => {
+  test('returns the facts of the grant and a signed assertion about them', async () => {
     const issued = await start();
     lastGrant().dataFrom = '2025-06-01';
     const answer = await harness.introspect(issued.accessToken);
@@ -148,7 +148,7 @@ describe('introspection by the gateway', () => {
     });
   });
 
-  test('says expired for 24 hours whatever else happened, and dead after that', async () => {
+  test('reports expired for 24 hours, whatever else happened, and dead after that', async () => {
     const issued = await start();
     await revoke(app, issued.accessToken);
     await setStatus(AppStatus.REVOKED);
@@ -161,7 +161,7 @@ describe('introspection by the gateway', () => {
     expect(await statusOf(issued.accessToken)).toBe(TokenStatus.DEAD);
   });
 
-  test('says dead for what only the ledger knows to be revoked', async () => {
+  test('reports dead for tokens that are revoked only in the ledger', async () => {
     const [family, token, grant] = [await start(), await start(), await start()];
     const { principal } = await harness.introspect(family.accessToken);
     harness.consent.revokedFamilies.add(principal!.familyId);
@@ -175,7 +175,7 @@ describe('introspection by the gateway', () => {
     expect(await statusOf(alive.accessToken)).toBe(TokenStatus.DEAD);
   });
 
-  test('says live with an expired grant when only the consent is over', async () => {
+  test('reports live with an expired grant when only the consent has ended', async () => {
     const issued = await start();
     lastGrant().status = GrantStatus.EXPIRED;
     const answer = await harness.introspect(issued.accessToken);
@@ -183,7 +183,7 @@ describe('introspection by the gateway', () => {
     expect(answer.principal?.grant?.status).toBe(GrantStatus.EXPIRED);
   });
 
-  test('goes on without the ledger and says so', async () => {
+  test('works without the ledger and states that it was not checked', async () => {
     const issued = await start();
     harness.consent.away.add('checkLiveness');
     const answer = await harness.introspect(issued.accessToken);
@@ -192,7 +192,7 @@ describe('introspection by the gateway', () => {
     expect(decodeJwt(answer.assertion)['data_from']).toBeUndefined();
   });
 
-  test('refuses what is no hash, and says dead for an unknown one', async () => {
+  test('refuses an invalid hash, and reports an unknown token as unknown', async () => {
     expect(await reasonOf(harness.tokens.introspect({ tokenHash: new Uint8Array(31) }))).toBe(
       'invalid_request',
     );
@@ -205,7 +205,7 @@ describe("the list of an app's own grants", () => {
   const ownToken = async () =>
     (await harness.tokens.issueToken({ client: app, grantType: 'client_credentials' })).accessToken;
 
-  test('names ids, scopes, status and times, and no user', async () => {
+  test('contains ids, scopes, status and times, and no user', async () => {
     const issued = await harness.exchange(app, await harness.obtainCode(app, { approved: [HEART] }));
     const { grants, total } = await listWith(await ownToken());
     expect(total).toBe(1);
@@ -215,7 +215,7 @@ describe("the list of an app's own grants", () => {
     );
   });
 
-  test("is refused to a user's token, a dead one and an expired one", async () => {
+  test("is refused for a user's token, a dead one and an expired one", async () => {
     const token = await ownToken();
     expect(await reasonOf(listWith((await start()).accessToken))).toBe('unauthorized');
     expect(await reasonOf(listWith(newSecret('access_token')))).toBe('unauthorized');

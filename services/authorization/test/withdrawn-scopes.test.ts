@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 const lastGrant = (): FakeGrant => [...harness.consent.grants.values()].at(-1)!;
-/** What the person leaves the app, of heart and sleep. */
+/** The scopes that the person leaves to the app, out of heart and sleep. */
 const leave = (...scopes: string[]) => {
   lastGrant().scopes = scopes;
 };
@@ -28,7 +28,7 @@ const start = async () => harness.exchange(app, await harness.obtainCode(app));
 const introspectOwn = (token: string) => harness.tokens.introspectOwnToken({ client: app, token });
 
 describe('a scope that the grant has lost', () => {
-  test('is not in the scope of a refresh, nor of a repeated one, which gives the same pair', async () => {
+  test('is not in the scope of a refresh or of a repeated one, which returns the same pair', async () => {
     const first = await start();
     leave(SLEEP);
     const second = await harness.refresh(app, first.refreshToken);
@@ -41,7 +41,7 @@ describe('a scope that the grant has lost', () => {
     });
   });
 
-  test('leaves the answer of a refresh that is repeated after the withdrawal', async () => {
+  test('is absent from the response of a refresh that is repeated after the withdrawal', async () => {
     const first = await start();
     const second = await harness.refresh(app, first.refreshToken);
     expect(second.scope).toBe(BOTH);
@@ -54,7 +54,7 @@ describe('a scope that the grant has lost', () => {
     ]);
   });
 
-  test('stays a scope of the tokens, so that a read is refused for lack of consent and not of scope', async () => {
+  test('stays a scope of the tokens, so that a read is refused for lack of consent, not of scope', async () => {
     const first = await start();
     leave(SLEEP);
     const second = await harness.refresh(app, first.refreshToken);
@@ -66,7 +66,7 @@ describe('a scope that the grant has lost', () => {
     }
   });
 
-  test('is back in answers when the person shares it again', async () => {
+  test('is included in responses again when the person shares it again', async () => {
     const first = await start();
     leave(SLEEP);
     const second = await harness.refresh(app, first.refreshToken);
@@ -86,7 +86,7 @@ describe('a scope that the grant has lost', () => {
     expect(await reasonOf(harness.refresh(app, first.refreshToken, SLEEP))).toBe('invalid_grant');
   });
 
-  test('does not keep a lost answer from being asked for again with the same explicit scope', async () => {
+  test('does not prevent repeating a refresh with a lost response and the same explicit scope', async () => {
     const first = await start();
     const second = await harness.refresh(app, first.refreshToken, BOTH);
     leave(SLEEP);
@@ -99,7 +99,7 @@ describe('a scope that the grant has lost', () => {
     expect((await harness.refresh(app, again.refreshToken)).scope).toBe(SLEEP);
   });
 
-  test('makes a repeat that named nothing else an invalid_grant, and the family goes on', async () => {
+  test('makes a repeat that named only this scope an invalid_grant, and the family continues', async () => {
     const first = await start();
     const second = await harness.refresh(app, first.refreshToken, HEART);
     leave(SLEEP);
@@ -109,7 +109,7 @@ describe('a scope that the grant has lost', () => {
     expect(again.refreshToken).toBe(second.refreshToken);
   });
 
-  test('is not in the scope of introspection, of access token and refresh token alike', async () => {
+  test('is not in the scope of introspection, for access tokens and refresh tokens', async () => {
     const issued = await start();
     leave(SLEEP);
     expect(await introspectOwn(issued.accessToken)).toMatchObject({ active: true, scope: SLEEP });
@@ -123,8 +123,8 @@ describe('a scope that the grant has lost', () => {
   });
 });
 
-describe('a grant that has none of the scopes of a token left', () => {
-  test('makes introspection say inactive until a scope is shared again', async () => {
+describe('a grant without any remaining scope of a token', () => {
+  test('makes introspection report inactive until a scope is shared again', async () => {
     const issued = await start();
     leave('read:mood');
     expect((await introspectOwn(issued.accessToken)).active).toBe(false);

@@ -7,7 +7,7 @@ export interface GrantFacts {
   readonly scopes: readonly string[];
   readonly expiresAt: Date;
   readonly userId: string;
-  /** How far back the app sees (YYYY-MM-DD); null is everything. */
+  /** First day that the app may see (YYYY-MM-DD); null for no limit. */
   readonly dataFrom: string | null;
 }
 
