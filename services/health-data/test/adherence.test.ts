@@ -33,7 +33,7 @@ describe('adherence', () => {
     record: { case: 'adherenceEntry' as const, value: { medicationKey, status: 'taken', ...value } },
   });
 
-  test('serves the doses of one medication, newest first; as-needed ones count by when they were taken', async () => {
+  test('returns the doses of one medication, newest first; as-needed ones are ordered by the time of intake', async () => {
     await harness.putRecords('patient', [
       { key: 'med-a', source, record: { case: 'medication', value: { name: 'A' } } },
       { key: 'med-b', source, record: { case: 'medication', value: { name: 'B' } } },
@@ -79,7 +79,7 @@ describe('adherence', () => {
     expect((await adherence('patient', medications[0].id, { from: '2026-01-02' })).pagination.total).toBe(1);
   });
 
-  test('an unknown and a foreign medication are not found, indistinguishably, and recorded all the same', async () => {
+  test("an unknown medication and another person's get the same not-found response and are recorded", async () => {
     const { data: medications } = await read('medications', 'patient');
     harness.consent.forget();
     const ids = [medications[0].id, `med_${'0'.repeat(32)}`, 'med_', "x' OR 1=1"];

@@ -34,7 +34,7 @@ function manualSend() {
   return { calls, send };
 }
 
-/** Lets everything that is ready to go on do so. */
+/** Runs everything that is ready to continue. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 const reasonOf = (promise: Promise<unknown>) =>
   promise.then(
@@ -43,7 +43,7 @@ const reasonOf = (promise: Promise<unknown>) =>
   );
 
 describe('the access recorder', () => {
-  test('sends the first at once, then what arrived meanwhile together, one call at a time, in order', async () => {
+  test('sends the first access at once, then those that arrived in the meantime together, one call at a time, in order', async () => {
     const { calls, send } = manualSend();
     const recorder = createBatchingAccessRecorder(send, OPTIONS);
     const results = ['a', 'b', 'c', 'd', 'e'].map((id) => recorder.record(access(id)));
@@ -64,7 +64,7 @@ describe('the access recorder', () => {
     expect(calls.map(({ ids }) => ids)).toEqual([['a'], ['b', 'c', 'd'], ['e']]);
   });
 
-  test('a failed call refuses its own accesses alone; the next goes out as usual', async () => {
+  test('a failed call refuses only its own accesses; the next call is sent as usual', async () => {
     const { calls, send } = manualSend();
     const recorder = createBatchingAccessRecorder(send, OPTIONS);
     const first = recorder.record(access('a'));
@@ -80,7 +80,7 @@ describe('the access recorder', () => {
     expect(await third).toBe('released');
   });
 
-  test('an answer with too few, too many or unknown verdicts releases nothing it is not sure of', async () => {
+  test('a response with too few, too many or unknown verdicts releases only what is certain', async () => {
     const { calls, send } = manualSend();
     const recorder = createBatchingAccessRecorder(send, OPTIONS);
     const first = recorder.record(access('a'));
@@ -92,7 +92,7 @@ describe('the access recorder', () => {
     expect(await Promise.all(rest.map(reasonOf))).toEqual(['access_not_recorded', 'no error']);
   });
 
-  test('a full queue refuses at once', async () => {
+  test('a full queue refuses immediately', async () => {
     const { calls, send } = manualSend();
     const recorder = createBatchingAccessRecorder(send, OPTIONS);
     const waiting = ['a', 'b', 'c', 'd', 'e'].map((id) => recorder.record(access(id)));

@@ -22,14 +22,14 @@ beforeAll(async () => {
 });
 afterAll(async () => harness[Symbol.asyncDispose]());
 
-// With an offset an instant leaves the years 1 to 9999 that the calendar of the parameters has.
+// With an offset, an instant leaves the years 1 to 9999 that parameters allow.
 const WIDEST = [
   { from: '0001-01-01', to: '9999-12-31' },
   { from: '0001-01-01T00:00:00+23:59', to: '9999-12-31T23:59:59-23:59' },
 ];
 
 test.each(['symptoms', 'conditions', 'ehr', 'weight'] as const)(
-  '%s takes the first and the last of all dates and instants',
+  '%s accepts the first and the last of all dates and instants',
   async (endpoint) => {
     for (const query of WIDEST) {
       expect((await read(harness, endpoint, USER, query)).pagination.total).toBe(1);
@@ -40,7 +40,7 @@ test.each(['symptoms', 'conditions', 'ehr', 'weight'] as const)(
 );
 
 test.each(['UTC', 'Europe/Berlin', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
-  'so do readings and summaries, and the beginning of a grant, in %s',
+  'readings, summaries and the first day of a grant accept them too, in %s',
   async (timeZone) => {
     for (const window of WIDEST) {
       const list = async (query: object, dataFrom: string | null = null) => {

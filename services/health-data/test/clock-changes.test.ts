@@ -23,12 +23,12 @@ test.each([
   ['America/New_York', '2025-03-09', '2025-03-09T00:00:00-05:00', '2025-03-10T00:00:00-04:00', 23],
   ['America/New_York', '2025-11-02', '2025-11-02T00:00:00-04:00', '2025-11-03T00:00:00-05:00', 25],
   ['Asia/Kolkata', '2025-06-01', '2025-06-01T00:00:00+05:30', '2025-06-02T00:00:00+05:30', 24],
-  // Midnight comes twice there when summer time ends.
+  // Midnight occurs twice there at the end of summer time.
   ['America/Havana', '2025-11-02', '2025-11-02T00:00:00-04:00', '2025-11-03T00:00:00-05:00', 25],
   ['Atlantic/Azores', '2025-10-26', '2025-10-26T00:00:00+00:00', '2025-10-27T00:00:00-01:00', 25],
-  // Summer time skips midnight there: the day begins at 01:00.
+  // Summer time skips midnight there: the day starts at 01:00.
   ['America/Santiago', '2025-09-07', '2025-09-07T01:00:00-03:00', '2025-09-08T00:00:00-03:00', 23],
-])('in %s the day %s runs from %s to %s and holds %d hours', async (timeZone, date, start, end, hours) => {
+])('in %s the day %s lasts from %s to %s and has %d hours', async (timeZone, date, start, end, hours) => {
   const userId = `dst ${timeZone} ${date}`;
   const first = new Date(start).getTime();
   const everyHour = Array.from({ length: hours + 2 }, (_, hour) =>
@@ -46,7 +46,7 @@ test.each([
   expect(windowed.data).toMatchObject([{ start, sum: hours }]);
 });
 
-test('where the clock moves by half an hour, hours neither overlap nor reach beyond the change', async () => {
+test('where the clock moves by half an hour, hours neither overlap nor cross the change', async () => {
   await harness.putReadings('half', [
     reading('Steps', '2025-04-05T14:50:00Z', 1),
     reading('Steps', '2025-04-05T15:10:00Z', 2),

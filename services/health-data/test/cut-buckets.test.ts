@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Endpoint, TrendBucket } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { bodyOf, type Harness, reading, startHarness } from './harness.ts';
 
-// The rollups are of Berlin. New York's hours are the same, so its answers come from rollups of hours; Kathmandu's come from the
-// readings. All of them are about the same readings: one in each quarter of an hour.
+// The rollups use Berlin. New York has the same hours, so its responses are computed from hourly rollups; Kathmandu's are computed
+// from the readings. All use the same readings: one in each quarter of an hour.
 const ZONES = [
   ['Europe/Berlin', '+02:00'],
   ['America/New_York', '-04:00'],
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => harness[Symbol.asyncDispose]());
 
-/** Steps, a heart rate, and a nap that ends with them. */
+/** Steps, a heart rate, and a nap that ends at the same time. */
 function everyQuarter(first: string, count: number) {
   const moments = Array.from({ length: count }, (_, index) => Date.parse(first) + index * QUARTER);
   return moments.flatMap((moment) => {
@@ -63,12 +63,12 @@ async function boundsOf(...args: Parameters<typeof trend>): Promise<string[]> {
 
 describe.each(ZONES)('in %s', (timeZone, offset) => {
   describe.each(['Steps', 'Heart Rate', 'Sleep'])('a point of %s', (type) => {
-    test('of a day that both ends of the window cut begins and ends with the window', async () => {
+    test('of a day that the window cuts on both sides is limited to the window', async () => {
       const window = { from: `2025-06-02T03:00:00${offset}`, to: `2025-06-02T15:30:00${offset}` };
       expect(await boundsOf({ type, timeZone, ...window })).toEqual([`${window.from} ${window.to} 50`]);
     });
 
-    test('of a day that one end of the window cuts keeps its other end, and whole days keep both', async () => {
+    test('of a day that the window cuts on one side keeps its other end, and whole days keep both', async () => {
       const window = { from: `2025-06-01T12:00:00${offset}`, to: `2025-06-03T00:15:00${offset}` };
       expect(await boundsOf({ type, timeZone, ...window })).toEqual([
         `2025-06-03T00:00:00${offset} ${window.to} 1`,
@@ -77,13 +77,13 @@ describe.each(ZONES)('in %s', (timeZone, offset) => {
       ]);
     });
 
-    test('of a day that the window begins or ends with is the whole day', async () => {
+    test('of a day at a window bound is the whole day', async () => {
       expect(await boundsOf({ type, timeZone, from: '2025-06-02', to: '2025-06-03' })).toEqual([
         `2025-06-02T00:00:00${offset} 2025-06-03T00:00:00${offset} 96`,
       ]);
     });
 
-    test('of an hour that the window cuts begins and ends with the window', async () => {
+    test('of an hour that the window cuts is limited to the window', async () => {
       const window = { from: `2025-06-02T03:20:00${offset}`, to: `2025-06-02T04:40:00.500${offset}` };
       expect(await boundsOf({ type, timeZone, ...window }, { bucket: TrendBucket.HOUR })).toEqual([
         `2025-06-02T04:00:00${offset} ${window.to} 3`,
@@ -91,8 +91,8 @@ describe.each(ZONES)('in %s', (timeZone, offset) => {
       ]);
     });
 
-    test('begins with the data of the grant, where that cuts it', async () => {
-      // At midnight of Berlin.
+    test('starts with the data of the grant where that cuts it', async () => {
+      // At midnight in Berlin.
       const begins = {
         'Europe/Berlin': '2025-06-02T00:00:00+02:00',
         'America/New_York': '2025-06-01T18:00:00-04:00',
@@ -103,7 +103,7 @@ describe.each(ZONES)('in %s', (timeZone, offset) => {
     });
   });
 
-  test('the newest day of an additive type that the window cuts is told with the beginning of the window', async () => {
+  test('the newest day of an additive type that the window cuts is returned with the start of the window', async () => {
     const from = `2025-06-02T03:20:00${offset}`;
     const query = { type: 'Steps', timeZone, from, to: `2025-06-02T15:00:00${offset}` };
     const { data } = bodyOf(
@@ -130,12 +130,12 @@ test.each([
   ['2025-03-30T03:00:00+02:00', '2025-03-30T05:00:00+02:00', 8],
   ['2025-10-26T02:30:00+02:00', '2025-10-26T02:30:00+01:00', 4],
   ['2025-10-26T01:00:00+02:00', '2025-10-26T02:00:00+01:00', 8],
-])('on a day of a clock change a point from %s to %s has the offsets of then', async (from, to, count) => {
+])('on the day of a clock change a point from %s to %s has its own offsets', async (from, to, count) => {
   const options = { userId: 'clock change' };
   expect(await boundsOf({ type: 'Steps', from, to }, options)).toEqual([`${from} ${to} ${count}`]);
 });
 
-test('the parts that windows cut a day into have the readings of the day, each once', async () => {
+test('the parts into which windows cut a day contain each of its readings once', async () => {
   const midnights = ['2025-06-02T00:00:00+02:00', '2025-06-03T00:00:00+02:00'] as const;
   const cut = '2025-06-02T10:07:30+02:00';
   const query = { type: 'Steps', from: midnights[0], to: midnights[1] };

@@ -8,7 +8,7 @@ const list =
   ({ reads }: Harness, about: About) =>
     reads.read(request, about);
 
-/** The lists whose items have ids, as an app reads them; adherence is that of the first medication. */
+/** The lists whose items have ids, as an app reads them; adherence uses the first medication. */
 export const LISTS = {
   readings: list({ endpoint: Endpoint.HEALTH_DATA, category: 'heart' }),
   weight: list({ endpoint: Endpoint.WEIGHT }),

@@ -11,7 +11,7 @@ import {
 import { toDates } from '../src/domain/window.ts';
 
 describe('dates', () => {
-  test('a partial date begins with its first day', () => {
+  test('a partial date means its first day', () => {
     expect(['2019', '2019-05', '2019-05-04'].map(findFirstDay)).toEqual([
       '2019-01-01',
       '2019-05-01',
@@ -22,7 +22,7 @@ describe('dates', () => {
     );
   });
 
-  test('an instant within a day begins the next date', () => {
+  test('an instant within a day rounds up to the next date', () => {
     const window = {
       from: findTimeBound('2026-01-02T00:00:00Z'),
       to: findTimeBound('2026-01-05T00:00:00.001Z'),
@@ -40,14 +40,14 @@ describe('time zones', () => {
     ['2025-09-07', 'America/Santiago', '2025-09-07T04:00:00Z'],
     ['2025-06-01', 'Pacific/Kiritimati', '2025-05-31T10:00:00Z'],
     ['2025-06-01', 'UTC', '2025-06-01T00:00:00Z'],
-  ])('%s begins in %s at %s', (date, zone, start) => {
+  ])('%s starts in %s at %s', (date, zone, start) => {
     const at = startOfDay(date, zone);
     expect(at).toEqual(new Date(start));
     expect(localDate(at, zone)).toBe(date);
     expect(localDate(new Date(at.getTime() - 1), zone)).not.toBe(date);
   });
 
-  test('an instant is written in local time with its offset, and with milliseconds only where there are some', () => {
+  test('an instant is written in local time with its offset, and with milliseconds only if they are not zero', () => {
     const at = new Date('2026-01-02T03:04:05.678Z');
     expect(formatWithOffset(at, offsetMinutesAt(at, 'Asia/Kolkata'))).toBe('2026-01-02T08:34:05.678+05:30');
     expect(formatWithOffset(at, -210)).toBe('2026-01-01T23:34:05.678-03:30');
@@ -59,10 +59,10 @@ test.each([
   ['Europe/Berlin', 'America/New_York', true],
   ['Asia/Kolkata', 'Asia/Kolkata', true],
   ['Asia/Kolkata', 'UTC', false],
-  // Half an hour apart in winter alone.
+  // Half an hour apart in winter only.
   ['Australia/Lord_Howe', 'Australia/Sydney', false],
   ['Asia/Kathmandu', 'Asia/Kolkata', false],
-])('whether hours begin together in %s and %s: %s', (one, other, same) => {
+])('whether hours start at the same time in %s and %s: %s', (one, other, same) => {
   expect(haveSameHours(one, other)).toBe(same);
   expect(haveSameHours(other, one)).toBe(same);
 });

@@ -23,7 +23,7 @@ const isWaiting = async () => {
   return rowCount === 1;
 };
 
-test('an erasure goes on to its end when whoever asked for it gives up', async () => {
+test('an erasure completes even if its caller gives up', async () => {
   const userId = 'given-up';
   const heart = reading('Heart Rate', '2026-01-02T10:00:00Z', 60);
   await harness.putReadings(userId, [heart]);
@@ -34,7 +34,7 @@ test('an erasure goes on to its end when whoever asked for it gives up', async (
   await eventually(isWaiting);
   patience.abort();
   expect(await reason).toBe('unavailable');
-  // On the same connection, so the service has seen by now that the caller gave up.
+  // On the same connection, so the service has noticed by now that the caller gave up.
   await harness.putReadings('another', [heart]);
   await admin.query('COMMIT');
   await eventually(async () => {

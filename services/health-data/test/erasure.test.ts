@@ -28,7 +28,7 @@ const times = (number: number, toRow: (index: number) => ReadingRow) =>
 
 const erase = (userId: string) => createPgUserEraser(harness.pool, PIECE).erase(userId);
 
-/** Rows of the person, by table. */
+/** Number of rows of the person, by table. */
 async function listLeft(userId: string) {
   const counts = USER_TABLES.map(async (table) => {
     const { rowCount } = await harness.pool.query(`SELECT FROM ${table} WHERE user_id = $1`, [userId]);
@@ -37,7 +37,7 @@ async function listLeft(userId: string) {
   return (await Promise.all(counts)).filter(([, count]) => count !== 0);
 }
 
-/** The counts beside the readings, and summaries, say what is stored and nothing else. */
+/** Checks that counts and summaries agree with the stored readings. */
 async function expectAgreement(userId: string): Promise<number> {
   const stored = await harness.storedOf(userId);
   const ofCounts = (rows: readonly string[]) => rows.filter((text) => text.startsWith('reading_count'));
@@ -54,7 +54,7 @@ async function expectAgreement(userId: string): Promise<number> {
   return stored.length;
 }
 
-test('a person with more readings than a statement could delete is erased', async () => {
+test('a person with more readings than one statement can delete is erased', async () => {
   await harness.put('much', times(5 * PIECE + 1, heart));
   await harness.put('other', times(PIECE, heart));
   await deletions.cancelWhen(`(SELECT count(*) FROM gone) > ${PIECE}`);
@@ -63,7 +63,7 @@ test('a person with more readings than a statement could delete is erased', asyn
   expect(await expectAgreement('other')).toBe(PIECE);
 });
 
-test('an erasure that was broken off leaves what agrees, and a repeat goes on with it', async () => {
+test('an interrupted erasure leaves consistent data, and a repeat continues it', async () => {
   const name = { userId: 'broken-off', format: 'fhir', digest: 'a1'.repeat(32) };
   await createPgImports(harness.pool).start(name, 1, false, new Date());
   await harness.put('broken-off', [...times(3 * PIECE, heart), ...times(2 * PIECE, weight)]);
@@ -74,7 +74,7 @@ test('an erasure that was broken off leaves what agrees, and a repeat goes on wi
   expect(left).toBeLessThan(3 * PIECE);
   await expect(harness.put('broken-off', [heart(0)], name)).rejects.toMatchObject({ reason: 'not_found' });
 
-  // Somebody begins a new import: its rollups are those of what is left, and go first again.
+  // A new import starts: its rollups are those of the remaining readings, and are deleted first again.
   await harness.put('broken-off', times(PIECE, heart));
   await harness.expectKept('broken-off');
   await expect(erase('broken-off')).rejects.toMatchObject({ reason: 'unavailable' });

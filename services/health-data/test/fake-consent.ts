@@ -4,12 +4,12 @@ import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { ServiceTokenVerifier } from '@phds/service-kit/service-token';
 
-/** Stands in for consent's AccessService: keeps what it is asked to record and judges as the test says. */
+/** Replaces consent's AccessService: stores the accesses that it is asked to record, and judges as the test says. */
 export class FakeConsent implements AsyncDisposable {
   readonly batches: Access[][] = [];
-  /** The verdict of each access; a test replaces it. */
+  /** The verdict of each access; tests replace it. */
   judge: (access: Access) => Verdict = () => Verdict.RELEASED;
-  /** Awaited before each answer; a test replaces it to hold calls back. */
+  /** Awaited before each response; tests replace it to delay calls. */
   gate: Promise<void> = Promise.resolve();
   readonly #options: { verifyCaller: ServiceTokenVerifier; log: Logger };
   #server: RpcServer | undefined;
@@ -34,7 +34,7 @@ export class FakeConsent implements AsyncDisposable {
     this.gate = Promise.resolve();
   }
 
-  /** Starts, or after `stop` starts again on the same port. */
+  /** Starts the server; after `stop`, on the same port again. */
   async start(): Promise<void> {
     this.#server = await startRpcServer({
       ...this.#options,

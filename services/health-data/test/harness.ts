@@ -27,7 +27,7 @@ import { configSchema } from '../src/config.ts';
 import { createService } from '../src/service.ts';
 import { FakeConsent } from './fake-consent.ts';
 
-/** The time it is in these tests, unless one moves the clock. */
+/** The time in these tests, unless one moves the clock. */
 export const NOW = '2026-03-01T12:00:00.000Z';
 
 export interface Harness extends AsyncDisposable {
@@ -37,25 +37,25 @@ export interface Harness extends AsyncDisposable {
   readonly sessions: SessionIssuer;
   readonly rpcPort: number;
   readonly connectPort: number | null;
-  /** The token that proves which service calls. */
+  /** The service token of this caller. */
   serviceToken(service: string): Promise<string>;
-  /** As the gateway calls. */
+  /** Client with the role gateway. */
   readonly reads: Client<typeof HealthDataService>;
   readonly previews: Client<typeof PreviewService>;
-  /** As an importer calls. */
+  /** Client with the role importer. */
   readonly ingestion: Client<typeof IngestionService>;
-  /** The same services, called by another service. */
+  /** The same clients with the role of another service. */
   as(service: string): {
     reads: Client<typeof HealthDataService>;
     ingestion: Client<typeof IngestionService>;
   };
-  /** Call options with an assertion about this user: all scopes unless said otherwise. */
+  /** Call options with an assertion about this user, by default with all scopes. */
   about(userId: string, changes?: Partial<AccessAssertion>): Promise<{ headers: Record<string, string> }>;
   putReadings(userId: string, readings: MessageInitShape<typeof ReadingSchema>[]): Promise<PutResult>;
   putRecords(userId: string, records: MessageInitShape<typeof RecordSchema>[]): Promise<PutResult>;
 }
 
-/** The real service on a database of its own, with a consent service of the test's making. */
+/** The real service on its own database, with a fake consent service. */
 export async function startHarness(settings: Record<string, string> = {}): Promise<Harness> {
   await using stack = new AsyncDisposableStack();
   const clock = new FakeClock(NOW);
@@ -80,7 +80,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
     CONSENT_ADDRESS: `127.0.0.1:${consent.port}`,
-    // A busy machine must not look like a consent service that is away.
+    // A busy machine must not make consent look unavailable.
     CONSENT_DEADLINE_MS: '10000',
     ACCESS_WAIT_MS: '10000',
     SUMMARY_SCAN_TIMEOUT_MS: '10000',
@@ -160,7 +160,7 @@ function createKeys() {
   };
 }
 
-/** A reading as an importer sends it; what a test does not care about is filled in. */
+/** A reading as an importer sends it, with defaults. */
 export function reading(
   type: string,
   start: string,
@@ -181,7 +181,7 @@ export function at(instant: string) {
   return timestampFromDate(new Date(instant));
 }
 
-/** The JSON text of an answer. */
+/** The JSON text of a response. */
 export function textOf({ body }: Pick<ReadResponse, 'body'>): string {
   return new TextDecoder().decode(body);
 }
@@ -196,7 +196,7 @@ export function bodyOf(response: Pick<ReadResponse, 'body'>): Body {
   return JSON.parse(textOf(response)) as Body;
 }
 
-/** The refusal of a call; fails when the call succeeds. */
+/** The error of a call; fails if the call succeeds. */
 export async function refusalOf(call: Promise<unknown>): Promise<AppError> {
   const outcome = await call.then(
     () => undefined,

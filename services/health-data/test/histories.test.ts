@@ -9,11 +9,11 @@ import { type Asked, toRequest } from './reference/questions.ts';
 import type { Request } from './reference/request.ts';
 import { type Comparison, isRight, Witness } from './reference/witness.ts';
 
-/** How many histories are lived through; `pnpm run prove:summaries` asks for many. */
+/** Number of histories; `pnpm run prove:summaries` runs many. */
 const HISTORIES = Number(process.env['SUMMARY_HISTORIES'] ?? 100);
 const SEED = Number(process.env['SUMMARY_SEED'] ?? Math.trunc(Math.random() * 2 ** 30));
 
-// Histories of different people at once, as in life; it also keeps all cores busy.
+// Concurrent histories of different people, which also uses all cores.
 const LANES = 6;
 
 let ports: Ports;
@@ -24,11 +24,11 @@ afterAll(async () => ports[Symbol.asyncDispose]());
 
 let people = 0;
 
-// A failure is looked into for so long: until then smaller histories that fail are tried.
+// After a failure, smaller failing histories are searched for during this time.
 const SHRINKING_MS = 20_000;
 let givenUpAt = Number.POSITIVE_INFINITY;
 
-/** Lives a history through; the first answer that is wrong, or is none, ends it. */
+/** Runs a history. The first wrong or missing response ends it. */
 async function live({ steps, questions }: History): Promise<void> {
   if (performance.now() > givenUpAt) return;
   people += 1;
@@ -101,7 +101,10 @@ async function take(witness: Witness, step: Step): Promise<Comparison[]> {
   }
 }
 
-/** Another device's word: of an additive type the same in two parts a millisecond apart, else something at the same moment. */
+/**
+ * The same from another device: for an additive type split into two parts a millisecond apart, otherwise a reading at the same
+ * time.
+ */
 function echo({ type, start, end, value, metric }: Kept, source: string): Sent[] {
   if (value === null) return [];
   if (metric.kind === 'average') return [{ type, start, end, source, value: metric.plausible.max }];
@@ -123,7 +126,7 @@ function toMeant(witness: Witness, asked: Asked): Request {
 }
 
 test(
-  `whatever happened to a person's data, every read answers as the reference does: ${HISTORIES} histories, seed ${SEED}`,
+  `after any changes of a person's data, every read returns the same as the reference: ${HISTORIES} histories, seed ${SEED}`,
   async () => {
     const lanes = Array.from({ length: LANES }, (_, lane) =>
       fc.assert(fc.asyncProperty(histories, live), {

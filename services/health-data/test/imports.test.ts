@@ -28,7 +28,7 @@ async function list(userId: string) {
 }
 
 describe('an import', () => {
-  test('begins at its start, and goes on from its furthest report when it did not end', async () => {
+  test('starts at the beginning, and resumes from its furthest report if it did not end', async () => {
     expect(await start('goes-on')).toMatchObject({ run: 1, position: 0n, report: '' });
     await report('goes-on', 1, 500);
     await report('goes-on', 1, 400);
@@ -37,20 +37,20 @@ describe('an import', () => {
     expect(await start('goes-on')).toMatchObject({ run: 1, position: 700n });
   });
 
-  test('that finished begins anew, as a new run', async () => {
+  test('that finished starts from the beginning, as a new run', async () => {
     await start('anew');
     await report('anew', 1, 1000, ImportState.FINISHED);
     expect(await start('anew')).toMatchObject({ run: 2, position: 0n, report: '' });
     expect(await start('anew')).toMatchObject({ run: 2, position: 0n });
   });
 
-  test('begins anew when asked to', async () => {
+  test('starts from the beginning when requested', async () => {
     await start('again');
     await report('again', 1, 500);
     expect(await start('again', { again: true })).toMatchObject({ run: 2, position: 0n, report: '' });
   });
 
-  test('is another one for another user or content', async () => {
+  test('is a different one for another user or content', async () => {
     await start('other');
     await report('other', 1, 500);
     expect(await start('other', { digest: 'b2'.repeat(32) })).toMatchObject({ position: 0n });
@@ -59,7 +59,7 @@ describe('an import', () => {
 });
 
 describe('two runs of the same import', () => {
-  test('both go on from what is stored, and the furthest report stays', async () => {
+  test('both resume after what is stored, and the furthest report is kept', async () => {
     await start('two');
     await report('two', 1, 300);
     expect(await start('two')).toMatchObject({ run: 1, position: 300n });
@@ -68,7 +68,7 @@ describe('two runs of the same import', () => {
     expect(await list('two')).toMatchObject([{ state: ImportState.RUNNING, report: '{"at":600}' }]);
   });
 
-  test('the one that ends first ends the import; the other changes nothing any more', async () => {
+  test('the one that ends first ends the import; the other has no further effect', async () => {
     await start('ended');
     await report('ended', 1, 900);
     await report('ended', 1, 800, ImportState.FINISHED);
@@ -78,7 +78,7 @@ describe('two runs of the same import', () => {
     expect(await list('ended')).toMatchObject([{ state: ImportState.FINISHED, report: '{"at":800}' }]);
   });
 
-  test('an earlier run says nothing about a later one', async () => {
+  test('an earlier run does not affect a later one', async () => {
     await start('later');
     await start('later', { again: true });
     await report('later', 1, 900, ImportState.FINISHED);
@@ -87,7 +87,7 @@ describe('two runs of the same import', () => {
 });
 
 describe('the list', () => {
-  test('shows what was last heard, the latest first, and nothing of anybody else', async () => {
+  test("shows the last reports of this person's imports only, the latest first", async () => {
     const begun = harness.clock.now();
     await start('listed');
     harness.clock.advance(60_000);
@@ -108,7 +108,7 @@ describe('the list', () => {
     ]);
   });
 
-  test('is empty after the person was erased, and a run that still reports is told', async () => {
+  test('is empty after the person was erased, and a run that still reports gets an error', async () => {
     await start('erased');
     await harness.ingestion.eraseUser({ userId: 'erased' });
     expect(await list('erased')).toEqual([]);
@@ -117,7 +117,7 @@ describe('the list', () => {
   });
 });
 
-describe('what is put as part of an import', () => {
+describe('items that are part of an import', () => {
   const name = { format: 'fhir', digest: DIGEST };
   const at10 = '2026-01-02T10:00:00Z';
   const condition = { case: 'condition', value: { name: 'Asthma' } } as const;
@@ -145,13 +145,13 @@ describe('what is put as part of an import', () => {
     return readings + conditions + (profile.name === null ? 0 : 1);
   }
 
-  test('is stored while the import exists', async () => {
+  test('are stored while the import exists', async () => {
     await start('part');
     await Promise.all(put('part'));
     expect(await countRows('part')).toBe(3);
   });
 
-  test('is refused once the person was erased, and brings nothing back', async () => {
+  test('are refused once the person was erased, and restore nothing', async () => {
     await start('not-back');
     await Promise.all(put('not-back'));
     await harness.ingestion.eraseUser({ userId: 'not-back' });
@@ -160,7 +160,7 @@ describe('what is put as part of an import', () => {
   });
 });
 
-describe('what does not fit', () => {
+describe('an invalid import', () => {
   test.each<[string, object, string]>([
     ['a format that is no name', { format: 'FHIR!' }, 'format'],
     ['a digest that is none', { digest: 'abc' }, 'digest'],

@@ -16,7 +16,7 @@ const protoRoot = resolve(import.meta.dirname, '../../../proto');
 let harness: Harness;
 let clients: Record<string, Client & Record<string, unknown>>;
 
-// Nothing of ours but the .proto files: whoever reads them can call the service.
+// Uses nothing but the .proto files, which are enough to call the service.
 beforeAll(async () => {
   harness = await startHarness();
   const files = ['health_data.proto', 'ingestion.proto'].map((name) =>
@@ -66,7 +66,7 @@ async function bearer(service: string) {
   return { authorization: `Bearer ${await harness.serviceToken(service)}` };
 }
 
-describe('a client of the .proto files alone', () => {
+describe('a client with only the .proto files', () => {
   test('writes readings and reads them back', async () => {
     const start = { seconds: 1_767_348_000 };
     const readings = [{ type: 'Heart Rate', start, value: 64, source: 'iphone' }];
@@ -100,7 +100,7 @@ describe('a client of the .proto files alone', () => {
     });
   });
 
-  test('may as well speak JSON over HTTP', async () => {
+  test('may also use JSON over HTTP', async () => {
     const { headers } = await harness.about('ada');
     const response = await fetch(
       `http://127.0.0.1:${harness.connectPort}/phds.healthdata.v1.HealthDataService/Read`,

@@ -26,7 +26,7 @@ async function heartOf(userId: string) {
   );
 }
 
-/** The kept counts agree with the rows, whatever happened. */
+/** Checks that the stored counts agree with the rows. */
 async function expectTrueCounts() {
   const { rows } = await admin.query(`
     SELECT * FROM (
@@ -42,7 +42,7 @@ async function expectTrueCounts() {
 }
 
 describe('PutReadings', () => {
-  test('is idempotent by natural key, and the newest wins', async () => {
+  test('is idempotent by natural key, and the newest value is kept', async () => {
     const batch = [60, 61, 62].map((value, index) =>
       reading('Heart Rate', `2026-01-02T10:0${index}:00Z`, value),
     );
@@ -89,7 +89,7 @@ describe('PutReadings', () => {
     expect(ids.size).toBe(6);
   });
 
-  test('within a batch the last of a key wins and the others count as unchanged', async () => {
+  test('within a batch the last of a key is kept and the others count as unchanged', async () => {
     const values = [60, 61, 62].map((value) => reading('Heart Rate', '2026-01-02T10:00:00Z', value));
     expect(await harness.putReadings('twice', values)).toMatchObject({
       inserted: 1,
@@ -138,13 +138,13 @@ describe('PutReadings', () => {
   test.each([
     ['somebody', [], 'readings'],
     ['somebody', Array(5_001).fill(reading('Heart Rate', '2026-01-02T10:00:00Z', 60)), 'readings'],
-  ])('a batch for user %j that does not fit is refused whole', async (userId, readings, parameter) => {
+  ])('an invalid batch for user %j is refused as a whole', async (userId, readings, parameter) => {
     const refusal = await refusalOf(harness.putReadings(userId, readings));
     expect(refusal.reason).toBe('invalid_request');
     expect(refusal.violations[0]?.parameter).toBe(parameter);
   });
 
-  test('importers that write the same readings at once neither deadlock nor count twice', async () => {
+  test('importers that concurrently write the same readings neither deadlock nor count twice', async () => {
     const batch = Array.from({ length: 400 }, (_, index) =>
       reading('Steps', new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(), index),
     );
@@ -159,7 +159,7 @@ describe('PutReadings', () => {
 });
 
 describe('DeleteReadings', () => {
-  test('deletes by natural key and by window, once, and keeps the counts true', async () => {
+  test('deletes by natural key and by window, once, and keeps the counts correct', async () => {
     const starts = [
       '2026-01-01T00:00:00Z',
       '2026-01-02T00:00:00Z',
@@ -185,7 +185,7 @@ describe('DeleteReadings', () => {
     await expectTrueCounts();
   });
 
-  test('a key or window that cannot be read is named and nothing is deleted', async () => {
+  test('an invalid key or window is named and nothing is deleted', async () => {
     await harness.putReadings('kept', [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)]);
     const refusal = await refusalOf(
       harness.ingestion.deleteReadings({
@@ -197,7 +197,7 @@ describe('DeleteReadings', () => {
     expect((await heartOf('kept')).pagination.total).toBe(1);
   });
 
-  test('more windows than a call may name are refused with the bound, and nothing is deleted', async () => {
+  test('more windows than a call may contain are refused with the limit, and nothing is deleted', async () => {
     await harness.putReadings('bounded', [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)]);
     const windows = Array.from({ length: 101 }, () => ({ type: 'Heart Rate' }));
     const refusal = await refusalOf(harness.ingestion.deleteReadings({ userId: 'bounded', windows }));
@@ -207,7 +207,7 @@ describe('DeleteReadings', () => {
 });
 
 describe('PutProfile', () => {
-  test('names every field that is wrong and changes nothing', async () => {
+  test('names every invalid field and changes nothing', async () => {
     const draft = { gender: 'robot', dateOfBirth: '1990-13-01', bloodType: 'C+', timeZone: 'Mars/Olympus' };
     const refusal = await refusalOf(harness.ingestion.putProfile({ userId: 'wrong', name: 'Ada', ...draft }));
     expect(refusal.violations.map(({ parameter }) => parameter)).toEqual(Object.keys(draft));
@@ -219,7 +219,7 @@ describe('PutProfile', () => {
 });
 
 describe('EraseUser', () => {
-  test('removes everything of a person and nothing of anybody else, and can be repeated', async () => {
+  test('removes everything of one person and nothing of others, and can be repeated', async () => {
     for (const userId of ['erased', 'stays']) {
       await harness.putReadings(userId, [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)]);
       await harness.putRecords(userId, [
@@ -236,7 +236,7 @@ describe('EraseUser', () => {
     expect((await heartOf('stays')).pagination.total).toBe(1);
   });
 
-  test('knows every table that has a user', async () => {
+  test('covers every table with a user', async () => {
     const { rows } = await admin.query<{ name: string }>(
       "SELECT table_name AS name FROM information_schema.columns WHERE table_schema = $1 AND column_name = 'user_id'",
       [harness.database.schema],

@@ -1,7 +1,7 @@
 import type { TestDatabase } from '@phds/test-kit/databases';
 import pg from 'pg';
 
-/** Cancels statements that delete readings, as the server does when they pass the statement timeout. */
+/** Cancels statements that delete readings, as the server does at the statement timeout. */
 export interface Interrupter extends AsyncDisposable {
   /** An SQL condition; `gone` is the table of the rows that the statement deletes. */
   cancelWhen(condition: string): Promise<void>;

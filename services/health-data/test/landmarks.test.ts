@@ -15,7 +15,7 @@ afterAll(async () => ports[Symbol.asyncDispose]());
 const QUARTER = 900_000;
 const HOUR = 4 * QUARTER;
 
-/** Three hours before a day to three hours after it: a device every quarter of an hour, another now and then, and nights. */
+/** From three hours before a day to three hours after it: one device every quarter of an hour, another occasionally, and nights. */
 function around(date: string, zone: string): Sent[] {
   const { start, end } = dayOf(date, zone);
   const from = start - 3 * HOUR;
@@ -63,14 +63,14 @@ test.each([
   ['Antarctica/Troll', '2025-03-30', 22],
   ['Antarctica/Troll', '2025-10-26', 26],
   ['Asia/Kathmandu', '2025-06-01', 24],
-  // The day after this one never was.
+  // The following day was skipped.
   ['Pacific/Apia', '2011-12-29', 24],
   ['Pacific/Apia', '2011-12-31', 24],
   ['Europe/Berlin', '2024-02-29', 24],
   ['UTC', '2024-02-29', 24],
   ['Pacific/Kiritimati', '2024-12-31', 24],
   ['Pacific/Pago_Pago', '2025-01-01', 24],
-])('in %s, the day %s has %d hours, and every read of it is right', async (zone, date, hours) => {
+])('in %s, the day %s has %d hours, and every read of it is correct', async (zone, date, hours) => {
   const { start, end } = dayOf(date, zone);
   expect((end - start) / HOUR).toBe(hours);
   const witness = new Witness(ports, `${zone} ${date}`);
@@ -102,6 +102,6 @@ test.each([
   ['Australia/Lord_Howe', '2025-04-05T15:00:00Z', '2025-04-05T15:00Z', '2025-04-05T15:30Z'],
   ['Australia/Lord_Howe', '2025-10-04T15:29:59Z', '2025-10-04T14:30Z', '2025-10-04T15:30Z'],
   ['Australia/Lord_Howe', '2025-10-04T15:30:00Z', '2025-10-04T15:30Z', '2025-10-04T16:00Z'],
-])('the reference itself: in %s, %s lies in the hour from %s to %s', (zone, moment, start, end) => {
+])('the reference itself: in %s, %s is in the hour from %s to %s', (zone, moment, start, end) => {
   expect(hourAt(Date.parse(moment), zone)).toEqual({ start: Date.parse(start), end: Date.parse(end) });
 });

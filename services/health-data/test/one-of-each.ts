@@ -6,7 +6,7 @@ const TIME = '2026-01-02T10:00:00Z';
 
 type RecordInit = NonNullable<MessageInitShape<typeof RecordSchema>['record']>;
 
-/** A record of each kind, all of the same time, that shows this text; adherence is that of the medication. */
+/** A record of each kind with this text, all at the same time; adherence is that of the medication. */
 export function recordsOf(text: string): RecordInit[] {
   const timestamp = at(TIME);
   return [
@@ -25,7 +25,7 @@ export function recordsOf(text: string): RecordInit[] {
   ];
 }
 
-/** A user with a heart rate, a weight, a profile and a record of each kind (`a` of `ehr`). */
+/** Creates a user with a heart rate, a weight, a profile and a record of each kind (`a` of `ehr`). */
 export async function fillOneOfEach(harness: Harness, userId: string): Promise<void> {
   await harness.ingestion.putProfile({ userId, name: 'Ada' });
   await harness.putReadings(userId, [reading('Heart Rate', TIME, 60), reading('Weight', TIME, 70)]);

@@ -11,15 +11,16 @@ afterAll(async () => harness[Symbol.asyncDispose]());
 
 const START = '2026-01-02T10:00:00Z';
 
-/** A list of the user's without the ids. */
+/** A list of the user without the ids. */
 async function read(name: ListName, userId: string): Promise<object[]> {
   const { data } = bodyOf(await LISTS[name](harness, await harness.about(userId)));
   return data.map(({ id: _, ...shown }: { id: string }) => shown);
 }
 
-// Row ids are hashes of the user id and of what an app knows, so an order by them would confirm or refute guesses of the user id.
-describe('the order does not depend on whose data they are: that of', () => {
-  test('readings that begin at the same time', async () => {
+// Row ids are hashes of the user id and of data that an app knows, so ordering by them would confirm or refute guesses of the user
+// id.
+describe('the order of a list does not depend on the user, for', () => {
+  test('readings that start at the same time', async () => {
     const sources = ['iphone', 'apple-watch', 'manual', 'ehr', 'csv', 'synthetic', 'oura', 'garmin'];
     const order = async (userId: string) => {
       await harness.putReadings(

@@ -1,6 +1,6 @@
 import type { ScanLimits } from '../src/store/pg-summaries.ts';
 
-/** Limits that only a fault of ours reaches: a busy machine must not look like one with too much to do. */
+/** Limits that only a defect reaches: a busy machine must not look overloaded. */
 export const PATIENT_SCANS: ScanLimits = {
   maxWaiting: 1_000,
   maxWaitMs: 30_000,

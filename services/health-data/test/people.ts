@@ -1,16 +1,16 @@
 import { METRICS } from '@phds/catalog/metrics';
 import type pg from 'pg';
 
-/** The first has 200,000 readings, the others a fortieth of that each. */
+/** The first has 200,000 readings, each of the others a fortieth of that. */
 export const PEOPLE = ['much-measured', 'another', 'one-more'] as const;
 export const ZONE = 'Europe/Berlin';
-/** Of all adherence entries. */
+/** The medication of all adherence entries. */
 export const MEDICATION = '00000000-0000-4000-8000-000000000000';
 
-// Three years, two devices; others are measured like that as well, but not as often.
+// Three years, two devices; the others have the same types, but fewer readings.
 const READINGS_A_DAY = { 'heart-rate': 110, hrv: 20, ecg: 1, steps: 40, 'sleep-core': 8, weight: 2 };
 
-/** Fills in readings with their counts, profiles and records of people. */
+/** Inserts readings with their counts, profiles and records of people. */
 export async function fillPeople(admin: pg.ClientBase, schema: string): Promise<void> {
   await admin.query(`SET search_path = ${schema}; SET timezone = 'UTC'`);
   for (const [type, perDay] of Object.entries(READINGS_A_DAY)) {

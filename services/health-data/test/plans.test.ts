@@ -16,9 +16,9 @@ import { PATIENT_SCANS } from './patient-scans.ts';
 import { fillPeople, MEDICATION, PEOPLE, ZONE } from './people.ts';
 import { type Asked, capture, explain, type Plan } from './plans.ts';
 
-// Every query of a read, run as in production, where its plan is made once and for all: on empty tables here, and again
-// with a person of 200,000 readings among others. Each finds its rows by an index, and how many it touches on its way
-// does not depend on how many there are.
+// Runs every query of a read as in production, where its plan is made once: on empty tables here, and again with a person of
+// 200,000 readings among others. Each must find its rows by an index, and the number of rows touched must not depend on how many
+// there are.
 
 type Stores = Omit<DataPorts, 'clock'>;
 type Read = (stores: Stores) => Promise<unknown>;
@@ -36,7 +36,7 @@ let postgres: Postgres;
 let prisma: PrismaClient;
 let stores: Stores;
 
-/** The plans from before there were rows, by the text of the statement. */
+/** The plans made before there were rows, by the text of the statement. */
 const early = new Map<string, Plan>();
 
 beforeAll(async () => {
@@ -201,10 +201,10 @@ describe('readings and summaries', () => {
   });
 });
 
-test('in another zone hours are read instead of readings, where they are the same', async () => {
+test('for another zone with the same hours, hourly rollups are read instead of readings', async () => {
   const touchedIn = async (timeZone: string) => {
     const asked = await statementsOf(trend('day', { timeZone }));
-    // The first finds that the rollups are of another zone.
+    // The first query finds that the rollups are of another zone.
     expect(asked).toHaveLength(2);
     return (await planOf(asked[1] as Asked, true)).touched;
   };

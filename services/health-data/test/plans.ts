@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** A prepared statement as a store hands it to the pool. */
+/** A prepared statement as a store passes it to the pool. */
 export interface Asked {
   readonly text: string;
   readonly values: readonly unknown[];
@@ -8,19 +8,19 @@ export interface Asked {
 
 /** How Postgres runs a statement. */
 export interface Plan {
-  /** Tables that are read from beginning to end. */
+  /** Tables that are scanned sequentially. */
   readonly walked: readonly string[];
   readonly indexes: readonly string[];
   /**
-   * Rows that scans of tables and indexes came across, kept or not; 0 when the statement was only planned. A scan that is
-   * repeated counts by its average, rounded: what finds a row now and then counts as nothing.
+   * Rows visited by scans of tables and indexes, returned or not; 0 if the statement was only planned. A repeated scan counts with
+   * its rounded average, so one that rarely finds a row counts as 0.
    */
   readonly touched: number;
 }
 
 const CONTROL = /^(BEGIN|COMMIT|ROLLBACK|SET TRANSACTION)\b/;
 
-/** The statements with values that `read` asks the database for, by whatever way it does. */
+/** The statements, with values, that `read` sends to the database by any path. */
 export async function capture(read: () => Promise<unknown>): Promise<Asked[]> {
   const asked: Asked[] = [];
   const { query } = pg.Client.prototype;
@@ -37,7 +37,7 @@ export async function capture(read: () => Promise<unknown>): Promise<Asked[]> {
   return asked;
 }
 
-/** The plan that every call of the prepared statement has, with what one call touched. */
+/** The generic plan of the prepared statement, with the rows touched by one call. */
 export async function explain(client: pg.ClientBase, { text, values }: Asked, run: boolean): Promise<Plan> {
   await client.query(`PREPARE explained AS ${text}`);
   try {

@@ -13,7 +13,7 @@ beforeAll(async () => {
     ...Array.from({ length: 7 }, (_, index) =>
       reading('Heart Rate', `2026-02-2${index}T10:00:00Z`, 60 + index),
     ),
-    // The first of the last 30 days in Berlin, and the moment before it.
+    // The first of the last 30 days in Berlin, and the instant before it.
     reading('Heart Rate', '2026-01-30T23:00:00Z', 50),
     reading('Heart Rate', '2026-01-30T22:59:59Z', 49),
     reading('Steps', '2026-02-28T10:00:00Z', 500),
@@ -33,7 +33,7 @@ async function preview(scope: string, userId = 'ada') {
 const withoutId = ({ id: _, ...shown }: { id: string }) => shown;
 
 describe('Preview', () => {
-  test('shows the newest five as an app would get them but for their ids, the total, and daily points of the last 30 days', async () => {
+  test('shows the newest five items as an app would receive them except for their ids, the total, and daily points of the last 30 days', async () => {
     const { data } = await preview('read:health-data:heart');
     const list = bodyOf(
       await harness.reads.read(
@@ -87,7 +87,7 @@ describe('Preview', () => {
     });
   });
 
-  test('works for every scope, also with no data at all, and records nothing', async () => {
+  test('works for every scope, even without data, and records nothing', async () => {
     harness.consent.forget();
     for (const scope of SCOPE_NAMES) {
       const { data } = await preview(scope, 'empty');
@@ -103,7 +103,7 @@ describe('Preview', () => {
     },
   );
 
-  test('needs a session, not an assertion, and a known scope', async () => {
+  test('requires a session, not an assertion, and a known scope', async () => {
     const call = (headers: Record<string, string>) =>
       harness.previews.preview({ scope: 'read:mood' }, { headers });
     expect(await reasonOf(call({}))).toBe('unauthorized');

@@ -10,7 +10,7 @@ afterAll(async () => {
   await harness[Symbol.asyncDispose]();
 });
 
-test('a default time zone is for a person who has none', async () => {
+test('a default time zone is used only for a person without one', async () => {
   const put = (profile: object) => harness.ingestion.putProfile({ userId: 'roams', ...profile });
   const zoneAfter = async (profile: object) => {
     await put(profile);
@@ -28,7 +28,7 @@ test('a default time zone is for a person who has none', async () => {
   expect(refusal.violations.map(({ parameter }) => parameter)).toEqual(['defaultTimeZone']);
 });
 
-describe('a date beside an instant is judged by its midnight in the zone', () => {
+describe('a date beside an instant is compared by its midnight in the zone', () => {
   const morning = { from: '2026-01-02', to: '2026-01-01T23:00:00Z' };
   const lateEvening = { from: '2026-01-01T12:00:00Z', to: '2026-01-02' };
   const aggregate = async (query: object) =>
@@ -64,12 +64,12 @@ describe('a date beside an instant is judged by its midnight in the zone', () =>
     ['aggregations', () => aggregate(lateEvening)],
     ['trends', () => trend(lateEvening)],
     ['a zone of the request', () => aggregate({ ...morning, timeZone: 'UTC' })],
-  ])('and refused by name when it ends before it begins there: %s', async (_name, answer) => {
+  ])('and refused by name if it ends before it starts there: %s', async (_name, answer) => {
     const refusal = await refusalOf(answer());
     expect(refusal.violations).toEqual([{ parameter: 'from', message: 'must be before to' }]);
   });
 
-  test('for lists of readings a date is midnight UTC', async () => {
+  test('for lists of readings a date means midnight UTC', async () => {
     const list = async (query: object) =>
       harness.reads.read(
         { endpoint: Endpoint.HEALTH_DATA, category: 'activity', parameters: query },

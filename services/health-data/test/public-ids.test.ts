@@ -36,7 +36,7 @@ async function readAs(clientId: string, name: ListName, userId = 'ada') {
 }
 
 describe.each(LIST_NAMES)('the ids and the entity tag of %s', (name) => {
-  test('are the same for one app whenever it asks, and others for another app', async () => {
+  test('are the same for one app at every request, and different for another app', async () => {
     const first = await readAs('app_one', name);
     const other = await readAs('app_two', name);
     expect(first.items).toHaveLength(1);
@@ -50,7 +50,7 @@ describe.each(LIST_NAMES)('the ids and the entity tag of %s', (name) => {
   });
 });
 
-test('an empty page and an answer without ids have another entity tag for another app, and none is a digest of the body', async () => {
+test('an empty page and a response without ids have a different entity tag for another app, and none is a digest of the body', async () => {
   const answers = {
     empty: (about: About) =>
       harness.reads.read({ endpoint: Endpoint.MOOD, parameters: { page: { page: 9 } } }, about),
@@ -68,7 +68,7 @@ test('an empty page and an answer without ids have another entity tag for anothe
   }
 });
 
-test('what an app knows of an item, hashed with the right user id, does not lead to its id, so no guess of the user id can be tested', async () => {
+test('hashing what an app knows of an item with the right user id does not give its id, so guesses of the user id cannot be tested', async () => {
   const [{ id }] = (await readAs('app_one', 'readings')).items;
   expect(id).not.toContain(READING);
   const [{ id: symptomId }] = (await readAs('app_one', 'symptoms')).items;
@@ -95,7 +95,7 @@ test("another app's id of a medication is not found, like an unknown one, and th
   expect(harness.consent.accesses).toHaveLength(ids.length);
 });
 
-test('a person sees ids of their own in a preview, which no app has', async () => {
+test('a person gets ids of their own in a preview, which no app receives', async () => {
   const session = await harness.sessions.issueSession('ada');
   const { body } = await harness.previews.preview(
     { scope: 'read:health-data:heart' },
@@ -109,7 +109,7 @@ test('a person sees ids of their own in a preview, which no app has', async () =
   expect(newest[0].id).not.toContain(READING);
 });
 
-test('the ids of an app stay when the data are deleted and imported again', async () => {
+test('the ids of an app stay the same when the data is deleted and imported again', async () => {
   const userId = 'reimported';
   await fillOneOfEach(harness, userId);
   const read = () => Promise.all(LIST_NAMES.map((name) => readAs('app_one', name, userId)));

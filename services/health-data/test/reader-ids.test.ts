@@ -11,13 +11,13 @@ const idOf = (ids: ReturnType<ReturnType<typeof createPublicIds>>, id = ROW) =>
   ids.toPublicIds('med', [{ id }])[0];
 
 describe('the ids of a reader', () => {
-  test('follow from the server key and the name of the reader alone, and do not change with the version of the service', () => {
+  test('depend only on the server key and the reader, and not on the version of the service', () => {
     const ids = createPublicIds(KEY)('app_one');
     expect(ids.toPublicIds('med', [{ id: ROW }])).toEqual(['med_9a3019504445452496e1d4084883de73']);
     expect(ids.toTag('{"data":null}')).toBe('iYWQyHd0JmCvidKFWoOhovvZjik');
   });
 
-  test('are the same in another process, at another place of a page, and in another page', () => {
+  test('are the same in another process, at another position of a page, and on another page', () => {
     const [one, other] = [createPublicIds(KEY)('app_one'), createPublicIds(KEY)('app_one')];
     const page = one.toPublicIds('rdg', ROWS);
     expect(new Set(page).size).toBe(ROWS.length);
@@ -27,7 +27,7 @@ describe('the ids of a reader', () => {
     expect(other.toTag('text')).toBe(one.toTag('text'));
   });
 
-  test('are others for another reader and with another server key', () => {
+  test('differ for another reader and with another server key', () => {
     const publicIds = createPublicIds(KEY);
     const readers = [publicIds('app_one'), publicIds('app_two'), publicIds('person one'), publicIds('')];
     const all = [...readers, createPublicIds(Buffer.alloc(32, 2))('app_one')];
@@ -35,7 +35,7 @@ describe('the ids of a reader', () => {
     expect(new Set(all.map((ids) => ids.toTag('text'))).size).toBe(5);
   });
 
-  test('are the same when more readers have asked in between than are kept', () => {
+  test('are the same even when more readers than the cache size have asked in between', () => {
     const publicIds = createPublicIds(KEY);
     const kept = publicIds('app_one');
     const before = idOf(kept);
@@ -45,7 +45,7 @@ describe('the ids of a reader', () => {
     expect(publicIds('app_one')).toBe(publicIds('app_one'));
   });
 
-  test("lead back to their row, with their own prefix and as they were given; another reader's lead elsewhere", () => {
+  test("lead back to their row only with their own prefix and unchanged; another reader's do not", () => {
     const publicIds = createPublicIds(KEY);
     const ids = publicIds('app_one');
     const [known = ''] = ids.toPublicIds('med', [{ id: ROW }]);

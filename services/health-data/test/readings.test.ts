@@ -20,7 +20,7 @@ async function list(userId: string, query: object = {}, category = 'heart', data
 const HEX = '[0-9a-f]{32}';
 
 describe('readings', () => {
-  test('answers exactly the documented fields, in order, newest first', async () => {
+  test('returns exactly the documented fields, in order, newest first', async () => {
     await harness.putReadings('exact', [
       reading('Heart Rate', '2026-01-02T03:04:05.600Z', 72, { end: '2026-01-02T03:05:00Z' }),
       reading('HRV', '2026-01-02T03:04:06Z', 41.24, { source: 'iphone' }),
@@ -44,7 +44,7 @@ describe('readings', () => {
     expect(response.etag).toMatch(/^"[A-Za-z0-9_-]{27}"$/);
   });
 
-  test('every category serves the metric types of its own and no other', async () => {
+  test('every category returns its own metric types and no others', async () => {
     await harness.putReadings(
       'all',
       METRICS.map(({ name, plausible }) => reading(name, '2026-01-05T10:00:00Z', plausible.max)),
@@ -61,7 +61,7 @@ describe('readings', () => {
     }
   });
 
-  test('pages cover every reading once, those of the same time by source; a page beyond the end is empty with the true total', async () => {
+  test('pages contain every reading once, those of the same time ordered by source; a page beyond the end is empty with the true total', async () => {
     await harness.putReadings(
       'pages',
       Array.from({ length: 45 }, (_, index) =>
@@ -82,7 +82,7 @@ describe('readings', () => {
     expect(beyond).toEqual({ data: [], pagination: { page: 9, pageSize: 20, total: 45, totalPages: 3 } });
   });
 
-  test('a page size over 100 is clamped, and said so', async () => {
+  test('a page size over 100 is clamped and reported', async () => {
     const body = bodyOf(await list('pages', { page: { page: 1, pageSize: 4_000 } }));
     expect(body.pagination).toEqual({ page: 1, pageSize: 100, total: 45, totalPages: 1 });
   });
@@ -119,7 +119,7 @@ describe('readings', () => {
     expect(await timesOf({ to: '2026-01-02T00:00:00 01:00' })).toEqual([]);
   });
 
-  test('a type narrows the list in any spelling of its name', async () => {
+  test('a type filters the list in any spelling of its name', async () => {
     await harness.putReadings('typed', [
       reading('Heart Rate', '2026-01-05T10:00:00Z', 70),
       reading('Resting HR', '2026-01-05T11:00:00Z', 60),
@@ -140,7 +140,7 @@ describe('readings', () => {
     [{ to: '2026-02-30' }, 'to'],
     [{ from: '2026-01-02', to: '2026-01-02' }, 'from'],
     [{ timeZone: 'Europe/Berlin' }, 'timeZone'],
-  ])('%j is refused by the name of the parameter', async (query, parameter) => {
+  ])('%j is refused with the name of the parameter', async (query, parameter) => {
     const refusal = await refusalOf(list('typed', query));
     expect(refusal.reason).toBe('invalid_request');
     expect(refusal.violations.map((violation) => violation.parameter)).toEqual([parameter]);
@@ -150,7 +150,7 @@ describe('readings', () => {
     expect((await refusalOf(list('typed', {}, 'aura'))).reason).toBe('not_found');
   });
 
-  test("the grant's data window begins at midnight in the user's zone", async () => {
+  test("the grant's data window starts at midnight in the user's zone", async () => {
     await harness.ingestion.putProfile({ userId: 'since', timeZone: 'America/New_York' });
     await harness.putReadings('since', [
       reading('Heart Rate', '2026-01-02T04:59:59.999Z', 61),
@@ -167,7 +167,7 @@ describe('readings', () => {
     expect(harness.consent.accesses.map(({ dataFrom }) => dataFrom)).toEqual(Array(3).fill('2026-01-02'));
   });
 
-  test('the entity tag changes with the body and only then', async () => {
+  test('the entity tag changes exactly with the body', async () => {
     const etag = async () => (await list('tagged')).etag;
     await harness.putReadings('tagged', [reading('Heart Rate', '2026-01-05T10:00:00Z', 70)]);
     const first = await etag();

@@ -14,7 +14,7 @@ afterAll(async () => harness[Symbol.asyncDispose]());
 
 const PAST = at('2026-01-02T10:00:00Z');
 
-/** One good record of each kind. */
+/** One valid record of each kind. */
 const EVERY_KIND: Record<string, WireRecord['record']> = {
   symptom: { case: 'symptom', value: { description: 'Cough', severity: 'mild', timestamp: PAST } },
   medication: { case: 'medication', value: { name: 'Aspirin', dosage: '100 mg', pattern: 'QD' } },
@@ -42,7 +42,7 @@ const batch: WireRecord[] = Object.entries(EVERY_KIND).map(([key, record]) => ({
 }));
 
 describe('PutRecords', () => {
-  test('is idempotent for every kind; a changed content updates the same record', async () => {
+  test('is idempotent for every kind; changed content updates the same record', async () => {
     expect(await harness.putRecords('ada', batch)).toMatchObject({
       inserted: 9,
       updated: 0,
@@ -66,7 +66,7 @@ describe('PutRecords', () => {
     expect(pagination.total).toBe(1);
   });
 
-  test('the same key of another kind, source or user is another record', async () => {
+  test('the same key of another kind, source or user is a different record', async () => {
     const allergy = EVERY_KIND['allergy']!;
     const condition = EVERY_KIND['condition']!;
     const result = await harness.putRecords('grace', [
@@ -141,7 +141,7 @@ function toRecordKind(name: string): RecordKind {
 }
 
 describe('DeleteRecords', () => {
-  test('deletes every kind by natural key, once; a medication takes its doses along', async () => {
+  test('deletes every kind by natural key, once; a medication is deleted with its doses', async () => {
     await harness.putRecords('gone', batch);
     const keys = Object.keys(EVERY_KIND).map((key) => ({ kind: toRecordKind(key), source: 'ehr', key }));
     const medication = keys.filter(({ key }) => key === 'medication');

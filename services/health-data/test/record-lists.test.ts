@@ -16,7 +16,7 @@ const key = () => ({ key: `key-${keys++}`, source });
 const read = (...args: Parameters<typeof readFrom> extends [unknown, ...infer Rest] ? Rest : never) =>
   readFrom(harness, ...args);
 
-/** Lets the change happen when the page of symptoms has been read and they have not been counted yet. */
+/** Makes the change between reading the page of symptoms and counting them. */
 async function betweenPageAndCount<T>(change: () => Promise<unknown>, list: () => Promise<T>): Promise<T> {
   const { promise: pageRead, resolve: onPageRead } = Promise.withResolvers<void>();
   let changes = 0;
@@ -31,7 +31,7 @@ async function betweenPageAndCount<T>(change: () => Promise<unknown>, list: () =
       const late = pageRead.then(change).then(run);
       return typeof args.at(-1) === 'function' ? undefined : late;
     }
-    // The pool hands in a callback, a transaction takes a promise.
+    // The pool passes a callback, a transaction expects a promise.
     const onAnswer = args.at(-1);
     if (typeof onAnswer !== 'function') return run().finally(onPageRead);
     args[args.length - 1] = (...answer: unknown[]) => {
@@ -50,7 +50,7 @@ async function betweenPageAndCount<T>(change: () => Promise<unknown>, list: () =
 }
 
 describe('lists of records', () => {
-  test('pages cover every item once, also those that look alike, and keep the true total', async () => {
+  test('pages contain every item once, even identical ones, and keep the true total', async () => {
     await harness.putRecords(
       'many',
       Array.from({ length: 25 }, () => ({
@@ -89,7 +89,7 @@ describe('lists of records', () => {
   });
 
   test.each(['symptoms', 'weight', 'medications'] as const)(
-    '%s answers the largest page number there is with an empty page',
+    '%s answers the largest page number with an empty page',
     async (endpoint) => {
       const page = 2 ** 32 - 1;
       const body = await read(endpoint, 'many', { page: { page, pageSize: 100 } });
@@ -98,7 +98,7 @@ describe('lists of records', () => {
     },
   );
 
-  test('windows and the data window of the grant narrow them', async () => {
+  test('windows and the data window of the grant limit them', async () => {
     await harness.putRecords(
       'windowed',
       ['2026-01-01', '2026-01-02', '2026-01-03'].map((date) => ({
@@ -117,7 +117,7 @@ describe('lists of records', () => {
     expect(await total({ from: '2026-01-01' }, '2026-01-03')).toBe(1);
   });
 
-  test('a parameter that a resource has no use for is refused by name', async () => {
+  test('a parameter that a resource does not support is refused by name', async () => {
     for (const [endpoint, query] of [
       ['medications', { from: '2026-01-01' }],
       ['profile', { type: 'Steps' }],

@@ -2,7 +2,7 @@ import type { EndpointId } from '@phds/catalog/endpoints';
 import { toReadEndpoint } from '@phds/service-kit/read-endpoints';
 import { bodyOf, type Harness } from './harness.ts';
 
-/** Reads one resource about a user and answers the body. */
+/** Reads one resource of a user and returns the body. */
 export async function read(
   harness: Harness,
   endpoint: EndpointId,

@@ -36,7 +36,7 @@ async function call({ endpoint, category }: (typeof DATA_PATHS)[number], changes
 
 describe('who may ask', () => {
   test.each(DATA_PATHS.map((path) => [path.path, path] as const))(
-    '%s needs its own scope: every other scope together does not open it, and nothing is recorded',
+    '%s requires its own scope: all other scopes together do not open it, and nothing is recorded',
     async (_, path) => {
       const refusal = await refusalOf(
         call(path, { scopes: SCOPE_NAMES.filter((scope) => scope !== path.scope) }),
@@ -50,7 +50,7 @@ describe('who may ask', () => {
     },
   );
 
-  test('an assertion that is missing, garbled or signed by another key is an internal error, not a refusal of the partner', async () => {
+  test('an assertion that is missing, garbled or signed by another key is an internal error, not an error of the partner', async () => {
     const { headers } = await harness.about('ada');
     const [name = '', jwt = ''] = Object.entries(headers)[0] ?? [];
     const [head, payload, signature = ''] = jwt.split('.');
@@ -65,7 +65,7 @@ describe('who may ask', () => {
     expect(harness.consent.accesses).toHaveLength(0);
   });
 
-  test('an assertion past its 60 seconds is stale, also when it was seen before', async () => {
+  test('an assertion older than 60 seconds is stale, even if it was verified before', async () => {
     const options = await harness.about('ada');
     await harness.reads.read({ endpoint: Endpoint.HEALTH_DATA, category: 'heart' }, options);
     harness.clock.advance(60_000);
@@ -74,7 +74,7 @@ describe('who may ask', () => {
     ).toBe('assertion_stale');
   });
 
-  test("whether a token has expired is the ledger's to say, whatever the own clock shows", async () => {
+  test('the ledger decides whether a token has expired, whatever the local clock shows', async () => {
     const now = Math.floor(harness.clock.now().getTime() / 1000);
     await heart({ tokenExpiresAt: now - 1 });
     expect(harness.consent.accesses).toHaveLength(1);
@@ -90,7 +90,7 @@ describe('who may ask', () => {
     expect(harness.consent.accesses).toHaveLength(0);
   });
 
-  test('only the gateway reads and only importers write', async () => {
+  test('only the gateway can read, and only importers can write', async () => {
     const stranger = harness.as('authorization');
     expect(await reasonOf(stranger.reads.read({ endpoint: Endpoint.HEALTH_DATA }))).toBe(
       'caller_not_admitted',
@@ -118,13 +118,13 @@ describe('who may ask', () => {
     expect(harness.consent.accesses).toHaveLength(0);
   });
 
-  test("one user's assertion never reads another's rows", async () => {
+  test("one user's assertion never reads another user's rows", async () => {
     expect(bodyOf(await heart({}, {}, 'grace')).data).toEqual([]);
   });
 });
 
 describe('no data without a record', () => {
-  test('the record says who read what, how far and how much, and holds no value', async () => {
+  test('the record states who read what, which window and how many items, and contains no value', async () => {
     await heart(
       { dataFrom: '2026-01-01' },
       { from: '2026-01-02', to: '2026-01-03', page: { page: 1, pageSize: 1 } },
@@ -154,7 +154,7 @@ describe('no data without a record', () => {
     expect(harness.consent.accesses).toMatchObject([{ page: 9, recordCount: 0 }]);
   });
 
-  test("a refusal that tells of the user's zone is recorded, and comes only when the record was judged alive", async () => {
+  test("an error that reveals the user's zone is recorded, and is sent only if the record was judged alive", async () => {
     await harness.ingestion.putProfile({ userId: 'islander', timeZone: 'Pacific/Apia' });
     const inverted = { from: '2026-01-01T12:00:00Z', to: '2026-01-02' };
     const ask = async () =>
@@ -204,7 +204,7 @@ describe('no data without a record', () => {
     resolve();
   });
 
-  test('concurrent reads share few records calls, and each gets the verdict of its own', async () => {
+  test('concurrent reads share a few record calls, and each gets its own verdict', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     harness.consent.gate = promise;
     harness.consent.judge = ({ clientId }) =>
@@ -215,7 +215,7 @@ describe('no data without a record', () => {
         (error: { reason: string }) => error.reason,
       ),
     );
-    // The first is in flight; the others gather behind it until it is answered.
+    // The first call is in flight; the others wait until it is answered.
     await eventually(() => harness.consent.batches.length === 1);
     resolve();
     const outcomes = await Promise.all(reads);

@@ -16,7 +16,7 @@ const ID = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}_[0-9
 const read = (...args: Parameters<typeof readFrom> extends [unknown, ...infer Rest] ? Rest : never) =>
   readFrom(harness, ...args);
 
-describe('each resource serves exactly its fields', () => {
+describe('each resource returns exactly its fields', () => {
   test('symptoms', async () => {
     await harness.putRecords('one', [
       {
@@ -40,7 +40,7 @@ describe('each resource serves exactly its fields', () => {
     });
   });
 
-  test('medications, by name whatever their case', async () => {
+  test('medications, ordered by name ignoring case', async () => {
     await harness.putRecords('one', [
       { ...key(), record: { case: 'medication', value: { name: 'Zinc' } } },
       {
@@ -82,7 +82,7 @@ describe('each resource serves exactly its fields', () => {
     ['condition', 'conditions', 'cnd'],
     ['allergy', 'allergies', 'alg'],
   ] as const)(
-    '%s, newest sinceDate first, unknown last, partial dates as they are known',
+    '%s, newest sinceDate first, unknown last, partial dates with their precision',
     async (kind, endpoint, prefix) => {
       const fact = (name: string, sinceDate: string, severity = '') => ({
         ...key(),
@@ -107,9 +107,9 @@ describe('each resource serves exactly its fields', () => {
         (await read(endpoint, 'one', query)).data.map(({ name }: { name: string }) => name);
       expect(await names({ from: '2019-05-01' })).toEqual(['D', 'C']);
       expect(await names({ to: '2019-01-01' })).toEqual(['E']);
-      // An instant within a day begins the next.
+      // An instant within a day rounds up to the next.
       expect(await names({ from: '2019-05-01T00:00:00.001Z' })).toEqual(['D']);
-      // Standing facts: a grant whose data begins later shows them all the same.
+      // Data without a time is shown even if the grant's data starts later.
       expect((await read(endpoint, 'one', {}, '2026-01-01')).data).toHaveLength(5);
     },
   );
@@ -189,7 +189,7 @@ describe('each resource serves exactly its fields', () => {
         summary: 'All well.',
       },
     ]);
-    // What it covers has to lie within the grant's data window, not only its making.
+    // The period of a report must be in the grant's data window, not only its creation.
     expect((await read('reports', 'one', {}, '2026-01-01')).data).toHaveLength(1);
     expect((await read('reports', 'one', {}, '2026-01-02')).data).toHaveLength(0);
   });
@@ -209,7 +209,7 @@ describe('each resource serves exactly its fields', () => {
     ]);
   });
 
-  test('profile; a person without one has nulls', async () => {
+  test('profile; all nulls for a person without one', async () => {
     expect(await read('profile', 'nobody')).toEqual({
       data: { name: null, gender: null, dateOfBirth: null, bloodType: null },
     });

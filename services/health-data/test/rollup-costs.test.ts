@@ -4,7 +4,7 @@ import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts
 
 const READINGS = 100_000;
 
-/** What a write touched: index entries that were followed, and rows of tables that were read from end to end. */
+/** The work of a write: index entries followed, and rows read by sequential scans. */
 async function touchedBy(pool: pg.Pool, write: () => Promise<unknown>) {
   const before = await readTouched(pool);
   await write();
@@ -13,7 +13,7 @@ async function touchedBy(pool: pg.Pool, write: () => Promise<unknown>) {
 }
 
 async function readTouched(pool: pg.Pool): Promise<{ entries: number; scanned: number }> {
-  // Of this very connection, which wrote: the pool has no other.
+  // The statistics of the connection that wrote; the pool has only one.
   await pool.query('SELECT pg_stat_force_next_flush()');
   const { rows } = await pool.query(`
     SELECT (SELECT sum(idx_tup_read)::int FROM pg_stat_user_indexes) AS entries,
@@ -21,7 +21,7 @@ async function readTouched(pool: pg.Pool): Promise<{ entries: number; scanned: n
   return rows[0];
 }
 
-/** Heart rate of each minute, for many a week. */
+/** Heart rates of each minute, for several weeks. */
 async function fill({ pool, rollups }: RollupHarness, userId: string): Promise<void> {
   await pool.query(
     `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
@@ -32,7 +32,7 @@ async function fill({ pool, rollups }: RollupHarness, userId: string): Promise<v
   await rollups.rebuild(userId, new AbortController().signal);
 }
 
-test('what a late, changed or deleted reading costs does not grow with how many there are', async () => {
+test('the cost of a late, changed or deleted reading does not grow with the number of readings', async () => {
   await using harness = await startRollupHarness(1);
   const { pool } = harness;
   for (const userId of ['many', 'others']) await fill(harness, userId);
@@ -47,7 +47,7 @@ test('what a late, changed or deleted reading costs does not grow with how many 
   for (const write of writes) {
     const { entries, scanned } = await touchedBy(pool, write);
     expect(scanned).toBe(0);
-    // The hour's minutes, the day's hours, the month's days, the year's months.
+    // The minutes of the hour, the hours of the day, the days of the month, the months of the year.
     expect(entries).toBeLessThan(500);
     expect(entries).toBeGreaterThan(0);
   }

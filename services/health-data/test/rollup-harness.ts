@@ -12,22 +12,22 @@ import { createPgReadingWriter } from '../src/store/pg-reading-writer.ts';
 import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
 import { computeKept, type ReadingRow } from './rollup-reference.ts';
 
-/** The stores that write readings and what is kept beside them, on a database of their own. */
+/** The stores that write readings and derived tables, on their own database. */
 export interface RollupHarness extends AsyncDisposable {
   readonly database: TestDatabase;
   readonly pool: pg.Pool;
   readonly readings: ReadingWriter;
   readonly profiles: ProfileWriter;
   readonly rollups: RollupStore;
-  /** Users whose rebuild was left to the background. */
+  /** Users whose rebuild was deferred to the background. */
   readonly deferred: string[];
   put(userId: string, rows: readonly ReadingRow[], during?: ImportKey): Promise<unknown>;
   remove(userId: string, rows: readonly ReadingRow[], windows?: readonly ReadingWindow[]): Promise<number>;
   storedOf(userId: string): Promise<ReadingRow[]>;
   keptOf(userId: string): Promise<string[]>;
-  /** What is kept is what the stored readings come to, row by row. */
+  /** Checks that the derived tables equal those computed from the stored readings, row by row. */
   expectKept(userId: string, zone?: string): Promise<void>;
-  /** Makes the rollups count as not valid. */
+  /** Marks the rollups as invalid. */
   invalidate(userId: string): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ function identify(userId: string) {
   };
 }
 
-/** A reading of a test; what it does not care about is filled in. */
+/** A reading of a test, with defaults. */
 export function row(
   type: MetricKey,
   start: string,
@@ -99,7 +99,7 @@ const KEPT = `
   SELECT concat_ws(' ', 'day_rollup', type, span, start_on, count, sum, min, max, below, above, hours, days)
   FROM day_rollup WHERE user_id = $1`;
 
-/** The rows of all kept tables, as texts like those of computeKept. The session is in UTC. */
+/** The rows of all derived tables as texts like those of computeKept. The session uses UTC. */
 export async function readKept(client: Pick<pg.Pool, 'query'>, userId: string): Promise<string[]> {
   const { rows } = await client.query<{ text: string }>(KEPT, [userId]);
   return rows.map(({ text }) => text).sort();

@@ -22,7 +22,7 @@ const ZONES = [
   'Asia/Kathmandu',
 ];
 
-// Around the nights in which the clocks of these zones change, and the turn of a year.
+// Around the nights in which the clocks of these zones change, and the end of a year.
 const BEGINNINGS = [
   '2025-03-09T03:00:00Z',
   '2025-03-29T20:00:00Z',
@@ -45,7 +45,7 @@ const TYPES: readonly [MetricKey, readonly (number | null)[]][] = [
   ['sleep-rem', [30, 0.1]],
 ];
 
-// Mostly of one night, so that readings meet in its hours; a history begins in one of them.
+// Mostly in one night, so that readings share hours; a history starts in one of the nights.
 const toArbitraryReading = (night: number): fc.Arbitrary<ReadingRow> =>
   fc
     .record({
@@ -101,7 +101,7 @@ function toArbitraryStep(night: number): fc.Arbitrary<Step> {
 
 async function take(userId: string, step: Step): Promise<void> {
   const stored = await harness.storedOf(userId);
-  // Any of the stored readings, chosen by a random one.
+  // A randomly chosen stored reading.
   const meant = (rows: readonly ReadingRow[]) =>
     distinct(rows.flatMap(({ start }) => stored[(start / 900_000) % stored.length] ?? []));
   switch (step.kind) {
@@ -148,7 +148,7 @@ async function zoneOf(userId: string): Promise<string> {
   return rows[0]?.time_zone ?? 'UTC';
 }
 
-test('what is kept is what the readings come to after any history of writes, and what a rebuild makes of them', async () => {
+test('after any history of writes, the derived tables equal those computed from the readings, and those of a rebuild', async () => {
   let histories = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -162,7 +162,7 @@ test('what is kept is what the readings come to after any history of writes, and
         await harness.profiles.put(userId, { timeZone: zone });
         for (const step of steps) {
           await take(userId, step);
-          // Rollups that count as not valid hold whatever they held; a write makes them right again.
+          // Invalid rollups may contain anything; the next write corrects them.
           if (step.kind === 'invalidate') continue;
           await harness.put(userId, [row('weight', '2025-01-01T00:00:00Z', 80)]);
           await harness.expectKept(userId, await zoneOf(userId));

@@ -11,7 +11,7 @@ import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgWeights } from '../src/store/pg-weights.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
 
-// Whatever a window cuts, an answer out of rollups is that out of the readings. Without rollup_state there are none.
+// For any window, a response from rollups equals the one from readings. Without rollup_state no rollups are used.
 
 const USER = 'half-rolled-up';
 const HOUR = 3_600_000;
@@ -54,7 +54,7 @@ function measure(type: MetricKey, { everyMinutes, lastsMinutes }: Record<string,
   });
 }
 
-/** Windows from and to moments about 17 hours apart: on the hour, in it, at midnights, around the clock change. */
+/** Windows between times about 17 hours apart: at full hours, within hours, at midnights, around the clock change. */
 function* listWindows(): Generator<Range> {
   yield { from: null, to: null };
   for (let from = FIRST - HOUR; from < FIRST + DAYS * 24 * HOUR; from += 17.3 * HOUR) {
@@ -102,7 +102,7 @@ async function answer(timeZone: string): Promise<string[]> {
 }
 
 test.each(['Europe/Berlin', 'America/New_York', 'Asia/Kolkata'])(
-  'in %s answers are the same with rollups and without',
+  'in %s responses are the same with rollups and without',
   async (timeZone) => {
     const withRollups = await answer(timeZone);
     const { rows } = await postgres.pool.query('DELETE FROM rollup_state RETURNING *');
@@ -113,7 +113,7 @@ test.each(['Europe/Berlin', 'America/New_York', 'Asia/Kolkata'])(
   },
 );
 
-test('a summary from the readings ends at its own time limit, one from rollups has that of the pool', async () => {
+test('a summary from readings has its own time limit, one from rollups has that of the pool', async () => {
   const summaries = createPgSummaries(postgres.pool, { ...PATIENT_SCANS, statementTimeoutMs: 1 });
   const query = {
     askedBy: 'app_reads',

@@ -20,7 +20,7 @@ describe('a rebuild', () => {
   const heart = (minute: number) =>
     row('heart-rate', `2025-06-01T22:${String(minute).padStart(2, '0')}:00Z`, 60 + minute);
 
-  /** Makes the user look like one with too many readings to wait for. */
+  /** Makes the user look like one with too many readings for an immediate rebuild. */
   const pretendMany = (userId: string) => setTotal(userId, 1_000_000);
   const setTotal = (userId: string, count: number) =>
     harness.pool.query("UPDATE reading_count SET count = $2 WHERE user_id = $1 AND span = 'all'", [
@@ -30,7 +30,7 @@ describe('a rebuild', () => {
   const isValid = async (userId: string) => !(await findStale()).includes(userId);
   const findStale = async () => (await harness.rollups.findStale('', 1_000_000)).userIds;
 
-  test('is made by the write itself for another version or zone, and by nobody twice', async () => {
+  test('for another version or zone is done by the write itself, and never twice', async () => {
     await harness.put('version', [heart(0)]);
     await harness.pool.query("UPDATE rollup_state SET version = 'older' WHERE user_id = 'version'");
     await harness.pool.query("DELETE FROM hour_rollup WHERE user_id = 'version'");
@@ -41,14 +41,14 @@ describe('a rebuild', () => {
     expect(await harness.rollups.rebuild('version', signal)).toBe(false);
   });
 
-  test('of very many readings is left to the background, and what is there by then counts for nothing', async () => {
+  test('of very many readings is left to the background, and existing rollups are not used', async () => {
     harness.deferred.length = 0;
     await harness.put('many', [heart(0)]);
     await pretendMany('many');
     await harness.profiles.put('many', { timeZone: 'Asia/Kathmandu' });
     await harness.put('many', [heart(1)]);
     expect(harness.deferred).toEqual(['many', 'many']);
-    // The rollups of this zone know nothing of the second reading.
+    // The rollups of this zone do not include the second reading.
     await setTotal('many', 1_000_000);
     await harness.profiles.put('many', { timeZone: 'UTC' });
     expect(await isValid('many')).toBe(false);
@@ -57,7 +57,7 @@ describe('a rebuild', () => {
     await harness.expectKept('many');
   });
 
-  test('reaches everybody who needs it when the service starts, and those asked for later', async () => {
+  test('reaches every user who needs it when the service starts, and those requested later', async () => {
     const users = ['stale-1', 'stale-2', 'stale-3', 'fresh'];
     for (const userId of users) await harness.put(userId, [heart(0), heart(1)]);
     await harness.invalidate('stale-1');
@@ -94,7 +94,7 @@ describe('a rebuild', () => {
     expect(await isValid('stale-1')).toBe(true);
   });
 
-  test('of one user who cannot be rebuilt keeps nobody else from it', async () => {
+  test('that fails for one user does not prevent those of others', async () => {
     for (const userId of ['broken-1', 'broken-2']) await harness.put(userId, [heart(0)]);
     await harness.invalidate('broken-2');
     await harness.pool.query("INSERT INTO profile (user_id, time_zone) VALUES ('broken-1', 'Mars/Olympus')");
@@ -132,7 +132,7 @@ describe('a rebuild', () => {
     expect(await harness.rollups.rebuild('stopped', signal)).toBe(true);
   });
 
-  test('brings nothing of an erased person back', async () => {
+  test('restores nothing of an erased person', async () => {
     await harness.put('erased', [heart(0)]);
     await createPgUserEraser(harness.pool).erase('erased');
     await harness.rollups.rebuild('erased', signal);
@@ -141,7 +141,7 @@ describe('a rebuild', () => {
     expect(rowCount).toBe(0);
   });
 
-  test('finds users page by page', async () => {
+  test('finds users in pages', async () => {
     for (const userId of ['a-page-1', 'a-page-2', 'a-page-3']) await harness.put(userId, [heart(0)]);
     for (const userId of ['a-page-1', 'a-page-3']) await harness.invalidate(userId);
     expect(await harness.rollups.findStale('a-page', 2)).toEqual({ userIds: ['a-page-1'], last: 'a-page-2' });

@@ -1,7 +1,7 @@
 import { getMetric, type MetricKey } from '@phds/catalog/metrics';
 import { localDate } from '../src/domain/time-zone.ts';
 
-/** A row of `reading`, instants in milliseconds. */
+/** A row of `reading`; instants in milliseconds. */
 export interface ReadingRow {
   readonly type: MetricKey;
   readonly start: number;
@@ -21,7 +21,7 @@ interface Numbers {
 
 type Valued = ReadingRow & { readonly value: number };
 
-/** The rows of every kept table, one text each, worked out the long way: one reading, one hour, one day after another. */
+/** The rows of every derived table, one text each, computed step by step: one reading, one hour, one day after another. */
 export function computeKept(readings: readonly ReadingRow[], zone: string): string[] {
   const hours = computeHours(readings, zone);
   const days = group(hours, ({ type, hour }) => [type, localDate(new Date(hour), zone)]).map(
@@ -129,7 +129,7 @@ function merge(rows: readonly Numbers[]): Numbers {
   };
 }
 
-/** Exact for what has at most three decimals. */
+/** Exact for values with at most three decimals. */
 function add(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + Math.round(number * 1000), 0) / 1000;
 }

@@ -18,8 +18,8 @@ afterAll(async () => {
   await harness[Symbol.asyncDispose]();
 });
 
-describe('what is kept beside the readings', () => {
-  test('is right whatever importers, deletions and moves happen at once', async () => {
+describe('the tables derived from readings', () => {
+  test('are correct under concurrent importers, deletions and moves of zone', async () => {
     const minutes = Array.from({ length: 600 }, (_, n) =>
       new Date(Date.UTC(2025, 9, 25, 20, n)).toISOString(),
     );
@@ -27,7 +27,7 @@ describe('what is kept beside the readings', () => {
     const steps = minutes.map((start, n) =>
       row('steps', start, n % 7, { source: n % 2 === 0 ? 'iphone' : 'apple-watch' }),
     );
-    // From here on rollups are kept, not built.
+    // From here on rollups are maintained, not built.
     await harness.put('at-once', [row('weight', '2025-10-25T20:00:00Z', 80)]);
     await Promise.all([
       ...Array.from({ length: 20 }, (_, n) =>
@@ -39,7 +39,7 @@ describe('what is kept beside the readings', () => {
     await harness.expectKept('at-once', 'Europe/Berlin');
   });
 
-  test('says nothing for readings that are gone', async () => {
+  test('contain nothing of deleted readings', async () => {
     const rows = [
       row('heart-rate', '2025-01-01T10:00:00Z', 60),
       row('steps', '2024-02-29T10:00:00Z', 60),
@@ -72,7 +72,7 @@ test('a zone that Postgres does not know is refused and changes nothing', async 
   expect(rows).toEqual([{ name: null, time_zone: 'Europe/Berlin' }]);
 });
 
-test('the migration counts the readings that are there', async () => {
+test('the migration counts existing readings', async () => {
   const first = await mkdtemp(join(tmpdir(), 'phds-migrations-'));
   try {
     await cp(join(MIGRATIONS, '0001_init'), join(first, '0001_init'), { recursive: true });

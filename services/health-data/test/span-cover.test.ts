@@ -76,7 +76,7 @@ describe('days of a zone', () => {
   });
 
   test.each(['America/Havana', 'Asia/Beirut', 'Africa/Cairo', 'America/Santiago', 'Australia/Lord_Howe'])(
-    'whatever the clocks of %s do, edges and whole days make up the range',
+    'whatever the clocks of %s do, edges and whole days together make up the range',
     (zone) => {
       const first = Date.UTC(2025, 0, 1);
       for (let half = 0; half < 365 * 48; half += 13) {

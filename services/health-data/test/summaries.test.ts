@@ -32,7 +32,7 @@ async function trend(
 }
 
 describe('aggregations', () => {
-  test('average types count readings, with one decimal more for the average and the range judged inclusively', async () => {
+  test('average types are computed from readings, with one more decimal for the average and an inclusive range', async () => {
     await harness.putReadings('average', [
       reading('Heart Rate', '2026-01-01T10:00:00Z', 40),
       reading('Heart Rate', '2026-01-02T10:00:00Z', 41),
@@ -66,7 +66,7 @@ describe('aggregations', () => {
     expect(Object.keys(heart)).toEqual(['from', 'to', 'timeZone', 'generatedAt', 'metrics']);
   });
 
-  test('a window that ends before the data window of the grant begins is answered as empty, never with from after to', async () => {
+  test("a window that ends before the grant's data window starts gets an empty response, never with from after to", async () => {
     await harness.putReadings('later', [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)]);
     for (const query of [{ from: '2026-01-01', to: '2026-01-10' }, { to: '2026-01-10' }]) {
       const { from, to, metrics } = await aggregate('later', query, '2026-02-01');
@@ -78,7 +78,7 @@ describe('aggregations', () => {
     }
   });
 
-  test('additive types work on daily totals of the zone, and have no range to be out of', async () => {
+  test('additive types use daily totals in the zone, and have no reference range', async () => {
     await harness.ingestion.putProfile({ userId: 'additive', timeZone: 'Europe/Berlin' });
     await harness.putReadings('additive', [
       // 23:30 in Berlin, then 00:30 of the next local day.
@@ -106,7 +106,7 @@ describe('aggregations', () => {
     ]);
   });
 
-  test('sleep is judged by the total of the date of waking up', async () => {
+  test('sleep uses the total of the date of waking up', async () => {
     await harness.putReadings('sleeper', [
       reading('Sleep', '2026-01-01T22:00:00Z', 209.9, { end: '2026-01-02T02:00:00Z' }),
       reading('Sleep', '2026-01-02T02:30:00Z', 210.1, { end: '2026-01-02T06:00:00Z' }),
@@ -124,7 +124,7 @@ describe('aggregations', () => {
     });
   });
 
-  test('a window, a type and a zone narrow it; a date is midnight in the zone', async () => {
+  test('a window, a type and a zone filter it; a date is midnight in the zone', async () => {
     const query = { from: '2026-01-02', to: '2026-01-03', type: 'steps', timeZone: 'Europe/Berlin' };
     expect(await aggregate('additive', query)).toMatchObject({
       from: '2026-01-01T23:00:00.000Z',
@@ -142,7 +142,7 @@ describe('aggregations', () => {
     expect(nights[0]).toMatchObject({ sum: 630, count: 2 });
   });
 
-  test('entries come in the order of the catalog', async () => {
+  test('entries are in catalog order', async () => {
     await harness.putReadings('ordered', [
       reading('Weight', '2026-01-01T10:00:00Z', 80.005),
       reading('Steps', '2026-01-01T10:00:00Z', 10),
@@ -164,7 +164,7 @@ describe('aggregations', () => {
 });
 
 describe('trends', () => {
-  test('a point has exactly the documented fields; an average type serves its average', async () => {
+  test('a point has exactly the documented fields; an average type has its average', async () => {
     await harness.putReadings('points', [
       reading('Heart Rate', '2026-01-02T10:15:00Z', 60),
       reading('Heart Rate', '2026-01-02T10:45:00Z', 61),
@@ -178,7 +178,7 @@ describe('trends', () => {
     );
   });
 
-  test('buckets are days by default, newest first, empty ones left out, over all types', async () => {
+  test('buckets are days by default, newest first, without empty ones, for all types', async () => {
     await harness.putReadings('days', [
       reading('Steps', '2026-01-02T10:00:00Z', 5),
       reading('Steps', '2026-01-02T12:00:00Z', 7),
@@ -196,7 +196,7 @@ describe('trends', () => {
     expect(body.data[2]).toMatchObject({ bucket: 'day', count: 2, average: 6, min: 5, max: 7, sum: 12 });
   });
 
-  test('pages of points keep the true total, also beyond the end', async () => {
+  test('pages of points keep the true total, even beyond the end', async () => {
     const second = await trend('days', { page: { page: 2, pageSize: 2 } });
     expect(second.data).toHaveLength(1);
     expect(second.pagination).toEqual({ page: 2, pageSize: 2, total: 3, totalPages: 2 });
@@ -206,7 +206,7 @@ describe('trends', () => {
     });
   });
 
-  test('of several devices the largest source of each hour counts, and only its readings', async () => {
+  test('of several devices, the one with the largest sum counts in each hour, with its readings only', async () => {
     await harness.putReadings('devices', [
       reading('Steps', '2026-01-02T10:05:00Z', 100, { source: 'iphone' }),
       reading('Steps', '2026-01-02T10:35:00Z', 50, { source: 'iphone' }),
@@ -221,7 +221,7 @@ describe('trends', () => {
     expect(metrics).toMatchObject([{ basis: 'day', count: 1, sum: 197 }]);
   });
 
-  test('sleep counts on the local date of waking up, once however many devices watched', async () => {
+  test('sleep counts for the local date of waking up, once for all devices', async () => {
     await harness.putReadings('night', [
       reading('Sleep', '2026-01-01T21:30:00Z', 480, { end: '2026-01-02T06:58:00Z' }),
       reading('Sleep', '2026-01-01T21:40:00Z', 470, { end: '2026-01-02T07:03:00Z', source: 'iphone' }),
@@ -238,7 +238,7 @@ describe('trends', () => {
     expect((await trend('night', window)).data).toMatchObject([{ value: 510 }]);
   });
 
-  test("points begin with the grant's data window", async () => {
+  test("points start with the grant's data window", async () => {
     const { data } = await trend('days', {}, TrendBucket.DAY, '2026-01-03');
     expect(data).toHaveLength(1);
   });

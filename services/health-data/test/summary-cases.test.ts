@@ -23,7 +23,7 @@ function sent(
   return { type, start: Date.parse(start), end: Date.parse(end), value, source };
 }
 
-/** The service's answer, after it was found equal to the reference's. */
+/** The service's response, after checking that it equals the reference's. */
 async function ask(witness: Witness, asked: Request) {
   const { about, served, expected } = await witness.read(asked);
   expect([about, served]).toEqual([about, expected]);
@@ -48,7 +48,7 @@ async function askAll(
 
 const days = (points: { start: string; value: number }[]) => points.map(({ start, value }) => [start, value]);
 
-test('a traveller: after every move the same readings lie on the days of where home is now', async () => {
+test('a traveller: after every move, the same readings belong to the days of the new zone', async () => {
   const witness = new Witness(ports, 'traveller');
   await witness.put([
     sent('steps', '2025-03-01T23:30:00Z', 100),
@@ -77,11 +77,11 @@ test('a traveller: after every move the same readings lie on the days of where h
   }
 });
 
-test('a night across midnight and a change of the clock counts on the date of waking up', async () => {
+test('a night across midnight and a clock change counts for the date of waking up', async () => {
   const witness = new Witness(ports, 'night');
   await witness.move('Europe/Berlin');
   await witness.put([
-    // In Berlin from 22:30 to 07:00, an hour of which never was; then a nap, and a night that was an hour longer.
+    // In Berlin from 22:30 to 07:00 with a skipped hour; then a nap, and a night that was an hour longer.
     sent('sleep', '2025-03-29T21:30:00Z', 450, { end: '2025-03-30T05:00:00Z' }),
     sent('sleep', '2025-03-29T21:00:00Z', 460, { end: '2025-03-30T05:10:00Z', source: 'iphone' }),
     sent('sleep', '2025-03-30T12:00:00Z', 20, { end: '2025-03-30T12:20:00Z' }),
@@ -100,14 +100,14 @@ test('a night across midnight and a change of the clock counts on the date of wa
   ]);
   const { data } = await ask(witness, request('aggregations', { type: 'sleep' }));
   expect(data.metrics[0].outOfRange).toEqual({ below: 2, above: 2, total: 4 });
-  // An app that sees from the second date on sees no night that began on the first.
+  // An app that sees data from the second date on sees no night that started on the first.
   const seen = await ask(witness, request('trends', { type: 'sleep', dataFrom: '2025-10-26' }));
   expect(seen.pagination.total).toBe(0);
   const bounds = ['2025-03-29', '2025-03-30', '2025-03-31', '2025-10-26'];
   await askAll(witness, ['sleep'], bounds, 'America/Havana');
 });
 
-test('of two devices the larger counts, hour by hour; of equal ones the first by name; what is late or deleted changes that', async () => {
+test('of two devices the larger counts in each hour; on a tie the first by name; late and deleted readings change that', async () => {
   const witness = new Witness(ports, 'devices');
   const watch = sent('steps', '2026-01-02T10:10:00Z', 100);
   await witness.put([
@@ -149,7 +149,7 @@ test('an ECG without a heart rate is listed and never summarised', async () => {
 });
 
 test.each(METRICS.filter(({ referenceRange }) => referenceRange !== null))(
-  'of $name the ends of the range are in range, and the next values are not',
+  'of $name the limits of the range are in range, and the next values are not',
   async ({ key, kind, decimals, referenceRange }) => {
     const witness = new Witness(ports, `range ${key}`);
     const { low, high } = referenceRange ?? { low: 0, high: 0 };
@@ -165,7 +165,7 @@ test.each(METRICS.filter(({ referenceRange }) => referenceRange !== null))(
   },
 );
 
-test('daily totals of many small values are judged as they are written, not as floats add up', async () => {
+test('daily totals of many small values are exact in decimal, without float errors', async () => {
   const witness = new Witness(ports, 'sums');
   const tenths = (count: number, day: string) =>
     Array.from({ length: count }, (_, index) => {

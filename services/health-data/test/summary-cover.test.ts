@@ -31,7 +31,7 @@ describe('the cover of a summary', () => {
     });
   });
 
-  test('where a window cuts days, their whole hours are rollups, but of nights they are readings', () => {
+  test('days that a window cuts use hourly rollups for whole hours, but readings for nights', () => {
     const window = { range: toRange('2025-01-01T10:20:00Z', '2025-01-03T20:40:00Z'), since: null };
     expect(showCover(coverByRollups(window, 'Europe/Berlin', BOTH))).toEqual({
       readings: [
@@ -45,21 +45,21 @@ describe('the cover of a summary', () => {
     });
   });
 
-  test('nights that may reach across the beginning of a grant are readings; the spans of both begin together', () => {
+  test('nights that may cross the first day of a grant use readings; the spans of both start together', () => {
     const window = { range: toRange(null, null), since: new Date('2024-12-30T23:00:00Z') };
     expect(showCover(coverByRollups(window, 'Europe/Berlin', BOTH))).toEqual({
       readings: ['end 2024-12-30T23:00 2024-12-31T23:00'],
       hours: [],
       spans: ['start day 2024-12-31 2025-01-01', 'start year 2025-01-01 …', 'end year 2025-01-01 …'],
     });
-    // A day of 23 hours is not enough: what began before it may end in the next.
+    // A day of 23 hours is not enough: a night that started before it may end in the next day.
     const spring = { range: toRange(null, null), since: new Date('2025-03-29T23:00:00Z') };
     expect(showCover(coverByRollups(spring, 'Europe/Berlin', ['end']))).toMatchObject({
       readings: ['end 2025-03-29T23:00 2025-03-30T23:00', 'end 2025-03-30T23:00 2025-03-31T22:00'],
     });
   });
 
-  test('a window a day after the beginning of the grant is not touched by it', () => {
+  test("a window a day after the grant's first day is not affected by it", () => {
     const since = new Date('2025-01-01T00:00:00Z');
     const window = { range: toRange('2025-01-02', '2025-02-01'), since };
     expect(showCover(coverByRollups(window, 'UTC', BOTH))).toMatchObject({
@@ -68,14 +68,14 @@ describe('the cover of a summary', () => {
     });
   });
 
-  test('a window before the beginning of the grant holds nothing', () => {
+  test("a window before the grant's first day is empty", () => {
     const window = { range: toRange(null, '2024-01-01'), since: new Date('2025-01-01T00:00:00Z') };
     const { hours, spans, readings } = coverByRollups(window, 'UTC', BOTH);
     expect([hours, spans]).toEqual([[], []]);
     expect(readings.every(({ from, to }) => from !== null && to !== null && from >= to)).toBe(true);
   });
 
-  test('without rollups it is one stretch of readings', () => {
+  test('without rollups it is one span of readings', () => {
     const window = { range: toRange('2024-01-01', null), since: new Date('2025-01-01T00:00:00Z') };
     expect(showCover(coverByReadings(window, BOTH))).toEqual({
       readings: ['start 2025-01-01 …', 'end 2025-01-01 …'],
@@ -104,7 +104,7 @@ describe('hours of a zone', () => {
   });
 });
 
-test("a midnight that the clock was put back across, as St. John's once did, is none to cut at", () => {
+test("a midnight that a clock change repeated, as once in St. John's, is not used as a boundary", () => {
   const zone = 'America/St_Johns';
   // On 2006-10-29 the clock went from 00:01 back to 23:01 of the day before.
   const { edges, days } = coverDays(toRange('2006-10-29T02:30:00Z', '2006-11-02T03:30:00Z'), zone);

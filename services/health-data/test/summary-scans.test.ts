@@ -13,7 +13,7 @@ import { createPgSummaries, type ScanLimits } from '../src/store/pg-summaries.ts
 import { NOW } from './harness.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
 
-// Asia/Kolkata's hours begin when those of no rollup do, so its summaries are made from the readings.
+// Asia/Kolkata's hours differ from those of all rollups, so its summaries are computed from readings.
 
 /** A pool whose scans of readings end when the test says so. */
 function createSlowPool(max: number) {
@@ -52,13 +52,13 @@ function open(limits: Partial<ScanLimits> = {}, poolSize = 10) {
   return { ask, scans };
 }
 
-/** Everything that needs no answer of the database has happened. */
+/** Waits until everything that needs no response of the database has happened. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 const namesOf = (scans: readonly { readonly userId: string }[]) => scans.map(({ userId }) => userId);
 
-describe('summaries from the readings themselves', () => {
-  test('two scans of one app that do not end hold up no other app', async () => {
+describe('summaries computed from readings', () => {
+  test('two endless scans of one app do not delay another app', async () => {
     const { ask, scans } = open({ maxWaitMs: 50 });
     const held = ['ada', 'bob'].map((user) => ask('heavy', user));
     await settled();
@@ -71,7 +71,7 @@ describe('summaries from the readings themselves', () => {
     await Promise.all([...held, other]);
   });
 
-  test('run four at a time, two of one app, and a free place goes to the app with the fewest', async () => {
+  test('run four at a time, two of one app, and a free slot goes to the app with the fewest running', async () => {
     const { ask, scans } = open();
     const heavy = ['a', 'b', 'c', 'd'].map((name) => ask('heavy', name));
     const busy = ['e', 'f', 'g'].map((name) => ask('busy', name));
@@ -84,13 +84,14 @@ describe('summaries from the readings themselves', () => {
       await settled();
       begun.push(...namesOf(scans.slice(4 + ended)));
     }
-    // heavy's `a` ends: heavy has one, late none; then heavy has none; then busy and late have one each, busy waited longer.
+    // When heavy's `a` ends, heavy has one, late none; then heavy has none; then busy and late have one each, and busy waited
+    // longer.
     expect(begun).toEqual(['h', 'c', 'g', 'i', 'd']);
     for (const { end } of scans) end();
     await Promise.all([...heavy, ...busy, ...late]);
   });
 
-  test('leave half of a small pool to everybody else', async () => {
+  test('leave half of a small pool to other work', async () => {
     const { ask, scans } = open({}, 4);
     const answers = ['one', 'two', 'three'].map((app) => ask(app, app));
     await settled();
@@ -102,7 +103,7 @@ describe('summaries from the readings themselves', () => {
     await Promise.all(answers);
   });
 
-  test('are refused when many of the app wait already, or it takes long, and go on afterwards', async () => {
+  test('are refused when many of the app are waiting or the wait is long, and continue afterwards', async () => {
     const { ask, scans } = open({ maxWaiting: 1, maxWaitMs: 50 });
     const first = ['ada', 'bob'].map((user) => ask('app', user));
     await settled();
@@ -120,7 +121,7 @@ describe('summaries from the readings themselves', () => {
   });
 });
 
-test('a summary is asked for by the app of the token, and a preview by the person', async () => {
+test('a summary counts for the app of the token, and a preview for the person', async () => {
   const askers: string[] = [];
   const ports = {
     profiles: { findTimeZone: () => Promise.resolve(null) },

@@ -4,7 +4,7 @@ import { getMetric, METRICS, roundToDecimals } from '@phds/catalog/metrics';
 import { convertToMetricUnit } from '../src/domain/units.ts';
 
 describe('convertToMetricUnit', () => {
-  test('every type takes its own unit, and takes it when none is given', () => {
+  test('every type accepts its own unit, and uses it when none is given', () => {
     for (const metric of METRICS) {
       expect([metric.key, convertToMetricUnit(metric, 55, metric.unit)]).toEqual([metric.key, 55]);
       expect([metric.key, convertToMetricUnit(metric, 55, '')]).toEqual([metric.key, 55]);
@@ -53,7 +53,7 @@ describe('convertToMetricUnit', () => {
     ['steps', 'toString'],
     ['steps', '__proto__'],
     ['glucose', '%'],
-  ])('%s has no measure in %s', (key, unit) => {
+  ])('%s cannot be given in %s', (key, unit) => {
     expect(convertToMetricUnit(getMetric(key), 1, unit)).toBeNull();
   });
 });

@@ -45,9 +45,9 @@ test('a window with more readings than one statement can delete is deleted', asy
   await harness.expectKept('much');
 });
 
-test('readings of other sources, at the same instants and outside the window stay', async () => {
+test('readings of other sources, at the same instants and outside the window are kept', async () => {
   const sources = ['apple-watch', 'csv', 'iphone'];
-  // More readings at one instant than a piece holds.
+  // More readings at one instant than one deletion piece.
   const ends = times(2 * PIECE, (index) =>
     row('heart-rate', minutes(20), 50, { end: minutes(21 + index), source: 'csv' }),
   );
@@ -64,7 +64,7 @@ test('readings of other sources, at the same instants and outside the window sta
   await harness.expectKept('some');
 });
 
-test('a deletion that is interrupted leaves counts and rollups that agree with the readings, and a repeat completes it', async () => {
+test('an interrupted deletion leaves consistent counts and rollups, and a repeat completes it', async () => {
   await harness.put('interrupted', times(4 * PIECE, heart));
   await deletions.cancelWhen(`(SELECT count(*) FROM reading WHERE user_id = 'interrupted') < ${2 * PIECE}`);
   await expect(remove('interrupted', windowOf())).rejects.toMatchObject({ reason: 'unavailable' });
@@ -78,7 +78,7 @@ test('a deletion that is interrupted leaves counts and rollups that agree with t
   expect(await remove('interrupted', windowOf())).toBe(0);
 });
 
-test('a deletion in pieces rebuilds rollups that were not valid', async () => {
+test('a deletion in pieces rebuilds invalid rollups', async () => {
   await harness.put('stale', times(3 * PIECE, heart));
   await harness.invalidate('stale');
   expect(await remove('stale', windowOf({ range: { from: new Date(minutes(5)), to: null } }))).toBe(

@@ -3,11 +3,11 @@ import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import pg from 'pg';
 import { bodyOf, reading, startHarness } from './harness.ts';
 
-test('importers that have to wait leave connections for those who read', async () => {
+test('waiting importers leave connections for reads', async () => {
   await using small = await startHarness({ DATABASE_POOL_SIZE: '2' });
   const other = new pg.Client({ connectionString: small.database.adminUrl });
   await other.connect();
-  // As another replica does that writes for the same person.
+  // As another replica that writes for the same person.
   const key = "hashtextextended('health-data waiting', 0)";
   await other.query(`SELECT pg_advisory_lock(${key})`);
   const one = [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)];

@@ -3,14 +3,14 @@ import { haveSameHours, offsetMsAt } from '../src/domain/time-zone.ts';
 
 afterEach(() => void jest.restoreAllMocks());
 
-/** The name with the bits of `n` deciding which letters are capital. */
+/** Capitalises letters of the name according to the bits of `n`. */
 function spell(name: string, n: number): string {
   return [...name]
     .map((letter, i) => ((n >> (i % 30)) & 1 ? letter.toUpperCase() : letter.toLowerCase()))
     .join('');
 }
 
-test('what a zone comes to is computed once, however often and in whatever case it is named', () => {
+test('a zone is resolved once, however often and in whatever case it is named', () => {
   const created = jest.spyOn(Intl, 'DateTimeFormat');
   const at = Date.UTC(2026, 0, 1);
   expect(haveSameHours('America/Argentina/Buenos_Aires', 'Asia/Kolkata')).toBe(false);
@@ -25,6 +25,6 @@ test('what a zone comes to is computed once, however often and in whatever case 
   expect(created.mock.calls.length).toBe(atFirst);
 });
 
-test('a name that is no zone is a RangeError each time', () => {
+test('an unknown zone name is a RangeError each time', () => {
   for (let i = 0; i < 2; i += 1) expect(() => offsetMsAt(0, 'Mars/Olympus')).toThrow(RangeError);
 });

@@ -10,6 +10,6 @@ export interface Caller {
   readonly tokenHash: string;
   /** Unix seconds. */
   readonly tokenExpiresAt: number;
-  /** How far back the app sees (YYYY-MM-DD); null is everything. */
+  /** First day that the app may see (YYYY-MM-DD); null for no limit. */
   readonly dataFrom: string | null;
 }

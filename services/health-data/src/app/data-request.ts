@@ -52,7 +52,7 @@ export interface DataRequest {
   /** The public ids of whoever asks. */
   readonly ids: ReaderIds;
   readonly userId: string;
-  /** How far back the app sees (YYYY-MM-DD); null is everything. */
+  /** First day that the app may see (YYYY-MM-DD); null for no limit. */
   readonly dataFrom: string | null;
 }
 

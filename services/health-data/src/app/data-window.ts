@@ -9,7 +9,7 @@ export async function getTimeZone(profiles: ProfileStore, userId: string): Promi
 
 interface Grant {
   readonly userId: string;
-  /** How far back the app sees (YYYY-MM-DD); null is everything. */
+  /** First day that the app may see (YYYY-MM-DD); null for no limit. */
   readonly dataFrom: string | null;
 }
 

@@ -21,7 +21,7 @@ export interface ImportPorts {
 export interface ImportDraft extends ImportKey {
   /** Bytes. */
   readonly size: number;
-  /** From the start, even when an earlier run did not end. */
+  /** Starts from the beginning, even if an earlier run did not finish. */
   readonly again: boolean;
 }
 

@@ -1,10 +1,10 @@
 import { Temporal } from 'temporal-polyfill';
 
-// Time zones by Temporal, the coming standard of the language: nothing here is shared with what it is the measure of.
+// Time zones by Temporal, independent of the code under test.
 
 const HOUR = 3_600_000;
 
-/** A stretch of instants in Unix milliseconds, `end` exclusive, with its name in order of time. */
+/** An interval in Unix milliseconds, `end` exclusive. */
 export interface Bucket {
   readonly start: number;
   readonly end: number;
@@ -15,34 +15,34 @@ export function dateAt(instant: number, zone: string): string {
   return localAt(instant, zone).date;
 }
 
-/** The first instant of a date; of a date that a zone skipped, the instant at which it was skipped. */
+/** The first instant of a date; for a date that a zone skipped, the instant of the skip. */
 export function startOfDate(date: string, zone: string): number {
   return remembered(starts, `${zone} ${date}`, () => {
     return Temporal.PlainDate.from(date).toZonedDateTime(zone).epochMilliseconds;
   });
 }
 
-/** The day that a date is, until the next begins. */
+/** The day with this date. */
 export function dayOf(date: string, zone: string): Bucket {
   const next = Temporal.PlainDate.from(date).add({ days: 1 }).toString();
   return { start: startOfDate(date, zone), end: startOfDate(next, zone) };
 }
 
 /**
- * The hour that an instant lies in: from where the clock shows a full hour, an hour long; where the clock is moved by a part
- * of an hour, it is cut there. An autumn night has two that go by the same name.
+ * The hour that contains an instant: it starts where the clock shows a full hour and lasts an hour, but is cut where the clock
+ * moves by part of an hour. An autumn night has two hours with the same name.
  */
 export function hourAt(instant: number, zone: string): Bucket {
   return localAt(instant, zone).hour;
 }
 
-/** RFC 3339 with the zone's offset, to the second or to the millisecond if there are any. */
+/** RFC 3339 with the zone's offset, with seconds, or milliseconds if they are not zero. */
 export function toLocalText(instant: number, zone: string): string {
   const smallestUnit = instant % 1000 === 0 ? 'second' : 'millisecond';
   return toZoned(instant, zone).toString({ smallestUnit, timeZoneName: 'never' });
 }
 
-/** The instants from which a zone's clock differed, between two years. */
+/** The instants at which a zone's clock changed, between two years. */
 export function changesOf(zone: string, fromYear: number, toYear: number): number[] {
   const changes: number[] = [];
   let at: Temporal.ZonedDateTime | null = Temporal.ZonedDateTime.from(`${fromYear}-01-01T00:00[${zone}]`);
@@ -73,7 +73,7 @@ function localAt(instant: number, zone: string): Local {
   });
 }
 
-/** Cuts a bucket at the changes of the clock by a part of an hour, and keeps the piece with the instant. */
+/** Cuts a bucket at clock changes by part of an hour, and returns the part with the instant. */
 function cut({ start, end }: Bucket, instant: number, zone: string): Bucket {
   const pieces = [start, ...partialChangesOf(zone, start, end), end];
   const next = pieces.findIndex((piece) => piece > instant);
@@ -92,7 +92,7 @@ function toZoned(instant: number, zone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(zone);
 }
 
-// Temporal is exact and slow; a history asks about the same instants again and again.
+// Temporal is exact but slow, and a history uses the same instants repeatedly.
 const MAX_REMEMBERED = 50_000;
 
 function remembered<T>(memory: Map<string, T>, key: string, compute: () => T): T {

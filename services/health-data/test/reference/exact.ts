@@ -1,6 +1,6 @@
-// Values are multiples of the last decimal of their type: counted in those, sums and comparisons are exact.
+// Values are multiples of the last decimal of their type. In these units, sums and comparisons are exact.
 
-/** How often the last decimal goes into a value. */
+/** Converts a value to units of its last decimal. */
 export function toUnits(value: number, decimals: number): number {
   return Math.round(value * 10 ** decimals);
 }
@@ -9,7 +9,7 @@ export function fromUnits(units: number, decimals: number): number {
   return Number(`${units}e-${decimals}`);
 }
 
-/** The average with one decimal more, halves away from zero; no type has values below zero. */
+/** The average with one more decimal, rounding halves away from zero; no type has negative values. */
 export function averageOf(sum: number, count: number, decimals: number): number {
   const twice = 20n * BigInt(sum);
   return fromUnits(Number((twice + BigInt(count)) / (2n * BigInt(count))), decimals + 1);

@@ -6,19 +6,19 @@ import { distance, landmarks, NOW, ZONES } from './moments.ts';
 import type { Sent, Span } from './person.ts';
 import { type Asked, questions } from './questions.ts';
 
-/** One thing that happens to a person's data, or that is asked about it. Numbers without a name pick one of what there is. */
+/** One change of a person's data, or one question about it. Unnamed numbers select one of the existing items. */
 export type Step =
   | { readonly do: 'put'; readonly batch: readonly Sent[] }
-  /** Puts again what is there already, some of it with another value. */
+  /** Puts existing readings again, some with another value. */
   | { readonly do: 'repeat'; readonly picks: readonly number[]; readonly change: readonly boolean[] }
-  /** A second device tells of the same moments: sums and times tie. */
+  /** A second device reports the same times, so sums and times tie. */
   | { readonly do: 'echo'; readonly picks: readonly number[]; readonly source: string }
   | { readonly do: 'delete'; readonly picks: readonly number[]; readonly spans: readonly Span[] }
   | { readonly do: 'move'; readonly zone: string }
   | { readonly do: 'erase' }
-  /** Importers of different sources at the same time; each puts some, then deletes some of its own. */
+  /** Concurrent importers of different sources; each puts some readings, then deletes some of its own. */
   | { readonly do: 'together'; readonly writers: readonly Writer[]; readonly zone: string | null }
-  /** Questions at the very time of a write or a move: each answer is that of before or that of after. */
+  /** Questions during a write or a move of zone: each response is that of before or after. */
   | {
       readonly do: 'meanwhile';
       readonly change: readonly Sent[] | string;
@@ -33,7 +33,7 @@ export interface Writer {
 
 export interface History {
   readonly steps: readonly Step[];
-  /** Asked when everything has happened. */
+  /** Asked at the end of the history. */
   readonly questions: readonly Asked[];
 }
 
@@ -41,14 +41,14 @@ const DAY = 86_400_000;
 const LATEST = Date.parse(NOW) + DAY;
 const SOURCES = ['apple-watch', 'iphone', 'manual'] as const;
 
-// Types that have something of their own come more often: devices that overlap, ends that count, entries of their own.
+// Types with special rules are chosen more often: overlapping devices, counting by the end, several entries.
 const OFTEN = METRICS.filter(({ key }) =>
   ['steps', 'sleep', 'weight', 'heart-rate', 'ecg', 'bmi'].includes(key),
 );
 
 const metric = fc.oneof(fc.constantFrom(...OFTEN), fc.constantFrom(...METRICS));
 
-/** A value of a type: at and beside the ends of its ranges, one of few so that sums tie, or any. */
+/** A value of a type: at and beside the limits of its ranges, one of few (so that sums tie), or any. */
 function valueIn({
   unit,
   decimals,
@@ -56,7 +56,7 @@ function valueIn({
   referenceRange,
   nullable,
 }: Metric): fc.Arbitrary<number | null> {
-  // Of percentages, one and less are taken for fractions.
+  // For percentages, one and less would be treated as fractions.
   const min = toUnits(Math.max(plausible.min, unit === '%' ? 2 : 0), decimals);
   const max = toUnits(plausible.max, decimals);
   const low = toUnits(referenceRange?.low ?? plausible.min, decimals);
@@ -71,7 +71,7 @@ function valueIn({
   );
 }
 
-/** How long an interval lasts: often not at all; sleep most of a night or across one, at most a day. */
+/** The length of an interval: often zero; for sleep most of a night or across one, at most a day. */
 function durationIn({ category }: Metric): fc.Arbitrary<number> {
   const quarters = fc.integer({ min: 0, max: category === 'sleep' ? 96 : 8 }).map((count) => count * 900_000);
   const whole = category === 'sleep' ? DAY : 3_600_000;
@@ -99,7 +99,7 @@ function readingIn({ metrics, moment }: Scene, sources: readonly string[]): fc.A
   );
 }
 
-/** A device that measured for long: enough readings that pages lie deep. */
+/** A device that measured for long enough to fill many pages. */
 function stretchIn({ metrics, moment }: Scene): fc.Arbitrary<Sent[]> {
   return fc
     .record({
@@ -192,7 +192,7 @@ function stepIn(scene: Scene, zone: fc.Arbitrary<string>): fc.Arbitrary<Step> {
   );
 }
 
-/** What may happen to one person, around a few landmarks of a zone or two. */
+/** Random histories of one person, around a few landmarks of one or two zones. */
 export const histories: fc.Arbitrary<History> = fc
   .record({
     zones: fc.uniqueArray(fc.constantFrom(...ZONES), { minLength: 1, maxLength: 2 }),

@@ -12,7 +12,7 @@ import {
   toWireId,
 } from './request.ts';
 
-/** Readings of a category, judged by their start; a date of the window is midnight UTC. */
+/** Readings of a category, filtered by their start; a date in the window means midnight UTC. */
 export function listReadings(person: Person, request: Request) {
   const since = beginningOf(person, request);
   const from = toBound(request.from, 'UTC');

@@ -6,8 +6,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Zones whose clocks do something of their own: change at midnight, by half an hour, by two hours, during Ramadan; are
- * off by quarters of an hour; skipped a day; never change.
+ * Zones with unusual clocks: changes at midnight, by half an hour, by two hours, or during Ramadan; offsets with quarters of an
+ * hour; a skipped day; no changes.
  */
 export const ZONES = [
   'UTC',
@@ -30,7 +30,7 @@ export const ZONES = [
   'Pacific/Pago_Pago',
 ] as const;
 
-/** The time it is; nothing later than a day ahead of it is taken in. */
+/** The current time; readings more than a day later are refused. */
 export const NOW = '2026-03-01T12:00:00.000Z';
 
 const EVERYWHERE = [
@@ -50,7 +50,7 @@ const LAST_YEAR = 2026;
 
 const changes = new Map(ZONES.map((zone) => [zone, changesOf(zone, FIRST_YEAR, LAST_YEAR)]));
 
-/** Moments around which something may go wrong in a zone. */
+/** Times around which errors in a zone are likely. */
 export function landmarks(zone: (typeof ZONES)[number]): fc.Arbitrary<number> {
   const known = (changes.get(zone) ?? []).filter((change) => change < Date.parse(NOW) - 3 * DAY);
   const everywhere = fc.constantFrom(...EVERYWHERE);
@@ -59,7 +59,7 @@ export function landmarks(zone: (typeof ZONES)[number]): fc.Arbitrary<number> {
     : fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...known) }, everywhere);
 }
 
-/** A distance from a landmark: on the clock's marks, a millisecond beside them, anywhere, far away. */
+/** A distance from a landmark: at full units of the clock, a millisecond beside them, anywhere, far away. */
 export const distance: fc.Arbitrary<number> = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: -120, max: 120 }).map((quarters) => quarters * 15 * MINUTE) },
   { weight: 2, arbitrary: fc.integer({ min: -36, max: 36 }).map((hours) => hours * HOUR - 1) },
@@ -68,7 +68,7 @@ export const distance: fc.Arbitrary<number> = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: -3, max: 0 }).map((years) => years * 365 * DAY) },
 );
 
-/** A date as a parameter, near a landmark. */
+/** A date parameter near a landmark. */
 export function toDateText(instant: number): string {
   return new Date(instant).toISOString().slice(0, 10);
 }

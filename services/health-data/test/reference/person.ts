@@ -1,7 +1,7 @@
 import { getMetric, type Metric, type MetricKey } from '@phds/catalog/metrics';
 import { toReadingId } from '../../src/app/row-ids.ts';
 
-/** A reading as an importer sends it: valid, in the type's own unit and decimals. Unix milliseconds. */
+/** A valid reading as an importer sends it, in the type's own unit and decimals. Unix milliseconds. */
 export interface Sent {
   readonly type: MetricKey;
   readonly start: number;
@@ -15,7 +15,7 @@ export interface Kept extends Sent {
   readonly id: string;
 }
 
-/** Every reading of a type and perhaps a source whose start lies in a window; null is unbounded. */
+/** Every reading of a type, optionally of a source, whose start is in a window; null is unbounded. */
 export interface Span {
   readonly type: MetricKey;
   readonly source: string | null;
@@ -23,7 +23,7 @@ export interface Span {
   readonly to: number | null;
 }
 
-/** What ought to be stored about one person: a list of readings, one of each natural key, and a zone. */
+/** The expected data of one person: a list of readings with unique natural keys, and a zone. */
 export class Person {
   readonly userId: string;
   zone = 'UTC';
@@ -37,7 +37,7 @@ export class Person {
     return [...this.#readings.values()];
   }
 
-  /** Stores a batch; the newest of a natural key wins. What a later one of the batch replaces counts as unchanged. */
+  /** Stores a batch; the newest value of a natural key is kept. Values replaced within the batch count as unchanged. */
   put(batch: readonly Sent[]) {
     const counts = { inserted: 0, updated: 0, unchanged: 0 };
     const last = new Map(batch.map((reading) => [this.#keyOf(reading), reading]));
@@ -52,7 +52,7 @@ export class Person {
     return counts;
   }
 
-  /** Deletes by natural key and by window; answers how many there were. */
+  /** Deletes by natural key and by window; returns the number deleted. */
   delete(keys: readonly Sent[], spans: readonly Span[]): number {
     const before = this.#readings.size;
     for (const key of keys) this.#readings.delete(this.#keyOf(key));
@@ -67,7 +67,7 @@ export class Person {
     this.zone = 'UTC';
   }
 
-  // Ids are opaque: those of the service have to do.
+  // Ids are opaque, so the service's own function is used.
   #keyOf({ type, start, end, source }: Sent): string {
     const metric = getMetric(type);
     return toReadingId(this.userId, { metric, startAt: new Date(start), endAt: new Date(end), source });

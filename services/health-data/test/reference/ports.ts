@@ -25,13 +25,13 @@ const REBUILD_INTERVAL_MS = 3_600_000;
 
 const log = createLogger({ service: 'health-data', level: 'silent' });
 
-/** What use cases stand on in one running service, without the wire. */
+/** The dependencies of the use cases in one running service, without the wire. */
 export interface Instance {
   readonly data: DataPorts;
   readonly ingestion: IngestionPorts;
 }
 
-/** Two instances of the service on one database of their own. */
+/** Two instances of the service on one database. */
 export interface Ports extends AsyncDisposable {
   readonly clock: Clock;
   readonly instances: readonly [Instance, Instance];

@@ -2,24 +2,24 @@ import type { Category } from '@phds/catalog/categories';
 import type { MetricKey } from '@phds/catalog/metrics';
 import type { Request } from './request.ts';
 
-/** A request for everything, changed where it is said. */
+/** A request without filters, with the given changes. */
 export function request(endpoint: Request['endpoint'], changes: Partial<Request> = {}): Request {
   const everything = { category: null, type: null, bucket: null, from: null, to: null, timeZone: null };
   return { endpoint, ...everything, page: 1, pageSize: 100, dataFrom: null, ...changes };
 }
 
 interface Subject {
-  /** A zone to ask for beside the person's own. */
+  /** A zone to request besides the person's own. */
   readonly zone: string;
   readonly types: readonly MetricKey[];
   readonly categories: readonly Category[];
   /** Bounds of windows, in order of time. */
   readonly bounds: readonly string[];
-  /** Dates from which an app may see. */
+  /** First days of grants. */
   readonly beginnings: readonly string[];
 }
 
-/** Every read of some types: in each window between the bounds, from each beginning, in both zones. */
+/** Every read of some types: in each window between the bounds, from each first day, in both zones. */
 export function questionnaire({ zone, types, categories, bounds, beginnings }: Subject): Request[] {
   const windows = [null, ...bounds].flatMap((from, index) =>
     [...bounds.slice(index), null].map((to) => ({ from, to })),

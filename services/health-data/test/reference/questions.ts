@@ -4,14 +4,14 @@ import fc from 'fast-check';
 import { toDateText, ZONES } from './moments.ts';
 import { isDate, type Request } from './request.ts';
 
-/** A request whose page is known when the answer's length is. */
+/** A request whose page is chosen once the length of the list is known. */
 export interface Asked {
   readonly request: Omit<Request, 'page'>;
-  /** Which page: so many from the first, or from the last, or so many beyond it. */
+  /** Which page: counted from the first or the last, in the middle, or beyond the end. */
   readonly page: { readonly from: 'first' | 'last' | 'middle' | 'beyond'; readonly steps: number };
 }
 
-/** The page that is meant of a list of so many. */
+/** The chosen page of a list with this total. */
 export function toRequest({ request, page }: Asked, total: number): Request {
   const last = Math.max(1, Math.ceil(total / request.pageSize));
   const meant = {
@@ -25,7 +25,7 @@ export function toRequest({ request, page }: Asked, total: number): Request {
 
 const FAR = ['0002-01-01', '1900-01-01', '9998-12-31'];
 
-/** A bound of a window: a date, an instant on or off the clock's marks, with an offset, or far away. */
+/** A bound of a window: a date, an instant at or beside full units of the clock, with an offset, or far away. */
 function bound(moment: fc.Arbitrary<number>): fc.Arbitrary<string> {
   return fc.oneof(
     { weight: 6, arbitrary: moment.map(toDateText) },
@@ -52,7 +52,7 @@ const page = fc.oneof(
 
 const pageSize = fc.oneof(fc.constantFrom(1, 2, 3, 7, 20), fc.constant(100));
 
-/** What an app may ask about types, around moments. */
+/** Random requests about types, around certain times. */
 export function questions(metrics: readonly Metric[], moment: fc.Arbitrary<number>): fc.Arbitrary<Asked> {
   const type = fc.oneof(fc.constantFrom(...metrics.map(({ key }) => key)), fc.constant(null));
   const category = fc.constantFrom(...new Set(metrics.map((metric) => metric.category)));
@@ -81,7 +81,7 @@ export function questions(metrics: readonly Metric[], moment: fc.Arbitrary<numbe
 
 type Anything = Omit<Request, 'page' | 'from' | 'to' | 'category'> & { readonly category: string };
 
-/** Leaves out the parameters that an endpoint does not take. */
+/** Omits the parameters that an endpoint does not accept. */
 function toTaken({ category, ...asked }: Anything) {
   const { endpoint, type } = asked;
   const summary = endpoint === 'aggregations' || endpoint === 'trends';
@@ -96,7 +96,7 @@ function toTaken({ category, ...asked }: Anything) {
   };
 }
 
-/** Most windows should not be refused; of a date beside an instant a zone decides which comes first, so they are left as they are. */
+/** Most windows should be valid. The order of a date and an instant depends on the zone, so these are left unsorted. */
 function inOrder([from, to]: readonly [string | null, string | null]) {
   if (from === null || to === null || isDate(from) !== isDate(to)) return { from, to };
   if (Date.parse(from) < Date.parse(to)) return { from, to };

@@ -6,10 +6,10 @@ import type { IdPrefix } from '../../src/domain/public-id.ts';
 import { startOfDate } from './clock.ts';
 import type { Kept, Person } from './person.ts';
 
-/** A read with parameters in range; null is not given. */
+/** A read with valid parameters; null is absent. */
 export interface Request {
   readonly endpoint: 'health-data' | 'aggregations' | 'trends' | 'weight';
-  /** Of health-data alone. */
+  /** For health-data only. */
   readonly category: Category | null;
   readonly type: MetricKey | null;
   readonly bucket: 'hour' | 'day' | null;
@@ -18,7 +18,7 @@ export interface Request {
   readonly timeZone: string | null;
   readonly page: number;
   readonly pageSize: number;
-  /** How far back the app sees. */
+  /** First day that the app sees. */
   readonly dataFrom: string | null;
 }
 
@@ -31,16 +31,16 @@ export function toBound(text: string | null, zone: string): Bound {
   return isDate(text) ? startOfDate(text, zone) : Temporal.Instant.from(text).epochMilliseconds;
 }
 
-/** Whether the window is refused because it ends before it begins, a date being midnight in the zone, for lists in UTC. */
+/** Whether the window is refused because it ends before it starts. A date means midnight in the zone, for lists in UTC. */
 export function isInverted({ endpoint, from, to, timeZone }: Request, ownZone: string): boolean {
   if (from === null || to === null) return false;
-  // A day that a zone leaves out begins with the next: dates are compared as such.
+  // A day that a zone skips starts with the next one, so two dates are compared as dates.
   if (isDate(from) && isDate(to)) return from >= to;
   const zone = endpoint === 'aggregations' || endpoint === 'trends' ? (timeZone ?? ownZone) : 'UTC';
   return Number(toBound(from, zone)) >= Number(toBound(to, zone));
 }
 
-/** The first date that a bound on dates allows or forbids: a moment within a day of UTC begins the next. */
+/** The first date that a bound allows or excludes: an instant within a UTC day rounds up to the next date. */
 export function toDateBound(text: string | null): string | null {
   if (text === null || isDate(text)) return text;
   const moment = Temporal.Instant.from(text).toZonedDateTimeISO('UTC');
@@ -52,7 +52,7 @@ export function isDate(text: string): boolean {
   return text.length === 10;
 }
 
-/** The first instant that the app may see, at midnight of the person's own zone. */
+/** The first instant that the app may see: midnight in the person's own zone. */
 export function beginningOf(person: Person, request: Request): Bound {
   return toBound(request.dataFrom, person.zone);
 }
@@ -61,7 +61,7 @@ export function isWithin<T extends string | number>(moment: T, from: T | null, t
   return (from === null || moment >= from) && (to === null || moment < to);
 }
 
-/** Newest first, ties by type, source and the latest end. */
+/** Newest first; ties by type, source and the latest end. */
 export function byNewest(a: Kept, b: Kept): number {
   return b.start - a.start || byText(a.type, b.type) || byText(a.source, b.source) || b.end - a.end;
 }
@@ -71,12 +71,12 @@ function byText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** The types a summary is about, in the order of the catalog. */
+/** The types of a summary, in catalog order. */
 export function typesOf(request: Request): readonly Metric[] {
   return request.type === null ? METRICS : [getMetric(request.type)];
 }
 
-/** One page of a list in its envelope, each item as it is shown. */
+/** One page of a list in its envelope, with each item as shown. */
 export function toPage<Item>(
   items: readonly Item[],
   { page, pageSize }: Request,
@@ -87,10 +87,10 @@ export function toPage<Item>(
   return { data, pagination: { page, pageSize, total, totalPages: Math.ceil(total / pageSize) } };
 }
 
-/** The ids of the app that asks. They are opaque, so the service's own computation has to do. */
+/** The ids for the asking app. They are opaque, so the service's own function is used. */
 export const IDS = createPublicIds(Buffer.alloc(32, 1))('app_witness');
 
-/** An id as that app gets it. */
+/** An id as that app receives it. */
 export function toWireId(prefix: IdPrefix, id: string): string {
   return IDS.toPublicIds(prefix, [{ id }])[0] ?? '';
 }

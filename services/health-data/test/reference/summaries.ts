@@ -14,12 +14,12 @@ import {
   typesOf,
 } from './request.ts';
 
-/** The instant that decides where a reading counts: sleep counts where it ends. */
+/** The instant that determines the bucket of a reading: sleep counts where it ends. */
 function keyOf({ metric, start, end }: Kept): number {
   return metric.category === 'sleep' ? end : start;
 }
 
-/** Readings of one type that a summary is about, freed of what a second device counted again. */
+/** Readings of one type for a summary, without those that a second device counted again. */
 function readingsOf(person: Person, request: Request, metric: Metric, zone: string): Kept[] {
   const since = beginningOf(person, request);
   const from = toBound(request.from, zone);
@@ -34,7 +34,7 @@ function readingsOf(person: Person, request: Request, metric: Metric, zone: stri
   return metric.kind === 'additive' ? largestSourceOf(readings, zone) : readings;
 }
 
-/** Of each local hour, for sleep of each date of waking up, the source with the largest sum; of equal ones the first by name. */
+/** In each local hour (for sleep: date of waking up), the source with the largest sum; on a tie, the first by name. */
 function largestSourceOf(readings: readonly Kept[], zone: string): Kept[] {
   const slots = Map.groupBy(readings, (reading) =>
     reading.metric.category === 'sleep'
@@ -56,7 +56,7 @@ function nameOf([first]: readonly Kept[]): string {
   return first?.source ?? '';
 }
 
-/** The instant before which nothing counts, from what is asked and what the app may see. */
+/** The first instant that counts, according to the request and the grant. */
 function beginningOfWindow(person: Person, request: Request, zone: string): Bound {
   const bounds = [toBound(request.from, zone), beginningOf(person, request)].filter(
     (bound) => bound !== null,
@@ -64,7 +64,7 @@ function beginningOfWindow(person: Person, request: Request, zone: string): Boun
   return bounds.length === 0 ? null : Math.max(...bounds);
 }
 
-/** What a window leaves of a bucket. */
+/** The part of a bucket inside a window. */
 function within({ start, end }: Bucket, from: Bound, to: Bound): Bucket {
   return {
     start: from !== null && isWithin(from, start, end) ? from : start,
@@ -72,7 +72,7 @@ function within({ start, end }: Bucket, from: Bound, to: Bound): Bucket {
   };
 }
 
-/** Count, average, minimum, maximum and sum of numbers given in units of the last decimal. */
+/** Count, average, minimum, maximum and sum of numbers in units of the last decimal. */
 function statisticsOf(units: readonly number[], { decimals }: Metric) {
   const sum = sumOf(units);
   return {
@@ -83,7 +83,7 @@ function statisticsOf(units: readonly number[], { decimals }: Metric) {
   };
 }
 
-/** The summary of everything in the window: of readings, for additive types of the totals of days. */
+/** The summary of everything in the window: of readings, or of daily totals for additive types. */
 export function aggregate(person: Person, request: Request, now: Date) {
   const zone = request.timeZone ?? person.zone;
   const to = toBound(request.to, zone);
@@ -133,7 +133,7 @@ function toSummary(metric: Metric, newestFirst: readonly Kept[], zone: string, b
   };
 }
 
-/** Points of a trend: newest first, then in the order of the catalog. */
+/** Points of a trend: newest first, then in catalog order. */
 export function trend(person: Person, request: Request) {
   const zone = request.timeZone ?? person.zone;
   const bucket = request.bucket ?? 'day';
@@ -145,7 +145,7 @@ export function trend(person: Person, request: Request) {
       return { metric, inside, ...within(toBounds(inside, bucket, zone), from, to) };
     });
   });
-  // A stable sort: of one moment, the order of the catalog stays.
+  // The sort is stable: points of one time stay in catalog order.
   points.sort((a, b) => b.start - a.start);
   return toPage(points, request, ({ metric, inside, start, end }) => {
     const units = inside.map(({ value }) => toUnits(value ?? 0, metric.decimals));

@@ -12,12 +12,12 @@ import type { Instance, Ports } from './ports.ts';
 import { IDS, isInverted, type Request } from './request.ts';
 import { aggregate, trend } from './summaries.ts';
 
-/** What the service and the reference made of the same thing. */
+/** The responses of the service and of the reference to the same request. */
 export interface Comparison {
   readonly about: unknown;
   readonly served: string;
   readonly expected: string;
-  /** Where something changed meanwhile: what is right, too. */
+  /** Another correct response, if something changed during the read. */
   readonly before?: string;
 }
 
@@ -27,7 +27,7 @@ export function isRight({ served, expected, before }: Comparison): boolean {
   return served === expected || served === before;
 }
 
-/** A person about whom the service and the reference are told the same and asked the same. */
+/** A person whose data is written to the service and the reference, which are then asked the same. */
 export class Witness {
   readonly #ports: Ports;
   readonly person: Person;
@@ -70,13 +70,13 @@ export class Witness {
     await eraseUser(this.#next().ingestion, this.person.userId);
   }
 
-  /** Reads as an app does, but for the wire and the record, and compares the texts of the two answers. */
+  /** Reads as an app does, without the wire and the record, and compares the two responses. */
   async read(request: Request): Promise<Comparison> {
     const expected = JSON.stringify(this.expect(request));
     return { about: request, served: await this.#serve(request), expected };
   }
 
-  /** Reads at the time of a change: the answer may be that of before. */
+  /** Reads during a change: the response may be that of before. */
   async readDuring(change: () => Promise<unknown>, requests: readonly Request[]): Promise<Comparison[]> {
     const before = requests.map((request) => JSON.stringify(this.expect(request)));
     const [served] = await Promise.all([
@@ -91,7 +91,7 @@ export class Witness {
     }));
   }
 
-  /** The instances by turns: what they do for one person at a time must hold without a memory that they share. */
+  /** Alternates between the instances, so that the result must not depend on shared memory. */
   #next(): Instance {
     this.#calls += 1;
     const [one, other] = this.#ports.instances;
@@ -130,7 +130,7 @@ export class Witness {
     });
   }
 
-  /** What the reference answers. */
+  /** The response of the reference. */
   expect(request: Request): object {
     if (isInverted(request, this.person.zone)) return REFUSED;
     switch (request.endpoint) {
