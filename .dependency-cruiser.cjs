@@ -1,15 +1,15 @@
 /**
- * The import rules of the architecture. Every rule has a planted violation in
- * verification/house-rules/test/import-rules.test.ts, which fails when the rule stops biting.
+ * The import rules of the architecture. For every rule, verification/house-rules/test/import-rules.test.ts plants a violation and fails if
+ * the rule does not report it.
  *
- * Paths are relative to the directory the tool runs in, so the same rules serve this repository and the planted tree.
- * Nothing but `node_modules` is left unfollowed and nothing is excluded: a pattern such as `(^|/)dist/` would hide
- * every npm package whose entry point lies in its `dist`, and with it every rule about npm packages.
+ * Paths are relative to the working directory, so the same rules apply to this repository and to the planted tree. Only `node_modules` is
+ * not followed, and nothing is excluded: a pattern such as `(^|/)dist/` would also hide every npm package whose entry point is in `dist`,
+ * and so disable the rules about npm packages.
  */
 
 const { Visitor } = require('@swc/core/Visitor.js');
 
-// The walker that swc lends to the tool throws on `using` and `await using`. They are variable declarations.
+// swc's visitor throws on `using` and `await using`. This treats them as variable declarations.
 const { visitStatement } = Visitor.prototype;
 Visitor.prototype.visitStatement = function visitStatementOrUsing(statement) {
   if (statement.type !== 'UsingDeclaration') return visitStatement.call(this, statement);
@@ -20,7 +20,7 @@ Visitor.prototype.visitStatement = function visitStatementOrUsing(statement) {
 /** A module or folder of `@phds/service-kit`, as a pattern. */
 const serviceKit = (names) => `^packages/service-kit/src/(${names})(\\.ts$|/)`;
 
-/** An npm package, found in `node_modules` or named but not installed. */
+/** An npm package, installed in `node_modules` or only named. */
 const npm = (names) => [`(^|/)node_modules/(${names})/`, `^(${names})(/|$)`];
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -28,14 +28,14 @@ module.exports = {
   forbidden: [
     {
       name: 'services-never-import-each-other',
-      comment: 'Services talk over their protos. A shared piece belongs in a package.',
+      comment: 'Services call each other over their protos only. Shared code belongs in a package.',
       severity: 'error',
       from: { path: '^services/([^/]+)/' },
       to: { path: '^services/', pathNot: '^services/$1/' },
     },
     {
       name: 'packages-never-import-services',
-      comment: 'Packages are below services. What both need moves down into the package.',
+      comment: 'Packages are below services. Code that both need belongs in the package.',
       severity: 'error',
       from: { path: '^packages/' },
       to: { path: '^services/' },
@@ -43,7 +43,7 @@ module.exports = {
     {
       name: 'domain-is-pure',
       comment:
-        'domain holds types and rules: no I/O, no clock, no npm, no proto. It sees domain, the catalog and errors.',
+        'domain holds types and rules: no I/O, no clock, no npm, no proto. It imports domain, the catalog and errors only.',
       severity: 'error',
       from: { path: '^services/([^/]+)/src/domain/' },
       to: { pathNot: ['^services/$1/src/domain/', '^packages/catalog/src/', serviceKit('errors')] },
@@ -66,7 +66,7 @@ module.exports = {
     },
     {
       name: 'store-stays-behind-ports',
-      comment: 'Only service.ts, which composes the service, knows the store; rpc and http call use cases.',
+      comment: 'Only service.ts, which builds the service, imports the store; rpc and http call use cases.',
       severity: 'error',
       from: { path: '^services/([^/]+)/src/', pathNot: '^services/[^/]+/src/(store/|service\\.ts$)' },
       to: { path: '^services/$1/src/store/' },
@@ -74,7 +74,7 @@ module.exports = {
     {
       name: 'database-only-in-store',
       comment:
-        'Prisma and pg live in store and service.ts, in the postgres and restore parts of service-kit, and in packages/database.',
+        'Prisma and pg are used in store and service.ts, in the postgres and restore parts of service-kit, and in packages/database.',
       severity: 'error',
       from: {
         path: '^(services|packages)/[^/]+/(src|bin)/',
@@ -89,21 +89,21 @@ module.exports = {
     {
       name: 'express-only-at-the-edge',
       comment:
-        'The gateway speaks HTTP to the world, and so does the development identity provider. Nobody else.',
+        'Only the gateway and the development identity provider serve public HTTP.',
       severity: 'error',
       from: { path: '^(services|packages)/', pathNot: '^(services/gateway|packages/dev-stack)/' },
       to: { path: npm('express|@types/express') },
     },
     {
       name: 'test-code-only-in-tests',
-      comment: 'Code that ships imports nothing of verification/ and no test.',
+      comment: 'Production code imports nothing from verification/ and no test.',
       severity: 'error',
       from: { path: '^(services|packages)/[^/]+/(src|bin)/' },
       to: { path: ['^verification/', '^(services|packages)/[^/]+/test/'] },
     },
     {
       name: 'no-development-code-in-services',
-      comment: 'The local stack with its identity provider and made-up people never reaches production.',
+      comment: 'The local stack, its identity provider and synthetic people never reach production.',
       severity: 'error',
       from: { path: '^(services/[^/]+|packages/(service-kit|catalog|contracts|database|record-chain))/src/' },
       to: { path: '^packages/(cli|dev-stack|importers|local-servers|synthetic)/' },
@@ -111,14 +111,14 @@ module.exports = {
     {
       name: 'no-development-code-in-commands',
       comment:
-        'Operators run the commands in production: their image holds no local stack and no synthetic people.',
+        'Operators run the commands in production: their image contains no local stack and no synthetic people.',
       severity: 'error',
       from: { path: '^packages/(cli|importers)/src/' },
       to: { path: '^packages/(dev-stack|local-servers|synthetic)/' },
     },
     {
       name: 'catalog-stands-alone',
-      comment: 'The one table everything derives from depends on nothing.',
+      comment: 'The tables from which everything is derived depend on nothing.',
       severity: 'error',
       from: { path: '^packages/catalog/src/' },
       to: { pathNot: '^packages/catalog/src/' },
@@ -133,28 +133,28 @@ module.exports = {
     {
       name: 'record-chain-is-pure',
       comment:
-        'Whoever verifies records runs this code and nothing else: it computes, and reads and writes nothing.',
+        'Verification of access records runs this code alone: it only computes, without I/O.',
       severity: 'error',
       from: { path: '^packages/record-chain/src/' },
       to: { pathNot: ['^packages/record-chain/src/', '^(node:)?crypto$'] },
     },
     {
       name: 'no-cycles',
-      comment: 'Two modules that need each other are one module, or lack a third.',
+      comment: 'Merge two modules that need each other, or move the shared part to a third.',
       severity: 'error',
       from: { pathNot: '(^|/)generated/|^packages/web/dist/' },
       to: { circular: true },
     },
     {
       name: 'no-unresolvable',
-      comment: 'An import that leads nowhere: a typo, or a package that is not among the dependencies.',
+      comment: 'The import cannot be resolved: a typing error, or a package that is not a dependency.',
       severity: 'error',
       from: {},
       to: { couldNotResolve: true },
     },
     {
       name: 'dependencies-are-declared',
-      comment: 'Code that ships names what it imports in the dependencies of its own package.json.',
+      comment: 'Production code declares what it imports in the dependencies of its own package.json.',
       severity: 'error',
       from: {
         path: '^(services|packages)/[^/]+/src/',

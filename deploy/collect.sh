@@ -1,12 +1,12 @@
 #!/bin/sh
-# Copies what workspace packages need at run time, and nothing else, to a directory that keeps the workspace's layout:
+# Copies what workspace packages need at run time to a directory with the workspace's layout:
 #   sh deploy/collect.sh <directory> <path of a package>...
-# Changes the installed dependencies of the workspace it runs in: for image builds.
+# For image builds only: it replaces the installed dependencies of the workspace in which it runs.
 set -eu
 target=$1
 shift
 
-# --filter-prod: what only the tests of a package need is no dependency of it here.
+# --filter-prod leaves out packages that are needed only by tests.
 for path in "$@"; do
   set -- "$@" --filter-prod "{./$path}..."
   shift
@@ -25,6 +25,6 @@ pnpm "$@" list --depth -1 --parseable | while read -r package; do
   done
 done
 
-# Half of what is left would be types, source maps, and Prisma's query compilers for other databases.
+# Types, source maps, and Prisma's query compilers for other databases would be half of the image.
 find "$target/node_modules" -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' \) -delete
 find "$target/node_modules" -type f -name 'query_compiler_*' ! -name '*.postgresql.*' -delete

@@ -1,4 +1,4 @@
-/** What the images ask themselves: exits with 0 when the service says that it can do its work. */
+/** The HEALTHCHECK of the images: exits with 0 if the service is ready, else with 1. */
 const defaultPorts = { gateway: 8080, authorization: 7101, consent: 7102, 'health-data': 7103 };
 const { SERVICE, PORT, PROBE_PORT } = process.env;
 

@@ -1,13 +1,13 @@
--- The schema, the roles and the rights of one service. PostgreSQL 17. Run it as an administrator in the database that the
--- service uses; run it again at any time, for example to change a password. The local stack, the compose file and the
--- tests run this same file.
+-- Creates the schema, the roles and the rights of one service. PostgreSQL 17. Run it as an administrator in the database
+-- that the service uses. It may be run again at any time, for example to change a password. The local stack, the compose
+-- file and the tests run this file too.
 --
--- Parameters are settings of the session, so that passwords stay out of the command line:
+-- Parameters are session settings, so that passwords do not appear in the command line:
 --
 --   phds.schema             authorization, consent or health_data
---   phds.owner_password     of phds_<schema>_owner: owns the schema, and runs the migrations
---   phds.runtime_password   of phds_<schema>: the service connects as it
---   phds.reader_password    optional; of phds_<schema>_reader, which reads the tables and changes nothing
+--   phds.owner_password     of phds_<schema>_owner, which owns the schema and runs the migrations
+--   phds.runtime_password   of phds_<schema>, as which the service connects
+--   phds.reader_password    optional; of phds_<schema>_reader, which only reads the tables
 --
 -- With psql 14 or later, with the passwords in exported environment variables:
 --
@@ -27,7 +27,7 @@ DECLARE
   runtime text := 'phds_' || schema_name;
   owner text := runtime || '_owner';
   reader text := runtime || '_reader';
-  -- consent adds to a second schema and never takes anything back; its migrations create the tables and the rights.
+  -- In its second schema consent may only insert; its migrations create the tables and the rights.
   schemas text[] := CASE schema_name WHEN 'consent' THEN ARRAY['consent', 'consent_audit'] ELSE ARRAY[schema_name] END;
   each_schema text;
   role record;
@@ -46,7 +46,7 @@ BEGIN
     EXECUTE format('ALTER ROLE %I LOGIN PASSWORD %L', role.name, role.password);
     EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), role.name);
   END LOOP;
-  -- An administrator who is no superuser can give objects only to roles that it belongs to.
+  -- An administrator who is not a superuser can only make roles owners of objects if it is a member of them.
   IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
     EXECUTE format('GRANT %I TO CURRENT_USER', owner);
   END IF;
@@ -58,7 +58,7 @@ BEGIN
     EXECUTE format('REVOKE ALL ON SCHEMA %I FROM PUBLIC', each_schema);
   END LOOP;
 
-  -- The runtime role works with the rows of its own schema. A migration may take single rights away.
+  -- The runtime role may read and write the rows of its own schema. Migrations may revoke single rights.
   EXECUTE format('GRANT USAGE ON SCHEMA %I TO %I', schema_name, runtime);
   EXECUTE format('ALTER DEFAULT PRIVILEGES FOR ROLE %I IN SCHEMA %I GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO %I',
     owner, schema_name, runtime);

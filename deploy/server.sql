@@ -1,7 +1,7 @@
--- Closes every database of a server to roles that have no grant of their own. PostgreSQL lets every role connect to each database
--- (PUBLIC) until that is revoked, also to postgres, template1 and databases made later. For a server that serves nothing but this
--- service: other applications would be closed out too. Run it as an administrator in any database, after deploy/roles.sql and after
--- each CREATE DATABASE; running it again is harmless. The local stack and the compose file run it at every start.
+-- Closes every database of a server to roles without a grant of their own. PostgreSQL lets every role connect to every database
+-- (PUBLIC) until that is revoked, including postgres, template1 and databases that are created later. Only for a server that no other
+-- application uses, because it locks them out too. Run it as an administrator in any database, after deploy/roles.sql and after each
+-- CREATE DATABASE. Running it again is harmless. The local stack and the compose file run it at every start.
 --
 --   psql --variable ON_ERROR_STOP=1 --file deploy/server.sql
 DO $server$
