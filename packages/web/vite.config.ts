@@ -4,12 +4,12 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react()],
-  // The gateway puts a fresh nonce in its place with each answer; the component library's style elements carry it.
+  // The gateway replaces this with a new nonce in each answer. The component library's style elements carry it.
   html: { cspNonce: 'CSP_NONCE' },
   build: {
     outDir: 'dist',
     emptyOutDir: true,
-    // The page's policy allows no inline anything, so no asset may become a data URL or an inline script.
+    // The content security policy allows nothing inline, so no asset may become a data URL or an inline script.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'baseline-widely-available',
