@@ -88,8 +88,7 @@ module.exports = {
     },
     {
       name: 'express-only-at-the-edge',
-      comment:
-        'Only the gateway and the development identity provider serve public HTTP.',
+      comment: 'Only the gateway and the development identity provider serve public HTTP.',
       severity: 'error',
       from: { path: '^(services|packages)/', pathNot: '^(services/gateway|packages/dev-stack)/' },
       to: { path: npm('express|@types/express') },
@@ -132,8 +131,7 @@ module.exports = {
     },
     {
       name: 'record-chain-is-pure',
-      comment:
-        'Verification of access records runs this code alone: it only computes, without I/O.',
+      comment: 'Verification of access records runs this code alone: it only computes, without I/O.',
       severity: 'error',
       from: { path: '^packages/record-chain/src/' },
       to: { pathNot: ['^packages/record-chain/src/', '^(node:)?crypto$'] },
