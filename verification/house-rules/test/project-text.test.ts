@@ -75,6 +75,17 @@ describe('services', () => {
     const sources = code.filter((file) => /^services\/[^/]+\/src\//.test(file));
     expect(findLines(sources, /\bDate\.now\(|\bnew Date\(\)/)).toEqual([]);
   });
+
+  test('use every statement that they keep in a .sql file', () => {
+    const stores = code.filter((file) => /^services\/[^/]+\/src\/store\//.test(file));
+    const statements = files.filter((file) => /^services\/[^/]+\/src\/store\/sql\//.test(file));
+    const isUsed = (statement: string) => {
+      const [store = '', name] = statement.split('/sql/');
+      return stores.some((file) => file.startsWith(store) && findText(file)?.includes(`'sql/${name}'`));
+    };
+    expect(statements.length).toBeGreaterThan(0);
+    expect(statements.filter((statement) => !isUsed(statement))).toEqual([]);
+  });
 });
 
 /** Biome requires a reason for each suppression, so the suppression states the reason. */

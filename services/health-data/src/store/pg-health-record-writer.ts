@@ -123,16 +123,21 @@ function toRow(userId: string, record: NewRecord, columns: object): Record<strin
   return row;
 }
 
-function toUpsert(table: string, columns: readonly string[]): string {
+/** Exported for the test of its text. xmax is 0 in rows that the statement inserted. */
+export function toUpsert(table: string, columns: readonly string[]): string {
   const list = columns.join(', ');
   const own = columns.map((column) => `${table}.${column}`).join(', ');
   const excluded = columns.map((column) => `excluded.${column}`).join(', ');
   return `
-    WITH written AS (
+    WITH
+    written AS (
       INSERT INTO ${table} (user_id, id, source, ${list})
-      SELECT user_id, id, source, ${list} FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)
-      ON CONFLICT (user_id, id) DO UPDATE SET (${list}) = ROW(${excluded})
-        WHERE (${own}) IS DISTINCT FROM (${excluded})
+      SELECT user_id, id, source, ${list}
+      FROM jsonb_populate_recordset(NULL::${table}, $1::jsonb)
+      ON CONFLICT (user_id, id) DO UPDATE
+        SET (${list}) = ROW (${excluded})
+        WHERE (${own})
+          IS DISTINCT FROM (${excluded})
       RETURNING xmax = 0 AS inserted
     )
     SELECT count(*) FILTER (WHERE inserted)::int AS inserted, count(*) FILTER (WHERE NOT inserted)::int AS updated

@@ -1,22 +1,10 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { ImportStore } from '../app/ports.ts';
 import type { ImportKey, ImportState } from '../domain/import-progress.ts';
 
-// The condition of "begins anew" stands in each column, because an upsert sees the row only there.
-const ANEW = "(import.state = 'finished' OR $5::boolean)";
-
-const START = `
-  INSERT INTO import (user_id, format, digest, size, state, run, position, report, started_at, reported_at)
-  VALUES ($1, $2, $3, $4, 'running', 1, 0, '', $6, $6)
-  ON CONFLICT (user_id, format, digest) DO UPDATE SET
-    state = 'running',
-    run = CASE WHEN ${ANEW} THEN import.run + 1 ELSE import.run END,
-    position = CASE WHEN ${ANEW} THEN 0 ELSE import.position END,
-    report = CASE WHEN ${ANEW} THEN '' ELSE import.report END,
-    started_at = CASE WHEN ${ANEW} THEN $6 ELSE import.started_at END,
-    reported_at = $6
-  RETURNING run, position, report`;
+const START = readStatement(new URL('sql/start-import.sql', import.meta.url));
 
 const REPORT = `
   WITH known AS (SELECT 1 FROM import WHERE user_id = $1 AND format = $2 AND digest = $3),
@@ -47,7 +35,10 @@ export function createPgImports(pool: pg.Pool): ImportStore {
   return translatingErrors({
     async start(key, size, again, now) {
       const values = [...keyOf(key), size, again, now.toISOString()];
-      const { rows } = await pool.query<{ run: number; position: string; report: string }>(START, values);
+      const { rows } = await pool.query<{ run: number; position: string; report: string }>({
+        ...START,
+        values,
+      });
       const { run = 1, position = '0', report = '' } = rows[0] ?? {};
       return { run, position: Number(position), report };
     },

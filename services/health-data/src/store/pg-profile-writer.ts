@@ -1,5 +1,6 @@
 import { invalidRequest } from '@phds/service-kit/errors';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { ProfileWriter } from '../app/ports.ts';
 import type { ProfileChanges } from '../domain/profile.ts';
@@ -8,6 +9,9 @@ import { findRollupState, rebuildSmall } from './pg-rollups.ts';
 
 type Columns = Omit<ProfileChanges, 'defaultTimeZone'>;
 
+const PUT = readStatement(new URL('sql/put-profile.sql', import.meta.url));
+
+/** Column of every field, in the order of the values of the statement. */
 const COLUMNS: { readonly [Field in keyof Columns]-?: string } = {
   name: 'name',
   gender: 'gender',
@@ -15,6 +19,7 @@ const COLUMNS: { readonly [Field in keyof Columns]-?: string } = {
   bloodType: 'blood_type',
   timeZone: 'time_zone',
 };
+const FIELDS = Object.keys(COLUMNS) as (keyof Columns)[];
 
 /**
  * Writes profiles. The rollups are made for the zone of the user, so a new zone makes them anew in the same transaction;
@@ -26,7 +31,8 @@ export function createPgProfileWriter(pool: pg.Pool, onDeferred: (userId: string
       const write = async (client: pg.PoolClient) => {
         if (typeof given.timeZone === 'string') await checkZone(client, given.timeZone);
         const changes = { ...(await toDefault(client, userId, defaultTimeZone)), ...given };
-        await client.query(toUpsert(changes), [userId, ...Object.values(changes)]);
+        const columns = FIELDS.filter((field) => field in changes).map((field) => COLUMNS[field]);
+        await client.query({ ...PUT, values: [userId, ...FIELDS.map((field) => changes[field]), columns] });
         if (changes.timeZone === undefined) return false;
         const { timeZone, valid } = await findRollupState(client, userId);
         return !valid && !(await rebuildSmall(client, userId, timeZone));
@@ -35,15 +41,6 @@ export function createPgProfileWriter(pool: pg.Pool, onDeferred: (userId: string
       if (deferred) onDeferred(userId);
     },
   });
-}
-
-function toUpsert(changes: Columns): string {
-  const columns = (Object.keys(changes) as (keyof Columns)[]).map((field) => COLUMNS[field]);
-  const values = columns.map((_, index) => `$${index + 2}`);
-  const updates = columns.map((column) => `${column} = excluded.${column}`);
-  return `
-    INSERT INTO profile (${['user_id', ...columns].join(', ')}) VALUES (${['$1', ...values].join(', ')})
-    ON CONFLICT (user_id) DO ${updates.length === 0 ? 'NOTHING' : `UPDATE SET ${updates.join(', ')}`}`;
 }
 
 const UNKNOWN_ZONE = '22023';

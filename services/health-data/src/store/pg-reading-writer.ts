@@ -1,63 +1,23 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { readStatement, type Statement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { Identified, ReadingWindow, ReadingWriter } from '../app/ports.ts';
 import type { ImportKey } from '../domain/import-progress.ts';
 import type { NewReading, ReadingKey } from '../domain/reading.ts';
 import { lowerBound, upperBound, writeForUser } from './database.ts';
 import { findRollupState, rebuildSmall, refreshRollups, type TouchedHours } from './pg-rollups.ts';
-import { toCountDown, toCountUp } from './reading-count-sql.ts';
-import { GATHERING, KEYED_HOUR } from './rollup-sql.ts';
+import { TYPES } from './rollup-types.ts';
 
-// $1 the user, $2 the zone.
-
-/** From rows `written(type, start_at, end_at, inserted)` to what a Written says. */
-const WRITTEN = `
-  SELECT ${GATHERING} AS gathering, array_agg(type ORDER BY type, hour)::text AS types,
-    array_agg(hour ORDER BY type, hour)::text AS hours, sum(number)::int AS number, sum(inserted)::int AS inserted
-  FROM (
-    SELECT type, ${KEYED_HOUR} AS hour, count(*) AS number, count(*) FILTER (WHERE inserted) AS inserted
-    FROM written GROUP BY 1, 2
-  ) AS touched
-  GROUP BY 1`;
-
-// A row whose id exists differs in its value at most: everything else is in the natural key. xmax is 0 in rows that
-// this statement made.
-const PUT = `
-  WITH written AS (
-    INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
-    SELECT $1, * FROM unnest($3::uuid[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[], $8::float8[], $9::text[])
-    ON CONFLICT (user_id, type, start_at, id) DO UPDATE SET value = excluded.value
-      WHERE reading.value IS DISTINCT FROM excluded.value
-    RETURNING type, start_at, end_at, xmax = 0 AS inserted
-  ), ${toCountUp('written WHERE inserted')}
-  ${WRITTEN}`;
-
-function toDeletion(condition: string): string {
-  return `
-    WITH written AS (
-      DELETE FROM reading WHERE user_id = $1 AND ${condition} RETURNING type, start_at, end_at, false AS inserted
-    ), ${toCountDown('written')}
-    ${WRITTEN}`;
-}
-
-const DELETE_BY_KEY = toDeletion(
-  '(type, start_at, id) IN (SELECT * FROM unnest($3::text[], $4::timestamptz[], $5::uuid[]))',
-);
+const PUT = readStatement(new URL('sql/put-readings.sql', import.meta.url));
+const DELETE_BY_KEY = readStatement(new URL('sql/delete-readings.sql', import.meta.url));
+const DELETE_PIECE = readStatement(new URL('sql/delete-window.sql', import.meta.url));
+const FIND_NEXT_PIECE = readStatement(new URL('sql/find-next-piece.sql', import.meta.url));
 
 // Deletions by window go through the readings of a type in the order of their key, in pieces of so many, each a transaction of
 // its own. A piece takes a fraction of a second, where a statement may take ten.
 const PIECE_READINGS = 5_000;
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-
-/** Where the piece that begins at ($3, $4) ends: at the first reading of the next one, or there is none. */
-const FIND_NEXT_PIECE = `
-  SELECT start_at::text AS "startAt", id FROM reading
-  WHERE user_id = $1 AND type = $2 AND (start_at, id) >= ($3::timestamptz, $4::uuid) AND start_at < $5::timestamptz
-  ORDER BY start_at, id OFFSET $6 LIMIT 1`;
-
-const DELETE_PIECE = toDeletion(`type = $3 AND ($4::text IS NULL OR source = $4)
-  AND (start_at, id) >= ($5::timestamptz, $6::uuid) AND (start_at, id) < ($7::timestamptz, $8::uuid)`);
 
 /** A reading's place in the order of the primary key, within its type. */
 interface Place {
@@ -73,8 +33,8 @@ interface Written extends TouchedHours {
 
 interface ReadingWrite {
   readonly client: pg.ClientBase;
-  /** Runs a statement that answers `WRITTEN`, and refreshes the rollups of what it touched. */
-  run(name: string, text: string, values: readonly unknown[]): Promise<readonly Written[]>;
+  /** Runs a statement that answers what it wrote, and refreshes the rollups of what it touched. */
+  run(statement: Statement, values: readonly unknown[]): Promise<readonly Written[]>;
 }
 
 /**
@@ -89,7 +49,7 @@ export function createPgReadingWriter(
   return translatingErrors({
     async put(userId, readings, during) {
       if (readings.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
-      const put = ({ run }: ReadingWrite) => run('put-readings', PUT, toColumns(readings));
+      const put = ({ run }: ReadingWrite) => run(PUT, toColumns(readings));
       const { result: rows, deferred } = await writeReadings(pool, userId, put, during);
       if (deferred) onDeferred(userId);
       const written = total(rows, 'number');
@@ -122,7 +82,7 @@ async function* deletePieces(
   limit: number,
 ): AsyncGenerator<{ rows: readonly Written[]; deferred: boolean }> {
   if (keys.length > 0) {
-    const deleteKeys = ({ run }: ReadingWrite) => run('delete-readings', DELETE_BY_KEY, toKeyColumns(keys));
+    const deleteKeys = ({ run }: ReadingWrite) => run(DELETE_BY_KEY, toKeyColumns(keys));
     const { result, deferred } = await writeReadings(pool, userId, deleteKeys);
     yield { rows: result, deferred };
   }
@@ -148,14 +108,13 @@ async function deletePieceFrom(
 ): Promise<{ rows: readonly Written[]; next: Place | null }> {
   const end = upperBound(range.to);
   const found = await client.query<Place>({
-    name: 'find-next-piece',
-    text: FIND_NEXT_PIECE,
+    ...FIND_NEXT_PIECE,
     values: [userId, metric, from.startAt, from.id, end, limit],
   });
   const next = found.rows[0] ?? null;
   const to = next ?? { startAt: end, id: FIRST_ID };
   const values = [metric, source, from.startAt, from.id, to.startAt, to.id];
-  return { rows: await run('delete-window', DELETE_PIECE, values), next };
+  return { rows: await run(DELETE_PIECE, values), next };
 }
 
 /** Runs a write in a transaction; `deferred` says that the rollups of the user have to be rebuilt in the background. */
@@ -167,8 +126,9 @@ async function writeReadings<T>(
 ): Promise<{ result: T; deferred: boolean }> {
   const write = async (client: pg.PoolClient) => {
     const { timeZone, valid } = await findRollupState(client, userId);
-    const run: ReadingWrite['run'] = async (name, text, values) => {
-      const { rows } = await client.query<Written>({ name, text, values: [userId, timeZone, ...values] });
+    const run: ReadingWrite['run'] = async (statement, written) => {
+      const values = [userId, timeZone, ...written, TYPES['by-end'], TYPES['by-start']];
+      const { rows } = await client.query<Written>({ ...statement, values });
       if (valid) await refreshRollups(client, userId, timeZone, rows);
       return rows;
     };

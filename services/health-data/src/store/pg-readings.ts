@@ -1,10 +1,28 @@
+import type { Category } from '@phds/catalog/categories';
 import type { MetricKey } from '@phds/catalog/metrics';
+import { metricsOfCategory } from '@phds/catalog/metrics';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { readStatement, type Statement } from '@phds/service-kit/statement';
 import type pg from 'pg';
-import type { ReadingReader } from '../app/ports.ts';
+import type { ReadingQuery, ReadingReader } from '../app/ports.ts';
 import type { Reading } from '../domain/reading.ts';
-import { TEXT_ROWS, toTimestamp } from './database.ts';
-import { toStatement } from './reading-list-sql.ts';
+import { coverHours } from '../domain/span-cover.ts';
+import { lowerBound, TEXT_ROWS, toTimestamp, upperBound } from './database.ts';
+
+const NEWEST = byCategoryOrType(readStatement(new URL('sql/readings-newest.sql', import.meta.url)));
+const BY_OFFSET = byCategoryOrType(readStatement(new URL('sql/readings-by-offset.sql', import.meta.url)));
+const BY_COUNTS = byCategoryOrType(readStatement(new URL('sql/readings-by-counts.sql', import.meta.url)));
+
+/** Up to this offset skipping rows costs less than finding the hour in which the page begins. */
+const MAX_SKIPPED = 500;
+
+/** A list of one metric type is read by another index, so it is another statement: `type` in place of `category`. */
+function byCategoryOrType({ name, text }: Statement) {
+  return {
+    category: { name, text },
+    type: { name: `${name}-of-type`, text: text.replaceAll('category = $2', 'type = $2') },
+  };
+}
 
 type Row = readonly [
   id: string,
@@ -27,6 +45,39 @@ export function createPgReadings(pool: pg.Pool): ReadingReader {
       return { items: rows.filter(isReading).map(toReading), total: Number(rows[0]?.[5] ?? 0) };
     },
   });
+}
+
+function toStatement(query: ReadingQuery): Statement & { readonly values: unknown[] } {
+  const { userId, category, metric, range, limit, offset } = query;
+  const column = metric === null ? 'category' : 'type';
+  const types = metric === null ? toTypes(category) : [metric];
+  const values = [userId, metric ?? category, types, limit];
+  if (offset === 0 && range.from === null && range.to === null) return { ...NEWEST[column], values };
+  const { edges, spans } = coverHours(range);
+  return {
+    ...(offset > MAX_SKIPPED ? BY_COUNTS : BY_OFFSET)[column],
+    values: [
+      ...values,
+      offset,
+      lowerBound(range.from),
+      upperBound(range.to),
+      spans.map(({ span }) => span),
+      spans.map(({ from }) => lowerBound(from)),
+      spans.map(({ to }) => upperBound(to)),
+      edges.map(({ from }) => lowerBound(from)),
+      edges.map(({ to }) => upperBound(to)),
+    ],
+  };
+}
+
+const typesOfCategories = new Map<Category, readonly MetricKey[]>();
+
+function toTypes(category: Category): readonly MetricKey[] {
+  const known = typesOfCategories.get(category);
+  if (known !== undefined) return known;
+  const types = metricsOfCategory(category).map(({ key }) => key);
+  typesOfCategories.set(category, types);
+  return types;
 }
 
 function isReading(row: Row | EmptyPage): row is Row {

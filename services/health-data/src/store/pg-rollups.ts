@@ -1,11 +1,37 @@
+import { readStatement, type Statement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import { DEFAULT_TIME_ZONE } from '../domain/profile.ts';
-import { FILL_SPANS, REFRESH_SPANS } from './day-rollup-sql.ts';
-import { FILL_HOURS, REFRESH_HOURS } from './hour-rollup-sql.ts';
-import type { Gathering } from './rollup-sql.ts';
+import { ADDITIVE_TYPES, type Gathering, RANGES, TYPES } from './rollup-types.ts';
 import { ROLLUP_VERSION } from './rollup-version.ts';
 
 // Everything here runs within writeForUser: nobody else writes readings, profile or rollups of the user meanwhile.
+
+const STATE = readStatement(new URL('sql/rollup-state.sql', import.meta.url));
+
+/** A statement, and its values besides those that all steps have. */
+interface Step extends Statement {
+  readonly values?: readonly unknown[];
+}
+
+const REFRESH_HOURS: { readonly [G in Gathering]: readonly Step[] } = {
+  average: [
+    {
+      ...readStatement(new URL('sql/refresh-hours-average.sql', import.meta.url)),
+      values: RANGES.average,
+    },
+  ],
+  'by-start': [readStatement(new URL('sql/refresh-hours-by-start.sql', import.meta.url))],
+  'by-end': [
+    readStatement(new URL('sql/clear-hours-by-end.sql', import.meta.url)),
+    readStatement(new URL('sql/refresh-hours-by-end.sql', import.meta.url)),
+  ],
+};
+
+const REFRESH_SPANS: readonly Step[] = [
+  { ...readStatement(new URL('sql/refresh-days.sql', import.meta.url)), values: RANGES.additive },
+  { ...readStatement(new URL('sql/refresh-months.sql', import.meta.url)), values: [ADDITIVE_TYPES] },
+  readStatement(new URL('sql/refresh-years.sql', import.meta.url)),
+];
 
 /** Where the rollups of a user stand. */
 export interface RollupState {
@@ -15,15 +41,9 @@ export interface RollupState {
   readonly valid: boolean;
 }
 
-const STATE = `
-  SELECT wanted.time_zone AS "timeZone",
-    coalesce(state.time_zone = wanted.time_zone AND state.version = $2, false) AS valid
-  FROM (SELECT coalesce((SELECT time_zone FROM profile WHERE user_id = $1), $3) AS time_zone) AS wanted
-  LEFT JOIN rollup_state AS state ON state.user_id = $1`;
-
 export async function findRollupState(client: pg.ClientBase, userId: string): Promise<RollupState> {
   const values = [userId, ROLLUP_VERSION, DEFAULT_TIME_ZONE];
-  const { rows } = await client.query<RollupState>({ name: 'rollup-state', text: STATE, values });
+  const { rows } = await client.query<RollupState>({ ...STATE, values });
   return rows[0] ?? { timeZone: DEFAULT_TIME_ZONE, valid: false };
 }
 
@@ -42,12 +62,8 @@ export async function refreshRollups(
   touched: readonly TouchedHours[],
 ): Promise<void> {
   for (const { gathering, types, hours } of touched) {
-    const values = [userId, timeZone, types, hours];
-    for (const [step, text] of REFRESH_HOURS[gathering].entries()) {
-      await client.query({ name: `refresh-${gathering}-${step}`, text, values });
-    }
-    for (const [step, text] of REFRESH_SPANS.entries()) {
-      await client.query({ name: `refresh-spans-${step}`, text, values });
+    for (const { name, text, values = [] } of [...REFRESH_HOURS[gathering], ...REFRESH_SPANS]) {
+      await client.query({ name, text, values: [userId, timeZone, types, hours, ...values] });
     }
   }
 }
@@ -76,6 +92,27 @@ export async function rebuildSmall(
   return false;
 }
 
+const FILL: readonly (readonly [Statement, (userId: string, timeZone: string) => unknown[]])[] = [
+  [
+    readStatement(new URL('sql/fill-hours-average.sql', import.meta.url)),
+    (userId, timeZone) => [userId, timeZone, TYPES.average, ...RANGES.average],
+  ],
+  [
+    readStatement(new URL('sql/fill-hours-by-start.sql', import.meta.url)),
+    (userId, timeZone) => [userId, timeZone, TYPES['by-start']],
+  ],
+  [
+    readStatement(new URL('sql/fill-hours-by-end.sql', import.meta.url)),
+    (userId, timeZone) => [userId, timeZone, TYPES['by-end']],
+  ],
+  [
+    readStatement(new URL('sql/fill-days.sql', import.meta.url)),
+    (userId, timeZone) => [userId, timeZone, ...RANGES.additive],
+  ],
+  [readStatement(new URL('sql/fill-months.sql', import.meta.url)), (userId) => [userId, ADDITIVE_TYPES]],
+  [readStatement(new URL('sql/fill-years.sql', import.meta.url)), (userId) => [userId]],
+];
+
 // Who has no readings has no row: a rebuild that was asked for before an erasure brings nothing of the person back.
 const KEEP_STATE = `
   INSERT INTO rollup_state (user_id, time_zone, version)
@@ -86,8 +123,8 @@ export async function rebuildRollups(client: pg.ClientBase, userId: string, time
   for (const table of ['hour_rollup', 'day_rollup', 'rollup_state']) {
     await client.query(`DELETE FROM ${table} WHERE user_id = $1`, [userId]);
   }
-  for (const text of [...FILL_HOURS, ...FILL_SPANS]) {
-    await client.query(text, [userId, timeZone]);
+  for (const [{ text }, toValues] of FILL) {
+    await client.query(text, toValues(userId, timeZone));
   }
   await client.query(KEEP_STATE, [userId, timeZone, ROLLUP_VERSION]);
 }

@@ -7,10 +7,9 @@ import type { SummaryQuery, SummaryReader } from '../app/ports.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import { coverByHours, coverByReadings, coverByRollups, type SummaryCover } from '../domain/summary-cover.ts';
 import { haveSameHours } from '../domain/time-zone.ts';
-import { toAggregation } from './aggregation-sql.ts';
 import { readWithin } from './database.ts';
 import { FairTurns, type TurnLimits } from './fair-turns.ts';
-import { toTrend } from './trend-sql.ts';
+import { type SummaryStatement, toAggregation, toTrend } from './summary-statements.ts';
 import { toHalf } from './write-turns.ts';
 
 interface AnyRow {
@@ -39,7 +38,7 @@ export function createPgSummaries(pool: pg.Pool, limits: ScanLimits): SummaryRea
   const turns = new FairTurns({ ...limits, atOnce, perKey: Math.ceil(atOnce / 2) });
   const ask = async <Row extends AnyRow>(
     query: SummaryQuery,
-    toStatement: (cover: SummaryCover) => { name: string; text: string; values: unknown[] },
+    toStatement: (cover: SummaryCover) => SummaryStatement,
   ): Promise<Row[]> => {
     const { timeZone, metrics } = query;
     const ways = [...new Set(metrics.map((metric) => getMetric(metric).bucketBy))];

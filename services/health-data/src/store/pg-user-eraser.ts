@@ -1,8 +1,10 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { UserEraser } from '../app/ports.ts';
 import { writeForUser } from './database.ts';
-import { toCountDown } from './reading-count-sql.ts';
+
+const ERASE_READINGS = readStatement(new URL('sql/erase-readings.sql', import.meta.url));
 
 /**
  * Every table that holds rows of a person, in the order in which they go; a test compares it with the tables of the schema.
@@ -48,24 +50,30 @@ export function createPgUserEraser(pool: pg.Pool, pieceRows = PIECE_ROWS): UserE
 async function erasePiece(client: pg.ClientBase, userId: string, limit: number): Promise<boolean> {
   let room = limit;
   for (const table of USER_TABLES) {
-    const { rows } = await client.query<{ number: number }>(toErasure(table), [userId, room]);
-    room -= rows[0]?.number ?? 0;
+    room -= await eraseRows(client, table, userId, room);
     if (room <= 0) return false;
   }
   return true;
 }
 
-function toErasure(table: (typeof USER_TABLES)[number]): string {
-  const isReading = table === 'reading';
-  return `
-    WITH written AS (
-      DELETE FROM ${table} WHERE user_id = $1 AND ${table === 'import' ? '$2::int > 0' : toLimited(table)}
-      RETURNING ${isReading ? 'type, start_at' : 'user_id'}
-    ) ${isReading ? `, ${toCountDown('written')}` : ''}
-    SELECT count(*)::int AS number FROM written`;
-}
-
-/** The lock keeps rows where they are. Not those of imports, which are reported without it; they are few. */
-function toLimited(table: string): string {
-  return `ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE user_id = $1 LIMIT $2))`;
+/** Erases so many rows of a table, and answers how many there were. */
+async function eraseRows(
+  client: pg.ClientBase,
+  table: (typeof USER_TABLES)[number],
+  userId: string,
+  limit: number,
+): Promise<number> {
+  if (table === 'reading') {
+    const { rows } = await client.query<{ number: number }>({ ...ERASE_READINGS, values: [userId, limit] });
+    return rows[0]?.number ?? 0;
+  }
+  // Imports are few, and reported without the lock that keeps other rows where they are.
+  const { rowCount } =
+    table === 'import'
+      ? await client.query('DELETE FROM import WHERE user_id = $1', [userId])
+      : await client.query(
+          `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE user_id = $1 LIMIT $2))`,
+          [userId, limit],
+        );
+  return rowCount ?? 0;
 }

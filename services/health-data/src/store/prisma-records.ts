@@ -93,8 +93,8 @@ function slice({ limit, offset }: RecordQuery) {
   return { take: limit, skip: offset };
 }
 
-// Records of the same time or day are ordered by what an app sees of them. Row ids must not order what leaves (reading-order-sql.ts); they
-// only separate records that look alike, of which an app cannot tell which is which.
+// Records of the same time or day are ordered by what an app sees of them. Row ids must not order what leaves (README); they only
+// separate records that look alike, of which an app cannot tell which is which.
 const ORDERS = {
   symptom: [{ occurredAt: 'desc' }, { description: 'asc' }, { severity: 'asc' }, { id: 'asc' }],
   medication: [

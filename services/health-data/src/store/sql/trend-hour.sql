@@ -1,0 +1,287 @@
+-- A page of the trend by hour: a point for each metric type and hour with readings, newest first, each with the number
+-- of points. A single row without a type when the page is empty or rollups are unusable.
+--
+-- Points of whole days come from rollups, the others are computed (other_point). A page far down is found by the number
+-- of points in a year, then a month, a day and an hour. A type has at most one point of a name, so one more than the
+-- page holds is enough of each type. MATERIALIZED and OFFSET 0 as in aggregation.sql.
+--
+-- Indexes: reading_pkey, hour_rollup_pkey, day_rollup_pkey, rollup_state_pkey.
+-- Values:  $1 user, $2 zone, $3 version of the rollups,
+--          $4 to $8 metric types: key, kind, what counts (start or end), reference range,
+--          $9 no reading that starts earlier counts, $10 to $12 ranges of readings,
+--          $13 to $16 ranges of whole days, months and years in rollups, $17 to $19 ranges of whole hours in rollups,
+--          $20 zone that the rollups must be of,
+--          $21 limit, $22 offset.
+WITH RECURSIVE
+metric AS MATERIALIZED (
+  SELECT *
+  FROM unnest($4::text[], $5::text[], $6::text[], $7::float8[], $8::float8[]) WITH ORDINALITY
+    AS metric(type, kind, keyed_by, low, high, ordinal)
+),
+-- No interval is longer than a day, so a reading that counts by its end starts at most that long before the range.
+reading_range AS MATERIALIZED (
+  SELECT keyed_by, lower, upper,
+    greatest(
+      $9::timestamptz,
+      lower - CASE keyed_by WHEN 'end' THEN interval '24 hours' ELSE interval '0' END
+    ) AS earliest
+  FROM unnest($10::text[], $11::timestamptz[], $12::timestamptz[]) AS reading_range(keyed_by, lower, upper)
+),
+-- Whether rollups of this version and of the zone of the cover exist, where any are asked for, and of which zone they
+-- are. Part of the statement, so that it is true of the snapshot that is read. Without usable rollups no range is left.
+rollups AS MATERIALIZED (
+  SELECT cardinality($13::text[] || $17::text[]) = 0 OR coalesce(time_zone = $20, false) AS usable, time_zone
+  FROM (VALUES ($1)) AS person(user_id)
+  LEFT JOIN rollup_state ON rollup_state.user_id = person.user_id AND version = $3
+),
+span_range AS MATERIALIZED (
+  SELECT span_range.*
+  FROM unnest($13::text[], $14::text[], $15::date[], $16::date[]) AS span_range(keyed_by, span, lower, upper), rollups
+  WHERE usable
+),
+hour_range AS MATERIALIZED (
+  SELECT hour_range.*
+  FROM unnest($17::text[], $18::timestamptz[], $19::timestamptz[]) AS hour_range(keyed_by, lower, upper), rollups
+  WHERE usable
+),
+-- The days that the spans cover together. timezone() means the second of two midnights that an autumn night calls by
+-- the same name; the CASE goes back to the first.
+whole_days AS MATERIALIZED (
+  SELECT keyed_by, lower, upper,
+    timezone($2, lower::timestamp)
+      - CASE WHEN timezone($2, timezone($2, lower::timestamp) - interval '1 hour') = lower::timestamp
+          THEN interval '1 hour' ELSE interval '0' END AS first_hour,
+    timezone($2, upper::timestamp)
+      - CASE WHEN timezone($2, timezone($2, upper::timestamp) - interval '1 hour') = upper::timestamp
+          THEN interval '1 hour' ELSE interval '0' END AS end_hour
+  FROM (SELECT keyed_by, min(lower) AS lower, max(upper) AS upper FROM span_range GROUP BY keyed_by) AS covered
+),
+-- Readings of additive types by source. Of a slot (the hour; for sleep the local date of waking up) only the source
+-- with the largest sum counts, the first by name of equal ones: a second device counted the same steps again.
+-- date_trunc() with a zone keeps apart the two hours that an autumn night calls by the same name.
+source_hour AS (
+  SELECT type, source, date_trunc('hour', at, $2) AS hour,
+    date_trunc(CASE keyed_by WHEN 'end' THEN 'day' ELSE 'hour' END, at, $2) AS slot,
+    count(*) AS count, sum(value) AS sum, min(value) AS min, max(value) AS max
+  FROM metric
+  JOIN reading_range USING (keyed_by)
+  CROSS JOIN LATERAL (
+    SELECT source, value, CASE keyed_by WHEN 'end' THEN end_at ELSE start_at END AS at
+    FROM reading
+    WHERE user_id = $1 AND type = metric.type AND value IS NOT NULL AND start_at >= earliest AND start_at < upper
+      AND (keyed_by = 'start' OR (end_at >= lower AND end_at < upper))
+    OFFSET 0
+  ) AS reading
+  WHERE kind = 'additive'
+  GROUP BY 1, 2, 3, 4
+),
+summed_source AS (
+  SELECT *, sum(sum) OVER (PARTITION BY type, slot, source) AS source_sum
+  FROM source_hour
+),
+ranked_source AS (
+  SELECT *, rank() OVER (PARTITION BY type, slot ORDER BY round(source_sum::numeric, 3) DESC, source) AS source_rank
+  FROM summed_source
+),
+additive_hour AS (
+  SELECT type, hour, count, sum, min, max
+  FROM ranked_source
+  WHERE source_rank = 1
+  UNION ALL
+  SELECT type, rollup.*
+  FROM metric
+  JOIN hour_range USING (keyed_by)
+  CROSS JOIN LATERAL (
+    SELECT hour, count, sum, min, max
+    FROM hour_rollup
+    WHERE user_id = $1 AND type = metric.type AND hour >= lower AND hour < upper
+    OFFSET 0
+  ) AS rollup
+  WHERE kind = 'additive'
+),
+-- The part that all summaries share ends here.
+counted_hour AS (
+  SELECT *
+  FROM additive_hour
+  UNION ALL
+  SELECT type, date_trunc('hour', at, $2), count(*), sum(value), min(value), max(value)
+  FROM metric
+  JOIN reading_range USING (keyed_by)
+  CROSS JOIN LATERAL (
+    SELECT value, CASE keyed_by WHEN 'end' THEN end_at ELSE start_at END AS at
+    FROM reading
+    WHERE user_id = $1 AND type = metric.type AND value IS NOT NULL AND start_at >= earliest AND start_at < upper
+      AND (keyed_by = 'start' OR (end_at >= lower AND end_at < upper))
+    OFFSET 0
+  ) AS reading
+  WHERE kind = 'average'
+  GROUP BY 1, 2
+  UNION ALL
+  SELECT type, rollup.*
+  FROM metric
+  JOIN hour_range USING (keyed_by)
+  CROSS JOIN LATERAL (
+    SELECT hour, count, sum, min, max
+    FROM hour_rollup
+    WHERE user_id = $1 AND type = metric.type AND hour >= lower AND hour < upper
+    OFFSET 0
+  ) AS rollup
+  WHERE kind = 'average'
+),
+other_point AS MATERIALIZED (
+  SELECT type, timezone($2, hour)::date AS day, hour AS at, count, sum, min, max
+  FROM counted_hour
+),
+-- How many points each span and each other day has.
+part AS (
+  SELECT span, at, sum(points)::int AS points
+  FROM (
+    SELECT span, start_on AS at, hours AS points
+    FROM metric
+    JOIN span_range USING (keyed_by)
+    CROSS JOIN LATERAL (
+      SELECT start_on, hours
+      FROM day_rollup
+      WHERE user_id = $1 AND type = metric.type AND span = span_range.span AND start_on >= lower AND start_on < upper
+      OFFSET 0
+    ) AS rollup
+    UNION ALL
+    SELECT 'day', day, count(*)
+    FROM other_point
+    GROUP BY day
+  ) AS of_type
+  GROUP BY span, at
+),
+total AS (
+  SELECT coalesce(sum(points), 0)::int AS total
+  FROM part
+),
+ranked_part AS (
+  SELECT *, sum(points) OVER (ORDER BY at DESC) - points AS before
+  FROM part
+),
+-- Unless the page is the first: the part that holds the point behind $22 others, then the month and the day of it.
+found_span AS (
+  (
+    SELECT span COLLATE "C" AS span, at, before
+    FROM ranked_part
+    WHERE $22 > 0 AND before <= $22 AND before + points > $22
+    LIMIT 1
+  )
+  UNION ALL
+  SELECT finer.*
+  FROM found_span
+  CROSS JOIN LATERAL (
+    SELECT span, at, before
+    FROM (
+      SELECT span, at, sum(points)::int AS points,
+        found_span.before + sum(sum(points)::int) OVER (ORDER BY at DESC) - sum(points)::int AS before
+      FROM metric
+      CROSS JOIN LATERAL (
+        SELECT span, start_on AS at, hours AS points
+        FROM day_rollup
+        WHERE user_id = $1 AND type = metric.type
+          AND span = CASE found_span.span WHEN 'year' THEN 'month' WHEN 'month' THEN 'day' END
+          AND start_on >= found_span.at AND start_on < found_span.at + ('1 ' || found_span.span)::interval
+        OFFSET 0
+      ) AS rollup
+      GROUP BY span, at
+    ) AS ranked
+    WHERE before <= $22 AND before + points > $22
+    LIMIT 1
+  ) AS finer
+),
+found_day AS (
+  SELECT at, before
+  FROM found_span
+  WHERE span = 'day'
+),
+-- The points of that day by hour; its bounds are first instants of days, as in whole_days.
+hour_of_day AS (
+  SELECT hour.at, count(*)::int AS points, before AS newer
+  FROM found_day
+  CROSS JOIN LATERAL (
+    SELECT at
+    FROM other_point
+    WHERE day = found_day.at
+    UNION ALL
+    SELECT hour
+    FROM metric
+    JOIN whole_days USING (keyed_by)
+    CROSS JOIN LATERAL (
+      SELECT hour
+      FROM hour_rollup
+      WHERE user_id = $1 AND type = metric.type
+        AND hour >= timezone($2, found_day.at::timestamp)
+          - CASE WHEN timezone($2, timezone($2, found_day.at::timestamp) - interval '1 hour') = found_day.at::timestamp
+              THEN interval '1 hour' ELSE interval '0' END
+        AND hour < timezone($2, (found_day.at + 1)::timestamp)
+          - CASE WHEN timezone($2, timezone($2, (found_day.at + 1)::timestamp) - interval '1 hour')
+                = (found_day.at + 1)::timestamp
+              THEN interval '1 hour' ELSE interval '0' END
+      OFFSET 0
+    ) AS rollup
+    WHERE found_day.at >= lower AND found_day.at < upper
+  ) AS hour
+  GROUP BY hour.at, before
+),
+ranked_hour AS (
+  SELECT *, sum(points) OVER (ORDER BY at DESC) - points + newer AS before
+  FROM hour_of_day
+),
+found_hour AS (
+  SELECT at, before
+  FROM ranked_hour
+  WHERE before <= $22 AND before + points > $22
+  LIMIT 1
+),
+page_start AS MATERIALIZED (
+  SELECT at AS newest, before
+  FROM found_hour
+  UNION ALL
+  SELECT 'infinity', 0
+  WHERE $22 = 0
+),
+point AS (
+  SELECT type, at, count, sum, min, max
+  FROM other_point, page_start
+  WHERE at <= newest
+  UNION ALL
+  SELECT type, rollup.*
+  FROM page_start
+  CROSS JOIN metric
+  JOIN whole_days USING (keyed_by)
+  CROSS JOIN LATERAL (
+    SELECT hour AS at, count, sum, min, max
+    FROM hour_rollup
+    WHERE user_id = $1 AND type = metric.type AND hour >= first_hour AND hour < end_hour AND hour <= newest
+    ORDER BY at DESC
+    LIMIT $21::bigint + 1
+  ) AS rollup
+),
+page AS (
+  SELECT point.*, ordinal
+  FROM point
+  JOIN metric USING (type)
+  ORDER BY at DESC, ordinal
+  LIMIT $21 OFFSET $22 - (SELECT before FROM page_start)
+),
+-- The first instant of the hour. date_trunc() keeps the offset of the instant it is given: where the clock was moved by
+-- half an hour it goes back beyond that change, which stands at the full hour of the old time.
+local_page AS (
+  SELECT *, timezone($2, at) - date_trunc('hour', timezone($2, at)) AS past_hour
+  FROM page
+),
+shown AS (
+  SELECT *,
+    at + CASE WHEN past_hour = interval '0' THEN interval '0' ELSE interval '1 hour' - past_hour END AS start,
+    at + interval '1 hour' AS "end"
+  FROM local_page
+)
+SELECT usable, time_zone, total, type, start, "end", count::int AS count, sum, min, max,
+  extract(epoch FROM timezone($2, start) - timezone('UTC', start))::int AS start_offset,
+  extract(epoch FROM timezone($2, "end") - timezone('UTC', "end"))::int AS end_offset
+FROM rollups
+CROSS JOIN total
+LEFT JOIN shown ON true
+ORDER BY at DESC, ordinal;

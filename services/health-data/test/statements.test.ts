@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
+import type pg from 'pg';
+import { POOL_SETTINGS } from '../src/store/database.ts';
+import { toUpsert } from '../src/store/pg-health-record-writer.ts';
+
+const FILES = readSqlFiles(new URL('../src/store/sql/', import.meta.url));
+
+let database: TestDatabase;
+let postgres: Postgres;
+let client: pg.PoolClient;
+
+beforeAll(async () => {
+  database = await createTestDatabase('health-data');
+  postgres = openPostgres({
+    connectionString: database.url,
+    schema: database.schema,
+    poolSize: 1,
+    statementTimeoutMs: 20_000,
+    applicationName: 'statements',
+    settings: POOL_SETTINGS,
+  });
+  client = await postgres.pool.connect();
+});
+afterAll(async () => {
+  client.release();
+  await postgres[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+test.each(FILES)(
+  '%s can be explained as it stands, by the indexes that its comment names',
+  async (_, text) => {
+    expect(listNamedIndexes(text)).not.toEqual([]);
+    expect(listIndexes(await explainGeneric(client, text))).toEqual(listNamedIndexes(text));
+  },
+);
+
+describe('statements that repeat each other stay the same', () => {
+  const partOf = (file: string, from: string, to: string) => {
+    const text = FILES.find(([name]) => name === file)?.[1] ?? '';
+    const [start, end] = [text.indexOf(`\n${from}`), text.indexOf(`\n${to}`)];
+    expect([start, end]).not.toContain(-1);
+    return text.slice(start, end);
+  };
+
+  test.each(['trend-day.sql', 'trend-hour.sql'])(
+    '%s reads the same readings and rollups as aggregation.sql',
+    (file) => {
+      const shared = ['metric AS', '-- The part that all summaries share ends here.'] as const;
+      expect(partOf(file, ...shared)).toBe(partOf('aggregation.sql', ...shared));
+    },
+  );
+
+  test.each(['delete-window.sql', 'erase-readings.sql'])(
+    '%s lowers the counts as delete-readings.sql does',
+    (file) => {
+      const lowering = (name: string) =>
+        partOf(name, 'hours AS', name === 'erase-readings.sql' ? 'SELECT count' : 'touched AS').replace(
+          /,$/,
+          '',
+        );
+      expect(lowering(file)).toBe(lowering('delete-readings.sql'));
+    },
+  );
+});
+
+test('records of every kind are written by one statement, of which table and columns differ', () => {
+  expect(toUpsert('mood_entry', ['mood', 'note', 'occurred_at'])).toBe(`
+    WITH
+    written AS (
+      INSERT INTO mood_entry (user_id, id, source, mood, note, occurred_at)
+      SELECT user_id, id, source, mood, note, occurred_at
+      FROM jsonb_populate_recordset(NULL::mood_entry, $1::jsonb)
+      ON CONFLICT (user_id, id) DO UPDATE
+        SET (mood, note, occurred_at) = ROW (excluded.mood, excluded.note, excluded.occurred_at)
+        WHERE (mood_entry.mood, mood_entry.note, mood_entry.occurred_at)
+          IS DISTINCT FROM (excluded.mood, excluded.note, excluded.occurred_at)
+      RETURNING xmax = 0 AS inserted
+    )
+    SELECT count(*) FILTER (WHERE inserted)::int AS inserted, count(*) FILTER (WHERE NOT inserted)::int AS updated
+    FROM written`);
+});
