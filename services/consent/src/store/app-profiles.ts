@@ -63,18 +63,3 @@ export async function findVersions(
   });
   return Map.groupBy(rows, ({ clientId }) => clientId);
 }
-
-/**
- * The app as the latest approval of a grant up to a time showed it: an expression that answers JSON. Before the first approval, which only a
- * clock that differs can say, as the first one showed it. For a grant whose approvals did not keep it, the oldest version of the app. null
- * when there is none. The arguments are SQL.
- */
-export function shownAppOf(grantId: string, clientId: string, at: string): string {
-  return `coalesce(
-    (SELECT s.shown_app FROM consent_event s
-     WHERE s.grant_id = ${grantId} AND s.at <= ${at} AND s.shown_app IS NOT NULL ORDER BY s.at DESC LIMIT 1),
-    (SELECT s.shown_app FROM consent_event s WHERE s.grant_id = ${grantId} AND s.kind = 'granted' ORDER BY s.at LIMIT 1),
-    (SELECT jsonb_build_object('version', o.version, 'name', o.name, 'homepageUrl', o.homepage_url,
-      'privacyPolicyUrl', o.privacy_policy_url, 'logoUrl', o.logo_url)
-     FROM app_profile o WHERE o.client_id = ${clientId} AND o.version = 1))`;
-}

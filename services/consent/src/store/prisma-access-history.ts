@@ -3,7 +3,6 @@ import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { AccessFilter, AccessHistoryStore, DayFilter, DayRange } from '../app/access-ports.ts';
 import { type AccessDay, type AccessEntry, toAccessId } from '../domain/access.ts';
 import { accessCounts, refOf, within } from './access-counts-sql.ts';
-import { shownAppOf } from './app-profiles.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 
 const DAY_MS = 86_400_000;
@@ -42,7 +41,7 @@ async function isForeign(prisma: PrismaClient, grantId: string | null, userId: s
 async function selectEntries(prisma: PrismaClient, where: Prisma.Sql, page: Page): Promise<AccessEntry[]> {
   const entries = await prisma.$queryRaw<AccessEntry[]>`
     SELECT p.id::text AS id, p.at, p.client_id AS "clientId", p.grant_id AS "grantId",
-      coalesce(${Prisma.raw(shownAppOf('p.grant_id', 'p.client_id', 'p.at'))}->>'name', a.name, '') AS "appName",
+      coalesce(shown_app_of(p.grant_id, p.client_id, p.at)->>'name', a.name, '') AS "appName",
       coalesce(a.name, '') AS "currentAppName", p.scope, p.endpoint, p.window_from AS "from", p.window_to AS "to", p.page,
       p.record_count AS "recordCount", p.request_id AS "requestId", coalesce(f.verdict, 'released') AS verdict
     FROM (SELECT * FROM access_record r WHERE ${where} AND r.refers_to IS NULL
@@ -69,7 +68,7 @@ function selectDays(
       SELECT c.day, c.client_id, sum(c.recorded - c.refused)::int AS released, sum(c.refused)::int AS refused
       FROM ${accessCounts(ofUser(userId, filter))} c WHERE ${within(range)} GROUP BY c.day, c.client_id
     ), names AS MATERIALIZED (
-      SELECT d.client_id, a.name AS current_name, ${Prisma.raw(shownAppOf('g.id', 'd.client_id', "'infinity'"))}->>'name' AS shown_name
+      SELECT d.client_id, a.name AS current_name, shown_app_of(g.id, d.client_id, 'infinity')->>'name' AS shown_name
       FROM (SELECT DISTINCT client_id FROM days) d
       LEFT JOIN app a ON a.client_id = d.client_id
       LEFT JOIN LATERAL (SELECT id FROM consent_grant WHERE ${grant}

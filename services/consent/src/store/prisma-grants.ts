@@ -4,7 +4,7 @@ import type { GrantStore } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
 import { listChanges, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
 import { accessCounts, refOf } from './access-counts-sql.ts';
-import { findVersions, shownAppOf } from './app-profiles.ts';
+import { findVersions } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
 import { addEvent } from './consent-events.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
@@ -67,7 +67,7 @@ interface ViewRow extends GrantRow, AppRow {
 async function selectViews(prisma: PrismaClient, userId: string, where: Prisma.Sql): Promise<GrantView[]> {
   const rows = await prisma.$queryRaw<ViewRow[]>`
     SELECT ${Prisma.raw(GRANT_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)},
-      ${Prisma.raw(shownAppOf('g.id', 'g.client_id', "'infinity'"))} AS "shownApp"
+      shown_app_of(g.id, g.client_id, 'infinity') AS "shownApp"
     FROM ${Prisma.raw(GRANT_FROM)} WHERE ${where}`;
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
