@@ -14,7 +14,7 @@ import {
   type Restore,
   RestoreRecords,
 } from './restore-records.ts';
-import { isUnverified, Unverified, type VerificationQuery, type Witness } from './restore-witness.ts';
+import { toVerification, Unverified, type VerificationQuery, type Witness } from './restore-witness.ts';
 
 type Say = (details: object, text: string) => void;
 
@@ -34,14 +34,11 @@ export interface RestoreGuardOptions {
  * found its row complete.
  */
 export interface RestoreGuard extends AsyncDisposable {
-  /** Parameters for `isUnverified`. */
+  /** Parameters for statements that compare the database with what this instance remembers. */
   readonly witness: Witness;
   /** Resolves when the database holds the proof of everything committed before the call. Throws `unavailable`. */
   acknowledge(): Promise<void>;
-  /**
-   * Runs the operation. If it throws Unverified, checks the database and runs it once more; throws `unavailable` if it is still
-   * unverified.
-   */
+  /** Runs the operation. If it throws Unverified, checks the database and runs it once more; then throws `unavailable`. */
   verified<T>(operation: () => Promise<T>): Promise<T>;
   /** Throws Unverified if the database that answers this query is not verified. For transactions with several statements. */
   requireVerified(query: VerificationQuery): Promise<void>;
@@ -127,9 +124,7 @@ class Guard {
   }
 
   async requireVerified(query: VerificationQuery): Promise<void> {
-    const { schema } = this.#options;
-    const text = `SELECT ${isUnverified(schema, '$1', '$2')} AS unverified FROM "${schema}".suspension s`;
-    const [row] = await query(text, this.witness);
+    const [row] = await query(toVerification(this.#options.schema), this.witness);
     if (row?.unverified === true) throw new Unverified();
   }
 

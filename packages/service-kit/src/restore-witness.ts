@@ -14,11 +14,11 @@ export type VerificationQuery = (
   values: Witness,
 ) => Promise<readonly { readonly unverified: boolean }[]>;
 
-/**
- * SQL condition: whether the database is unverified. `s` is the schema's view `suspension`; the other two are the parameters of a
- * Witness.
- */
-export function isUnverified(schema: string, id: string, position: string): string {
-  return `(NOT s.identified OR (${id}::uuid IS NOT NULL AND NOT EXISTS (
-    SELECT FROM "${schema}".instance own WHERE own.id = ${id}::uuid AND own.position >= ${position}::bigint)))`;
+/** The statement that compares a database with a Witness; prepared statements of the services repeat its condition. */
+export function toVerification(schema: string): string {
+  return `
+    SELECT NOT identified OR ($1::uuid IS NOT NULL AND NOT EXISTS (
+      SELECT FROM "${schema}".instance WHERE id = $1::uuid AND position >= $2::bigint
+    )) AS unverified
+    FROM "${schema}".suspension`;
 }

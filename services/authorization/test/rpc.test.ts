@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import pg from 'pg';
-import { FIND_ACCESS_TOKEN } from '../src/store/pg-access-tokens.ts';
 import type { Harness } from './harness.ts';
 import { HEART, REDIRECT_URI, startHarness } from './harness.ts';
 
@@ -94,20 +94,20 @@ describe('every rpc', () => {
   });
 });
 
-test('the look-up of every introspection uses primary keys', async () => {
-  const client = new pg.Client({ connectionString: harness.database.ownerUrl });
-  await client.connect();
-  try {
-    await client.query(`SET search_path = "${harness.database.schema}"`);
-    await client.query('SET enable_seqscan = off');
-    const text = `EXPLAIN (GENERIC_PLAN) ${FIND_ACCESS_TOKEN}`;
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(text);
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-    expect(plan).toContain('access_token_pkey');
-    expect(plan).toContain('app_pkey');
-    expect(plan).toContain('token_family_pkey');
-    expect(plan).not.toContain('Seq Scan');
-  } finally {
-    await client.end();
-  }
-});
+test.each(readSqlFiles(new URL('../src/store/sql/', import.meta.url)))(
+  '%s finds everything by the indexes that its comment names',
+  async (_, text) => {
+    const client = new pg.Client({ connectionString: harness.database.ownerUrl });
+    await client.connect();
+    try {
+      await client.query(`SET search_path = "${harness.database.schema}"`);
+      await client.query('SET enable_seqscan = off');
+      const plan = await explainGeneric(client, text);
+      expect(plan).not.toContain('Seq Scan');
+      expect(listNamedIndexes(text)).not.toEqual([]);
+      expect(listIndexes(plan)).toEqual(expect.arrayContaining(listNamedIndexes(text)));
+    } finally {
+      await client.end();
+    }
+  },
+);

@@ -16,7 +16,9 @@ export async function explainGeneric(client: pg.ClientBase, text: string): Promi
 
 /** The indexes in a plan, sorted; those of a partition by the name of the index that they are part of. */
 export function listIndexes(plan: string): string[] {
-  const found = [...plan.matchAll(/(?:Scan(?: Backward)? using|Arbiter Indexes:) (\w+)/g)];
+  const found = [
+    ...plan.matchAll(/(?:Scan(?: Backward)? using|Bitmap Index Scan on|Arbiter Indexes:) (\w+)/g),
+  ];
   return [...new Set(found.map(([, name = '']) => name.replace(/_(default|\d{4}_\d{2})(?=_)/, '')))].sort();
 }
 

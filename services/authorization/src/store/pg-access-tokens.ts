@@ -2,11 +2,11 @@ import { isScope } from '@phds/catalog/scopes';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { Unverified } from '@phds/service-kit/restore-witness';
+import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { TokenStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { AccessToken } from '../domain/token.ts';
-import { JOIN_SUSPENSION, suspensionOf } from './restore-guard.ts';
 
 interface Row {
   readonly hash: Buffer;
@@ -26,16 +26,7 @@ interface Row {
   readonly unverified: boolean;
 }
 
-/** Exported for the test that explains it: three look-ups by primary key. */
-export const FIND_ACCESS_TOKEN = `
-  SELECT token.hash, token.client_id, token.user_id, token.grant_id, token.family_id, token.scopes, token.app_epoch,
-         token.issued_at, token.expires_at, token.revoked_at, family.revoked_at AS family_revoked_at,
-         app.status, app.epoch, ${suspensionOf('token.restore_number', '$2', '$3')}
-  FROM access_token AS token
-  JOIN app ON app.client_id = token.client_id
-  LEFT JOIN token_family AS family ON family.id = token.family_id
-  ${JOIN_SUSPENSION}
-  WHERE token.hash = $1`;
+const FIND_ACCESS_TOKEN = readStatement(new URL('sql/find-access-token.sql', import.meta.url));
 
 /** The look-up behind every introspection: a prepared statement, at two fifths of the cost of Prisma's. */
 export function createPgAccessTokens(
@@ -46,11 +37,7 @@ export function createPgAccessTokens(
     findAccessToken: (hash) =>
       guard.verified(async () => {
         const values = [hash, ...guard.witness];
-        const { rows } = await pool.query<Row>({
-          name: 'find-access-token',
-          text: FIND_ACCESS_TOKEN,
-          values,
-        });
+        const { rows } = await pool.query<Row>({ ...FIND_ACCESS_TOKEN, values });
         const [row] = rows;
         if (row?.unverified === true) throw new Unverified();
         return row === undefined ? null : fromRow(row);

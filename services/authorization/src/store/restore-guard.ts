@@ -1,22 +1,9 @@
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import { isUnverified } from '@phds/service-kit/restore-witness';
 import { type Database, TRANSACTION_LIMITS } from './database.ts';
 import type { PrismaClient } from './generated/client.ts';
 
 /** The schema with the tables of restores. */
 export const RESTORE_SCHEMA = 'authorization';
-
-/**
- * SQL, for a row that carries the number of a restore: whether a restore that nobody has confirmed suspends it, and whether nobody
- * has judged the database yet, by the parameters of a Witness.
- */
-export function suspensionOf(column: string, id: string, position: string): string {
-  return `coalesce(${column} < s.below, false) AS suspended,
-    coalesce(${isUnverified(RESTORE_SCHEMA, id, position)}, false) AS unverified`;
-}
-
-/** SQL: the one row that suspensionOf reads, for the end of a FROM clause. */
-export const JOIN_SUSPENSION = 'LEFT JOIN suspension s ON true';
 
 /** Throws Unverified when the database has not been compared with what was acknowledged. */
 export async function requireVerified(database: Database, guard: RestoreGuard): Promise<void> {

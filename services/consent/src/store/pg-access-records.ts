@@ -2,78 +2,31 @@ import { parseUuid } from '@phds/record-chain/uuid';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { Unverified } from '@phds/service-kit/restore-witness';
+import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { AccessRecordBatch, AccessRecordStore } from '../app/access-ports.ts';
 import { ClocksDiffer } from '../app/clock-difference.ts';
 import type { Access, Judgement } from '../domain/access.ts';
 import { byteaArray, int4Array, int8Array, textArray, uuidArray } from './binary-arrays.ts';
-import { unverifiedBy } from './restore-guard.ts';
 
 /**
  * Planner settings for the pool of this file. Every statement here joins a handful of items to tables by their keys, so one
- * plan serves for good: nested loops over indexes, planned once, also when it was planned while the tables were empty.
+ * plan, nested loops over indexes, is right whatever the tables hold.
  */
 export const ACCESS_POOL_SETTINGS = {
+  // Planned once for each connection.
   plan_cache_mode: 'force_generic_plan',
+  // A plan made while the tables were empty would read and hash them from end to end for good.
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   enable_seqscan: 'off',
+  // Compiling a plan takes longer than running it.
   jit: 'off',
 } as const;
 
-export const FIND_REFS = 'SELECT id, user_ref::text FROM consent_grant WHERE id = ANY($1::text[])';
-
-/** Whether the record's time, by the clock of this process, is that of the database, give or take $21 milliseconds. */
-const IS_IN_TIME = 'abs(extract(epoch FROM $3::timestamptz - statement_timestamp())) * 1000 <= $21::float8';
-
-// One statement: a batch is there with all of its records or not at all, and is uncounted from then on. Answers nothing, or the
-// database's clock where it differs too much and nothing was written.
-const INSERT = `
-  WITH batch AS (
-    INSERT INTO access_batch (writer, seq, at, record_count, digests, previous_hash, hash)
-    SELECT $1::uuid, $2::bigint, $3, $4::int, $5::bytea, $6::bytea, $7::bytea WHERE ${IS_IN_TIME}
-  ), uncounted AS (
-    INSERT INTO access_uncounted (writer, seq, at) SELECT $1, $2, $3 WHERE ${IS_IN_TIME}
-  ), records AS (
-    INSERT INTO access_record (id, writer, seq, ordinal, at, user_ref, client_id, grant_id, scope, endpoint, window_from,
-      window_to, page, record_count, request_id, refers_to, verdict)
-    SELECT i.id, $1, $2, i.ord - 1, $3, i.user_ref, i.client_id, i.grant_id, i.scope, i.endpoint, i.window_from, i.window_to,
-      i.page, i.record_count, i.request_id, i.refers_to, i.verdict
-    FROM unnest($8::uuid[], $9::uuid[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
-      $16::int[], $17::int[], $18::text[], $19::uuid[], $20::text[]) WITH ORDINALITY AS i(id, user_ref, client_id, grant_id,
-      scope, endpoint, window_from, window_to, page, record_count, request_id, refers_to, verdict, ord)
-    WHERE ${IS_IN_TIME}
-  )
-  SELECT statement_timestamp() WHERE NOT ${IS_IN_TIME}`;
-
-// Exported for the test of its plan. The first cause that applies is told. Any cause but the last three hides that there ever was a consent.
-export const JUDGE = `
-  WITH restores AS MATERIALIZED (
-    SELECT s.below, ${unverifiedBy('$10', '$11')} AS unverified FROM consent_audit.suspension s
-  )
-  SELECT CASE
-    WHEN to_timestamp(i.token_expires_at) <= statement_timestamp() THEN 'token_expired'
-    WHEN a.status IS DISTINCT FROM 'active' THEN 'app_not_alive'
-    WHEN f.family_id IS NOT NULL THEN 'family_revoked'
-    WHEN t.token_hash IS NOT NULL THEN 'token_revoked'
-    WHEN g.id IS NULL OR g.revoked_at IS NOT NULL OR g.user_id <> i.user_id OR g.client_id <> i.client_id
-      OR g.app_epoch <> a.epoch THEN 'grant_revoked'
-    WHEN r.unverified THEN 'unverified'
-    WHEN g.restore_number < r.below THEN 'restore_unconfirmed'
-    WHEN g.expires_at <= statement_timestamp() THEN 'grant_expired'
-    WHEN i.scope <> ALL (g.scopes) THEN 'scope_withdrawn'
-    WHEN coalesce(to_char(g.data_from, 'YYYY-MM-DD'), '') <> i.data_from THEN 'window_changed'
-    WHEN g.user_ref <> i.user_ref THEN 'reference_differs'
-    ELSE 'released' END
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bigint[], $7::text[], $8::text[],
-    $9::uuid[]) WITH ORDINALITY
-    AS i(client_id, user_id, grant_id, family_id, token_hash, token_expires_at, scope, data_from, user_ref, ord)
-  LEFT JOIN app a ON a.client_id = i.client_id
-  LEFT JOIN consent_grant g ON g.id = i.grant_id
-  LEFT JOIN revoked_family f ON f.family_id = i.family_id
-  LEFT JOIN revoked_token t ON t.token_hash = i.token_hash
-  LEFT JOIN restores r ON true
-  ORDER BY i.ord`;
+const FIND_REFS = readStatement(new URL('sql/find-refs.sql', import.meta.url));
+const INSERT = readStatement(new URL('sql/insert-access-records.sql', import.meta.url));
+const JUDGE = readStatement(new URL('sql/judge-accesses.sql', import.meta.url));
 
 interface RecorderOptions {
   /** How far the clocks of this process and of the database may differ. */
@@ -92,8 +45,7 @@ export function createPgAccessRecords(
   return translatingErrors({
     async findRefs(grantIds) {
       const { rows } = await pool.query<[string, string]>({
-        name: 'find-refs',
-        text: FIND_REFS,
+        ...FIND_REFS,
         values: [grantIds],
         rowMode: 'array',
       });
@@ -101,8 +53,7 @@ export function createPgAccessRecords(
     },
     async insert(batch) {
       const { rows } = await pool.query<[Date]>({
-        name: 'insert-access-records',
-        text: INSERT,
+        ...INSERT,
         values: [...toInsertValues(batch), clockToleranceMs],
         rowMode: 'array',
       });
@@ -120,8 +71,7 @@ async function judge(
   userRefs: readonly Uint8Array[],
 ): Promise<Judgement[]> {
   const { rows } = await pool.query<[Judgement | 'unverified']>({
-    name: 'judge',
-    text: JUDGE,
+    ...JUDGE,
     values: [...toJudgeColumns(accesses, userRefs), ...witness],
     rowMode: 'array',
   });

@@ -1,0 +1,50 @@
+-- Counts the records of uncounted batches in access_day, and answers how many batches it took. One statement, so a
+-- batch is uncounted or in the counts, never both or neither.
+--
+-- Few batches are uncounted at any time, so all of them are read. The records of a batch share its time and so a range
+-- of ids. Counts are written in the order of their key, so that two counters never wait for each other; the second one
+-- skips the batches that the first one has taken.
+--
+-- Indexes: access_uncounted_pkey, access_record_pkey, access_day_pkey.
+-- Values:  $1 most batches.
+WITH
+picked AS (
+  SELECT writer, seq
+  FROM access_uncounted
+  ORDER BY at
+  LIMIT $1
+  FOR UPDATE SKIP LOCKED
+),
+taken AS (
+  DELETE FROM access_uncounted AS u
+  USING picked AS p
+  WHERE u.writer = p.writer AND u.seq = p.seq
+  RETURNING u.writer, u.seq, u.at
+),
+counted AS (
+  SELECT r.user_ref, r.grant_id, r.day, r.client_id, r.scope, r.endpoint, sum(r.recorded)::int AS recorded,
+    sum(r.refused)::int AS refused, max(r.last_at) AS last_at
+  FROM taken
+  CROSS JOIN LATERAL (
+    SELECT user_ref, grant_id, day_of_id(coalesce(refers_to, id)) AS day, client_id, scope, endpoint,
+      CASE WHEN refers_to IS NULL THEN 1 ELSE 0 END AS recorded,
+      CASE WHEN refers_to IS NULL THEN 0 ELSE 1 END AS refused,
+      CASE WHEN refers_to IS NULL THEN at END AS last_at
+    FROM access_record
+    WHERE id >= first_id_of(taken.at) AND id < first_id_of(taken.at + interval '1 millisecond')
+      AND writer = taken.writer AND seq = taken.seq
+  ) AS r
+  GROUP BY 1, 2, 3, 4, 5, 6
+),
+added AS (
+  INSERT INTO access_day AS kept (user_ref, grant_id, day, client_id, scope, endpoint, recorded, refused, last_at)
+  SELECT *
+  FROM counted
+  ORDER BY user_ref, grant_id, day, client_id, scope, endpoint
+  ON CONFLICT (user_ref, grant_id, day, client_id, scope, endpoint) DO UPDATE SET
+    recorded = kept.recorded + excluded.recorded,
+    refused  = kept.refused + excluded.refused,
+    last_at  = greatest(kept.last_at, excluded.last_at)
+)
+SELECT count(*)::int AS taken
+FROM taken;
