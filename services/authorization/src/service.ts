@@ -54,6 +54,7 @@ const GUARD_POOL_SIZE = 2;
 export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Logger;
+  readonly consent?: (consent: Consent) => Consent;
 }
 
 /** The running service and its ports. Disposing lets calls in flight finish and closes everything. */
@@ -70,9 +71,10 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   );
   const { pool } = resources.use(openDatabase(config, log, `phds-${SERVICE}-restores`, GUARD_POOL_SIZE));
   const guard = resources.use(await startRestoreGuard({ pool, schema: RESTORE_SCHEMA, config, log }));
+  const consent = connectConsent(config, clock, resources);
   const parts: Parts = {
     ...createStores(postgres, prisma, guard),
-    ...connectConsent(config, clock, resources),
+    ...(overrides.consent?.(consent) ?? consent),
     config,
     clock,
     log,
@@ -94,9 +96,11 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   return { rpcPort, probePort, connectPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
+type Consent = ReturnType<typeof connectConsent>;
+
 /** What use cases are built from. */
 type Parts = ReturnType<typeof createStores> &
-  ReturnType<typeof connectConsent> & {
+  Consent & {
     readonly config: Config;
     readonly clock: Clock;
     readonly log: Logger;

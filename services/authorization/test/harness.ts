@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Client } from '@connectrpc/connect';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
@@ -13,6 +13,7 @@ import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/serv
 import { createSessionVerifier } from '@phds/service-kit/session';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
 import { FakeClock } from '@phds/test-kit/fake-clock';
+import { createServiceKeys } from '@phds/test-kit/service-keys';
 import { createSessionIssuer } from '@phds/test-kit/session-issuer';
 import { readEnvironment } from '../src/config.ts';
 import { createService } from '../src/service.ts';
@@ -198,19 +199,6 @@ function createFlow({ apps, authorizations, tokens, as }: Base): Flow {
         ...(scope === undefined ? {} : { scope }),
       }),
     introspect: (token) => tokens.introspect({ tokenHash: toHash(token) }),
-  };
-}
-
-function createServiceKeys(names: readonly string[]) {
-  const pairs = new Map(names.map((name) => [name, generateKeyPairSync('ed25519')]));
-  const keys = [...pairs].map(([kid, { publicKey }]) => ({
-    ...publicKey.export({ format: 'jwk' }),
-    kid,
-    alg: 'EdDSA',
-  }));
-  return {
-    jwks: JSON.stringify({ keys }),
-    pem: (name: string) => String(pairs.get(name)?.privateKey.export({ type: 'pkcs8', format: 'pem' })),
   };
 }
 

@@ -1,10 +1,10 @@
-import type { Ending } from '@phds/protocol-model/trace';
+import type { Ending } from '@phds/protocol/trace';
 import type { Tokens } from '@phds/running-system/partner-app';
 import { DELETE_OF_THE_GRANT, OTHER_WAYS, type RevocationWay } from '@phds/running-system/revocation-ways';
 import { HEART, type HeldToken } from './held-token.ts';
 
-/** What a revocation ends, in the terms of a trace. */
-type Kind = Ending['kind'];
+/** What a revocation ends, in the terms of a trace. None here limits the data to certain days. */
+type Kind = Exclude<Ending['kind'], 'days'>;
 
 const KINDS: Readonly<Record<string, Kind>> = {
   'DELETE of the grant': 'grant',

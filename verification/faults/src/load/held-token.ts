@@ -1,4 +1,4 @@
-import type { AccessFacts } from '@phds/protocol-model/trace';
+import type { AccessFacts } from '@phds/protocol/trace';
 
 /** A scope and a path that it opens. */
 export interface Reading {

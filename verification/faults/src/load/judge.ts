@@ -1,5 +1,5 @@
-import { type Judgement, judgeTrace } from '@phds/protocol-model/oracle';
-import type { AccessRecorded } from '@phds/protocol-model/trace';
+import { type Judgement, judgeTrace } from '@phds/protocol/oracle';
+import type { AccessRecorded } from '@phds/protocol/trace';
 import pg from 'pg';
 import type { SimulatedPerson } from './simulated-person.ts';
 

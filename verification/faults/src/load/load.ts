@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Judgement } from '@phds/protocol-model/oracle';
+import type { Judgement } from '@phds/protocol/oracle';
 import { signIn } from '@phds/running-system/people';
 import { boundFetch } from './bounded-fetch.ts';
 import { HEART, type HeldToken, isOver, PROFILE } from './held-token.ts';

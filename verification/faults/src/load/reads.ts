@@ -1,4 +1,4 @@
-import type { TraceEvent } from '@phds/protocol-model/trace';
+import type { TraceEvent } from '@phds/protocol/trace';
 import { HEART, type HeldToken, isOver, type Reading } from './held-token.ts';
 import { addViolation, count, DATA_AFTER_REVOCATION, type Tally } from './tally.ts';
 import type { Wire, WireAnswer } from './wire.ts';

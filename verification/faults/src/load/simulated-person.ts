@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AccessRestored, Restorable, TraceEvent } from '@phds/protocol-model/trace';
+import type { AccessRestored, Restorable, TraceEvent } from '@phds/protocol/trace';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { type Held, rotateSecret } from '@phds/running-system/revocation-ways';
 import { setStatus } from './app-status.ts';

@@ -1,13 +1,14 @@
 /**
- * A trace: what was asked and answered, as seen from outside, and the access records as found in the database at the end.
- * The simulation writes one; a test of the real processes writes one from the logs of its clients. Its format is one JSON
- * object an event, in any order. Times `at` are numbers on one clock (a counter, or milliseconds of one machine); "after"
- * is strict, so events of the same millisecond count as concurrent and are never held against anybody.
+ * A trace: what was asked and answered, as seen from outside, and the access records as found in the database at the end. The
+ * replay of a history writes one, and so do the clients of the fault suite. Events may be in any order. Times `at` are numbers
+ * on one clock (a counter, or milliseconds of one machine). "After" is strict: events of the same time count as concurrent, and
+ * what is concurrent breaks no promise.
  */
 export type TraceEvent =
   | RequestStarted
   | RequestAnswered
   | AccessRecorded
+  | EndingAsked
   | EndingAcknowledged
   | AccessRestored
   | GrantEnded;
@@ -47,14 +48,18 @@ export interface RequestAnswered {
   readonly request: string;
   /** True for every answer computed from a person's rows: 200, 304, the 404 of a missing row. */
   readonly data: boolean;
+  /** The first day that the data may be from (YYYY-MM-DD); empty is everything, absent is not judged. */
+  readonly dataFrom?: string;
   /** The code of a refusal; told in messages, not judged. */
   readonly reason?: string;
+  /** The refusal says that something ended the access, so somebody must have asked for that. Absent: not judged. */
+  readonly saysEnded?: boolean;
 }
 
 /** An access record that is in the database when the run is over. */
 export interface AccessRecorded {
   readonly kind: 'recorded';
-  /** When it was committed; of real processes `recorded_at` of its batch, which is a little earlier and so the milder judge. */
+  /** When its insert was sent to the database, or `recorded_at` of its batch; both are a little earlier than its commit. */
   readonly at: number;
   readonly request: string;
   readonly app: string;
@@ -64,6 +69,14 @@ export interface AccessRecorded {
   readonly refused: boolean;
   /** `access_batch.recorded_at` in milliseconds of the database's clock; null is not judged. */
   readonly databaseTime: number | null;
+}
+
+/** Somebody asks to end something. */
+export interface EndingAsked {
+  readonly kind: 'asked';
+  /** The first attempt was sent. */
+  readonly at: number;
+  readonly ended: Ending;
 }
 
 /** Somebody asked to end something and was told that it is done. Never for a request without a definite answer. */
@@ -93,7 +106,9 @@ export type Restorable =
   /** Narrowing, or an approval that drops what it asked for. */
   | { readonly kind: 'scope'; readonly user: string; readonly app: string; readonly scope: string }
   /** The app was suspended; it is `active` again when somebody says so. */
-  | { readonly kind: 'app'; readonly app: string };
+  | { readonly kind: 'app'; readonly app: string }
+  /** Data from before this day are not shared any more. What restores it, restores all days. */
+  | { readonly kind: 'days'; readonly user: string; readonly app: string; readonly before: string };
 
 /** Somebody asked for what may bring something back: an approval with the scope, the status `active`. */
 export interface AccessRestored {

@@ -128,6 +128,27 @@ describe('the oracle', () => {
     expect(rulesOf([started(20, { expiresAt: null }), ...late.slice(1)])).toEqual([]);
   });
 
+  test('tells data from before the first day that is shared', () => {
+    const narrowed = acknowledged(10, { kind: 'days', user: 'user', app: 'app', before: '2026-02-01' }, 5);
+    const since = (dataFrom: string) => [...DATA.slice(0, 2), { ...answered(30), dataFrom }];
+    expect(rulesOf([narrowed, ...since('')])).toEqual(['data-after-revocation']);
+    expect(rulesOf([narrowed, ...since('2026-01-01')])).toEqual(['data-after-revocation']);
+    expect(rulesOf([narrowed, ...since('2026-02-01')])).toEqual([]);
+    expect(rulesOf([narrowed, ...DATA])).toEqual([]);
+    const shared = restored(12, 14, { kind: 'days', user: 'user', app: 'app', before: '' });
+    expect(rulesOf([narrowed, shared, ...since('')])).toEqual([]);
+  });
+
+  test('tells a refusal that names an end which nobody asked for', () => {
+    const refused = [started(20), { ...answered(30, false), saysEnded: true }];
+    expect(rulesOf(refused)).toEqual(['refused-without-cause']);
+    expect(rulesOf([...refused, { kind: 'asked', at: 25, ended: APP }])).toEqual([]);
+    expect(rulesOf([...refused, { kind: 'asked', at: 30, ended: APP }])).toEqual(['refused-without-cause']);
+    const other = { ...SCOPE, scope: 'profile' } as const;
+    expect(rulesOf([...refused, { kind: 'asked', at: 25, ended: other }])).toEqual(['refused-without-cause']);
+    expect(rulesOf([started(20), answered(30, false)])).toEqual([]);
+  });
+
   test('reads events in any order', () => {
     expect(rulesOf([...DATA, acknowledged(10, APP)].reverse())).toEqual(['data-after-revocation']);
   });

@@ -21,7 +21,9 @@ export type Rule =
   /** Data by a grant that had been seen to be over before the request started. */
   | 'ended-grant-revived'
   /** Data by a token that had expired by the database's clock when the access was recorded. */
-  | 'data-by-expired-token';
+  | 'data-by-expired-token'
+  /** A refusal says that something ended the access, but nobody had asked for that. */
+  | 'refused-without-cause';
 
 export interface Violation {
   readonly rule: Rule;
@@ -47,35 +49,50 @@ export function judgeTrace(events: Iterable<TraceEvent>): Judgement {
   let startedAfterRevocation = 0;
   for (const [request, { started, answered, records }] of trace.requests) {
     if (started === null) throw new Error(`request ${request} was answered and never started`);
+    const access: Access = { ...started.access, dataFrom: answered?.dataFrom };
     const until = answered?.at ?? Number.POSITIVE_INFINITY;
-    const revocation = trace.findRevocation(started.access, started.at, until);
+    const revocation = trace.findRevocation(access, started.at, until);
     if (revocation !== null) startedAfterRevocation += 1;
-    if (answered?.data !== true) continue;
-    released += 1;
-    const found = judgeRelease({ trace, started, answered, records, revocation });
+    if (answered === null) continue;
+    if (answered.data) released += 1;
+    const found = answered.data
+      ? judgeRelease({ trace, started, access, answered, records, revocation })
+      : judgeRefusal(trace, access, answered);
     violations.push(...found.map(({ rule, because }) => ({ rule, request, because })));
   }
   return { violations, requests: trace.requests.size, released, startedAfterRevocation };
 }
 
+/** What stands behind a request, and from which day on its answer showed data. */
+interface Access extends AccessFacts {
+  readonly dataFrom: string | undefined;
+}
+
+type Found = Omit<Violation, 'request'>[];
+
+function judgeRefusal(
+  trace: Trace,
+  access: Access,
+  { at, reason, saysEnded = false }: RequestAnswered,
+): Found {
+  if (!saysEnded || trace.isAsked(access, at)) return [];
+  return [
+    { rule: 'refused-without-cause', because: `refused at ${at} (${reason}); nobody had asked to end it` },
+  ];
+}
+
 interface Release {
   readonly trace: Trace;
   readonly started: RequestStarted;
+  readonly access: Access;
   readonly answered: RequestAnswered;
   readonly records: readonly AccessRecorded[];
   /** Acknowledged before the request started. */
   readonly revocation: EndingAcknowledged | null;
 }
 
-function judgeRelease({
-  trace,
-  started,
-  answered,
-  records,
-  revocation,
-}: Release): Omit<Violation, 'request'>[] {
-  const { access } = started;
-  const violations: Omit<Violation, 'request'>[] = [];
+function judgeRelease({ trace, started, access, answered, records, revocation }: Release): Found {
+  const violations: Found = [];
   if (revocation !== null) {
     const because = `started at ${started.at}, after ${describe(revocation)}; data at ${answered.at}`;
     violations.push({ rule: 'data-after-revocation', because });
@@ -124,20 +141,23 @@ interface Trace {
   /** When each grant was first seen to be over. */
   readonly endedGrants: ReadonlyMap<string, number>;
   /** An ending of this access that was acknowledged before `at` and that nothing can have undone before `until`. */
-  findRevocation(access: AccessFacts, at: number, until: number): EndingAcknowledged | null;
+  findRevocation(access: Access, at: number, until: number): EndingAcknowledged | null;
+  /** Whether anybody asked before `at` to end anything that this access depends on, whatever became of that. */
+  isAsked(access: Access, at: number): boolean;
 }
 
 function indexTrace(events: Iterable<TraceEvent>): Trace {
   const requests = new Map<string, Exchange>();
   const endedGrants = new Map<string, number>();
+  const asked = new Map<string, number>();
   const endings = new Map<string, EndingAcknowledged[]>();
   const restorations = new Map<string, AccessRestored[]>();
   for (const event of events) {
     if (event.kind === 'acknowledged') push(endings, keyOf(event.ended), event);
     else if (event.kind === 'restored') push(restorations, keyOf(event.restores), event);
-    else if (event.kind === 'grant-ended') {
-      endedGrants.set(event.grant, Math.min(event.at, endedGrants.get(event.grant) ?? event.at));
-    } else addToExchange(requests, event);
+    else if (event.kind === 'grant-ended') keepFirst(endedGrants, event.grant, event.at);
+    else if (event.kind === 'asked') keepFirst(asked, keyOf(event.ended), event.at);
+    else addToExchange(requests, event);
   }
   const isUndone = ({ askedAt }: EndingAcknowledged, key: string, until: number) =>
     restorations
@@ -155,7 +175,12 @@ function indexTrace(events: Iterable<TraceEvent>): Trace {
       }
       return null;
     },
+    isAsked: (access, at) => keysOf(access).some((key) => (asked.get(key) ?? at) < at),
   };
+}
+
+function keepFirst(times: Map<string, number>, key: string, at: number): void {
+  times.set(key, Math.min(at, times.get(key) ?? at));
 }
 
 function addToExchange(
@@ -194,6 +219,8 @@ function keyOf(ending: Ending | Restorable): string {
       return `app ${ending.app}`;
     case 'scope':
       return `scope ${ending.user} ${ending.app} ${ending.scope}`;
+    case 'days':
+      return `days ${ending.user} ${ending.app}`;
   }
 }
 
@@ -206,9 +233,11 @@ function keysOf({ token, family, grant, app, user, scope }: AccessFacts): string
     `app-life ${app}`,
     `app ${app}`,
     `scope ${user} ${app} ${scope}`,
+    `days ${user} ${app}`,
   ];
 }
 
-function isAbout(ending: Ending, access: AccessFacts): boolean {
-  return ending.kind !== 'app-life' || access.epoch < ending.epoch;
+function isAbout(ending: Ending, { epoch, dataFrom }: Access): boolean {
+  if (ending.kind === 'days') return dataFrom !== undefined && dataFrom < ending.before;
+  return ending.kind !== 'app-life' || epoch < ending.epoch;
 }

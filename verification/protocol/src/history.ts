@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+
+export const APPS = ['first', 'second'] as const;
+export const HEART = 'read:health-data:heart';
+export const PROFILE = 'read:profile';
+export const SCOPES = [HEART, PROFILE] as const;
+
+export type App = (typeof APPS)[number];
+export type Scope = (typeof SCOPES)[number];
+export type Status = 'active' | 'suspended' | 'revoked';
+
+const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Where a request for data can be stopped: before its call to consent, before the insert, before the judgement, after it. */
+export type Position = 'admitted' | 'inserting' | 'recorded' | 'judged';
+
+/** A request is held there until that many more steps are over, or the database fails there. */
+export type Stop =
+  | { readonly at: Position; readonly steps: number }
+  | { readonly at: 'inserting' | 'recorded'; readonly fails: true };
+
+/** What happens to one call of authorization to consent. */
+export type NetworkFault = 'none' | 'call-lost' | 'answer-lost' | 'doubled';
+
+/** What is left of a grant: one scope, so much time, or the data since a day. */
+export type Narrowing =
+  | { readonly keep: Scope }
+  | { readonly lifeMs: number }
+  | { readonly dataFrom: string };
+
+/** Something that somebody does, or that happens to the system. `which` counts from the newest. */
+export type Action =
+  | {
+      readonly do: 'request';
+      readonly which: number;
+      readonly scope: Scope;
+      /** By the facts of the first introspection of the token, however old they are. */
+      readonly remembered: boolean;
+      readonly stop: Stop | null;
+    }
+  /** Every token with every scope, by remembered facts, in one batch. */
+  | { readonly do: 'request-all' }
+  | {
+      readonly do: 'approve';
+      readonly app: App;
+      readonly asked: readonly Scope[];
+      readonly approved: readonly Scope[];
+      readonly dataFrom: string;
+    }
+  | { readonly do: 'narrow'; readonly which: number; readonly to: Narrowing }
+  | { readonly do: 'revoke-grant'; readonly which: number }
+  | { readonly do: 'revoke-token'; readonly which: number }
+  | { readonly do: 'revoke-family'; readonly which: number }
+  | { readonly do: 'refresh'; readonly which: number }
+  /** A refresh token whose successor was used, and a code that was exchanged: both end the family. */
+  | { readonly do: 'reuse'; readonly which: number }
+  | { readonly do: 'replay'; readonly which: number }
+  | { readonly do: 'revoke-all' }
+  /** One after the other. */
+  | { readonly do: 'set-status'; readonly app: App; readonly statuses: readonly Status[] }
+  /** Moves the clocks of all services, and not that of the databases. */
+  | { readonly do: 'set-clock'; readonly aheadMs: number }
+  | { readonly do: 'wait'; readonly ms: number };
+
+export type ActionOf<Kind extends Action['do']> = Extract<Action, { do: Kind }>;
+
+export interface Step {
+  readonly action: Action;
+  /** Starts while the step before may still be under way. */
+  readonly overlaps?: boolean;
+  /** What happens to the first calls of authorization to consent. */
+  readonly network?: readonly NetworkFault[];
+}
+
+/** What happens after a person has approved the first app with both scopes. */
+export type History = readonly Step[];
+
+const which = fc.constantFrom(0, 0, 0, 1, 2, 3);
+const app = fc.constantFrom(APPS[0], APPS[0], APPS[0], APPS[1]);
+const scope = fc.constantFrom(...SCOPES);
+const scopes = fc.subarray([...SCOPES], { minLength: 1 });
+const dataFrom = fc.constantFrom('2020-01-01', '2021-01-01');
+
+const stop: fc.Arbitrary<Stop | null> = fc.oneof(
+  fc.constant(null),
+  fc.record({
+    at: fc.constantFrom<Position[]>('admitted', 'inserting', 'recorded', 'judged'),
+    steps: fc.integer({ min: 1, max: 3 }),
+  }),
+  fc.record({ at: fc.constantFrom('inserting', 'recorded'), fails: fc.constant(true as const) }),
+);
+
+const request: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('request'), which, scope, remembered: fc.boolean(), stop }),
+  },
+  { weight: 1, arbitrary: fc.constant({ do: 'request-all' }) },
+);
+
+const approval: fc.Arbitrary<Action> = fc
+  .tuple(app, scopes, scopes, fc.oneof(fc.constant(''), fc.constant(''), dataFrom))
+  .map(([of, asked, chosen, day]) => {
+    const both = asked.filter((one) => chosen.includes(one));
+    return { do: 'approve', app: of, asked, approved: both.length > 0 ? both : asked, dataFrom: day };
+  });
+
+const statuses = fc.constantFrom<Status[]>(
+  ['active'],
+  ['suspended'],
+  ['revoked'],
+  ['suspended', 'active'],
+  ['revoked', 'active'],
+);
+
+const others: readonly fc.Arbitrary<Action>[] = [
+  approval,
+  ...[
+    fc.record({ keep: scope }),
+    fc.record({ lifeMs: fc.constantFrom(10 * SECOND, 10 * MINUTE) }),
+    fc.record({ dataFrom }),
+  ].map((to) => fc.record({ do: fc.constant('narrow' as const), which, to })),
+  ...(
+    ['revoke-grant', 'revoke-token', 'revoke-family', 'refresh', 'refresh', 'reuse', 'replay'] as const
+  ).map((kind) => fc.record({ do: fc.constant(kind), which })),
+  fc.constant({ do: 'revoke-all' }),
+  fc.record({ do: fc.constant('set-status'), app, statuses }),
+  fc.record({ do: fc.constant('set-clock'), aheadMs: fc.constantFrom(0, -10 * MINUTE, 2 * HOUR) }),
+  fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(30 * SECOND, 61 * SECOND, 11 * MINUTE) }),
+  fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(58 * MINUTE, 65 * MINUTE, 8 * DAY, 40 * DAY) }),
+];
+
+const fault = fc.constantFrom<NetworkFault[]>('none', 'none', 'call-lost', 'answer-lost', 'doubled');
+const network = fc.oneof(fc.constant([]), fc.array(fault, { minLength: 1, maxLength: 3 }));
+
+/** Requests among a few kinds of other things, which meet each other more often than if there were everything. */
+export const histories: fc.Arbitrary<History> = fc
+  .subarray([...others], { minLength: 2, maxLength: 7 })
+  .chain((kinds) => {
+    const action = fc.oneof(request, fc.oneof(...kinds), fc.oneof(...kinds));
+    const overlaps = fc.constantFrom(false, false, true);
+    return fc.array(fc.record({ action, overlaps, network }), { minLength: 1, maxLength: 16, size: 'max' });
+  });

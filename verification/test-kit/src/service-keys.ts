@@ -1,0 +1,22 @@
+import { generateKeyPairSync } from 'node:crypto';
+
+/** A key pair for each service, as the settings of services want them. */
+export interface ServiceKeys {
+  /** The public keys of all, as a JWKS. */
+  readonly jwks: string;
+  /** The private key of one (PKCS #8 PEM). */
+  pem(name: string): string;
+}
+
+export function createServiceKeys(names: readonly string[]): ServiceKeys {
+  const pairs = new Map(names.map((name) => [name, generateKeyPairSync('ed25519')]));
+  const keys = [...pairs].map(([kid, { publicKey }]) => ({
+    ...publicKey.export({ format: 'jwk' }),
+    kid,
+    alg: 'EdDSA',
+  }));
+  return {
+    jwks: JSON.stringify({ keys }),
+    pem: (name) => String(pairs.get(name)?.privateKey.export({ type: 'pkcs8', format: 'pem' })),
+  };
+}
