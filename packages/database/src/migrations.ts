@@ -21,11 +21,10 @@ interface Migration {
 }
 
 /**
- * Applies the migrations that the database does not have yet, in the order of their names, and returns their names.
- * Each runs in one transaction, together with its row in the history: a migration that fails leaves nothing behind and
- * the next run tries it again. Two runs at once are safe: the second waits and finds nothing to do. Migrations of a
- * newer release, which this one does not know, are left alone. The history is the table that Prisma writes, so
- * `prisma migrate deploy` accepts the same database. Throws when an applied migration was edited since.
+ * Applies the migrations that the database does not have yet, in the order of their names, and returns their names. Each runs in
+ * one transaction with its row in the history: a failed one leaves nothing behind and is retried by the next run. Concurrent runs
+ * are safe: the second waits for the first. Unknown migrations of a newer release are ignored. The history is the table that Prisma
+ * writes, so `prisma migrate deploy` accepts the same database. Throws if an applied migration was edited afterwards.
  */
 export async function applyMigrations(target: MigrationTarget): Promise<string[]> {
   const migrations = await readMigrations(target.directory);
@@ -45,9 +44,9 @@ export async function applyMigrations(target: MigrationTarget): Promise<string[]
   });
 }
 
-// As Prisma creates it, so that either finds the other's rows. A row that Prisma began and did not finish is of a run
-// that was interrupted: its transaction left nothing behind. Default privileges give other roles every table of the
-// schema; the history is none of their business.
+// Created as Prisma does, so that each finds the other's rows. An unfinished row of Prisma belongs to an interrupted run, whose
+// transaction left nothing behind. Default privileges would grant other roles every table of the schema; they do not need the
+// history.
 const PREPARE_HISTORY = `
 CREATE TABLE IF NOT EXISTS _prisma_migrations (
   id                  varchar(36) PRIMARY KEY NOT NULL,
@@ -79,7 +78,7 @@ async function readMigrations(directory: string): Promise<Migration[]> {
   );
 }
 
-/** Name and checksum of every migration that the database has. */
+/** Name and checksum of every applied migration. */
 async function readHistory(client: pg.Client): Promise<ReadonlyMap<string, string>> {
   const { rows } = await client.query(
     'SELECT migration_name, checksum FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
@@ -109,7 +108,7 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
     );
     await client.query('COMMIT');
   } catch (cause) {
-    // The connection closes, which rolls back.
+    // Closing the connection rolls back.
     throw new Error(`migration ${name} failed: ${(cause as Error).message}`, { cause });
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Writes the next migration of a service from the difference between its migrations and its schema.prisma. Read the SQL before you
- * commit it; what a Prisma schema cannot express (grants, triggers, partial indexes, partitions) is added by hand, also to a migration
- * without a difference (`--empty`). A migration runs in one transaction, in which CREATE INDEX CONCURRENTLY is not possible: build such
- * an index before the migration, which then says IF NOT EXISTS.
+ * Writes the next migration of a service from the difference between its migrations and its schema.prisma. Read the SQL before
+ * committing it. Add by hand what a Prisma schema cannot express (grants, triggers, partial indexes, partitions); `--empty` writes
+ * a migration for that without a difference. A migration runs in one transaction, where CREATE INDEX CONCURRENTLY is not possible:
+ * build such an index before the migration, which then uses IF NOT EXISTS.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -59,7 +59,7 @@ function parseName(name: string): string {
   throw new InvalidArgumentError('It must be in lower_case_with_underscores.');
 }
 
-/** 20260331140500: the order of names is the order in which migrations are applied. */
+/** 20260331140500: migrations are applied in the order of their names. */
 function toTimestamp(time: Date): string {
   return time.toISOString().replaceAll(/\D/g, '').slice(0, 14);
 }

@@ -18,7 +18,7 @@ async function main(): Promise<void> {
     await runUntilSignal(createStartCommand().parse().opts<StartOptions>());
   } catch (error) {
     process.exitCode = 1;
-    // Commander has printed what is wrong, or the help.
+    // Commander has already printed the error or the help.
     if (error instanceof CommanderError) process.exitCode = error.exitCode;
     else console.error((error as Error).message);
   }
@@ -32,7 +32,7 @@ async function runUntilSignal(options: StartOptions): Promise<void> {
     console.log(`ready ${stack.gatewayUrls[0]}`);
     await untilAborted(interrupted);
     console.log('Stopping …');
-    // Should anything hang, the guardian and exit-with-parent.ts end what is left.
+    // If stopping hangs, exit: the guardian and exit-with-parent.ts end the remaining processes.
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
   } catch (error) {
     if (!interrupted.aborted) throw error;

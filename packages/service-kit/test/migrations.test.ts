@@ -68,7 +68,7 @@ describe('applying', () => {
     expect(await query('SELECT count(*)::int AS n FROM _prisma_migrations')).toEqual([{ n: 2 }]);
   });
 
-  test('leaves nothing of a migration that fails, names it, and runs it again once it is mended', async () => {
+  test('rolls back a failed migration completely, names it, and runs it again once it is fixed', async () => {
     await writeMigration('0003_broken', 'CREATE TABLE shelf (id int); CREATE TABLE author (id int);');
     await expect(applyMigrations(target)).rejects.toThrow(
       'migration 0003_broken failed: relation "author" already exists',
@@ -78,14 +78,14 @@ describe('applying', () => {
     expect(await applyMigrations(target)).toEqual(['0003_broken']);
   });
 
-  test('keeps the migrations before the one that fails, and applies none after it', async () => {
+  test('keeps the migrations before the failed one, and applies none after it', async () => {
     await writeMigration('0003_broken', 'CREATE TABLE author (id int);');
     await writeMigration('0004_after', 'CREATE TABLE shelf (id int);');
     await expect(applyMigrations(target)).rejects.toThrow('0003_broken');
     expect(await query(HISTORY)).toEqual([{ migration_name: '0001_init' }, { migration_name: '0002_rules' }]);
   });
 
-  test('leaves nothing of a migration during which the connection and its lock are lost', async () => {
+  test('rolls back a migration during which the connection and its lock are lost', async () => {
     await writeMigration(
       '0003_cut',
       'CREATE TABLE cut (id int); SELECT pg_terminate_backend(pg_backend_pid());',
@@ -98,7 +98,7 @@ describe('applying', () => {
     expect(await applyMigrations(target)).toEqual(['0003_cut']);
   });
 
-  test('runs again a migration that Prisma began and did not finish', async () => {
+  test('runs a migration again that Prisma started but did not finish', async () => {
     await applyMigrations(target);
     await writeMigration('0003_begun', 'CREATE TABLE shelf (id int);');
     await query(`INSERT INTO _prisma_migrations (id, checksum, migration_name)
@@ -110,7 +110,7 @@ describe('applying', () => {
     expect(await applyMigrations(target)).toEqual([]);
   });
 
-  test('leaves alone a database that a newer release has migrated', async () => {
+  test('accepts a database that a newer release has migrated', async () => {
     await writeMigration('0003_newer', 'CREATE TABLE shelf (id int);');
     await applyMigrations(target);
     await rm(join(target.directory, '0003_newer'), { recursive: true });
@@ -118,7 +118,7 @@ describe('applying', () => {
     expect(await query("SELECT to_regclass('shelf') IS NOT NULL AS kept")).toEqual([{ kept: true }]);
   });
 
-  test('keeps the history from every role but its owner', async () => {
+  test('makes the history inaccessible to every role except its owner', async () => {
     await applyMigrations(target);
     expect(
       await query(`SELECT has_table_privilege('phds_library', '_prisma_migrations', 'SELECT') AS readable,

@@ -22,7 +22,7 @@ interface Options {
   readonly user?: string;
 }
 
-/** `phds generate`: reads its arguments and hands them to `run`. `now` is milliseconds since the epoch. */
+/** `phds generate`: parses its arguments and passes them to `run`. `now` is milliseconds since the epoch. */
 export function createGenerateCommand(
   now: () => number,
   run: (args: GenerateArguments) => Promise<void>,
@@ -59,7 +59,7 @@ export function createGenerateCommand(
     });
 }
 
-/** The arguments as a whole; a text names what is wrong with their combination. */
+/** Checks the combination of the arguments. A string result is an error message. */
 function toArguments(options: Options, now: number): GenerateArguments | string {
   const person = findPerson(options.person);
   if (person === null) throw new RangeError(`no person ${options.person}`);

@@ -1,6 +1,6 @@
 /**
- * What `pnpm phds` runs in a checkout: the commands of packages/cli, with the settings of the local stack where the environment
- * sets none, and `generate`, which generates the data of synthetic people.
+ * Entry point of `pnpm phds` in a checkout: the commands of packages/cli, with the settings of the local stack unless the
+ * environment sets them, and `generate` for synthetic people's data.
  */
 import { EXIT_FAILED } from '@phds/cli/commands/exit-codes';
 import { openIngestion } from '@phds/cli/connection';
@@ -23,7 +23,7 @@ await runProgram((program, finish) => {
   program.hook('preAction', (_, action) => useLocalSettings(program, action));
 });
 
-/** Adds the settings of the local stack to the environment. Ends the process when the stack is needed and does not run. */
+/** Adds the settings of the local stack to the environment. Exits if the stack is needed but not running. */
 function useLocalSettings(program: Command, action: Command): void {
   const group = action.parent === program ? action : action.parent;
   const name = group?.name() ?? '';
