@@ -19,7 +19,7 @@ export async function runProgram(
   try {
     await program.parseAsync();
   } catch (error) {
-    // Commander has printed what is wrong, or the help.
+    // Commander has already printed the error or the help.
     if (!(error instanceof CommanderError)) throw error;
     finish(error.exitCode === 0 ? EXIT_DONE : EXIT_USAGE);
   }

@@ -43,7 +43,7 @@ export declare type App = Message<"phds.authorization.v1.App"> & {
   scopes: string[];
 
   /**
-   * Empty when not given, as the next three.
+   * Empty when absent, like the next three.
    *
    * @generated from field: string description = 6;
    */
@@ -92,7 +92,8 @@ export declare type App = Message<"phds.authorization.v1.App"> & {
 export declare const AppSchema: GenMessage<App>;
 
 /**
- * What a developer may set. As a registration `name` and `redirect_uris` are required; as an update absent means unchanged.
+ * The settings that a developer can change. A registration requires `name` and `redirect_uris`; in an update, absent
+ * fields are unchanged.
  *
  * @generated from message phds.authorization.v1.AppSettings
  */
@@ -103,21 +104,21 @@ export declare type AppSettings = Message<"phds.authorization.v1.AppSettings"> &
   name?: string | undefined;
 
   /**
-   * 1 to 10; none means unchanged on update.
+   * 1 to 10; in an update, none means unchanged.
    *
    * @generated from field: repeated string redirect_uris = 2;
    */
   redirectUris: string[];
 
   /**
-   * None means all scopes on registration and unchanged on update.
+   * None means all scopes on registration and unchanged in an update.
    *
    * @generated from field: repeated string scopes = 3;
    */
   scopes: string[];
 
   /**
-   * An empty text clears it, as the next three.
+   * An empty string clears it, like the next three.
    *
    * @generated from field: optional string description = 4;
    */
@@ -176,7 +177,7 @@ export declare type RegisterAppResponse = Message<"phds.authorization.v1.Registe
   app?: App | undefined;
 
   /**
-   * Shown here once; only its SHA-256 is kept.
+   * Returned only this time; only its SHA-256 is stored.
    *
    * @generated from field: string client_secret = 2;
    */
@@ -381,14 +382,14 @@ export declare const SetAppStatusResponseSchema: GenMessage<SetAppStatusResponse
 
 /**
  * Developers' apps. The caller forwards the developer's session as metadata `phds-session`, which this service verifies
- * itself. Common errors: UNAUTHORIZED (session), INVALID_REQUEST, NOT_FOUND (unknown or not the owner's), UNAVAILABLE,
- * CALLER_NOT_ADMITTED.
+ * itself. Common errors: UNAUTHORIZED (session), INVALID_REQUEST, NOT_FOUND (unknown or another developer's),
+ * UNAVAILABLE, CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.authorization.v1.AppService
  */
 export declare const AppService: GenService<{
   /**
-   * Registers an app and shows its secret for the only time. Not idempotent. Errors: CONFLICT (200 apps already).
+   * Registers an app and returns its secret, only this time. Not idempotent. Errors: CONFLICT (200 apps already).
    *
    * @generated from rpc phds.authorization.v1.AppService.RegisterApp
    */
@@ -428,7 +429,7 @@ export declare const AppService: GenService<{
     output: typeof UpdateAppResponseSchema;
   },
   /**
-   * Makes a new secret; the old one fails at the very next request. Not idempotent. Errors: APP_NOT_ACTIVE (revoked).
+   * Issues a new secret; the old one stops working immediately. Not idempotent. Errors: APP_NOT_ACTIVE (revoked).
    *
    * @generated from rpc phds.authorization.v1.AppService.RotateSecret
    */
@@ -438,7 +439,7 @@ export declare const AppService: GenService<{
     output: typeof RotateSecretResponseSchema;
   },
   /**
-   * Sets the status, in the consent ledger first and here second. A repeat after a crash finishes the job. Idempotent.
+   * Sets the status, first in the consent ledger, then here. A repeat completes an interrupted change. Idempotent.
    *
    * @generated from rpc phds.authorization.v1.AppService.SetAppStatus
    */

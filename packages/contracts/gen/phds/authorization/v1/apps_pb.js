@@ -113,8 +113,8 @@ export const SetAppStatusResponseSchema = /*@__PURE__*/
 
 /**
  * Developers' apps. The caller forwards the developer's session as metadata `phds-session`, which this service verifies
- * itself. Common errors: UNAUTHORIZED (session), INVALID_REQUEST, NOT_FOUND (unknown or not the owner's), UNAVAILABLE,
- * CALLER_NOT_ADMITTED.
+ * itself. Common errors: UNAUTHORIZED (session), INVALID_REQUEST, NOT_FOUND (unknown or another developer's),
+ * UNAVAILABLE, CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.authorization.v1.AppService
  */

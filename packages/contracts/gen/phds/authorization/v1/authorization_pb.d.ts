@@ -12,7 +12,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_phds_authorization_v1_authorization: GenFile;
 
 /**
- * How an app presents itself. Absent texts were not sent.
+ * The presented credentials of an app. Absent values were not sent.
  *
  * @generated from message phds.authorization.v1.ClientCredentials
  */
@@ -76,14 +76,15 @@ export declare type OpenAuthorizationRequest = Message<"phds.authorization.v1.Op
   client?: ClientCredentials | undefined;
 
   /**
-   * RFC 9126: the secret is required.
+   * RFC 9126: requires the secret.
    *
    * @generated from field: bool require_authentication = 2;
    */
   requireAuthentication: boolean;
 
   /**
-   * Front channel (GET): a bad client or redirect URI is UNAUTHORIZED without a word; every other error is answered as `error_redirect`.
+   * Front channel (GET): a bad client or redirect URI is UNAUTHORIZED without a message; every other error is returned
+   * as `error_redirect`.
    *
    * @generated from field: bool front_channel = 3;
    */
@@ -125,7 +126,7 @@ export declare type OpenAuthorizationRequest = Message<"phds.authorization.v1.Op
   purpose?: string | undefined;
 
   /**
-   * Of a pushed request, which takes neither (RFC 9126 section 2.1): INVALID_REQUEST unless empty.
+   * Not allowed in a pushed request (RFC 9126 section 2.1): INVALID_REQUEST unless empty.
    *
    * @generated from field: optional string request_uri = 11;
    */
@@ -165,14 +166,14 @@ export declare type OpenAuthorizationResponse = Message<"phds.authorization.v1.O
   expiresInSeconds: number;
 
   /**
-   * Front channel only: where to send the browser with an error; then the fields before are empty.
+   * Front channel only: the URL to redirect the browser to with an error; the fields above are then empty.
    *
    * @generated from field: string error_redirect = 4;
    */
   errorRedirect: string;
 
   /**
-   * Host of `error_redirect` as browsers resolve it; the scheme of a private-use URI.
+   * Host of `error_redirect` as browsers resolve it, or the scheme of a private-use URI.
    *
    * @generated from field: string error_redirect_host = 5;
    */
@@ -326,7 +327,7 @@ export declare const DenyAuthorizationRequestSchema: GenMessage<DenyAuthorizatio
  */
 export declare type DenyAuthorizationResponse = Message<"phds.authorization.v1.DenyAuthorizationResponse"> & {
   /**
-   * The app's redirect URI with error=access_denied, state and iss; empty when the app has removed that redirect URI since.
+   * The app's redirect URI with error=access_denied, state and iss; empty if the app has removed that URI since.
    *
    * @generated from field: string redirect_uri = 1;
    */
@@ -349,7 +350,7 @@ export declare type EraseUserRequest = Message<"phds.authorization.v1.EraseUserR
   userId: string;
 
   /**
-   * Ends the person's apps for everybody who uses them.
+   * Ends the person's apps for all of their users.
    *
    * @generated from field: bool revoke_apps = 2;
    */
@@ -367,7 +368,7 @@ export declare const EraseUserRequestSchema: GenMessage<EraseUserRequest>;
  */
 export declare type EraseUserResponse = Message<"phds.authorization.v1.EraseUserResponse"> & {
   /**
-   * How many were removed.
+   * Number removed.
    *
    * @generated from field: uint32 codes = 1;
    */
@@ -379,7 +380,7 @@ export declare type EraseUserResponse = Message<"phds.authorization.v1.EraseUser
   families: number;
 
   /**
-   * How many apps have no owner any more.
+   * Number of apps that lost their owner.
    *
    * @generated from field: uint32 apps = 3;
    */
@@ -411,7 +412,7 @@ export declare const AuthorizationService: GenService<{
     output: typeof OpenAuthorizationResponseSchema;
   },
   /**
-   * Tells whether credentials are those of an active app, before limits of that app are counted. Reads only. Errors: UNAUTHORIZED.
+   * Verifies the credentials of an active app, before its limits are counted. Read-only. Errors: UNAUTHORIZED.
    *
    * @generated from rpc phds.authorization.v1.AuthorizationService.AuthenticateClient
    */
@@ -421,8 +422,8 @@ export declare const AuthorizationService: GenService<{
     output: typeof AuthenticateClientResponseSchema;
   },
   /**
-   * Finds the pending approval behind a `request_uri` (RFC 9126 section 4). Reads only. Errors: UNAUTHORIZED (unknown,
-   * expired, another client's, or not allowed any more by the app's settings).
+   * Finds the pending approval of a `request_uri` (RFC 9126 section 4). Read-only. Errors: UNAUTHORIZED (unknown,
+   * expired, another client's, or no longer allowed by the app's settings).
    *
    * @generated from rpc phds.authorization.v1.AuthorizationService.ResolveRequestUri
    */
@@ -432,10 +433,10 @@ export declare const AuthorizationService: GenService<{
     output: typeof ResolveRequestUriResponseSchema;
   },
   /**
-   * Approves on behalf of the session in metadata `phds-session`: grant first (consent), then the code, derived from the
-   * pending id, so a repeat of the same decision finishes the job and never makes a second code. Errors: UNAUTHORIZED,
-   * NOT_FOUND, INVALID_REQUEST, NO_SCOPES_APPROVED, PENDING_EXPIRED, ALREADY_DECIDED, APP_NOT_ACTIVE, CONFLICT (the app's settings do not
-   * allow the request any more).
+   * Approves on behalf of the session in metadata `phds-session`: consent creates the grant first, then the code is
+   * derived from the pending id. Repeating the same decision completes it and never creates a second code. Errors:
+   * UNAUTHORIZED, NOT_FOUND, INVALID_REQUEST, NO_SCOPES_APPROVED, PENDING_EXPIRED, ALREADY_DECIDED, APP_NOT_ACTIVE,
+   * CONFLICT (the app's settings no longer allow the request).
    *
    * @generated from rpc phds.authorization.v1.AuthorizationService.CompleteAuthorization
    */
@@ -455,9 +456,9 @@ export declare const AuthorizationService: GenService<{
     output: typeof DenyAuthorizationResponseSchema;
   },
   /**
-   * Erases a person: removes every code, token and family of theirs, and their name from the apps that they registered, which are
-   * revoked first. Without a session, called by operator (the key of whoever operates the service). Idempotent. Errors: CONFLICT, and
-   * nothing removed, when the person owns apps that are not revoked and `revoke_apps` is not set.
+   * Erases a person: removes all of their codes, tokens and families, and their id from the apps that they registered,
+   * which are revoked first. Called by operator, without a session. Idempotent. Errors: CONFLICT, with nothing removed,
+   * when the person owns apps that are not revoked and `revoke_apps` is not set.
    *
    * @generated from rpc phds.authorization.v1.AuthorizationService.EraseUser
    */

@@ -75,7 +75,7 @@ export declare type IssueTokenResponse = Message<"phds.authorization.v1.IssueTok
   expiresInSeconds: number;
 
   /**
-   * Empty for client credentials, as grant_id.
+   * Empty for client credentials, like grant_id.
    *
    * @generated from field: string refresh_token = 3;
    */
@@ -164,7 +164,7 @@ export declare type IntrospectOwnTokenResponse = Message<"phds.authorization.v1.
   active: boolean;
 
   /**
-   * The rest is empty when inactive. The token's scopes that the grant still has; a token with none of them is inactive.
+   * The rest is empty when inactive. The scopes of the token that the grant still has; a token without any is inactive.
    *
    * @generated from field: string scope = 2;
    */
@@ -312,7 +312,7 @@ export declare type IntrospectResponse = Message<"phds.authorization.v1.Introspe
   status: TokenStatus;
 
   /**
-   * The rest only when live.
+   * The rest is set for live tokens only.
    *
    * @generated from field: phds.authorization.v1.Principal principal = 2;
    */
@@ -326,7 +326,7 @@ export declare type IntrospectResponse = Message<"phds.authorization.v1.Introspe
   assertion: string;
 
   /**
-   * False when the ledger could not be asked; then the principal has no grant facts, and the record step decides.
+   * False if the ledger could not be reached; then the principal has no grant facts, and the record step decides.
    *
    * @generated from field: bool ledger_checked = 4;
    */
@@ -351,7 +351,7 @@ export declare type Principal = Message<"phds.authorization.v1.Principal"> & {
   clientId: string;
 
   /**
-   * Empty for a userless token, as the next two.
+   * Empty for a userless token, like the next two.
    *
    * @generated from field: string user_id = 2;
    */
@@ -380,7 +380,7 @@ export declare type Principal = Message<"phds.authorization.v1.Principal"> & {
   expiresAt?: Timestamp | undefined;
 
   /**
-   * The grant as the ledger has it; absent for a userless token and when the ledger was not asked.
+   * The grant according to the ledger; absent for a userless token and if the ledger was not reached.
    *
    * @generated from field: phds.consent.v1.GrantFacts grant = 7;
    */
@@ -394,7 +394,7 @@ export declare type Principal = Message<"phds.authorization.v1.Principal"> & {
 export declare const PrincipalSchema: GenMessage<Principal>;
 
 /**
- * How an access token stands.
+ * Status of an access token.
  *
  * @generated from enum phds.authorization.v1.TokenStatus
  */
@@ -405,28 +405,28 @@ export enum TokenStatus {
   UNSPECIFIED = 0,
 
   /**
-   * May be used; whether consent covers an endpoint is for the caller to judge from the principal.
+   * Usable; the caller judges from the principal whether consent covers an endpoint.
    *
    * @generated from enum value: TOKEN_STATUS_LIVE = 1;
    */
   LIVE = 1,
 
   /**
-   * Past its expiry, known for 24 hours after it, whatever else happened to it.
+   * Expired, reported for 24 hours after the expiry, whatever else happened to it.
    *
    * @generated from enum value: TOKEN_STATUS_EXPIRED = 2;
    */
   EXPIRED = 2,
 
   /**
-   * Issued once, and by now revoked, of a revoked family or grant, or of an app that is not active.
+   * Issued, but revoked since, of a revoked family or grant, or of an app that is not active.
    *
    * @generated from enum value: TOKEN_STATUS_DEAD = 3;
    */
   DEAD = 3,
 
   /**
-   * Never issued, or so long past its expiry that it is forgotten.
+   * Never issued, or deleted long after its expiry.
    *
    * @generated from enum value: TOKEN_STATUS_UNKNOWN = 4;
    */
@@ -439,16 +439,16 @@ export enum TokenStatus {
 export declare const TokenStatusSchema: GenEnum<TokenStatus>;
 
 /**
- * Tokens: issue, refresh, revoke, introspect. Every rpc but Introspect authenticates the app by its secret first: UNAUTHORIZED
- * for every cause. Other common errors: UNAVAILABLE, CALLER_NOT_ADMITTED.
+ * Tokens: issue, refresh, revoke, introspect. Every rpc except Introspect authenticates the app by its secret first:
+ * UNAUTHORIZED for every cause. Other common errors: UNAVAILABLE, CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.authorization.v1.TokenService
  */
 export declare const TokenService: GenService<{
   /**
-   * The token endpoint (RFC 6749 3.2): authorization_code, refresh_token, client_credentials. An exchange wins once; a refresh
-   * may be repeated within its retry window and answers the same pair. Errors: INVALID_REQUEST, INVALID_GRANT, INVALID_SCOPE,
-   * UNSUPPORTED_GRANT_TYPE, UNAUTHORIZED_CLIENT.
+   * The token endpoint (RFC 6749 3.2): authorization_code, refresh_token, client_credentials. A code is exchanged once;
+   * a refresh can be repeated within its retry window and returns the same pair. Errors: INVALID_REQUEST,
+   * INVALID_GRANT, INVALID_SCOPE, UNSUPPORTED_GRANT_TYPE, UNAUTHORIZED_CLIENT.
    *
    * @generated from rpc phds.authorization.v1.TokenService.IssueToken
    */
@@ -458,8 +458,9 @@ export declare const TokenService: GenService<{
     output: typeof IssueTokenResponseSchema;
   },
   /**
-   * Revokes an access token, or a refresh token with its family (RFC 7009). Own, unknown, foreign and dead tokens answer the
-   * same; durable in the ledger before it answers. Idempotent. Errors: INVALID_REQUEST, UNAVAILABLE (not known: ask again).
+   * Revokes an access token, or a refresh token with its family (RFC 7009). Own, unknown, other apps' and dead tokens
+   * get the same response. Durable in the ledger before it returns. Idempotent. Errors: INVALID_REQUEST, UNAVAILABLE
+   * (outcome unknown: repeat).
    *
    * @generated from rpc phds.authorization.v1.TokenService.RevokeToken
    */
@@ -469,7 +470,7 @@ export declare const TokenService: GenService<{
     output: typeof RevokeTokenResponseSchema;
   },
   /**
-   * RFC 7662 for the app's own tokens; anything else is inactive. Reads only. Errors: INVALID_REQUEST.
+   * RFC 7662 for the app's own tokens; all others are inactive. Read-only. Errors: INVALID_REQUEST.
    *
    * @generated from rpc phds.authorization.v1.TokenService.IntrospectOwnToken
    */
@@ -479,7 +480,8 @@ export declare const TokenService: GenService<{
     output: typeof IntrospectOwnTokenResponseSchema;
   },
   /**
-   * The app's own grants, without a word about the people, by a live userless token's hash. Reads only. Errors: UNAUTHORIZED.
+   * The app's own grants, without anything about the people, for the hash of a live userless token. Read-only. Errors:
+   * UNAUTHORIZED.
    *
    * @generated from rpc phds.authorization.v1.TokenService.ListOwnGrants
    */
@@ -489,7 +491,7 @@ export declare const TokenService: GenService<{
     output: typeof ListOwnGrantsResponseSchema;
   },
   /**
-   * What stands behind an access token, by its SHA-256; for the gateway. Asks the ledger too. Reads only.
+   * Introspects an access token by its SHA-256, for the gateway. Also asks the ledger. Read-only.
    *
    * @generated from rpc phds.authorization.v1.TokenService.Introspect
    */

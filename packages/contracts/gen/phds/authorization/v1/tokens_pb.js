@@ -105,7 +105,7 @@ export const TokenStatusSchema = /*@__PURE__*/
   enumDesc(file_phds_authorization_v1_tokens, 0);
 
 /**
- * How an access token stands.
+ * Status of an access token.
  *
  * @generated from enum phds.authorization.v1.TokenStatus
  */
@@ -113,8 +113,8 @@ export const TokenStatus = /*@__PURE__*/
   tsEnum(TokenStatusSchema);
 
 /**
- * Tokens: issue, refresh, revoke, introspect. Every rpc but Introspect authenticates the app by its secret first: UNAUTHORIZED
- * for every cause. Other common errors: UNAVAILABLE, CALLER_NOT_ADMITTED.
+ * Tokens: issue, refresh, revoke, introspect. Every rpc except Introspect authenticates the app by its secret first:
+ * UNAUTHORIZED for every cause. Other common errors: UNAVAILABLE, CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.authorization.v1.TokenService
  */

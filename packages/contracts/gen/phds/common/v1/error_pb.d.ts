@@ -11,20 +11,20 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_phds_common_v1_error: GenFile;
 
 /**
- * One parameter that was refused, in words a partner developer can act on.
+ * One refused parameter, explained for a partner developer.
  *
  * @generated from message phds.common.v1.Violation
  */
 export declare type Violation = Message<"phds.common.v1.Violation"> & {
   /**
-   * Name of the parameter as the caller of the public interface knows it.
+   * Name of the parameter in the public interface.
    *
    * @generated from field: string parameter = 1;
    */
   parameter: string;
 
   /**
-   * What is wrong with it; never echoes secrets.
+   * What is wrong with it; never contains secrets.
    *
    * @generated from field: string message = 2;
    */
@@ -38,7 +38,7 @@ export declare type Violation = Message<"phds.common.v1.Violation"> & {
 export declare const ViolationSchema: GenMessage<Violation>;
 
 /**
- * The detail attached to the status of every failed rpc.
+ * Attached to the status of every failed rpc.
  *
  * @generated from message phds.common.v1.ErrorDetail
  */
@@ -49,7 +49,7 @@ export declare type ErrorDetail = Message<"phds.common.v1.ErrorDetail"> & {
   reason: Reason;
 
   /**
-   * Safe to show outside; empty where the reason says everything.
+   * May be shown to clients; empty where the reason is sufficient.
    *
    * @generated from field: string message = 2;
    */
@@ -82,8 +82,8 @@ export declare type ErrorDetail = Message<"phds.common.v1.ErrorDetail"> & {
 export declare const ErrorDetailSchema: GenMessage<ErrorDetail>;
 
 /**
- * Why a call was refused. Travels in the status details of every failed rpc, so that the reason survives each hop;
- * the gateway alone translates it to HTTP.
+ * Why a call failed. Sent in the status details of every failed rpc, so that the reason survives each hop. Only the
+ * gateway translates it to HTTP.
  *
  * @generated from enum phds.common.v1.Reason
  */
@@ -96,35 +96,35 @@ export enum Reason {
   UNSPECIFIED = 0,
 
   /**
-   * Anything not named below; carries no text.
+   * Anything not named below; has no text.
    *
    * @generated from enum value: REASON_INTERNAL = 1;
    */
   INTERNAL = 1,
 
   /**
-   * A dependency does not answer; trying again later is right.
+   * A dependency does not answer; the caller may retry.
    *
    * @generated from enum value: REASON_UNAVAILABLE = 2;
    */
   UNAVAILABLE = 2,
 
   /**
-   * The calling service did not identify itself or is not admitted to this rpc. Never shown outside.
+   * The calling service did not identify itself or is not admitted to this rpc. Never returned to clients.
    *
    * @generated from enum value: REASON_CALLER_NOT_ADMITTED = 3;
    */
   CALLER_NOT_ADMITTED = 3,
 
   /**
-   * Authentication of the person, app or token behind the call failed. Carries no text on purpose.
+   * Authentication of the person, app or token of the call failed. Deliberately without a text.
    *
    * @generated from enum value: REASON_UNAUTHORIZED = 4;
    */
   UNAUTHORIZED = 4,
 
   /**
-   * The access token is past its expiry.
+   * The access token has expired.
    *
    * @generated from enum value: REASON_TOKEN_EXPIRED = 5;
    */
@@ -138,28 +138,28 @@ export enum Reason {
   ASSERTION_STALE = 6,
 
   /**
-   * The token's scopes lack the one this call needs; `required_scope` names it.
+   * The token lacks the scope that this call requires; `required_scope` names it.
    *
    * @generated from enum value: REASON_INSUFFICIENT_SCOPE = 7;
    */
   INSUFFICIENT_SCOPE = 7,
 
   /**
-   * No active consent stands behind a live token; `required_scope` names what it would have to cover.
+   * A live token has no active consent; `required_scope` names the scope that it would have to cover.
    *
    * @generated from enum value: REASON_CONSENT_REQUIRED = 8;
    */
   CONSENT_REQUIRED = 8,
 
   /**
-   * Malformed input; `violations` name parameter by parameter.
+   * Malformed input; `violations` lists the invalid parameters.
    *
    * @generated from enum value: REASON_INVALID_REQUEST = 9;
    */
   INVALID_REQUEST = 9,
 
   /**
-   * Nothing there, or not the caller's: indistinguishable.
+   * Does not exist, or is not the caller's; the two are not distinguished.
    *
    * @generated from enum value: REASON_NOT_FOUND = 10;
    */
@@ -180,7 +180,7 @@ export enum Reason {
   PENDING_EXPIRED = 12,
 
   /**
-   * The pending approval was decided otherwise, or its code is used.
+   * The pending approval was decided differently, or its code has been used.
    *
    * @generated from enum value: REASON_ALREADY_DECIDED = 13;
    */
@@ -201,7 +201,7 @@ export enum Reason {
   NO_SCOPES_APPROVED = 15,
 
   /**
-   * A limit is reached; `retry_after_seconds` says when to come back.
+   * A limit is reached; `retry_after_seconds` gives the time to wait.
    *
    * @generated from enum value: REASON_RATE_LIMITED = 16;
    */
@@ -215,7 +215,7 @@ export enum Reason {
   ACCESS_NOT_RECORDED = 17,
 
   /**
-   * RFC 6749 5.2 invalid_grant, one answer for every cause.
+   * RFC 6749 5.2 invalid_grant, the same response for every cause.
    *
    * @generated from enum value: REASON_INVALID_GRANT = 18;
    */

@@ -31,8 +31,8 @@ export const ReasonSchema = /*@__PURE__*/
   enumDesc(file_phds_common_v1_error, 0);
 
 /**
- * Why a call was refused. Travels in the status details of every failed rpc, so that the reason survives each hop;
- * the gateway alone translates it to HTTP.
+ * Why a call failed. Sent in the status details of every failed rpc, so that the reason survives each hop. Only the
+ * gateway translates it to HTTP.
  *
  * @generated from enum phds.common.v1.Reason
  */

@@ -11,7 +11,8 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_phds_common_v1_page: GenFile;
 
 /**
- * Which page of a list; both numbers start at 1. Zero means the default (page 1, 20 items); more than 100 items is clamped.
+ * The requested page of a list; both numbers start at 1. Zero means the default (page 1, 20 items); more than 100 items
+ * are clamped.
  *
  * @generated from message phds.common.v1.PageRequest
  */

@@ -28,14 +28,14 @@ export declare const GetRestoreStatusRequestSchema: GenMessage<GetRestoreStatusR
  */
 export declare type Restore = Message<"phds.common.v1.Restore"> & {
   /**
-   * Counts up.
+   * Ascending.
    *
    * @generated from field: uint32 number = 1;
    */
   number: number;
 
   /**
-   * By the database's clock. What is older is suspended until confirmed.
+   * By the database's clock. Everything older is suspended until confirmed.
    *
    * @generated from field: google.protobuf.Timestamp at = 2;
    */
@@ -47,7 +47,7 @@ export declare type Restore = Message<"phds.common.v1.Restore"> & {
   kind: RestoreKind;
 
   /**
-   * Absent until an operator confirmed it, or a later one.
+   * Absent until an operator has confirmed it or a later one.
    *
    * @generated from field: google.protobuf.Timestamp confirmed_at = 4;
    */
@@ -118,7 +118,7 @@ export declare const DeclareRestoreResponseSchema: GenMessage<DeclareRestoreResp
  */
 export declare type ConfirmRestoreRequest = Message<"phds.common.v1.ConfirmRestoreRequest"> & {
   /**
-   * The latest that is meant, and all before it.
+   * Confirms this restore and all earlier ones.
    *
    * @generated from field: uint32 number = 1;
    */
@@ -157,7 +157,7 @@ export enum RestoreKind {
   UNSPECIFIED = 0,
 
   /**
-   * Something that was acknowledged is missing, or no instance can tell whether it is.
+   * An acknowledged change is missing, or no instance can tell whether one is.
    *
    * @generated from enum value: RESTORE_KIND_DETECTED = 1;
    */
@@ -175,14 +175,14 @@ export enum RestoreKind {
 export declare const RestoreKindSchema: GenEnum<RestoreKind>;
 
 /**
- * What to believe after the database of a service was restored. Consent and authorization implement it, each for its own database. Called
- * by operator, the key of whoever operates the service. Common errors: UNAVAILABLE, CALLER_NOT_ADMITTED.
+ * Restores of a service's database. Consent and authorization implement it, each for its own database. Called by
+ * operator. Common errors: UNAVAILABLE, CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.common.v1.RestoreService
  */
 export declare const RestoreService: GenService<{
   /**
-   * The latest restore, and what is suspended because of it. Reads only.
+   * The latest restore, and what it suspends. Read-only.
    *
    * @generated from rpc phds.common.v1.RestoreService.GetRestoreStatus
    */
@@ -192,8 +192,9 @@ export declare const RestoreService: GenService<{
     output: typeof GetRestoreStatusResponseSchema;
   },
   /**
-   * Says that the database was put back to an earlier state in a way that the service cannot detect. Consent suspends every grant and
-   * token from before, authorization every client secret, code and token; effective when it answers. Not idempotent: each call is a restore.
+   * Declares that the database was restored to an earlier state in a way that the service cannot detect. Consent
+   * suspends every earlier grant and token, authorization every earlier client secret, code and token. In effect before
+   * it returns. Not idempotent: each call is a restore.
    *
    * @generated from rpc phds.common.v1.RestoreService.DeclareRestore
    */
@@ -203,8 +204,8 @@ export declare const RestoreService: GenService<{
     output: typeof DeclareRestoreResponseSchema;
   },
   /**
-   * Accepts the database as it stands, up to this restore: what was suspended works again. Idempotent. Errors: NOT_FOUND for an unknown
-   * restore.
+   * Accepts the state of the database up to this restore: suspended items work again. Idempotent. Errors: NOT_FOUND for
+   * an unknown restore.
    *
    * @generated from rpc phds.common.v1.RestoreService.ConfirmRestore
    */

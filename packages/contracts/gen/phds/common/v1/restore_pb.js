@@ -73,8 +73,8 @@ export const RestoreKind = /*@__PURE__*/
   tsEnum(RestoreKindSchema);
 
 /**
- * What to believe after the database of a service was restored. Consent and authorization implement it, each for its own database. Called
- * by operator, the key of whoever operates the service. Common errors: UNAVAILABLE, CALLER_NOT_ADMITTED.
+ * Restores of a service's database. Consent and authorization implement it, each for its own database. Called by
+ * operator. Common errors: UNAVAILABLE, CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.common.v1.RestoreService
  */

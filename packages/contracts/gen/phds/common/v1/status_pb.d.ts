@@ -12,7 +12,8 @@ import type { Any } from "@bufbuild/protobuf/wkt";
 export declare const file_phds_common_v1_status: GenFile;
 
 /**
- * Same wire format as google.rpc.Status, which gRPC sends as `grpc-status-details-bin`, so any client reads our details.
+ * Same wire format as google.rpc.Status, which gRPC sends as `grpc-status-details-bin`, so that any client can read our
+ * details.
  *
  * @generated from message phds.common.v1.Status
  */

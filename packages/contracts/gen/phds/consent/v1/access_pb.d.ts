@@ -13,7 +13,7 @@ import type { PageRequest } from "../../common/v1/page_pb.js";
 export declare const file_phds_consent_v1_access: GenFile;
 
 /**
- * One answer about to be released. Never values, never tokens.
+ * A response about to be released: no values, no tokens.
  *
  * @generated from message phds.consent.v1.Access
  */
@@ -39,7 +39,7 @@ export declare type Access = Message<"phds.consent.v1.Access"> & {
   familyId: string;
 
   /**
-   * SHA-256 of the access token, for the judgement; not kept in the record.
+   * SHA-256 of the access token, for the judgement; not stored in the record.
    *
    * @generated from field: bytes token_hash = 5;
    */
@@ -65,7 +65,7 @@ export declare type Access = Message<"phds.consent.v1.Access"> & {
   endpoint: string;
 
   /**
-   * Window asked for, as given; empty is unbounded.
+   * The requested window, as given; empty for no bound.
    *
    * @generated from field: string from = 9;
    */
@@ -92,7 +92,7 @@ export declare type Access = Message<"phds.consent.v1.Access"> & {
   requestId: string;
 
   /**
-   * The data window that the answer was computed for (YYYY-MM-DD); empty is everything.
+   * The data window used for the response (YYYY-MM-DD); empty for none.
    *
    * @generated from field: string data_from = 14;
    */
@@ -161,7 +161,7 @@ export declare type AccessRecord = Message<"phds.consent.v1.AccessRecord"> & {
   clientId: string;
 
   /**
-   * As the person saw it at the latest approval of this grant before the access; empty when the app is unknown.
+   * As shown to the person at the latest approval of this grant before the access; empty when the app is unknown.
    *
    * @generated from field: string app_name = 4;
    */
@@ -236,7 +236,7 @@ export declare type ListAccessesRequest = Message<"phds.consent.v1.ListAccessesR
   page?: PageRequest | undefined;
 
   /**
-   * Empty is every grant, app and scope.
+   * Empty for every grant, app and scope.
    *
    * @generated from field: string grant_id = 2;
    */
@@ -253,7 +253,7 @@ export declare type ListAccessesRequest = Message<"phds.consent.v1.ListAccessesR
   scope: string;
 
   /**
-   * Inclusive and exclusive; absent is unbounded.
+   * `from` is inclusive, `to` exclusive; absent for no bound.
    *
    * @generated from field: google.protobuf.Timestamp from = 5;
    */
@@ -297,7 +297,7 @@ export declare const ListAccessesResponseSchema: GenMessage<ListAccessesResponse
  */
 export declare type ExportAccessesRequest = Message<"phds.consent.v1.ExportAccessesRequest"> & {
   /**
-   * Empty is every grant, app and scope.
+   * Empty for every grant, app and scope.
    *
    * @generated from field: string grant_id = 1;
    */
@@ -314,7 +314,7 @@ export declare type ExportAccessesRequest = Message<"phds.consent.v1.ExportAcces
   scope: string;
 
   /**
-   * Inclusive and exclusive; absent is unbounded.
+   * `from` is inclusive, `to` exclusive; absent for no bound.
    *
    * @generated from field: google.protobuf.Timestamp from = 4;
    */
@@ -326,7 +326,7 @@ export declare type ExportAccessesRequest = Message<"phds.consent.v1.ExportAcces
   to?: Timestamp | undefined;
 
   /**
-   * The last access of the piece before; empty begins with the newest.
+   * The last access of the previous piece; empty to start with the newest.
    *
    * @generated from field: string after_id = 6;
    */
@@ -362,7 +362,7 @@ export declare const ExportAccessesResponseSchema: GenMessage<ExportAccessesResp
  */
 export declare type ListAccessDaysRequest = Message<"phds.consent.v1.ListAccessDaysRequest"> & {
   /**
-   * Empty is every grant, app and scope.
+   * Empty for every grant, app and scope.
    *
    * @generated from field: string grant_id = 1;
    */
@@ -379,7 +379,7 @@ export declare type ListAccessDaysRequest = Message<"phds.consent.v1.ListAccessD
   scope: string;
 
   /**
-   * Dates YYYY-MM-DD (UTC), inclusive; both empty is the last 30 days.
+   * Dates YYYY-MM-DD (UTC), inclusive; both empty for the last 30 days.
    *
    * @generated from field: string from = 4;
    */
@@ -414,7 +414,7 @@ export declare type AccessDay = Message<"phds.consent.v1.AccessDay"> & {
   clientId: string;
 
   /**
-   * As the person saw it at the latest approval, of the grant in the request if there is one; empty when the app is unknown.
+   * As shown to the person at the latest approval (of the grant in the request, if any); empty when the app is unknown.
    *
    * @generated from field: string app_name = 3;
    */
@@ -470,7 +470,7 @@ export declare type GetAppUsageRequest = Message<"phds.consent.v1.GetAppUsageReq
   clientId: string;
 
   /**
-   * Dates YYYY-MM-DD (UTC), inclusive; empty is the last 30 days.
+   * Dates YYYY-MM-DD (UTC), inclusive; empty for the last 30 days.
    *
    * @generated from field: string from = 2;
    */
@@ -510,14 +510,15 @@ export declare type AppUsage = Message<"phds.consent.v1.AppUsage"> & {
   released: number;
 
   /**
-   * The larger of the recorded answers that did not leave and the sum of the refusals, which include them.
+   * The larger of the recorded but refused responses and the sum of the refusals, which include them.
    *
    * @generated from field: uint32 refused = 4;
    */
   refused: number;
 
   /**
-   * Refused requests by HTTP status, as the gateways counted them; seconds late, and without those of a gateway that died.
+   * Refused requests by HTTP status, as counted by the gateways; delayed by seconds, and without those of a crashed
+   * gateway.
    *
    * @generated from field: repeated phds.consent.v1.StatusCount refusals = 5;
    */
@@ -535,7 +536,7 @@ export declare const AppUsageSchema: GenMessage<AppUsage>;
  */
 export declare type StatusCount = Message<"phds.consent.v1.StatusCount"> & {
   /**
-   * Of HTTP.
+   * HTTP status.
    *
    * @generated from field: uint32 status = 1;
    */
@@ -572,7 +573,7 @@ export declare type CountRefusalsRequest = Message<"phds.consent.v1.CountRefusal
 export declare const CountRefusalsRequestSchema: GenMessage<CountRefusalsRequest>;
 
 /**
- * Requests of one app that were refused with one status on one day at one endpoint.
+ * Refused requests of one app with one status on one day at one endpoint.
  *
  * @generated from message phds.consent.v1.RefusalCount
  */
@@ -590,7 +591,7 @@ export declare type RefusalCount = Message<"phds.consent.v1.RefusalCount"> & {
   date: string;
 
   /**
-   * As in Access, or `/api/*` for every path that is no endpoint.
+   * As in Access, or `/api/*` for every path that is not an endpoint.
    *
    * @generated from field: string endpoint = 3;
    */
@@ -646,7 +647,7 @@ export declare type GetAppUsageResponse = Message<"phds.consent.v1.GetAppUsageRe
 export declare const GetAppUsageResponseSchema: GenMessage<GetAppUsageResponse>;
 
 /**
- * What the judgement after the record came to.
+ * The result of the judgement after recording.
  *
  * @generated from enum phds.consent.v1.Verdict
  */
@@ -657,7 +658,7 @@ export enum Verdict {
   UNSPECIFIED = 0,
 
   /**
-   * Alive in every respect: the answer may leave.
+   * Alive in every respect: the response may be released.
    *
    * @generated from enum value: VERDICT_RELEASED = 1;
    */
@@ -694,21 +695,21 @@ export enum Verdict {
   SCOPE_WITHDRAWN = 7,
 
   /**
-   * Suspended, revoked, unknown, or of another epoch.
+   * Suspended, revoked, unknown, or in another epoch.
    *
    * @generated from enum value: VERDICT_APP_NOT_ALIVE = 8;
    */
   APP_NOT_ALIVE = 8,
 
   /**
-   * The grant's data window is not the one the answer was computed for.
+   * The grant's data window differs from the one used for the response.
    *
    * @generated from enum value: VERDICT_WINDOW_CHANGED = 9;
    */
   WINDOW_CHANGED = 9,
 
   /**
-   * The grant is older than a restore of the ledger that no operator has confirmed.
+   * The grant is older than an unconfirmed restore of the ledger.
    *
    * @generated from enum value: VERDICT_RESTORE_UNCONFIRMED = 10;
    */
@@ -721,14 +722,15 @@ export enum Verdict {
 export declare const VerdictSchema: GenEnum<Verdict>;
 
 /**
- * Access records: who read what, durable before anything is handed out. Common errors: UNAVAILABLE, CALLER_NOT_ADMITTED.
+ * Access records: who read what, durable before any data is released. Common errors: UNAVAILABLE, CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.consent.v1.AccessService
  */
 export declare const AccessService: GenService<{
   /**
-   * Records a batch of accesses, commits, and only then judges each in a fresh snapshot by this database's clock. Data may be
-   * released for RELEASED alone. Not idempotent: each call makes records. Called by health-data. Errors: INVALID_REQUEST.
+   * Records a batch of accesses, commits, and only then judges each in a fresh snapshot by this database's clock. Data
+   * may be released for RELEASED only. Not idempotent: each call creates records. Called by health-data. Errors:
+   * INVALID_REQUEST.
    *
    * @generated from rpc phds.consent.v1.AccessService.RecordAccess
    */
@@ -738,7 +740,8 @@ export declare const AccessService: GenService<{
     output: typeof RecordAccessResponseSchema;
   },
   /**
-   * The access history of the session's user, newest first. Errors: UNAUTHORIZED (session), NOT_FOUND (foreign grant).
+   * The access history of the session's user, newest first. Errors: UNAUTHORIZED (session), NOT_FOUND (another user's
+   * grant).
    *
    * @generated from rpc phds.consent.v1.AccessService.ListAccesses
    */
@@ -748,8 +751,8 @@ export declare const AccessService: GenService<{
     output: typeof ListAccessesResponseSchema;
   },
   /**
-   * The access history of the session's user in pieces for an export, newest first: up to 500 accesses older than a given one.
-   * Errors: UNAUTHORIZED (session), NOT_FOUND (foreign grant), INVALID_REQUEST.
+   * The access history of the session's user in pieces for an export, newest first: up to 500 accesses older than a
+   * given one. Errors: UNAUTHORIZED (session), NOT_FOUND (another user's grant), INVALID_REQUEST.
    *
    * @generated from rpc phds.consent.v1.AccessService.ExportAccesses
    */
@@ -759,7 +762,8 @@ export declare const AccessService: GenService<{
     output: typeof ExportAccessesResponseSchema;
   },
   /**
-   * Accesses of the session's user's data by UTC day and app. Errors: UNAUTHORIZED (session), NOT_FOUND (foreign grant).
+   * Accesses to the data of the session's user, by UTC day and app. Errors: UNAUTHORIZED (session), NOT_FOUND (another
+   * user's grant).
    *
    * @generated from rpc phds.consent.v1.AccessService.ListAccessDays
    */
@@ -769,7 +773,7 @@ export declare const AccessService: GenService<{
     output: typeof ListAccessDaysResponseSchema;
   },
   /**
-   * Accesses of an app by day and endpoint; the session's user has to own it. Errors: UNAUTHORIZED (session), NOT_FOUND.
+   * Accesses of an app by day and endpoint; the session's user must own it. Errors: UNAUTHORIZED (session), NOT_FOUND.
    *
    * @generated from rpc phds.consent.v1.AccessService.GetAppUsage
    */
@@ -779,8 +783,8 @@ export declare const AccessService: GenService<{
     output: typeof GetAppUsageResponseSchema;
   },
   /**
-   * Adds requests that a gateway refused to the usage of their apps; those of unknown apps are left out. Not idempotent: each call adds.
-   * All or none. Called by the gateway. Errors: INVALID_REQUEST.
+   * Adds requests that a gateway refused to the usage of their apps, ignoring those of unknown apps. Not idempotent:
+   * each call adds. All or nothing. Called by the gateway. Errors: INVALID_REQUEST.
    *
    * @generated from rpc phds.consent.v1.AccessService.CountRefusals
    */

@@ -145,7 +145,7 @@ export const VerdictSchema = /*@__PURE__*/
   enumDesc(file_phds_consent_v1_access, 0);
 
 /**
- * What the judgement after the record came to.
+ * The result of the judgement after recording.
  *
  * @generated from enum phds.consent.v1.Verdict
  */
@@ -153,7 +153,7 @@ export const Verdict = /*@__PURE__*/
   tsEnum(VerdictSchema);
 
 /**
- * Access records: who read what, durable before anything is handed out. Common errors: UNAVAILABLE, CALLER_NOT_ADMITTED.
+ * Access records: who read what, durable before any data is released. Common errors: UNAVAILABLE, CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.consent.v1.AccessService
  */

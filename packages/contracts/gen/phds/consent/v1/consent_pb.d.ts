@@ -28,14 +28,15 @@ export declare type PendingApproval = Message<"phds.consent.v1.PendingApproval">
   status: PendingStatus;
 
   /**
-   * As it was when the app asked: a later change does not show here, so nobody approves another name than the one they read.
+   * As it was when the request was opened. Later changes are not shown here, so that the approved name is the one that
+   * was read.
    *
    * @generated from field: phds.consent.v1.AppProfile app = 3;
    */
   app?: AppProfile | undefined;
 
   /**
-   * Host of the redirect URI, never its path or query.
+   * Host of the redirect URI, without path and query.
    *
    * @generated from field: string redirect_host = 4;
    */
@@ -47,14 +48,14 @@ export declare type PendingApproval = Message<"phds.consent.v1.PendingApproval">
   requestedScopes: RequestedScope[];
 
   /**
-   * Why the app asks, in its own words; empty when it did not say or did not authenticate.
+   * The purpose in the app's own words; empty when absent or when the app was not authenticated.
    *
    * @generated from field: string purpose = 6;
    */
   purpose: string;
 
   /**
-   * Whether the app proved itself with its secret when it asked.
+   * Whether the app was authenticated by its secret when it opened the request.
    *
    * @generated from field: bool client_authenticated = 7;
    */
@@ -71,7 +72,7 @@ export declare type PendingApproval = Message<"phds.consent.v1.PendingApproval">
   expiresAt?: Timestamp | undefined;
 
   /**
-   * What the user approved; present exactly when approved. Approve with the same terms repeats the decision.
+   * The approved terms; present only if approved. Approve with the same terms repeats the decision.
    *
    * @generated from field: phds.consent.v1.ApprovedTerms approved = 10;
    */
@@ -103,7 +104,7 @@ export declare type ApprovedTerms = Message<"phds.consent.v1.ApprovedTerms"> & {
   expiresInDays: number;
 
   /**
-   * YYYY-MM-DD; empty is everything.
+   * YYYY-MM-DD; empty for no limit.
    *
    * @generated from field: string data_from = 3;
    */
@@ -131,7 +132,7 @@ export declare type RequestedScope = Message<"phds.consent.v1.RequestedScope"> &
   scope: string;
 
   /**
-   * The user's live grant of this app has it.
+   * Whether the user's live grant for this app has it.
    *
    * @generated from field: bool already_shared = 2;
    */
@@ -204,7 +205,7 @@ export declare type OpenPendingApprovalResponse = Message<"phds.consent.v1.OpenP
   expiresAt?: Timestamp | undefined;
 
   /**
-   * Ids of the ones that were removed for this one.
+   * Ids of those that were removed for this one.
    *
    * @generated from field: repeated string removed_ids = 2;
    */
@@ -259,7 +260,7 @@ export declare type ListPendingApprovalsRequest = Message<"phds.consent.v1.ListP
   page?: PageRequest | undefined;
 
   /**
-   * UNSPECIFIED is every status.
+   * UNSPECIFIED for every status.
    *
    * @generated from field: phds.consent.v1.PendingStatus status = 2;
    */
@@ -315,21 +316,21 @@ export declare type ApproveRequest = Message<"phds.consent.v1.ApproveRequest"> &
   allRequested: boolean;
 
   /**
-   * One of 1, 30, 90, 180, 365; 0 is the default of 90.
+   * One of 1, 30, 90, 180, 365; 0 for the default of 90.
    *
    * @generated from field: uint32 expires_in_days = 4;
    */
   expiresInDays: number;
 
   /**
-   * YYYY-MM-DD; empty is everything.
+   * YYYY-MM-DD; empty for no limit.
    *
    * @generated from field: string data_from = 5;
    */
   dataFrom: string;
 
   /**
-   * BCP 47 language of the text that the screen showed, for the receipt; empty is `en`.
+   * BCP 47 language of the text on the screen, for the receipt; `en` when empty.
    *
    * @generated from field: string language = 6;
    */
@@ -391,7 +392,7 @@ export declare type ApproveResponse = Message<"phds.consent.v1.ApproveResponse">
   appEpoch: number;
 
   /**
-   * True when this very decision had been made before.
+   * Whether the same decision had already been made.
    *
    * @generated from field: bool repeated_decision = 8;
    */
@@ -437,7 +438,7 @@ export declare type DenyResponse = Message<"phds.consent.v1.DenyResponse"> & {
 export declare const DenyResponseSchema: GenMessage<DenyResponse>;
 
 /**
- * Something an app changed about itself.
+ * A change that an app made to its profile.
  *
  * @generated from message phds.consent.v1.AppChange
  */
@@ -450,7 +451,7 @@ export declare type AppChange = Message<"phds.consent.v1.AppChange"> & {
   field: string;
 
   /**
-   * Empty when there was no link, as `to` when there is none any more.
+   * Empty when there was no link; `to` is empty when it was removed.
    *
    * @generated from field: string from = 2;
    */
@@ -483,7 +484,7 @@ export declare type ConsentGrant = Message<"phds.consent.v1.ConsentGrant"> & {
   id: string;
 
   /**
-   * As the person saw it at the latest approval.
+   * As shown to the person at the latest approval.
    *
    * @generated from field: phds.consent.v1.AppProfile app = 2;
    */
@@ -542,8 +543,8 @@ export declare type ConsentGrant = Message<"phds.consent.v1.ConsentGrant"> & {
   currentAppName: string;
 
   /**
-   * What the app changed since that approval, oldest first; at most the changes of the 20 latest versions are listed one by one. ListGrants
-   * gives the latest change of each field, and of active grants alone.
+   * The app's changes since that approval, oldest first; only those of the 20 latest versions are listed individually.
+   * ListGrants returns the latest change of each field, for active grants only.
    *
    * @generated from field: repeated phds.consent.v1.AppChange app_changes = 13;
    */
@@ -566,7 +567,7 @@ export declare type ListGrantsRequest = Message<"phds.consent.v1.ListGrantsReque
   page?: PageRequest | undefined;
 
   /**
-   * UNSPECIFIED is every status.
+   * UNSPECIFIED for every status.
    *
    * @generated from field: phds.consent.v1.GrantStatus status = 2;
    */
@@ -642,7 +643,7 @@ export declare type NarrowGrantRequest = Message<"phds.consent.v1.NarrowGrantReq
   id: string;
 
   /**
-   * The scopes that stay; a subset of the present ones. Ignored unless set_scopes.
+   * The remaining scopes, a subset of the current ones. Ignored unless set_scopes.
    *
    * @generated from field: repeated string scopes = 2;
    */
@@ -654,14 +655,14 @@ export declare type NarrowGrantRequest = Message<"phds.consent.v1.NarrowGrantReq
   setScopes: boolean;
 
   /**
-   * Not later than the present one; absent leaves it.
+   * Not later than the current one; absent keeps it.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 4;
    */
   expiresAt?: Timestamp | undefined;
 
   /**
-   * YYYY-MM-DD, not earlier than the present one; empty leaves it.
+   * YYYY-MM-DD, not earlier than the current one; empty keeps it.
    *
    * @generated from field: string data_from = 5;
    */
@@ -883,7 +884,7 @@ export declare const EraseUserRequestSchema: GenMessage<EraseUserRequest>;
  */
 export declare type EraseUserResponse = Message<"phds.consent.v1.EraseUserResponse"> & {
   /**
-   * How many were removed.
+   * Number removed.
    *
    * @generated from field: uint32 grants = 1;
    */
@@ -902,7 +903,7 @@ export declare type EraseUserResponse = Message<"phds.consent.v1.EraseUserRespon
 export declare const EraseUserResponseSchema: GenMessage<EraseUserResponse>;
 
 /**
- * State of a pending approval. All but `pending` are final.
+ * Status of a pending approval. All except `pending` are final.
  *
  * @generated from enum phds.consent.v1.PendingStatus
  */
@@ -928,14 +929,14 @@ export enum PendingStatus {
   DENIED = 3,
 
   /**
-   * Not decided within 600 seconds; judged at read.
+   * Not decided within 600 seconds; determined when reading.
    *
    * @generated from enum value: PENDING_STATUS_EXPIRED = 4;
    */
   EXPIRED = 4,
 
   /**
-   * The app was revoked meanwhile.
+   * The app was revoked in the meantime.
    *
    * @generated from enum value: PENDING_STATUS_CANCELLED = 5;
    */
@@ -948,17 +949,17 @@ export enum PendingStatus {
 export declare const PendingStatusSchema: GenEnum<PendingStatus>;
 
 /**
- * Pending approvals and consent grants of people. Unless said otherwise the caller forwards the person's session as metadata
- * `phds-session`, which this service verifies itself. Common errors: UNAUTHORIZED (session), INVALID_REQUEST, NOT_FOUND
- * (unknown or foreign, indistinguishable), UNAVAILABLE, CALLER_NOT_ADMITTED.
+ * Pending approvals and consent grants of people. Unless stated otherwise, the caller forwards the person's session as
+ * metadata `phds-session`, which this service verifies itself. Common errors: UNAUTHORIZED (session), INVALID_REQUEST,
+ * NOT_FOUND (unknown or another person's, not distinguished), UNAVAILABLE, CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.consent.v1.ConsentService
  */
 export declare const ConsentService: GenService<{
   /**
-   * Stores what the approval screen shows of a request; without a session, called by authorization. Idempotent by id. A request of an
-   * app that did not authenticate is always stored and removes the oldest one of its kind that nobody has claimed, when there are too many.
-   * Errors: APP_NOT_ACTIVE, RATE_LIMITED (too many live ones that this app authenticated).
+   * Stores what the approval screen shows of a request. Called by authorization, without a session. Idempotent by id. A
+   * request of an unauthenticated app is always stored; when there are too many, it removes the oldest unclaimed one of
+   * its kind. Errors: APP_NOT_ACTIVE, RATE_LIMITED (too many live ones of this authenticated app).
    *
    * @generated from rpc phds.consent.v1.ConsentService.OpenPendingApproval
    */
@@ -968,7 +969,7 @@ export declare const ConsentService: GenService<{
     output: typeof OpenPendingApprovalResponseSchema;
   },
   /**
-   * Reads a pending approval and claims it for the session's user if nobody has. Idempotent.
+   * Reads a pending approval and claims it for the session's user if it is unclaimed. Idempotent.
    *
    * @generated from rpc phds.consent.v1.ConsentService.GetPendingApproval
    */
@@ -978,7 +979,7 @@ export declare const ConsentService: GenService<{
     output: typeof GetPendingApprovalResponseSchema;
   },
   /**
-   * What the user has claimed, and unclaimed ones of apps that the user owns; newest first.
+   * Those claimed by the user, and unclaimed ones of the user's apps; newest first.
    *
    * @generated from rpc phds.consent.v1.ConsentService.ListPendingApprovals
    */
@@ -988,8 +989,8 @@ export declare const ConsentService: GenService<{
     output: typeof ListPendingApprovalsResponseSchema;
   },
   /**
-   * Approves some of the requested scopes: makes the grant, or joins the live one. The same decision by the same user again
-   * answers the same. Errors: NO_SCOPES_APPROVED, PENDING_EXPIRED, ALREADY_DECIDED, APP_NOT_ACTIVE.
+   * Approves some of the requested scopes: creates a grant, or joins the live one. Repeating the same decision returns
+   * the same result. Errors: NO_SCOPES_APPROVED, PENDING_EXPIRED, ALREADY_DECIDED, APP_NOT_ACTIVE.
    *
    * @generated from rpc phds.consent.v1.ConsentService.Approve
    */
@@ -1029,8 +1030,8 @@ export declare const ConsentService: GenService<{
     output: typeof GetGrantResponseSchema;
   },
   /**
-   * Withdraws scopes, shortens the life, or moves dataFrom later; never widens. Effective before it answers. Idempotent.
-   * Errors: CONFLICT when the grant has ended.
+   * Withdraws scopes, shortens the lifetime, or moves dataFrom later; never widens. In effect before it returns.
+   * Idempotent. Errors: CONFLICT when the grant has ended.
    *
    * @generated from rpc phds.consent.v1.ConsentService.NarrowGrant
    */
@@ -1040,7 +1041,7 @@ export declare const ConsentService: GenService<{
     output: typeof NarrowGrantResponseSchema;
   },
   /**
-   * Ends a grant. Effective before it answers. Idempotent.
+   * Ends a grant. In effect before it returns. Idempotent.
    *
    * @generated from rpc phds.consent.v1.ConsentService.RevokeGrant
    */
@@ -1050,7 +1051,7 @@ export declare const ConsentService: GenService<{
     output: typeof RevokeGrantResponseSchema;
   },
   /**
-   * Ends every active grant of the user at once. Effective before it answers. Idempotent.
+   * Ends every active grant of the user. In effect before it returns. Idempotent.
    *
    * @generated from rpc phds.consent.v1.ConsentService.RevokeAllGrants
    */
@@ -1070,7 +1071,7 @@ export declare const ConsentService: GenService<{
     output: typeof GetReceiptResponseSchema;
   },
   /**
-   * Grants of one app, without a word about the people; without a session, called by authorization. Newest first.
+   * Grants of one app, without anything about the people, newest first. Called by authorization, without a session.
    *
    * @generated from rpc phds.consent.v1.ConsentService.ListAppGrants
    */
@@ -1080,9 +1081,9 @@ export declare const ConsentService: GenService<{
     output: typeof ListAppGrantsResponseSchema;
   },
   /**
-   * Erases a person: ends and removes their grants, removes their pending approvals, the link from the access records to
-   * them, and their name from apps that they own; the records stay and verify. Effective before it answers. Without a session, called by operator (the key of
-   * whoever operates the service). Idempotent.
+   * Erases a person: ends and removes their grants, removes their pending approvals, the link from the access records
+   * to them, and their id from apps that they own; the records stay and verify. In effect before it returns. Called by
+   * operator, without a session. Idempotent.
    *
    * @generated from rpc phds.consent.v1.ConsentService.EraseUser
    */

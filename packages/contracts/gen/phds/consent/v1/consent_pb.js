@@ -244,7 +244,7 @@ export const PendingStatusSchema = /*@__PURE__*/
   enumDesc(file_phds_consent_v1_consent, 0);
 
 /**
- * State of a pending approval. All but `pending` are final.
+ * Status of a pending approval. All except `pending` are final.
  *
  * @generated from enum phds.consent.v1.PendingStatus
  */
@@ -252,9 +252,9 @@ export const PendingStatus = /*@__PURE__*/
   tsEnum(PendingStatusSchema);
 
 /**
- * Pending approvals and consent grants of people. Unless said otherwise the caller forwards the person's session as metadata
- * `phds-session`, which this service verifies itself. Common errors: UNAUTHORIZED (session), INVALID_REQUEST, NOT_FOUND
- * (unknown or foreign, indistinguishable), UNAVAILABLE, CALLER_NOT_ADMITTED.
+ * Pending approvals and consent grants of people. Unless stated otherwise, the caller forwards the person's session as
+ * metadata `phds-session`, which this service verifies itself. Common errors: UNAUTHORIZED (session), INVALID_REQUEST,
+ * NOT_FOUND (unknown or another person's, not distinguished), UNAVAILABLE, CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.consent.v1.ConsentService
  */

@@ -12,7 +12,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_phds_consent_v1_ledger: GenFile;
 
 /**
- * What people see of an app.
+ * The public profile of an app.
  *
  * @generated from message phds.consent.v1.AppProfile
  */
@@ -35,7 +35,7 @@ export declare type AppProfile = Message<"phds.consent.v1.AppProfile"> & {
   ownerId: string;
 
   /**
-   * Empty when unknown, as the next two.
+   * Empty when unknown, like the next two.
    *
    * @generated from field: string homepage_url = 4;
    */
@@ -52,8 +52,8 @@ export declare type AppProfile = Message<"phds.consent.v1.AppProfile"> & {
   logoUrl: string;
 
   /**
-   * When its developer last changed it; grows with every change. The ledger keeps what it has when this is older than that; absent, it is
-   * taken for newer. Not set in answers.
+   * Time of the developer's last change; increases with every change. The ledger ignores a profile older than the
+   * stored one; without a time it counts as newer. Not set in responses.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 7;
    */
@@ -97,7 +97,7 @@ export declare type PutAppResponse = Message<"phds.consent.v1.PutAppResponse"> &
   epoch: number;
 
   /**
-   * Grows by one with every change of status; a reader applies only newer ones.
+   * Increases with every change of status, so that readers apply only newer states.
    *
    * @generated from field: uint32 revision = 3;
    */
@@ -125,16 +125,15 @@ export declare type SetAppStatusRequest = Message<"phds.consent.v1.SetAppStatusR
   status: AppStatus;
 
   /**
-   * Changes nothing unless the app stands at this revision, so that a call that was given up on cannot undo a later one when
-   * it arrives after all; 0 is any.
+   * Changes nothing unless the app is at this revision, so that a delayed call cannot undo a later one; 0 for any.
    *
    * @generated from field: uint32 expected_revision = 3;
    */
   expectedRevision: number;
 
   /**
-   * Where the caller knows the app to have stood; 0 when it knows nothing. A ledger that was restored from a backup may be behind:
-   * it then takes even the same status for a change, and goes on above this revision and never below this epoch.
+   * The highest revision known to the caller; 0 when unknown. A ledger restored from a backup may be behind: it then
+   * treats even the same status as a change, and continues above this revision and at least at this epoch.
    *
    * @generated from field: uint32 known_revision = 4;
    */
@@ -193,7 +192,7 @@ export declare type RevokeFamilyRequest = Message<"phds.consent.v1.RevokeFamilyR
   familyId: string;
 
   /**
-   * When the family's last token would have expired by itself; the row may be pruned well after that.
+   * When the family's last token would expire; the row may be pruned long after that.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 2;
    */
@@ -230,7 +229,7 @@ export declare type RevokeTokenRequest = Message<"phds.consent.v1.RevokeTokenReq
   tokenHash: Uint8Array;
 
   /**
-   * When the token expires by itself; the row may be pruned well after that.
+   * When the token expires; the row may be pruned long after that.
    *
    * @generated from field: google.protobuf.Timestamp expires_at = 2;
    */
@@ -272,7 +271,7 @@ export declare type CheckLivenessRequest = Message<"phds.consent.v1.CheckLivenes
   appEpoch: number;
 
   /**
-   * Empty for a userless token, as family_id.
+   * Empty for a userless token, like family_id.
    *
    * @generated from field: string grant_id = 3;
    */
@@ -284,14 +283,14 @@ export declare type CheckLivenessRequest = Message<"phds.consent.v1.CheckLivenes
   familyId: string;
 
   /**
-   * Empty when no access token is concerned.
+   * Empty if no access token is checked.
    *
    * @generated from field: bytes token_hash = 5;
    */
   tokenHash: Uint8Array;
 
   /**
-   * When the token was issued; needed of a userless one alone, which no grant tells the age of.
+   * When the token was issued. Required for a userless token, because no grant gives its age.
    *
    * @generated from field: google.protobuf.Timestamp issued_at = 6;
    */
@@ -309,7 +308,7 @@ export declare const CheckLivenessRequestSchema: GenMessage<CheckLivenessRequest
  */
 export declare type CheckLivenessResponse = Message<"phds.consent.v1.CheckLivenessResponse"> & {
   /**
-   * The app is active and of the same epoch.
+   * The app is active and in the same epoch.
    *
    * @generated from field: bool app_alive = 1;
    */
@@ -321,14 +320,14 @@ export declare type CheckLivenessResponse = Message<"phds.consent.v1.CheckLivene
   familyAlive: boolean;
 
   /**
-   * False also for a userless token older than a restore of the ledger that no operator has confirmed.
+   * Also false for a userless token older than an unconfirmed restore of the ledger.
    *
    * @generated from field: bool token_alive = 3;
    */
   tokenAlive: boolean;
 
   /**
-   * The facts of the grant; absent when none was asked for, or it is unknown. A grant older than an unconfirmed restore counts as
+   * The facts of the grant; absent when not requested or unknown. A grant older than an unconfirmed restore counts as
    * revoked here.
    *
    * @generated from field: phds.consent.v1.GrantFacts grant = 4;
@@ -369,7 +368,7 @@ export declare type GrantFacts = Message<"phds.consent.v1.GrantFacts"> & {
   userId: string;
 
   /**
-   * How far back the app sees (YYYY-MM-DD); empty is everything.
+   * First day that the app sees (YYYY-MM-DD); empty for no limit.
    *
    * @generated from field: string data_from = 5;
    */
@@ -383,7 +382,7 @@ export declare type GrantFacts = Message<"phds.consent.v1.GrantFacts"> & {
 export declare const GrantFactsSchema: GenMessage<GrantFacts>;
 
 /**
- * `active`, `suspended` (reversible) or `revoked` (for good, for everything issued so far).
+ * `active`, `suspended` (reversible) or `revoked` (permanent, for everything issued so far).
  *
  * @generated from enum phds.consent.v1.AppStatus
  */
@@ -415,7 +414,7 @@ export enum AppStatus {
 export declare const AppStatusSchema: GenEnum<AppStatus>;
 
 /**
- * How a consent grant stands at this moment.
+ * Current status of a consent grant.
  *
  * @generated from enum phds.consent.v1.GrantStatus
  */
@@ -431,7 +430,7 @@ export enum GrantStatus {
   ACTIVE = 1,
 
   /**
-   * Its time is over; judged at read.
+   * Expired; determined when reading.
    *
    * @generated from enum value: GRANT_STATUS_EXPIRED = 2;
    */
@@ -449,15 +448,15 @@ export enum GrantStatus {
 export declare const GrantStatusSchema: GenEnum<GrantStatus>;
 
 /**
- * The ledger of what is no longer alive: the one truth. Each write commits before it answers, and publishes the eviction
- * after. Every rpc is idempotent. Common errors: UNAVAILABLE when the database is away, CALLER_NOT_ADMITTED.
+ * The ledger, the authority on what is no longer live. Each write commits before it returns, and publishes the eviction
+ * afterwards. Every rpc is idempotent. Common errors: UNAVAILABLE when the database is unavailable,
+ * CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.consent.v1.LedgerService
  */
 export declare const LedgerService: GenService<{
   /**
-   * Creates the app in the ledger (active, epoch 1) or replaces what people see of it. Never changes status or epoch.
-   * Idempotent.
+   * Creates the app in the ledger (active, epoch 1) or replaces its profile. Never changes status or epoch. Idempotent.
    *
    * @generated from rpc phds.consent.v1.LedgerService.PutApp
    */
@@ -467,9 +466,9 @@ export declare const LedgerService: GenService<{
     output: typeof PutAppResponseSchema;
   },
   /**
-   * Sets an app's status. Becoming `revoked` starts a new epoch, which ends every grant, token and pending approval of the
-   * older ones in O(1); the same status again changes nothing. Answers how the app stands afterwards, which is another status
-   * when `expected_revision` was not the present one. Idempotent. Errors: NOT_FOUND.
+   * Sets an app's status. Becoming `revoked` starts a new epoch, which ends every grant, token and pending approval of
+   * older epochs in O(1); setting the same status again changes nothing. Returns the resulting state, which has another
+   * status if `expected_revision` was not the current one. Idempotent. Errors: NOT_FOUND.
    *
    * @generated from rpc phds.consent.v1.LedgerService.SetAppStatus
    */
@@ -479,7 +478,7 @@ export declare const LedgerService: GenService<{
     output: typeof SetAppStatusResponseSchema;
   },
   /**
-   * Ends a token family for good. Idempotent.
+   * Revokes a token family permanently. Idempotent.
    *
    * @generated from rpc phds.consent.v1.LedgerService.RevokeFamily
    */
@@ -489,7 +488,7 @@ export declare const LedgerService: GenService<{
     output: typeof RevokeFamilyResponseSchema;
   },
   /**
-   * Ends one access token for good. Idempotent.
+   * Revokes one access token permanently. Idempotent.
    *
    * @generated from rpc phds.consent.v1.LedgerService.RevokeToken
    */
@@ -499,7 +498,7 @@ export declare const LedgerService: GenService<{
     output: typeof RevokeTokenResponseSchema;
   },
   /**
-   * Says what is alive among an app, a grant, a family and a token. Reads only.
+   * Checks whether an app, a grant, a family and a token are live. Read-only.
    *
    * @generated from rpc phds.consent.v1.LedgerService.CheckLiveness
    */

@@ -102,7 +102,7 @@ export const AppStatusSchema = /*@__PURE__*/
   enumDesc(file_phds_consent_v1_ledger, 0);
 
 /**
- * `active`, `suspended` (reversible) or `revoked` (for good, for everything issued so far).
+ * `active`, `suspended` (reversible) or `revoked` (permanent, for everything issued so far).
  *
  * @generated from enum phds.consent.v1.AppStatus
  */
@@ -116,7 +116,7 @@ export const GrantStatusSchema = /*@__PURE__*/
   enumDesc(file_phds_consent_v1_ledger, 1);
 
 /**
- * How a consent grant stands at this moment.
+ * Current status of a consent grant.
  *
  * @generated from enum phds.consent.v1.GrantStatus
  */
@@ -124,8 +124,9 @@ export const GrantStatus = /*@__PURE__*/
   tsEnum(GrantStatusSchema);
 
 /**
- * The ledger of what is no longer alive: the one truth. Each write commits before it answers, and publishes the eviction
- * after. Every rpc is idempotent. Common errors: UNAVAILABLE when the database is away, CALLER_NOT_ADMITTED.
+ * The ledger, the authority on what is no longer live. Each write commits before it returns, and publishes the eviction
+ * afterwards. Every rpc is idempotent. Common errors: UNAVAILABLE when the database is unavailable,
+ * CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.consent.v1.LedgerService
  */

@@ -12,14 +12,14 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 export declare const file_phds_events_v1_eviction: GenFile;
 
 /**
- * Tells the gateways to forget what they cached about a subject. Published on the Redis channel `phds.events.v1` after the
- * ledger has committed, best effort: losing one costs freshness of refusals, never safety (contract section 8).
+ * Tells gateways to drop what they cached about a subject. Published on the Redis channel `phds.events.v1` after the
+ * ledger has committed, best effort: a lost eviction delays refusals but releases no data (contract section 8).
  *
  * @generated from message phds.events.v1.Eviction
  */
 export declare type Eviction = Message<"phds.events.v1.Eviction"> & {
   /**
-   * Random; only for logs.
+   * Random; for logs only.
    *
    * @generated from field: string id = 1;
    */

@@ -21,14 +21,14 @@ export declare type ReadRequest = Message<"phds.healthdata.v1.ReadRequest"> & {
   endpoint: Endpoint;
 
   /**
-   * Of HEALTH_DATA alone: a slug of interface.md 4.2, such as `heart`.
+   * For HEALTH_DATA only: a slug of interface.md 4.2, such as `heart`.
    *
    * @generated from field: string category = 2;
    */
   category: string;
 
   /**
-   * Of ADHERENCE alone.
+   * For ADHERENCE only.
    *
    * @generated from field: string medication_id = 3;
    */
@@ -54,7 +54,8 @@ export declare type ReadRequest = Message<"phds.healthdata.v1.ReadRequest"> & {
 export declare const ReadRequestSchema: GenMessage<ReadRequest>;
 
 /**
- * The query parameters of the data API (contract section 6). One that the endpoint does not take is refused by name.
+ * The query parameters of the data API (contract section 6). A parameter that the endpoint does not support is refused
+ * by name.
  *
  * @generated from message phds.healthdata.v1.QueryParameters
  */
@@ -65,21 +66,21 @@ export declare type QueryParameters = Message<"phds.healthdata.v1.QueryParameter
   page?: PageRequest | undefined;
 
   /**
-   * Inclusive; a date (YYYY-MM-DD) or an RFC 3339 instant; empty is unbounded.
+   * Inclusive; a date (YYYY-MM-DD) or an RFC 3339 instant; empty for no bound.
    *
    * @generated from field: string from = 2;
    */
   from: string;
 
   /**
-   * Exclusive; likewise.
+   * Exclusive; same format.
    *
    * @generated from field: string to = 3;
    */
   to: string;
 
   /**
-   * Name of a metric type (metrics.md); empty is all.
+   * Name of a metric type (metrics.md); empty for all.
    *
    * @generated from field: string type = 4;
    */
@@ -91,7 +92,7 @@ export declare type QueryParameters = Message<"phds.healthdata.v1.QueryParameter
   bucket: TrendBucket;
 
   /**
-   * IANA zone of aggregations and trends; empty is the user's.
+   * IANA zone of aggregations and trends; empty for the user's.
    *
    * @generated from field: string time_zone = 6;
    */
@@ -105,7 +106,7 @@ export declare type QueryParameters = Message<"phds.healthdata.v1.QueryParameter
 export declare const QueryParametersSchema: GenMessage<QueryParameters>;
 
 /**
- * A finished answer of the public interface, encoded once where the rows are.
+ * A finished response of the public interface, encoded once where the rows are.
  *
  * @generated from message phds.healthdata.v1.ReadResponse
  */
@@ -118,14 +119,14 @@ export declare type ReadResponse = Message<"phds.healthdata.v1.ReadResponse"> & 
   body: Uint8Array;
 
   /**
-   * Entity tag of the body, with its quotes: strong, but weak where the body tells when it was made (RFC 9110 8.8.3).
+   * Entity tag of the body, including quotes: strong, but weak if the body contains its creation time (RFC 9110 8.8.3).
    *
    * @generated from field: string etag = 2;
    */
   etag: string;
 
   /**
-   * Items in all pages; 0 for a single object.
+   * Number of items on all pages; 0 for a single object.
    *
    * @generated from field: uint32 total = 3;
    */
@@ -317,18 +318,18 @@ export enum TrendBucket {
 export declare const TrendBucketSchema: GenEnum<TrendBucket>;
 
 /**
- * Reads of one person's data for one app. The caller forwards the access assertion as metadata `phds-assertion`; this service
- * verifies it, derives the needed scope from the endpoint (and the category) itself, reads, has the access recorded and judged by
- * consent, and only then answers.
+ * Reads of one person's data for one app. The caller forwards the access assertion as metadata `phds-assertion`. This
+ * service verifies it, derives the required scope from the endpoint (and the category), reads, has the access recorded
+ * and judged by consent, and only then returns the data.
  *
  * @generated from service phds.healthdata.v1.HealthDataService
  */
 export declare const HealthDataService: GenService<{
   /**
-   * Answers one endpoint of the data API with the finished JSON body. Safe to repeat; each call makes an access record of its own.
-   * Errors: ASSERTION_STALE (introspect again and repeat), UNAUTHORIZED, TOKEN_EXPIRED, INSUFFICIENT_SCOPE, CONSENT_REQUIRED,
-   * INVALID_REQUEST, NOT_FOUND (unknown category; unknown or foreign medication, recorded like any access), ACCESS_NOT_RECORDED,
-   * UNAVAILABLE, CALLER_NOT_ADMITTED.
+   * Returns the finished JSON body of one endpoint of the data API. Can be repeated; each call creates an access
+   * record. Errors: ASSERTION_STALE (introspect again and repeat), UNAUTHORIZED, TOKEN_EXPIRED, INSUFFICIENT_SCOPE,
+   * CONSENT_REQUIRED, INVALID_REQUEST, NOT_FOUND (unknown category; unknown or another person's medication, recorded
+   * like any access), ACCESS_NOT_RECORDED, UNAVAILABLE, CALLER_NOT_ADMITTED.
    *
    * @generated from rpc phds.healthdata.v1.HealthDataService.Read
    */
@@ -347,7 +348,8 @@ export declare const HealthDataService: GenService<{
  */
 export declare const PreviewService: GenService<{
   /**
-   * The user's own data as an app with that scope would see it. Reads only; no record, since nothing is handed to an app.
+   * The user's own data as an app with that scope would receive it. Read-only. Not recorded, because no app receives
+   * it.
    *
    * @generated from rpc phds.healthdata.v1.PreviewService.Preview
    */

@@ -75,9 +75,9 @@ export const TrendBucket = /*@__PURE__*/
   tsEnum(TrendBucketSchema);
 
 /**
- * Reads of one person's data for one app. The caller forwards the access assertion as metadata `phds-assertion`; this service
- * verifies it, derives the needed scope from the endpoint (and the category) itself, reads, has the access recorded and judged by
- * consent, and only then answers.
+ * Reads of one person's data for one app. The caller forwards the access assertion as metadata `phds-assertion`. This
+ * service verifies it, derives the required scope from the endpoint (and the category), reads, has the access recorded
+ * and judged by consent, and only then returns the data.
  *
  * @generated from service phds.healthdata.v1.HealthDataService
  */

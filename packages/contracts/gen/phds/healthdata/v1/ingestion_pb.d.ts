@@ -28,7 +28,7 @@ export declare type Reading = Message<"phds.healthdata.v1.Reading"> & {
   start?: Timestamp | undefined;
 
   /**
-   * Absent is the start.
+   * Absent for the start.
    *
    * @generated from field: google.protobuf.Timestamp end = 3;
    */
@@ -42,7 +42,7 @@ export declare type Reading = Message<"phds.healthdata.v1.Reading"> & {
   value?: number | undefined;
 
   /**
-   * UCUM, or a spelling that real files use; converted to the type's unit. Empty is the type's unit.
+   * UCUM, or a spelling used in real files; converted to the type's unit. Empty for the type's unit.
    *
    * @generated from field: string unit = 5;
    */
@@ -63,7 +63,8 @@ export declare type Reading = Message<"phds.healthdata.v1.Reading"> & {
 export declare const ReadingSchema: GenMessage<Reading>;
 
 /**
- * Names an import of the user that was started. What is put in its name is refused with NOT_FOUND once the person was erased.
+ * Identifies a started import of the user. Writes that belong to it are refused with NOT_FOUND once the person was
+ * erased.
  *
  * @generated from message phds.healthdata.v1.ImportName
  */
@@ -102,7 +103,7 @@ export declare type PutReadingsRequest = Message<"phds.healthdata.v1.PutReadings
   readings: Reading[];
 
   /**
-   * Absent: not part of an import.
+   * Absent if not part of an import.
    *
    * @generated from field: phds.healthdata.v1.ImportName import = 3;
    */
@@ -116,7 +117,7 @@ export declare type PutReadingsRequest = Message<"phds.healthdata.v1.PutReadings
 export declare const PutReadingsRequestSchema: GenMessage<PutReadingsRequest>;
 
 /**
- * What became of a batch.
+ * The result of a batch.
  *
  * @generated from message phds.healthdata.v1.PutResult
  */
@@ -132,7 +133,7 @@ export declare type PutResult = Message<"phds.healthdata.v1.PutResult"> & {
   updated: number;
 
   /**
-   * Stored already, the same.
+   * Already stored with the same value.
    *
    * @generated from field: uint32 unchanged = 3;
    */
@@ -285,7 +286,7 @@ export declare type Symptom = Message<"phds.healthdata.v1.Symptom"> & {
   description: string;
 
   /**
-   * `mild`, `moderate`, `severe` or empty, as everywhere below.
+   * `mild`, `moderate`, `severe` or empty, as in all messages below.
    *
    * @generated from field: string severity = 2;
    */
@@ -583,7 +584,7 @@ export declare type PutRecordsRequest = Message<"phds.healthdata.v1.PutRecordsRe
   records: Record[];
 
   /**
-   * Absent: not part of an import.
+   * Absent if not part of an import.
    *
    * @generated from field: phds.healthdata.v1.ImportName import = 3;
    */
@@ -644,7 +645,7 @@ export declare type ReadingKey = Message<"phds.healthdata.v1.ReadingKey"> & {
 export declare const ReadingKeySchema: GenMessage<ReadingKey>;
 
 /**
- * Every reading of a type and source whose start lies in a window.
+ * Every reading of a type and source whose start is in a window.
  *
  * @generated from message phds.healthdata.v1.ReadingWindow
  */
@@ -655,21 +656,21 @@ export declare type ReadingWindow = Message<"phds.healthdata.v1.ReadingWindow"> 
   type: string;
 
   /**
-   * Empty is every source.
+   * Empty for every source.
    *
    * @generated from field: string source = 2;
    */
   source: string;
 
   /**
-   * Inclusive; absent is unbounded.
+   * Inclusive; absent for no bound.
    *
    * @generated from field: google.protobuf.Timestamp from = 3;
    */
   from?: Timestamp | undefined;
 
   /**
-   * Exclusive; absent is unbounded.
+   * Exclusive; absent for no bound.
    *
    * @generated from field: google.protobuf.Timestamp to = 4;
    */
@@ -836,14 +837,14 @@ export declare type PutProfileRequest = Message<"phds.healthdata.v1.PutProfileRe
   timeZone?: string | undefined;
 
   /**
-   * IANA zone for a user who has none yet: what a file suggests must not undo what the user has set.
+   * IANA zone used only for a user without one, because a suggestion from a file must not replace the user's choice.
    *
    * @generated from field: optional string default_time_zone = 7;
    */
   defaultTimeZone?: string | undefined;
 
   /**
-   * Absent: not part of an import.
+   * Absent if not part of an import.
    *
    * @generated from field: phds.healthdata.v1.ImportName import = 8;
    */
@@ -897,7 +898,7 @@ export declare type EraseUserResponse = Message<"phds.healthdata.v1.EraseUserRes
 export declare const EraseUserResponseSchema: GenMessage<EraseUserResponse>;
 
 /**
- * User, format and digest name an import.
+ * User, format and digest identify an import.
  *
  * @generated from message phds.healthdata.v1.StartImportRequest
  */
@@ -915,21 +916,21 @@ export declare type StartImportRequest = Message<"phds.healthdata.v1.StartImport
   format: string;
 
   /**
-   * SHA-256 of what is imported, in lower-case hex: the content, and the choices that decide what is taken from it.
+   * SHA-256 of the imported content and the options that affect it, in lower-case hex.
    *
    * @generated from field: string digest = 3;
    */
   digest: string;
 
   /**
-   * Bytes of the files.
+   * Size of the files in bytes.
    *
    * @generated from field: uint64 size = 4;
    */
   size: bigint;
 
   /**
-   * From the start, even when an earlier run did not end.
+   * Starts from the beginning, even if an earlier run did not finish.
    *
    * @generated from field: bool again = 5;
    */
@@ -947,21 +948,21 @@ export declare const StartImportRequestSchema: GenMessage<StartImportRequest>;
  */
 export declare type StartImportResponse = Message<"phds.healthdata.v1.StartImportResponse"> & {
   /**
-   * Counts how often the import began at its start; reports name it.
+   * Number of times the import has started from the beginning; reports refer to it.
    *
    * @generated from field: uint32 run = 1;
    */
   run: number;
 
   /**
-   * Everything before it has been stored; 0 is the start.
+   * Everything before it is stored; 0 is the start.
    *
    * @generated from field: uint64 position = 2;
    */
   position: bigint;
 
   /**
-   * What became of everything before the position, as it was reported; empty at the start.
+   * The report about everything before the position; empty at the start.
    *
    * @generated from field: string report = 3;
    */
@@ -999,7 +1000,7 @@ export declare type ReportImportRequest = Message<"phds.healthdata.v1.ReportImpo
   run: number;
 
   /**
-   * Everything before it has been stored. What it counts is the importer's business.
+   * Everything before it is stored. The importer chooses its unit.
    *
    * @generated from field: uint64 position = 5;
    */
@@ -1053,7 +1054,7 @@ export declare type ListImportsRequest = Message<"phds.healthdata.v1.ListImports
 export declare const ListImportsRequestSchema: GenMessage<ListImportsRequest>;
 
 /**
- * An import as it was last reported.
+ * An import with its last report.
  *
  * @generated from message phds.healthdata.v1.Import
  */
@@ -1089,7 +1090,7 @@ export declare type Import = Message<"phds.healthdata.v1.Import"> & {
   startedAt?: Timestamp | undefined;
 
   /**
-   * When it was last heard of.
+   * Time of the last report.
    *
    * @generated from field: google.protobuf.Timestamp reported_at = 7;
    */
@@ -1181,7 +1182,7 @@ export enum RecordKind {
 export declare const RecordKindSchema: GenEnum<RecordKind>;
 
 /**
- * How a run of an import stands. A failed import goes on from its position when it is started again.
+ * State of an import's run. A failed import resumes from its position when started again.
  *
  * @generated from enum phds.healthdata.v1.ImportState
  */
@@ -1213,10 +1214,10 @@ export enum ImportState {
 export declare const ImportStateSchema: GenEnum<ImportState>;
 
 /**
- * How data gets in: internal services and importers write here; partners only read. Every write is idempotent by natural key,
- * the newest wins. Items that are refused do not stop the rest: each comes back with its index and reason. For this the codes within
- * items (severity, status, pattern, mood) are texts: what a file holds is refused here item by item, with the codes that there are.
- * Common errors: INVALID_REQUEST (the batch itself), UNAVAILABLE, CALLER_NOT_ADMITTED.
+ * Writes of internal services and importers; partners only read. Every write is idempotent by natural key; the newest
+ * value is kept. Refused items do not stop the rest: each is returned with its index and reason. Therefore codes inside
+ * items (severity, status, pattern, mood) are strings, which are validated item by item. Common errors: INVALID_REQUEST
+ * (the batch itself), UNAVAILABLE, CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.healthdata.v1.IngestionService
  */
@@ -1242,8 +1243,8 @@ export declare const IngestionService: GenService<{
     output: typeof PutRecordsResponseSchema;
   },
   /**
-   * Deletes readings by natural key, or all of a type in a window. Large windows are deleted in pieces: after an error, a
-   * deadline included, some readings may be left, and a repeat deletes them.
+   * Deletes readings by natural key, or all of a type in a window. Large windows are deleted in pieces: after an error,
+   * including a deadline, some readings may be left, and a repeat deletes them.
    *
    * @generated from rpc phds.healthdata.v1.IngestionService.DeleteReadings
    */
@@ -1263,7 +1264,7 @@ export declare const IngestionService: GenService<{
     output: typeof DeleteRecordsResponseSchema;
   },
   /**
-   * Sets the user's profile and time zone; absent fields stay. Idempotent.
+   * Sets the user's profile and time zone; absent fields are kept. Idempotent.
    *
    * @generated from rpc phds.healthdata.v1.IngestionService.PutProfile
    */
@@ -1273,7 +1274,7 @@ export declare const IngestionService: GenService<{
     output: typeof PutProfileResponseSchema;
   },
   /**
-   * Removes everything of a person. Imports that still run are refused from then on. Idempotent.
+   * Removes all data of a person. Running imports are refused from then on. Idempotent.
    *
    * @generated from rpc phds.healthdata.v1.IngestionService.EraseUser
    */
@@ -1283,7 +1284,7 @@ export declare const IngestionService: GenService<{
     output: typeof EraseUserResponseSchema;
   },
   /**
-   * Begins the import of a file, or goes on with one that did not end; one that finished begins anew. Idempotent.
+   * Starts the import of a file, or resumes an unfinished one; a finished one starts again. Idempotent.
    *
    * @generated from rpc phds.healthdata.v1.IngestionService.StartImport
    */
@@ -1293,8 +1294,8 @@ export declare const IngestionService: GenService<{
     output: typeof StartImportResponseSchema;
   },
   /**
-   * Notes how far an import has come. What a run reports that is behind another report, or of a run that is over, changes
-   * nothing. Errors: NOT_FOUND (no such import: the person was erased).
+   * Stores the progress of an import. A report that is behind another one, or belongs to an ended run, changes nothing.
+   * Errors: NOT_FOUND (no such import: the person was erased).
    *
    * @generated from rpc phds.healthdata.v1.IngestionService.ReportImport
    */
@@ -1304,7 +1305,7 @@ export declare const IngestionService: GenService<{
     output: typeof ReportImportResponseSchema;
   },
   /**
-   * A user's imports, the one started last first; at most 100.
+   * A user's imports, the latest first; at most 100.
    *
    * @generated from rpc phds.healthdata.v1.IngestionService.ListImports
    */

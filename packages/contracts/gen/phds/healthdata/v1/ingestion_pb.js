@@ -284,7 +284,7 @@ export const ImportStateSchema = /*@__PURE__*/
   enumDesc(file_phds_healthdata_v1_ingestion, 1);
 
 /**
- * How a run of an import stands. A failed import goes on from its position when it is started again.
+ * State of an import's run. A failed import resumes from its position when started again.
  *
  * @generated from enum phds.healthdata.v1.ImportState
  */
@@ -292,10 +292,10 @@ export const ImportState = /*@__PURE__*/
   tsEnum(ImportStateSchema);
 
 /**
- * How data gets in: internal services and importers write here; partners only read. Every write is idempotent by natural key,
- * the newest wins. Items that are refused do not stop the rest: each comes back with its index and reason. For this the codes within
- * items (severity, status, pattern, mood) are texts: what a file holds is refused here item by item, with the codes that there are.
- * Common errors: INVALID_REQUEST (the batch itself), UNAVAILABLE, CALLER_NOT_ADMITTED.
+ * Writes of internal services and importers; partners only read. Every write is idempotent by natural key; the newest
+ * value is kept. Refused items do not stop the rest: each is returned with its index and reason. Therefore codes inside
+ * items (severity, status, pattern, mood) are strings, which are validated item by item. Common errors: INVALID_REQUEST
+ * (the batch itself), UNAVAILABLE, CALLER_NOT_ADMITTED.
  *
  * @generated from service phds.healthdata.v1.IngestionService
  */
