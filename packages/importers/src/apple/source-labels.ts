@@ -17,7 +17,7 @@ export const APPLE_HEALTH = 'apple-health';
 
 export const APPLE_WATCH = 'apple-watch';
 
-// Words of a source's name that tell a product whoever owns it: "Simon’s iPhone" is an iPhone.
+// Words in a source's name that identify a product regardless of its owner: "Simon’s iPhone" is an iPhone.
 const PRODUCT_WORDS: readonly (readonly [RegExp, string])[] = [
   [/apple ?watch/, APPLE_WATCH],
   [/iphone/, 'iphone'],
@@ -26,7 +26,7 @@ const PRODUCT_WORDS: readonly (readonly [RegExp, string])[] = [
   [/airpods/, 'airpods'],
 ];
 
-// Makers and apps whose names are nobody's: in a source's name, or as the manufacturer of a device.
+// Manufacturers and apps whose names contain no person's name: in a source's name, or as the manufacturer of a device.
 const BRANDS: readonly (readonly [RegExp, string])[] = [
   [/withings|health mate/, 'withings'],
   [/garmin|^connect$/, 'garmin'],
@@ -61,7 +61,7 @@ const BRANDS: readonly (readonly [RegExp, string])[] = [
   [/headspace/, 'headspace'],
 ];
 
-// The Health app in languages of the phone.
+// The names of the Health app in the languages of the phone.
 const HEALTH_APP = new Set(
   'health|gesundheit|santé|salud|saúde|salute|gezondheid|hälsa|helse|sundhed|terveys|zdrowie|zdraví|здоровье|ヘルスケア|健康|건강'.split(
     '|',
@@ -71,16 +71,16 @@ const HEALTH_APP = new Set(
 const MAX_KNOWN = 10_000;
 
 /**
- * Gives every source of an export a label without a person in it. HealthKit keeps sources apart so that what a phone and an
- * app count side by side is not added up; so different sources get different labels as far as possible.
+ * Gives every source of an export a label without a person's name. HealthKit distinguishes sources so that the counts of a phone
+ * and an app are not added up; therefore different sources get different labels where possible.
  */
 export class SourceLabels {
   readonly #ownDevices = new Map<string, string>();
   readonly #labels = new Map<string, string>();
 
   /**
-   * Learns whose name a source's name is: where the source's version is that of the device's software, the source is the
-   * device itself, however its owner called it. To be told of every record before the first label is asked for.
+   * Learns which sources are devices: if the source's version is that of the device's software, the source is the device itself,
+   * whatever its owner called it. Must be called for every record before the first label is read.
    */
   learn({ sourceName, sourceVersion, device }: RecordSource): void {
     if (device === '' || sourceVersion === '' || this.#ownDevices.has(sourceName)) return;
