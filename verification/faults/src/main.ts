@@ -38,7 +38,7 @@ function parseSeconds(text: string): number {
   throw new InvalidArgumentError('It must be a number above 0.');
 }
 
-/** Runs the faults of these names. Returns the exit code. */
+/** Runs the faults with these names. Returns the exit code. */
 async function main(names: readonly string[], options: Options): Promise<number> {
   const { short, json } = options;
   if (options.list) {
@@ -67,7 +67,7 @@ try {
   command.parse();
   process.exitCode = await main(command.args, command.opts<Options>());
 } catch (error) {
-  // Commander has printed what is wrong, or the help.
+  // Commander has already printed the error or the help.
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
   else {
     process.stderr.write(`${(error as Error).message}\n`);

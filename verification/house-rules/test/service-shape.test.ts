@@ -8,7 +8,7 @@ function toKebabCase(name: string): string {
   return name.replace(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 }
 
-test('a factory of a service stands in the file of its name (docs/service-shape.md)', () => {
+test('a factory of a service is in the file with its name (docs/service-shape.md)', () => {
   const factories = listFiles().flatMap((file) => {
     const [, , name = ''] = SOURCE.exec(file) ?? [];
     if (name === '') return [];

@@ -3,16 +3,16 @@ import { createServiceTokenSource } from '@phds/service-kit/service-token';
 import { findGivenDeployment } from './given-deployment.ts';
 import type { RunningStack } from './running-stack.ts';
 
-/** Set for the tests by the run that serves the stacks: a base URL that answers a stack's description at `/<worker>`. */
+/** Set by the test run that serves the stacks: a base URL that returns a stack's description at `/<worker>`. */
 export const SHARED_STACKS_VARIABLE = 'PHDS_TEST_SHARED_STACKS';
 
-/** A stack as JSON: what a process that did not start it can use. */
+/** The part of a stack that other processes can use, as JSON. */
 export type StackDescription = Omit<
   RunningStack,
   'processes' | 'redis' | 'serviceTokens' | typeof Symbol.asyncDispose
 >;
 
-/** A stack that other test files use too: it keeps running, and nobody stops parts of it. Disposing does nothing. */
+/** A stack shared with other test files: it keeps running, and tests must not stop parts of it. Disposing does nothing. */
 export type SharedStack = Omit<RunningStack, 'processes' | 'redis'>;
 
 /** The part of a stack that can be sent to another process. */
@@ -34,8 +34,8 @@ export function toStackDescription(stack: RunningStack): StackDescription {
 }
 
 /**
- * The stack of this worker, with the data of the synthetic users, and with what earlier test files left in it: a test reads only the
- * data of its own users and apps. The deployment that the environment names takes its place.
+ * The stack of this worker, with the synthetic users' data and everything that earlier test files left: a test reads only the data
+ * of its own users and apps. A deployment named by the environment is used instead.
  */
 export async function useSharedStack(): Promise<SharedStack> {
   const given = findGivenDeployment(process.env);

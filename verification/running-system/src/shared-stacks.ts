@@ -4,13 +4,13 @@ import { type RunningStack, startRunningStack } from './running-stack.ts';
 import { SHARED_STACKS_VARIABLE, type StackDescription, toStackDescription } from './shared-stack.ts';
 
 export interface SharedStacks extends AsyncDisposable {
-  /** What test files need in their environment to use them. */
+  /** Environment variables for test files that use the stacks. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /**
- * Serves one stack for each worker of a test run, started when its first test file asks for it, with the data of the synthetic users.
- * Files of one worker run one after the other and share the stack. Disposing stops all of them.
+ * Serves one stack for each worker of a test run, with the synthetic users' data, started on the first request. Files of one worker
+ * run in sequence and share its stack. Disposal stops all stacks.
  */
 export async function serveSharedStacks(): Promise<SharedStacks> {
   const stacks = new Map<string, Promise<RunningStack>>();
@@ -28,7 +28,7 @@ export async function serveSharedStacks(): Promise<SharedStacks> {
   const listening = Promise.withResolvers<void>();
   server.once('error', listening.reject).listen(0, '127.0.0.1', listening.resolve);
   await listening.promise;
-  // The run ends when its tests end, whoever still has a connection.
+  // Open connections must not delay the end of the run.
   server.unref();
   const { port } = server.address() as AddressInfo;
   return {

@@ -4,7 +4,10 @@ import Sequencer from '@jest/test-sequencer';
 /** Tests that start the whole service, and often a browser. */
 const WHOLE_SERVICE = /^verification\/(e2e|faults)\//;
 
-/** Runs the tests of single packages and services first, so that most mistakes show within minutes; in each half the slowest first. */
+/**
+ * Runs the tests of single packages and services first, so that most mistakes show within minutes; in each group the slowest files
+ * come first.
+ */
 // biome-ignore lint/style/noDefaultExport: Jest instantiates the default export
 export default class QuickFirst extends Sequencer {
   async sort(tests) {

@@ -36,7 +36,7 @@ async function runJest(args, countsFile) {
       ...process.env,
       NODE_OPTIONS: [process.env.NODE_OPTIONS, ...flags].filter(Boolean).join(' '),
       PHDS_TEST_COUNTS_FILE: countsFile,
-      // Every process that a test starts compiles the same sources.
+      // Shared by all processes that tests start, because they compile the same sources.
       NODE_COMPILE_CACHE: join(workspace, 'node_modules/.cache/phds-compile'),
     },
   });

@@ -3,7 +3,7 @@ import type { Editor } from './tcp-proxy.ts';
 /** What happens to the messages that Redis sends to its subscribers. */
 export type MessageMode = 'pass' | 'swallow' | 'duplicate';
 
-/** Tampers with published messages and with nothing else: subscribers stay connected, and every other command works. */
+/** Changes published messages and nothing else: subscribers stay connected, and every other command works. */
 export interface PublishedMessageFault {
   mode: MessageMode;
   /** Number of messages dropped or duplicated so far. */
@@ -16,7 +16,7 @@ export interface PublishedMessageFault {
 const SUBSCRIBED = '$9\r\nsubscribe\r\n';
 const MESSAGE = '$7\r\nmessage\r\n';
 
-/** Forwards every message until `mode` says otherwise. */
+/** Creates a fault that forwards every message until `mode` is changed. */
 export function createPublishedMessageFault(): PublishedMessageFault {
   let touched = 0;
   const fault: PublishedMessageFault = {
@@ -35,7 +35,7 @@ export function createPublishedMessageFault(): PublishedMessageFault {
           touched += messages;
           return [];
         }
-        // Only whole messages can be duplicated; a small one comes in one piece.
+        // Only complete messages can be duplicated; a small one arrives in one chunk.
         if (!isWhole(chunk)) return [chunk];
         touched += messages;
         return [chunk, chunk];

@@ -13,7 +13,7 @@ interface Held {
 const TINY_PIECES = 64;
 const LARGER_PIECE_BYTES = 1_024;
 
-/** Forwards chunks in their order, as the current mode says. */
+/** Forwards chunks in order, according to the current mode. */
 export function createDelivery(from: Socket, to: Socket, mode: () => ProxyMode): Delivery {
   const held: Held[] = [];
   let last = 0;

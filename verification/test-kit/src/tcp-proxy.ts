@@ -5,7 +5,7 @@ import { createDelivery } from './tcp-delivery.ts';
 /** Receives a chunk that the server sends to one client and returns what is forwarded instead. */
 export type Editor = (chunk: Buffer) => readonly Buffer[];
 
-/** Stands between clients and a server, and disturbs their connections as a network would. */
+/** A proxy between clients and a server that simulates network faults. */
 export interface TcpProxy extends AsyncDisposable {
   /** The server's URL through the proxy. */
   readonly url: string;
@@ -28,8 +28,8 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Starts a proxy on a free port of 127.0.0.1 for the server that `targetUrl` names. It forwards everything until `set`
- * says otherwise. `edit` makes the editor of one connection.
+ * Starts a proxy on a free port of 127.0.0.1 in front of the server of `targetUrl`. It forwards everything until `set` is called.
+ * `edit` creates the editor of one connection.
  */
 export async function startTcpProxy(targetUrl: string, edit?: () => Editor): Promise<TcpProxy> {
   const url = new URL(targetUrl);
@@ -72,7 +72,7 @@ class Pair {
   readonly #client: Socket;
   readonly #server: Socket;
   readonly #mode: () => ProxyMode;
-  /** It lost bytes, or only the server's side was closed: nothing passes any more. */
+  /** After bytes were lost, or only the server's side was closed, nothing is forwarded any more. */
   #dead = false;
   #held = false;
 
@@ -86,7 +86,7 @@ class Pair {
     this.applyMode();
   }
 
-  /** What a new mode does to a connection that is already open. */
+  /** Applies the new mode to an open connection. */
   applyMode(): void {
     const { kind } = this.#mode();
     if (kind === 'reset' && this.#client.bytesRead > 0) this.#reset();
@@ -122,7 +122,7 @@ class Pair {
       if (this.#dead || kind === 'reset') return;
       for (const each of edit(chunk)) deliver(each);
     });
-    // A close is a message too: a dead connection does not forward it.
+    // A close is lost like data: a dead connection does not forward it.
     from.on('end', () => {
       if (!this.#dead) deliver(null);
     });

@@ -1,23 +1,23 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** A file to be packed; whatever is given besides name and content lies about it. */
+/** A file of an archive. Any field besides name and content makes its header false. */
 export interface ZipMember {
   readonly name: string;
   readonly content: string | Uint8Array;
-  /** Packed with deflate unless told otherwise. */
+  /** Default: deflate. */
   readonly method?: number;
-  /** General purpose bits; names are UTF-8 by default. */
+  /** General purpose bits; by default names are UTF-8. */
   readonly flags?: number;
   /** Unix file type and mode. */
   readonly mode?: number;
   readonly statedSize?: number;
   readonly statedPackedSize?: number;
   readonly statedChecksum?: number;
-  /** Bytes that stand where the packed content should. */
+  /** Bytes to write instead of the packed content. */
   readonly packed?: Uint8Array;
-  /** Sizes and offset in a zip64 extra field. */
+  /** Whether to write sizes and offset in a zip64 extra field. */
   readonly zip64?: boolean;
-  /** Has no bytes of its own: the central directory says that it stands where the first member does, with the same content. */
+  /** Whether the central directory refers to the bytes of the first member instead of own ones, with the same content. */
   readonly sharesFirst?: boolean;
 }
 
@@ -25,7 +25,7 @@ const UTF8_NAMES = 0x800;
 const DEFLATED = 8;
 const IN_EXTRA = 0xffffffff;
 
-/** Packs an archive by hand: tests need archives that no program would write (APPNOTE 6.3.10). */
+/** Builds an archive manually, because tests need archives that no program would write (APPNOTE 6.3.10). */
 export function toZip(members: readonly ZipMember[]): Buffer {
   const parts: Buffer[] = [];
   const central: Buffer[] = [];
@@ -42,13 +42,13 @@ export function toZip(members: readonly ZipMember[]): Buffer {
 }
 
 /**
- * An archive of members that contain one another (Fifield, "A better zip bomb", WOOT 2019): the packed content of each is a stored
- * block with the local header of the next, then the packed content of the next. So all of them end in `content`, which the
- * archive holds once, and every statement about sizes and checksums is true.
+ * An archive of nested members (Fifield, "A better zip bomb", WOOT 2019): the packed content of each is a stored block with the
+ * local header of the next, followed by the packed content of the next. All of them end in `content`, which the archive contains
+ * once, and all sizes and checksums are true.
  */
 export function toQuotingZip(names: readonly string[], content: Uint8Array): Buffer {
   let [inner, packed, local] = [Buffer.from(content), deflateRawSync(content), Buffer.alloc(0)];
-  // From the last to the first. Every member ends where the last one does.
+  // From the last to the first; all members end at the same byte.
   const members: { readonly bytes: number; readonly toCentral: (offset: number) => Buffer }[] = [];
   for (const name of names.toReversed()) {
     if (members.length > 0) {

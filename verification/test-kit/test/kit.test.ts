@@ -13,7 +13,7 @@ describe('FakeClock', () => {
 });
 
 describe('eventually', () => {
-  test('answers what the condition returned once it stops failing', async () => {
+  test("returns the condition's result once it stops failing", async () => {
     let looks = 0;
     const value = await eventually(() => {
       looks += 1;
@@ -23,7 +23,7 @@ describe('eventually', () => {
     expect(value).toEqual({ looks: 3 });
   });
 
-  test('throws the last error when time is up', async () => {
+  test('throws the last error on timeout', async () => {
     const never = () => expect(1).toBe(2);
     await expect(eventually(never, { timeoutMs: 20 })).rejects.toThrow(/toBe/);
     await expect(eventually(() => false, { timeoutMs: 20 })).rejects.toThrow(/still false/);

@@ -58,7 +58,7 @@ afterEach(async () => {
   server.close();
 });
 
-test('without a mode it forwards everything, in both directions, and the end', async () => {
+test('by default it forwards everything in both directions, and the end', async () => {
   expect(proxy.url).toBe(`tcp://127.0.0.1:${proxy.port}`);
   const client = new Client(proxy.port);
   await client.asks('hello', 'HELLO');
@@ -136,7 +136,7 @@ test('slice: data arrives complete, in tiny pieces', async () => {
   expect(Buffer.concat(pieces).equals(long)).toBe(true);
 });
 
-test('hold: nothing arrives and nothing closes; afterwards everything that was held back arrives', async () => {
+test('hold: nothing arrives and nothing closes; afterwards everything held back arrives', async () => {
   const client = new Client(proxy.port);
   await client.asks('a', 'A');
   proxy.set({ kind: 'hold' });
@@ -160,7 +160,7 @@ test('cut: connections close and new ones are refused until it is restored on th
   await new Client(proxy.port).asks('b', 'B');
 });
 
-test('a URL without a port means the usual one of its protocol, and without a usual one it is refused', async () => {
+test('a URL without a port uses the default port of its protocol, and is refused if there is none', async () => {
   await using redis = await startTcpProxy('redis://127.0.0.1/3');
   expect(redis.url).toBe(`redis://127.0.0.1:${redis.port}/3`);
   await expect(startTcpProxy('tcp://127.0.0.1')).rejects.toThrow('no port in tcp://127.0.0.1');
@@ -184,7 +184,7 @@ describe('messages published by Redis', () => {
     expect(heard(subscriber, message)).toBe(message);
   });
 
-  test('are duplicated whole, never in pieces', () => {
+  test('are duplicated as a whole, never partially', () => {
     const fault = createPublishedMessageFault();
     const subscriber = fault.edit();
     heard(subscriber, subscribed);
