@@ -9,59 +9,59 @@ import {
 } from '@phds/service-kit/config';
 import { z } from 'zod';
 
-/** Every setting of the consent service. `KEY_FILE` names a file with the value of KEY. */
+/** The settings of consent. `KEY_FILE` names a file with the value of KEY. */
 export const configSchema = z.object({
   ...commonSettings,
   ...sessionSettings,
-  /** `DATABASE_POOL_SIZE` counts for everything but what has a pool of its own below. */
+  /** `DATABASE_POOL_SIZE` applies to everything without its own pool below. */
   ...databaseSettings,
-  /** Connections for recording accesses and checking liveness. Of the least number, insert, judgement and count take one each. */
+  /** Connections for recording accesses and checking liveness. With the minimum, insert, judgement and count use one each. */
   ACCESS_POOL_SIZE: integer(8, { min: 4, max: 200 }),
-  /** Connections for taking back: what narrows and revokes grants, revokes tokens and families, and sets the status of apps. */
+  /** Connections for withdrawals: narrowing and revoking grants, revoking tokens and families, and setting the status of apps. */
   REVOCATION_POOL_SIZE: integer(4, { min: 1, max: 200 }),
-  /** Carries evictions to the gateways; absent means without. */
+  /** Redis for publishing evictions to gateways; absent for none. */
   REDIS_URL: z.string().optional(),
   ...rpcSettings({ rpc: 7002, probes: 7102 }),
   /** Signs consent receipts and the checkpoints of the access records (Ed25519, PKCS #8 PEM). */
   RECEIPT_PRIVATE_KEY: z.string(),
   /**
-   * Undecided, unexpired pending approvals that an app may have with its secret (contract section 1); beyond them it is refused. As many
-   * without its secret that nobody has claimed; beyond them the oldest gives way.
+   * Undecided, unexpired pending approvals that an app may open with its secret (contract section 1); further ones are refused.
+   * Also the number of unclaimed ones without its secret; beyond it the oldest is removed.
    */
   MAX_LIVE_PENDING_PER_APP: integer(50, { min: 1 }),
-  /** How often rows that no longer matter are removed. */
+  /** Interval at which obsolete rows are removed. */
   PRUNE_INTERVAL_MS: durationMs(3_600_000),
-  /** Accesses that wait for the batch being recorded; more are refused at once. */
+  /** Maximum number of accesses waiting for the current batch; more are refused immediately. */
   ACCESS_QUEUE_LIMIT: integer(10_000, { min: 500 }),
-  /** Longest that an access waits for its batch. */
+  /** Maximum wait of an access for its batch. */
   ACCESS_QUEUE_WAIT_MS: durationMs(900),
   /**
-   * Milliseconds that the clocks of this process and of the database may differ; beyond it nothing is recorded or released. At least
-   * 10 s, since a record may be dated up to 5 s ahead, and at most a day, which no record may be dated wrongly by.
+   * Maximum difference in milliseconds between the clocks of this process and the database; beyond it nothing is recorded or
+   * released. At least 10 s, because a record may be dated up to 5 s ahead, and at most a day, because no record may be dated
+   * wrongly by more.
    */
   ACCESS_CLOCK_TOLERANCE_MS: integer(30_000, { min: 10_000, max: 86_400_000 }),
-  /** How often recorded accesses are added to the counts by day; until then whoever reads adds them up. */
+  /** Interval at which recorded accesses are added to the daily counts; until then reads count them. */
   COUNT_INTERVAL_MS: durationMs(2_000),
-  /** How often the service looks whether its database went back; what a restore suspends does not wait for it. */
+  /** Interval at which the service checks whether its database was restored. Suspension after a restore does not depend on it. */
   RESTORE_CHECK_INTERVAL_MS: durationMs(2_000),
-  /** How long all instances have to vouch for a database that took another's place, before it is taken for a restored one. */
+  /** How long all instances have to confirm a new database before it is treated as restored. */
   FAILOVER_GRACE_MS: durationMs(15_000),
-  /** How often the ends of the record chains are signed, by one instance for all. */
+  /** Interval at which the heads of the record chains are signed, by one instance for all. */
   CHECKPOINT_INTERVAL_MS: durationMs(60_000),
-  /** Days that access records are kept at least, in whole months; 0 is for ever, and 90 the least otherwise. */
+  /** Minimum number of days that access records are kept, in whole months: 0 for ever, otherwise at least 90. */
   RECORD_RETENTION_DAYS: integer(730).refine((days) => days === 0 || days >= 90, 'must be 0 or at least 90'),
-  /** Days that a revoked token or family is remembered beyond its own expiry. */
+  /** Days that a revoked token or family is kept beyond its expiry. */
   PRUNE_REVOCATIONS_AFTER_DAYS: integer(7, { min: 2 }),
-  /** Days that a pending approval is kept, whatever became of it. */
+  /** Days that a pending approval is kept, whatever its outcome. */
   PRUNE_PENDING_AFTER_DAYS: integer(30, { min: 1 }),
-  /** Days that counts of refused requests are kept; the usage of an app shows none of days before. */
+  /** Days that counts of refused requests are kept; app usage does not show older ones. */
   PRUNE_REFUSALS_AFTER_DAYS: integer(400, { min: 31 }),
 });
 
-/** The settings, read once. */
 export type Config = Readonly<z.infer<typeof configSchema>>;
 
-/** Reads the environment; throws ConfigError naming every setting that does not fit. */
+/** Reads the environment. Throws a ConfigError that names every invalid setting. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Config {
   return readConfig(configSchema, env);
 }

@@ -53,7 +53,7 @@ import { RESTORE_SCHEMA } from './store/restore-guard.ts';
 
 const SERVICE = 'consent';
 
-/** Grants whose references are kept in memory: some 10 MB. */
+/** Number of grants whose references are cached, about 10 MB. */
 const KNOWN_GRANTS = 50_000;
 
 /** Parts that tests replace. */
@@ -64,10 +64,10 @@ export interface Overrides {
   readonly accessRecords?: (store: AccessRecordStore) => AccessRecordStore;
 }
 
-/** The running service and its ports. Disposing lets calls in flight finish and closes everything. */
+/** The running service and its ports. Disposal waits for calls in progress. */
 export type Service = RpcServer;
 
-/** Builds and starts the service. It also starts while the database is away, and reports itself as not ready then. */
+/** Builds and starts the service. It also starts while the database is unavailable, and is then not ready. */
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const { clock = systemClock, log = createLogger({ service: SERVICE, level: config.LOG_LEVEL }) } =
     overrides;
@@ -80,14 +80,14 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const evictions = overrides.evictions ?? openEvictions(config, clock, log, resources);
   const parts: Parts = { config, clock, log, prisma, revocations, months, access, guard, evictions };
   await startBackground(parts, resources);
-  // After the background, so that it is disposed before the last checkpoint is signed.
+  // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
   const recorder = resources.use(createRecorder(parts, overrides));
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, { service: SERVICE, clock }),
       services: await createRpcServices(parts, recorder),
       log,
-      // On the pool of the hot path: a replica that can record stays in service while other work waits.
+      // Uses the pool of the hot path: a replica that can record stays in service while other work waits.
       health: () => access.ping().then(() => true),
     }),
   );
@@ -97,7 +97,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   return { rpcPort, probePort, connectPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** What use cases and stores are built from. */
+/** The parts that use cases and stores are built from. */
 interface Parts extends Omit<ConnectionPools, 'ordinary' | typeof Symbol.asyncDispose> {
   readonly config: Config;
   readonly clock: Clock;
@@ -117,7 +117,7 @@ function openEvictions(
   return createRedisEvictions({ redis: resources.use(openRedis(config.REDIS_URL, log)), clock, log });
 }
 
-/** Counting, checkpoints, retention and pruning; disposing signs a last checkpoint. */
+/** Counting, checkpoints, retention and pruning. Disposal signs a last checkpoint. */
 async function startBackground(parts: Parts, resources: AsyncDisposableStack): Promise<void> {
   const { config, clock, log, prisma, months, access } = parts;
   const retentionDays = config.RECORD_RETENTION_DAYS;

@@ -4,28 +4,31 @@ import type { ChainedBatch } from '@phds/record-chain/chain';
 import type { ChainHead } from '@phds/record-chain/checkpoint';
 import type { Access, AccessDay, AccessEntry, AppUsage, Judgement, RefusalCount } from '../domain/access.ts';
 
-// As in ports.ts, every method commits before it answers and throws `unavailable` while the database is away.
+// As in ports.ts, every method commits before it returns and throws `unavailable` when the database is unavailable.
 
-/** A batch of a writer's chain with its access records, in their order. */
+/** A batch of a writer's chain with its access records, in order. */
 export interface AccessRecordBatch extends ChainedBatch {
   readonly accessRecords: readonly AccessRecord[];
 }
 
-/** The hot path of every data request (contract section 8). The steps are separate on purpose. */
+/** The hot path of every data request (contract section 8). Recording and judging are separate steps on purpose. */
 export interface AccessRecordStore {
-  /** By what reference the records of each grant name its person, fixed when the grant is made; unknown grants are left out. */
+  /**
+   * The references by which the records of each grant identify its person, fixed when the grant is created. Unknown grants are
+   * omitted.
+   */
   findRefs(grantIds: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
-  /** Durable, and committed, when it answers. All or none. */
+  /** Durable and committed when it returns; all or nothing. */
   insert(batch: AccessRecordBatch): Promise<void>;
-  /** Judges in a snapshot taken after the call began; one judgement each, in order. References are those of the records. */
+  /** Judges in a snapshot taken after the call began. Returns one judgement each, in order. References are those of the records. */
   judge(accesses: readonly Access[], userRefs: readonly Uint8Array[]): Promise<Judgement[]>;
 }
 
-/** People who ever gave a consent. Access records name them by 16 random bytes for as long as they are not erased. */
+/** People who have ever given a consent. Access records identify them by 16 random bytes until they are erased. */
 export interface PersonStore {
   /**
-   * Removes everything that tells of a person: grants, decisions and the link to the records. A person who was erased before
-   * is nobody, as one who never was.
+   * Removes everything about a person: grants, decisions and the link to the records. An erased person is treated like an unknown
+   * one.
    */
   erase(userId: string): Promise<Erasure>;
 }
@@ -40,12 +43,12 @@ export interface AccessFilter {
   readonly grantId: string | null;
   readonly clientId: string | null;
   readonly scope: string | null;
-  /** Inclusive and exclusive. */
+  /** `from` is inclusive, `to` exclusive. */
   readonly from: Date | null;
   readonly to: Date | null;
 }
 
-/** What counts of days are filtered by. */
+/** The filters of daily counts. */
 export type DayFilter = Pick<AccessFilter, 'grantId' | 'clientId' | 'scope'>;
 
 /** UTC dates, inclusive. */
@@ -55,47 +58,49 @@ export interface DayRange {
 }
 
 export interface AccessHistoryStore {
-  /** null when the filter names a grant that is not the user's. */
+  /** Null when the filter names a grant of another user. */
   list(userId: string, filter: AccessFilter, page: Page): Promise<Listed<AccessEntry> | null>;
-  /** Up to so many, newest first, older than the record of that UUID; null as above. */
+  /** At most `limit`, newest first, older than the record with that UUID; null as above. */
   listBefore(
     userId: string,
     filter: AccessFilter,
     uuid: string | null,
     limit: number,
   ): Promise<AccessEntry[] | null>;
-  /** Newest day first, then by app; a range of null is the last 30 days. null as above. */
+  /** Newest day first, then by app. A null range means the last 30 days. Null as above. */
   days(userId: string, filter: DayFilter, range: DayRange | null): Promise<AccessDay[] | null>;
 }
 
 /** The usage of apps, for their developers. */
 export interface AppUsageStore {
-  /** A range of null is the last 30 days. Answers null when the user does not own the app. */
+  /** A null range means the last 30 days. Returns null when the user does not own the app. */
   usage(clientId: string, ownerId: string, range: DayRange | null): Promise<AppUsage[] | null>;
-  /** Adds to what is counted; those of unknown apps are left out. All or none. */
+  /** Adds to the counts, ignoring those of unknown apps; all or nothing. */
   addRefusals(refusals: readonly RefusalCount[]): Promise<void>;
 }
 
-/** Counts records by day, so that reading the counts never scans them. */
+/** Counts records by day, so that reading the counts does not scan records. */
 export interface AccessCountStore {
-  /** Adds some of the batches that are not counted yet, each exactly once whoever does it; answers how many. */
+  /** Counts some of the uncounted batches, each exactly once even with concurrent callers. Returns how many. */
   countNext(atMost: number): Promise<number>;
 }
 
-/** The months that records are kept in. */
+/** The monthly partitions of access records. */
 export interface PartitionStore {
   /**
-   * Prepares one of the months that are missing: this one, those ahead, or an older one whose records have no partition of their own.
-   * Answers false when none is missing.
+   * Creates one missing partition: of this month, of one ahead, or of an older month with records in the default partition. Returns
+   * false when none is missing.
    */
   ensureNext(monthsAhead: number): Promise<boolean>;
-  /** Drops the oldest month if it ended before the days to keep; answers its name, or null. Its counts are told no more. */
+  /**
+   * Drops the oldest month if it ended before the retention period. Returns its name, or null. Its counts are hidden from then on.
+   */
   dropNext(keepDays: number): Promise<string | null>;
-  /** Deletes some of the counts that are told no more; answers where to go on, null at the end. Begins where null is given. */
+  /** Deletes some of the hidden counts, starting at `place` (null for the beginning). Returns where to continue; null at the end. */
   deleteCounts(place: CountsPlace | null): Promise<CountsPlace | null>;
 }
 
-/** A place in the order that counts are deleted in. */
+/** A position in the order in which counts are deleted. */
 export interface CountsPlace {
   readonly clientId: string;
   /** `YYYY-MM-DD`. */
@@ -108,26 +113,26 @@ export interface StoredCheckpoint {
   readonly jws: string;
 }
 
-/** The chains as a checkpoint sees them. */
+/** The chains at the time of a checkpoint. */
 export interface ChainState {
-  /** The checkpoints from the last base on, in order: the last at least; empty before the first. */
+  /** The checkpoints since the last base, in order, at least the last one; empty before the first. */
   readonly recent: readonly StoredCheckpoint[];
-  /** Heads of every chain that was written to since a while before the last checkpoint. */
+  /** Heads of all chains written to since some time before the last checkpoint. */
   readonly heads: readonly ChainHead[];
-  /** Since when records have been kept; null when none were dropped. */
+  /** Start of the kept records; null when none were dropped. */
   readonly keptFrom: Date | null;
 }
 
 export interface CheckpointStore {
-  /** null when the present interval, by the database's clock, has a checkpoint already. An interval of null never has. */
+  /** Null when the current interval, by the database's clock, already has a checkpoint. With a null interval it never has one. */
   read(intervalMs: number | null): Promise<ChainState | null>;
-  /** false when there is one of that number already. */
+  /** Returns false when the number is already taken. */
   add(number: number, jws: string): Promise<boolean>;
   findLast(): Promise<StoredCheckpoint | null>;
-  /** Some checkpoints from that number on, in order; empty at the end. */
+  /** Some checkpoints from this number on, in order; empty at the end. */
   readFrom(number: number): Promise<StoredCheckpoint[]>;
-  /** The last dropped batch of each chain that has any. */
+  /** The last dropped batch of each chain that has one. */
   findDropped(): Promise<ReadonlyMap<string, number>>;
-  /** Deletes some checkpoints of lower numbers, none from after the records that are kept; answers how many. */
+  /** Deletes some checkpoints with lower numbers, but none signed during the kept period. Returns how many. */
   drop(firstKept: number): Promise<number>;
 }

@@ -4,7 +4,7 @@ import type { Clock } from '@phds/service-kit/clock';
 /** Ids within one millisecond count up in the 12 bits of `rand_a`. */
 const IDS_PER_MILLISECOND = 0x1000;
 const UUID_BYTES = 16;
-/** How far stamps may run ahead of the clock: no load borrows as much, and what sets clocks right in steps takes smaller ones. */
+/** How far stamps may run ahead of the clock. No load needs more, and clock corrections in steps are smaller. */
 const MOST_AHEAD_MS = 5_000;
 
 /** The time of a batch and the ids of its records. */
@@ -16,16 +16,16 @@ export interface AccessRecordStamp {
 }
 
 /**
- * Makes UUIDs of version 7 (RFC 9562 section 5.7, method 1 of 6.2): until a restart each is greater than the one before. Those
- * of one stamp share their millisecond, so that a batch never spreads over two partitions; where a millisecond has too few
- * left, or the clock went back, the next one is borrowed.
+ * Makes UUIDs of version 7 (RFC 9562 section 5.7, method 1 of 6.2) that increase until a restart. Those of one stamp share a
+ * millisecond, so a batch never spans two partitions. If too few ids are left in a millisecond, or the clock went back, the next
+ * millisecond is used ahead of time.
  */
 export interface AccessRecordStamps {
-  /** `count` is 4096 at most. */
+  /** `count` is at most 4096. */
   next(count: number): AccessRecordStamp;
-  /** Whether the clock went back so far that borrowing would date records wrongly for long. */
+  /** Whether the clock went back so far that records would be dated wrongly for a long time. */
   isAhead(): boolean;
-  /** The next stamp is of the clock's time, though it may be less than the last. */
+  /** Makes the next stamp use the clock's time, even if it is lower than the last one. */
   restart(): void;
 }
 

@@ -11,23 +11,23 @@ import { createGrantRefs, type GrantRefs } from './grant-refs.ts';
 interface Dependencies extends QueueLimits {
   readonly store: AccessRecordStore;
   readonly clock: Clock;
-  /** Accesses in one batch, at most; a single call brings no more. */
+  /** Maximum number of accesses in one batch; no single call has more. */
   readonly maxBatch: number;
-  /** Grants whose references are kept. */
+  /** Number of grants whose references are cached. */
   readonly maxGrants: number;
 }
 
-/** Records the accesses of this process. Disposing waits for what was begun. */
+/** Records the accesses of this process. Disposal waits for calls in progress. */
 export interface AccessRecorder extends AsyncDisposable {
   /**
-   * Records, commits, and only then judges: one verdict each, in order, once a refusal is recorded as well. Throws
-   * `access_not_recorded` for the whole call when any step fails; a record may then tell of an answer that never left, never
-   * the reverse.
+   * Records, commits, and only then judges. Returns one verdict each, in order, after refusals are recorded too. Throws
+   * `access_not_recorded` for the whole call when any step fails. A record may then describe a response that was never released,
+   * but never the reverse.
    */
   record(accesses: readonly Access[]): Promise<Verdict[]>;
 }
 
-/** A call whose verdicts may leave once its refusals are recorded. */
+/** A call whose verdicts are returned once its refusals are recorded. */
 interface Refused {
   readonly call: Call;
   readonly verdicts: Verdict[];
@@ -42,9 +42,9 @@ interface Written {
 }
 
 /**
- * Merges calls: what queued while the last commit was in flight travels in the next. No timer delays anything. One insert is in
- * flight at a time, since the chain's order is that of the inserts; the judgement of a batch, in a snapshot taken after its
- * commit, may overlap the insert of the next.
+ * Merges concurrent calls: those that arrive during a commit are written together in the next batch. No timer delays them. Only one
+ * insert is in flight at a time, because the chain follows the order of inserts. The judgement of a batch, in a snapshot taken
+ * after its commit, may overlap the insert of the next.
  */
 export function createAccessRecorder(dependencies: Dependencies): AccessRecorder {
   return new BatchRecorder(dependencies);
@@ -71,7 +71,8 @@ class BatchRecorder implements AccessRecorder {
   }
 
   record(accesses: readonly Access[]): Promise<Verdict[]> {
-    if (accesses.length > this.#maxBatch) return Promise.reject(new RangeError('more than a batch'));
+    if (accesses.length > this.#maxBatch)
+      return Promise.reject(new RangeError('too many accesses in one call'));
     const verdicts = this.#calls.add(accesses);
     this.#arrival?.resolve();
     this.#write();
@@ -94,19 +95,20 @@ class BatchRecorder implements AccessRecorder {
   async #writeAll(): Promise<void> {
     for (;;) {
       while (!this.#isIdle) await this.#writeNext();
-      // What is being judged may bring refusals; a call that arrives meanwhile need not wait for them.
+      // The batch being judged may add refusals; a call that arrives in the meantime need not wait for them.
       this.#arrival = Promise.withResolvers();
       const judged = this.#judging.then(() => true);
       const isOver = await Promise.race([judged, this.#arrival.promise.then(() => false)]);
       if (isOver && this.#isIdle) break;
     }
-    // In the same turn as the look: a call that comes later begins anew.
+    // In the same turn as the check, so that a later call starts a new run.
     this.#writing = null;
   }
 
   async #writeNext(): Promise<void> {
     const isAhead = this.#stamps.isAhead();
-    // A refusal comes after what it refers to, so those of records that are stamped ahead have to be known, and written as well.
+    // A refusal must be later than the record it refers to. Before restarting the stamps, the refusals of records stamped ahead
+    // must be known and written.
     if (isAhead) await this.#judging;
     const refused = takeWhileFits(this.#refused, this.#maxBatch, (one) => one.refusals.length);
     this.#refused = this.#refused.slice(refused.length);
@@ -117,7 +119,7 @@ class BatchRecorder implements AccessRecorder {
     try {
       const written = await this.#insert(calls, refusals);
       for (const { call, verdicts } of refused) call.resolve(verdicts);
-      // At most two batches are under way: the one being judged and the one being inserted.
+      // At most two batches are in progress: one being judged and one being inserted.
       await this.#judging;
       if (calls.length > 0) this.#judging = this.#judge(written);
     } catch (cause) {
@@ -126,7 +128,7 @@ class BatchRecorder implements AccessRecorder {
     }
   }
 
-  /** Within a chain time never goes back. */
+  /** Time never decreases within a chain. */
   #beginAnew(): void {
     this.#chain.abandon();
     this.#stamps.restart();
@@ -152,8 +154,8 @@ class BatchRecorder implements AccessRecorder {
   async #judge({ calls, accesses, userRefs, batch }: Written): Promise<void> {
     try {
       const judgements = await this.#store.judge(accesses, userRefs);
-      // A verdict that is missing must never read as released.
-      if (judgements.length !== accesses.length) throw new Error('a judgement for each access');
+      // A missing verdict must never count as released.
+      if (judgements.length !== accesses.length) throw new Error('the number of judgements is wrong');
       let offset = 0;
       const accessRecords = batch.accessRecords.slice(batch.accessRecords.length - accesses.length);
       for (const call of calls) {
@@ -175,10 +177,11 @@ class BatchRecorder implements AccessRecorder {
     const refusals: Refusal[] = [];
     for (const [index, judgement] of judgements.entries()) {
       const [access, accessRecord] = [call.accesses[index], accessRecords[index]];
-      if (access === undefined || accessRecord === undefined) throw new Error('a record for each access');
+      if (access === undefined || accessRecord === undefined)
+        throw new Error('the number of records is wrong');
       if (judgement === 'reference_differs') {
-        // The grant was made after its reference was asked for; the next read finds it.
-        call.reject(notRecorded(new Error('the record does not carry the reference of its grant')));
+        // The grant was created after its reference was looked up; the next read finds it.
+        call.reject(notRecorded(new Error('the record lacks the reference of its grant')));
         return;
       }
       verdicts.push(judgement);

@@ -1,13 +1,13 @@
 import type { AccessRecord } from '@phds/record-chain/access-record';
 import type { Access, Verdict } from '../domain/access.ts';
 
-/** Why a recorded answer did not leave. */
+/** Why a recorded response was not released. */
 export interface Refusal {
   readonly accessRecord: AccessRecord;
   readonly verdict: Verdict;
 }
 
-/** What is kept of an access: never values, never tokens. */
+/** The recorded part of an access: no values, no tokens. */
 export function toAccessRecord(
   access: Access,
   userRef: Uint8Array,
@@ -33,7 +33,7 @@ export function toAccessRecord(
   };
 }
 
-/** A record of its own, which repeats what it refers to so that it can be counted by itself. */
+/** A separate record, which repeats the fields of the refused one so that it can be counted by itself. */
 export function toRefusalRecord(
   { accessRecord, verdict }: Refusal,
   id: Uint8Array,

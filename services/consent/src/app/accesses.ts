@@ -4,22 +4,25 @@ import type { Access, AccessDay, AccessEntry, AppUsage, RefusalCount, Verdict } 
 import type { AccessFilter, AccessHistoryStore, AppUsageStore, DayFilter, DayRange } from './access-ports.ts';
 import type { AccessRecorder } from './access-recorder.ts';
 
-/** Accesses in a piece of an export; with the longest texts they fit into a message. */
+/** Number of accesses in one piece of an export; with the longest texts they fit into one message. */
 const EXPORT_PIECE = 500;
 
 /** No data without a record, no data after a revocation (contract section 8). */
 export interface Accesses {
   /** As AccessRecorder. */
   record(accesses: readonly Access[]): Promise<Verdict[]>;
-  /** Throws `not_found` for a foreign grant. */
+  /** Throws `not_found` for another user's grant. */
   list(userId: string, filter: AccessFilter, page: Page): Promise<Listed<AccessEntry>>;
-  /** A piece of the history for an export, older than the access of that UUID; empty at the end. Throws as `list`. */
+  /**
+   * One piece of the history for an export, older than the access with that UUID; empty at the end. Throws the same errors as
+   * `list`.
+   */
   exportPiece(userId: string, filter: AccessFilter, afterUuid: string | null): Promise<AccessEntry[]>;
-  /** Throws `not_found` for a foreign grant. */
+  /** Throws `not_found` for another user's grant. */
   days(userId: string, filter: DayFilter, range: DayRange | null): Promise<AccessDay[]>;
   /** Throws `not_found` unless the user owns the app. */
   usage(clientId: string, ownerId: string, range: DayRange | null): Promise<AppUsage[]>;
-  /** Adds what a gateway counted to the usage of apps. */
+  /** Adds a gateway's counts to the usage of apps. */
   addRefusals(refusals: readonly RefusalCount[]): Promise<void>;
 }
 

@@ -2,13 +2,13 @@ import { AppError } from '@phds/service-kit/errors';
 import type { Access, Verdict } from '../domain/access.ts';
 
 export interface QueueLimits {
-  /** Accesses that wait; those of further calls are refused at once. */
+  /** Maximum number of waiting accesses; further calls are refused immediately. */
   readonly maxQueued: number;
-  /** Longest wait, in milliseconds. */
+  /** Maximum wait in milliseconds. */
   readonly maxWaitMs: number;
 }
 
-/** Accesses of one call; they travel together. */
+/** The accesses of one call, which are written together. */
 export interface Call {
   readonly accesses: readonly Access[];
   /** Monotonic milliseconds. */
@@ -17,7 +17,7 @@ export interface Call {
   readonly reject: (error: AppError) => void;
 }
 
-/** Calls that wait to be recorded. Those for which there is no room, or no time left, end with `access_not_recorded`. */
+/** Calls that are waiting to be recorded. Calls without room or time left fail with `access_not_recorded`. */
 export class CallQueue {
   readonly #limits: QueueLimits;
   #calls: Call[] = [];
@@ -32,7 +32,7 @@ export class CallQueue {
     return this.#calls.length === 0;
   }
 
-  /** Answers what becomes of the call. */
+  /** Returns the verdicts of the call. */
   add(accesses: readonly Access[]): Promise<Verdict[]> {
     if (this.#accesses + accesses.length > this.#limits.maxQueued) {
       return Promise.reject(notRecorded(new Error('the queue is full')));
@@ -44,7 +44,7 @@ export class CallQueue {
     return promise;
   }
 
-  /** Takes the calls that are in time and have no more accesses than that, oldest first. */
+  /** Takes the oldest calls that are in time, with at most `room` accesses in total. */
   take(room: number): Call[] {
     this.#rejectLate();
     const taken = takeWhileFits(this.#calls, room, (call) => call.accesses.length);
@@ -61,7 +61,7 @@ export class CallQueue {
     for (const call of rejected) call.reject(notRecorded(new Error('waited too long')));
   }
 
-  /** Ends the wait also while the batch in flight hangs; delays nothing. */
+  /** Ends waits on time even while the current batch hangs. */
   #watch(): void {
     const [first] = this.#calls;
     if (this.#expiry !== null || first === undefined) return;
@@ -75,7 +75,7 @@ export class CallQueue {
   }
 }
 
-/** The first items that together are no larger than the room. */
+/** The longest prefix of the items that fits into the room. */
 export function takeWhileFits<Item>(
   items: readonly Item[],
   room: number,

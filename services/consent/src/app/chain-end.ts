@@ -3,13 +3,13 @@ import { type AccessRecord, DIGEST_BYTES, digestAccessRecord } from '@phds/recor
 import { type ChainedBatch, hashBatch, hashBeginning } from '@phds/record-chain/chain';
 import type { AccessRecordBatch } from './access-ports.ts';
 
-/** The end of the chain that this process writes. */
+/** The end of the chain written by this process. */
 export interface ChainEnd {
-  /** The batch that would continue the chain. */
+  /** Creates the batch that would continue the chain. */
   next(at: number, accessRecords: readonly AccessRecord[]): AccessRecordBatch;
-  /** The batch is committed: the next continues it. */
+  /** Records that the batch is committed, so that the next one continues it. */
   advance(batch: ChainedBatch): void;
-  /** Nothing may follow the last batch, as when it is not known whether it was committed: another chain begins. */
+  /** Starts another chain, for example when it is unknown whether the last batch was committed. */
   abandon(): void;
 }
 

@@ -7,22 +7,22 @@ import {
 import type { ChainState, StoredCheckpoint } from './access-ports.ts';
 
 /**
- * Checkpoints from one that lists every recent chain to the next. A signer reads back to the last of them, so that it knows what is
- * signed from signatures alone, and not from a table that somebody could change unseen.
+ * Distance between checkpoints that list every recent chain. A signer reads back to the last of them, so that it relies on
+ * signatures only and not on a table that somebody could change unnoticed.
  */
 const CHECKPOINTS_A_BASE = 500;
 
-/** Old checkpoints that are about to be dropped. */
+/** Old checkpoints about to be dropped. */
 export interface CheckpointDrop {
-  /** The first that stays. */
+  /** Number of the first one that is kept. */
   readonly firstKept: number;
-  /** Last signed heads of chains that they list and that still have batches. */
+  /** The last signed heads of the chains that they list and that still have batches. */
   readonly heads: readonly ChainHead[];
 }
 
 /**
- * The next checkpoint; null when there is nothing new to say. It vouches for no drop of records that policy does not allow, whatever
- * the database says: `keptBy` is when kept records begin at the latest.
+ * The next checkpoint; null when nothing has changed. It never confirms a drop of records that policy does not allow, whatever the
+ * database contains: kept records begin at `keptBy` at the latest.
  */
 export function toNextCheckpoint(
   { recent, heads, keptFrom }: Pick<ChainState, 'recent' | 'heads' | 'keptFrom'>,
@@ -39,7 +39,7 @@ export function toNextCheckpoint(
   const number = said.number + 1;
   const isBase = said.base === null || number >= said.base + CHECKPOINTS_A_BASE;
   addHeads(signed, moved);
-  // A chain that did not move is listed as it was signed, never as it stands now.
+  // A chain that did not move is listed with its signed head, not with its current one.
   const listed = isBase ? heads.map((head) => signed.get(head.writer) ?? head) : moved;
   return {
     number,
@@ -51,14 +51,14 @@ export function toNextCheckpoint(
   };
 }
 
-/** What the last checkpoint says. One of an earlier release has no base: it lists every chain, and the next one does again. */
+/** The content of the last checkpoint. One of an earlier release has no base: it lists every chain, and so does the next one. */
 function readLast(last: StoredCheckpoint | undefined) {
   if (last === undefined) return { number: 0, base: null, firstKept: 1, keptFrom: null, hash: null };
   const { base = null, firstKept = 1, keptFrom } = readCheckpointContent(last.jws);
   return { number: last.number, base, firstKept, keptFrom, hash: hashCheckpoint(last.jws) };
 }
 
-/** Keeps the last head of each chain. */
+/** Adds the last head of each chain. */
 export function addHeads(last: Map<string, ChainHead>, heads: readonly ChainHead[]): void {
   for (const head of heads) {
     if (isBeyond(head, last.get(head.writer))) last.set(head.writer, head);

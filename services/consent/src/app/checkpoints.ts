@@ -7,13 +7,13 @@ import type { Signer } from './ports.ts';
 const ATTEMPTS = 5;
 const DAY_MS = 86_400_000;
 
-/** Signs where the chains stand. Several instances at once form one sequence. */
+/** Signs the heads of the chains. Concurrent instances form one sequence. */
 export interface Checkpoints {
-  /** As `take`, once in an interval over all instances: whoever comes first signs for all. */
+  /** Like `take`, but once in an interval over all instances: the first instance signs for all. */
   takeDue(): Promise<boolean>;
-  /** Signs now; answers false when the chains stand where the checkpoints have them. */
+  /** Signs now. Returns false when no chain has moved since the last checkpoint. */
   take(): Promise<boolean>;
-  /** Drops the checkpoints from before the records that are kept, until the signal. */
+  /** Drops the checkpoints from before the kept records, until aborted. */
   dropOld(signal: AbortSignal): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export function createCheckpoints(dependencies: {
   readonly intervalMs: number;
 }): Checkpoints {
   const { checkpoints, signer, clock, retentionDays, intervalMs } = dependencies;
-  /** Records from then on no policy may have dropped. */
+  /** Policy cannot have dropped records from this time on. */
   const findKeptBy = (now: Date) =>
     retentionDays === 0 ? new Date(0) : new Date(now.getTime() - retentionDays * DAY_MS);
 
@@ -54,14 +54,14 @@ export function createCheckpoints(dependencies: {
     async dropOld(signal) {
       const drop = await findDrop(checkpoints);
       if (drop !== null) await take(drop);
-      // What the last checkpoint says, whoever signed it: the deletion goes on where another one ended.
+      // Reads the last checkpoint of any instance, so that an interrupted deletion is resumed.
       const { firstKept } = await findSaid(checkpoints);
       while (!signal.aborted && (await checkpoints.drop(firstKept)) > 0);
     },
   };
 }
 
-/** `taken`: another instance has signed that number meanwhile. */
+/** `taken`: another instance has signed this number in the meantime. */
 type Outcome = 'signed' | 'taken' | 'nothing to sign';
 
 async function findSaid(checkpoints: CheckpointStore) {
@@ -74,7 +74,7 @@ async function findSaid(checkpoints: CheckpointStore) {
   };
 }
 
-/** What the checkpoints that were signed before the records that are kept leave behind; null when there are none. */
+/** What remains of the checkpoints signed before the kept records; null when there are none. */
 async function findDrop(checkpoints: CheckpointStore): Promise<CheckpointDrop | null> {
   const { number: last, firstKept, keptFrom } = await findSaid(checkpoints);
   if (keptFrom === Number.NEGATIVE_INFINITY) return null;
@@ -89,7 +89,10 @@ async function findDrop(checkpoints: CheckpointStore): Promise<CheckpointDrop | 
   return null;
 }
 
-/** Every checkpoint from that number on. Rejects where one does not continue the one before: what proves a manipulation stays. */
+/**
+ * All checkpoints from this number on. Rejects when one does not continue the previous one, so that evidence of a manipulation is
+ * kept.
+ */
 async function* walk(checkpoints: CheckpointStore, first: number): AsyncGenerator<StoredCheckpoint> {
   let expected = first;
   let previous: string | null = null;
@@ -107,7 +110,7 @@ async function* walk(checkpoints: CheckpointStore, first: number): AsyncGenerato
   }
 }
 
-/** The heads whose batches are not dropped. */
+/** The heads whose batches have not been dropped. */
 async function findOpen(checkpoints: CheckpointStore, heads: readonly ChainHead[]): Promise<ChainHead[]> {
   const dropped = await checkpoints.findDropped();
   return heads.filter(({ writer, seq }) => seq > (dropped.get(writer) ?? -1));

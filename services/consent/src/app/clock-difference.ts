@@ -1,7 +1,7 @@
 import { AppError } from '@phds/service-kit/errors';
 import type { AccessRecordStore } from './access-ports.ts';
 
-/** Nothing was recorded: the clocks of this process and of the database differ by more than is allowed. */
+/** Thrown when nothing was recorded because the clocks of this process and the database differ by more than allowed. */
 export class ClocksDiffer extends AppError {
   readonly processClock: Date;
   readonly databaseClock: Date;
@@ -18,10 +18,10 @@ export class ClocksDiffer extends AppError {
 
 type Say = (details: object, text: string) => void;
 
-/** While clocks differ each batch fails: once a minute is enough to say so. */
+/** While clocks differ, every batch fails; one log line a minute is enough. */
 const SAID_EVERY_MS = 60_000;
 
-/** The same store, which logs that clocks differ, once a minute while it lasts, and that they agree again. */
+/** Wraps the store to log that clocks differ, once a minute, and when they agree again. */
 export function loggingClockDifference(
   store: AccessRecordStore,
   log: { readonly error: Say; readonly info: Say },

@@ -7,9 +7,12 @@ import type { Approved, DecisionStore, EvictionPublisher } from './ports.ts';
 
 /** Decisions on the approval screen. */
 export interface Decisions {
-  /** Makes the grant or joins the live one; the same decision again answers the same. Throws as the rpc Approve documents. */
+  /**
+   * Creates the grant or joins the live one. Repeating the same decision returns the same result. Throws as documented for the rpc
+   * Approve.
+   */
   approve(pendingId: string, userId: string, choice: ApprovalChoice, language: string): Promise<Approved>;
-  /** Answers when it was denied. Throws `not_found`, `already_decided`, `pending_expired`. */
+  /** Returns the time of the denial. Throws `not_found`, `already_decided`, `pending_expired`. */
   deny(pendingId: string, userId: string): Promise<Date>;
 }
 
@@ -23,7 +26,7 @@ export function createDecisions(dependencies: {
       const command = { pendingId, userId, language, newGrantId: newId('grt'), describe };
       const approved = await decisions.approve(command, (facts) => decideApproval(facts, choice));
       if (approved === null) throw notFound();
-      // The joined grant may have lost scopes, or shows another window.
+      // The joined grant may have lost scopes or have another data window.
       if (approved.joined) evictions.publish({ case: 'grantId', value: approved.grantId });
       return approved;
     },
@@ -35,7 +38,7 @@ export function createDecisions(dependencies: {
   };
 }
 
-/** The words of the approval screen, kept with the decision: the catalog may change them later. */
+/** The texts of the approval screen, stored with the decision because the catalog may change. */
 function describe(scopes: readonly string[]): ShownScope[] {
   return scopes.map((scope) => {
     const entry = findScope(scope);

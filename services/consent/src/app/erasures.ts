@@ -1,9 +1,9 @@
 import type { Erasure, PersonStore } from './access-ports.ts';
 import type { EvictionPublisher } from './ports.ts';
 
-/** The end of a person's presence (contract section 8). */
+/** Erases people (contract section 8). */
 export interface Erasures {
-  /** Effective before it answers; the same person again is nobody, and removes nothing. */
+  /** In effect before it returns. For an unknown or erased person it removes nothing. */
   erase(userId: string): Promise<Erasure>;
 }
 

@@ -1,19 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import type { AccessRecordStore } from './access-ports.ts';
 
-/** Stands for the person of a grant that does not exist, or not any more: such an access is refused and is in nobody's history. */
+/** The reference for grants that do not exist or no longer exist. Such accesses are refused and belong to nobody's history. */
 const NOBODY = new Uint8Array(16);
 
-/** References by which the records of grants name their people, kept so that a batch seldom has to ask. */
+/** Caches the references by which the records of grants identify their people, so that most batches need no look-up. */
 export interface GrantRefs {
-  /** One for each grant, in order. Throws what `AccessRecordStore` throws. */
+  /** One for each grant, in order. Throws the errors of `AccessRecordStore`. */
   resolve(grantIds: readonly string[]): Promise<Uint8Array[]>;
 }
 
 /**
- * Keeps the `limit` references that were used last. A kept reference never becomes wrong, because that of a grant never changes: a
- * person who consents again after an erasure gets grants with new ids and a new reference. `NOBODY` is not kept, since the grant may
- * be made a moment later.
+ * Caches the `limit` most recently used references. A cached reference never becomes wrong, because that of a grant never changes:
+ * a person who consents again after an erasure gets new grant ids and a new reference. `NOBODY` is not cached, because the grant
+ * may be created a moment later.
  */
 export function createGrantRefs(store: Pick<AccessRecordStore, 'findRefs'>, limit: number): GrantRefs {
   const kept = new LRUCache<string, Uint8Array>({ max: limit });

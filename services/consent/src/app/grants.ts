@@ -10,22 +10,22 @@ import {
 } from '../domain/grant.ts';
 import type { EvictionPublisher, GrantStore } from './ports.ts';
 
-/** A person's consent and how to take it back. Foreign grants are `not_found`. */
+/** A person's consent and how to withdraw it. Another person's grants are `not_found`. */
 export interface Grants {
   list(userId: string, status: GrantStatus | null, page: Page): Promise<Listed<GrantView>>;
   get(id: string, userId: string): Promise<GrantView>;
-  /** Effective before it answers. Throws `conflict` for an ended grant, `invalid_request` for what would widen it. */
+  /** In effect before it returns. Throws `conflict` for an ended grant, `invalid_request` for a widening. */
   narrow(id: string, userId: string, narrowing: Narrowing): Promise<GrantView>;
-  /** Effective before it answers; answers when it was revoked. */
+  /** In effect before it returns; returns the time of the revocation. */
   revoke(id: string, userId: string): Promise<Date>;
-  /** Effective before it answers; answers how many were active. */
+  /** In effect before it returns; returns how many were active. */
   revokeAll(userId: string): Promise<number>;
   listOfApp(clientId: string, page: Page): Promise<Listed<Grant>>;
 }
 
 export function createGrants(dependencies: {
   readonly grants: Pick<GrantStore, 'list' | 'find' | 'listOfApp'>;
-  /** The same grants, apart so that taking back can have connections of its own. */
+  /** The same grants through a separate connection pool for withdrawals. */
   readonly withdrawals: Pick<GrantStore, 'find' | 'change' | 'revoke' | 'revokeAll'>;
   readonly evictions: EvictionPublisher;
 }): Grants {

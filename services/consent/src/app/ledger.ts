@@ -3,10 +3,10 @@ import type { AppStanding, ReportedApp } from '../domain/app.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
 import type { AppStore, EvictionPublisher, LivenessStore, RevocationStore, StatusCommand } from './ports.ts';
 
-/** The one truth about what is alive (contract section 8). Each write is effective when it answers, and may be repeated. */
+/** The authority on what is live (contract section 8). Each write is in effect when it returns and may be repeated. */
 export interface Ledger {
   putApp(app: ReportedApp): Promise<AppStanding>;
-  /** Leaves an app alone that does not stand at the expected revision. */
+  /** Does nothing if the app is not at the expected revision. */
   setAppStatus(command: StatusCommand): Promise<AppStanding>;
   revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
   revokeToken(tokenHash: Uint8Array, expiresAt: Date): Promise<void>;
@@ -15,7 +15,7 @@ export interface Ledger {
 
 export function createLedger(dependencies: {
   readonly apps: Pick<AppStore, 'put'>;
-  /** Apart from `apps`, so that it can have connections of its own. */
+  /** Separate from `apps`, so that it can use its own connections. */
   readonly statuses: Pick<AppStore, 'setStatus'>;
   readonly revocations: RevocationStore;
   readonly liveness: LivenessStore;
@@ -27,7 +27,7 @@ export function createLedger(dependencies: {
     async setAppStatus(command) {
       const standing = await statuses.setStatus(command);
       if (standing === null) throw notFound();
-      // Also when nothing changed: a repeat finishes what a crash interrupted.
+      // Published even when nothing changed, because the first attempt may have crashed before publishing.
       evictions.publish({ case: 'clientId', value: command.clientId });
       return standing;
     },

@@ -4,7 +4,7 @@ import { AppError, notFound } from '@phds/service-kit/errors';
 import type { PendingApprovalView, PendingStatus } from '../domain/pending-approval.ts';
 import type { OpenedApproval, OpeningRequest, PendingApprovalStore } from './ports.ts';
 
-/** What people are asked for. */
+/** Requests for a person's approval. */
 export interface PendingApprovals {
   /** Throws `app_not_active`, `rate_limited`; `conflict` when another app's request has the id. */
   open(request: OpeningRequest): Promise<OpenedApproval>;

@@ -11,31 +11,31 @@ import type {
 } from '../domain/pending-approval.ts';
 import type { ReceiptFacts, ShownScope } from '../domain/receipt.ts';
 
-// Every method commits before it answers and throws `unavailable` while the database is away. Whether something has expired
-// is judged by the database's clock alone, so that all instances agree.
+// Every method commits before it returns and throws `unavailable` when the database is unavailable. Only the database's clock
+// decides whether something has expired, so that all instances agree.
 
-/** The ledger's view of apps. */
+/** The apps in the ledger. */
 export interface AppStore {
-  /** Creates the app (active, epoch 1) or replaces its display unless that is newer; status, epoch and owner never change here. */
+  /** Creates the app (active, epoch 1) or replaces its profile unless a newer one is stored. Never changes status, epoch or owner. */
   put(app: ReportedApp): Promise<AppStanding>;
   /**
-   * Sets the status; becoming revoked starts a new epoch, the same status changes nothing unless the ledger is behind what is known.
-   * Leaves an app alone that does not stand at the expected revision. null when unknown.
+   * Sets the status. Becoming revoked starts a new epoch. Setting the same status changes nothing unless the ledger is behind
+   * `known`. Does nothing if the app is not at the expected revision. Null when unknown.
    */
   setStatus(command: StatusCommand): Promise<AppStanding | null>;
 }
 
-/** A status for an app. */
+/** A change of an app's status. */
 export interface StatusCommand {
   readonly clientId: string;
   readonly status: AppStatus;
-  /** null is any. */
+  /** Null for any. */
   readonly expectedRevision: number | null;
-  /** Where the app has stood before, as far as authorization knows: a ledger that was restored goes on above it. Zeros are nothing. */
+  /** The highest epoch and revision known to authorization. A restored ledger continues above them. Zero means unknown. */
   readonly known: Pick<AppStanding, 'epoch' | 'revision'>;
 }
 
-/** The ledger of single credentials; adding twice is the same as once. */
+/** The revocations of families and tokens; adding one twice has no further effect. */
 export interface RevocationStore {
   revokeFamily(familyId: string, expiresAt: Date): Promise<void>;
   revokeToken(tokenHash: Uint8Array, expiresAt: Date): Promise<void>;
@@ -57,7 +57,7 @@ export interface OpenedApproval {
   readonly removedIds: readonly string[];
 }
 
-/** How opening a pending approval went. `id_taken`: another app's request has that id. */
+/** The result of opening a pending approval. `id_taken`: another app's request has this id. */
 export type Opening =
   | OpenedApproval
   | { readonly kind: 'app_not_active' }
@@ -66,26 +66,26 @@ export type Opening =
 
 export interface PendingApprovalStore {
   /**
-   * Parallel calls never exceed `maxLive` undecided, unexpired ones that an app authenticated; only those count. Of those that it did not
-   * authenticate and nobody has claimed, the `maxLive` newest stay and older ones are removed. The same id again answers the same.
+   * Even concurrent calls never exceed `maxLive` undecided, unexpired requests that an app authenticated. Unauthenticated requests
+   * do not count; of the unclaimed ones the `maxLive` newest are kept. Repeating an id returns the same result.
    */
   open(request: OpeningRequest, limits: { lifetimeSeconds: number; maxLive: number }): Promise<Opening>;
-  /** Reads for a user, claiming it when nobody has; null when unknown or claimed by somebody else. */
+  /** Reads for a user and claims it if it is unclaimed; null when unknown or claimed by another user. */
   claim(id: string, userId: string): Promise<PendingApprovalView | null>;
-  /** Claimed by the user, or unclaimed of an app that the user owns. */
+  /** Those claimed by the user, and unclaimed ones of the user's apps. */
   list(userId: string, status: PendingStatus | null, page: Page): Promise<Listed<PendingApprovalView>>;
 }
 
 export interface ApprovalCommand {
   readonly pendingId: string;
   readonly userId: string;
-  /** Id of the grant, should a new one be made. */
+  /** Id for a new grant, if one is created. */
   readonly newGrantId: string;
   readonly language: string;
   readonly describe: (scopes: readonly string[]) => readonly ShownScope[];
 }
 
-/** A decided approval, now or before. */
+/** An approval, decided now or earlier. */
 export interface Approved {
   readonly grantId: string;
   readonly clientId: string;
@@ -94,18 +94,18 @@ export interface Approved {
   readonly grantExpiresAt: Date;
   readonly decidedAt: Date;
   readonly repeated: boolean;
-  /** An older live grant was changed. */
+  /** Whether an existing live grant was changed. */
   readonly joined: boolean;
 }
 
-/** Decisions about pending approvals. `decide` judges facts that cannot change until its outcome is committed. */
+/** Decisions about pending approvals. `decide` receives facts that cannot change until its outcome is committed. */
 export interface DecisionStore {
-  /** null when unknown or claimed by somebody else. Whatever `decide` throws leaves everything as it was. */
+  /** Null when unknown or claimed by another user. If `decide` throws, nothing is changed. */
   approve(
     command: ApprovalCommand,
     decide: (facts: DecisionFacts) => ApprovalOutcome,
   ): Promise<Approved | null>;
-  /** Answers the moment of the denial: now, or the one that `decide` names. null as above. */
+  /** Returns the time of the denial: now, or the one that `decide` returns. Null as above. */
   deny(
     pendingId: string,
     userId: string,
@@ -113,19 +113,19 @@ export interface DecisionStore {
   ): Promise<Date | null>;
 }
 
-/** Grants of people; another person's grant is as unknown as one that does not exist. */
+/** Grants of people. Another person's grant is treated as unknown. */
 export interface GrantStore {
   list(userId: string, status: GrantStatus | null, page: Page): Promise<Listed<GrantView>>;
   find(id: string, userId: string): Promise<GrantView | null>;
-  /** Replaces the terms by what `change` makes of the locked grant; null leaves them. Answers false when unknown. */
+  /** Replaces the terms of the locked grant by the result of `change`; null keeps them. Returns false when unknown. */
   change(
     id: string,
     userId: string,
     change: (grant: Grant, now: Date) => GrantTerms | null,
   ): Promise<boolean>;
-  /** Ends a grant; one that was revoked before keeps its moment. null when unknown. */
+  /** Ends a grant. An already revoked one keeps its time. Null when unknown. */
   revoke(id: string, userId: string): Promise<Date | null>;
-  /** Ends every active grant of a user, answering their ids. */
+  /** Ends every active grant of a user and returns their ids. */
   revokeAll(userId: string): Promise<string[]>;
   listOfApp(clientId: string, page: Page): Promise<Listed<Grant>>;
 }
@@ -134,18 +134,21 @@ export interface ReceiptStore {
   findReceipt(grantId: string, userId: string): Promise<ReceiptFacts | null>;
 }
 
-/** Signs what either side can show later. */
+/** Signs statements that can be verified later. */
 export interface Signer {
   /** Compact JWS of the content, issued at `at`. */
   sign(content: object, at: Date): Promise<string>;
 }
 
-/** What gateways have to forget. */
+/** The subject of an eviction. */
 export type EvictionSubject =
   | { readonly case: 'tokenHash'; readonly value: Uint8Array }
   | { readonly case: 'familyId' | 'grantId' | 'clientId'; readonly value: string };
 
 export interface EvictionPublisher {
-  /** Best effort, after the commit: answers at once, never throws. Losing one costs freshness, never safety. */
+  /**
+   * Best effort, after the commit: returns immediately and never throws. A lost eviction delays a refusal in gateways but releases
+   * no data.
+   */
   publish(subject: EvictionSubject): void;
 }

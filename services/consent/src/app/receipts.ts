@@ -5,7 +5,7 @@ import type { ReceiptStore, Signer } from './ports.ts';
 
 /** Consent receipts (contract section 5). */
 export interface Receipts {
-  /** The receipt as it stands now, signed. Throws `not_found`. */
+  /** The current receipt, signed. Throws `not_found`. */
   get(grantId: string, userId: string): Promise<string>;
 }
 

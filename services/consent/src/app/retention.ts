@@ -1,13 +1,13 @@
 import type { CountsPlace, PartitionStore } from './access-ports.ts';
 
-/** Months that are prepared beside the present one. */
+/** Number of months prepared ahead of the current one. */
 const MONTHS_AHEAD = 3;
 
-/** Adds and drops the monthly partitions of access records. Several instances at once are harmless. */
+/** Adds and drops the monthly partitions of access records. Safe for concurrent instances. */
 export interface Retention {
-  /** Prepares months ahead and drops those that policy no longer keeps, until the signal. Answers the names of the dropped. */
+  /** Prepares months ahead and drops those past the retention period, until aborted. Returns the names of the dropped ones. */
   movePartitions(signal: AbortSignal): Promise<string[]>;
-  /** Deletes what was counted of dropped months, whoever dropped them, until the signal. */
+  /** Deletes the counts of all dropped months, until aborted. */
   deleteCounts(signal: AbortSignal): Promise<void>;
 }
 

@@ -3,12 +3,12 @@ import { parsePrivateKey, SIGNATURE_ALGORITHM } from '@phds/service-kit/keys';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
 import type { Signer } from '../app/ports.ts';
 
-/** `typ` of a receipt; no token passes as one, and it passes as no token. */
+/** `typ` of a receipt, which prevents confusion with tokens. */
 export const RECEIPT_TYPE = 'consent-receipt+jwt';
 
 /**
- * Signs with Ed25519 (RFC 8037) under a `typ` of its own. `kid` is the RFC 7638 thumbprint of the public key. Rejects for a key
- * of another kind.
+ * Creates a signer with Ed25519 (RFC 8037) and its own `typ`. `kid` is the RFC 7638 thumbprint of the public key. Rejects keys of
+ * another kind.
  */
 export async function createJoseSigner(privateKeyPem: string, typ: string): Promise<Signer> {
   const key = await parsePrivateKey(privateKeyPem);

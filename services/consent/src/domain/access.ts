@@ -1,4 +1,4 @@
-/** What the judgement after the record came to; all but `released` are refusals. */
+/** The result of the judgement after recording; all except `released` are refusals. */
 export type Verdict =
   | 'released'
   | 'token_expired'
@@ -11,10 +11,12 @@ export type Verdict =
   | 'window_changed'
   | 'restore_unconfirmed';
 
-/** What comes of a judgement: a verdict, or that the record does not carry the reference of its grant, so that nothing may be released. */
+/**
+ * The result of a judgement: a verdict, or that the record lacks the reference of its grant, in which case nothing may be released.
+ */
 export type Judgement = Verdict | 'reference_differs';
 
-/** What is kept of an access: never values, never tokens. */
+/** The recorded part of an access: no values, no tokens. */
 interface RecordedAccess {
   readonly clientId: string;
   readonly grantId: string;
@@ -23,39 +25,39 @@ interface RecordedAccess {
   readonly from: string;
   readonly to: string;
   readonly page: number;
-  /** Items in the answer. */
+  /** Number of items in the response. */
   readonly recordCount: number;
   readonly requestId: string;
 }
 
-/** One answer about to be released, with what decides about it. */
+/** A response about to be released, with the data for its judgement. */
 export interface Access extends RecordedAccess {
   readonly userId: string;
   readonly familyId: string;
-  /** SHA-256 of the access token; judged, not recorded. */
+  /** SHA-256 of the access token; used for the judgement, not recorded. */
   readonly tokenHash: Uint8Array;
   /** Unix seconds. */
   readonly tokenExpiresAt: number;
-  /** The data window that the answer was computed for, `YYYY-MM-DD`; empty is everything. */
+  /** The data window used for the response, `YYYY-MM-DD`; empty for none. */
   readonly dataFrom: string;
 }
 
-/** An access record as its person sees it in the access history. */
+/** An access record as shown in its person's access history. */
 export interface AccessEntry extends RecordedAccess {
   readonly id: string;
   readonly at: Date;
-  /** As the person saw it at the latest approval of the grant before the access; empty when the app is unknown to the ledger. */
+  /** As shown to the person at the latest approval of the grant before the access; empty when the app is unknown. */
   readonly appName: string;
   readonly currentAppName: string;
   readonly verdict: Verdict;
 }
 
-/** Accesses of one person's data by one app on one UTC day. */
+/** The accesses to one person's data by one app on one UTC day. */
 export interface AccessDay {
   /** `YYYY-MM-DD`. */
   readonly date: string;
   readonly clientId: string;
-  /** As the person saw it at the latest approval, of one grant where only its accesses are asked for; empty when the app is unknown to the ledger. */
+  /** As shown to the person at the latest approval (of the filtered grant, if any); empty when the app is unknown. */
   readonly appName: string;
   readonly currentAppName: string;
   readonly released: number;
@@ -68,19 +70,19 @@ export interface AppUsage {
   readonly date: string;
   readonly endpoint: string;
   readonly released: number;
-  /** At least the number of recorded answers that did not leave, and at least the sum of `refusals`. */
+  /** At least the number of recorded but refused responses, and at least the sum of `refusals`. */
   readonly refused: number;
-  /** As the gateways counted them, in the order of the status. */
+  /** As counted by the gateways, ordered by status. */
   readonly refusals: readonly StatusCount[];
 }
 
 export interface StatusCount {
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number;
   readonly count: number;
 }
 
-/** Requests of one app that a gateway refused with one status on one UTC day at one endpoint. */
+/** The requests of one app that gateways refused with one status on one UTC day at one endpoint. */
 export interface RefusalCount extends StatusCount {
   readonly clientId: string;
   /** `YYYY-MM-DD`. */
@@ -88,12 +90,12 @@ export interface RefusalCount extends StatusCount {
   readonly endpoint: string;
 }
 
-/** Public form of a record's id. */
+/** The public id of a record. */
 export function toAccessId(uuid: string): string {
   return `acc_${uuid.replaceAll('-', '')}`;
 }
 
-/** The UUID of the record, without hyphens; null when the text is no such id. */
+/** The UUID of the record, without hyphens; null when the text is not a public record id. */
 export function findAccessUuid(id: string): string | null {
   return /^acc_([0-9a-f]{32})$/.exec(id)?.[1] ?? null;
 }

@@ -1,7 +1,7 @@
-/** Whether an app may act: `active`, `suspended` (reversible), `revoked` (ends everything issued so far for good). */
+/** Whether an app may act: `active`, `suspended` (reversible), `revoked` (permanently ends everything issued so far). */
 export type AppStatus = 'active' | 'suspended' | 'revoked';
 
-/** What an app tells people about itself. Links are empty when unknown. */
+/** An app's description of itself. Links are empty when unknown. */
 export interface Profile {
   readonly name: string;
   readonly homepageUrl: string;
@@ -9,25 +9,25 @@ export interface Profile {
   readonly logoUrl: string;
 }
 
-/** What people see of an app. */
+/** The public profile of an app. */
 export interface AppProfile extends Profile {
   readonly clientId: string;
   /** User id of the developer. */
   readonly ownerId: string;
 }
 
-/** An app as authorization hands it over. */
+/** An app as reported by authorization. */
 export interface ReportedApp extends AppProfile {
-  /** When its developer last changed it; null from a release that does not say so. */
+  /** Time of the developer's last change; null if the reporting release does not send it. */
   readonly updatedAt: Date | null;
 }
 
-/** How the ledger sees an app. */
+/** The status of an app in the ledger. */
 export interface AppStanding {
   readonly status: AppStatus;
-  /** Whatever carries an older epoch is dead (contract section 4). */
+  /** Everything issued in an older epoch is dead (contract section 4). */
   readonly epoch: number;
-  /** Grows by one with every change of status, so that a reader can tell newer from older. */
+  /** Increases with every change of status, so that readers can order changes. */
   readonly revision: number;
   readonly statusChangedAt: Date;
 }

@@ -7,11 +7,11 @@ import type { Approval, GrantLife, PendingApproval } from './pending-approval.ts
 
 const DAY_MS = 86_400_000;
 
-/** What a person chose on the approval screen. */
+/** The person's choices on the approval screen. */
 export interface ApprovalChoice {
-  /** null is everything that was asked for. */
+  /** Null for all requested scopes. */
   readonly scopes: readonly string[] | null;
-  /** null is the default. */
+  /** Null for the default. */
   readonly days: GrantLife | null;
   readonly dataFrom: string | null;
 }
@@ -20,25 +20,25 @@ export interface ApprovalChoice {
 export interface DecisionFacts {
   readonly pending: PendingApproval;
   readonly appStatus: AppStatus;
-  /** The grant that a new approval joins; null when none is live at this moment. */
+  /** The grant that a new approval joins; null when none is live. */
   readonly liveGrant: Grant | null;
   readonly now: Date;
 }
 
-/** What an approval comes to. */
+/** The outcome of an approval. */
 export type ApprovalOutcome =
   | { readonly kind: 'repeated'; readonly approval: Approval; readonly decidedAt: Date }
   | {
       readonly kind: 'approved';
       readonly scopes: readonly Scope[];
       readonly days: GrantLife;
-      /** The grant's terms from now on. */
+      /** The grant's new terms. */
       readonly terms: GrantTerms;
-      /** The live grant that is joined; null makes a new one. */
+      /** The live grant that is joined; null for a new grant. */
       readonly joins: string | null;
     };
 
-/** Decides an approval by its claimant (contract section 5). Throws the reasons that Approve documents. */
+/** Decides an approval by its claimant (contract section 5). Throws the reasons documented for Approve. */
 export function decideApproval(facts: DecisionFacts, choice: ApprovalChoice): ApprovalOutcome {
   const { pending, liveGrant, now } = facts;
   const days = choice.days ?? GRANT_DAYS_DEFAULT;
@@ -68,7 +68,10 @@ function toEnd(days: GrantLife, liveGrant: Grant | null, now: Date): Date {
   throw invalidRequest('expiresInDays', `must be one of ${GRANT_DAYS_CHOICES.join(', ')}`);
 }
 
-/** Decides a denial by its claimant: the moment it was denied before, or null to deny now. Throws as Deny documents. */
+/**
+ * Decides a denial by its claimant. Returns the time of an earlier denial, or null to deny now. Throws the reasons documented for
+ * Deny.
+ */
 export function decideDenial(pending: PendingApproval): Date | null {
   if (pending.status === 'denied') return pending.decidedAt;
   refuseDecided(pending);
@@ -107,7 +110,7 @@ function refuseDecided({ status }: PendingApproval): void {
   if (status === 'expired') throw new AppError('pending_expired', 'This request has expired.');
 }
 
-/** After the app's own status: a revoked app is the better reason while it lasts. */
+/** Checked after the app's status, because a revoked app is the more useful reason. */
 function refuseOver({ status }: PendingApproval): void {
   if (status === 'cancelled') throw new AppError('already_decided', 'This request was cancelled.');
 }

@@ -3,17 +3,17 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import type { AppProfile } from './app.ts';
 import type { AppChange } from './shown-app.ts';
 
-/** How a grant stands at the moment of reading: `active -> expired | revoked`, judged by the database's clock. */
+/** Status of a grant at the time of reading: `active -> expired | revoked`, by the database's clock. */
 export type GrantStatus = 'active' | 'expired' | 'revoked';
 
-/** Who ended a grant: the person, or the revocation of the app. */
+/** Who ended a grant: the person, or the app's revocation. */
 export type Revoker = 'user' | 'app';
 
 /** What a grant allows. */
 export interface GrantTerms {
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date;
-  /** How far back the app sees, `YYYY-MM-DD`; null is everything. */
+  /** The first day that the app sees, `YYYY-MM-DD`; null for no limit. */
   readonly dataFrom: string | null;
 }
 
@@ -30,25 +30,25 @@ export interface Grant extends GrantTerms {
 
 /** A grant as its person sees it. */
 export interface GrantView extends Grant {
-  /** As the person saw it at the latest approval. */
+  /** As shown to the person at the latest approval. */
   readonly app: AppProfile;
   readonly currentAppName: string;
-  /** What the app changed since that approval, oldest first; in lists the latest change of each field, of active grants alone. */
+  /** The app's changes since that approval, oldest first. Lists contain only the latest change of each field, for active grants. */
   readonly appChanges: readonly AppChange[];
-  /** Of answers that were released. */
+  /** Of released responses. */
   readonly lastAccessAt: Date | null;
   readonly accessCount: number;
 }
 
-/** What a person wants to take back; null leaves it as it is. */
+/** What a person withdraws; null keeps a value. */
 export interface Narrowing {
-  /** The scopes that stay. */
+  /** The remaining scopes. */
   readonly scopes: readonly string[] | null;
   readonly expiresAt: Date | null;
   readonly dataFrom: string | null;
 }
 
-/** The terms after narrowing an active grant. Throws `invalid_request` for whatever would widen them, or end the grant. */
+/** The terms after narrowing an active grant. Throws `invalid_request` for anything that would widen the terms or end the grant. */
 export function narrowTerms(terms: GrantTerms, narrowing: Narrowing, now: Date): GrantTerms {
   return {
     scopes: narrowScopes(terms.scopes, narrowing.scopes),
@@ -57,7 +57,6 @@ export function narrowTerms(terms: GrantTerms, narrowing: Narrowing, now: Date):
   };
 }
 
-/** Whether two sets of terms allow the same. */
 export function sameTerms(one: GrantTerms, other: GrantTerms): boolean {
   return (
     sameScopes(one.scopes, other.scopes) &&
@@ -66,7 +65,7 @@ export function sameTerms(one: GrantTerms, other: GrantTerms): boolean {
   );
 }
 
-/** Whether two lists hold the same scopes, in whatever order. */
+/** Whether two lists contain the same scopes, in any order. */
 export function sameScopes(one: readonly string[], other: readonly string[]): boolean {
   const set = new Set(one);
   return set.size === new Set(other).size && other.every((scope) => set.has(scope));
@@ -89,10 +88,10 @@ function shorten(present: Date, wanted: Date | null, now: Date): Date {
   return wanted;
 }
 
-// Where the day begins first, UTC+14. A person's own zone is not known here.
+// The earliest time zone, UTC+14. The person's own zone is not known here.
 const EARLIEST_ZONE_MS = 14 * 3_600_000;
 
-/** Refuses a first day that has begun nowhere yet: nothing would be shared until then. */
+/** Refuses a first day that has not begun anywhere yet, because nothing would be shared until then. */
 export function refuseFutureDay(day: string | null, now: Date): void {
   const latest = new Date(now.getTime() + EARLIEST_ZONE_MS).toISOString().slice(0, 10);
   if (day !== null && day > latest) throw invalidRequest('dataFrom', 'must not be in the future');

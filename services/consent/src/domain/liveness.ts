@@ -1,6 +1,6 @@
 import type { GrantStatus, GrantTerms } from './grant.ts';
 
-/** Whom to ask the ledger about; empty ids are not asked about. */
+/** The subjects of a liveness check; empty ids are not checked. */
 export interface LivenessQuery {
   readonly clientId: string;
   /** The app's epoch when the credential was issued. */
@@ -9,16 +9,16 @@ export interface LivenessQuery {
   readonly familyId: string;
   /** SHA-256 of an access token, or empty. */
   readonly tokenHash: Uint8Array;
-  /** When a token without a grant was issued; null of others. */
+  /** When a token without a grant was issued; null for other tokens. */
   readonly issuedAt: Date | null;
 }
 
-/** What is alive at this moment. What was not asked about counts as alive. */
+/** What is live now. Subjects that were not checked count as live. */
 export interface Liveness {
-  /** Active, and of the same epoch. */
+  /** Active, and in the same epoch. */
   readonly appAlive: boolean;
   readonly familyAlive: boolean;
   readonly tokenAlive: boolean;
-  /** null when none was asked for, it is unknown, or another app's. Suspended by a restore it counts as revoked. */
+  /** Null when not requested, unknown, or another app's. A grant suspended by a restore counts as revoked. */
   readonly grant: (GrantTerms & { readonly status: GrantStatus; readonly userId: string }) | null;
 }

@@ -3,39 +3,39 @@ import type { AppProfile } from './app.ts';
 import type { ShownApp } from './shown-app.ts';
 
 /**
- * State of a pending approval; all but `pending` are final. `expired` (600 s without a decision) and `cancelled` (the app
- * was revoked before that) are judged at read.
+ * Status of a pending approval; all except `pending` are final. `expired` (600 s without a decision) and `cancelled` (the app was
+ * revoked before that) are determined when reading.
  */
 export type PendingStatus = 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
 
-/** What an app asks of a person. */
+/** An app's request for consent. */
 export interface ConsentRequest {
   readonly id: string;
   readonly redirectHost: string;
   readonly scopes: readonly Scope[];
-  /** In the app's own words; empty when it did not say or did not authenticate. */
+  /** In the app's own words; empty when absent or when the app was not authenticated. */
   readonly purpose: string;
-  /** Whether the app proved itself with its secret when it asked. */
+  /** Whether the app was authenticated by its secret when it opened the request. */
   readonly clientAuthenticated: boolean;
 }
 
-/** A pending approval as the approval screen shows it to one person. */
+/** A pending approval as shown to one person. */
 export interface PendingApprovalView extends ConsentRequest {
-  /** As it was when it asked. */
+  /** As it was when the request was opened. */
   readonly app: AppProfile;
   readonly status: PendingStatus;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Scopes that the person's live grant of this app has already. */
+  /** Scopes that the person's live grant for this app already has. */
   readonly alreadyShared: readonly string[];
   /** Present only if approved. */
   readonly approval: Approval | null;
 }
 
-/** How long a grant lives: a number of days from the decision, or until the end that the live grant has. */
+/** The lifetime of a grant: a number of days from the decision, or until the end of the live grant. */
 export type GrantLife = number | 'kept';
 
-/** What was approved, kept to recognise the same decision made again. */
+/** The approved terms, stored to recognise a repeated decision. */
 export interface Approval {
   readonly scopes: readonly Scope[];
   readonly days: GrantLife;
@@ -44,14 +44,14 @@ export interface Approval {
   readonly grantExpiresAt: Date;
 }
 
-/** A pending approval at the moment of its decision. */
+/** A pending approval at the time of its decision. */
 export interface PendingApproval extends ConsentRequest {
   readonly clientId: string;
   readonly appEpoch: number;
   readonly status: PendingStatus;
   readonly claimedBy: string | null;
   readonly decidedAt: Date | null;
-  /** null when an earlier release opened it. */
+  /** Null when an earlier release opened it. */
   readonly shownApp: ShownApp | null;
   /** Present only if approved. */
   readonly approval: Approval | null;

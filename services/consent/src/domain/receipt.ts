@@ -1,41 +1,41 @@
 import type { GrantStatus } from './grant.ts';
 import type { ProfileVersion, ShownApp } from './shown-app.ts';
 
-/** A scope in the words that the person read. */
+/** A scope in the words shown to the person. */
 export interface ShownScope {
   readonly scope: string;
   readonly title: string;
   readonly description: string;
 }
 
-/** One step in the life of a grant. */
+/** One event in the life of a grant. */
 export interface ConsentEvent {
   readonly kind: 'granted' | 'narrowed' | 'revoked';
   readonly at: Date;
-  /** The next five belong to `granted`; empty otherwise. */
+  /** The next five are used for `granted` only; otherwise empty. */
   readonly pendingId: string;
   readonly purpose: string;
   /** BCP 47. */
   readonly language: string;
   readonly shown: readonly ShownScope[];
-  /** null also in events of releases that did not keep it. */
+  /** Also null in events of releases that did not store it. */
   readonly shownApp: ShownApp | null;
-  /** The grant after this step. */
+  /** The grant after this event. */
   readonly scopes: readonly string[];
   readonly expiresAt: Date;
   readonly dataFrom: string | null;
 }
 
-/** What a receipt tells. Events come oldest first; the first is always `granted`. */
+/** The content of a receipt. Events are ordered by time; the first is always `granted`. */
 export interface ReceiptFacts {
   readonly grantId: string;
   readonly userId: string;
   readonly clientId: string;
-  /** The oldest profile of the app that is known; decisions that did not keep what they showed are shown with it. */
+  /** The oldest known profile of the app, used for decisions that did not store what they showed. */
   readonly oldestProfile: ProfileVersion;
   readonly status: GrantStatus;
   readonly expiresAt: Date;
-  /** Set when the revocation of the app ended the grant: no event of the grant's own says so. */
+  /** Set when the app's revocation ended the grant, which is not an event of the grant itself. */
   readonly endedByAppAt: Date | null;
   readonly events: readonly ConsentEvent[];
 }
@@ -44,10 +44,10 @@ const SCHEMA_VERSION = 'ISO/IEC TS 27560:2023';
 const STATES = { granted: 'given', narrowed: 'narrowed', revoked: 'withdrawn' } as const;
 
 /**
- * The content of a consent receipt: field names and sections (header, processing, parties, events) of ISO/IEC TS 27560:2023,
- * clause 6, restricted to what this service knows. Texts, names and links are those the person read when deciding, also after the
- * catalog or the app has changed. Each purpose is one decision, and its `recipient` is the app as that decision showed it; the header
- * and `party_identification` name it as the latest did. Times are RFC 3339; `validity_duration` is an ISO 8601 duration.
+ * The content of a consent receipt: field names and sections (header, processing, parties, events) of ISO/IEC TS 27560:2023, clause
+ * 6, limited to what this service knows. Texts, names and links are those shown at the decision, even if the catalog or the app has
+ * changed since. Each purpose is one decision, whose `recipient` is the app as shown then; the header and `party_identification`
+ * use the latest decision. Times are RFC 3339; `validity_duration` is an ISO 8601 duration.
  */
 export function toReceipt(facts: ReceiptFacts): Record<string, unknown> {
   const purposes = facts.events
@@ -72,9 +72,11 @@ interface Recipient {
   readonly party_name: string;
   readonly party_url: string | null;
   readonly privacy_notice: string | null;
-  /** Host that the answer went to; null when it was not kept. */
+  /** Host that received the response; null when it was not stored. */
   readonly redirect_host: string | null;
-  /** Whether this is what the person saw. Otherwise the decision is older than the record of it, and this is how the app was at `as_of`. */
+  /**
+   * Whether this is what the person saw. If not, the decision was made before this was stored, and the profile is that of `as_of`.
+   */
   readonly as_shown: boolean;
   readonly as_of: string;
 }

@@ -1,22 +1,22 @@
 import type { Profile } from './app.ts';
 
-/** One of the profiles that an app has had; the numbers grow from 1 on. */
+/** One version of an app's profile, numbered from 1. */
 export interface ShownVersion extends Profile {
   readonly version: number;
 }
 
-/** The same with its beginning; it ended when the next version began. */
+/** A version with its start; it ended when the next one started. */
 export interface ProfileVersion extends ShownVersion {
   readonly since: Date;
 }
 
-/** An app as an approval screen shows it: fixed when the app asks, so that a decision cannot be about anything else. */
+/** An app as shown on an approval screen. It is fixed when the request is opened, so that the decision applies to what was shown. */
 export interface ShownApp extends ShownVersion {
-  /** Where the answer goes. */
+  /** Host that receives the response. */
   readonly redirectHost: string;
 }
 
-/** Something an app changed about itself. */
+/** A change that an app made to its profile. */
 export interface AppChange {
   readonly field: keyof Profile;
   readonly from: string;
@@ -26,14 +26,14 @@ export interface AppChange {
 
 const FIELDS = ['name', 'homepageUrl', 'privacyPolicyUrl', 'logoUrl'] as const satisfies (keyof Profile)[];
 
-/** Of changes in their order, the last one of each field: as many as there are fields, however often an app changes. */
+/** The last change of each field, so their number is limited however often an app changes. */
 export function toLatestChanges(changes: readonly AppChange[]): AppChange[] {
   return changes.filter(
     ({ field }, index) => changes.findLastIndex((change) => change.field === field) === index,
   );
 }
 
-/** What an app changed since a version, oldest first. `versions` come in their order; where some are missing their changes count as one. */
+/** The changes of an app since a version, oldest first. `versions` are in order; changes of missing versions are combined. */
 export function listChanges(shown: ShownVersion, versions: readonly ProfileVersion[]): AppChange[] {
   const newer = versions.filter(({ version }) => version > shown.version);
   return newer.flatMap((after, index) => {

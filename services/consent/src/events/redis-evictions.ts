@@ -7,10 +7,10 @@ import type { Logger } from '@phds/service-kit/log';
 import type { RedisConnection } from '@phds/service-kit/redis';
 import type { EvictionPublisher } from '../app/ports.ts';
 
-/** The channel that gateways listen to; the payload is a binary `phds.events.v1.Eviction`. */
+/** The channel that gateways subscribe to. The payload is a binary `phds.events.v1.Eviction`. */
 const EVICTION_CHANNEL = 'phds.events.v1';
 
-/** Publishes on Redis without waiting. A Redis that is away costs gateways freshness of refusals, nothing else. */
+/** Publishes to Redis without waiting. If Redis is unavailable, gateways refuse later, but no revoked data is released. */
 export function createRedisEvictions(options: {
   readonly redis: RedisConnection;
   readonly clock: Clock;
@@ -32,5 +32,5 @@ export function createRedisEvictions(options: {
   };
 }
 
-/** Where no Redis is configured: gateways' entries end by themselves within 60 s. */
+/** Used without Redis: cache entries of gateways expire by themselves within 60 s. */
 export const noEvictions: EvictionPublisher = { publish: () => undefined };

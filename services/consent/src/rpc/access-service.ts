@@ -23,7 +23,7 @@ import {
 } from '../domain/access.ts';
 import { findDate, findMoment, parseHash, parseName, parseText } from './parameters.ts';
 
-/** Accesses of one call, and of one batch of the records; counts of one call. */
+/** Maximum number of accesses in one call and in one batch, and of counts in one call. */
 export const LARGEST_BATCH = 500;
 const LONGEST_DAYS = 366;
 const DAY_MS = 86_400_000;
@@ -59,7 +59,7 @@ export function createAccessService({
           throw invalidRequest('accesses', `must be 1 to ${LARGEST_BATCH}`);
         }
         const parsed = request.accesses.map(parseAccess);
-        // The batch that they join holds those of other calls too: how long it may take is for the recorder to say.
+        // The batch also contains accesses of other calls, so the recorder has its own time limits.
         const verdicts = await withoutDeadline(() => accesses.record(parsed));
         return { verdicts: verdicts.map((verdict) => VERDICTS[verdict]) };
       },
@@ -128,7 +128,7 @@ function parseAccess(message: AccessMessage): Access {
     endpoint: parseName('endpoint', message.endpoint, 512),
     from: parseText('from', message.from, 64),
     to: parseText('to', message.to, 64),
-    // Pages beyond what a column holds are empty, and one as good as another.
+    // Pages beyond the integer range are empty, like any page beyond the end.
     page: Math.min(message.page, INT_MAX),
     recordCount: Math.min(message.recordCount, INT_MAX),
     requestId: parseText('requestId', message.requestId, 256),
@@ -158,14 +158,14 @@ function findFilter(request: { grantId: string; clientId: string; scope: string 
   };
 }
 
-/** Inclusive and exclusive; null is unbounded. */
+/** `from` is inclusive, `to` exclusive; null for no bound. */
 function findPeriod(request: Pick<ListAccessesRequest, 'from' | 'to'>) {
   const [from, to] = [findMoment('from', request.from), findMoment('to', request.to)];
   if (from !== null && to !== null && from >= to) throw invalidRequest('from', 'must be before to');
   return { from, to };
 }
 
-/** Both or neither; null is the default range. */
+/** Either both or neither; null for the default range. */
 function findDays(request: { from: string; to: string }): DayRange | null {
   const from = findDate('from', request.from);
   const to = findDate('to', request.to);

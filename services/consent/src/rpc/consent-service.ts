@@ -16,7 +16,7 @@ import { findLife, findPendingStatus, parseOpening, toPendingMessage } from './p
 
 const AUTHORIZATION = ['authorization'];
 const GATEWAY = ['gateway'];
-// Authorization asks whether a request is still undecided before it refuses the request for the app's settings.
+// Authorization checks that a request is still undecided before it refuses it because of the app's settings.
 const GATEWAY_OR_AUTHORIZATION = ['gateway', 'authorization'];
 const OPERATOR = ['operator'];
 

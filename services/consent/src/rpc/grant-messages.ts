@@ -16,7 +16,7 @@ export function toGrantStatusMessage(status: GrantStatus): GrantStatusMessage {
   return TO_MESSAGE[status];
 }
 
-/** null is every status. */
+/** Null for every status. */
 export function findGrantStatus(message: GrantStatusMessage): GrantStatus | null {
   if (message === GrantStatusMessage.UNSPECIFIED) return null;
   const statuses: readonly GrantStatus[] = ['active', 'expired', 'revoked'];
@@ -43,7 +43,7 @@ export function toGrantMessage(grant: GrantView): MessageInitShape<typeof Consen
   };
 }
 
-/** A grant as its app sees it: nothing about the person. */
+/** A grant as its app sees it, without anything about the person. */
 export function toAppGrantMessage(grant: Grant): MessageInitShape<typeof AppGrantSchema> {
   return {
     id: grant.id,

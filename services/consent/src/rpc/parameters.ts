@@ -8,26 +8,26 @@ const HASH_BYTES = 32;
 const LONGEST_TEXT = 2_048;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** A text that Postgres can hold, of bounded length; `parameter` names it in the refusal. */
+/** A text that Postgres can store, with limited length. `parameter` is named in the error. */
 export function parseText(parameter: string, text: string, maxLength = LONGEST_TEXT): string {
   if (text.length > maxLength) throw invalidRequest(parameter, `must have at most ${maxLength} characters`);
   if (text.includes('\0')) throw invalidRequest(parameter, 'must not contain NUL');
   return text;
 }
 
-/** As parseText, and not empty. */
+/** Like parseText, but not empty. */
 export function parseName(parameter: string, text: string, maxLength = 128): string {
   if (text === '') throw invalidRequest(parameter, 'is missing');
   return parseText(parameter, text, maxLength);
 }
 
-/** An id that is looked up: what has not even its shape is as unknown as one that does not exist. */
+/** An id for a look-up. A malformed id is treated like an unknown one. */
 export function parseKnownId(prefix: string, id: string): string {
   if (!isId(prefix, id)) throw notFound();
   return id;
 }
 
-/** A number that a column of integers can hold. */
+/** A number in the range of an integer column. */
 export function parseCount(parameter: string, count: number): number {
   if (count >= 0x7fff_ffff) throw invalidRequest(parameter, 'is out of range');
   return count;
@@ -44,7 +44,7 @@ export function parseMoment(parameter: string, timestamp: Timestamp | undefined)
   return moment;
 }
 
-/** null when absent. */
+/** Null when absent. */
 export function findMoment(parameter: string, timestamp: Timestamp | undefined): Date | null {
   if (timestamp === undefined) return null;
   const moment = timestampDate(timestamp);
@@ -54,7 +54,7 @@ export function findMoment(parameter: string, timestamp: Timestamp | undefined):
   return moment;
 }
 
-/** A real calendar date, `YYYY-MM-DD`; null when empty. */
+/** An existing date, `YYYY-MM-DD`; null when empty. */
 export function findDate(parameter: string, text: string): string | null {
   if (text === '') return null;
   const time = DATE.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
@@ -72,7 +72,7 @@ export function parseScopes(parameter: string, scopes: readonly string[]): Scope
   return SCOPE_NAMES.filter((scope) => scopes.includes(scope));
 }
 
-/** A BCP 47 language tag; empty is `en`. */
+/** A BCP 47 language tag; `en` when empty. */
 export function parseLanguage(parameter: string, language: string): string {
   if (language === '') return 'en';
   if (language.length > 35 || !/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(language)) {

@@ -22,7 +22,7 @@ const TO_MESSAGE = {
   cancelled: PendingStatusMessage.CANCELLED,
 } as const satisfies Record<PendingStatus, PendingStatusMessage>;
 
-/** null is every status. */
+/** Null for every status. */
 export function findPendingStatus(message: PendingStatusMessage): PendingStatus | null {
   if (message === PendingStatusMessage.UNSPECIFIED) return null;
   const statuses = Object.keys(TO_MESSAGE) as PendingStatus[];
@@ -56,7 +56,7 @@ function toTermsMessage({ scopes, days, dataFrom }: Approval): MessageInitShape<
   return { scopes: [...scopes], dataFrom: dataFrom ?? '', ...end };
 }
 
-/** null is the default. */
+/** Null for the default. */
 export function findLife({ keepExpiry, expiresInDays }: ApproveRequest): GrantLife | null {
   if (keepExpiry) return 'kept';
   return expiresInDays === 0 ? null : expiresInDays;
@@ -73,7 +73,7 @@ export function parseOpening(request: OpenPendingApprovalRequest): OpeningReques
     appEpoch: request.appEpoch,
     redirectHost: parseName('redirectHost', request.redirectHost, 512),
     scopes: parseScopes('scopes', request.scopes),
-    // Anybody can send a request in an app's name; only the secret proves that the words are the app's.
+    // Anybody can send a request in an app's name; only the secret proves that the text is the app's.
     purpose: request.clientAuthenticated ? purpose : '',
     clientAuthenticated: request.clientAuthenticated,
   };

@@ -3,17 +3,17 @@ import { Prisma } from './generated/client.ts';
 
 const DEFAULT_DAYS_BACK = 29;
 
-/** A record that is not counted in access_day yet: few at any time, all of them new. */
+/** Selects records that are not yet counted in access_day: only a few, all of them new. */
 const UNCOUNTED = Prisma.sql`r.id >= (SELECT first_id_of(min(at)) FROM access_uncounted)
   AND EXISTS (SELECT FROM access_uncounted u WHERE u.writer = r.writer AND u.seq = r.seq)`;
 
-/** The first day of which the records are kept: counts of dropped months may be there for a while longer than their records. */
+/** The first day with records. Counts of dropped months may exist a little longer than their records. */
 const FIRST_KEPT = Prisma.sql`(SELECT (coalesce(max(kept_from), '-infinity') AT TIME ZONE 'UTC')::date
   FROM consent_audit.access_dropped)`;
 
 /**
- * Counts of accesses by day, exact at the moment of the statement: what is counted, and what is not counted yet. `where` may
- * name the columns that both have: user_ref, client_id, grant_id, scope, endpoint.
+ * Counts of accesses by day, exact at the time of the statement: counted and uncounted records. `where` may use the columns that
+ * both have: user_ref, client_id, grant_id, scope, endpoint.
  */
 export function accessCounts(where: Prisma.Sql): Prisma.Sql {
   return Prisma.sql`(SELECT * FROM (
@@ -30,7 +30,7 @@ export function refOf(userId: string): Prisma.Sql {
   return Prisma.sql`(SELECT user_ref FROM person WHERE user_id = ${userId})`;
 }
 
-/** Restricts counts of the alias `c` to days; null is the last 30. */
+/** Limits the counts with the alias `c` to days; null for the last 30. */
 export function within(range: DayRange | null): Prisma.Sql {
   if (range !== null) return Prisma.sql`c.day BETWEEN ${range.from}::date AND ${range.to}::date`;
   return Prisma.sql`c.day BETWEEN (statement_timestamp() AT TIME ZONE 'UTC')::date - ${DEFAULT_DAYS_BACK}::int

@@ -2,17 +2,16 @@ import type { ReportedApp } from '../domain/app.ts';
 import type { ProfileVersion, ShownVersion } from '../domain/shown-app.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 
-/** Latest versions of an app that are kept, besides the first. */
+/** Number of latest versions that are kept, besides the first. */
 const KEPT_VERSIONS = 20;
 
 /**
- * Takes over what authorization says of an app unless a newer profile is known: a message may arrive after the one of a later change.
- * Answers the version that counts from now on. The transaction holds a lock on the app's row, so that versions are added one after the
- * other.
+ * Stores the profile reported by authorization unless a newer one is known, because reports may arrive out of order. Returns the
+ * current version. The transaction holds a lock on the app's row, so that versions are added in sequence.
  */
 export async function takeProfile(tx: Prisma.TransactionClient, app: ReportedApp): Promise<ShownVersion> {
   const { clientId, name, homepageUrl, privacyPolicyUrl, logoUrl, updatedAt } = app;
-  // An earlier release registers apps without a version: what such an app was until now becomes the first one.
+  // An earlier release registers apps without a version; the existing profile becomes the first one.
   await tx.$executeRaw`
     WITH first AS (
       INSERT INTO app_profile (client_id, version, since, name, homepage_url, privacy_policy_url, logo_url)
@@ -27,7 +26,7 @@ export async function takeProfile(tx: Prisma.TransactionClient, app: ReportedApp
   return keepVersion(tx, clientId);
 }
 
-/** Adds the app's profile to its versions unless it is the latest already, and answers it. */
+/** Adds the app's profile as a version unless it is already the latest, and returns the latest. */
 async function keepVersion(tx: Prisma.TransactionClient, clientId: string): Promise<ShownVersion> {
   const [kept] = await tx.$queryRaw<ShownVersion[]>`
     WITH present AS (
@@ -52,7 +51,7 @@ async function keepVersion(tx: Prisma.TransactionClient, clientId: string): Prom
   return kept;
 }
 
-/** The versions of these apps that are kept, by app, oldest first. */
+/** The kept versions of these apps, by app, oldest first. */
 export async function findVersions(
   prisma: PrismaClient,
   clientIds: readonly string[],

@@ -1,6 +1,6 @@
 import type { AppProfile, Profile } from '../domain/app.ts';
 
-/** The columns of an app `a` that make its profile. */
+/** The profile columns of an app `a`. */
 export const APP_COLUMNS = `a.client_id AS "appClientId", a.name AS "appName", a.owner_id AS "appOwnerId",
   a.homepage_url AS "appHomepageUrl", a.privacy_policy_url AS "appPrivacyPolicyUrl", a.logo_url AS "appLogoUrl"`;
 
@@ -25,7 +25,7 @@ export function toAppProfile(row: AppRow): AppProfile {
   };
 }
 
-/** An app under the profile that a person saw; the present one when that was not kept. */
+/** An app with the profile that a person saw, or the current one if that was not stored. */
 export function toAppAsShown(row: AppRow, shown: Profile | null): AppProfile {
   const app = toAppProfile(row);
   if (shown === null) return app;

@@ -1,6 +1,6 @@
-// Arrays of parameters in the binary format of Postgres (array_recv): `pg` would write each as text, element by element with
-// escapes, and the server would read that again. A Buffer it sends as binary. `pick` takes the element out of an item, so that
-// the columns of a batch need no arrays in between.
+// Encodes parameter arrays in Postgres's binary format (array_recv). `pg` would write each as text, element by element with
+// escapes, which the server would parse; a Buffer is sent as binary. `pick` takes the element from an item, so that columns of a
+// batch need no intermediate arrays.
 
 const UUID = 2950;
 const TEXT = 25;
@@ -11,7 +11,7 @@ const INT8 = 20;
 const HEADER_BYTES = 20;
 const LENGTH_BYTES = 4;
 
-/** A `uuid[]` of 16 bytes each; null is NULL. */
+/** A `uuid[]` of 16 bytes each; null becomes NULL. */
 export function uuidArray<Item>(items: readonly Item[], pick: (item: Item) => Uint8Array | null): Buffer {
   return bytesArray(UUID, items, pick);
 }
@@ -21,7 +21,7 @@ export function byteaArray<Item>(items: readonly Item[], pick: (item: Item) => U
   return bytesArray(BYTEA, items, pick);
 }
 
-/** A `text[]`; null is NULL. */
+/** A `text[]`; null becomes NULL. */
 export function textArray<Item>(items: readonly Item[], pick: (item: Item) => string | null): Buffer {
   let room = HEADER_BYTES;
   // UTF-8 takes at most three bytes for each UTF-16 unit.
@@ -48,7 +48,7 @@ export function int4Array<Item>(items: readonly Item[], pick: (item: Item) => nu
   return array;
 }
 
-/** An `int8[]` of numbers that are not negative. */
+/** An `int8[]` of non-negative numbers. */
 export function int8Array<Item>(items: readonly Item[], pick: (item: Item) => number): Buffer {
   const array = startArray(INT8, items.length, HEADER_BYTES + items.length * (LENGTH_BYTES + 8));
   let offset = HEADER_BYTES;
@@ -80,7 +80,7 @@ function bytesArray<Item>(
   return array;
 }
 
-/** One dimension from 1, with room for its elements. Postgres looks for NULLs by itself. */
+/** A one-dimensional array with room for its elements. Postgres detects NULLs itself. */
 function startArray(elementType: number, length: number, size: number): Buffer {
   const array = Buffer.allocUnsafe(size);
   array.writeInt32BE(1, 0);

@@ -11,22 +11,22 @@ export interface PoolOptions {
   readonly REVOCATION_POOL_SIZE: number;
 }
 
-/** The connections of this process: four pools, so that what waits in one of them holds up nothing in another. */
+/** The connections of this process: four pools, so that waiting work in one does not delay the others. */
 export interface ConnectionPools extends AsyncDisposable {
-  /** Records accesses and checks liveness. Nothing on it waits for a lock that a decision or a revocation holds. */
+  /** Records accesses and checks liveness. Its statements never wait for locks of decisions or revocations. */
   readonly access: Postgres;
-  /** Takes back: narrows and revokes grants, revokes tokens and families, sets the status of apps. */
+  /** Withdrawals: narrows and revokes grants, revokes tokens and families, sets the status of apps. */
   readonly revocations: PrismaClient;
-  /** Makes and drops months of records: one connection, on which a statement may take a minute. */
+  /** Creates and drops monthly partitions: one connection with a statement timeout of a minute. */
   readonly months: PrismaClient;
-  /** Does everything else. */
+  /** Everything else. */
   readonly ordinary: PrismaClient;
 }
 
-/** Records that are in the default partition move to that of their month in one statement. */
+/** Records in the default partition are moved to that of their month in one statement. */
 const MONTHS_TIMEOUT_MS = 60_000;
 
-/** Connects to nothing yet: each pool opens a connection when it needs one. */
+/** Does not connect yet: each pool opens connections on demand. */
 export async function openConnectionPools(options: PoolOptions, log: Logger): Promise<ConnectionPools> {
   await using resources = new AsyncDisposableStack();
   const open = (name: string, poolSize: number, settings = {}, statementTimeoutMs?: number) =>

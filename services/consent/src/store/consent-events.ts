@@ -9,7 +9,7 @@ type NewEvent = Pick<ConsentEvent, 'kind' | 'at'> &
     readonly terms: GrantTerms;
   };
 
-/** Adds to a grant's history in the transaction that makes it. */
+/** Adds an event to a grant's history, in the transaction that changes it. */
 export async function addEvent(tx: Prisma.TransactionClient, event: NewEvent): Promise<void> {
   const { grantId, kind, at, terms, pendingId = null, purpose = '', language = '', shown = [] } = event;
   const shownApp = event.shownApp == null ? null : JSON.stringify(event.shownApp);

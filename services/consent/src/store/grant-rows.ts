@@ -1,14 +1,14 @@
 import type { Scope } from '@phds/catalog/scopes';
 import type { Grant, GrantStatus, Revoker } from '../domain/grant.ts';
 
-/** A grant `g`, its app `a`, and the epoch `e` that ended the grant's own, if one has. */
+/** A grant `g`, its app `a`, and the epoch `e` that ended the grant's own, if any. */
 export const GRANT_FROM = `consent_grant g
   JOIN app a ON a.client_id = g.client_id
   LEFT JOIN app_epoch e ON e.client_id = g.client_id AND e.epoch = g.app_epoch + 1`;
 
 /**
- * How a grant stands when the statement begins. A grant of an older epoch is never active, whatever clocks say; it had
- * expired if its time was over before the epoch ended.
+ * The status of a grant at the start of the statement. A grant of an older epoch is never active, whatever the clocks; it is
+ * expired if it expired before that epoch ended.
  */
 export const GRANT_STATUS = `CASE
   WHEN g.revoked_at IS NOT NULL THEN 'revoked'
@@ -16,7 +16,7 @@ export const GRANT_STATUS = `CASE
   WHEN g.expires_at <= statement_timestamp() THEN 'expired'
   ELSE 'active' END`;
 
-/** Whether a restore that nobody has confirmed suspends a grant; its person sees it as active, as one of a suspended app. */
+/** Whether an unconfirmed restore suspends a grant. Its person sees it as active, like a grant of a suspended app. */
 export const SUSPENDED = 'coalesce(g.restore_number < (SELECT below FROM consent_audit.suspension), false)';
 
 /** The columns of a GrantRow. */

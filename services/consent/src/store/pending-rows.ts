@@ -2,19 +2,19 @@ import type { Scope } from '@phds/catalog/scopes';
 import type { PendingApproval, PendingStatus } from '../domain/pending-approval.ts';
 import type { ShownApp } from '../domain/shown-app.ts';
 
-/** A pending approval `p`, its app `a`, and the epoch `pe` that ended its own, if one has. */
+/** A pending approval `p`, its app `a`, and the epoch `pe` that ended its own, if any. */
 export const PENDING_FROM = `pending_approval p
   JOIN app a ON a.client_id = p.client_id
   LEFT JOIN app_epoch pe ON pe.client_id = p.client_id AND pe.epoch = p.app_epoch + 1`;
 
-/** How it stands when the statement begins; what had expired before the app was revoked stays expired. */
+/** The status at the start of the statement. An approval that expired before its app was revoked stays expired. */
 export const PENDING_STATUS = `CASE
   WHEN p.decision IS NOT NULL THEN p.decision
   WHEN p.app_epoch < a.epoch THEN CASE WHEN pe.started_at >= p.expires_at THEN 'expired' ELSE 'cancelled' END
   WHEN p.expires_at <= statement_timestamp() THEN 'expired'
   ELSE 'pending' END`;
 
-/** The columns of a PendingRow. Earlier releases stored a purpose also when the app had not authenticated; it is not read. */
+/** The columns of a PendingRow. Earlier releases stored a purpose even for unauthenticated requests; it is not read. */
 export const PENDING_COLUMNS = `p.id, p.client_id AS "clientId", p.app_epoch AS "appEpoch", p.redirect_host AS "redirectHost",
   p.scopes, CASE WHEN p.client_authenticated THEN p.purpose ELSE '' END AS purpose,
   p.client_authenticated AS "clientAuthenticated",
@@ -38,7 +38,7 @@ export interface PendingRow {
   readonly status: PendingStatus;
   readonly decidedAt: Date | null;
   readonly approvedScopes: Scope[] | null;
-  /** null when not approved, and when the approval kept the end of the live grant. */
+  /** Null when not approved, and when the approval kept the end of the live grant. */
   readonly approvedDays: number | null;
   readonly approvedDataFrom: string | null;
   readonly grantId: string | null;
@@ -64,7 +64,7 @@ export function toPendingApproval(row: PendingRow): PendingApproval {
   };
 }
 
-/** What was approved; null unless it was. */
+/** The approved terms; null unless approved. */
 export function toApproval(row: PendingRow): PendingApproval['approval'] {
   const { approvedScopes, approvedDays, approvedDataFrom, grantId, grantExpiresAt } = row;
   if (row.status !== 'approved') return null;

@@ -5,7 +5,10 @@ import type { AccessCountStore } from '../app/access-ports.ts';
 
 const COUNT_NEXT = readStatement(new URL('sql/count-accesses.sql', import.meta.url));
 
-/** Counts in one statement: a batch is uncounted, or in the counts, and never both or neither. Wants the access pool's planner. */
+/**
+ * Counts in one statement, so that a batch is either uncounted or counted, never both or neither. Requires the access pool's
+ * planner settings.
+ */
 export function createPgAccessCounts(pool: pg.Pool): AccessCountStore {
   return translatingErrors({
     async countNext(atMost) {

@@ -29,14 +29,14 @@ const INSERT = readStatement(new URL('sql/insert-access-records.sql', import.met
 const JUDGE = readStatement(new URL('sql/judge-accesses.sql', import.meta.url));
 
 interface RecorderOptions {
-  /** How far the clocks of this process and of the database may differ. */
+  /** Maximum difference between the clocks of this process and the database. */
   readonly clockToleranceMs: number;
   readonly guard: Pick<RestoreGuard, 'witness' | 'verified'>;
 }
 
 /**
- * The hot path of every data request, on statements prepared once for each connection. Each method is one statement and so
- * one transaction: what `insert` wrote is committed when it answers, and `judge` sees whatever committed before it began.
+ * The hot path of every data request, with statements prepared once for each connection. Each method is one statement and therefore
+ * one transaction: what `insert` wrote is committed when it returns, and `judge` sees everything committed before it began.
  */
 export function createPgAccessRecords(
   pool: pg.Pool,

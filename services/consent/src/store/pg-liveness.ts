@@ -18,7 +18,7 @@ interface LivenessRow extends Pick<GrantRow, 'userId' | 'scopes' | 'expiresAt' |
   readonly id: string | null;
 }
 
-/** Asked at every introspection, exchange and refresh: one prepared statement, one snapshot. */
+/** Used by every introspection, exchange and refresh: one prepared statement, one snapshot. */
 export function createPgLiveness(pool: pg.Pool, guard: RestoreGuard): LivenessStore {
   return translatingErrors({ check: (query) => guard.verified(() => check(pool, guard, query)) });
 }
@@ -31,7 +31,7 @@ async function check(
   const values = [clientId, appEpoch, grantId, familyId, Buffer.from(tokenHash), issuedAt, ...witness];
   const { rows } = await pool.query<LivenessRow>({ ...CHECK, values });
   const [row] = rows;
-  if (row === undefined) throw new Error('the ledger always answers a row');
+  if (row === undefined) throw new Error('the liveness query returned no row');
   if (row.unverified) throw new Unverified();
   const { appAlive, familyAlive, tokenAlive, scopes, expiresAt, userId, dataFrom } = row;
   const status = row.suspended ? 'revoked' : row.status;

@@ -7,7 +7,7 @@ import { Prisma, type PrismaClient } from './generated/client.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The history of accesses: entries from the records themselves, numbers from what is counted of them. */
+/** The access history: entries from the records, totals from the counts. */
 export function createPrismaAccessHistory(prisma: PrismaClient): AccessHistoryStore {
   return translatingErrors({
     async list(userId, filter, page) {
@@ -37,7 +37,7 @@ async function isForeign(prisma: PrismaClient, grantId: string | null, userId: s
   return own === null;
 }
 
-/** The page first, so that refusals are looked up for its records alone; each comes after what it refers to. */
+/** Selects the page first, so that refusals are looked up only for its records; each is later than the record it refers to. */
 async function selectEntries(prisma: PrismaClient, where: Prisma.Sql, page: Page): Promise<AccessEntry[]> {
   const entries = await prisma.$queryRaw<AccessEntry[]>`
     SELECT p.id::text AS id, p.at, p.client_id AS "clientId", p.grant_id AS "grantId",
@@ -52,7 +52,10 @@ async function selectEntries(prisma: PrismaClient, where: Prisma.Sql, page: Page
   return entries.map((entry) => ({ ...entry, id: toAccessId(entry.id) }));
 }
 
-/** An app is named once for all of its days, as the latest approval of the grant that is asked for shows it, else of the person's latest grant. */
+/**
+ * An app has one name for all of its days: as shown by the latest approval of the filtered grant, else of the person's latest
+ * grant.
+ */
 function selectDays(
   prisma: PrismaClient,
   userId: string,
@@ -83,7 +86,7 @@ function toCondition(userId: string, filter: AccessFilter): Prisma.Sql {
   return Prisma.sql`${ofUser(userId, filter)} AND ${between(filter.from, filter.to)}`;
 }
 
-/** Whole days as they are counted; of the days that the filter cuts, at most two, the records themselves. */
+/** Uses the daily counts for whole days, and the records for the at most two days that the filter cuts. */
 async function countEntries(prisma: PrismaClient, userId: string, filter: AccessFilter): Promise<number> {
   const where = ofUser(userId, filter);
   const { from, to } = filter;
@@ -104,7 +107,7 @@ async function countEntries(prisma: PrismaClient, userId: string, filter: Access
 
 function toDay(day: Date | null, unbounded: string): string {
   if (day === null) return unbounded;
-  // The day after the last that has four digits of a year.
+  // Beyond the last day with a four-digit year.
   return day.getUTCFullYear() > 9999 ? 'infinity' : day.toISOString().slice(0, 10);
 }
 
@@ -116,7 +119,7 @@ function ofUser(userId: string, filter: DayFilter): Prisma.Sql {
   return Prisma.join(conditions, ' AND ');
 }
 
-/** By id, which begins with the time: other months are not even looked at. */
+/** Filters by id, which starts with the time, so that other months' partitions are pruned. */
 function between(from: Date | null, to: Date | null): Prisma.Sql {
   const conditions = [Prisma.sql`true`];
   if (from !== null) conditions.push(Prisma.sql`r.id >= first_id_of(${from}::timestamptz)`);

@@ -6,7 +6,7 @@ import { Prisma, type PrismaClient } from './generated/client.ts';
 
 const COUNT_MAX = 0x7fff_ffff;
 
-/** The usage of apps: what the access records come to, and the refusals that gateways counted. */
+/** The usage of apps: counts of access records, and of refusals reported by gateways. */
 export function createPrismaAppUsage(prisma: PrismaClient): AppUsageStore {
   return translatingErrors({
     async usage(clientId, ownerId, range) {
@@ -20,8 +20,8 @@ export function createPrismaAppUsage(prisma: PrismaClient): AppUsageStore {
 }
 
 /**
- * A refusal after the record is in the records and among the counts of the gateways, so the larger number holds: a gateway's counts
- * know every refusal, but they come seconds later, and those of a gateway that dies are lost.
+ * A refusal after recording is in both the records and the gateways' counts, so the larger number is used: gateways count every
+ * refusal, but report seconds later, and a gateway that crashes loses its counts.
  */
 function selectUsage(prisma: PrismaClient, clientId: string, range: DayRange | null): Promise<AppUsage[]> {
   return prisma.$queryRaw`
@@ -38,7 +38,7 @@ function selectUsage(prisma: PrismaClient, clientId: string, range: DayRange | n
     WHERE ${within(range)} GROUP BY c.day, c.endpoint ORDER BY c.day DESC, c.endpoint`;
 }
 
-/** In the order of the key, so that two gateways at once do not wait for each other in a circle. */
+/** In key order, so that concurrent gateways do not deadlock. */
 async function addRefusals(prisma: PrismaClient, refusals: readonly RefusalCount[]): Promise<void> {
   await prisma.$executeRaw`
     INSERT INTO refused_request AS r (client_id, day, endpoint, status, count)

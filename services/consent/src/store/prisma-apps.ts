@@ -4,11 +4,11 @@ import type { AppStanding, ReportedApp } from '../domain/app.ts';
 import { takeProfile } from './app-profiles.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 
-/** The ledger's apps in table `app`; each change of status is one conditional statement. */
+/** The apps in table `app`. Each change of status is one conditional statement. */
 export function createPrismaApps(prisma: PrismaClient): AppStore {
   return translatingErrors({
     put: (app) => prisma.$transaction((tx) => put(tx, app)),
-    // Behind what is known even the status that stands is set: whatever it was in between is lost, and may have been another.
+    // If the ledger is behind `known`, even the same status is set: a lost status in between may have been different.
     async setStatus({ clientId, status, expectedRevision, known }) {
       const [changed] = await prisma.$queryRaw<AppStanding[]>`
         WITH changed AS (
@@ -25,7 +25,7 @@ export function createPrismaApps(prisma: PrismaClient): AppStore {
           ON CONFLICT DO NOTHING
         )
         SELECT status, epoch, revision, status_changed_at AS "statusChangedAt" FROM changed`;
-      // A statement of its own: it sees what a parallel call, which this one may have waited for, has committed.
+      // A separate statement, which sees the commit of a concurrent call that this one may have waited for.
       return changed ?? (await findStanding(prisma, clientId));
     },
   });

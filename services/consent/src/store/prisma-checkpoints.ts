@@ -9,15 +9,15 @@ interface HeadRow {
   readonly hash: Uint8Array;
 }
 
-/** Checkpoints read at once: more than there are from one base to the next. */
+/** Number of checkpoints read at once; more than from one base to the next. */
 const CHECKPOINTS_A_PAGE = 600;
 
-/** Checkpoints in the schema that the service may only add to. */
+/** Checkpoints in the schema where the service can only insert. */
 export function createPrismaCheckpoints(prisma: PrismaClient): CheckpointStore {
   const readFrom = (number: number) => prisma.$queryRaw<StoredCheckpoint[]>`
     SELECT number, jws FROM consent_audit.access_checkpoint WHERE number >= ${number}
     ORDER BY number LIMIT ${CHECKPOINTS_A_PAGE}::int`;
-  /** Those before the last one, from its base on. */
+  /** The checkpoints from the last one's base up to it. */
   async function readFromBase({ number, jws }: StoredCheckpoint): Promise<StoredCheckpoint[]> {
     const base = readCheckpointContent(jws).base ?? number;
     const known = base < number ? await readFrom(base) : [];
@@ -55,7 +55,7 @@ export function createPrismaCheckpoints(prisma: PrismaClient): CheckpointStore {
 
 interface LastRow extends StoredCheckpoint {
   readonly at: Date;
-  /** Of the interval that the database's clock is in. */
+  /** Whether the current interval of the database's clock has one. */
   readonly isTaken: boolean;
 }
 
@@ -68,8 +68,8 @@ async function selectLast(prisma: PrismaClient, intervalMs: number | null): Prom
 }
 
 /**
- * The heads of chains that go on in the month of the last checkpoint, the one before, or later: those of older chains stand in
- * older checkpoints. Leaps from writer to writer in the index, whatever the number of batches.
+ * The heads of chains with batches since the month before the last checkpoint; older chains are in older checkpoints. Jumps from
+ * writer to writer in the index, whatever the number of batches.
  */
 async function selectHeads(prisma: PrismaClient, lastAt: Date | null): Promise<ChainHead[]> {
   const rows = await prisma.$queryRaw<HeadRow[]>`

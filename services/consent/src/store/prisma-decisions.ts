@@ -15,17 +15,17 @@ import { requireVerified } from './restore-guard.ts';
 type Transaction = Prisma.TransactionClient;
 
 interface LockedFacts extends DecisionFacts {
-  /** The row that the unique index allows one of: live, or ended and not yet closed. */
+  /** The one row that the unique index allows: live, or ended but not yet closed. */
   readonly openGrant: Grant | null;
 }
 
-/** Decisions, each one transaction. Locks are taken in the order person, pending approval, user and app, app, grant. */
+/** Decisions, each in one transaction. Lock order: person, pending approval, user and app, app, grant. */
 export function createPrismaDecisions(prisma: PrismaClient, guard: RestoreGuard): DecisionStore {
   return translatingErrors({
     approve: (command, decide) =>
       guard.verified(() =>
         prisma.$transaction(async (tx) => {
-          // Else the grant that an approval joins could not be told from one that a restore brought back.
+          // Required to distinguish the joined grant from one that a restore brought back.
           await requireVerified(tx, guard);
           return approve(tx, command, decide);
         }),
@@ -92,7 +92,7 @@ async function deny(
   return now;
 }
 
-/** Locks the pending approval and answers its app; null when unknown or somebody else's. */
+/** Locks the pending approval and returns its app; null when unknown or another person's. */
 async function lockPending(tx: Transaction, id: string, userId: string): Promise<string | null> {
   const [row] = await tx.$queryRaw<{ clientId: string; claimedBy: string | null }[]>`
     SELECT client_id AS "clientId", claimed_by AS "claimedBy" FROM pending_approval WHERE id = ${id} FOR UPDATE`;
@@ -100,10 +100,10 @@ async function lockPending(tx: Transaction, id: string, userId: string): Promise
   return row.clientId;
 }
 
-/** Facts are read by statements of their own after the locks: in a fresh snapshot, by the clock of that moment. */
+/** Facts are read by separate statements after the locks, in a fresh snapshot with the current clock. */
 async function lockFacts(tx: Transaction, command: ApprovalCommand, clientId: string): Promise<LockedFacts> {
   const { userId, pendingId } = command;
-  // A lock on a row cannot keep a second grant from being made while there is none yet.
+  // While there is no grant yet, a row lock could not prevent a second one.
   const pair = JSON.stringify([userId, clientId]);
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${pair}, 0))`;
   const [app] = await tx.$queryRaw<{ status: AppStatus }[]>`
@@ -116,15 +116,18 @@ async function lockFacts(tx: Transaction, command: ApprovalCommand, clientId: st
     WHERE g.user_id = ${userId} AND g.client_id = ${clientId} AND g.closed_at IS NULL`;
   const openGrant = row === undefined ? null : toGrant(row);
   const facts = await readPending(tx, pendingId);
-  // What a restore may have brought back to life is not joined: it ends with the new decision, whatever is confirmed later.
+  // A grant that a restore may have brought back is not joined; the new decision ends it, whatever is confirmed later.
   const liveGrant = row?.suspended === true ? null : toLiveGrant(openGrant, facts.now);
   return { ...facts, appStatus: app.status, openGrant, liveGrant };
 }
 
-// Longer than a transaction can take: Prisma ends it after 5 s, the server a statement of it after 10 s.
+// Longer than a transaction can take: Prisma ends it after 5 s, the server a statement after 10 s.
 const JOIN_MARGIN_MS = 15_000;
 
-/** The grant that an approval joins. One that might end before this transaction commits counts as ended: it must not revive. */
+/**
+ * The grant that an approval joins. One that might expire before this transaction commits counts as expired, because it must not
+ * become active again.
+ */
 function toLiveGrant(grant: Grant | null, now: Date): Grant | null {
   if (grant === null || grant.status !== 'active') return null;
   return grant.expiresAt.getTime() > now.getTime() + JOIN_MARGIN_MS ? grant : null;
@@ -153,7 +156,7 @@ async function writeGrant(
     return;
   }
   if (openGrant !== null) {
-    // One in its last seconds, or suspended, ends here: what the new approval leaves out must not live on in it.
+    // Ends a grant in its last seconds, or a suspended one, so that scopes missing from the new approval do not remain in it.
     await tx.$executeRaw`
       UPDATE consent_grant SET closed_at = ${now}, expires_at = least(expires_at, ${now}) WHERE id = ${openGrant.id}`;
   }

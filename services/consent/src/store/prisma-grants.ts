@@ -13,7 +13,7 @@ import { lockGrants } from './person-locks.ts';
 
 type Transaction = Prisma.TransactionClient;
 
-/** Grants in table `consent_grant`; each change locks the row and adds to the grant's history. */
+/** Grants in table `consent_grant`. Each change locks the row and adds to the grant's history. */
 export function createPrismaGrants(prisma: PrismaClient): GrantStore {
   return translatingErrors({
     async list(userId, status, page) {
@@ -44,7 +44,7 @@ export function createPrismaGrants(prisma: PrismaClient): GrantStore {
   });
 }
 
-/** A page of grants has to fit into one message, whatever apps do: all changes of twenty versions can have 70 KB. */
+/** Limits the changes, so that a page of grants fits into one message: all changes of twenty versions can have 70 KB. */
 function shortenChanges(view: GrantView): GrantView {
   return { ...view, appChanges: view.status === 'active' ? toLatestChanges(view.appChanges) : [] };
 }
@@ -60,7 +60,7 @@ async function countGrants(prisma: PrismaClient, where: Prisma.Sql): Promise<num
 }
 
 interface ViewRow extends GrantRow, AppRow {
-  /** null only when no version of the app is kept. */
+  /** Null only when no version of the app is stored. */
   readonly shownApp: ShownVersion | null;
 }
 
@@ -88,8 +88,8 @@ async function selectViews(prisma: PrismaClient, userId: string, where: Prisma.S
 }
 
 /**
- * Released answers of grants. The last of a day is the latest that was released, unless any of that day was refused: then the
- * records of the day are looked at.
+ * Counts of released responses of grants, and the last one. The last of a day is the latest recorded, unless any of that day was
+ * refused; then the day's records are read.
  */
 function selectAccessCounts(
   prisma: PrismaClient,
@@ -122,7 +122,7 @@ interface LockedGrant {
   readonly now: Date;
 }
 
-/** Reads by a statement of its own after the lock: in a fresh snapshot, by the clock of that moment. */
+/** Read by a separate statement after the lock, in a fresh snapshot with the current clock. */
 async function lockGrant(tx: Transaction, id: string, userId: string): Promise<LockedGrant | null> {
   await tx.$executeRaw`SELECT 1 FROM consent_grant WHERE id = ${id} AND user_id = ${userId} FOR UPDATE`;
   const [row] = await tx.$queryRaw<(GrantRow & { now: Date })[]>`
@@ -149,8 +149,8 @@ async function changeTerms(
 }
 
 /**
- * One statement, so that nobody waits for more than one round trip. It decides by the newest version of the row, and its clock is read
- * once the row is locked: behind a change that it had to wait for.
+ * One statement, so that a revocation needs one round trip. It uses the newest version of the row and reads the clock after the row
+ * is locked, so its time is after any change that it waited for.
  */
 async function revoke(prisma: PrismaClient, id: string, userId: string): Promise<Date | null> {
   const [ended] = await prisma.$queryRaw<{ revokedAt: Date }[]>`
@@ -168,7 +168,7 @@ async function revoke(prisma: PrismaClient, id: string, userId: string): Promise
   return ended === undefined ? findRevocation(prisma, id, userId) : ended.revokedAt;
 }
 
-/** Of a grant that has one, by its person or its app; null when unknown. */
+/** The revocation time of a grant ended by its person or app; null when unknown. */
 async function findRevocation(prisma: PrismaClient, id: string, userId: string): Promise<Date | null> {
   const [row] = await prisma.$queryRaw<GrantRow[]>`
     SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)} WHERE g.id = ${id} AND g.user_id = ${userId}`;

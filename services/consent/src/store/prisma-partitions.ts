@@ -2,7 +2,7 @@ import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { CountsPlace, PartitionStore } from '../app/access-ports.ts';
 import type { PrismaClient } from './generated/client.ts';
 
-/** By functions of the schema's owner: the service itself may change no table. */
+/** Uses functions of the schema's owner, because the service itself cannot change tables. */
 export function createPrismaPartitions(prisma: PrismaClient): PartitionStore {
   return translatingErrors({
     async ensureNext(monthsAhead) {

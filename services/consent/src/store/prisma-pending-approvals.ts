@@ -49,7 +49,7 @@ export function createPrismaPendingApprovals(prisma: PrismaClient): PendingAppro
   });
 }
 
-/** Removed for one opening at most; there are more only after the limit was lowered. */
+/** Maximum number removed by one opening; more exist only after the limit was lowered. */
 const MAX_REMOVED = 100;
 
 interface OpeningLimits {
@@ -57,7 +57,7 @@ interface OpeningLimits {
   readonly maxLive: number;
 }
 
-/** The app's row is locked: parallel openings of one app, and changes of its status, go one after the other. */
+/** Locks the app's row, so that openings and status changes of one app happen in sequence. */
 async function open(
   tx: Prisma.TransactionClient,
   request: OpeningRequest,
@@ -73,7 +73,7 @@ async function open(
     const retryAfterSeconds = await findWait(tx, request, limits.maxLive);
     if (retryAfterSeconds !== null) return { kind: 'too_many', retryAfterSeconds };
   }
-  // Also repairs a display whose update got lost.
+  // Also repairs a profile whose own report was lost.
   const shownApp = { ...(await takeProfile(tx, request.app)), redirectHost: request.redirectHost };
   const number = request.clientAuthenticated ? null : await countAnonymous(tx, clientId);
   const expiresAt = await insert(tx, { ...request, shownApp }, number, limits.lifetimeSeconds);
@@ -83,7 +83,7 @@ async function open(
   return { kind: 'opened', expiresAt, removedIds };
 }
 
-/** Seconds until the app may open one more with its secret; null when it may now. */
+/** Seconds until the app may open another one with its secret; null if it may now. */
 async function findWait(
   tx: Prisma.TransactionClient,
   { app: { clientId }, appEpoch }: OpeningRequest,
@@ -123,8 +123,8 @@ async function insert(
 }
 
 /**
- * Removes unclaimed anonymous ones up to a number, the oldest first. One that is being claimed or decided at this moment is locked and
- * stays. The keys are an array: Postgres collects them once.
+ * Removes the oldest unclaimed anonymous approvals down to a number. Those locked by a claim or decision are kept. The keys are an
+ * array, so that Postgres evaluates the subquery once.
  */
 async function removeAnonymous(
   tx: Prisma.TransactionClient,

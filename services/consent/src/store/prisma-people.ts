@@ -3,12 +3,12 @@ import type { Erasure, PersonStore } from '../app/access-ports.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 import { lockGrants, lockPerson } from './person-locks.ts';
 
-/** People in table `person`; a row is made with a person's first grant and goes with the person. */
+/** People in table `person`. A row is created with a person's first grant and deleted with the person. */
 export function createPrismaPeople(prisma: PrismaClient): PersonStore {
   return translatingErrors({ erase: (userId) => prisma.$transaction((tx) => erase(tx, userId)) });
 }
 
-/** What judges an access needs the grant; without it every access of the person's data is refused from the commit on. */
+/** The judgement of an access needs the grant, so from the commit on every access to the person's data is refused. */
 async function erase(tx: Prisma.TransactionClient, userId: string): Promise<Erasure> {
   await lockPerson(tx, userId);
   await lockGrants(tx, userId);

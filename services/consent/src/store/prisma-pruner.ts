@@ -2,18 +2,18 @@ import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { PrunedTables } from '@phds/service-kit/pruning';
 import type { PrismaClient } from './generated/client.ts';
 
-/** How long rows stay, in days: of a revocation beyond the end of what it ended, of a pending approval from its beginning. */
+/** Retention in days: for revocations after the expiry of their subject, for pending approvals after their creation. */
 export interface KeptDays {
   readonly revocationDays: number;
   readonly pendingDays: number;
-  /** Of counts of refused requests, from their day. */
+  /** For counts of refused requests, after their day. */
   readonly refusalDays: number;
 }
 
 /**
- * Deletes by the database's clock. Grants, events and records are history and stay. Revocations go by functions of the schema's owner,
- * which bound what the service can delete. The keys are an array: Postgres collects them once, where it may run a subquery again and
- * lock other rows.
+ * Deletes by the database's clock. Grants, events and records are history and are kept. Revocations are deleted by functions of the
+ * schema's owner, which limit what the service can delete. The keys are an array, so that Postgres evaluates the subquery once;
+ * otherwise it could run it again and lock other rows.
  */
 export function createPrismaPruner(
   prisma: PrismaClient,

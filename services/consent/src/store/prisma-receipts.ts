@@ -5,7 +5,7 @@ import type { ProfileVersion, ShownApp } from '../domain/shown-app.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, toGrant } from './grant-rows.ts';
 
-/** What receipts tell, from the grant and its history in `consent_event`. */
+/** The content of receipts, from the grant and its history in `consent_event`. */
 export function createPrismaReceipts(prisma: PrismaClient): ReceiptStore {
   return translatingErrors({
     async findReceipt(grantId, userId) {
@@ -32,7 +32,7 @@ export function createPrismaReceipts(prisma: PrismaClient): ReceiptStore {
   });
 }
 
-/** The first version of an app; its present profile where an earlier release has registered it since the last upgrade. */
+/** The first version of an app; its current profile if an earlier release registered it since the last upgrade. */
 async function getOldestProfile(prisma: PrismaClient, clientId: string): Promise<ProfileVersion> {
   const [oldest] = await prisma.$queryRaw<ProfileVersion[]>`
     SELECT coalesce(o.version, 0) AS version, coalesce(o.since, statement_timestamp()) AS since,

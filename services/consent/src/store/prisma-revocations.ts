@@ -2,7 +2,7 @@ import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RevocationStore } from '../app/ports.ts';
 import type { PrismaClient } from './generated/client.ts';
 
-/** Token families and single tokens that ended, each in a table of its own. */
+/** Revoked token families and single tokens, each in its own table. */
 export function createPrismaRevocations(prisma: PrismaClient): RevocationStore {
   return translatingErrors({
     async revokeFamily(familyId, expiresAt) {

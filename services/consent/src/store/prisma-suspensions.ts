@@ -2,7 +2,7 @@ import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_FROM, GRANT_STATUS, SUSPENDED } from './grant-rows.ts';
 
-/** Counts the grants that would be active and are suspended by an unconfirmed restore. */
+/** Counts the grants that would be active but are suspended by an unconfirmed restore. */
 export function createPrismaSuspensions(prisma: PrismaClient) {
   return translatingErrors({
     async count() {

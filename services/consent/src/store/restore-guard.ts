@@ -1,10 +1,10 @@
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import type { Prisma } from './generated/client.ts';
 
-/** Where the tables of restores are: the service may add to them and take nothing back. */
+/** The schema of the restore tables, where the service can only insert. */
 export const RESTORE_SCHEMA = 'consent_audit';
 
-/** Throws Unverified when the database has not been compared with what was acknowledged. */
+/** Throws Unverified when the database has not been compared with the acknowledged changes. */
 export async function requireVerified(
   tx: Prisma.TransactionClient,
   guard: Pick<RestoreGuard, 'requireVerified'>,
