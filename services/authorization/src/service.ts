@@ -47,7 +47,7 @@ import { RESTORE_SCHEMA } from './store/restore-guard.ts';
 
 const SERVICE = 'authorization';
 
-/** The guard counts on one connection and looks on another, and waits for neither while requests hold all of the others. */
+/** The guard uses one connection for counting and one for checks, so that it never waits for requests that occupy all others. */
 const GUARD_POOL_SIZE = 2;
 
 /** Parts that tests replace. */
@@ -57,10 +57,10 @@ export interface Overrides {
   readonly consent?: (consent: Consent) => Consent;
 }
 
-/** The running service and its ports. Disposing lets calls in flight finish and closes everything. */
+/** The running service and its ports. Disposal waits for calls in progress. */
 export type Service = RpcServer;
 
-/** Builds and starts the service. It also starts while the database is away, and reports itself as not ready then. */
+/** Builds and starts the service. It also starts while the database is unavailable, and is then not ready. */
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const { clock = systemClock, log = createLogger({ service: SERVICE, level: config.LOG_LEVEL }) } =
     overrides;
@@ -98,7 +98,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
 
 type Consent = ReturnType<typeof connectConsent>;
 
-/** What use cases are built from. */
+/** The parts that use cases are built from. */
 type Parts = ReturnType<typeof createStores> &
   Consent & {
     readonly config: Config;

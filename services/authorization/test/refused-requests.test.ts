@@ -79,7 +79,7 @@ test('an opened approval is returned even if requests of removed approvals canno
     expect(requestUri).not.toBe('');
   });
   harness.consent.removed = [];
-  expect(harness.logged()).toContain('requests without an approval could not be deleted');
+  expect(harness.logged()).toContain('deleting requests without an approval failed');
 });
 
 test.each(['x'.repeat(501), 'a\nb', 'a\u202Eb'])(

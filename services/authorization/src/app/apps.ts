@@ -8,13 +8,13 @@ import type { SettingsInput } from '../domain/app-settings.ts';
 import { parseChange, parseRegistration } from '../domain/app-settings.ts';
 import type { AppStore, ConsentLedger, SecretTrace } from './ports.ts';
 
-/** A new secret of an app, in plain text for the only time. */
+/** A new secret of an app in plain text, returned only once. */
 export interface IssuedSecret {
   readonly clientSecret: string;
   readonly secretLast4: string;
 }
 
-/** Developers' apps (contract section 4). `ownerId` is the session's user; what is not theirs does not exist for them. */
+/** Developers' apps (contract section 4). `ownerId` is the session's user. Other people's apps are not found. */
 export interface Apps {
   /** Registers an app. Throws `invalid_request`, `conflict` (too many). */
   register(ownerId: string, input: SettingsInput): Promise<IssuedSecret & { app: App }>;
@@ -22,9 +22,9 @@ export interface Apps {
   get(ownerId: string, clientId: string): Promise<App>;
   /** Replaces the fields that were sent. */
   update(ownerId: string, clientId: string, input: SettingsInput): Promise<App>;
-  /** A new secret; the old one fails from the answer on. Throws `app_not_active` for a revoked app. */
+  /** Issues a new secret; the old one fails once this returns. Throws `app_not_active` for a revoked app. */
   rotateSecret(ownerId: string, clientId: string): Promise<IssuedSecret & { rotatedAt: Date }>;
-  /** Sets the status, effective everywhere when it answers; a repeat finishes what a crash left. */
+  /** Sets the status, in effect everywhere when it returns. A repeat completes an interrupted change. */
   setStatus(ownerId: string, clientId: string, status: AppStatus): Promise<StatusChange>;
 }
 
@@ -40,7 +40,7 @@ export interface AppsDependencies {
   readonly maxAppsPerDeveloper: number;
 }
 
-// A change by somebody else in between costs one attempt; changes of one app are rare.
+// A concurrent change costs one attempt; changes of one app are rare.
 const STATUS_ATTEMPTS = 5;
 
 export function createApps(dependencies: AppsDependencies): Apps {
@@ -64,7 +64,7 @@ export function createApps(dependencies: AppsDependencies): Apps {
       const changed = Object.keys(change).length > 0;
       const app = changed ? await apps.updateSettings(clientId, ownerId, change, clock.now()) : known;
       if (app === null) throw notFound();
-      // Only what people see is copied; when this fails, the same update again repairs it.
+      // Only the public profile is copied. If this fails, repeating the same update repairs it.
       await ledger.putApp(app);
       return app;
     },
@@ -84,11 +84,11 @@ export function createApps(dependencies: AppsDependencies): Apps {
       const known = { epoch, revision: ledgerRevision };
       let expectedRevision = ledgerRevision;
       for (let attempt = 0; attempt < STATUS_ATTEMPTS; attempt += 1) {
-        // Even when nothing seems to change: only then does a repeat finish what a crash between the two left undone.
+        // Called even when nothing seems to change, so that a repeat completes a change that crashed between the two stores.
         const state = await ledger.setAppStatus({ clientId, status, expectedRevision, known });
         const statusChangedAt = state.statusChangedAt ?? app.statusChangedAt;
         await apps.applyLedgerState(clientId, { ...state, statusChangedAt });
-        // A ledger that was restored may have that status of old, at a revision that is ignored here.
+        // A restored ledger may have this status from before, at a revision that is ignored here.
         const isBehind = state.revision < known.revision || state.epoch < known.epoch;
         if (state.status === status && !isBehind) return { status, statusChangedAt };
         expectedRevision = state.revision;
@@ -107,7 +107,7 @@ async function register(
   if ((await apps.countApps(ownerId)) >= maxAppsPerDeveloper) throw tooMany(maxAppsPerDeveloper);
   const now = clock.now();
   const profile = { ...settings, clientId: newId('app'), ownerId, updatedAt: now };
-  // The ledger first: an app that only the ledger knows is nothing, one that it does not know could never be revoked.
+  // The ledger first: an app only known to the ledger is harmless, but an app unknown to the ledger could never be revoked.
   const { status, epoch, revision } = await ledger.putApp(profile);
   const { clientSecret, trace } = makeSecret();
   const app: App = {

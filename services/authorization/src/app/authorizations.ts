@@ -10,20 +10,20 @@ import { addSeconds } from '../domain/token.ts';
 import type { ClientAuthentication, ClientCredentials, PresentedClient } from './client-authentication.ts';
 import type { AppStore, AuthorizationStore, ConsentApprovals } from './ports.ts';
 
-/** What every `request_uri` begins with (RFC 9126 section 2.2). */
+/** Prefix of every `request_uri` (RFC 9126 section 2.2). */
 const REQUEST_URI_PREFIX = 'urn:ietf:params:oauth:request_uri:';
 
-/** An authorization request as it came; absent means not sent. */
+/** An authorization request as sent; absent parameters were not sent. */
 export interface OpenRequest extends RequestParameters {
   readonly client: ClientCredentials;
   readonly redirectUri?: string | undefined;
-  /** Pushed requests (RFC 9126) need the secret. */
+  /** Pushed requests (RFC 9126) require the secret. */
   readonly requireAuthentication: boolean;
-  /** The request came with the user's browser: errors that may go there come back as a redirect. */
+  /** Whether the request came through the user's browser, so that errors may be returned by redirect. */
   readonly frontChannel: boolean;
 }
 
-/** A pending approval was opened, or the browser is to be sent back with an error. */
+/** The opened pending approval, or an error to redirect the browser with. */
 export type Opened =
   | {
       readonly pendingId: string;
@@ -32,14 +32,17 @@ export type Opened =
     }
   | {
       readonly errorRedirect: string;
-      /** Host of the redirect, for people to read. */
+      /** Host of the redirect, for display. */
       readonly errorRedirectHost: string;
     };
 
 export interface Authorizations {
   /** Opens a pending approval (contract section 3, POST and GET /oauth/authorize, POST /oauth/par). */
   open(request: OpenRequest): Promise<Opened>;
-  /** The pending approval behind a `request_uri`; throws `unauthorized` unless it is this client's, still open and allowed by the app's settings. */
+  /**
+   * The pending approval of a `request_uri`. Throws `unauthorized` unless it belongs to this client, is still open, and is allowed
+   * by the app's settings.
+   */
   resolve(clientId: string, requestUri: string): Promise<string>;
 }
 
@@ -61,7 +64,7 @@ export function createAuthorizations(dependencies: AuthorizationsDependencies): 
       const app = admitClient(client, request);
       const redirectUri = admitRedirectUri(app, client, request);
       try {
-        // Anybody can send a purpose in the app's name. It is not kept, so nothing about it can be wrong.
+        // Without the secret, anybody could have written the purpose. It is not stored, so it is not validated.
         const parameters = client.authenticated ? request : { ...request, purpose: undefined };
         const accepted = parseRequestParameters(parameters, app);
         return await openPending(dependencies, { app, redirectUri, accepted, client });
@@ -94,7 +97,7 @@ async function openPending(
   const { state, codeChallenge, scopes, purpose } = accepted;
   const createdAt = clock.now();
   const pendingId = newId('apr', 160);
-  // First here: a pending approval that a user can see always has its redirect.
+  // Inserted first, so that every visible pending approval has its redirect.
   await authorizations.insertRequest({
     pendingId,
     clientId: app.clientId,
@@ -118,7 +121,7 @@ async function openPending(
     });
     if (removedIds.length > 0) await removeRequests(dependencies, removedIds);
   } catch (error) {
-    // Whoever knows a client id can be refused without end; no row must stay of it.
+    // Anybody who knows a client id can cause refusals, so no row may remain of them.
     if (isRefusal(error)) await removeRequests(dependencies, [pendingId]);
     throw error;
   }
@@ -126,7 +129,7 @@ async function openPending(
   return { pendingId, requestUri, expiresInSeconds: PENDING_APPROVAL_SECONDS };
 }
 
-/** What consent has answered is not changed by a clean-up that fails: pruning deletes what is left once it is old enough. */
+/** A failed clean-up does not change consent's response; pruning deletes the rows later. */
 async function removeRequests(
   { authorizations, log }: AuthorizationsDependencies,
   pendingIds: readonly string[],
@@ -134,11 +137,11 @@ async function removeRequests(
   try {
     await authorizations.deleteRequests(pendingIds);
   } catch (err) {
-    log.warn({ err, requests: pendingIds.length }, 'requests without an approval could not be deleted');
+    log.warn({ err, requests: pendingIds.length }, 'deleting requests without an approval failed');
   }
 }
 
-/** Whether the consent service said no; otherwise it may have opened the approval all the same. */
+/** Whether consent refused the request. After any other error, it may have opened the approval. */
 function isRefusal(error: unknown): boolean {
   const { reason } = toAppError(error);
   return reason !== 'unavailable' && reason !== 'internal';
@@ -163,14 +166,14 @@ async function resolveRequestUri(
   return pendingId;
 }
 
-/** A secret that was sent has to be right; without one the app has to exist and be active, and that is all. */
+/** If a secret was sent, it must be right. Otherwise the app only has to exist and be active. */
 function admitClient(client: PresentedClient, request: OpenRequest): App {
   const needed = request.requireAuthentication || client.secretSent;
   if (client.app?.status !== 'active' || (needed && !client.authenticated)) throw unauthorized('client');
   return client.app;
 }
 
-/** The redirect URI; to whoever did not prove to be the app an unregistered one looks like an unknown app. */
+/** Validates the redirect URI. For an unauthenticated client, an unregistered one gets the same error as an unknown app. */
 function admitRedirectUri(app: App, client: PresentedClient, request: OpenRequest): string {
   const { redirectUri } = request;
   if (redirectUri && isRegistered(app.redirectUris, redirectUri)) return redirectUri;
@@ -178,7 +181,7 @@ function admitRedirectUri(app: App, client: PresentedClient, request: OpenReques
   throw invalidRequest('redirect_uri', redirectUri ? 'is not registered for this app' : 'is required');
 }
 
-/** The error parameters of RFC 6749 section 4.1.2.1; null for faults that are ours to log. */
+/** The error parameters of RFC 6749 section 4.1.2.1; null for internal errors, which are logged. */
 function toRedirectError(
   refusal: AppError,
   request: OpenRequest,

@@ -5,36 +5,35 @@ import { equalHash, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
 import type { AppStore } from './ports.ts';
 
-/** How an app presents itself; absent means not sent. */
+/** The presented credentials; absent values were not sent. */
 export interface ClientCredentials {
   readonly clientId?: string | undefined;
   readonly clientSecret?: string | undefined;
 }
 
-/** Who is asking, as far as the credentials tell. */
+/** The client according to the presented credentials. */
 export interface PresentedClient {
-  /** The app of that client id, whatever its status and the secret; null when there is none. */
+  /** The app with this client id, whatever its status or the secret; null when there is none. */
   readonly app: App | null;
-  /** The app is active and the secret is its own. */
+  /** Whether the app is active and the secret is right. */
   readonly authenticated: boolean;
-  /** A secret was sent, be it empty. */
+  /** Whether a secret was sent, even an empty one. */
   readonly secretSent: boolean;
 }
 
 export interface ClientAuthentication {
-  /** The active app of these credentials; throws `unauthorized` for every other cause alike. */
+  /** The active app of these credentials. Throws the same `unauthorized` for every other case. */
   authenticate(credentials: ClientCredentials): Promise<App>;
-  /** What the credentials tell, for requests that may do without a secret. */
+  /** Identifies the client, for requests that may omit the secret. */
   identify(credentials: ClientCredentials): Promise<PresentedClient>;
 }
 
-/** Well-formed and nobody's: what is looked up in place of a client id that cannot be one. */
+/** A well-formed id of no app, looked up in place of malformed client ids. */
 const NOBODY = 'app_0000000000000000000000';
 
 /**
- * Client authentication. The same work whatever is presented, so that its time does not tell an existing client from a
- * missing one: one indexed look-up, one SHA-256, one constant-time comparison with the real or a dummy hash (contract
- * section 2). The gateway adds a floor on top.
+ * Client authentication with constant work, so that its duration does not reveal whether a client exists: one indexed look-up, one
+ * SHA-256, one constant-time comparison with the real or a dummy hash (contract section 2). The gateway adds a minimum duration.
  */
 export function createClientAuthentication({ apps }: { apps: AppStore }): ClientAuthentication {
   const dummyHash = randomBytes(32);

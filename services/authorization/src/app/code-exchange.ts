@@ -30,9 +30,9 @@ export interface CodeExchangeDependencies {
 }
 
 /**
- * The authorization_code grant (contract section 3, RFC 6749 section 4.1.3). The order of checks is part of the promise:
- * another client's attempt ends before anything is counted; a used code is a replay whatever else was sent; the ledger
- * is asked before anything is consumed; one conditional update decides who wins.
+ * The authorization_code grant (contract section 3, RFC 6749 section 4.1.3). The order of checks matters: another client's attempt
+ * ends before anything is counted; a used code is a replay whatever else was sent; the ledger is asked before anything is consumed;
+ * one conditional update decides which attempt wins.
  */
 export function createCodeExchange(dependencies: CodeExchangeDependencies): TokenGrant {
   const { authorizations, ledger, clock } = dependencies;
@@ -88,7 +88,7 @@ async function issue(
   return { accessToken, expiresInSeconds, refreshToken, scope, grantId };
 }
 
-/** Something was faster: another exchange, which makes this one a replay, or the end of the code or of the app. */
+/** Something was faster: another exchange, which makes this one a replay, or the end of the code or the app. */
 async function explainLoss(dependencies: CodeExchangeDependencies, hash: Uint8Array): Promise<never> {
   const code = await dependencies.authorizations.findCode(hash);
   if (code !== null && code.consumedAt !== null) return punishReplay(dependencies, code);
@@ -126,7 +126,7 @@ function describeAttempt(attempt: number): string {
   return `Failed attempt ${attempt} of ${CODE_MAX_FAILED_ATTEMPTS}. ${burned}`.trimEnd();
 }
 
-/** What of the exchange does not fit the authorization request; null when all of it does. */
+/** The first mismatch between the exchange and the authorization request; null when everything matches. */
 function findMismatch(
   code: AuthorizationCode,
   redirectUri: string,

@@ -11,21 +11,21 @@ import { addQuery, isRegistered } from '../domain/redirect-uri.ts';
 import { addSeconds } from '../domain/token.ts';
 import type { Approval, AppStore, AuthorizationStore, ConsentApprovals, Decision } from './ports.ts';
 
-/** What the user's browser needs after an approval. */
+/** The result of an approval for the user's browser. */
 export interface Completed extends Pick<Approval, 'grantId' | 'scopes' | 'grantExpiresAt'> {
   /** The app's redirect URI with code, state and iss. */
   readonly redirectUri: string;
 }
 
-/** A user's decision about a pending approval. The consent service judges the session and the decision. */
+/** Decisions about pending approvals. Consent judges the session and the decision. */
 export interface Decisions {
   /**
-   * Grant first (consent), then the code. The code is derived from the pending id, so the same decision again finishes the
-   * job or answers the same while the code is unused; throws `already_decided` after that. Throws `conflict` when the app's settings do
-   * not allow an undecided or approved request any more.
+   * Consent creates the grant first, then the code is stored. The code is derived from the pending id, so repeating the same
+   * decision completes it or returns the same code while it is unused; afterwards it throws `already_decided`. Throws `conflict`
+   * when the app's current settings no longer allow an undecided or approved request.
    */
   approve(session: string, decision: Decision): Promise<Completed>;
-  /** Answers the app's redirect URI with error=access_denied, state and iss; null when the app has removed that redirect URI since. */
+  /** Returns the app's redirect URI with error=access_denied, state and iss; null when the app has removed that URI since. */
   deny(session: string, pendingId: string): Promise<string | null>;
 }
 
@@ -57,7 +57,7 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
   return {
     async approve(session, decision) {
       const request = await getRequest(decision.pendingId);
-      // Before consent makes a grant. What changes after this line stops the code at its exchange.
+      // Checked before consent creates a grant. Later changes are checked at the exchange.
       const fault = findSettingsFault(
         { ...request, scopes: findChosen(request, decision) },
         await getApp(request),
@@ -65,7 +65,8 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
       if (fault !== null && (await approvals.isUndecided(session, decision.pendingId))) {
         throw settingsChanged(fault);
       }
-      // With a fault, the request is over: consent makes no grant any more and throws the error of its state, unless this repeats an approval.
+      // With a fault, consent can create no grant for this request and throws the error of its state, unless this repeats an
+      // approval.
       const approval = await approvals.approve(session, decision);
       if (fault !== null) throw settingsChanged(fault);
       if (approval.clientId !== request.clientId) {
@@ -91,7 +92,7 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
   };
 }
 
-/** The requested scopes that the person approves. A scope that the app has lost and the person leaves out does no harm. */
+/** The requested scopes that the person approves. A scope that the app has lost does not matter if it is not approved. */
 function findChosen(
   { scopes }: AuthorizationRequest,
   { allRequested, scopes: chosen }: Decision,
@@ -99,7 +100,7 @@ function findChosen(
   return allRequested ? scopes : scopes.filter((scope) => chosen.includes(scope));
 }
 
-/** What the person is told; which setting it was is the developer's business. */
+/** The message for the person; the affected setting is logged only. */
 function settingsChanged(cause: string): AppError {
   const message = 'The app has changed its settings since it asked. Start again in the app.';
   return new AppError('conflict', message, { cause });

@@ -6,9 +6,9 @@ import type { Erasure, PersonStore } from './ports.ts';
 /** Erases people (contract section 8). */
 export interface Erasures {
   /**
-   * Removes a person from every table. The person's apps are revoked before they lose their owner, since nobody could revoke them
-   * afterwards; without `revokeApps` an app that is not revoked throws `conflict`, with nothing removed. A repeat completes an erasure
-   * that was cut short.
+   * Removes a person from every table. The person's apps are revoked first, because nobody could revoke them without an owner.
+   * Without `revokeApps`, an app that is not revoked throws `conflict` and nothing is removed. A repeat completes an interrupted
+   * erasure.
    */
   erase(userId: string, revokeApps: boolean): Promise<Erasure>;
 }

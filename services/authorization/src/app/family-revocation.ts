@@ -3,8 +3,8 @@ import { toFamilyHorizon } from '../domain/token.ts';
 import type { ConsentLedger, TokenStore } from './ports.ts';
 
 /**
- * Ends a token family. The ledger first and the own tables second: what the ledger has is dead everywhere, so no crash in
- * between leaves it alive. Throws `unavailable` when it could not be made durable. Idempotent.
+ * Revokes a token family, first in the ledger and then in our own tables. The ledger applies everywhere, so a crash in between
+ * cannot leave the family alive. Throws `unavailable` when the revocation may not be durable. Idempotent.
  */
 export type FamilyRevocation = (familyId: string) => Promise<void>;
 

@@ -5,22 +5,22 @@ import type { AccessToken } from '../domain/token.ts';
 import { judgeAccessToken } from '../domain/token.ts';
 import type { ConsentLedger, SignAssertion, TokenStore } from './ports.ts';
 
-/** What stands behind an access token, for the gateway. */
+/** The result of introspection for the gateway. */
 export type Introspected = { readonly status: 'expired' | 'dead' | 'unknown' } | LiveToken;
 
-/** A token that may be used; whether consent covers an endpoint is for the caller to judge. */
+/** A usable token. The caller judges whether consent covers an endpoint. */
 export interface LiveToken {
   readonly status: 'live';
   readonly token: AccessToken;
-  /** Null for an app's own token, and when the ledger was not asked. */
+  /** Null for an app's own token, and when the ledger did not answer. */
   readonly grant: GrantFacts | null;
-  /** Signed, for health-data; null for an app's own token. */
+  /** Signed assertion for health-data; null for an app's own token. */
   readonly assertion: string | null;
-  /** False when the ledger did not answer: then the record step decides, which refuses without it. */
+  /** False when the ledger did not answer. Then the record step decides, which refuses without the ledger. */
   readonly ledgerChecked: boolean;
 }
 
-/** Introspection by hash: one look-up here, one question to the ledger. */
+/** Introspection by hash: one look-up here and one call to the ledger. */
 export type Introspection = (hash: Uint8Array) => Promise<Introspected>;
 
 const DEAD = { status: 'dead' } as const;
@@ -37,7 +37,7 @@ export function createIntrospection(dependencies: {
     try {
       return await ledger.checkLiveness({ ...token, tokenHash: token.hash });
     } catch (error) {
-      // Not an answer about the token. Nothing leaves without a record, and the record step asks the ledger again.
+      // This error is not about the token. No data is released without a record, and the record step asks the ledger again.
       if (error instanceof AppError && (error.reason === 'unavailable' || error.reason === 'internal'))
         return null;
       throw error;
@@ -72,7 +72,10 @@ export function createIntrospection(dependencies: {
   }
 }
 
-/** By the ledger. An expired grant leaves a live token that opens nothing (CONSENT_REQUIRED); a revoked one kills it. */
+/**
+ * Whether the ledger considers the token alive. An expired grant leaves a live token that opens nothing (CONSENT_REQUIRED); a
+ * revoked grant ends it.
+ */
 function isAlive(token: AccessToken, liveness: Liveness): boolean {
   if (!liveness.appAlive || !liveness.tokenAlive) return false;
   if (token.userId === null) return true;

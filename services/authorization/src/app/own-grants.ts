@@ -5,8 +5,8 @@ import { judgeAccessToken } from '../domain/token.ts';
 import type { ConsentApprovals, ConsentLedger, OwnGrant, TokenStore } from './ports.ts';
 
 /**
- * The grants of the app behind an access token, without a word about the people. Only for an app's own (client
- * credentials) token. A user's token is `unauthorized` here; the gateway refuses a live one before it asks.
+ * Lists the grants of the app behind an access token, without anything about the people. Requires an app's own (client credentials)
+ * token. A user's token is `unauthorized` here; the gateway refuses a live one before.
  */
 export type OwnGrants = (tokenHash: Uint8Array, page: Page) => Promise<Listed<OwnGrant>>;
 

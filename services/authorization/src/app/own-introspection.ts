@@ -9,11 +9,11 @@ import { judgeAccessToken, toWorkingScopes } from '../domain/token.ts';
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
 import type { ConsentLedger, LivenessQuery, TokenStore } from './ports.ts';
 
-/** An active token of the asking app. */
+/** An active token of the calling app. */
 export interface OwnToken {
   readonly tokenType: 'access_token' | 'refresh_token';
   readonly clientId: string;
-  /** Those that work now; never empty. */
+  /** The scopes that work now; never empty. */
   readonly scopes: readonly Scope[];
   readonly issuedAt: Date;
   readonly expiresAt: Date;
@@ -23,8 +23,8 @@ export interface OwnToken {
 type Held = Pick<AccessToken, 'userId' | 'scopes'>;
 
 /**
- * Token introspection for apps (RFC 7662): an own token that works now, else null, for every other cause alike. A token of a user whose
- * grant has lost all of the token's scopes does not work.
+ * Token introspection for apps (RFC 7662): one of the app's own tokens that works now, else null for every other case. A user's
+ * token does not work if its grant has lost all of the token's scopes.
  */
 export type OwnIntrospection = (
   credentials: ClientCredentials,

@@ -8,8 +8,8 @@ import type { TokenGrant } from './token-grants.ts';
 import { requireLiveApp, requireSeconds, toScopeText } from './token-grants.ts';
 
 /**
- * The client_credentials grant (RFC 6749 section 4.4): an access token of the app itself, without a user and without a
- * refresh token. It opens no data, only the list of the app's own grants.
+ * The client_credentials grant (RFC 6749 section 4.4): an access token of the app itself, without a user and a refresh token. It
+ * opens no data, only the list of the app's own grants.
  */
 export function createOwnTokens(dependencies: {
   readonly tokens: TokenStore;

@@ -23,16 +23,16 @@ export interface RefreshDependencies {
   readonly ledger: ConsentLedger;
   readonly revokeFamily: FamilyRevocation;
   readonly clock: Clock;
-  /** Server key that successors are derived with. */
+  /** Server key from which successors are derived. */
   readonly derivationKey: Uint8Array;
 }
 
 const ENDED = 'The refresh token has expired or was revoked.';
 
 /**
- * The refresh_token grant (contract section 3). Every use rotates; the successor pair follows from the old token and a
- * server key, so a lost answer can be asked for again without keeping any token in plain text. All uses of a family
- * are decided one after the other under a lock on its row.
+ * The refresh_token grant (contract section 3). Every use rotates. The successor pair is derived from the old token and a server
+ * key, so that a lost response can be repeated without storing tokens in plain text. All uses of a family are serialised by a lock
+ * on its row.
  */
 export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
   const { tokens, clock, revokeFamily, derivationKey } = dependencies;
@@ -40,7 +40,7 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
   return async (app, { refreshToken, scope }) => {
     if (!refreshToken) throw invalidRequest('refresh_token', 'is required');
     const known = await findOwn(tokens, app, refreshToken);
-    // Without the lock only what cannot change any more is judged: dead, and used with the window closed.
+    // Without the lock, only final states are judged: dead, and used with an expired retry window.
     const first = judgeRefresh(known, '', clock.now());
     if (first === 'dead') throw ownInvalidGrant(ENDED);
     if (first === 'reuse') return punishReuse(revokeFamily, known);
@@ -52,7 +52,7 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
     const outcome = await tokens.withLockedRefreshToken(known.hash, (locked) =>
       move(locked, wanted, clock.now()),
     );
-    // After the transaction: the ledger comes first, and no lock is held while it is asked.
+    // After the transaction, so that the ledger is updated first and no lock is held during the call.
     return outcome === 'reuse' ? punishReuse(revokeFamily, known) : outcome;
   };
 }
@@ -83,7 +83,7 @@ async function punishReuse(revokeFamily: FamilyRevocation, token: RefreshToken):
   );
 }
 
-/** Under the lock: what the token is by now decides. */
+/** Decides under the lock, by the token's current state. */
 async function move(
   locked: LockedRefreshToken | null,
   wanted: Wanted,
@@ -108,7 +108,7 @@ async function move(
 async function rotate(locked: LockedRefreshToken, wanted: Wanted, now: Date): Promise<IssuedTokens> {
   const { clientId, appEpoch } = locked.token.family;
   const { pair, scopes, requireAll, grant } = wanted;
-  // Here and not earlier: a repeat that names the same scopes gets its pair although one has been withdrawn since.
+  // Checked only here: a repeat that names the same scopes gets its pair even if a scope has been withdrawn since.
   if (requireAll && toWorkingScopes(scopes, grant).length < scopes.length) {
     throw new AppError('invalid_scope', 'The scope exceeds what the person shares.');
   }
@@ -131,7 +131,7 @@ async function repeat(locked: LockedRefreshToken, wanted: Wanted, now: Date): Pr
   return toAnswer(locked.token, wanted, expiresAt, now);
 }
 
-/** The tokens that follow one refresh token, in plain text. */
+/** The successor tokens of one refresh token, in plain text. */
 interface Pair {
   readonly access: string;
   readonly refresh: string;
@@ -139,9 +139,9 @@ interface Pair {
 
 interface Wanted {
   readonly pair: Pair;
-  /** Of the access token, those that the grant has lost among them. */
+  /** Scopes of the access token, including those that the grant has lost. */
   readonly scopes: RefreshToken['scopes'];
-  /** The request named these scopes, so a first use is refused when one of them does not work. */
+  /** Whether the request named these scopes; a first use is then refused if one of them does not work. */
   readonly requireAll: boolean;
   readonly grant: GrantFacts;
 }

@@ -2,7 +2,7 @@ import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import type { ClientAuthentication, ClientCredentials } from './client-authentication.ts';
 import type { IssuedTokens, TokenGrant, TokenParameters } from './token-grants.ts';
 
-/** The token endpoint (RFC 6749 section 3.2): the client is authenticated before any parameter is judged. */
+/** The token endpoint (RFC 6749 section 3.2). Authenticates the client before it checks any parameter. */
 export type TokenEndpoint = (
   credentials: ClientCredentials,
   parameters: TokenParameters,

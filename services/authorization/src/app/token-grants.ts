@@ -7,7 +7,7 @@ import { findActiveGrant } from '../domain/liveness.ts';
 import { secondsLeft, toWorkingScopes } from '../domain/token.ts';
 import type { ConsentLedger, LivenessQuery } from './ports.ts';
 
-/** The parameters of the token endpoint; absent means not sent. */
+/** The parameters of the token endpoint; absent ones were not sent. */
 export interface TokenParameters {
   readonly grantType?: string | undefined;
   readonly code?: string | undefined;
@@ -17,26 +17,29 @@ export interface TokenParameters {
   readonly scope?: string | undefined;
 }
 
-/** An answer of the token endpoint, in plain text for the only time. */
+/** A response of the token endpoint. Tokens are in plain text, only this time. */
 export interface IssuedTokens {
   readonly accessToken: string;
   readonly expiresInSeconds: number;
-  /** Null for client credentials, as the grant. */
+  /** Null for client credentials, like the grant. */
   readonly refreshToken: string | null;
-  /** The scopes of the access token that work now, space-separated. */
+  /** The access token's scopes that work now, space-separated. */
   readonly scope: string;
   readonly grantId: string | null;
 }
 
-/** One way to get tokens. `app` is authenticated. */
+/** One grant type. `app` is authenticated. */
 export type TokenGrant = (app: App, parameters: TokenParameters) => Promise<IssuedTokens>;
 
-/** RFC 6749 section 5.2 invalid_grant for a code or token that may be another app's: one answer for every cause; the cause is for the log. */
+/**
+ * RFC 6749 section 5.2 invalid_grant for a code or token that may be another app's: the same response for every cause, which is
+ * only logged.
+ */
 export function invalidGrant(cause: string): AppError {
   return new AppError('invalid_grant', 'The grant is invalid, expired, revoked or already used.', { cause });
 }
 
-/** The same for the app's own code or token: the answer tells the cause (contract section 3). */
+/** invalid_grant for the app's own code or token, which includes the cause (contract section 3). */
 export function ownInvalidGrant(cause: string): AppError {
   return new AppError('invalid_grant', cause, { cause });
 }
@@ -44,8 +47,8 @@ export function ownInvalidGrant(cause: string): AppError {
 const GRANT_ENDED = 'The grant has expired or was revoked.';
 
 /**
- * Asks the ledger whether tokens may be issued for this grant at this moment. Throws `unauthorized` when the app is not
- * alive, `invalid_grant` when family or grant is not, `unavailable` when the ledger does not answer.
+ * Asks the ledger whether tokens may be issued for this grant now. Throws `unauthorized` when the app is not active,
+ * `invalid_grant` when family or grant is not live, `unavailable` when the ledger does not answer.
  */
 export async function requireLiveGrant(
   ledger: ConsentLedger,
@@ -60,7 +63,7 @@ export async function requireLiveGrant(
   return grant;
 }
 
-/** The same for an app alone. */
+/** The same check for an app only. */
 export async function requireLiveApp(
   ledger: ConsentLedger,
   query: Omit<LivenessQuery, 'tokenHash'>,
@@ -70,21 +73,21 @@ export async function requireLiveApp(
   return liveness;
 }
 
-/** Those of the scopes that work now; throws `invalid_grant` when the grant has lost them all. */
+/** The scopes that work now. Throws `invalid_grant` when the grant has lost them all. */
 export function requireWorkingScopes(scopes: readonly Scope[], grant: GrantFacts): readonly Scope[] {
   const working = toWorkingScopes(scopes, grant);
   if (working.length === 0) throw ownInvalidGrant('The person has withdrawn every scope.');
   return working;
 }
 
-/** Whole seconds an access token has; throws `invalid_grant` when its grant leaves it none. */
+/** Remaining whole seconds of an access token. Throws `invalid_grant` when its grant leaves none. */
 export function requireSeconds(expiresAt: Date, now: Date): number {
   const seconds = secondsLeft(expiresAt, now);
   if (seconds < 1) throw ownInvalidGrant(GRANT_ENDED);
   return seconds;
 }
 
-/** The scope of an answer; RFC 6749 section 3.3. */
+/** The scope of a response (RFC 6749 section 3.3). */
 export function toScopeText(scopes: readonly Scope[]): string {
   return formatScopeList(scopes);
 }

@@ -6,9 +6,10 @@ import type { FamilyRevocation } from './family-revocation.ts';
 import type { ConsentLedger, TokenStore } from './ports.ts';
 
 /**
- * Revokes a token (RFC 7009): an access token alone, a refresh token with its whole family. Unknown, foreign, expired and
- * dead tokens answer like a revoked one. What only this service's clock takes for expired is revoked all the same: the
- * ledger's clock decides about accesses, and the two may differ. Throws `unavailable` when the ledger did not confirm: not known, ask again.
+ * Revokes a token (RFC 7009): a single access token, or a refresh token with its whole family. Unknown, other apps', expired and
+ * dead tokens get the same response. Tokens that only our own clock considers expired are still revoked, because the ledger's clock
+ * decides about accesses and may differ. Throws `unavailable` when the ledger did not confirm; the outcome is then unknown and the
+ * caller should repeat.
  */
 export type TokenRevocation = (credentials: ClientCredentials, token: string | undefined) => Promise<void>;
 

@@ -30,7 +30,7 @@ export function toAppStatusMessage(status: AppStatus): AppStatusMessage {
   return APP_STATUS[status];
 }
 
-/** The status, or null for a number that names none. */
+/** The status, or null for an unknown number. */
 export function findAppStatus(message: AppStatusMessage): AppStatus | null {
   return findKey(APP_STATUS, message);
 }
@@ -60,7 +60,7 @@ export function toAppProfileMessage(app: AppProfile): MessageInitShape<typeof Ap
   };
 }
 
-/** A time that has to be there. */
+/** A required time. */
 export function fromTimestamp(time: Timestamp | undefined): Date {
   return time === undefined ? refuse('time') : timestampDate(time);
 }
@@ -80,7 +80,7 @@ function findKey<Key extends string, Value>(table: Readonly<Record<Key, Value>>,
   return entry?.[0] ?? null;
 }
 
-/** An answer that breaks the contract is a fault, not something to guess about. */
+/** Throws for a response of consent that violates the proto's documentation. */
 function refuse(what: string): never {
   throw new AppError('internal', '', { cause: `the consent service sent no usable ${what}` });
 }

@@ -4,7 +4,7 @@ import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
 import type { ConsentApprovals } from '../app/ports.ts';
 import { fromGrantStatusMessage, fromTimestamp, toAppProfileMessage } from './consent-messages.ts';
 
-/** The consent service's pending approvals and grants, over rpc; a person's session travels along. */
+/** Consent's pending approvals and grants over rpc; forwards the person's session. */
 export function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
   return {
     async open({ id, app, appEpoch, redirectHost, scopes, purpose, clientAuthenticated }) {

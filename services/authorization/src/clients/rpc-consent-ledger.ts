@@ -9,7 +9,7 @@ import {
   toAppStatusMessage,
 } from './consent-messages.ts';
 
-/** The consent service's ledger, over rpc. */
+/** Consent's ledger over rpc. */
 export function createRpcConsentLedger(client: Client<typeof LedgerService>): ConsentLedger {
   return {
     async putApp(profile) {

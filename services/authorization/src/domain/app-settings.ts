@@ -11,7 +11,7 @@ const NAME_MAX_LENGTH = 100;
 /** Longest description of an app, in characters. */
 const DESCRIPTION_MAX_LENGTH = 500;
 
-/** What a developer sent; absent means not sent, and an empty list counts as not sent. */
+/** Settings as sent by a developer; absent and empty lists count as not sent. */
 export interface SettingsInput {
   readonly name?: string | undefined;
   readonly redirectUris: readonly string[];
@@ -23,10 +23,10 @@ export interface SettingsInput {
   readonly requirePkce?: boolean | undefined;
 }
 
-/** The fields of an update that were sent, checked. */
+/** The validated fields of an update. */
 export type SettingsChange = Partial<AppSettings>;
 
-/** The settings of a new app; throws `invalid_request` naming every bad field. */
+/** The settings of a new app. Throws `invalid_request` that names every invalid field. */
 export function parseRegistration(input: SettingsInput): AppSettings {
   const violations: Violation[] = [];
   if (input.name === undefined) violations.push({ parameter: 'name', message: 'is required' });
@@ -49,8 +49,9 @@ export function parseRegistration(input: SettingsInput): AppSettings {
 }
 
 /**
- * The fields of an update; throws `invalid_request` naming every bad field. Redirect URIs that the app has already were judged when they
- * were added, perhaps by earlier rules. The console sends the whole list, so judging them again would keep the developer from adding one.
+ * The fields of an update. Throws `invalid_request` that names every invalid field. Redirect URIs that the app already has were
+ * validated when they were added, possibly by earlier rules. The console sends the whole list, so validating them again could
+ * prevent a developer from adding one.
  */
 export function parseChange(input: SettingsInput, app: Pick<AppSettings, 'redirectUris'>): SettingsChange {
   const violations: Violation[] = [];

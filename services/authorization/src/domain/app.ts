@@ -4,12 +4,12 @@ import type { Scope } from '@phds/catalog/scopes';
 export type AppStatus =
   /** May authenticate; its tokens work. */
   | 'active'
-  /** Refused everywhere for now; unexpired tokens work again once it is active again. */
+  /** Refused everywhere; unexpired tokens work again once the app is active again. */
   | 'suspended'
-  /** Grants, tokens, pending approvals and the secret issued so far are dead for good. */
+  /** Grants, tokens, pending approvals and the secret issued so far are permanently dead. */
   | 'revoked';
 
-/** What a developer decides about an app. Texts that were not given are empty. */
+/** The settings that a developer chooses. Absent texts are empty. */
 export interface AppSettings {
   readonly name: string;
   readonly redirectUris: readonly string[];
@@ -21,12 +21,12 @@ export interface AppSettings {
   readonly requirePkce: boolean;
 }
 
-/** Where an app stands in the consent ledger, which is the truth; copies here only ever get newer. */
+/** The app's state in the consent ledger, which is authoritative. Copies here are only replaced by newer ones. */
 export interface LedgerState {
   readonly status: AppStatus;
-  /** Grows when the app is revoked; whatever was issued under an older one is dead. */
+  /** Increases when the app is revoked; everything issued in an older epoch is dead. */
   readonly epoch: number;
-  /** Grows with every change of status. */
+  /** Increases with every change of status. */
   readonly revision: number;
 }
 
@@ -39,7 +39,7 @@ export interface App extends AppSettings {
   readonly epoch: number;
   readonly ledgerRevision: number;
   readonly statusChangedAt: Date;
-  /** Empty while the app has no secret (it was revoked since). */
+  /** Empty while the app has no secret, after it was revoked. */
   readonly secretLast4: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;

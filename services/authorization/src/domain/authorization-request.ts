@@ -12,22 +12,22 @@ const STATE_MAX_LENGTH = 1024;
 /** Longest `purpose`, in characters. */
 const PURPOSE_MAX_LENGTH = 500;
 
-/** What an app asked for and what is kept of it until the user has decided. */
+/** An app's request, stored until the user has decided. */
 export interface AuthorizationRequest {
   readonly pendingId: string;
   readonly clientId: string;
   readonly appEpoch: number;
   readonly redirectUri: string;
-  /** As the app sent it, byte for byte; null when it sent none. */
+  /** Unchanged as sent by the app; null when not sent. */
   readonly state: string | null;
-  /** SHA-256 of the verifier, base64url (RFC 7636, S256); null when the app uses no PKCE. */
+  /** SHA-256 of the verifier, base64url (RFC 7636, S256); null without PKCE. */
   readonly codeChallenge: string | null;
   readonly scopes: readonly Scope[];
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
-/** The parameters of an authorization request that are judged once client and redirect URI are known to be good. */
+/** The parameters that are validated once client and redirect URI are known to be valid. */
 export interface RequestParameters {
   readonly scope?: string | undefined;
   readonly state?: string | undefined;
@@ -35,12 +35,12 @@ export interface RequestParameters {
   readonly codeChallenge?: string | undefined;
   readonly codeChallengeMethod?: string | undefined;
   readonly purpose?: string | undefined;
-  /** Of a pushed request, which takes neither. */
+  /** Not allowed in a pushed request. */
   readonly requestUri?: string | undefined;
   readonly request?: string | undefined;
 }
 
-/** Those parameters, accepted. */
+/** The validated parameters. */
 export interface AcceptedParameters {
   readonly scopes: readonly Scope[];
   readonly state: string | null;
@@ -48,12 +48,12 @@ export interface AcceptedParameters {
   readonly purpose: string;
 }
 
-/** SHA-256 in base64url has 43 characters and no padding; no other text could ever be met by a verifier. */
+/** A SHA-256 in base64url has 43 characters without padding; no verifier could match another text. */
 const S256_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Judges the parameters of an authorization request (contract section 3). A parameter without a value counts as not sent
- * (RFC 6749 section 3.1). Throws `invalid_request` naming every bad one, else `invalid_scope`.
+ * Validates the parameters of an authorization request (contract section 3). A parameter without a value counts as not sent (RFC
+ * 6749 section 3.1). Throws `invalid_request` that names every invalid one, else `invalid_scope`.
  */
 export function parseRequestParameters(
   parameters: RequestParameters,
@@ -76,8 +76,8 @@ export function parseRequestParameters(
 }
 
 /**
- * One or more of the allowed scopes, in catalog order; throws `invalid_scope` for none, an unknown one, or one that is not
- * allowed (RFC 6749 section 3.3). There are no wildcards.
+ * One or more allowed scopes, in catalog order. Throws `invalid_scope` for none, an unknown one, or one that is not allowed (RFC
+ * 6749 section 3.3). There are no wildcards.
  */
 export function parseRequestedScopes(scope: string | undefined, allowed: readonly Scope[]): Scope[] {
   const { scopes, unknown } = parseScopeList(scope ?? '');
@@ -90,8 +90,8 @@ export function parseRequestedScopes(scope: string | undefined, allowed: readonl
 }
 
 /**
- * What the settings of the app no longer allow of a request, or of the code that came of it; null when they allow all of it. The
- * settings may have been tightened since the request was opened (docs/decisions/0009).
+ * The part of a request, or of its code, that the app's settings no longer allow; null when everything is allowed. Settings may
+ * have been tightened since the request was opened (docs/decisions/0009).
  */
 export function findSettingsFault(
   request: Pick<AuthorizationRequest, 'redirectUri' | 'scopes' | 'codeChallenge'>,
@@ -118,7 +118,7 @@ function checkState({ state }: RequestParameters): Violation[] {
   if (countCharacters(state) > STATE_MAX_LENGTH) {
     return [{ parameter: 'state', message: `must have at most ${STATE_MAX_LENGTH} characters` }];
   }
-  // The one character that Postgres cannot keep.
+  // The one character that Postgres cannot store.
   return state.includes('\0') ? [{ parameter: 'state', message: 'must not contain NUL' }] : [];
 }
 
@@ -130,7 +130,7 @@ function checkPkce(parameters: RequestParameters, app: Pick<App, 'requirePkce'>)
     }
     return app.requirePkce ? [{ parameter: 'code_challenge', message: 'is required for this app' }] : [];
   }
-  // RFC 7636 section 4.3: without a method it would be `plain`.
+  // RFC 7636 section 4.3: without a method, `plain` would apply.
   if (codeChallengeMethod !== 'S256') {
     return [{ parameter: 'code_challenge_method', message: 'must be S256' }];
   }
@@ -149,7 +149,7 @@ function checkPurpose({ purpose }: RequestParameters): Violation[] {
   return message === null ? [] : [{ parameter: 'purpose', message }];
 }
 
-/** A reference would stand for parameters that nobody has judged (RFC 9126 section 2.1); request objects (RFC 9101) are not supported. */
+/** A reference would replace the validated parameters (RFC 9126 section 2.1); request objects (RFC 9101) are not supported. */
 function checkRequestObjects({ requestUri, request }: RequestParameters): Violation[] {
   const reference = {
     parameter: 'request_uri',

@@ -1,4 +1,4 @@
-/** How a consent grant stands. */
+/** Status of a consent grant. */
 export type GrantStatus = 'active' | 'expired' | 'revoked';
 
 /** The facts of a grant that decide about access. */
@@ -11,16 +11,16 @@ export interface GrantFacts {
   readonly dataFrom: string | null;
 }
 
-/** What the consent ledger says about an app, a family, a token and a grant at one moment. */
+/** The ledger's statement about an app, a family, a token and a grant at one time. */
 export interface Liveness {
   readonly appAlive: boolean;
   readonly familyAlive: boolean;
   readonly tokenAlive: boolean;
-  /** Null when none was asked for, or it is unknown. */
+  /** Null when not requested, or unknown. */
   readonly grant: GrantFacts | null;
 }
 
-/** The grant when it is active and this user's, else null. */
+/** The grant if it is active and belongs to this user, else null. */
 export function findActiveGrant(liveness: Liveness, userId: string): GrantFacts | null {
   const { grant } = liveness;
   return grant !== null && grant.status === 'active' && grant.userId === userId ? grant : null;

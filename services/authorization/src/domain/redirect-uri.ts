@@ -1,23 +1,23 @@
-/** Longest redirect URI that may be registered, in characters (contract section 4). */
+/** Maximum length of a redirect URI, in characters (contract section 4). */
 const REDIRECT_URI_MAX_LENGTH = 512;
 
-/** How many redirect URIs an app may register (contract section 4). */
+/** Maximum number of redirect URIs of an app (contract section 4). */
 export const REDIRECT_URIS_MAX = 10;
 
-/** Characters that RFC 3986 allows in a URI, except `#`. Leaves out blanks, control characters, `\` and non-ASCII. */
+/** Characters that RFC 3986 allows in a URI, except `#`. Excludes spaces, control characters, `\` and non-ASCII. */
 const URI_CHARACTERS = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/;
 const BAD_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 const ESCAPED_CONTROL = /%(?:[01][0-9A-F]|7F)/i;
 const ESCAPED_DOT = /%2e/gi;
 const SCHEME = /^([A-Za-z][A-Za-z0-9+.-]*):/;
-/** Scheme, authority and rest as written: URL parsers repair too much (`http://127.1`, `https:host`, `a\b`). */
+/** Scheme, authority and rest as written, because URL parsers silently repair input (`http://127.1`, `https:host`, `a\b`). */
 const WEB_URL = /^https?:\/\/([^/?]+)(?:[/?].*)?$/;
 const UNICODE_AUTHORITY = /^https:\/\/([^/?#\\@\s]*[\u{80}-\u{10FFFF}][^/?#\\@\s]*)/u;
 const LOOPBACK = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(?::([0-9]{1,5}))?((?:[/?].*)?)$/;
 
 /**
- * What is wrong with a redirect URI that an app wants to register, or null (contract section 4): absolute https; http
- * for loopback only; private-use schemes with a dot (RFC 8252 section 7.1); nothing that could be read in two ways.
+ * The reason why a redirect URI cannot be registered, or null (contract section 4). Allowed are absolute https, http for loopback
+ * only, and private-use schemes with a dot (RFC 8252 section 7.1). Ambiguous URIs are refused.
  */
 export function findRedirectUriFault(uri: string): string | null {
   if (uri === '') return 'must not be empty';
@@ -28,7 +28,7 @@ export function findRedirectUriFault(uri: string): string | null {
   return findTextFault(uri) ?? findSchemeFault(uri);
 }
 
-/** What is wrong with a link to a page of the app (home page, privacy policy, logo), or null. */
+/** The reason why a link of an app (home page, privacy policy, logo) is invalid, or null. */
 export function findWebUrlFault(url: string): string | null {
   if (url.length > REDIRECT_URI_MAX_LENGTH) return `must have at most ${REDIRECT_URI_MAX_LENGTH} characters`;
   const fault = findTextFault(url.replace('#', ''));
@@ -39,8 +39,8 @@ export function findWebUrlFault(url: string): string | null {
 }
 
 /**
- * Whether a presented redirect URI is the registered one: the same text, byte for byte; an http loopback URI may differ
- * in its port alone (RFC 8252 section 7.3), because native apps take whichever port is free.
+ * Whether a presented redirect URI equals the registered one, byte for byte. Only the port of an http loopback URI may differ (RFC
+ * 8252 section 7.3), because native apps use any free port.
  */
 export function matchesRedirectUri(registered: string, presented: string): boolean {
   if (registered === presented) return true;
@@ -50,14 +50,13 @@ export function matchesRedirectUri(registered: string, presented: string): boole
   return left[1] === right[1] && left[3] === right[3] && isPort(right[2]);
 }
 
-/** Whether a presented redirect URI is one of those that an app has registered. */
 export function isRegistered(registered: readonly string[], presented: string): boolean {
   return registered.some((uri) => matchesRedirectUri(uri, presented));
 }
 
 /**
- * Host of a redirect URI as browsers resolve it (WHATWG URL), for people to read: decoded, in lower case and in punycode. A private-use
- * URI has none and shows its scheme.
+ * Host of a redirect URI for display, as browsers resolve it (WHATWG URL): decoded, in lower case and in punycode. For a
+ * private-use URI, its scheme.
  */
 export function toRedirectHost(uri: string): string {
   if (WEB_URL.test(uri) && URL.canParse(uri)) return new URL(uri).host;
@@ -65,8 +64,8 @@ export function toRedirectHost(uri: string): string {
 }
 
 /**
- * The redirect URI with parameters added to its query. What is there stays byte for byte, and works for private-use
- * schemes too; absent values are left out.
+ * Adds parameters to the query of a redirect URI, including private-use schemes. The existing URI is unchanged; absent values are
+ * omitted.
  */
 export function addQuery(
   uri: string,
@@ -111,13 +110,13 @@ function findWebFault(uri: string): string | null {
   return loopback !== null && isPort(loopback[2]) ? null : 'must use https; http is for loopback only';
 }
 
-/** A host that browsers read as another text would be shown as one host and lead to another. */
+/** A host that browsers interpret differently would be shown as one host and lead to another. */
 function findHostFault(authority: string): string | null {
   const { host } = new URL(`https://${authority}`);
   return host === authority ? null : `must name its host as browsers resolve it: ${host}`;
 }
 
-/** For a host in letters that only punycode can carry: the one to register. Null for every other text. */
+/** The registrable punycode form of a host with non-ASCII letters. Null for every other text. */
 function findUnicodeHostFault(uri: string): string | null {
   const authority = UNICODE_AUTHORITY.exec(uri)?.[1];
   if (authority === undefined || !URL.canParse(`https://${authority}`)) return null;

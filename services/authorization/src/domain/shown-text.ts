@@ -1,4 +1,4 @@
-/** Scripts whose spelling needs ZWNJ and ZWJ between letters, such as Persian and most scripts of India. */
+/** Scripts whose spelling requires ZWNJ and ZWJ between letters, such as Persian and most Indian scripts. */
 const JOINING = 'Arab Syrc Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr'
   .split(' ')
   .map((script) => `\\p{scx=${script}}`)
@@ -7,22 +7,22 @@ const JOINER_IN_WORD = new RegExp(`(?<=[${JOINING}])[\\u200C\\u200D](?=[${JOININ
 /** Chillu letters of Malayalam and forms of Sinhala at the end of a word: a virama and ZWJ. */
 const JOINER_AFTER_VIRAMA =
   /(?<=[\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D4D\u0DCA])\u200D(?![\p{L}\p{M}\u200C\u200D])/gu;
-/** Emoji are put together by ZWJ, and shown in colour by U+FE0F. */
+/** Emoji sequences are joined by ZWJ and shown in colour by U+FE0F. */
 const EMOJI_PARTS =
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\uFE0F)\u200D(?=\p{Extended_Pictographic})|(?<=\p{Emoji})\uFE0F/gu;
 /**
- * Control and format characters (the marks that turn text around among them), fillers and blanks (of braille, Khitan and Egyptian
- * too), the object replacement character, and code points without a meaning, unassigned ones included.
+ * Control and format characters (including those that change the text direction), fillers and blanks (including Braille, Khitan and
+ * Egyptian), the object replacement character, and unassigned or meaningless code points.
  */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\uFFFC\u{13441}\u{13442}\u{16FE4}]/u;
-/** Burmese words have five marks on one letter. More than six bury the text around them. */
+/** Burmese words have up to five marks on one letter. More than six can cover the surrounding text. */
 const PILED_MARKS = /\p{M}{7,}/u;
 const LINE_BREAKS = /[\n\t]/g;
 const SEEN = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
 
 /**
- * What is wrong with a text that people decide by, or null: characters that leave no mark of their own, or change how their neighbours
- * are read, do not belong in it (docs/decisions/0009).
+ * The reason why a text shown to people at a decision is invalid, or null. Invisible characters and characters that change how
+ * others are read are refused (docs/decisions/0009).
  */
 export function findShownTextFault(text: string, kind: 'line' | 'lines'): string | null {
   const judged = text.replace(JOINER_IN_WORD, '').replace(JOINER_AFTER_VIRAMA, '').replace(EMOJI_PARTS, '');
@@ -33,7 +33,7 @@ export function findShownTextFault(text: string, kind: 'line' | 'lines'): string
   return PILED_MARKS.test(judged) ? 'must not have more than 6 combining marks in a row' : null;
 }
 
-/** What is wrong with a name that people know something by, or null. */
+/** The reason why a name is invalid, or null. */
 export function findNameFault(name: string): string | null {
   if (name === '') return 'must not be empty';
   const fault = findShownTextFault(name, 'line');
@@ -41,7 +41,7 @@ export function findNameFault(name: string): string | null {
   return SEEN.test(name) ? null : 'must contain a letter, a digit or an emoji';
 }
 
-/** Characters as people count them, rather than UTF-16 units. */
+/** The number of characters as people count them, not UTF-16 units. */
 export function countCharacters(text: string): number {
   return [...text].length;
 }

@@ -8,7 +8,7 @@ import type { Scope } from '@phds/catalog/scopes';
 import type { AppStatus } from './app.ts';
 import type { GrantFacts } from './liveness.ts';
 
-/** Everything that came from one exchange of a code; reuse of a refresh token ends it as a whole. */
+/** Everything derived from one exchange of a code; reuse of a refresh token revokes it as a whole. */
 export interface TokenFamily {
   readonly id: string;
   readonly clientId: string;
@@ -19,28 +19,28 @@ export interface TokenFamily {
   readonly revokedAt: Date | null;
 }
 
-/** A refresh token as it is kept. */
+/** A stored refresh token. */
 export interface RefreshToken {
   readonly hash: Uint8Array;
   readonly family: TokenFamily;
   readonly scopes: readonly Scope[];
   readonly issuedAt: Date;
   readonly expiresAt: Date;
-  /** When it was used; null while it is the family's current one. */
+  /** Time of its use; null while it is the family's current one. */
   readonly rotatedAt: Date | null;
-  /** Scope of the access token that its use made. */
+  /** Scope of the access token issued at its use. */
   readonly rotatedScope: string | null;
-  /** Whether the refresh token that its use made was used too. */
+  /** Whether its successor has been used too. */
   readonly successorUsed: boolean;
-  /** Older than a restore of the database that no operator has confirmed. */
+  /** Whether it was issued before an unconfirmed restore of the database. */
   readonly suspended: boolean;
 }
 
-/** An access token as it is kept, with what decides about it in its family and its app. */
+/** A stored access token with the facts of its family and app. */
 export interface AccessToken {
   readonly hash: Uint8Array;
   readonly clientId: string;
-  /** Null for an app's own token, as the next two. */
+  /** Null for an app's own token, like the next two. */
   readonly userId: string | null;
   readonly grantId: string | null;
   readonly familyId: string | null;
@@ -50,17 +50,17 @@ export interface AccessToken {
   readonly expiresAt: Date;
   readonly revokedAt: Date | null;
   readonly familyRevokedAt: Date | null;
-  /** Older than a restore of the database that no operator has confirmed. */
+  /** Whether it was issued before an unconfirmed restore of the database. */
   readonly suspended: boolean;
   readonly app: { readonly status: AppStatus; readonly epoch: number };
 }
 
-/** How an access token stands by what is known here; the ledger has the last word on a live one. */
+/** The status of an access token according to our own tables; the ledger decides about a live one. */
 export type TokenStanding = 'live' | 'expired' | 'dead';
 
 /**
- * Judges an access token by its own rows. Expired goes first: within 24 hours after its end a token is told so whatever
- * else happened to it (contract section 2).
+ * Judges an access token by our own rows. Expiry is checked first: within 24 hours after its end, a token is reported as expired
+ * whatever else happened to it (contract section 2).
  */
 export function judgeAccessToken(token: AccessToken, now: Date): TokenStanding {
   const overdueMs = now.getTime() - token.expiresAt.getTime();
@@ -69,20 +69,20 @@ export function judgeAccessToken(token: AccessToken, now: Date): TokenStanding {
   return token.app.status === 'active' && token.app.epoch === token.appEpoch ? 'live' : 'dead';
 }
 
-/** What presenting a refresh token by its owning client means (contract section 3, Refresh). */
+/** The meaning of a refresh token presented by its owning client (contract section 3, Refresh). */
 export type RefreshMove =
-  /** Its first use: make the successor pair. */
+  /** First use: creates the successor pair. */
   | 'rotate'
-  /** A lost answer asked for again: the same pair. */
+  /** Repetition after a lost response: returns the same pair. */
   | 'repeat'
-  /** A repeat that asks for another scope: refused, without effect. */
+  /** Repetition with another scope: refused without effect. */
   | 'other_scope'
-  /** Used before, and the window for repeating is closed: revoke the family. */
+  /** Reuse after the retry window: revokes the family. */
   | 'reuse'
-  /** Expired, suspended, or of a dead family: refused, without effect. */
+  /** Expired, suspended, or of a dead family: refused without effect. */
   | 'dead';
 
-/** Judges a refresh token. `scope` is what the access token is to have. */
+/** Judges a refresh token. `scope` is the requested scope of the access token. */
 export function judgeRefresh(token: RefreshToken, scope: string, now: Date): RefreshMove {
   if (token.family.revokedAt !== null || token.suspended) return 'dead';
   if (token.rotatedAt === null) return token.expiresAt > now ? 'rotate' : 'dead';
@@ -92,29 +92,29 @@ export function judgeRefresh(token: RefreshToken, scope: string, now: Date): Ref
 }
 
 /**
- * Those of a token's scopes that work now (contract section 3). A token keeps the scopes that its grant has lost: a read of one is refused
- * for lack of consent, and the scope works again when the person shares it again.
+ * The scopes of a token that work now (contract section 3). A token keeps scopes that its grant has lost: reads with them are
+ * refused for lack of consent, and they work again when the person shares them again.
  */
 export function toWorkingScopes(scopes: readonly Scope[], grant: GrantFacts): readonly Scope[] {
   return scopes.filter((scope) => grant.scopes.includes(scope));
 }
 
-/** End of an access token made now: an hour, never past the grant (interface.md 5.3). */
+/** Expiry of an access token issued now: an hour, but never after the grant's end (interface.md 5.3). */
 export function toAccessExpiry(now: Date, grantEnd: Date | null): Date {
   return earlier(addSeconds(now, ACCESS_TOKEN_SECONDS), grantEnd);
 }
 
-/** End of a family, and of its current refresh token, when it is made or used now: 30 days, never past the grant. */
+/** End of a family and its current refresh token when created or used now: 30 days, but never after the grant's end. */
 export function toFamilyExpiry(now: Date, grantEnd: Date): Date {
   return earlier(addSeconds(now, REFRESH_TOKEN_SECONDS), grantEnd);
 }
 
-/** A time by which everything a family could have issued until now is over by itself. */
+/** A time by which everything that a family could have issued until now has expired. */
 export function toFamilyHorizon(now: Date): Date {
   return addSeconds(now, REFRESH_TOKEN_SECONDS + ACCESS_TOKEN_SECONDS);
 }
 
-/** Whole seconds that are left; never negative. */
+/** Remaining whole seconds, at least 0. */
 export function secondsLeft(end: Date, now: Date): number {
   return Math.max(0, Math.floor((end.getTime() - now.getTime()) / 1000));
 }

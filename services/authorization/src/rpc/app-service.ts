@@ -11,7 +11,7 @@ import { findAppStatus, toAppStatusMessage } from '../clients/consent-messages.t
 import type { App } from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';
 
-/** Developers' apps, on behalf of a session that this service verifies itself. */
+/** Developers' apps, for a session that this service verifies itself. */
 export function createAppService({ apps, userOf }: { readonly apps: Apps; readonly userOf: UserOf }) {
   const implementation: ServiceImpl<typeof AppService> = {
     async registerApp({ settings }, context) {

@@ -9,7 +9,7 @@ import type { Decisions } from '../app/decisions.ts';
 import type { Erasures } from '../app/erasures.ts';
 import { toClientCredentials } from './parameters.ts';
 
-/** The authorization-code flow up to the code, and the end of a person. */
+/** The authorization-code flow up to the code, and the erasure of people. */
 export function createAuthorizationService(dependencies: {
   readonly clients: ClientAuthentication;
   readonly authorizations: Authorizations;
@@ -19,7 +19,7 @@ export function createAuthorizationService(dependencies: {
 }) {
   const { clients, authorizations, decisions, erasures, userOf } = dependencies;
 
-  /** Verified here too, so that an unknown pending approval is not told to somebody without a session. */
+  /** Verified here too, so that a caller without a session cannot learn whether a pending approval exists. */
   const verifiedSession = async (context: HandlerContext) => {
     await userOf(context);
     return sessionOf(context);

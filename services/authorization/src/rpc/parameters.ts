@@ -8,7 +8,7 @@ export function toClientCredentials(message: ClientCredentialsMessage | undefine
   return { clientId: message?.clientId, clientSecret: message?.clientSecret };
 }
 
-/** A SHA-256; throws `invalid_request` for bytes that cannot be one. */
+/** A SHA-256. Throws `invalid_request` for a wrong length. */
 export function parseTokenHash(hash: Uint8Array): Uint8Array {
   if (hash.length !== HASH_BYTES) throw invalidRequest('token_hash', `must have ${HASH_BYTES} bytes`);
   return hash;

@@ -28,7 +28,7 @@ interface Row {
 
 const FIND_ACCESS_TOKEN = readStatement(new URL('sql/find-access-token.sql', import.meta.url));
 
-/** The look-up behind every introspection: a prepared statement, at two fifths of the cost of Prisma's. */
+/** The look-up of every introspection: a prepared statement, at two fifths of Prisma's cost. */
 export function createPgAccessTokens(
   pool: pg.Pool,
   guard: RestoreGuard,

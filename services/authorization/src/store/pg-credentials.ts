@@ -11,7 +11,7 @@ type Row = AppRow & { readonly suspended: boolean; readonly unverified: boolean 
 
 const FIND_CREDENTIAL = readStatement(new URL('sql/find-credential.sql', import.meta.url));
 
-/** The look-up behind client authentication: a prepared statement, which judges restores in the snapshot it reads the secret in. */
+/** The look-up of client authentication: a prepared statement that judges restores in the same snapshot as the secret. */
 export function createPgCredentials(pool: pg.Pool, guard: RestoreGuard): Pick<AppStore, 'findCredential'> {
   return translatingErrors({
     findCredential: (clientId) =>

@@ -8,7 +8,7 @@ import { toBytes } from './database.ts';
 import type { App as AppRow, PrismaClient } from './generated/client.ts';
 import { inVerified } from './restore-guard.ts';
 
-/** Apps in Postgres, but for the hot look-up of a credential. */
+/** Apps in Postgres, except the hot look-up of a credential. */
 export function createPrismaApps(
   prisma: PrismaClient,
   guard: RestoreGuard,
@@ -36,7 +36,7 @@ export function createPrismaApps(
 
     insertApp: (app, secret, limit) =>
       inVerified(prisma, guard, async (tx) => {
-        // Registrations of one developer go one after the other, so that the count is exact.
+        // Serialises the registrations of one developer, so that the count is exact.
         await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`apps of ${app.ownerId}`}, 0))`;
         if ((await tx.app.count({ where: { ownerId: app.ownerId } })) >= limit) return false;
         await tx.app.create({
@@ -69,7 +69,7 @@ function createChanges(
   return {
     updateSettings: (clientId, ownerId, change, now) =>
       prisma.$transaction(async (tx) => {
-        // By the row's own time where a clock is behind: consent tells by it which of two changes is the newer one.
+        // Uses the row's own time if the clock is behind, because consent orders changes by this time.
         await tx.$executeRaw`
           UPDATE app SET updated_at = greatest(${now}::timestamptz, updated_at + interval '1 millisecond')
           WHERE client_id = ${clientId} AND owner_id = ${ownerId}`;
@@ -79,7 +79,8 @@ function createChanges(
       }),
 
     replaceSecret: (clientId, secret, now) =>
-      // In a transaction, since only a commit is left out when the developer, who alone would get the new secret, waits no more.
+      // In a transaction, so that the commit is skipped when the developer, who would be the only one to get the new secret, has
+      // stopped waiting.
       inVerified(prisma, guard, async (tx) => {
         const changed = await tx.$executeRaw`
           UPDATE app SET secret_hash = ${toBytes(secret.hash)}, secret_last4 = ${secret.last4},
@@ -88,8 +89,8 @@ function createChanges(
         return changed === 1;
       }),
 
-    // A revocation may be overtaken by the re-activation after it: whatever brings a newer epoch takes the secret away. An older
-    // epoch, of a ledger that was restored, would bring what is dead back to life.
+    // A revocation may be overtaken by a later re-activation, so any newer epoch removes the secret. An older epoch, from a
+    // restored ledger, would bring dead credentials back and is ignored.
     async applyLedgerState(clientId, { status, epoch, revision, statusChangedAt }) {
       await prisma.$executeRaw`
         UPDATE app SET status = ${status}::app_status, epoch = greatest(epoch, ${epoch}), ledger_revision = ${revision},
@@ -105,7 +106,7 @@ function createChanges(
 type Columns<Settings> = { -readonly [Field in keyof Settings]: Mutable<Settings[Field]> };
 type Mutable<Value> = Value extends readonly (infer Item)[] ? Item[] : Value;
 
-/** The settings among the fields, with lists as Prisma takes them. */
+/** The settings among the fields, with lists in Prisma's form. */
 function toColumns<Settings extends Partial<AppSettings>>(
   settings: Settings,
 ): Columns<Pick<Settings, keyof AppSettings & keyof Settings>> {

@@ -28,7 +28,7 @@ export function createPrismaAuthorizations(prisma: PrismaClient, guard: RestoreG
         const hash = toBytes(code.hash);
         const { suspended: _suspended, ...columns } = code;
         const data = { ...columns, hash, scopes: [...code.scopes] };
-        // ON CONFLICT DO NOTHING: a repeated decision finds the code of the first one.
+        // ON CONFLICT DO NOTHING: a repeated decision finds the first one's code.
         await tx.authorizationCode.createMany({ data: [data], skipDuplicates: true });
         return fromRow(tx, await tx.authorizationCode.findUniqueOrThrow({ where: { hash } }));
       }),

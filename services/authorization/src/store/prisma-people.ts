@@ -3,7 +3,7 @@ import type { PersonStore } from '../app/ports.ts';
 import { TRANSACTION_LIMITS } from './database.ts';
 import type { PrismaClient } from './generated/client.ts';
 
-/** People in the tables that name them; a family takes its tokens along. */
+/** People in the tables with user ids. Deleting a family deletes its tokens. */
 export function createPrismaPeople(prisma: PrismaClient): PersonStore {
   return translatingErrors({
     async findOpenApps(userId) {
@@ -18,7 +18,7 @@ export function createPrismaPeople(prisma: PrismaClient): PersonStore {
       prisma.$transaction(async (tx) => {
         const codes = await tx.authorizationCode.deleteMany({ where: { userId } });
         const families = await tx.tokenFamily.deleteMany({ where: { userId } });
-        // One that was registered meanwhile is not revoked: it keeps its owner until the repeat.
+        // An app registered in the meantime is not revoked; it keeps its owner until the repeat.
         const apps = await tx.app.updateMany({
           where: { ownerId: userId, status: 'revoked' },
           data: { ownerId: '' },

@@ -5,19 +5,20 @@ import type { PrismaClient } from './generated/client.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** How long rows stay after their end, in days: longer than anybody can still learn something from them. */
+/** How many days rows are kept after their end, until they can no longer matter. */
 const KEPT_DAYS = {
-  /** An expired access token is told apart from an unknown one for 24 hours. */
+  /** For 24 hours, an expired access token is distinguished from an unknown one. */
   accessTokens: 2,
-  /** After that long a decided or expired approval reads as not found. */
+  /** After this, a decided or expired approval is reported as not found. */
   requests: 7,
-  /** A replay of its code can end a family for as long as the family can live without having been refreshed. */
+  /** A replay of its code can revoke a family for as long as the family can live without a refresh. */
   codes: 31,
   families: 7,
 } as const;
 
 /**
- * Deletes in Postgres. The keys are an array: Postgres collects them once, where it may run a subquery again and lock other rows.
+ * Deletes rows in Postgres. The keys are an array, so that Postgres evaluates the subquery once; otherwise it could run it again
+ * and lock other rows.
  */
 export function createPrismaPruner(prisma: PrismaClient, clock: Clock) {
   const before = (days: number) => new Date(clock.now().getTime() - days * DAY_MS);
@@ -39,8 +40,8 @@ export function createPrismaPruner(prisma: PrismaClient, clock: Clock) {
 }
 
 /**
- * Families with their refresh tokens, of which one may have half a million: those go first, in batches too, and a family only when it
- * has no tokens left, so that nothing is left to the cascade.
+ * Deletes families with their refresh tokens. A family may have half a million tokens, so these are deleted first, in batches, and
+ * a family only without tokens, so that nothing is left to the cascade.
  */
 async function deleteFamilies(prisma: PrismaClient, expiredBefore: Date, limit: number): Promise<number> {
   const tokens = await prisma.$executeRaw`

@@ -11,21 +11,21 @@ import type { PrismaClient } from './generated/client.ts';
 import { inVerified, isSuspended, requireVerified } from './restore-guard.ts';
 
 /**
- * What must be left of the caller's time when a code is consumed, in milliseconds: for the commit and for two shared proofs of it, the one
- * under way and the next (RestoreGuard.acknowledge). Together they take a few milliseconds; a quarter of the gateway's 2 s is left for a
- * disk or a standby that is slow.
+ * Minimum remaining time of the caller, in milliseconds, when a code is consumed: for the commit and for two shared proofs of it,
+ * the current one and the next (RestoreGuard.acknowledge). Together they take a few milliseconds; a quarter of the gateway's 2 s is
+ * reserved for a slow disk or standby.
  */
 const EXCHANGE_MARGIN_MS = 500;
 
-/** Tokens and families in Postgres, but for the hot look-up of an access token. */
+/** Tokens and families in Postgres, except the hot look-up of an access token. */
 export function createPrismaTokens(
   prisma: PrismaClient,
   guard: RestoreGuard,
 ): Omit<TokenStore, 'findAccessToken'> {
   return translatingErrors({
     async exchange(exchange) {
-      // The answer waits for a proof, and a retry after an answer that came too late is a replay. So whatever holds up proofs has to
-      // hold up the exchange before it consumes the code, where the deadline of the caller ends it.
+      // The response waits for a proof, and a retry after a late response is a replay. Therefore anything that delays proofs must
+      // delay the exchange before it consumes the code, where the caller's deadline ends it.
       await guard.acknowledge();
       return inVerified(prisma, guard, async (tx) => {
         if (!(await consumeCode(tx, exchange))) return false;
@@ -49,7 +49,7 @@ export function createPrismaTokens(
           SELECT id FROM token_family
           WHERE id = (SELECT family_id FROM refresh_token WHERE hash = ${toBytes(hash)})
           FOR UPDATE`;
-        // A statement of its own: it sees what the one that held the lock before has committed.
+        // A separate statement, which sees what the previous holder of the lock has committed.
         const token = await findRefreshToken(tx, hash);
         return use(token === null ? null : toLocked(tx, token));
       }),
@@ -115,7 +115,7 @@ async function findRefreshToken(database: Database, hash: Uint8Array): Promise<R
 
 async function isUsed(database: Database, hash: Uint8Array<ArrayBuffer>): Promise<boolean> {
   const successor = await database.refreshToken.findUnique({ where: { hash }, select: { rotatedAt: true } });
-  // A successor goes with its family, and then its predecessor is gone too.
+  // A successor is deleted only with its family, and then its predecessor is deleted too.
   return successor?.rotatedAt !== null;
 }
 

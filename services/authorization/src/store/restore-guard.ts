@@ -5,14 +5,14 @@ import type { PrismaClient } from './generated/client.ts';
 /** The schema with the tables of restores. */
 export const RESTORE_SCHEMA = 'authorization';
 
-/** Throws Unverified when the database has not been compared with what was acknowledged. */
+/** Throws Unverified when the database has not been compared with the acknowledged changes. */
 export async function requireVerified(database: Database, guard: RestoreGuard): Promise<void> {
   await guard.requireVerified((text, values) => database.$queryRawUnsafe(text, ...values));
 }
 
 /**
- * Runs `use` in a transaction on a verified database: for what makes a credential, so that none is made which a restore that is
- * noticed later takes for an older one.
+ * Runs `use` in a transaction on a verified database. Used for creating credentials, because a restore detected later would treat
+ * credentials created before as older ones.
  */
 export function inVerified<T>(
   prisma: PrismaClient,
@@ -27,7 +27,7 @@ export function inVerified<T>(
   );
 }
 
-/** Whether a restore that nobody has confirmed suspends a row with that number. */
+/** Whether an unconfirmed restore suspends a row with this number. */
 export async function isSuspended(database: Database, restoreNumber: number): Promise<boolean> {
   const [row] = await database.$queryRaw<{ suspended: boolean }[]>`
     SELECT ${restoreNumber}::int < s.below AS suspended FROM suspension s`;
