@@ -41,10 +41,10 @@ export interface Overrides {
   readonly log?: Logger;
 }
 
-/** The running service; disposing lets calls in flight finish and closes everything. */
+/** The running service and its ports. Disposal waits for calls in progress. */
 export type Service = RpcPorts & AsyncDisposable;
 
-/** Builds and starts the whole service. */
+/** Builds and starts the service. */
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const { clock = systemClock, log = createLogger({ service: SERVICE, level: config.LOG_LEVEL }) } =
     overrides;
@@ -72,7 +72,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       rpcPort: config.RPC_PORT,
       probePort: config.PROBE_PORT,
       connectPort: config.CONNECT_PORT ?? null,
-      // Consent is not asked: without it this service still takes data in, and refuses reads by itself.
+      // Does not check consent: without it this service still stores data, and refuses reads by itself.
       health: () => postgres.ping().then(() => true),
       ...(tls === undefined ? {} : { tls }),
     }),
@@ -116,11 +116,11 @@ function createRecorder(config: Config, channel: RpcChannel): AccessRecorder {
     maxQueue: config.ACCESS_QUEUE_MAX,
     maxWaitMs: config.ACCESS_WAIT_MS,
   });
-  // A batch holds the accesses of many calls, and no single one of them ends it.
+  // A batch contains the accesses of many calls, so none of them may end it.
   return { record: (access) => withoutDeadline(() => recorder.record(access)) };
 }
 
-/** Of one app. More could not be answered in time. */
+/** For one app. More could not be answered in time. */
 const SCANS_WAITING = 20;
 
 function toScanLimits({ SUMMARY_SCAN_TIMEOUT_MS: statementTimeoutMs }: Config): ScanLimits {
@@ -152,7 +152,7 @@ function createRpcServices(
     jwks: config.SESSION_JWKS,
     clock,
   });
-  // Goes on after the call that asked for it.
+  // Continues after the call that requested it.
   const rebuild = (userId: string) => withoutDeadline(() => rebuilds.request(userId));
   const eraser = createPgUserEraser(pool);
   return [
@@ -162,7 +162,7 @@ function createRpcServices(
       readingWriter: createPgReadingWriter(pool, rebuild),
       recordWriter: createPgHealthRecordWriter(pool),
       profiles: createPgProfileWriter(pool, rebuild),
-      // An erasure too: an operator's patience may be shorter.
+      // Erasures continue too, because an operator's timeout may be shorter.
       eraser: { erase: (userId) => withoutDeadline(() => eraser.erase(userId)) },
       imports: createPgImports(pool),
       clock,

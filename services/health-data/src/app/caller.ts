@@ -1,4 +1,4 @@
-/** The app that asks and whom it asks about, as authorization vouches for it. */
+/** The calling app and the user whose data it requests, as asserted by authorization. */
 export interface Caller {
   readonly clientId: string;
   /** Empty for a userless token. */

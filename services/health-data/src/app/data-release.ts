@@ -13,8 +13,8 @@ export interface ReleasePorts {
 }
 
 /**
- * The only way in which a user's data leaves for an app (contract section 8): check the token's scope and the parameters, read the
- * rows, make a durable record of the access, and release the answer only if consent then judges the access alive.
+ * The only path by which a user's data is released to an app (contract section 8): check the token's scope and the parameters, read
+ * the rows, record the access durably, and release the response only if consent then judges the access alive.
  */
 export async function releaseData(
   { data, recorder, publicIds }: ReleasePorts,
@@ -48,7 +48,7 @@ export async function releaseData(
   return toDocument(answer, ids);
 }
 
-/** Refuses what no judgement could release, before a row is read. Expiry is left to the ledger's clock. */
+/** Refuses calls that no judgement could release, before any row is read. Expiry is judged by the ledger's clock. */
 function checkAdmission(caller: Caller, scope: string): void {
   if (!caller.scopes.includes(scope)) {
     throw new AppError('insufficient_scope', `The token lacks the scope ${scope}.`, { requiredScope: scope });

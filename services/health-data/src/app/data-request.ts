@@ -9,47 +9,47 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { INVERTED } from '../domain/window.ts';
 import type { ReaderIds } from './public-ids.ts';
 
-/** The query parameters as the gateway sends them: empty texts and zeros are absent. */
+/** The query parameters as sent by the gateway: empty strings and zeros mean absent. */
 export interface SentParameters {
   readonly page: number;
   readonly pageSize: number;
   readonly from: string;
   readonly to: string;
   readonly type: string;
-  /** Null is the default. */
+  /** Null for the default. */
   readonly bucket: TrendBucket | null;
   readonly timeZone: string;
 }
 
-/** A data request as the gateway sends it. */
+/** A data request as sent by the gateway. */
 export interface SentRequest {
   readonly path: DataPath;
-  /** Of adherence alone. */
+  /** For adherence only. */
   readonly medicationId: string;
   readonly parameters: SentParameters;
   readonly requestId: string;
 }
 
-/** The query parameters, checked. */
+/** The validated query parameters. */
 export interface QueryParameters {
   readonly page: number;
   readonly pageSize: number;
   readonly window: TimeWindow;
-  /** Null is every type. */
+  /** Null for every type. */
   readonly metric: Metric | null;
   readonly bucket: TrendBucket;
-  /** Null is the user's. */
+  /** Null for the user's. */
   readonly timeZone: string | null;
 }
 
-/** What a resource is asked to read. */
+/** The input of a resource. */
 export interface DataRequest {
   readonly path: DataPath;
   readonly medicationId: string;
   readonly parameters: QueryParameters;
   /** The app, or the person themselves. */
   readonly askedBy: string;
-  /** The public ids of whoever asks. */
+  /** The public ids for this reader. */
   readonly ids: ReaderIds;
   readonly userId: string;
   /** First day that the app may see (YYYY-MM-DD); null for no limit. */
@@ -57,8 +57,8 @@ export interface DataRequest {
 }
 
 /**
- * Resolves the parameters and checks them against what the endpoint takes. Throws INVALID_REQUEST naming the first that is wrong: the
- * gateway has named all of them before.
+ * Resolves the parameters and validates them for the endpoint. Throws INVALID_REQUEST naming the first invalid one; the gateway has
+ * already reported all of them.
  */
 export function resolveParameters(sent: SentParameters, { endpoint, category }: DataPath): QueryParameters {
   const { query: known } = getEndpoint(endpoint);
@@ -67,7 +67,7 @@ export function resolveParameters(sent: SentParameters, { endpoint, category }: 
       throw invalidRequest(name, 'is not a parameter of this endpoint');
   }
   return {
-    // Also where the endpoint has no pages, since its page is part of the access record.
+    // Set even for endpoints without pages, because the page is part of the access record.
     page: sent.page || PAGE_DEFAULT,
     pageSize: Math.min(sent.pageSize || PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX),
     window: resolveWindow(sent, known.includes('timeZone')),

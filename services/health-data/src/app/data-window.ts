@@ -2,7 +2,7 @@ import { DEFAULT_TIME_ZONE } from '../domain/profile.ts';
 import { startOfDay } from '../domain/time-zone.ts';
 import type { ProfileStore } from './ports.ts';
 
-/** The user's zone, or UTC when they have named none. */
+/** The user's zone, or UTC if none is set. */
 export async function getTimeZone(profiles: ProfileStore, userId: string): Promise<string> {
   return (await profiles.findTimeZone(userId)) ?? DEFAULT_TIME_ZONE;
 }
@@ -13,12 +13,12 @@ interface Grant {
   readonly dataFrom: string | null;
 }
 
-/** Where the grant's data window begins: midnight in the user's zone; null when it has no beginning. */
+/** Start of the grant's data window: midnight in the user's zone; null for no limit. */
 export async function findSince(profiles: ProfileStore, grant: Grant): Promise<Date | null> {
   return grant.dataFrom === null ? null : (await findOwnWindow(profiles, grant)).since;
 }
 
-/** The user's zone, and where the grant's data window begins in it. */
+/** The user's zone, and the start of the grant's data window in it. */
 export async function findOwnWindow(
   profiles: ProfileStore,
   { userId, dataFrom }: Grant,
@@ -27,10 +27,10 @@ export async function findOwnWindow(
   return { timeZone, since: dataFrom === null ? null : startOfDay(dataFrom, timeZone) };
 }
 
-// Nobody has as many rows, and the database's integers end somewhere.
+// No user has this many rows, and it fits into the database's integers.
 const MAX_OFFSET = 2 ** 31 - 1;
 
-/** Which rows a page number means. */
+/** The rows of a page. */
 export function toSlice(query: { readonly page: number; readonly pageSize: number }) {
   return { limit: query.pageSize, offset: Math.min((query.page - 1) * query.pageSize, MAX_OFFSET) };
 }

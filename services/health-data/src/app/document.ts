@@ -2,31 +2,31 @@ import type { Pagination } from '@phds/catalog/pagination';
 import { toPagination } from '@phds/catalog/pagination';
 import type { ReaderIds } from './public-ids.ts';
 
-/** A finished answer: the JSON body of the public interface, encoded once, here where the rows are. */
+/** A finished response: the JSON body of the public interface, encoded once, where the rows are. */
 export interface Document {
   readonly body: Uint8Array;
   /**
-   * Entity tag, quotes included: strong, but weak where the body tells when it was made (RFC 9110 section 8.8.3). It is keyed, so it
-   * neither confirms a guess of the body nor equals another reader's.
+   * Entity tag, including quotes: strong, but weak if the body contains its creation time (RFC 9110 section 8.8.3). It is keyed, so
+   * it neither confirms a guess of the body nor equals another reader's tag.
    */
   readonly etag: string;
-  /** Items on all pages; 0 for a single object. */
+  /** Number of items on all pages; 0 for a single object. */
   readonly total: number;
 }
 
-/** What a read came to. It leaves as a document. */
+/** The result of a read, to be sent as a document. */
 export interface Answer {
   /** The JSON body. */
   readonly text: string;
-  /** The body without the moment it was made; null where it tells none. */
+  /** The body without its creation time; null if it has none. */
   readonly timeless: string | null;
-  /** Items on all pages; 0 for a single object. */
+  /** Number of items on all pages; 0 for a single object. */
   readonly total: number;
-  /** How many records it shows, for the access record. */
+  /** Number of records in the response, for the access record. */
   readonly recordCount: number;
 }
 
-/** The answer as this reader gets it. */
+/** The response for this reader. */
 export function toDocument({ text, timeless, total }: Answer, ids: ReaderIds): Document {
   const etag = timeless === null ? `"${ids.toTag(text)}"` : `W/"${ids.toTag(timeless)}"`;
   return { body: Buffer.from(text), etag, total };
@@ -43,7 +43,7 @@ export function toListAnswer(
   );
 }
 
-/** The list envelope of items that are JSON texts already. */
+/** The list envelope for items that are already JSON texts. */
 export function toEncodedListAnswer(
   items: readonly string[],
   list: { page: number; pageSize: number; total: number },
@@ -58,10 +58,7 @@ export function toObjectAnswer(data: object, recordCount: number): Answer {
   return { text: toObjectText(data), timeless: null, total: 0, recordCount };
 }
 
-/**
- * The same for an object that tells when it was made, which alone makes no new answer of it: its tag is weak and leaves that
- * moment out.
- */
+/** The envelope of an object with its creation time. A new time alone is not a new version: the tag is weak and ignores it. */
 export function toTimedObjectAnswer<D extends object, M extends keyof D>(
   data: D,
   moment: M,

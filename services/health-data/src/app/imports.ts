@@ -17,7 +17,7 @@ export interface ImportPorts {
   readonly clock: Clock;
 }
 
-/** What an importer says when it begins. */
+/** An importer's call at the start. */
 export interface ImportDraft extends ImportKey {
   /** Bytes. */
   readonly size: number;
@@ -25,16 +25,16 @@ export interface ImportDraft extends ImportKey {
   readonly again: boolean;
 }
 
-/** What an importer says on its way. */
+/** An importer's progress report. */
 export interface ImportReportDraft extends ImportKey, ImportProgress {
-  /** Null is none that is known. */
+  /** Null for an unknown state. */
   readonly state: ImportState | null;
 }
 
 const MAX_LISTED = 100;
 const MAX_RUN = 2 ** 31 - 1;
 
-/** Where the import begins: at the start, or where the one that did not end has come to. Throws INVALID_REQUEST. */
+/** Returns where the import starts: at the beginning, or where an unfinished run stopped. Throws INVALID_REQUEST. */
 export async function startImport(
   { imports, clock }: ImportPorts,
   { again, size, ...key }: ImportDraft,
@@ -44,7 +44,7 @@ export async function startImport(
   return imports.start(key, size, again, clock.now());
 }
 
-/** Notes how far a run has come. Throws INVALID_REQUEST, and NOT_FOUND when there is no such import. */
+/** Stores the progress of a run. Throws INVALID_REQUEST, and NOT_FOUND if there is no such import. */
 export async function reportImport(
   { imports, clock }: ImportPorts,
   { userId, format, digest, state, ...progress }: ImportReportDraft,
@@ -62,7 +62,7 @@ export async function reportImport(
   if (!(await imports.report(key, progress, state, clock.now()))) throw notFound('There is no such import.');
 }
 
-/** The user's imports, the one started last first. Throws INVALID_REQUEST. */
+/** The user's imports, the latest first. Throws INVALID_REQUEST. */
 export async function listImports(
   { imports }: ImportPorts,
   userId: string,

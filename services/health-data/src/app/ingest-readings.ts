@@ -16,18 +16,18 @@ import { toReadingId } from './row-ids.ts';
 const MAX_READINGS = 5_000;
 const MAX_WINDOWS = 100;
 
-/** Every reading of a type and source whose start lies in a window, as it arrives. */
+/** Every reading of a type and source whose start is in a window, not yet validated. */
 export interface ReadingWindowDraft {
   readonly type: string;
-  /** Empty is every source. */
+  /** Empty for every source. */
   readonly source: string;
   readonly range: Range;
 }
 
 /**
- * Stores a batch of readings; the newest of a natural key wins, within the batch the last. An item that a later one of
- * the batch replaces counts as unchanged. Throws INVALID_REQUEST for the batch itself, and
- * NOT_FOUND when it is part of an import that does not exist.
+ * Stores a batch of readings; the newest value of a natural key is kept, within the batch the last. An item replaced by a later one
+ * of the batch counts as unchanged. Throws INVALID_REQUEST for the batch itself, and NOT_FOUND if it belongs to an import that does
+ * not exist.
  */
 export async function putReadings(
   ports: IngestionPorts,
@@ -46,8 +46,8 @@ export async function putReadings(
 }
 
 /**
- * Deletes readings by natural key and by window, in several transactions; answers how many there were. After an error some may
- * be left; a repeat deletes them. Throws INVALID_REQUEST before anything is deleted.
+ * Deletes readings by natural key and by window, in several transactions. Returns the number deleted. After an error some may be
+ * left; a repeat deletes them. Throws INVALID_REQUEST before anything is deleted.
  */
 export async function deleteReadings(
   ports: IngestionPorts,
@@ -73,7 +73,7 @@ function checkLength(parameter: string, items: readonly unknown[], max: number):
 function parseWindowDraft({ type, source, range }: ReadingWindowDraft) {
   if (source !== '') checkSource(source);
   for (const bound of [range.from, range.to]) {
-    // An unreadable bound must not pass for none.
+    // An invalid bound must not be treated as absent.
     if (bound !== null && Number.isNaN(bound.getTime())) throw new RefusedItem('window is no time');
   }
   return { metric: parseMetric(type).key, source: source === '' ? null : source, range };

@@ -12,15 +12,15 @@ import { toRecordId } from './row-ids.ts';
 const MAX_RECORDS = 1_000;
 const KEY_MAX_LENGTH = 200;
 
-/** The natural key of a record as it arrives. */
+/** The natural key of a record, not yet validated. */
 export interface RecordKeyDraft {
-  /** Null is none that is known. */
+  /** Null for an unknown kind. */
   readonly kind: RecordKind | null;
   readonly source: string;
   readonly key: string;
 }
 
-/** Stores a batch of records; the rules are those of readings. Throws INVALID_REQUEST for the batch itself. */
+/** Stores a batch of records, with the same rules as readings. Throws INVALID_REQUEST for the batch itself. */
 export async function putRecords(
   ports: IngestionPorts,
   userId: string,
@@ -34,7 +34,7 @@ export async function putRecords(
   return { ...counts, unchanged: counts.unchanged + superseded, refusals };
 }
 
-/** Deletes records by natural key; answers how many there were. Throws INVALID_REQUEST. */
+/** Deletes records by natural key. Returns the number deleted. Throws INVALID_REQUEST. */
 export async function deleteRecords(
   ports: IngestionPorts,
   userId: string,
@@ -58,7 +58,7 @@ function parseRecord(userId: string, draft: RecordDraft, now: Date): NewRecord {
   return toNewRecord(draft.kind, draft.fields, { id: rowIdOf(draft.kind, key), source }, { now, rowIdOf });
 }
 
-/** One kind at a time: its parser takes its draft and gives its fields. */
+/** Uses the parser of the record's kind. */
 function toNewRecord<Kind extends RecordKind>(
   kind: Kind,
   fields: DraftTypes[Kind],

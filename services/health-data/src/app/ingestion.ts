@@ -19,19 +19,19 @@ export interface Refusal {
   readonly reason: string;
 }
 
-/** What became of a batch; the counts and the refusals add up to its items. */
+/** The result of a batch; counts and refusals add up to its items. */
 export interface PutResult extends WriteCounts {
   readonly refusals: readonly Refusal[];
 }
 
-/** Checks user and size of a batch. Throws INVALID_REQUEST. */
+/** Validates the user and the size of a batch. Throws INVALID_REQUEST. */
 export function checkBatch(userId: string, parameter: string, size: number, max: number): void {
   parseUserId(userId);
   if (size < 1 || size > max)
     throw invalidRequest(parameter, `must hold 1 to ${max.toLocaleString('en')} items`);
 }
 
-/** Sorts a batch into what can be stored, the last of each id, and what is refused with a reason. */
+/** Splits a batch into rows to store (the last of each id) and refusals with a reason. */
 export function parseBatch<Draft, Row extends { readonly id: string }>(
   drafts: readonly Draft[],
   parse: (draft: Draft) => Row,
@@ -51,7 +51,7 @@ export function parseBatch<Draft, Row extends { readonly id: string }>(
   return { rows: [...rows.values()], superseded, refusals };
 }
 
-/** Reads every key of a deletion. Throws INVALID_REQUEST naming the wrong ones: half a deletion helps nobody. */
+/** Parses all keys of a deletion. Throws INVALID_REQUEST naming the invalid ones, before anything is deleted. */
 export function parseAll<Draft, Key>(
   parameter: string,
   drafts: readonly Draft[],
@@ -71,7 +71,7 @@ export function parseAll<Draft, Key>(
   return keys;
 }
 
-/** Removes everything of a person. Repeating it is harmless. */
+/** Removes all data of a person. Idempotent. */
 export async function eraseUser(ports: IngestionPorts, userId: string): Promise<void> {
   parseUserId(userId);
   await ports.eraser.erase(userId);

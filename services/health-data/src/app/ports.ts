@@ -8,9 +8,9 @@ import type { RecordKind, RecordTypes, Stored, WeightEntry } from '../domain/rec
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import type { Range } from '../domain/window.ts';
 
-// Every promise below holds for one user's rows alone: no query of these ports reaches over two users. Stores throw
-// AppError: `unavailable` when the database cannot be asked, else `internal`; writes that are part of an import (`during`)
-// `not_found` when that does not exist: the person was erased since it began.
+// Each method works on the rows of one user only; no query covers two users. Stores throw AppError: `unavailable` if the database
+// cannot be reached, else `internal`. Writes that belong to an import (`during`) throw `not_found` if it does not exist, because
+// the person was erased since it started.
 
 /** One page of a list, with the number of items on all pages. */
 export interface Page<Item> {
@@ -18,7 +18,7 @@ export interface Page<Item> {
   readonly total: number;
 }
 
-/** Which part of a list. */
+/** A part of a list. */
 export interface Slice {
   readonly limit: number;
   readonly offset: number;
@@ -27,49 +27,49 @@ export interface Slice {
 export interface ReadingQuery extends Slice {
   readonly userId: string;
   readonly category: Category;
-  /** Null is every type of the category. */
+  /** Null for every type of the category. */
   readonly metric: MetricKey | null;
-  /** Judges the start of the interval: `from` inclusive, `to` exclusive. */
+  /** Filters by the start of the interval: `from` inclusive, `to` exclusive. */
   readonly range: Range;
 }
 
 export interface ReadingReader {
   /**
-   * Newest first, ties by type, source and end; never by row id, which depends on the user id. A slice beyond the end is empty, with the
-   * true total.
+   * Newest first; ties by type, source and end, never by row id, which depends on the user id. A slice beyond the end is empty,
+   * with the true total.
    */
   list(query: ReadingQuery): Promise<Page<Reading>>;
 }
 
 export interface SummaryQuery {
-  /** The app that asks, or the person themselves: what is scarce is shared fairly between those who ask. */
+  /** The app or person that asks; scarce resources are shared fairly between them. */
   readonly askedBy: string;
   readonly userId: string;
   readonly metrics: readonly MetricKey[];
   readonly timeZone: string;
-  /** Judges the instant that decides the bucket: the start, for sleep the end. */
+  /** Filters by the instant that determines the bucket: the start, for sleep the end. */
   readonly range: Range;
-  /** No reading that starts earlier counts; null is everything. */
+  /** Readings that start earlier do not count; null for no limit. */
   readonly since: Date | null;
 }
 
 /**
- * Summaries computed from the readings. Additive types are freed of doubles first: per local hour the source with the
- * largest sum counts; for sleep per local date of waking up, since one interval spans many hours.
+ * Summaries computed from the readings. For additive types, duplicates are removed first: in each local hour the source with the
+ * largest sum counts; for sleep in each local date of waking up, because one interval spans many hours.
  */
 export interface SummaryReader {
   /** One for each metric type with readings, in the order of `metrics`. */
   summarise(query: SummaryQuery): Promise<readonly MetricSummary[]>;
-  /** Newest first, then in the order of `metrics`; buckets without readings do not exist. */
+  /** Newest first, then in the order of `metrics`; buckets without readings are omitted. */
   trend(query: SummaryQuery & Slice & { readonly bucket: TrendBucket }): Promise<Page<TrendPoint>>;
 }
 
 export interface WeightQuery extends Slice {
   readonly userId: string;
   readonly timeZone: string;
-  /** Judges the local date, by its midnight UTC. */
+  /** Filters by the local date, given as its midnight UTC. */
   readonly dates: Range;
-  /** No reading that starts earlier counts. */
+  /** Readings that start earlier do not count. */
   readonly since: Date | null;
 }
 
@@ -80,9 +80,9 @@ export interface WeightReader {
 
 export interface RecordQuery extends Slice {
   readonly userId: string;
-  /** Judges the time or first day that the kind is ordered by; ignored by medications, which have none. */
+  /** Filters by the time or first day that orders the kind; ignored by medications, which have none. */
   readonly range: Range;
-  /** For reports: no earlier first day of what they cover, as midnight UTC. */
+  /** For reports: the earliest first day of the covered period, as midnight UTC. */
   readonly coverFrom?: Date | null;
   /** For adherence entries: those of this medication. */
   readonly medicationId?: string;
@@ -90,8 +90,8 @@ export interface RecordQuery extends Slice {
 
 export interface RecordReader {
   /**
-   * Newest first, unknown `sinceOn` last; medications by name. Ties by what the items show, and by row id only where they show the same,
-   * because row ids depend on the user id.
+   * Newest first, unknown `sinceOn` last; medications by name. Ties are ordered by the visible content, and by row id only if that
+   * is equal, because row ids depend on the user id.
    */
   list<Kind extends RecordKind>(kind: Kind, query: RecordQuery): Promise<Page<Stored<Kind>>>;
   /** Whether the user has this medication. */
@@ -101,59 +101,59 @@ export interface RecordReader {
 export interface ProfileStore {
   /** Null when nothing is known. */
   find(userId: string): Promise<Profile | null>;
-  /** The user's zone; null when they have named none. */
+  /** The user's zone; null if none is set. */
   findTimeZone(userId: string): Promise<string | null>;
 }
 
 export interface ProfileWriter {
-  /** Sets what is present, leaves the rest. Throws INVALID_REQUEST for a zone that the database does not know. */
+  /** Sets the present fields and keeps the rest. Throws INVALID_REQUEST for a zone that the database does not know. */
   put(userId: string, changes: ProfileChanges, during?: ImportKey | null): Promise<void>;
 }
 
-/** Rollups that readings are summarised from: kept with every write, and rebuilt where that was not possible. */
+/** The rollups from which summaries are computed. They are updated with every write, and rebuilt when that was not possible. */
 export interface RollupStore {
   /**
-   * Walks the users who have readings, by id and `limit` at a time: which of those after the id `after` have rollups that
-   * must be rebuilt, and where to go on; `last` is null at the end.
+   * Walks the users with readings, `limit` at a time in id order after `after`. Returns those whose rollups must be rebuilt, and
+   * where to continue; `last` is null at the end.
    */
   findStale(
     after: string,
     limit: number,
   ): Promise<{ readonly userIds: readonly string[]; readonly last: string | null }>;
-  /** Rebuilds unless that has become needless; answers whether it did. Rejects soon after the signal. */
+  /** Rebuilds the rollups unless that is no longer necessary; returns whether it did. Rejects soon after the signal. */
   rebuild(userId: string, signal: AbortSignal): Promise<boolean>;
 }
 
-/** What became of the items of a batch that were accepted. */
+/** Counts of the accepted items of a batch. */
 export interface WriteCounts {
   readonly inserted: number;
   readonly updated: number;
-  /** Stored already, the same. */
+  /** Already stored with the same value. */
   readonly unchanged: number;
 }
 
-/** A new row with its id, which is the hash of its natural key. */
+/** A new row with its id, the hash of its natural key. */
 export type Identified<Row> = Row & { readonly id: string };
 
-/** Every reading of a type in a window of starts. */
+/** Every reading of a type whose start is in a window. */
 export interface ReadingWindow {
   readonly metric: MetricKey;
-  /** Null is every source. */
+  /** Null for every source. */
   readonly source: string | null;
   readonly range: Range;
 }
 
-/** Writes of one user happen one after another, however many importers there are. */
+/** Writes of one user are serialised, however many importers there are. */
 export interface ReadingWriter {
-  /** Ids are distinct. A row that exists gets the new value. One transaction. */
+  /** Ids are distinct. An existing row gets the new value. One transaction. */
   put(
     userId: string,
     readings: readonly Identified<NewReading>[],
     during?: ImportKey | null,
   ): Promise<WriteCounts>;
   /**
-   * Deletes by key and by window; answers how many there were. A window takes as many transactions as its readings need. After an
-   * error some readings may be left, with counts and summaries that agree with them, and a repeat deletes them.
+   * Deletes by key and by window. Returns the number deleted. A window takes as many transactions as its readings need. After an
+   * error some readings may be left, with consistent counts and summaries; a repeat deletes them.
    */
   delete(
     userId: string,
@@ -162,7 +162,7 @@ export interface ReadingWriter {
   ): Promise<number>;
 }
 
-/** A record ready to be stored. */
+/** A validated record. */
 export type NewRecord<Kind extends RecordKind = RecordKind> = {
   [K in Kind]: {
     readonly kind: K;
@@ -173,9 +173,9 @@ export type NewRecord<Kind extends RecordKind = RecordKind> = {
 }[Kind];
 
 export interface RecordWriter {
-  /** Kind and id together are distinct. A row that exists gets the new content. */
+  /** Kind and id together are unique. An existing row gets the new content. */
   put(userId: string, records: readonly NewRecord[], during?: ImportKey | null): Promise<WriteCounts>;
-  /** Deletes by id; a medication takes its adherence entries along, which are not counted. */
+  /** Deletes by id. A medication is deleted with its adherence entries, which are not counted. */
   delete(
     userId: string,
     keys: readonly { readonly kind: RecordKind; readonly id: string }[],
@@ -184,28 +184,28 @@ export interface RecordWriter {
 
 export interface ImportStore {
   /**
-   * Begins an import, or goes on with one that has not finished, at the position of its furthest report; with `again`, and
-   * after one that finished, a new run at the start.
+   * Starts an import, or resumes an unfinished one at the position of its furthest report. With `again`, or after a finished one,
+   * starts a new run at the beginning.
    */
   start(key: ImportKey, size: number, again: boolean, now: Date): Promise<ImportProgress>;
   /**
-   * Keeps the furthest report of the latest run: what is behind it, what belongs to an earlier run, and whatever follows
-   * the end of the run changes nothing. Answers false when there is no such import.
+   * Stores the furthest report of the latest run. A report that is behind it, belongs to an earlier run, or follows the end of the
+   * run changes nothing. Returns false if there is no such import.
    */
   report(key: ImportKey, progress: ImportProgress, state: ImportState, now: Date): Promise<boolean>;
-  /** The one started last first. */
+  /** The latest first. */
   list(userId: string, limit: number): Promise<readonly ImportStatus[]>;
 }
 
 export interface UserEraser {
   /**
-   * Removes every row of the user; what takes long goes on when the caller has gone. After an error some rows may be left, which
-   * agree with each other, and a repeat removes them.
+   * Removes every row of the user, and continues if the caller disconnects. After an error some rows may be left in a consistent
+   * state; a repeat removes them.
    */
   erase(userId: string): Promise<void>;
 }
 
-/** What a recorded access came to, judged after the record was durable (contract section 8). */
+/** The result of a recorded access, judged after the record was durable (contract section 8). */
 export type Verdict =
   | 'released'
   | 'token_expired'
@@ -218,7 +218,7 @@ export type Verdict =
   | 'window_changed'
   | 'restore_unconfirmed';
 
-/** One answer about to be released. Never values, never tokens. */
+/** A response about to be released: no values, no tokens. */
 export interface Access {
   readonly clientId: string;
   readonly userId: string;
@@ -231,20 +231,20 @@ export interface Access {
   readonly scope: string;
   /** Path of the public interface, such as `/api/v1/health-data/heart`. */
   readonly endpoint: string;
-  /** As asked for; empty is unbounded. */
+  /** As requested; empty for no bound. */
   readonly from: string;
   readonly to: string;
   readonly page: number;
   readonly recordCount: number;
   readonly requestId: string;
-  /** The window that the answer was computed for (YYYY-MM-DD); null is everything. */
+  /** The data window used for the response (YYYY-MM-DD); null for none. */
   readonly dataFrom: string | null;
 }
 
 export interface AccessRecorder {
   /**
-   * Resolves with the verdict once the record is durable. Rejects with `access_not_recorded` when that is not known to
-   * have happened: nothing may be released then.
+   * Resolves with the verdict once the record is durable. Rejects with `access_not_recorded` if that is uncertain; then nothing may
+   * be released.
    */
   record(access: Access): Promise<Verdict>;
 }

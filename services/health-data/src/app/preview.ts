@@ -15,8 +15,8 @@ const NEWEST = 5;
 const TREND_DAYS = 30;
 
 /**
- * The user's own data as an app with that scope would see it (contract section 5), as JSON text. Throws
- * INVALID_REQUEST for an unknown scope. Nothing is handed to an app, so nothing is recorded.
+ * The user's own data as an app with this scope would receive it (contract section 5), as JSON text. Throws INVALID_REQUEST for an
+ * unknown scope. Nothing is released to an app, so nothing is recorded.
  */
 export async function preview(
   ports: DataPorts,
@@ -24,7 +24,7 @@ export async function preview(
   userId: string,
   scope: string,
 ): Promise<string> {
-  // Of the two endpoints of read:medications the list comes first.
+  // For read:medications, which has two endpoints, the list is used.
   const path = DATA_PATHS.find((candidate) => candidate.scope === scope);
   if (path === undefined) throw invalidRequest('scope', 'is not a known scope');
   const { total, newest } = await readNewest(ports, publicIds, userId, path);
@@ -32,7 +32,7 @@ export async function preview(
   return JSON.stringify({ data: { scope, total, newest, trend } });
 }
 
-/** The answer that an app would get, but for the ids, cut to a few items. */
+/** The response that an app would get except for the ids, limited to a few items. */
 async function readNewest(
   ports: DataPorts,
   publicIds: PublicIds,
@@ -64,7 +64,7 @@ async function readNewest(
   return { total: metrics.length, newest: metrics.slice(0, NEWEST) };
 }
 
-/** The person who looks at their own data; no app's id has a space. */
+/** The reader name of a person looking at their own data; no client id contains a space. */
 function toAsker(userId: string): string {
   return `person ${userId}`;
 }
@@ -88,7 +88,7 @@ async function readRecentTrend(ports: DataPorts, userId: string, metrics: readon
     range: { from: startOfDay(firstDay, timeZone), to: null },
     since: null,
     bucket: 'day',
-    // One day more: the importers' clock may run ahead.
+    // One more day, because the importers' clock may be ahead.
     limit: (TREND_DAYS + 1) * metrics.length,
     offset: 0,
   });

@@ -8,7 +8,7 @@ import type { ProfileStore, ProfileWriter } from './ports.ts';
 
 const UNKNOWN: Profile = { name: null, gender: null, dateOfBirth: null, bloodType: null };
 
-/** The profile; nulls for a person of whom nothing is known. */
+/** The profile; all nulls for an unknown person. */
 export async function readProfile(
   ports: { readonly profiles: ProfileStore },
   { userId }: DataRequest,
@@ -17,7 +17,7 @@ export async function readProfile(
   return toObjectAnswer(profile ?? UNKNOWN, profile === null ? 0 : 1);
 }
 
-/** Sets what the draft names. Throws INVALID_REQUEST naming each field that is wrong; nothing is changed then. */
+/** Sets the fields of the draft. Throws INVALID_REQUEST naming each invalid field; then nothing is changed. */
 export async function putProfile(
   profiles: ProfileWriter,
   userId: string,

@@ -6,33 +6,33 @@ interface Row {
 }
 
 /**
- * Ids and entity tags as one reader gets them: an app, or the person themselves. They are stable for that reader, differ from every
- * other reader's, and cannot be computed without the server's key (contract section 1).
+ * Ids and entity tags for one reader: an app, or the person themselves. They are stable for that reader, differ from every other
+ * reader's, and cannot be computed without the server's key (contract section 1).
  */
 export interface ReaderIds {
   /** The public ids of rows, in the same order. */
   toPublicIds(prefix: IdPrefix, rows: readonly Row[]): string[];
   /**
-   * The row id behind a public id; null when the public id is malformed. An id that was made up or belongs to another reader leads to a
-   * row id that does not exist.
+   * The row id of a public id; null if it is malformed. An invented id, or one of another reader, gives a row id that does not
+   * exist.
    */
   findRowId(prefix: IdPrefix, publicId: string): string | null;
   /** The opaque part of an entity tag for this text. */
   toTag(text: string): string;
 }
 
-/** The ids of the reader with this name: a client id, or a name that no client id can equal. */
+/** The ids of a reader, which is a client id or a name that no client id can equal. */
 export type PublicIds = (reader: string) => ReaderIds;
 
-// Deriving keys and starting a cipher takes ten times as long as a page of ids. An entry takes a few KB.
+// Deriving keys and creating a cipher takes ten times as long as a page of ids. An entry takes a few KB.
 const MAX_READERS_KEPT = 1_000;
 
-/** Derives each reader's keys from one server key, and keeps those of the readers that asked last. */
+/** Derives each reader's keys from one server key, and caches those of the most recent readers. */
 export function createPublicIds(serverKey: Uint8Array): PublicIds {
   const kept = new Map<string, ReaderIds>();
   return (reader) => {
     const ids = kept.get(reader) ?? createReaderIds(serverKey, reader);
-    // A Map lists its keys in the order of insertion, so the first one is the reader that asked longest ago.
+    // A Map iterates in insertion order, so the first entry is the least recently used.
     kept.delete(reader);
     kept.set(reader, ids);
     if (kept.size > MAX_READERS_KEPT) kept.delete(kept.keys().next().value as string);
@@ -43,8 +43,8 @@ export function createPublicIds(serverKey: Uint8Array): PublicIds {
 const KEY_BYTES = 32;
 const ID_DIGITS = 32;
 
-// 162 of the 256 bits: more than enough to tell bodies apart, in a short header. Because the rest stays unknown, no hash of a longer text
-// can be computed from a tag, so the key may simply precede the text. An HMAC object costs 16 µs more CPU an answer.
+// 162 of the 256 bits: more than enough to distinguish bodies, in a short header. Because the rest is secret, no hash of a longer
+// text can be computed from a tag, so simply prefixing the key is safe. An HMAC object would cost 16 µs more CPU for each response.
 const TAG_LENGTH = 27;
 
 function createReaderIds(serverKey: Uint8Array, reader: string): ReaderIds {
@@ -64,8 +64,8 @@ function createReaderIds(serverKey: Uint8Array, reader: string): ReaderIds {
   };
 }
 
-// A permutation of single blocks, which is what ids need: an id is one block, no two rows have the same one, and the same row must always
-// get the same public id. The mode keeps no state between blocks, so one cipher object serves every page of a reader.
+// A permutation of single blocks, which fits ids: an id is one block, no two rows have the same one, and a row must always get the
+// same public id. The mode is stateless, so one cipher object serves every page of a reader.
 const CIPHER = 'aes-256-ecb';
 
 function toPublicIds(cipher: Cipheriv, prefix: IdPrefix, rows: readonly Row[]): string[] {

@@ -27,7 +27,7 @@ export async function readReadings(
   return toEncodedListAnswer(items, { ...parameters, total: page.total });
 }
 
-// The hottest line of the service: what is the same for all readings of a type is encoded once for all time.
+// The hottest code of the service: the constant parts of each type's JSON are encoded once.
 const PARTS: ReadonlyMap<MetricKey, { readonly type: string; readonly unit: string }> = new Map(
   METRICS.map(({ key, name, unit }) => [
     key,
@@ -41,7 +41,7 @@ const PARTS: ReadonlyMap<MetricKey, { readonly type: string; readonly unit: stri
 /** The JSON text of a reading with exactly the fields of interface.md 2.2, in that order. */
 function encodeReading(reading: Reading, publicId: string): string {
   const { type = '', unit = '' } = PARTS.get(reading.metric) ?? {};
-  // A finite number or null is written as JSON writes it; an intake lets nothing else in.
+  // A finite number or null is formatted as in JSON; ingestion allows nothing else.
   const value = `${type}${reading.value}${unit}`;
   const source = JSON.stringify(reading.source);
   return `{"id":"${publicId}${value}${reading.timestamp}","source":${source}}`;

@@ -15,22 +15,22 @@ interface RecordPorts {
   readonly profiles: ProfileStore;
 }
 
-/** A list of records: what is read, how a window applies to it, and what an item looks like outside. */
+/** A list of records: its kind, how a window applies, and how an item is presented. */
 interface RecordList<Kind extends RecordKind> {
   readonly kind: Kind;
   readonly prefix: IdPrefix;
   /**
-   * What decides about windows. `instant` and `report` respect the beginning that a grant may set. `date` and `none`
-   * are standing facts: an allergy known since childhood is as true today, so a grant that begins later shows it too.
+   * How windows apply. `instant` and `report` respect the first day of a grant. `date` and `none` are facts that still hold: an
+   * allergy known since childhood is current, so a grant that starts later includes it.
    */
   readonly judgedBy: 'instant' | 'report' | 'date' | 'none';
-  /** What an item shows besides its id. */
+  /** The visible fields of an item besides its id. */
   readonly present: (record: Stored<Kind>) => object;
 }
 
 type ReadList = (ports: RecordPorts, request: DataRequest) => Promise<Answer>;
 
-/** The endpoints whose answers are lists of one kind of record. */
+/** The endpoints that return lists of one kind of record. */
 export type RecordEndpoint = Extract<
   EndpointId,
   'symptoms' | 'medications' | 'conditions' | 'allergies' | 'appointments' | 'mood' | 'reports' | 'ehr'
@@ -123,7 +123,7 @@ export function readRecords(
   return LISTS[endpoint](ports, request);
 }
 
-/** The doses of one medication, newest first; NOT_FOUND when the user has no such medication. */
+/** The doses of one medication, newest first. NOT_FOUND if the user has no such medication. */
 export async function readAdherence(ports: RecordPorts, request: DataRequest): Promise<Answer | AppError> {
   const medicationId = request.ids.findRowId('med', request.medicationId);
   if (medicationId === null || !(await ports.records.hasMedication(request.userId, medicationId))) {
@@ -158,7 +158,7 @@ async function toRecordQuery(
   if (judgedBy === 'none') return { ...rows, range: EVERYTHING_RANGE };
   if (judgedBy === 'date') return { ...rows, range: toDates(window) };
   const range = notBefore(toInstants(window), await findSince(profiles, request));
-  // A report generated today may tell of years ago: what it covers has to begin inside the window too.
+  // A report generated today may cover earlier years, so the covered period must start inside the window too.
   const coverFrom = judgedBy === 'report' && dataFrom !== null ? new Date(`${dataFrom}T00:00:00Z`) : null;
   return { ...rows, range, coverFrom };
 }

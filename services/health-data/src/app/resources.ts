@@ -10,7 +10,7 @@ import { readAdherence, readRecords } from './records.ts';
 import { readAggregations, readTrends } from './summaries.ts';
 import { readWeight } from './weight.ts';
 
-/** Everything that resources are read from. */
+/** The stores that resources are read from. */
 export interface DataPorts {
   readonly readings: ReadingReader;
   readonly summaries: SummaryReader;
@@ -28,8 +28,8 @@ export function getDataPath(endpoint: EndpointId, category: string): DataPath {
 }
 
 /**
- * Reads a user's rows and encodes them. An error that depends on the rows ("not there") is returned, not thrown: it tells something
- * about the user as any answer does, so it is recorded and judged like one.
+ * Reads a user's rows and encodes them. An error that depends on the rows, such as not found, is returned instead of thrown: it
+ * reveals something about the user, so it is recorded and judged like a response.
  */
 export async function readResource(ports: DataPorts, request: DataRequest): Promise<Answer | AppError> {
   const { endpoint } = request.path;

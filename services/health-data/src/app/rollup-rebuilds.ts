@@ -1,13 +1,13 @@
 import type { RollupStore } from './ports.ts';
 
 export interface RollupRebuilds extends AsyncDisposable {
-  /** Asks for one user's rebuild. */
+  /** Requests the rebuild of one user's rollups. */
   request(userId: string): void;
 }
 
 interface Options {
   readonly rollups: RollupStore;
-  /** Between two walks through all users. Milliseconds. */
+  /** Milliseconds between two walks through all users. */
   readonly intervalMs: number;
   readonly log: {
     info(fields: object, message: string): void;
@@ -17,14 +17,13 @@ interface Options {
 
 const USERS_AT_ONCE = 1_000;
 
-// A walk that failed, because the database is away for instance, begins again.
+// Delay before a failed walk is repeated, for example after a database outage.
 const RETRY_MS = 30_000;
 
 /**
- * Rebuilds rollups in the background, one user after the other: at the start and now and then everybody's that need it,
- * after an upgrade for instance, and in between those asked for. A rebuild that fails is tried again by the next walk, or
- * made needless by the user's next write. Never keeps the process alive; disposing breaks off the running rebuild, which
- * then has changed nothing.
+ * Rebuilds rollups in the background, one user after the other: at start-up and periodically those of all users who need it, for
+ * example after an upgrade, and requested ones in between. A failed rebuild is repeated by the next walk, or made unnecessary by
+ * the user's next write. Never keeps the process alive. Disposal aborts the running rebuild, which then has changed nothing.
  */
 export function startRollupRebuilds({ rollups, intervalMs, log }: Options): RollupRebuilds {
   const stopped = new AbortController();
@@ -82,7 +81,7 @@ export function startRollupRebuilds({ rollups, intervalMs, log }: Options): Roll
   };
 }
 
-/** Answers how many there were. */
+/** Returns the number of users. */
 async function rebuildStale(
   rollups: RollupStore,
   rebuild: (userId: string) => Promise<boolean>,

@@ -3,14 +3,15 @@ import { toUuid } from '../domain/public-id.ts';
 import type { ReadingKey } from '../domain/reading.ts';
 import type { RecordKind } from '../domain/records.ts';
 
-// These ids never leave the service: whoever knows a person's data could test guesses of the user id with them (public-ids.ts).
+// These ids never leave the service: anybody who knows a person's data could use them to test guesses of the user id
+// (public-ids.ts).
 
-/** The id of a reading's row: 128 bits of SHA-256 over its natural key, so a repeated import meets its own row. */
+/** The id of a reading's row: 128 bits of the SHA-256 of its natural key, so that a repeated import finds its own rows. */
 export function toReadingId(userId: string, { metric, startAt, endAt, source }: ReadingKey): string {
   return toId(['reading', userId, metric.key, startAt.getTime(), endAt.getTime(), source]);
 }
 
-/** The id of a record's row, likewise. */
+/** The id of a record's row, computed in the same way. */
 export function toRecordId(userId: string, kind: RecordKind, source: string, key: string): string {
   return toId([kind, userId, source, key]);
 }

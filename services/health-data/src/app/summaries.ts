@@ -18,7 +18,7 @@ interface SummaryPorts {
   readonly clock: Clock;
 }
 
-/** The summary over all readings: one entry a metric type, in the order of the catalog. */
+/** The summary of all readings: one entry for each metric type, in catalog order. */
 export async function readAggregations(
   ports: SummaryPorts,
   request: DataRequest,
@@ -76,7 +76,7 @@ async function findZoneAndSince(profiles: ProfileStore, request: DataRequest) {
 
 function presentSummary(summary: MetricSummary, from: Date | null) {
   const { latest } = summary;
-  // The newest day of an additive type may begin before the window does.
+  // The newest day of an additive type may start before the window does.
   const latestAt = from !== null && latest.at < from ? from : latest.at;
   const metric = getMetric(summary.metric);
   const { average, min, max, sum } = toStatistics(metric, summary);

@@ -4,7 +4,7 @@ import { findOwnWindow, toSlice } from './data-window.ts';
 import { type Answer, toListAnswer } from './document.ts';
 import type { ProfileStore, WeightReader } from './ports.ts';
 
-/** One weight a local day, newest first. */
+/** One weight for each local day, newest first. */
 export async function readWeight(
   ports: { readonly weights: WeightReader; readonly profiles: ProfileStore },
   request: DataRequest,

@@ -2,17 +2,17 @@ import { AppError } from '@phds/service-kit/errors';
 import type { Access, AccessRecorder, Verdict } from '../app/ports.ts';
 
 export interface BatchingOptions {
-  /** Accesses in one call, at most. */
+  /** Maximum number of accesses in one call. */
   readonly maxBatch: number;
-  /** Accesses that wait for the call in flight; more are refused at once. */
+  /** Maximum number of accesses waiting for the current call; more are refused immediately. */
   readonly maxQueue: number;
-  /** Longest wait before a call, in milliseconds; the call itself has a deadline of its own. */
+  /** Maximum wait before a call, in milliseconds; the call has its own deadline. */
   readonly maxWaitMs: number;
-  /** Milliseconds that only go forward. */
+  /** Monotonic clock in milliseconds. */
   readonly monotonicNow?: () => number;
 }
 
-/** Records a batch and answers one verdict for each access, in order; null is one that cannot be trusted. */
+/** Records a batch and returns one verdict for each access, in order; null for an unusable one. */
 export type SendAccesses = (accesses: readonly Access[]) => Promise<readonly (Verdict | null)[]>;
 
 interface Waiting {
@@ -23,9 +23,9 @@ interface Waiting {
 }
 
 /**
- * Lets accesses that arrive while a call is in flight travel together in the next one. No timer: an idle recorder sends
- * at once, a busy one sends larger batches. One call at a time measured better than two: fewer commits for the same
- * accesses. After a failed call the next goes out as usual, so it recovers by itself.
+ * Sends accesses that arrive during a call together in the next one. There is no timer: an idle recorder sends immediately, a busy
+ * one sends larger batches. One call at a time performed better than two, because it needs fewer commits for the same accesses.
+ * After a failed call the next one is sent as usual, so it recovers by itself.
  */
 export function createBatchingAccessRecorder(send: SendAccesses, options: BatchingOptions): AccessRecorder {
   const { maxBatch, maxQueue, maxWaitMs, monotonicNow = () => performance.now() } = options;
@@ -59,7 +59,7 @@ export function createBatchingAccessRecorder(send: SendAccesses, options: Batchi
   async function sendBatch(batch: readonly Waiting[]): Promise<void> {
     try {
       const verdicts = await send(batch.map(({ access }) => access));
-      // Verdicts that cannot be told apart release nothing.
+      // Verdicts that cannot be assigned release nothing.
       if (verdicts.length !== batch.length) throw new Error('wrong number of verdicts');
       for (const [index, { resolve, reject }] of batch.entries()) {
         const verdict = verdicts[index] ?? null;

@@ -16,7 +16,7 @@ const VERDICTS: ReadonlyMap<WireVerdict, Verdict> = new Map([
   [WireVerdict.RESTORE_UNCONFIRMED, 'restore_unconfirmed'],
 ]);
 
-/** Has consent record and judge a batch; its deadline is the channel's. */
+/** Lets consent record and judge a batch, with the channel's deadline. */
 export function createRpcAccessLog(consent: Client<typeof AccessService>): SendAccesses {
   return async (accesses) => {
     const { verdicts } = await consent.recordAccess({ accesses: accesses.map(toWire) });

@@ -1,21 +1,21 @@
 import { localDate, offsetMsAt, startOfDay } from './time-zone.ts';
 import type { Range } from './window.ts';
 
-/** A range of instants, cut where local days begin. */
+/** A range of instants, split at the starts of local days. */
 export interface DayCover {
-  /** What is left of the days at its ends, as instants; none of them when the range begins and ends with a day. */
+  /** The partial days at its ends, as instants; empty if the range starts and ends with a day. */
   readonly edges: readonly Range[];
-  /** The whole days, as the midnights UTC of their dates; null when there is none. */
+  /** The whole days, as the midnights UTC of their dates; null if there are none. */
   readonly days: Range | null;
 }
 
 const DAY_MS = 86_400_000;
 
-// No reading is from before 1900 or from another millennium, and dates in between have years of four digits.
+// Outside the range of readings (1900 to the present), while all dates in between have four-digit years.
 const FIRST = Date.UTC(1800, 0, 1);
 const LAST = Date.UTC(9000, 0, 1);
 
-/** The whole local days of a range, and the partial ones at its ends. An open end is a whole day's. */
+/** The whole local days of a range, and the partial ones at its ends. An open end counts as the end of a whole day. */
 export function coverDays(range: Range, timeZone: string): DayCover {
   const { from, to } = clamp(range);
   if (from !== null && to !== null && from >= to) return { edges: [], days: null };
@@ -31,11 +31,11 @@ export function coverDays(range: Range, timeZone: string): DayCover {
   return { edges, days: isEmpty ? null : days };
 }
 
-/** A range of instants, cut where local hours begin. */
+/** A range of instants, split at the starts of local hours. */
 export interface HourCover {
-  /** What is left at its ends. */
+  /** The partial hours at its ends. */
   readonly edges: readonly Range[];
-  /** The whole hours; null when there is none. */
+  /** The whole hours; null if there are none. */
   readonly hours: Range | null;
 }
 
@@ -54,7 +54,7 @@ export function coverHoursOf({ from, to }: Range, timeZone: string): HourCover {
 
 const HOUR_MS = 3_600_000;
 
-/** The nearest beginning of a local hour; undefined where the clock is moved by less than an hour on the way there. */
+/** The nearest start of a local hour; undefined if the clock changes by less than an hour in between. */
 function findHour(at: Date, round: (hours: number) => number, timeZone: string): Date | undefined {
   const offset = offsetMsAt(at.getTime(), timeZone);
   const instant = round((at.getTime() + offset) / HOUR_MS) * HOUR_MS - offset;
@@ -64,7 +64,7 @@ function findHour(at: Date, round: (hours: number) => number, timeZone: string):
 
 interface Midnight {
   readonly at: Date;
-  /** The midnight UTC of the date that begins there. */
+  /** The midnight UTC of the date that starts there. */
   readonly date: Date;
 }
 
@@ -80,8 +80,8 @@ function findLastMidnight(at: Date, timeZone: string): Midnight {
 }
 
 /**
- * The midnight of the next or the last date that parts earlier dates from later ones. In some years St. John's put its clock
- * back a minute past midnight, to the day before.
+ * The nearest midnight, in the given direction, that separates earlier dates from later ones. In some years St. John's set its
+ * clock back a minute past midnight, to the previous day.
  */
 function findClearMidnight(date: Date, step: 1 | -1, timeZone: string): Midnight {
   const midnight = toMidnight(new Date(date.getTime() + step * DAY_MS), timeZone);

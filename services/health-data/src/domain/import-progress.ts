@@ -1,38 +1,38 @@
 import type { Violation } from '@phds/service-kit/errors';
 
-/** What names an import of a user. */
+/** Identifies an import of a user. */
 export interface ImportKey {
   readonly userId: string;
   readonly format: string;
-  /** SHA-256 of what is imported, lower-case hex. */
+  /** SHA-256 of the imported content, lower-case hex. */
   readonly digest: string;
 }
 
 export type ImportState = 'running' | 'finished' | 'failed';
 
-/** How far a run has come. */
+/** The progress of a run. */
 export interface ImportProgress {
   readonly run: number;
-  /** Everything before it has been stored; what it counts is the importer's business. */
+  /** Everything before it is stored; its unit is chosen by the importer. */
   readonly position: number;
-  /** JSON object about everything before the position. */
+  /** JSON object that reports on everything before the position. */
   readonly report: string;
 }
 
-/** An import as it was last reported. */
+/** An import with its last report. */
 export interface ImportStatus extends Omit<ImportKey, 'userId'> {
   /** Bytes. */
   readonly size: number;
   readonly state: ImportState;
   readonly report: string;
   readonly startedAt: Date;
-  /** When it was last heard of. */
+  /** Time of the last report. */
   readonly reportedAt: Date;
 }
 
 const REPORT_MAX_LENGTH = 256 * 1024;
 
-/** What is wrong with the key of an import. */
+/** The violations in the key of an import. */
 export function checkImportKey({ format, digest }: ImportKey): Violation[] {
   const violations: Violation[] = [];
   if (!/^[a-z][a-z0-9-]{0,31}$/.test(format))
@@ -42,12 +42,12 @@ export function checkImportKey({ format, digest }: ImportKey): Violation[] {
   return violations;
 }
 
-/** What is wrong with a count of bytes or a position. */
+/** The violation of a number of bytes or a position. */
 export function checkCount(parameter: string, count: number, max = Number.MAX_SAFE_INTEGER): Violation[] {
   return count <= max ? [] : [{ parameter, message: `must be at most ${max}` }];
 }
 
-/** What is wrong with a report. */
+/** The violations in a report. */
 export function checkReport(report: string): Violation[] {
   if (report.length > REPORT_MAX_LENGTH)
     return [{ parameter: 'report', message: `must be at most ${REPORT_MAX_LENGTH / 1024} KiB` }];

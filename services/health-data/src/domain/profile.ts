@@ -4,7 +4,7 @@ import type { BloodType, Gender } from '@phds/catalog/wire-names';
 import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
 import type { Violation } from '@phds/service-kit/errors';
 
-/** What is known about a person; null is unknown. */
+/** The known facts about a person; null for unknown. */
 export interface Profile {
   readonly name: string | null;
   readonly gender: Gender | null;
@@ -13,7 +13,7 @@ export interface Profile {
   readonly bloodType: BloodType | null;
 }
 
-/** What to change; an absent field stays, null clears it. */
+/** The changes of a profile; an absent field is kept, null clears it. */
 export interface ProfileChanges {
   name?: string | null;
   gender?: Gender | null;
@@ -21,11 +21,11 @@ export interface ProfileChanges {
   bloodType?: BloodType | null;
   /** IANA zone. */
   timeZone?: string | null;
-  /** IANA zone for a person who has none. */
+  /** IANA zone, used only for a person without one. */
   defaultTimeZone?: string | null;
 }
 
-/** Changes as they arrive: absent stays, empty clears. */
+/** Changes before validation: absent keeps, empty clears. */
 export interface ProfileDraft {
   readonly name?: string | undefined;
   readonly gender?: string | undefined;
@@ -35,12 +35,12 @@ export interface ProfileDraft {
   readonly defaultTimeZone?: string | undefined;
 }
 
-/** The zone of a person who has named none. */
+/** The zone of a person who has set none. */
 export const DEFAULT_TIME_ZONE = 'UTC';
 
 const NAME_MAX = 200;
 
-/** Checks every field and answers the changes together with what is wrong. */
+/** Validates every field and returns the changes together with the violations. */
 export function checkProfile(draft: ProfileDraft): { changes: ProfileChanges; violations: Violation[] } {
   const violations: Violation[] = [];
   const changes: ProfileChanges = {};

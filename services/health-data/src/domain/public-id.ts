@@ -1,13 +1,13 @@
-/** Prefixes of the ids that leave the service; 32 hexadecimal digits follow. */
+/** Prefixes of public ids; 32 hexadecimal digits follow. */
 export type IdPrefix = 'rdg' | 'sym' | 'med' | 'adh' | 'cnd' | 'alg' | 'apt' | 'wgt' | 'mood' | 'rpt' | 'ehr';
 
-/** The 32 digits of a public id; null when it is malformed or has another prefix. */
+/** The 32 digits of a public id; null if it is malformed or has another prefix. */
 export function findDigits(prefix: IdPrefix, publicId: string): string | null {
   const digits = publicId.slice(prefix.length + 1);
   return publicId === `${prefix}_${digits}` && /^[0-9a-f]{32}$/.test(digits) ? digits : null;
 }
 
-/** 32 hexadecimal digits in the notation of a UUID. */
+/** Formats 32 hexadecimal digits as a UUID. */
 export function toUuid(digits: string): string {
   return [
     digits.slice(0, 8),

@@ -3,7 +3,7 @@ import { findMetricByName, roundToDecimals } from '@phds/catalog/metrics';
 import { checkMoment, checkSource, RefusedItem } from './refusal.ts';
 import { convertToMetricUnit } from './units.ts';
 
-/** A stored reading as it is served. */
+/** A stored reading as it is returned. */
 export interface Reading {
   readonly id: string;
   readonly metric: MetricKey;
@@ -14,7 +14,7 @@ export interface Reading {
   readonly source: string;
 }
 
-/** What names a reading of a user: a second one with the same key replaces the first. */
+/** The natural key of a user's reading: a second one with the same key replaces the first. */
 export interface ReadingKey {
   readonly metric: Metric;
   readonly startAt: Date;
@@ -22,27 +22,27 @@ export interface ReadingKey {
   readonly source: string;
 }
 
-/** A reading that passed every check and is ready to be stored. */
+/** A validated reading. */
 export interface NewReading extends ReadingKey {
   readonly value: number | null;
 }
 
-/** A reading as it arrives. */
+/** A reading before validation. */
 export interface ReadingDraft extends ReadingKeyDraft {
   readonly value: number | null;
   readonly unit: string;
 }
 
-/** The natural key of a reading as it arrives. */
+/** The natural key of a reading before validation. */
 export interface ReadingKeyDraft {
   readonly type: string;
   readonly start: Date | null;
-  /** Null is the start. */
+  /** Null for the start. */
   readonly end: Date | null;
   readonly source: string;
 }
 
-/** Checks, converts and rounds one reading. Throws RefusedItem with the reason. */
+/** Validates, converts and rounds one reading. Throws RefusedItem with the reason. */
 export function parseReading(draft: ReadingDraft, now: Date): NewReading {
   const key = parseReadingKey(draft);
   checkMoment('start', key.startAt, now);
@@ -51,7 +51,7 @@ export function parseReading(draft: ReadingDraft, now: Date): NewReading {
   return { ...key, value: parseValue(key.metric, draft.value, draft.unit) };
 }
 
-/** Reads a natural key. Throws RefusedItem with the reason. */
+/** Parses a natural key. Throws RefusedItem with the reason. */
 export function parseReadingKey(draft: ReadingKeyDraft): ReadingKey {
   const { start, end, source } = draft;
   const metric = parseMetric(draft.type);
@@ -62,7 +62,7 @@ export function parseReadingKey(draft: ReadingKeyDraft): ReadingKey {
   return { metric, startAt: start, endAt, source };
 }
 
-/** The metric type of a name in any spelling. Throws RefusedItem when there is none. */
+/** The metric type of a name in any spelling. Throws RefusedItem for an unknown one. */
 export function parseMetric(type: string): Metric {
   const metric = findMetricByName(type);
   if (metric === null) throw new RefusedItem('unknown type');
@@ -71,7 +71,7 @@ export function parseMetric(type: string): Metric {
 
 const DAY_MS = 86_400_000;
 
-/** A type measured in minutes of a day describes no more than one. */
+/** A type measured in minutes of a day cannot span more than a day. */
 function checkLength({ metric, startAt, endAt }: ReadingKey): void {
   if (metric.unit === 'min' && endAt.getTime() - startAt.getTime() > DAY_MS) {
     throw new RefusedItem('interval is longer than a day');

@@ -1,6 +1,6 @@
 import type { RecordKind } from './records.ts';
 
-/** Records as they arrive: empty texts are unknown, nothing is checked yet. */
+/** Records before validation: empty strings mean unknown. */
 export interface DraftTypes {
   readonly symptom: {
     readonly description: string;
@@ -50,7 +50,7 @@ export interface StandingFactDraft {
   readonly sinceDate: string;
 }
 
-/** One record of a batch with its natural key; `kind` null is a record without content. */
+/** One record of a batch with its natural key; `kind` is null for a record without content. */
 export type RecordDraft = { readonly key: string; readonly source: string } & (
   | { [Kind in RecordKind]: { readonly kind: Kind; readonly fields: DraftTypes[Kind] } }[RecordKind]
   | { readonly kind: null }

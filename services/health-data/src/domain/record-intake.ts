@@ -5,7 +5,7 @@ import type { DraftTypes, StandingFactDraft } from './record-drafts.ts';
 import type { RecordKind, RecordTypes, StandingFact } from './records.ts';
 import { checkMoment, checkNotBefore1900, RefusedItem } from './refusal.ts';
 
-/** What a check may need to know besides the record. */
+/** Context that a check may need besides the record. */
 export interface IntakeContext {
   readonly now: Date;
   /** The row id of another record of the same user and source. */
@@ -18,7 +18,7 @@ const NAME_MAX = 200;
 const TEXT_MAX = 500;
 const LONG_TEXT_MAX = 4_000;
 
-/** Checks one record of a kind. Each parser throws RefusedItem with the reason. */
+/** Validates one record of a kind. Each parser throws RefusedItem with the reason. */
 export const RECORD_PARSERS: { readonly [Kind in RecordKind]: Parser<Kind> } = {
   symptom: (draft, { now }) => ({
     description: requiredText('description', draft.description, TEXT_MAX),
@@ -123,7 +123,7 @@ function optionalText(field: string, text: string, maxLength: number): string | 
   return value;
 }
 
-/** Control characters but tab and line feeds, and halves of surrogate pairs, cannot be stored or served as text. */
+/** Control characters other than tab and line feed, and halves of surrogate pairs, cannot be stored or returned as text. */
 function isPlainText(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   return text.isWellFormed() && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text);

@@ -1,6 +1,6 @@
 import type { AdherenceStatus, MedicationPattern, Mood, Severity } from '@phds/catalog/wire-names';
 
-/** The resources that are not readings, as they are stored; null is unknown (contract section 6). */
+/** The stored resources other than readings; null is unknown (contract section 6). */
 export interface RecordTypes {
   readonly symptom: Symptom;
   readonly medication: Medication;
@@ -26,7 +26,7 @@ export interface Symptom {
 
 export interface Medication {
   readonly name: string;
-  /** The name as it is ordered: lower case. */
+  /** The name in lower case, for ordering. */
   readonly sortName: string;
   readonly dosage: string | null;
   readonly frequency: string | null;
@@ -36,7 +36,7 @@ export interface Medication {
 
 export interface AdherenceEntry {
   readonly medicationId: string;
-  /** When the dose counts: scheduled, or for an as-needed one taken. */
+  /** The time that counts for a dose: scheduled, or taken for an as-needed one. */
   readonly at: Date;
   readonly scheduledAt: Date | null;
   readonly status: AdherenceStatus;
@@ -51,14 +51,14 @@ export interface StandingFact {
   readonly severity: Severity | null;
   /** `2019`, `2019-05` or `2019-05-04`. */
   readonly sinceDate: string | null;
-  /** The first day that `sinceDate` may mean, as midnight UTC. */
+  /** The first day of `sinceDate`, as midnight UTC. */
   readonly sinceOn: Date | null;
 }
 
 export interface Appointment {
   readonly title: string;
   readonly startsAt: Date;
-  /** The offset it was made in; it is served in it. */
+  /** The offset that it was made in and is returned in. */
   readonly offsetMinutes: number;
   readonly specialty: string | null;
   readonly location: string | null;
@@ -84,9 +84,9 @@ export interface EhrRecord {
   readonly occurredAt: Date;
 }
 
-/** One weight a local day, out of the Weight readings. */
+/** One weight for each local day, from the Weight readings. */
 export interface WeightEntry {
-  /** Of the reading. */
+  /** Id of the reading. */
   readonly id: string;
   readonly weightKg: number;
   /** YYYY-MM-DD in the user's zone. */

@@ -1,4 +1,4 @@
-/** Why one item of a batch is not stored; the rest of the batch goes on. The message names no value of the item. */
+/** Why one item of a batch is not stored; the rest of the batch is processed. The message contains no value of the item. */
 export class RefusedItem extends Error {
   constructor(reason: string) {
     super(reason);
@@ -9,11 +9,11 @@ export class RefusedItem extends Error {
 const DAY_MS = 86_400_000;
 const EARLIEST = Date.UTC(1900, 0, 1);
 
-// Normalised labels only: lower case without spaces has no room for "Simon's iPhone".
+// Normalised labels only: lower case without spaces excludes names like "Simon's iPhone".
 const SOURCE = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 const SOURCE_MAX_LENGTH = 40;
 
-/** Throws RefusedItem for an instant more than 24 hours ahead of `now`, or before 1900. */
+/** Throws RefusedItem for an instant more than 24 hours after `now`, or before 1900. */
 export function checkMoment(field: string, at: Date, now: Date): void {
   checkNotBefore1900(field, at);
   if (at.getTime() > now.getTime() + DAY_MS) {
@@ -21,7 +21,7 @@ export function checkMoment(field: string, at: Date, now: Date): void {
   }
 }
 
-/** Throws RefusedItem for an instant that no health record of a living person has. */
+/** Throws RefusedItem for an instant too early for a health record of a living person. */
 export function checkNotBefore1900(field: string, at: Date): void {
   if (!(at.getTime() >= EARLIEST)) throw new RefusedItem(`${field} is before 1900`);
 }

@@ -1,24 +1,24 @@
 import type { Range } from './window.ts';
 
-// From the finest. Hours here are those of UTC, and a date stands for its midnight UTC.
+// Ordered from the finest. Hours here are UTC hours, and a date is represented by its midnight UTC.
 const SPANS = ['hour', 'day', 'month', 'year'] as const;
 
-/** What readings are counted and rolled up by. */
+/** The spans by which readings are counted and rolled up. */
 export type Span = (typeof SPANS)[number];
 
-/** Whole spans of one kind, one after another: `from` inclusive, `to` exclusive, null is without end. */
+/** Consecutive whole spans of one kind: `from` inclusive, `to` exclusive, null for no bound. */
 export interface SpanRange extends Range {
   readonly span: Span;
 }
 
-/** A range cut into whole spans and what is left at its ends; all of them together are the range, nothing is in two. */
+/** A range split into whole spans and the rest at its ends. Together they are the range, without overlap. */
 export interface SpanCover {
   /** Less than an hour each. */
   readonly edges: readonly Range[];
   readonly spans: readonly SpanRange[];
 }
 
-/** Cuts a range of instants into whole hours, days, months and years of UTC, as few as there can be. */
+/** Splits a range of instants into as few whole UTC hours, days, months and years as possible. */
 export function coverHours({ from, to }: Range): SpanCover {
   const first = from === null ? null : ceil(from, 'hour');
   const end = to === null ? null : floor(to, 'hour');
@@ -30,7 +30,7 @@ export function coverHours({ from, to }: Range): SpanCover {
   return { edges, spans: coverSpans({ from: first, to: end }, 'hour') };
 }
 
-/** Cuts a range whose ends begin a span of the finest kind into runs of as long spans as possible, oldest first. */
+/** Splits a range whose ends are starts of the finest kind into runs of the longest possible spans, oldest first. */
 export function coverSpans({ from, to }: Range, finest: Span): SpanRange[] {
   if (!isBefore(from, to)) return [];
   const longer = SPANS[SPANS.indexOf(finest) + 1];
@@ -49,7 +49,7 @@ function toRun(span: Span, from: Date | null, to: Date | null): SpanRange[] {
   return from?.getTime() === to?.getTime() ? [] : [{ span, from, to }];
 }
 
-/** Whether there is something between a beginning and an end, each of which may be open. */
+/** Whether the range between a start and an end, which may both be open, is not empty. */
 function isBefore(from: Date | null, to: Date | null, orEqual = false): boolean {
   return from === null || to === null || from < to || (orEqual && from.getTime() === to.getTime());
 }

@@ -3,38 +3,38 @@ import { coverSpans, type SpanRange } from './span-cover.ts';
 import { SAME_HOURS_SINCE } from './time-zone.ts';
 import { notBefore, type Range } from './window.ts';
 
-/** Which instant of a reading decides where it counts. */
+/** The instant of a reading that determines its bucket. */
 export type KeyedBy = 'start' | 'end';
 
-/** What a summary is put together from; nothing is in two parts, and no part of a day that is in the spans in another. */
+/** The parts of a summary. They do not overlap, and no day in the spans is split between parts. */
 export interface SummaryCover {
-  /** Stretches to be summarised from the readings themselves. */
+  /** Intervals summarised from the readings. */
   readonly readings: readonly (Range & { readonly by: KeyedBy })[];
-  /** Whole local hours, of which rollups exist, where less than a day is left. */
+  /** Whole local hours with rollups, where less than a day is left. */
   readonly hours: readonly (Range & { readonly by: KeyedBy })[];
-  /** Whole local days, months and years, of which rollups exist; dates stand for their midnights UTC. */
+  /** Whole local days, months and years with rollups; dates are represented by their midnights UTC. */
   readonly spans: readonly (SpanRange & { readonly by: KeyedBy })[];
-  /** The zone that the rollups have to be of; no matter without any. */
+  /** The required zone of the rollups; irrelevant without any. */
   readonly rollupZone: string;
 }
 
 export interface SummaryWindow {
-  /** Judges the instant that decides where a reading counts. */
+  /** Filters by the instant that determines the bucket. */
   readonly range: Range;
-  /** No reading that starts earlier counts; null is everything. */
+  /** Readings that start earlier do not count; null for no limit. */
   readonly since: Date | null;
 }
 
-// No interval that counts by its end is longer (reading.ts).
+// No interval that is keyed by its end is longer (reading.ts).
 const LONGEST_MS = 86_400_000;
 
-/** Everything from the readings. */
+/** Uses only the readings. */
 export function coverByReadings(window: SummaryWindow, ways: readonly KeyedBy[]): SummaryCover {
   const range = notBefore(window.range, window.since);
   return { readings: ways.map((by) => ({ ...range, by })), hours: [], spans: [], rollupZone: '' };
 }
 
-/** Hours from rollups of another zone whose hours are the same; nights go by dates, which are not, and come from the readings. */
+/** Uses hourly rollups of another zone with the same hours. Nights depend on dates, which differ, so they use the readings. */
 export function coverByHours(
   window: SummaryWindow,
   timeZone: string,
@@ -58,7 +58,7 @@ export function coverByHours(
   };
 }
 
-/** As much as possible from rollups of the zone; the spans of both ways begin and end together. */
+/** Uses rollups of the zone as far as possible. The spans of both kinds start and end together. */
 export function coverByRollups(
   window: SummaryWindow,
   timeZone: string,
@@ -73,7 +73,7 @@ export function coverByRollups(
     spans: days === null ? [] : coverSpans(days, 'day'),
   };
   if (!ways.includes('end')) return merge(timeZone, { start: byStart });
-  // Of nights a whole date goes together: there is no use in its hours.
+  // For nights, only whole dates can be used, not hours.
   const settled = findSettled(window);
   if (settled === null)
     return merge(timeZone, { start: byStart, end: { ...byStart, readings: edges, hours: [] } });
@@ -87,7 +87,7 @@ export function coverByRollups(
   });
 }
 
-/** The part of the window from when on an end says that the start, too, is not before `since`; null is all of it. */
+/** The part of the window in which every reading that ends there also starts at or after `since`; null for all of it. */
 function findSettled({ range, since }: SummaryWindow): Date | null {
   if (since === null) return null;
   const settled = new Date(since.getTime() + LONGEST_MS);

@@ -3,36 +3,38 @@ import { roundToDecimals } from '@phds/catalog/metrics';
 import { offsetMinutesAt } from './time-zone.ts';
 import type { Range } from './window.ts';
 
-/** What the rows of one metric type come to; numbers as the database computed them, not rounded. */
+/** The aggregated rows of one metric type, with unrounded numbers from the database. */
 export interface MetricSummary {
   readonly metric: MetricKey;
-  /** Readings of an average type, days of an additive one. */
+  /** Number of readings for an average type, of days for an additive one. */
   readonly count: number;
   readonly sum: number;
   readonly min: number;
   readonly max: number;
-  /** How many lie below and above the reference range; 0 where the type has none. */
+  /** Number below and above the reference range; 0 if the type has none. */
   readonly below: number;
   readonly above: number;
-  /** The newest reading; for an additive type the total of the newest day in the window, and the first instant of that whole day. */
+  /**
+   * The newest reading. For an additive type, the total of the newest day in the window, with the first instant of that whole day.
+   */
   readonly latest: { readonly value: number; readonly at: Date };
 }
 
-/** One bucket of a trend, whole even where the window cuts it; numbers not rounded. */
+/** One bucket of a trend, whole even where the window cuts it, with unrounded numbers. */
 export interface TrendPoint {
   readonly metric: MetricKey;
   readonly start: Date;
   readonly startOffsetMinutes: number;
   readonly end: Date;
   readonly endOffsetMinutes: number;
-  /** Readings that counted. */
+  /** Number of readings that counted. */
   readonly count: number;
   readonly sum: number;
   readonly min: number;
   readonly max: number;
 }
 
-/** The point with `start` and `end` of the part of its bucket that lies in the range: its numbers are about that part. */
+/** The point with `start` and `end` limited to the range; its numbers already refer to that part. */
 export function cutToRange(point: TrendPoint, { from, to }: Range, timeZone: string): TrendPoint {
   const cuts = (at: Date | null): at is Date => at !== null && at > point.start && at < point.end;
   return {
@@ -42,7 +44,7 @@ export function cutToRange(point: TrendPoint, { from, to }: Range, timeZone: str
   };
 }
 
-/** The four numbers of a summary or a point as they are served. */
+/** The four numbers of a summary or a point as returned. */
 export interface Statistics {
   readonly average: number;
   readonly min: number;
@@ -55,8 +57,7 @@ export function toStatistics(
   metric: Metric,
   raw: { readonly count: number; readonly sum: number; readonly min: number; readonly max: number },
 ): Statistics {
-  // Stored values are multiples of the last decimal: counted in those the sum is free of binary noise, and an average that
-  // ends in a half is exactly that.
+  // Stored values are multiples of the last decimal. In these units the sum is exact, and so is an average that ends in a half.
   const scale = 10 ** metric.decimals;
   const units = Math.round(raw.sum * scale);
   return {

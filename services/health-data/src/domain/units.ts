@@ -1,10 +1,10 @@
 import type { Metric } from '@phds/catalog/metrics';
 
-// A table of our own instead of a UCUM library: `@lhncbc/ucum-lhc` is megabytes of definitions for the dozen dimensions
-// that occur here, refuses the spellings that real files use (`Cal`, `bpm`, `degF`, HealthKit's `count`), and cannot
-// convert mg/dL to mmol/L without the molar mass anyway.
+// Our own table instead of a UCUM library: `@lhncbc/ucum-lhc` has megabytes of definitions for the dozen dimensions used here,
+// refuses spellings in real files (`Cal`, `bpm`, `degF`, HealthKit's `count`), and cannot convert mg/dL to mmol/L without the molar
+// mass anyway.
 
-/** Multiply by the number, or apply the function, to come to the unit that the block is named by. */
+/** A factor or a function that converts to the unit that names the block. */
 type Conversion = number | ((value: number) => number);
 
 const RATE: Record<string, Conversion> = {
@@ -28,7 +28,7 @@ const COUNT: Record<string, Conversion> = { count: 1, '1': 1, '{count}': 1, '{#}
 const MG_PER_DL_IN_MMOL_PER_L = 18.0156;
 const KCAL_IN_KJ = 1 / 4.184;
 
-// By the unit of the catalog, then by the unit given.
+// By the catalog's unit, then by the given unit.
 const CONVERSIONS: Readonly<Record<string, Record<string, Conversion>>> = {
   '/min': RATE,
   ms: { ms: 1, s: 1000 },
@@ -54,7 +54,7 @@ const CONVERSIONS: Readonly<Record<string, Record<string, Conversion>>> = {
   '{steps}': { ...COUNT, '{steps}': 1, '{step}': 1, steps: 1 },
   '{flights}': { ...COUNT, '{flights}': 1, '{flight}': 1, flights: 1 },
   m: { m: 1, cm: 0.01, km: 1000, mi: 1609.344, '[mi_i]': 1609.344, ft: 0.3048, '[ft_i]': 0.3048, yd: 0.9144 },
-  // Apple's `Cal` is the large calorie; UCUM's `cal` is the small one.
+  // Apple's `Cal` is the large calorie, UCUM's `cal` the small one.
   kcal: { kcal: 1, Cal: 1, '[Cal]': 1, cal: 0.001, kJ: KCAL_IN_KJ, J: KCAL_IN_KJ / 1000 },
   min: DURATION,
   kg: { kg: 1, g: 0.001, lb: 0.453_592_37, lbs: 0.453_592_37, '[lb_av]': 0.453_592_37, st: 6.350_293_18 },
@@ -63,8 +63,8 @@ const CONVERSIONS: Readonly<Record<string, Record<string, Conversion>>> = {
 };
 
 /**
- * The value in the unit of the metric type, not rounded; null when the unit does not measure this type. Empty is the
- * type's own unit. Spellings: UCUM, and those of real files that metrics.md lists. Case matters, as in UCUM.
+ * Converts a value to the unit of the metric type, unrounded; null if the unit does not measure this type. An empty unit means the
+ * type's own. Accepts UCUM and the spellings listed in metrics.md. Case-sensitive, like UCUM.
  */
 export function convertToMetricUnit(metric: Metric, value: number, unit: string): number | null {
   const conversions = CONVERSIONS[metric.unit] ?? {};
@@ -74,7 +74,7 @@ export function convertToMetricUnit(metric: Metric, value: number, unit: string)
   return typeof conversion === 'number' ? value * conversion : conversion(value);
 }
 
-/** Real exports write percentages as 0–1 or 0–100: a value of at most 1 is a fraction (metrics.md). */
+/** Real exports contain percentages as 0–1 or 0–100, so a value of at most 1 is a fraction (metrics.md). */
 function fractionToPercent(value: number): number {
   return value <= 1 ? value * 100 : value;
 }

@@ -9,7 +9,7 @@ export interface Range {
   readonly to: Date | null;
 }
 
-/** The part of a range that does not lie before `since`; of one that lies before it altogether its empty end. */
+/** The part of a range from `since` on; an empty range if it ends before. */
 export function notBefore(range: Range, since: Date | null): Range {
   if (since === null || (range.from !== null && range.from >= since)) return range;
   return { from: range.to !== null && range.to < since ? range.to : since, to: range.to };
@@ -17,22 +17,22 @@ export function notBefore(range: Range, since: Date | null): Range {
 
 export const EVERYTHING: TimeWindow = { from: null, to: null };
 
-/** A window that ends before it begins. */
+/** A window that ends before it starts. */
 export const INVERTED: Violation = { parameter: 'from', message: 'must be before to' };
 
-/** Whether a date and an instant are the wrong way round, a date being its midnight in the zone. */
+/** Whether the bounds are in the wrong order, with a date as its midnight in the zone. */
 export function isInvertedIn(window: TimeWindow, timeZone: string): boolean {
   if (!isMixed(window)) return false;
   const { from, to } = toInstantsIn(window, timeZone);
   return from !== null && to !== null && from >= to;
 }
 
-/** For fields that are instants: a date means midnight UTC. */
+/** For instant fields: a date means midnight UTC. */
 export function toInstants(window: TimeWindow): Range {
   return { from: window.from?.at ?? null, to: window.to?.at ?? null };
 }
 
-/** For fields that are calendar dates: a date stands for its midnight UTC, so an instant within a day begins the next. */
+/** For date fields: a date is represented by its midnight UTC, so an instant within a day rounds up to the next. */
 export function toDates(window: TimeWindow): Range {
   return { from: toDay(window.from), to: toDay(window.to) };
 }

@@ -1,17 +1,17 @@
 import { findTimeZone } from '@phds/catalog/time-zones';
 
-/** Zones that are remembered; there are fewer IANA names. */
+/** Maximum number of cached zones; there are fewer IANA names. */
 const MAX_ZONES = 1_000;
 
 /**
- * What a zone comes to, computed once for all spellings of its name. A name that an earlier release stored and that is no longer accepted
- * stands for itself.
+ * A value computed once for each zone, for all spellings of its name. A name stored by an earlier release that is no longer
+ * accepted is used as is.
  */
 export class ZoneCache<Value> {
   readonly #compute: (timeZone: string) => Value;
   readonly #values = new Map<string, Value>();
 
-  /** `compute` throws RangeError for an unknown zone; then nothing is remembered. */
+  /** `compute` throws RangeError for an unknown zone, which is not cached. */
   constructor(compute: (timeZone: string) => Value) {
     this.#compute = compute;
   }

@@ -14,7 +14,7 @@ import { type ReleasePorts, releaseData } from '../app/data-release.ts';
 import type { SentParameters } from '../app/data-request.ts';
 import { getDataPath } from '../app/resources.ts';
 
-/** Data for apps. The scope that is needed follows from the endpoint and the category, never from what the caller says. */
+/** Data for apps. The required scope is derived from the endpoint and the category, never from the caller's input. */
 export function healthDataService(verifyAssertion: AssertionVerifier, ports: ReleasePorts) {
   return implement(
     HealthDataService,
@@ -44,7 +44,7 @@ const BUCKETS: Readonly<Record<WireTrendBucket, TrendBucket | null>> = {
 
 function toSentParameters(message = create(QueryParametersSchema)): SentParameters {
   const { page, from, to, type, timeZone } = message;
-  // An enum field can hold a number that has no name here.
+  // An enum field can contain an unknown number.
   const bucket: TrendBucket | null | undefined = BUCKETS[message.bucket];
   if (bucket === undefined) throw invalidRequest('bucket', 'is not known');
   return { page: page?.page ?? 0, pageSize: page?.pageSize ?? 0, from, to, type, bucket, timeZone };

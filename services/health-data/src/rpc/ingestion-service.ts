@@ -22,7 +22,7 @@ import type { RecordKind } from '../domain/records.ts';
 
 const IMPORTER = ['importer'];
 
-/** How data gets in. */
+/** Stores data from importers. */
 export function ingestionService(ports: IngestionPorts & ImportPorts) {
   return implement(
     IngestionService,
@@ -62,7 +62,7 @@ export function ingestionService(ports: IngestionPorts & ImportPorts) {
       deleteReadings: IMPORTER,
       deleteRecords: IMPORTER,
       putProfile: IMPORTER,
-      // Who may write can delete everything of a person anyway.
+      // Importers are admitted too, because they can delete all data of a person anyway.
       eraseUser: [...IMPORTER, 'operator'],
       startImport: IMPORTER,
       reportImport: IMPORTER,

@@ -6,7 +6,7 @@ import { preview } from '../app/preview.ts';
 import type { PublicIds } from '../app/public-ids.ts';
 import type { DataPorts } from '../app/resources.ts';
 
-/** The person's own view; the session is verified here again, whatever the caller did. */
+/** The person's own view of their data. The session is verified here again, whatever the caller did. */
 export function previewService(verifySession: SessionVerifier, data: DataPorts, publicIds: PublicIds) {
   return implement(
     PreviewService,

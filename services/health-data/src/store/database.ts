@@ -21,15 +21,14 @@ export const POOL_SETTINGS = {
 
 export interface WriteOptions {
   readonly signal?: AbortSignal;
-  /** The import that the write is part of. */
+  /** The import that the write belongs to. */
   readonly during?: ImportKey | null;
 }
 
 /**
- * Runs a transaction that no other write of the same user overlaps. Importers of one user wait for each other instead
- * of meeting in deadlocks, and counts kept beside the rows are counted once. The signal ends the connection: the server
- * then gives up the running statement and everything before it. Throws NOT_FOUND when the write is part of an import that does
- * not exist (any more).
+ * Runs a transaction that does not overlap with other writes of the same user. Concurrent importers of one user wait for each
+ * other, which avoids deadlocks and keeps counts correct. The signal closes the connection, so that the server aborts the
+ * transaction. Throws NOT_FOUND if the write belongs to an import that does not exist.
  */
 export function writeForUser<T>(
   pool: pg.Pool,
@@ -54,7 +53,7 @@ function transactForUser<T>(
   return transact(pool, 'BEGIN', work, signal);
 }
 
-/** Reads with statements that may take so long and no longer, in milliseconds. */
+/** Reads with a statement timeout in milliseconds. */
 export function readWithin<T>(
   pool: pg.Pool,
   statementTimeoutMs: number,
@@ -80,7 +79,7 @@ async function transact<T>(
     await client.query('COMMIT');
     return result;
   } catch (error) {
-    // A connection that cannot roll back is in no state to be used again.
+    // A connection that cannot roll back must not be reused.
     await client.query('ROLLBACK').catch((cause: Error) => {
       broken = cause;
     });
@@ -91,30 +90,30 @@ async function transact<T>(
   }
 }
 
-/** Under the lock that an erasure takes as well: what it has removed, a batch of a running import does not bring back. */
+/** Checked under the lock that an erasure takes too, so that a batch of a running import cannot restore erased data. */
 async function requireImport(client: pg.ClientBase, { userId, format, digest }: ImportKey): Promise<void> {
   const text = 'SELECT FROM import WHERE user_id = $1 AND format = $2 AND digest = $3';
   const known = await client.query({ name: 'require-import', text, values: [userId, format, digest] });
   if (known.rowCount === 0) throw notFound('There is no such import.');
 }
 
-/** The text of a timestamptz of a UTC session as RFC 3339 with milliseconds: `2025-01-02 03:04:05.6+00`. */
+/** Converts the text of a timestamptz in a UTC session to RFC 3339 with milliseconds: `2025-01-02 03:04:05.6+00`. */
 export function toTimestamp(text: string): string {
   const milliseconds = text.slice(20, -3).padEnd(3, '0');
   return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`;
 }
 
-/** A bound for `>=`; open is the beginning of time. */
+/** A bound for `>=`; the beginning of time if open. */
 export function lowerBound(at: Date | null): string {
   return at === null ? '-infinity' : withinCalendar(at).toISOString();
 }
 
-/** A bound for `<`; open is the end of time. */
+/** A bound for `<`; the end of time if open. */
 export function upperBound(at: Date | null): string {
   return at === null ? 'infinity' : withinCalendar(at).toISOString();
 }
 
-/** Rows as arrays of Postgres's own texts: nothing is parsed that the query's reader does not parse itself. */
+/** Returns rows as arrays of Postgres's text values, so that only the query's own reader parses them. */
 export const TEXT_ROWS = {
   rowMode: 'array',
   types: { getTypeParser: () => (text: string) => text },

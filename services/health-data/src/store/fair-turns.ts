@@ -1,41 +1,41 @@
 import { unavailable } from '@phds/service-kit/errors';
 
 export interface TurnLimits {
-  /** How many run at once, of all keys. */
+  /** Maximum number running at once, over all keys. */
   readonly atOnce: number;
-  /** How many run at once of one key. */
+  /** Maximum number running at once for one key. */
   readonly perKey: number;
-  /** How many of one key may wait. */
+  /** Maximum number waiting for one key. */
   readonly maxWaiting: number;
-  /** How long each may wait, in milliseconds. */
+  /** Maximum wait in milliseconds. */
   readonly maxWaitMs: number;
 }
 
-/** What runs and waits of one key. */
+/** The running and waiting work of one key. */
 interface Line {
   running: number;
   readonly waiting: Set<() => void>;
 }
 
 /**
- * Turns of work, shared fairly between keys: a free place goes to the waiting key that has the fewest running, and among
- * equals to the one whose last turn is longest ago. Within a key the first to come is the first to run.
+ * Shares turns of work fairly between keys. A free slot goes to the waiting key with the fewest running, and on a tie to the one
+ * whose last turn is longest ago. Within a key, first come, first served.
  */
 export class FairTurns {
   readonly #limits: TurnLimits;
   #running = 0;
-  /** In the order of their last turns; only keys of which something runs or waits. */
+  /** Ordered by their last turns; only keys with running or waiting work. */
   readonly #lines = new Map<string, Line>();
 
   constructor(limits: TurnLimits) {
     this.#limits = limits;
   }
 
-  /** Runs the work when it is its turn. Throws UNAVAILABLE when too many of the key wait, or it waited too long. */
+  /** Runs the work when it is its turn. Throws UNAVAILABLE if too many of the key are waiting, or it waited too long. */
   async take<T>(key: string, work: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(key) ?? { running: 0, waiting: new Set() };
     this.#lines.set(key, line);
-    // If a place is free, every waiting key is at its own limit, because `#leave` has already started whoever could run.
+    // If a slot is free, every waiting key is at its own limit, because `#leave` has already started all that could run.
     if (this.#hasPlace(line)) this.#begin(key, line);
     else await this.#wait(key, line);
     try {

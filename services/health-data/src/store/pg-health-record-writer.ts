@@ -6,7 +6,7 @@ import { writeForUser } from './database.ts';
 
 interface Table<Kind extends RecordKind> {
   readonly name: string;
-  /** Column of every field; the compiler refuses a missing one. */
+  /** The column of every field; the compiler reports a missing one. */
   readonly columns: { readonly [Field in keyof RecordTypes[Kind]]: string };
 }
 
@@ -68,7 +68,7 @@ const TABLES: { readonly [Kind in RecordKind]: Table<Kind> } = {
   },
 };
 
-/** Writes records of all kinds on one path; only table and columns differ. */
+/** Writes records of all kinds in the same way; only table and columns differ. */
 export function createPgHealthRecordWriter(pool: pg.Pool): RecordWriter {
   return translatingErrors({
     async put(userId, records, during = null) {

@@ -29,7 +29,7 @@ interface ListedRow {
   readonly reported_at: Date;
 }
 
-/** How far imports have come; each call is one statement, so two runs of the same import take turns by themselves. */
+/** The progress of imports. Each call is one statement, so concurrent runs of the same import are serialised. */
 export function createPgImports(pool: pg.Pool): ImportStore {
   const keyOf = ({ userId, format, digest }: ImportKey) => [userId, format, digest];
   return translatingErrors({

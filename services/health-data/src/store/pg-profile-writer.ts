@@ -22,8 +22,8 @@ const COLUMNS: { readonly [Field in keyof Columns]-?: string } = {
 const FIELDS = Object.keys(COLUMNS) as (keyof Columns)[];
 
 /**
- * Writes profiles. The rollups are made for the zone of the user, so a new zone makes them anew in the same transaction;
- * `onDeferred` is told of a user who has too many readings to wait for that.
+ * Writes profiles. Rollups depend on the user's zone, so a new zone rebuilds them in the same transaction; `onDeferred` is called
+ * for a user with too many readings for that.
  */
 export function createPgProfileWriter(pool: pg.Pool, onDeferred: (userId: string) => void): ProfileWriter {
   return translatingErrors({
@@ -45,7 +45,7 @@ export function createPgProfileWriter(pool: pg.Pool, onDeferred: (userId: string
 
 const UNKNOWN_ZONE = '22023';
 
-/** The change that a default means: none where the user has a zone, or where nothing could be summarised in it. */
+/** The change that a default zone causes: none if the user has a zone, or if nothing could be summarised in it. */
 async function toDefault(
   client: pg.ClientBase,
   userId: string,
@@ -60,7 +60,7 @@ async function toDefault(
   return known.rowCount === 0 ? {} : { timeZone };
 }
 
-/** Postgres may lack a zone that the language knows: nothing could be summarised in it. */
+/** Postgres may lack a zone that JavaScript knows; nothing could be summarised in it. */
 async function checkZone(client: pg.ClientBase, timeZone: string): Promise<void> {
   try {
     await client.query('SELECT timezone($1, now())', [timeZone]);

@@ -13,7 +13,7 @@ interface ProfileRow {
 const PROFILE = 'SELECT name, gender, date_of_birth::text, blood_type FROM profile WHERE user_id = $1';
 const ZONE = 'SELECT time_zone FROM profile WHERE user_id = $1';
 
-/** Profiles. What is stored passed the checks of the domain, so its codes are the domain's. */
+/** Reads profiles. Stored values were validated by the domain, so their codes are the domain's. */
 export function createPgProfiles(pool: pg.Pool): ProfileStore {
   return translatingErrors({
     async find(userId) {
@@ -23,7 +23,7 @@ export function createPgProfiles(pool: pg.Pool): ProfileStore {
       const { name, gender, date_of_birth: dateOfBirth, blood_type: bloodType } = row;
       return { name, gender, dateOfBirth, bloodType };
     },
-    // Every read that a grant limits begins with this one, so it costs as little as a query can.
+    // Every read limited by a grant starts with this query, so it is as cheap as possible.
     async findTimeZone(userId) {
       const { rows } = await pool.query<{ time_zone: string | null }>({
         name: 'time-zone',

@@ -13,19 +13,19 @@ const DELETE_BY_KEY = readStatement(new URL('sql/delete-readings.sql', import.me
 const DELETE_PIECE = readStatement(new URL('sql/delete-window.sql', import.meta.url));
 const FIND_NEXT_PIECE = readStatement(new URL('sql/find-next-piece.sql', import.meta.url));
 
-// Deletions by window go through the readings of a type in the order of their key, in pieces of so many, each a transaction of
-// its own. A piece takes a fraction of a second, where a statement may take ten.
+// Number of readings in one piece of a deletion by window. Pieces follow the key order within a type, each in its own transaction.
+// A piece takes a fraction of a second; a statement may take ten.
 const PIECE_READINGS = 5_000;
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** A reading's place in the order of the primary key, within its type. */
+/** A reading's position in the primary key, within its type. */
 interface Place {
   readonly startAt: string;
   readonly id: string;
 }
 
-/** Readings that a statement changed, of types that are gathered alike, and the hours in which they count. */
+/** Readings changed by a statement, of types with the same gathering, and the hours in which they count. */
 interface Written extends TouchedHours {
   readonly number: number;
   readonly inserted: number;
@@ -38,8 +38,8 @@ interface ReadingWrite {
 }
 
 /**
- * Writes readings, and in the same transaction keeps the counts and rollups beside them. `onDeferred` is told of a user
- * whose rollups have to be rebuilt and who has too many readings to wait for that.
+ * Writes readings, and in the same transaction updates their counts and rollups. `onDeferred` is called for a user whose rollups
+ * have to be rebuilt and who has too many readings to do that immediately.
  */
 export function createPgReadingWriter(
   pool: pg.Pool,
@@ -65,7 +65,7 @@ export function createPgReadingWriter(
           rebuildDue = deferred;
         }
       } finally {
-        // Not before: a rebuild would hold up the next piece.
+        // Not before the last piece, because a rebuild would delay the next one.
         if (rebuildDue) onDeferred(userId);
       }
       return deleted;
@@ -73,7 +73,7 @@ export function createPgReadingWriter(
   });
 }
 
-/** Deletes in transactions that can be interrupted between each other; yields what each of them wrote. */
+/** Deletes in separate transactions, with interruptions possible in between. Yields what each of them wrote. */
 async function* deletePieces(
   pool: pg.Pool,
   userId: string,
@@ -98,7 +98,7 @@ async function* deletePieces(
   }
 }
 
-/** Deletes the readings of a window among so many, and answers where the next piece begins; null at the end. */
+/** Deletes the readings of a window within one piece. Returns where the next piece starts; null at the end. */
 async function deletePieceFrom(
   from: Place,
   { client, run }: ReadingWrite,
@@ -117,7 +117,7 @@ async function deletePieceFrom(
   return { rows: await run(DELETE_PIECE, values), next };
 }
 
-/** Runs a write in a transaction; `deferred` says that the rollups of the user have to be rebuilt in the background. */
+/** Runs a write in a transaction; `deferred` tells whether the rollups have to be rebuilt in the background. */
 async function writeReadings<T>(
   pool: pg.Pool,
   userId: string,
@@ -151,8 +151,8 @@ function toColumns(readings: readonly Identified<NewReading>[]): unknown[] {
 }
 
 /**
- * A column as the text of an array. Ids, catalog keys, instants, numbers and checked labels need no quotes, and pg's way
- * of quoting each of them costs a third of the memory of an import.
+ * A column as an array literal. Ids, catalog keys, instants, numbers and validated labels need no quotes; pg's quoting of each
+ * costs a third of the memory of an import.
  */
 function toArray<Row>(rows: readonly Row[], toValue: (row: Row) => string | number | null): string {
   return `{${rows.map((row) => toValue(row) ?? 'NULL').join(',')}}`;

@@ -35,12 +35,12 @@ type Row = readonly [
 
 type EmptyPage = readonly [null, null, null, null, null, total: string];
 
-/** Lists of readings: one prepared statement answers the page and the total, out of one snapshot. */
+/** Lists of readings. One prepared statement returns the page and the total from one snapshot. */
 export function createPgReadings(pool: pg.Pool): ReadingReader {
   return translatingErrors({
     async list(query) {
       const result = await pool.query({ ...TEXT_ROWS, ...toStatement(query) });
-      // With rowMode 'array' a row is the array itself, which the driver's types have no words for.
+      // With rowMode 'array' a row is the array itself, which the driver's types cannot express.
       const rows = result.rows as unknown as (Row | EmptyPage)[];
       return { items: rows.filter(isReading).map(toReading), total: Number(rows[0]?.[5] ?? 0) };
     },

@@ -13,7 +13,7 @@ const STALE = readStatement(new URL('sql/stale-rollups.sql', import.meta.url));
 // Ten million readings take less than a minute.
 const TIMEOUT_MS = 3_600_000;
 
-/** Finds and rebuilds rollups that are missing, or were made for another zone or version. */
+/** Finds and rebuilds rollups that are missing, or were built for another zone or version. */
 export function createPgRollupStore(pool: pg.Pool): RollupStore {
   return translatingErrors({
     async findStale(after, limit) {

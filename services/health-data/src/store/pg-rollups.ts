@@ -4,7 +4,7 @@ import { DEFAULT_TIME_ZONE } from '../domain/profile.ts';
 import { ADDITIVE_TYPES, type Gathering, RANGES, TYPES } from './rollup-types.ts';
 import { ROLLUP_VERSION } from './rollup-version.ts';
 
-// Everything here runs within writeForUser: nobody else writes readings, profile or rollups of the user meanwhile.
+// Everything here runs inside writeForUser, so nobody else writes readings, profile or rollups of the user at the same time.
 
 const STATE = readStatement(new URL('sql/rollup-state.sql', import.meta.url));
 
@@ -33,11 +33,11 @@ const REFRESH_SPANS: readonly Step[] = [
   readStatement(new URL('sql/refresh-years.sql', import.meta.url)),
 ];
 
-/** Where the rollups of a user stand. */
+/** The state of a user's rollups. */
 export interface RollupState {
-  /** The zone that they are to be made for. */
+  /** The zone that they must have. */
   readonly timeZone: string;
-  /** Whether the tables hold what the readings come to. */
+  /** Whether the tables agree with the readings. */
   readonly valid: boolean;
 }
 
@@ -47,14 +47,14 @@ export async function findRollupState(client: pg.ClientBase, userId: string): Pr
   return rows[0] ?? { timeZone: DEFAULT_TIME_ZONE, valid: false };
 }
 
-/** Hours of the user's zone whose readings changed, of types that are gathered alike; in pairs, as array literals. */
+/** Hours of the user's zone with changed readings, of types with the same gathering; in pairs, as array literals. */
 export interface TouchedHours {
   readonly gathering: Gathering;
   readonly types: string;
   readonly hours: string;
 }
 
-/** Recomputes the touched hours and what lies above them from what the readings are now. */
+/** Recomputes the touched hours and the spans above them from the current readings. */
 export async function refreshRollups(
   client: pg.ClientBase,
   userId: string,
@@ -68,12 +68,12 @@ export async function refreshRollups(
   }
 }
 
-// Up to here a rebuild takes about a second, and whoever writes waits for it.
+// Up to this number a rebuild takes about a second, during which the writer waits.
 const MAX_REBUILT_AT_ONCE = 200_000;
 
 /**
- * Makes all rollups of the user anew, unless there are too many readings to wait for: then they count as not valid, and
- * the answer is false. What is in the tables by then must not be taken for valid when the zone changes back.
+ * Rebuilds all rollups of the user. If there are too many readings to do that immediately, marks them as invalid and returns false.
+ * Existing rows must not become valid again when the zone changes back.
  */
 export async function rebuildSmall(
   client: pg.ClientBase,
@@ -113,12 +113,12 @@ const FILL: readonly (readonly [Statement, (userId: string, timeZone: string) =>
   [readStatement(new URL('sql/fill-years.sql', import.meta.url)), (userId) => [userId]],
 ];
 
-// Who has no readings has no row: a rebuild that was asked for before an erasure brings nothing of the person back.
+// A user without readings has no row, so a rebuild requested before an erasure restores nothing.
 const KEEP_STATE = `
   INSERT INTO rollup_state (user_id, time_zone, version)
   SELECT $1, $2, $3 WHERE EXISTS (SELECT FROM reading WHERE user_id = $1)`;
 
-/** Makes all rollups of the user anew. */
+/** Rebuilds all rollups of the user. */
 export async function rebuildRollups(client: pg.ClientBase, userId: string, timeZone: string): Promise<void> {
   for (const table of ['hour_rollup', 'day_rollup', 'rollup_state']) {
     await client.query(`DELETE FROM ${table} WHERE user_id = $1`, [userId]);

@@ -13,25 +13,25 @@ import { type SummaryStatement, toAggregation, toTrend } from './summary-stateme
 import { toHalf } from './write-turns.ts';
 
 interface AnyRow {
-  /** Whether the rollups that the statement asked for are there. */
+  /** Whether the required rollups exist. */
   readonly usable: boolean;
-  /** The zone of those that are; null is none. */
+  /** The zone of the existing rollups; null for none. */
   readonly time_zone: string | null;
 }
 
-/** Limits of the summaries that are made from the readings themselves. */
+/** Limits of the summaries computed from readings. */
 export interface ScanLimits extends Pick<TurnLimits, 'maxWaiting' | 'maxWaitMs'> {
   /** Milliseconds. */
   readonly statementTimeoutMs: number;
 }
 
-/** How many of them run at once, where the pool has twice as many connections; one app has at most half of the places. */
+/** Maximum number of these at once, if the pool has twice as many connections; one app uses at most half of the slots. */
 const SCANS = 4;
 
 /**
- * Summaries out of the rollups, and where a window cuts an hour out of the readings. In another zone than that of the
- * rollups they come out of hours, if those are the same, else and without rollups out of the readings: since that takes the
- * longer the more there are, few do it at a time, shared fairly between apps, and the others find connections.
+ * Computes summaries from rollups, and from readings where a window cuts an hour. For a zone other than that of the rollups it uses
+ * hours if these are the same, else the readings, as it does without rollups. The duration then grows with the number of readings,
+ * so only a few run at once, shared fairly between apps, and other work finds connections.
  */
 export function createPgSummaries(pool: pg.Pool, limits: ScanLimits): SummaryReader {
   const atOnce = Math.min(SCANS, toHalf(pool));
@@ -80,7 +80,7 @@ function isRow<Row extends { readonly type: MetricKey | null }>(
 
 const UNKNOWN_ZONE = '22023';
 
-/** Postgres may lack a zone that the language knows: that is the caller's parameter, not our fault. */
+/** Postgres may lack a zone that JavaScript knows; that is an invalid parameter, not an internal error. */
 async function asked<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;

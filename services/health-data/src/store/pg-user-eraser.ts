@@ -7,8 +7,8 @@ import { writeForUser } from './database.ts';
 const ERASE_READINGS = readStatement(new URL('sql/erase-readings.sql', import.meta.url));
 
 /**
- * Every table that holds rows of a person, in the order in which they go; a test compares it with the tables of the schema.
- * Imports first: none that runs brings anything back. Then the state of the rollups, which makes the rest of them void.
+ * Every table with rows of a person, in deletion order; a test compares it with the schema. Imports come first, so that running
+ * ones cannot restore anything, then the state of the rollups, which invalidates the rest of them.
  */
 export const USER_TABLES = [
   'import',
@@ -29,12 +29,12 @@ export const USER_TABLES = [
   'reading_count',
 ] as const;
 
-// A fraction of a second, where a statement may take ten.
+// Takes a fraction of a second; a statement may take ten.
 const PIECE_ROWS = 20_000;
 
 /**
- * Erases a person piece by piece, each a transaction of its own, until one has found nothing left. What is there after any of
- * them agrees: a reading goes with its count, and no summary is made from rollups. So a repeat goes on where the last one stopped.
+ * Erases a person in pieces, each in its own transaction, until nothing is left. The state after each piece is consistent: readings
+ * are deleted with their counts, and no summary uses rollups. A repeat therefore continues where the last one stopped.
  */
 export function createPgUserEraser(pool: pg.Pool, pieceRows = PIECE_ROWS): UserEraser {
   return translatingErrors({
@@ -46,7 +46,7 @@ export function createPgUserEraser(pool: pg.Pool, pieceRows = PIECE_ROWS): UserE
   });
 }
 
-/** Answers whether nothing is left. */
+/** Returns whether nothing is left. */
 async function erasePiece(client: pg.ClientBase, userId: string, limit: number): Promise<boolean> {
   let room = limit;
   for (const table of USER_TABLES) {

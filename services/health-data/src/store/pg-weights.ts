@@ -12,7 +12,7 @@ const BY_READINGS = readStatement(new URL('sql/weights-by-readings.sql', import.
 
 type Row = readonly [id: string | null, value: string, day: string, total: string, usable: string];
 
-/** Weight entries out of the Weight readings: their days out of the rollups, or without usable ones out of the readings. */
+/** Weight entries from the Weight readings. Their days come from rollups if usable, else from the readings. */
 export function createPgWeights(pool: pg.Pool): WeightReader {
   const ask = async (statement: pg.QueryConfig) => {
     const result = await pool.query<Row[]>({ ...TEXT_ROWS, ...statement });

@@ -4,11 +4,11 @@ import type { RecordKind, Stored } from '../domain/records.ts';
 import type { Range } from '../domain/window.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 
-/** Records. What is stored passed the checks of the domain, so its codes are the domain's. */
+/** Reads records. Stored values were validated by the domain, so their codes are the domain's. */
 export function createPrismaRecords(prisma: PrismaClient): RecordReader {
   return translatingErrors({
     async list<Kind extends RecordKind>(kind: Kind, query: RecordQuery) {
-      // One snapshot, so that the total counts what the page was taken from.
+      // One snapshot, so that page and total agree.
       const snapshot = { isolationLevel: 'RepeatableRead' as const };
       const [items, total] = await prisma.$transaction(READERS[kind](prisma, query), snapshot);
       return { items: items as Stored<Kind>[], total };
@@ -17,7 +17,7 @@ export function createPrismaRecords(prisma: PrismaClient): RecordReader {
   });
 }
 
-/** The page, and how many there are. */
+/** Returns the page and the total. */
 type Reader = (
   prisma: PrismaClient,
   query: RecordQuery,
@@ -84,7 +84,7 @@ function toFilter({ from, to }: Range) {
   return { ...(from === null ? {} : { gte: from }), ...(to === null ? {} : { lt: to }) };
 }
 
-/** Without a window the facts of unknown beginning are among the answer; a filter would drop them. */
+/** Without a window, facts with an unknown start are included; a filter would exclude them. */
 function sinceFilter(range: Range) {
   return range.from === null && range.to === null ? {} : { sinceOn: toFilter(range) };
 }

@@ -3,7 +3,7 @@ import { METRICS } from '@phds/catalog/metrics';
 
 // What the catalog contributes to the statements that make rollups, as values of theirs.
 
-/** How readings of a metric type become hours. */
+/** How readings of a metric type are combined to hours. */
 export type Gathering = 'average' | 'by-start' | 'by-end';
 
 function toGathering({ kind, bucketBy }: Metric): Gathering {

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { METRICS } from '@phds/catalog/metrics';
 
-/** Raised when the tables of the rollups or what their rows mean change. */
+/** Incremented when the rollup tables or the meaning of their rows change. */
 const LAYOUT = 1;
 
-/** Names what rollups are made of: rows made for another version answer nothing and are rebuilt. */
+/** Identifies how rollups are computed. Rows of another version are not used and are rebuilt. */
 export const ROLLUP_VERSION = hash(
   'sha256',
   JSON.stringify([

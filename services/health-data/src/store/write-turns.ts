@@ -5,14 +5,14 @@ const turnsOf = new WeakMap<pg.Pool, FairTurns>();
 
 const PATIENT = { perKey: 1, maxWaiting: Number.POSITIVE_INFINITY, maxWaitMs: Number.POSITIVE_INFINITY };
 
-/** Half of the connections of a pool, and at least one. */
+/** Half of the connections of a pool, at least one. */
 export function toHalf(pool: pg.Pool): number {
   return Math.max(1, Math.floor(pool.options.max / 2));
 }
 
 /**
- * Runs a write when it is its turn: one at a time for a user, and never more than half of the pool for all of them. Writes
- * wait here and not with a connection in their hands, so however many importers there are, reads find one.
+ * Runs a write when it is its turn: one at a time for each user, and at most half of the pool for all. Writes wait without holding
+ * a connection, so reads always find one, however many importers there are.
  */
 export function inWriteTurn<T>(pool: pg.Pool, userId: string, write: () => Promise<T>): Promise<T> {
   const turns = turnsOf.get(pool) ?? new FairTurns({ ...PATIENT, atOnce: toHalf(pool) });
