@@ -6,8 +6,8 @@ import type { Gateway } from '../gateway.ts';
 type Judges = Pick<Gateway, 'authenticator' | 'clock'>;
 
 /**
- * Judges scope and consent by the facts at hand and answers the facts that were judged by. Remembered facts refuse nobody
- * for lack of consent: authorization is asked again first, so that an approval works at once.
+ * Judges scope and consent and returns the facts used. If cached facts show no consent, authorization is asked again before
+ * CONSENT_REQUIRED is returned, so that a new approval works at once.
  */
 export async function admit(gateway: Judges, who: Authenticated, scope: string): Promise<Authenticated> {
   const now = gateway.clock.now().getTime();
@@ -20,8 +20,8 @@ export async function admit(gateway: Judges, who: Authenticated, scope: string):
 }
 
 /**
- * Calls the data service with the assertion. One that is out of date is renewed, and the call repeated once; facts that the
- * record step has refuted are forgotten.
+ * Calls health-data with the assertion. A stale assertion is renewed and the call repeated once. Facts that the record step has
+ * refuted are dropped from the cache.
  */
 export async function withAssertion<T>(
   gateway: Judges,

@@ -1,21 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import { splitUrl } from '../query.ts';
 
-/** What the data API looks at of a request. */
+/** The parts of a request that the data API uses. */
 export interface ApiCall {
   readonly method: string;
   readonly url: string;
   readonly path: string;
   readonly rawQuery: string;
   readonly authorization: readonly string[];
-  /** Of `API-Version`; several fields joined by a comma. */
+  /** Value of `API-Version`; several fields are joined by a comma. */
   readonly version: string | undefined;
   readonly ifNoneMatch: string | undefined;
 }
 
 const NONE: readonly string[] = [];
 
-/** Reads a request in one pass over its raw fields, which spares Node building an object of them all. */
+/** Reads the raw header fields in one pass, which avoids Node's header object. */
 export function readApiCall({ method = '', url = '', rawHeaders }: IncomingMessage): ApiCall {
   let authorization = NONE;
   let version: string | undefined;

@@ -5,7 +5,7 @@ import { toPageLinks } from '../../domain/page-links.ts';
 
 export interface DocumentAnswer {
   readonly document: ReadResponse;
-  /** Which page of which list; null for a single object. */
+  /** The page of a list, for `Link`; null for a single object. */
   readonly links: {
     readonly path: string;
     readonly query: string;
@@ -16,7 +16,7 @@ export interface DocumentAnswer {
   readonly ifNoneMatch: string | undefined;
 }
 
-/** Writes a finished document as it came, or 304 when the client has it. */
+/** Sends a finished document unchanged, or 304 if the client has it. */
 export function sendDocument(response: ServerResponse, answer: DocumentAnswer): void {
   const { document, links, headers, ifNoneMatch } = answer;
   const { body, etag, total } = document;

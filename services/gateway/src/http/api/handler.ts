@@ -16,13 +16,13 @@ import { parseQueryParameters } from './query-parameters.ts';
 import { getRoute, parseMedicationId, toUsageName, VERSIONS_PATH } from './routes.ts';
 import { lifecycleHeaders, sendVersions } from './versions.ts';
 
-/** Everything under `/api`. `address` is the client's, by the proxies that are trusted. */
+/** Handles everything under `/api`. `address` is the client's address according to the trusted proxies. */
 export type ApiHandler = (
   request: IncomingMessage & { ip?: string | undefined },
   response: ServerResponse,
 ) => void;
 
-/** One request on its way through the checks of contract section 2, which stand here in their order. */
+/** Handles one request. The checks are in the order of contract section 2. */
 export function createApiHandler(gateway: Gateway): ApiHandler {
   const lifecycle = lifecycleHeaders(gateway.config);
   return (request, response) => {
@@ -37,7 +37,8 @@ export function createApiHandler(gateway: Gateway): ApiHandler {
     const answer = async () => {
       const who = await authenticate(gateway, call);
       clientId = who.principal.clientId;
-      // Every authenticated request counts and is told how it stands; whether it is over the limit is judged in its turn.
+      // Every authenticated request counts and gets the limit's header fields; exceeding the limit is judged later, in its place in
+      // the order.
       const allowance = await gateway.limits.take(who.principal.clientId, who.principal.userId);
       headers = { ...toHeaders(allowance, requestId), ...lifecycle };
       await serve(gateway, { call, requestId, who, allowance, headers, response });
@@ -47,7 +48,7 @@ export function createApiHandler(gateway: Gateway): ApiHandler {
         () => gateway.log.debug({ requestId, path: call.path, ms: performance.now() - startedAt }, 'data'),
         (caught: unknown) => {
           const error = toAppError(caught);
-          // A path is the caller's own text and may hold a secret.
+          // The path is the caller's own text and may contain a secret.
           const endpoint = toUsageName(call.path);
           if (clientId !== null) {
             const { status } = meaningOf(error);

@@ -9,17 +9,17 @@ import { readPage } from '../page-parameters.ts';
 import { parseQuery, type Query } from '../query.ts';
 import { Violations } from '../violations.ts';
 
-/** The query parameters of a data request, checked (contract section 6), as health-data is sent them. */
+/** The validated query parameters of a data request (contract section 6), as sent to health-data. */
 export interface QueryParameters {
-  /** Undefined where the endpoint has no pages. */
+  /** Undefined for endpoints without pages. */
   readonly page: { readonly page: number; readonly pageSize: number } | undefined;
-  /** Empty where not given, as all that follow. */
+  /** Empty when absent, like all following fields. */
   readonly from: string;
   readonly to: string;
   readonly type: string;
   readonly bucket: WireTrendBucket;
   readonly timeZone: string;
-  /** The query without `page`, encoded anew, for links to other pages. */
+  /** The re-encoded query without `page`, for links to other pages. */
   readonly linkQuery: string;
 }
 
@@ -28,7 +28,7 @@ const BUCKETS: Readonly<Record<TrendBucket, WireTrendBucket>> = {
   day: WireTrendBucket.DAY,
 };
 
-/** Parses the query of a data request; throws `invalid_request` that names every parameter at fault. */
+/** Parses the query of a data request. Throws `invalid_request` that names every invalid parameter. */
 export function parseQueryParameters(
   endpoint: Endpoint,
   category: Category | null,
@@ -48,7 +48,7 @@ export function parseQueryParameters(
   return parameters;
 }
 
-/** The parameters that the endpoint knows; every other, and every repetition, is at fault. */
+/** Takes the parameters known to the endpoint, and reports all others and all repetitions. */
 function takeKnown(query: Query, known: readonly QueryParameter[], violations: Violations): Query {
   if (query.values.size === 0) return query;
   const values = new Map<string, string>();

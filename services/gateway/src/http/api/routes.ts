@@ -14,14 +14,14 @@ import type { ApiCall } from './api-call.ts';
 
 export const VERSIONS_PATH = '/api/versions';
 
-/** A data endpoint that a request is for. */
+/** The data endpoint of a request. */
 export interface Route {
   readonly endpoint: Endpoint;
-  /** The one scope that opens it. */
+  /** The scope that it requires. */
   readonly scope: string;
-  /** Null where the endpoint has none. */
+  /** Null for endpoints without a category. */
   readonly category: Category | null;
-  /** Still encoded; empty where the endpoint has none. */
+  /** Still encoded; empty for endpoints without a medication. */
   readonly medicationId: string;
 }
 
@@ -37,7 +37,7 @@ const STATIC_ROUTES: ReadonlyMap<string, Route> = new Map(
 );
 
 /**
- * The route of an authenticated request. Checks in the order of contract section 2: version, route, method. Throws an
+ * The route of an authenticated request. Checks in the order of contract section 2: version, route, method. Throws
  * UNSUPPORTED_VERSION, NOT_FOUND or 405.
  */
 export function getRoute(call: ApiCall, maxUrlBytes: number): Route {
@@ -74,18 +74,18 @@ function findAdherenceRoute(path: string): Route | null {
   return { endpoint, scope: scopeOfEndpoint(endpoint), category: null, medicationId };
 }
 
-/** Every path under `/api` that is no data endpoint, in the usage of an app. */
+/** The name in app usage for every path under `/api` that is not a data endpoint. */
 const NO_ENDPOINT = '/api/*';
 const ADHERENCE_NAME = DATA_PATHS.find(({ endpoint }) => endpoint === 'adherence')?.path ?? NO_ENDPOINT;
 
-/** What the usage of an app and the log call a path: a data endpoint as access records name it, or one name for all others. */
+/** The name of a path in app usage and the log: a data endpoint as in access records, or one name for all others. */
 export function toUsageName(path: string): string {
   const route = findRoute(path);
   if (route === null) return NO_ENDPOINT;
   return route.endpoint.id === 'adherence' ? ADHERENCE_NAME : path;
 }
 
-/** The medication id of a path. Any text is one: whether it exists is told by the data alone. */
+/** The medication id of a path. Any text is accepted, because only the data shows whether it exists. */
 export function parseMedicationId({ medicationId }: Route): string {
   return medicationId.includes('%') ? decode(medicationId.replaceAll('+', '%2B'), 'id') : medicationId;
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Config } from '../../config.ts';
 import { answerPublicly } from '../public/public-document.ts';
 
-/** `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) as configured; raw fields, for every answer under `/api`. */
+/** The configured `Deprecation` (RFC 9745) and `Sunset` (RFC 8594) as raw fields, for every response under `/api`. */
 export function lifecycleHeaders(config: Config): Readonly<Record<string, string>> {
   const { API_V1_DEPRECATION: deprecation, API_V1_SUNSET: sunset } = config;
   return {
@@ -11,7 +11,7 @@ export function lifecycleHeaders(config: Config): Readonly<Record<string, string
   };
 }
 
-/** `GET /api/versions`: which versions exist and how long they will. Public. */
+/** `GET /api/versions`: the versions, with their deprecation and removal dates. Public. */
 export function sendVersions(response: ServerResponse, method: string, config: Config): void {
   const { API_V1_DEPRECATION: deprecation, API_V1_SUNSET: sunset } = config;
   const version = {
