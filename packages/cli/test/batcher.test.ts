@@ -90,6 +90,7 @@ describe('sending in batches', () => {
   });
 
   test('no more than the limit of batches run at once', async () => {
+    service.gather = 3;
     await send((run) => addMinutes(run, 40), { readingBatch: 1, inFlight: 3 });
     expect(service.readings.size).toBe(40);
     expect(service.mostAtOnce).toBe(3);

@@ -30,6 +30,8 @@ export interface FakeIngestion extends AsyncDisposable {
   failures: number;
   /** Maximum number of concurrent calls so far. */
   mostAtOnce: number;
+  /** A batch of readings is answered once this many have arrived. Default 1. */
+  gather: number;
   /** Readings with this value are refused. */
   refusedValue: number | null;
 }
@@ -49,9 +51,12 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'importer', alg: 'EdDSA' };
   let running = 0;
-  const attend = async <Answer>(answer: () => Answer): Promise<Answer> => {
+  const gathered = Promise.withResolvers<void>();
+  const attend = async <Answer>(answer: () => Answer, { alone = true } = {}): Promise<Answer> => {
     running += 1;
     fake.mostAtOnce = Math.max(fake.mostAtOnce, running);
+    if (running >= fake.gather) gathered.resolve();
+    if (!alone) await gathered.promise;
     await new Promise((resolve) => setImmediate(resolve));
     running -= 1;
     if (fake.failures > 0) {
@@ -65,7 +70,8 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
       implement(
         IngestionService,
         {
-          putReadings: (request) => attend(() => putReadings(requireImport(fake, request), request)),
+          putReadings: (request) =>
+            attend(() => putReadings(requireImport(fake, request), request), { alone: false }),
           putRecords: (request) => attend(() => putRecords(requireImport(fake, request), request)),
           putProfile: (request) =>
             attend(() => {
@@ -116,6 +122,7 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
     batchSizes: [],
     failures: 0,
     mostAtOnce: 0,
+    gather: 1,
     refusedValue: null,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
