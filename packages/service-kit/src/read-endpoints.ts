@@ -10,8 +10,10 @@ function memberOf(id: EndpointId): MemberOf<EndpointId> {
   return id.toUpperCase().replaceAll('-', '_') as MemberOf<EndpointId>;
 }
 
-// Does not compile when the catalog has an endpoint that the proto lacks.
-const endpointById = new Map<EndpointId, Endpoint>(ENDPOINTS.map(({ id }) => [id, Endpoint[memberOf(id)]]));
+// Does not compile, and names the endpoint, if the catalog has one that the proto lacks.
+const endpoints: Readonly<Record<MemberOf<EndpointId>, Endpoint>> = Endpoint;
+
+const endpointById = new Map<EndpointId, Endpoint>(ENDPOINTS.map(({ id }) => [id, endpoints[memberOf(id)]]));
 
 const idByEndpoint = new Map([...endpointById].map(([id, endpoint]) => [endpoint, id]));
 
