@@ -27,7 +27,7 @@ export function toRpcServerOptions(
   };
 }
 
-/** TLS and the tokens by which a service says who it is, for `openRpcChannel`. */
+/** TLS and service tokens, for `openRpcChannel`. */
 export function toRpcChannelOptions(
   config: CommonSettings,
   { service, clock = systemClock }: { readonly service: string; readonly clock?: Clock },
@@ -36,7 +36,7 @@ export function toRpcChannelOptions(
   return { tokens, ...toTls(config) };
 }
 
-/** Whose sessions are accepted, for `createSessionVerifier`. */
+/** The accepted sessions, for `createSessionVerifier`. */
 export function toSessionOptions(
   config: Settings<typeof sessionSettings>,
 ): Pick<SessionVerifierOptions, 'issuer' | 'audience' | 'jwks'> {

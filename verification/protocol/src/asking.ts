@@ -1,17 +1,17 @@
 import { AppError, type Reason } from '@phds/service-kit/errors';
 import type { Ending, Restorable, TraceEvent } from './trace.ts';
 
-/** What became of a question: an answer, or the reason of a refusal. `unavailable`: no attempt got a definite answer. */
+/** The outcome of a call: a result, or the reason of a refusal. `unavailable`: no attempt got a definite response. */
 export type Outcome<T> =
   | { readonly answer: T; readonly reason: null }
   | { readonly answer: null; readonly reason: Reason };
 
 const ATTEMPTS = 3;
 
-// No history asks for what these refuse: they show a mistake of the replay, or of a service.
+// No history causes these refusals, so they show a mistake of the replay or of a service.
 const UNEXPECTED: readonly Reason[] = ['internal', 'caller_not_admitted', 'rate_limited'];
 
-/** Asks the services, again when no definite answer comes, and writes into the trace what the oracle has to know. */
+/** Calls the services, repeats calls without a definite response, and adds the events that the oracle needs to the trace. */
 export class Asking {
   readonly trace: TraceEvent[] = [];
   readonly #tick: () => number;
@@ -32,7 +32,7 @@ export class Asking {
     }
   }
 
-  /** Asks for what ends something. An answer acknowledges that, or the refusal that is expected. */
+  /** Requests an ending. It is acknowledged by a successful response or by the expected refusal. */
   async end<T>(
     endings: readonly Ending[],
     ask: () => Promise<T>,
@@ -47,14 +47,14 @@ export class Asking {
     return outcome;
   }
 
-  /** Notes that something may end from now on; answers when that was. */
+  /** Records that something may end from now on; returns that time. */
   note(endings: readonly Ending[]): number {
     const at = this.#tick();
     for (const ended of endings) this.trace.push({ kind: 'asked', at, ended });
     return at;
   }
 
-  /** Asks for what may bring something back. */
+  /** Requests something that may restore an access. */
   async restore<T>(restores: readonly Restorable[], ask: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
     const at = this.#tick();
     const outcome = await ask();

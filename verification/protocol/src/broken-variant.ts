@@ -4,13 +4,13 @@ import type { AccessRecordStore } from '../../../services/consent/src/app/access
 import type { History } from './history.ts';
 import type { Rule } from './oracle.ts';
 
-/** The clock of the services, and their databases as the owners see them. */
+/** The clock of the services, and their databases through the owners' roles. */
 export interface Surroundings {
   readonly clock: { aheadMs: number; now(): Date };
   readonly databases: Readonly<Record<'consent' | 'authorization', pg.Pool>>;
 }
 
-/** Runs before each change of a row in a service's database; `body` is PL/pgSQL. */
+/** A trigger that runs before each change of a row in a service's database; `body` is PL/pgSQL. */
 export interface Trigger {
   readonly service: keyof Surroundings['databases'];
   readonly table: string;
@@ -21,18 +21,18 @@ export interface Trigger {
 /** The real services with one mistake, made at a port or in a database. */
 export interface BrokenVariant {
   readonly mistake: string;
-  /** What the oracle has to report. */
+  /** The violation that the oracle must report. */
   readonly breaks: Rule;
   /** A short history in which the mistake breaks a promise. */
   readonly shownBy: History;
   readonly accessRecords?: (real: AccessRecordStore) => Partial<AccessRecordStore>;
   readonly ledger?: (real: ConsentLedger, surroundings: Surroundings) => Partial<ConsentLedger>;
   readonly trigger?: Trigger;
-  /** Takes the place of the statement that prunes the ledger. */
+  /** Replaces the statement that prunes the ledger. */
   readonly prune?: string;
 }
 
-/** Runs `use` while the services make the mistake of that variant. */
+/** Runs `use` with that variant's mistake in the services. */
 export async function withMistake<T>(
   control: Surroundings & { variant: BrokenVariant | null },
   variant: BrokenVariant,

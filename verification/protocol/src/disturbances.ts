@@ -2,7 +2,7 @@ import { unavailable } from '@phds/service-kit/errors';
 import type { AccessRecordStore } from '../../../services/consent/src/app/access-ports.ts';
 import type { NetworkFault, Position, Stop } from './history.ts';
 
-/** Stops one request at one position, where it fails or waits to be released. */
+/** Stops one request at one position, where it fails or waits until released. */
 export class Stopped {
   readonly #stop: Stop;
   readonly #arrived = Promise.withResolvers<void>();
@@ -31,7 +31,7 @@ export class Stopped {
   }
 }
 
-/** Passes every position of an access on to `pass`, and tells when the insert of each record is sent to the database. */
+/** Reports every position of an access to `pass`, and the time at which the insert of each record is sent to the database. */
 export function withPositions(
   real: AccessRecordStore,
   pass: (position: Position) => Promise<void> | undefined,
@@ -57,10 +57,10 @@ export function withPositions(
 
 /** The network between authorization and consent. */
 export class Network {
-  /** What happens to the next calls, in order. */
+  /** The faults of the next calls, in order. */
   faults: NetworkFault[] = [];
 
-  /** The same port, but its calls can get lost, lose their answer, or arrive twice. */
+  /** Wraps a port so that its calls can be lost, lose their response, or arrive twice. */
   carry<Port extends object>(port: Port): Port {
     const carried = Object.entries(port).map(([name, method]) => [
       name,

@@ -14,34 +14,37 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Where a request for data can be stopped: before its call to consent, before the insert, before the judgement, after it. */
+/**
+ * The positions at which a request for data can be stopped: before its call to consent, before the insert, before the judgement,
+ * after it.
+ */
 export type Position = 'admitted' | 'inserting' | 'recorded' | 'judged';
 
-/** A request is held there until that many more steps are over, or the database fails there. */
+/** The request is held there for this many steps, or the database fails there. */
 export type Stop =
   | { readonly at: Position; readonly steps: number }
   | { readonly at: 'inserting' | 'recorded'; readonly fails: true };
 
-/** What happens to one call of authorization to consent. */
+/** A fault of one call from authorization to consent. */
 export type NetworkFault = 'none' | 'call-lost' | 'answer-lost' | 'doubled';
 
-/** What is left of a grant: one scope, so much time, or the data since a day. */
+/** The remaining part of a grant: one scope, a shorter time, or the data from a later day. */
 export type Narrowing =
   | { readonly keep: Scope }
   | { readonly lifeMs: number }
   | { readonly dataFrom: string };
 
-/** Something that somebody does, or that happens to the system. `which` counts from the newest. */
+/** An action of a person or app, or an event of the system. `which` counts from the newest. */
 export type Action =
   | {
       readonly do: 'request';
       readonly which: number;
       readonly scope: Scope;
-      /** By the facts of the first introspection of the token, however old they are. */
+      /** Whether to use the facts of the first introspection of the token, however old they are. */
       readonly remembered: boolean;
       readonly stop: Stop | null;
     }
-  /** Every token with every scope, by remembered facts, in one batch. */
+  /** Every token with every scope, with cached facts, in one batch. */
   | { readonly do: 'request-all' }
   | {
       readonly do: 'approve';
@@ -55,13 +58,13 @@ export type Action =
   | { readonly do: 'revoke-token'; readonly which: number }
   | { readonly do: 'revoke-family'; readonly which: number }
   | { readonly do: 'refresh'; readonly which: number }
-  /** A refresh token whose successor was used, and a code that was exchanged: both end the family. */
+  /** Presents a refresh token whose successor was used, or a code that was exchanged; both end the family. */
   | { readonly do: 'reuse'; readonly which: number }
   | { readonly do: 'replay'; readonly which: number }
   | { readonly do: 'revoke-all' }
-  /** One after the other. */
+  /** The statuses in sequence. */
   | { readonly do: 'set-status'; readonly app: App; readonly statuses: readonly Status[] }
-  /** Moves the clocks of all services, and not that of the databases. */
+  /** Moves the clocks of all services, but not those of the databases. */
   | { readonly do: 'set-clock'; readonly aheadMs: number }
   | { readonly do: 'wait'; readonly ms: number };
 
@@ -69,13 +72,13 @@ export type ActionOf<Kind extends Action['do']> = Extract<Action, { do: Kind }>;
 
 export interface Step {
   readonly action: Action;
-  /** Starts while the step before may still be under way. */
+  /** Whether it starts while the previous step may still be running. */
   readonly overlaps?: boolean;
-  /** What happens to the first calls of authorization to consent. */
+  /** Faults of the first calls from authorization to consent. */
   readonly network?: readonly NetworkFault[];
 }
 
-/** What happens after a person has approved the first app with both scopes. */
+/** The steps after a person has approved the first app with both scopes. */
 export type History = readonly Step[];
 
 const which = fc.constantFrom(0, 0, 0, 1, 2, 3);
@@ -136,7 +139,7 @@ const others: readonly fc.Arbitrary<Action>[] = [
 const fault = fc.constantFrom<NetworkFault[]>('none', 'none', 'call-lost', 'answer-lost', 'doubled');
 const network = fc.oneof(fc.constant([]), fc.array(fault, { minLength: 1, maxLength: 3 }));
 
-/** Requests among a few kinds of other things, which meet each other more often than if there were everything. */
+/** Requests mixed with a few kinds of other actions, which interact more often than if all kinds were used. */
 export const histories: fc.Arbitrary<History> = fc
   .subarray([...others], { minLength: 2, maxLength: 7 })
   .chain((kinds) => {

@@ -12,36 +12,36 @@ import type {
 
 /** The promises of contract section 8 that a trace can break. */
 export type Rule =
-  /** Data for a request that started after the acknowledgement of what ends its access. */
+  /** Data for a request that started after the acknowledged end of its access. */
   | 'data-after-revocation'
-  /** Data whose record is missing, came later, tells of another access, or reads as refused. */
+  /** Data whose record is missing, was written later, describes another access, or counts as refused. */
   | 'data-without-record'
-  /** Data whose record was committed after the acknowledgement of what ends its access. */
+  /** Data whose record was committed after the acknowledged end of its access. */
   | 'record-after-revocation'
-  /** Data by a grant that had been seen to be over before the request started. */
+  /** Data under a grant that was observed to be over before the request started. */
   | 'ended-grant-revived'
-  /** Data by a token that had expired by the database's clock when the access was recorded. */
+  /** Data for a token that had expired, by the database's clock, when the access was recorded. */
   | 'data-by-expired-token'
-  /** A refusal says that something ended the access, but nobody had asked for that. */
+  /** A refusal states that something ended the access, but nobody had requested that. */
   | 'refused-without-cause';
 
 export interface Violation {
   readonly rule: Rule;
   readonly request: string;
-  /** For people: which events contradict each other. */
+  /** An explanation: the events that contradict each other. */
   readonly because: string;
 }
 
 export interface Judgement {
   readonly violations: readonly Violation[];
   readonly requests: number;
-  /** Answers with data. */
+  /** Number of responses with data. */
   readonly released: number;
-  /** Requests that started after the acknowledgement of what ends their access. */
+  /** Number of requests that started after the acknowledged end of their access. */
   readonly startedAfterRevocation: number;
 }
 
-/** Judges a whole trace. Throws when it contradicts itself: an answer without its request, a request id twice. */
+/** Judges a complete trace. Throws when the trace is inconsistent: a response without its request, or a request id twice. */
 export function judgeTrace(events: Iterable<TraceEvent>): Judgement {
   const trace = indexTrace(events);
   const violations: Violation[] = [];
@@ -63,7 +63,7 @@ export function judgeTrace(events: Iterable<TraceEvent>): Judgement {
   return { violations, requests: trace.requests.size, released, startedAfterRevocation };
 }
 
-/** What stands behind a request, and from which day on its answer showed data. */
+/** The facts of a request, and the first day of the data in its response. */
 interface Access extends AccessFacts {
   readonly dataFrom: string | undefined;
 }
@@ -77,7 +77,7 @@ function judgeRefusal(
 ): Found {
   if (!saysEnded || trace.isAsked(access, at)) return [];
   return [
-    { rule: 'refused-without-cause', because: `refused at ${at} (${reason}); nobody had asked to end it` },
+    { rule: 'refused-without-cause', because: `refused at ${at} (${reason}); nobody had requested its end` },
   ];
 }
 
@@ -138,11 +138,11 @@ interface Exchange {
 
 interface Trace {
   readonly requests: ReadonlyMap<string, Exchange>;
-  /** When each grant was first seen to be over. */
+  /** When each grant was first observed to be over. */
   readonly endedGrants: ReadonlyMap<string, number>;
-  /** An ending of this access that was acknowledged before `at` and that nothing can have undone before `until`. */
+  /** An ending of this access that was acknowledged before `at` and cannot have been undone before `until`. */
   findRevocation(access: Access, at: number, until: number): EndingAcknowledged | null;
-  /** Whether anybody asked before `at` to end anything that this access depends on, whatever became of that. */
+  /** Whether anybody requested before `at` to end something that this access depends on, with any outcome. */
   isAsked(access: Access, at: number): boolean;
 }
 
@@ -224,7 +224,7 @@ function keyOf(ending: Ending | Restorable): string {
   }
 }
 
-/** Everything that could end an access. */
+/** Everything that can end an access. */
 function keysOf({ token, family, grant, app, user, scope }: AccessFacts): string[] {
   return [
     `token ${token}`,

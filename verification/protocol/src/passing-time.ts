@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import type { Surroundings } from './broken-variant.ts';
 
-/** The tables of credentials, and which of their rows belong to the apps in $2. */
+/** The tables of credentials, with the condition for the rows of the apps in $2. */
 const TABLES = {
   consent: {
     consent_grant: 'client_id = ANY($2)',
     pending_approval: 'client_id = ANY($2)',
     app_epoch: 'client_id = ANY($2)',
-    // They do not say which app they are about.
+    // This table has no reference to the app.
     revoked_family: 'true',
     revoked_token: 'true',
   },
@@ -20,12 +20,14 @@ const TABLES = {
   },
 } as const;
 
-// As the service does, but without waiting for its next turn.
+// As in the service, but immediately.
 const PRUNE = 'SELECT prune_revoked_family(2, 5000), prune_revoked_token(2, 5000)';
 
 const statements = new Map<pg.Pool, string>();
 
-/** Lets time pass for some apps by moving their rows into the past, since the databases' own clocks cannot be set. Prunes the ledger. */
+/**
+ * Lets time pass for some apps by moving their rows into the past, because the databases' clocks cannot be set. Prunes the ledger.
+ */
 export async function passTime(
   { databases }: Surroundings,
   clientIds: readonly string[],

@@ -16,7 +16,7 @@ const STATUSES = {
   revoked: AppStatus.REVOKED,
 } as const satisfies Record<Status, AppStatus>;
 
-/** Those whom one history is about: a person, who is also the developer of two apps, and these apps. */
+/** The participants of one history: a person, who is also the developer of two apps, and these apps. */
 export class People {
   readonly user = newId('person');
   readonly wallet = new Wallet();
@@ -80,7 +80,7 @@ export class People {
     const grant = pick(this.wallet.grants, which);
     if (grant === undefined) return;
     const { id, app } = grant;
-    // When its time is over it ends without anybody asking again; `wait` finds out that it has.
+    // It ends without a request when its time is over; `wait` detects that.
     if ('lifeMs' in to) this.asking.note([{ kind: 'grant', grant: id }]);
     await this.asking.end(toEndings(to, { user: this.user, app: app.clientId }), async () =>
       this.#system.grants.narrowGrant({ id, ...toChange(to) }, await this.#session()),
@@ -98,7 +98,7 @@ export class People {
 
   async revokeAll(): Promise<void> {
     const endings: Ending[] = this.wallet.grants.map(({ id }) => ({ kind: 'grant', grant: id }));
-    // It may also end a grant that is being made at this moment.
+    // It may also end a grant that is being created concurrently.
     for (const { clientId } of this.#apps.values()) this.asking.note([{ kind: 'app', app: clientId }]);
     await this.asking.end(endings, async () =>
       this.#system.grants.revokeAllGrants({}, await this.#session()),
@@ -110,7 +110,7 @@ export class People {
     for (const status of statuses) await this.#setStatus(app, status);
   }
 
-  /** Lets time pass, and looks which grants are over by then. Nothing may be under way. */
+  /** Lets time pass, and checks which grants have ended. Nothing may be running at that time. */
   async wait({ ms }: ActionOf<'wait'>): Promise<void> {
     const { control, grants } = this.#system;
     const apps = [...this.#apps.values()].map(({ clientId }) => clientId);
@@ -160,7 +160,7 @@ function toChange(to: Narrowing) {
   return { expiresAt: timestampFromDate(new Date(Date.now() + to.lifeMs)) };
 }
 
-/** What a narrowing ends at once. */
+/** The endings caused by a narrowing. */
 function toEndings(to: Narrowing, of: { readonly user: string; readonly app: string }): Ending[] {
   if ('dataFrom' in to) return [{ kind: 'days', ...of, before: to.dataFrom }];
   const dropped = SCOPES.filter((scope) => 'keep' in to && scope !== to.keep);

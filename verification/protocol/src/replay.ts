@@ -5,14 +5,14 @@ import { People } from './people.ts';
 import type { System } from './system.ts';
 import type { TraceEvent } from './trace.ts';
 
-/** How each action is done. */
+/** The implementation of each action. */
 type Acts = { readonly [Kind in Action['do']]: (action: ActionOf<Kind>) => Promise<unknown> };
 
 export interface Run extends Judgement {
   readonly trace: readonly TraceEvent[];
 }
 
-/** Replays a history on the services, and has the oracle judge what came of it. */
+/** Replays a history on the services, and lets the oracle judge the trace. */
 export async function replay(system: System, history: History): Promise<Run> {
   const running = new Replay(system);
   try {
@@ -23,11 +23,11 @@ export async function replay(system: System, history: History): Promise<Run> {
   }
 }
 
-/** A request that waits where it was stopped. */
+/** A request that waits at the position where it was stopped. */
 interface Waiting {
   readonly stopped: Stopped;
   readonly done: Promise<unknown>;
-  /** Steps that come before it goes on. */
+  /** Number of steps before it continues. */
   steps: number;
 }
 
@@ -44,7 +44,7 @@ class Replay {
     this.#acts = this.#createActs(this.#people);
   }
 
-  /** At the beginning the person has approved the first app; at the end every token is tried once more. */
+  /** Starts after the person has approved the first app. At the end, every token is used once more. */
   async play(history: History): Promise<TraceEvent[]> {
     const { user, asking, requests } = this.#people;
     await this.#people.registerApps();
@@ -56,7 +56,7 @@ class Replay {
     return [...asking.trace, ...(await requests.readRecords(user))];
   }
 
-  /** Leaves the services as they were. */
+  /** Restores the original state of the services. */
   restore(): void {
     this.#waiting?.stopped.release();
     this.#control.stopped = null;
@@ -87,7 +87,7 @@ class Replay {
   }
 
   async #take({ action, overlaps = false, network = [] }: Step): Promise<void> {
-    // Time and clocks concern everything that is under way.
+    // Time and clocks affect everything that is running.
     const isForAll = action.do === 'wait' || action.do === 'set-clock';
     if (isForAll || this.#waiting?.steps === 0) await this.#settle();
     else if (!overlaps) await this.#finish();
@@ -119,7 +119,7 @@ class Replay {
   }
 
   #start(done: Promise<unknown>): void {
-    // It is awaited later, and must not count as unhandled until then.
+    // Awaited later; until then a rejection must not count as unhandled.
     done.catch(() => undefined);
     this.#running.push(done);
   }
@@ -128,7 +128,7 @@ class Replay {
     await Promise.all(this.#running.splice(0));
   }
 
-  /** Also lets go what was stopped. */
+  /** Also releases stopped requests. */
   async #settle(): Promise<void> {
     await this.#finish();
     const waiting = this.#waiting;

@@ -9,10 +9,10 @@ import type { System } from './system.ts';
 import type { AccessRecorded, TraceEvent } from './trace.ts';
 import { type HeldToken, type Principal, pick, type Wallet } from './wallet.ts';
 
-/** A token is judged by the whole second in which it ends. */
+/** The expiry of a token is judged by the whole second. */
 const SECOND_MS = 1_000;
 
-// Nothing has to have ended for these.
+// Reasons that do not imply that anything has ended.
 const OTHER_REASONS: readonly string[] = ['unknown', 'WINDOW_CHANGED'];
 
 const RECORDS = `
@@ -25,12 +25,15 @@ interface RecordRow extends Pick<AccessRecorded, 'request' | 'app' | 'grant' | '
   readonly recorded: Date;
 }
 
-/** Requests for data: what gateways and health-data ask of authorization and consent for them. Released is taken for answered. */
+/**
+ * Requests for data: the calls that gateways and health-data make to authorization and consent for them. A released access counts
+ * as answered.
+ */
 export class Requests {
   readonly #system: System;
   readonly #trace: TraceEvent[];
   readonly #wallet: Wallet;
-  /** How much time has been made to pass, and since when. */
+  /** How much time has passed artificially, and since when. */
   readonly #elapsed = [{ since: 0, ms: 0 }];
 
   constructor(system: System, trace: TraceEvent[], wallet: Wallet) {
@@ -39,7 +42,7 @@ export class Requests {
     this.#wallet = wallet;
   }
 
-  /** Milliseconds that go on when time passes, by a time of the database. */
+  /** Converts a time of the database to milliseconds that include the time passed artificially. */
   toLasting(ms: number): number {
     const last = this.#elapsed.findLast(({ since }) => since <= ms);
     return ms + (last?.ms ?? 0);
@@ -56,13 +59,13 @@ export class Requests {
     const request = this.#start(held, scope);
     const principal = (remembered ? held.remembered : null) ?? (await this.introspect(held));
     if (typeof principal === 'string') return this.#refuse(request, held, principal);
-    // What the token does not carry is refused before anybody asks the ledger.
+    // Scopes that the token does not have are refused before the ledger is asked.
     if (!principal.scopes.includes(scope)) return this.#answer(request, { reason: 'insufficient_scope' });
     await stopped?.pass('admitted');
     await this.#record([{ request, held, principal, scope }], stopped !== null);
   }
 
-  /** Every token with every scope in one batch, by what is remembered. */
+  /** Every token with every scope in one batch, with cached facts. */
   async requestAll(): Promise<void> {
     const accesses = this.#wallet.tokens.flatMap((held) => {
       const { remembered: principal } = held;
@@ -73,7 +76,7 @@ export class Requests {
     if (accesses.length > 0) await this.#record(accesses, false);
   }
 
-  /** Answers the facts of a live token, or why there are none. */
+  /** The facts of a live token, or the reason why there are none. */
   async introspect({ hash }: HeldToken): Promise<Principal | 'dead' | 'unknown'> {
     const { status, principal } = await this.#system.tokens.introspect({ tokenHash: hash });
     if (status === TokenStatus.DEAD) return 'dead';
@@ -83,7 +86,7 @@ export class Requests {
     return { clientId, userId, grantId, familyId, scopes, dataFrom: grant?.dataFrom ?? '', expiresAt };
   }
 
-  /** The records of this person, as they are in the database. */
+  /** The records of this person in the database. */
   async readRecords(userId: string): Promise<AccessRecorded[]> {
     const { databases, insertedAt } = this.#system.control;
     const { rows } = await databases.consent.query<RecordRow>(RECORDS, [userId]);
@@ -118,7 +121,10 @@ export class Requests {
     return request;
   }
 
-  /** Tells of an end, unless the token may be over by itself, services have a wrong clock, or the facts are only out of date. */
+  /**
+   * Records that the access ended, unless the token may have expired, a service has a wrong clock, or the facts are only out of
+   * date.
+   */
   #refuse(request: string, { facts }: HeldToken, reason: string): void {
     const now = this.toLasting(Date.now());
     const mayBeOver = facts.expiresAt === null || now > facts.expiresAt - SECOND_MS;
@@ -143,7 +149,7 @@ interface Accessed {
   readonly scope: Scope;
 }
 
-/** As health-data reports it. */
+/** The access as health-data reports it. */
 function toAccess({ request, held, principal, scope }: Accessed) {
   const { clientId, userId, grantId, familyId, dataFrom, expiresAt } = principal;
   return {

@@ -19,22 +19,22 @@ import { createService as createConsent } from '../../../services/consent/src/se
 import type { BrokenVariant, Surroundings } from './broken-variant.ts';
 import { Network, type Stopped, withPositions } from './disturbances.ts';
 
-/** What histories do to the services. */
+/** Controls of a history over the services. */
 interface Control extends Surroundings {
   readonly network: Network;
-  /** null is the system as it is meant. */
+  /** Null for the unmodified system. */
   variant: BrokenVariant | null;
-  /** The one request that is stopped, in the second instance of consent. */
+  /** The one stopped request, in the second instance of consent. */
   stopped: Stopped | null;
   /** When the insert of each request's record was sent to the database. */
   readonly insertedAt: Map<string, number>;
-  /** A number larger than every one before: the order of events. */
+  /** A strictly increasing number, which orders events. */
   tick(): number;
 }
 
 /**
- * The real authorization service and two instances of the real consent service, on test databases, in this process and
- * connected by rpc. One history is replayed at a time.
+ * The real authorization service and two instances of the real consent service in this process, on test databases and connected by
+ * rpc. One history is replayed at a time.
  */
 export type System = Awaited<ReturnType<typeof startSystem>>;
 
@@ -77,7 +77,7 @@ export async function startSystem() {
   return {
     ...clients,
     control,
-    /** Call options that carry a session of this user. */
+    /** Call options with a session of this user. */
     session: async (userId: string) => ({
       headers: { [SESSION_METADATA]: await sessions.issueSession(userId) },
     }),
@@ -99,7 +99,7 @@ function toSettings(service: string, databaseUrl: string, keys: ServiceKeys, ses
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
     RECEIPT_PRIVATE_KEY: pem,
-    // Histories set the clocks of the services hours off; a stopped request waits for other steps.
+    // Histories shift the clocks of the services by hours, and a stopped request waits for other steps.
     ACCESS_CLOCK_TOLERANCE_MS: '86400000',
     ACCESS_QUEUE_WAIT_MS: '30000',
     ASSERTION_PRIVATE_KEY: pem,
@@ -169,7 +169,7 @@ function startAuthorization(settings: Record<string, string>, control: Control) 
   });
 }
 
-/** The port, or what the present variant makes of it. */
+/** The port, or its modification by the current variant. */
 function vary<Port extends object>(
   control: Control,
   real: Port,

@@ -11,7 +11,7 @@ type TokenRequest =
   | { readonly grantType: 'authorization_code'; readonly code: string; readonly redirectUri: string }
   | { readonly grantType: 'refresh_token'; readonly refreshToken: string };
 
-/** What apps do at the token endpoint. */
+/** The apps' actions at the token endpoint. */
 export class Tokens {
   readonly #system: System;
   readonly #asking: Asking;
@@ -33,14 +33,14 @@ export class Tokens {
     const family = pick(this.#wallet.families, which);
     const refreshToken = family?.refreshTokens.at(-1);
     if (family === undefined || refreshToken === undefined) return;
-    // Of two at once, one may count as reuse.
+    // Of two concurrent ones, one may count as reuse.
     if (family.refreshing > 0) this.#asking.note([{ kind: 'family', family: family.facts.family }]);
     family.refreshing += 1;
     await this.#issue(family, { grantType: 'refresh_token', refreshToken });
     family.refreshing -= 1;
   }
 
-  /** Presents a refresh token whose successor was used: refused, and the family is over. */
+  /** Presents a refresh token whose successor was used: it is refused, and the family ends. */
   async reuse({ which }: ActionOf<'reuse'>): Promise<void> {
     const family = pick(this.#wallet.families, which);
     const refreshToken = family?.refreshTokens.at(-3);
@@ -48,7 +48,7 @@ export class Tokens {
     await this.#provoke(family, { grantType: 'refresh_token', refreshToken });
   }
 
-  /** Presents a code that was exchanged: refused, and what came of it is over. */
+  /** Presents a code that was exchanged: it is refused, and everything derived from it ends. */
   async replay({ which }: ActionOf<'replay'>): Promise<void> {
     const family = pick(this.#wallet.families, which);
     if (family !== undefined) await this.#provoke(family, toExchange(family));
@@ -98,7 +98,7 @@ export class Tokens {
     const expiresAt = this.#requests.toLasting(rows[0]?.expires_at.getTime() ?? 0);
     const held = { app, facts: { ...facts, token: secret, expiresAt }, secret, hash, remembered: null };
     const principal = await this.#requests.introspect(held);
-    // A refresh at the same moment, or again, gets the same pair.
+    // A concurrent or repeated refresh gets the same pair.
     if (refreshTokens.includes(refreshToken)) return;
     if (refreshTokens.length === 0) this.#wallet.families.push(family);
     refreshTokens.push(refreshToken);

@@ -1,8 +1,8 @@
 /**
- * A trace: what was asked and answered, as seen from outside, and the access records as found in the database at the end. The
- * replay of a history writes one, and so do the clients of the fault suite. Events may be in any order. Times `at` are numbers
- * on one clock (a counter, or milliseconds of one machine). "After" is strict: events of the same time count as concurrent, and
- * what is concurrent breaks no promise.
+ * A trace: requests and responses as seen from outside, and the access records found in the database at the end. Written by the
+ * replay of a history and by the clients of the fault suite. Events may be in any order. Times `at` are numbers on one clock (a
+ * counter, or milliseconds of one machine). "After" is strict: events of the same time count as concurrent, and concurrent events
+ * break no promise.
  */
 export type TraceEvent =
   | RequestStarted
@@ -13,114 +13,116 @@ export type TraceEvent =
   | AccessRestored
   | GrantEnded;
 
-/** A request for data leaves the client. */
+/** A request for data is sent by the client. */
 export interface RequestStarted {
   readonly kind: 'request-started';
   readonly at: number;
-  /** Unique in the trace; the request id that the access record carries. */
+  /** Unique in the trace; the request id in the access record. */
   readonly request: string;
   readonly access: AccessFacts;
 }
 
-/** What stands behind a request. */
+/** The facts behind a request. */
 export interface AccessFacts {
   /** Any name for the access token, such as its hash. */
   readonly token: string;
-  /** Everything that came from one exchange of a code; the client may number its exchanges. */
+  /** Everything derived from one exchange of a code; the client may number its exchanges. */
   readonly family: string;
   readonly grant: string;
   readonly user: string;
   readonly app: string;
   /**
-   * Which life of the app the grant was made in: how many revocations of the app had begun to be asked for before the
-   * approval was asked for (a client counts them itself; when in doubt the larger number).
+   * The app's epoch of the grant: how many revocations of the app had been requested before the approval was requested (counted by
+   * the client; the larger number when uncertain).
    */
   readonly epoch: number;
   readonly scope: string;
-  /** End of the token in milliseconds of the database's clock (`access_token.expires_at`); null is not judged. */
+  /** Expiry of the token in milliseconds of the database's clock (`access_token.expires_at`); not judged when null. */
   readonly expiresAt: number | null;
 }
 
-/** The first byte of the answer left the service; of real processes: reached the client. At most one for each request. */
+/** The first byte of the response left the service (for real processes: reached the client). At most one for each request. */
 export interface RequestAnswered {
   readonly kind: 'answered';
   readonly at: number;
   readonly request: string;
-  /** True for every answer computed from a person's rows: 200, 304, the 404 of a missing row. */
+  /** True for every response computed from a person's rows: 200, 304, the 404 of a missing row. */
   readonly data: boolean;
-  /** The first day that the data may be from (YYYY-MM-DD); empty is everything, absent is not judged. */
+  /** The first allowed day of the data (YYYY-MM-DD); empty for no limit, not judged when absent. */
   readonly dataFrom?: string;
-  /** The code of a refusal; told in messages, not judged. */
+  /** The code of a refusal, used in messages only. */
   readonly reason?: string;
-  /** The refusal says that something ended the access, so somebody must have asked for that. Absent: not judged. */
+  /**
+   * Whether the refusal states that something ended the access, so that somebody must have requested that. Not judged when absent.
+   */
   readonly saysEnded?: boolean;
 }
 
-/** An access record that is in the database when the run is over. */
+/** An access record in the database at the end of the run. */
 export interface AccessRecorded {
   readonly kind: 'recorded';
-  /** When its insert was sent to the database, or `recorded_at` of its batch; both are a little earlier than its commit. */
+  /** When its insert was sent to the database, or `recorded_at` of its batch; both are slightly earlier than its commit. */
   readonly at: number;
   readonly request: string;
   readonly app: string;
   readonly grant: string;
   readonly scope: string;
-  /** Whether a later record refers to this one and says that the answer was refused. */
+  /** Whether a later record refers to this one and states that the response was refused. */
   readonly refused: boolean;
-  /** `access_batch.recorded_at` in milliseconds of the database's clock; null is not judged. */
+  /** `access_batch.recorded_at` in milliseconds of the database's clock; not judged when null. */
   readonly databaseTime: number | null;
 }
 
-/** Somebody asks to end something. */
+/** An ending is requested. */
 export interface EndingAsked {
   readonly kind: 'asked';
-  /** The first attempt was sent. */
+  /** Time of the first attempt. */
   readonly at: number;
   readonly ended: Ending;
 }
 
-/** Somebody asked to end something and was told that it is done. Never for a request without a definite answer. */
+/** An ending was requested and acknowledged. Not used for a request without a definite response. */
 export interface EndingAcknowledged {
   readonly kind: 'acknowledged';
-  /** The answer arrived. */
+  /** Time of the response. */
   readonly at: number;
-  /** The first attempt was sent. */
+  /** Time of the first attempt. */
   readonly askedAt: number;
   readonly ended: Ending;
 }
 
-/** What may end. The first three and an app's life end for good. */
+/** The subjects of endings. The first three and an app's epoch end permanently. */
 export type Ending =
   /** POST /oauth/revoke of an access token. */
   | { readonly kind: 'token'; readonly token: string }
-  /** POST /oauth/revoke of a refresh token; the 400 to a replayed code or to the reuse of a refresh token. */
+  /** POST /oauth/revoke of a refresh token; the 400 for a replayed code or for the reuse of a refresh token. */
   | { readonly kind: 'family'; readonly family: string }
-  /** DELETE of a grant, and each grant that was known before a revoke-all. */
+  /** DELETE of a grant, and each known grant in a revoke-all. */
   | { readonly kind: 'grant'; readonly grant: string }
   /** The app was revoked; accesses of an epoch below this one are dead. */
   | { readonly kind: 'app-life'; readonly app: string; readonly epoch: number }
   | Restorable;
 
-/** What may end and come back. */
+/** The endings that can be undone. */
 export type Restorable =
-  /** Narrowing, or an approval that drops what it asked for. */
+  /** Narrowing, or an approval without a scope that it requested. */
   | { readonly kind: 'scope'; readonly user: string; readonly app: string; readonly scope: string }
-  /** The app was suspended; it is `active` again when somebody says so. */
+  /** The app was suspended; it is `active` again when its status is set. */
   | { readonly kind: 'app'; readonly app: string }
-  /** Data from before this day are not shared any more. What restores it, restores all days. */
+  /** Data from before this day is no longer shared. Restoring it restores all days. */
   | { readonly kind: 'days'; readonly user: string; readonly app: string; readonly before: string };
 
-/** Somebody asked for what may bring something back: an approval with the scope, the status `active`. */
+/** Something that may restore an access was requested: an approval with the scope, or the status `active`. */
 export interface AccessRestored {
   readonly kind: 'restored';
-  /** The first attempt was sent. */
+  /** Time of the first attempt. */
   readonly at: number;
-  /** Since when it cannot take effect any more; null while an attempt may still be under way. */
+  /** When it can no longer take effect; null while an attempt may still be running. */
   readonly answeredAt: number | null;
   readonly restores: Restorable;
 }
 
-/** Somebody saw that a grant is over (status `expired` or `revoked`). */
+/** A grant was observed to be over (status `expired` or `revoked`). */
 export interface GrantEnded {
   readonly kind: 'grant-ended';
   readonly at: number;

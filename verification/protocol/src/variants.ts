@@ -4,7 +4,7 @@ import type { BrokenVariant } from './broken-variant.ts';
 import { type Action, HEART, type History, HOUR, MINUTE, PROFILE } from './history.ts';
 import type { Rule } from './oracle.ts';
 
-// The latest of everything.
+// The newest of everything.
 const which = 0;
 const request: Action = { do: 'request', which, scope: HEART, remembered: true, stop: null };
 const revokeGrant: Action = { do: 'revoke-grant', which };
@@ -15,7 +15,7 @@ const tenMinutesLeft: Action = { do: 'narrow', which, to: { lifeMs: 10 * MINUTE 
 const history = (...actions: Action[]): History => actions.map((action) => ({ action }));
 const wait = (ms: number): Action => ({ do: 'wait', ms });
 
-/** A judgement that releases what has to be refused for one of the causes. */
+/** A judgement that releases accesses that must be refused for one of the causes. */
 function forgetting(verdict: Verdict, breaks: Rule, ...actions: Action[]): BrokenVariant {
   return {
     mistake: `the judgement does not know ${verdict}`,
@@ -28,7 +28,7 @@ function forgetting(verdict: Verdict, breaks: Rule, ...actions: Action[]): Broke
   };
 }
 
-/** One for each cause; a restore of the database is the one that no history makes. */
+/** One for each cause, except a restore of the database, which no history contains. */
 const FORGOTTEN: Record<Exclude<Verdict, 'released' | 'restore_unconfirmed'>, BrokenVariant> = {
   token_expired: forgetting('token_expired', 'data-by-expired-token', wait(65 * MINUTE)),
   app_not_alive: forgetting('app_not_alive', 'data-after-revocation', {
@@ -61,7 +61,7 @@ const RECORDING: Record<string, BrokenVariant> = {
       const waiting: AccessRecordBatch[] = [];
       return {
         async insert(batch) {
-          // A batch of refusals alone is not judged.
+          // A batch that contains only refusals is not judged.
           if (batch.accessRecords.every(({ refersTo }) => refersTo !== null)) await real.insert(batch);
           else waiting.push(batch);
         },
@@ -150,7 +150,7 @@ const RECORDING: Record<string, BrokenVariant> = {
 
 const LEDGER: Record<string, BrokenVariant> = {
   'own-tables-before-the-ledger': {
-    mistake: 'authorization notes a revocation before the ledger has it: a repeat finds it done',
+    mistake: 'authorization records a revocation before the ledger does, so that a retry skips the ledger',
     breaks: 'data-after-revocation',
     shownBy: [{ action: revokeToken, network: ['call-lost'] }],
     ledger: (real, { databases }) => ({
@@ -236,7 +236,7 @@ const DATABASE: Record<string, BrokenVariant> = {
   },
 };
 
-/** Every mistake that has to be caught, by name. */
+/** Every mistake that must be detected, by name. */
 export const BROKEN_VARIANTS: ReadonlyMap<string, BrokenVariant> = new Map([
   ...Object.entries({ ...RECORDING, ...LEDGER, ...DATABASE }),
   ...Object.entries(FORGOTTEN).map(([cause, variant]) => [`${cause}-forgotten`, variant] as const),

@@ -4,7 +4,7 @@ export interface RegisteredApp {
   readonly clientId: string;
   /** Empty while it has none. */
   clientSecret: string;
-  /** Revocations of it that were asked for. */
+  /** Number of its requested revocations. */
   epoch: number;
 }
 
@@ -13,14 +13,14 @@ export interface HeldGrant {
   readonly app: RegisteredApp;
 }
 
-/** What came from one exchange of a code. */
+/** Everything derived from one exchange of a code. */
 export interface HeldFamily {
   readonly app: RegisteredApp;
   readonly facts: Omit<AccessFacts, 'scope' | 'token' | 'expiresAt'>;
   readonly code: string;
   /** Oldest first. */
   readonly refreshTokens: string[];
-  /** Refreshes under way. */
+  /** Number of running refreshes. */
   refreshing: number;
 }
 
@@ -29,11 +29,11 @@ export interface HeldToken {
   readonly facts: Omit<AccessFacts, 'scope'>;
   readonly secret: string;
   readonly hash: Uint8Array;
-  /** What authorization told of it first. */
+  /** The first facts that authorization returned for it. */
   remembered: Principal | null;
 }
 
-/** What authorization tells of a live token. */
+/** The facts of a live token according to authorization. */
 export interface Principal {
   readonly clientId: string;
   readonly userId: string;
@@ -45,7 +45,7 @@ export interface Principal {
   expiresAt: number;
 }
 
-/** What people were given, oldest first; nothing is thrown away when it ends. */
+/** Everything that was issued, oldest first; nothing is removed when it ends. */
 export class Wallet {
   readonly grants: HeldGrant[] = [];
   readonly families: HeldFamily[] = [];

@@ -44,7 +44,7 @@ const rulesOf = (events: TraceEvent[]) => judgeTrace(events).violations.map(({ r
 const DATA = [started(20), recorded(25), answered(30)];
 
 describe('the oracle', () => {
-  test('finds nothing wrong with data that nobody took back', () => {
+  test('accepts data of accesses that nobody ended', () => {
     expect(judgeTrace(DATA)).toEqual({ violations: [], requests: 1, released: 1, startedAfterRevocation: 0 });
   });
 
@@ -57,25 +57,25 @@ describe('the oracle', () => {
     APP,
   ];
 
-  test.each(endings)('tells data after the end of $kind', (ended) => {
+  test.each(endings)('reports data after the end of $kind', (ended) => {
     expect(rulesOf([acknowledged(10, ended), ...DATA])).toEqual(['data-after-revocation']);
   });
 
-  test.each(endings)('counts a refusal after the end of $kind, and is content', (ended) => {
+  test.each(endings)('counts a refusal after the end of $kind and accepts it', (ended) => {
     const judgement = judgeTrace([acknowledged(10, ended), started(20), answered(30, false)]);
     expect(judgement).toEqual({ violations: [], requests: 1, released: 0, startedAfterRevocation: 1 });
   });
 
-  test.each(endings)('tells a record that is younger than the end of $kind', (ended) => {
+  test.each(endings)('reports a record that is later than the end of $kind', (ended) => {
     expect(rulesOf([acknowledged(23, ended), ...DATA])).toEqual(['record-after-revocation']);
   });
 
-  test.each(endings)('lets a request and the end of $kind overlap', (ended) => {
+  test.each(endings)('accepts a request that overlaps with the end of $kind', (ended) => {
     expect(rulesOf([acknowledged(27, ended), ...DATA])).toEqual([]);
     expect(rulesOf([acknowledged(20, ended), started(20), recorded(20), answered(30)])).toEqual([]);
   });
 
-  test('takes the end of one thing for the end of nothing else', () => {
+  test('does not apply an ending to anything else', () => {
     const others: Ending[] = [
       { kind: 'token', token: 'another' },
       { kind: 'family', family: 'another' },
@@ -89,18 +89,18 @@ describe('the oracle', () => {
     expect(rulesOf([...others.map((ended) => acknowledged(10, ended)), ...DATA])).toEqual([]);
   });
 
-  test.each([SCOPE, APP])('lets come back what was asked for again: $kind', (subject) => {
+  test.each([SCOPE, APP])('accepts data after a restoration was requested: $kind', (subject) => {
     const ended = acknowledged(10, subject, 5);
     expect(rulesOf([ended, restored(12, 14, subject), ...DATA])).toEqual([]);
-    // It overlaps with the end, and may have had the last word.
+    // It overlaps with the ending and may have taken effect last.
     expect(rulesOf([ended, restored(1, 6, subject), ...DATA])).toEqual([]);
     expect(rulesOf([ended, restored(1, null, subject), ...DATA])).toEqual([]);
-    // Over before the end was asked for, or asked for after the data had left.
+    // Finished before the ending was requested, or requested after the data was released.
     expect(rulesOf([ended, restored(1, 4, subject), ...DATA])).toEqual(['data-after-revocation']);
     expect(rulesOf([ended, restored(31, 32, subject), ...DATA])).toEqual(['data-after-revocation']);
   });
 
-  test('tells data without a record that says so', () => {
+  test('reports data without a matching record', () => {
     const broken = ['data-without-record'];
     expect(rulesOf([started(20), answered(30)])).toEqual(broken);
     expect(rulesOf([started(20), answered(30), recorded(31)])).toEqual(broken);
@@ -109,26 +109,26 @@ describe('the oracle', () => {
     expect(rulesOf([started(20), recorded(25, { grant: 'another' }), answered(30)])).toEqual(broken);
   });
 
-  test('is content with a record whose answer never left', () => {
+  test('accepts a record whose response was never released', () => {
     expect(rulesOf([started(20), recorded(25)])).toEqual([]);
     expect(rulesOf([started(20), recorded(25), answered(30, false)])).toEqual([]);
   });
 
-  test('tells data by a grant that was over', () => {
+  test('reports data under a grant that was over', () => {
     expect(rulesOf([{ kind: 'grant-ended', at: 10, grant: 'grant' }, ...DATA])).toEqual([
       'ended-grant-revived',
     ]);
     expect(rulesOf([{ kind: 'grant-ended', at: 22, grant: 'grant' }, ...DATA])).toEqual([]);
   });
 
-  test('tells data by a token that is over on the clock of the database', () => {
+  test("reports data for a token that had expired by the database's clock", () => {
     const late = [started(20), recorded(25, { databaseTime: 5000 }), answered(30)];
     expect(rulesOf(late)).toEqual(['data-by-expired-token']);
     expect(rulesOf([started(20), recorded(25, { databaseTime: 4999 }), answered(30)])).toEqual([]);
     expect(rulesOf([started(20, { expiresAt: null }), ...late.slice(1)])).toEqual([]);
   });
 
-  test('tells data from before the first day that is shared', () => {
+  test('reports data from before the first shared day', () => {
     const narrowed = acknowledged(10, { kind: 'days', user: 'user', app: 'app', before: '2026-02-01' }, 5);
     const since = (dataFrom: string) => [...DATA.slice(0, 2), { ...answered(30), dataFrom }];
     expect(rulesOf([narrowed, ...since('')])).toEqual(['data-after-revocation']);
@@ -139,7 +139,7 @@ describe('the oracle', () => {
     expect(rulesOf([narrowed, shared, ...since('')])).toEqual([]);
   });
 
-  test('tells a refusal that names an end which nobody asked for', () => {
+  test('reports a refusal that states an ending which nobody requested', () => {
     const refused = [started(20), { ...answered(30, false), saysEnded: true }];
     expect(rulesOf(refused)).toEqual(['refused-without-cause']);
     expect(rulesOf([...refused, { kind: 'asked', at: 25, ended: APP }])).toEqual([]);
@@ -149,11 +149,11 @@ describe('the oracle', () => {
     expect(rulesOf([started(20), answered(30, false)])).toEqual([]);
   });
 
-  test('reads events in any order', () => {
+  test('accepts events in any order', () => {
     expect(rulesOf([...DATA, acknowledged(10, APP)].reverse())).toEqual(['data-after-revocation']);
   });
 
-  test('refuses a trace that contradicts itself', () => {
+  test('refuses an inconsistent trace', () => {
     expect(() => judgeTrace([answered(30)])).toThrow('never started');
     expect(() => judgeTrace([...DATA, answered(31)])).toThrow('answered twice');
     expect(() => judgeTrace([...DATA, started(21)])).toThrow('started twice');

@@ -6,11 +6,11 @@ import { replay } from '../src/replay.ts';
 import { type System, startSystem } from '../src/system.ts';
 import { BROKEN_VARIANTS } from '../src/variants.ts';
 
-/** `pnpm prove:protocol` asks for many histories, and for others each time. */
+/** `pnpm prove:protocol` runs many histories, with a new seed each time. */
 const HISTORIES = Number(process.env['PROTOCOL_HISTORIES'] ?? 40);
 const SEED = Number(process.env['PROTOCOL_SEED'] ?? 1);
 
-// A failing history is made smaller for so long.
+// Time limit for shrinking a failing history.
 const SHRINKING_MS = 30_000;
 const LIMIT_MS = 60_000 + SHRINKING_MS + HISTORIES * 1_000;
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(async () => system[Symbol.asyncDispose]());
 
-describe('a mistake is caught, and the same history breaks no promise without it:', () => {
+describe('a mistake is detected, and the same history breaks no promise without it:', () => {
   test.each([...BROKEN_VARIANTS])('%s', async (_name, variant) => {
     const { breaks, shownBy } = variant;
     const broken = await withMistake(system.control, variant, () => replay(system, shownBy));
@@ -31,7 +31,7 @@ describe('a mistake is caught, and the same history breaks no promise without it
 });
 
 test(
-  'random histories break no promise, and try to',
+  'random histories break no promise, and are meaningful',
   async () => {
     const sums = { released: 0, startedAfterRevocation: 0 };
     const acknowledged = new Set<string>();

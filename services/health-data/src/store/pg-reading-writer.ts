@@ -33,7 +33,7 @@ interface Written extends TouchedHours {
 
 interface ReadingWrite {
   readonly client: pg.ClientBase;
-  /** Runs a statement that answers what it wrote, and refreshes the rollups of what it touched. */
+  /** Runs a statement that returns what it wrote, and refreshes the rollups of the touched hours. */
   run(statement: Statement, values: readonly unknown[]): Promise<readonly Written[]>;
 }
 

@@ -13,10 +13,10 @@ const NEWEST = byCategoryOrType(readStatement(new URL('sql/readings-newest.sql',
 const BY_OFFSET = byCategoryOrType(readStatement(new URL('sql/readings-by-offset.sql', import.meta.url)));
 const BY_COUNTS = byCategoryOrType(readStatement(new URL('sql/readings-by-counts.sql', import.meta.url)));
 
-/** Up to this offset skipping rows costs less than finding the hour in which the page begins. */
+/** Up to this offset, skipping rows costs less than finding the hour in which the page starts. */
 const MAX_SKIPPED = 500;
 
-/** A list of one metric type is read by another index, so it is another statement: `type` in place of `category`. */
+/** A list of one metric type uses another index, so it is another statement: `type` in place of `category`. */
 function byCategoryOrType({ name, text }: Statement) {
   return {
     category: { name, text },

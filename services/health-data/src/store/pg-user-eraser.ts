@@ -56,7 +56,7 @@ async function erasePiece(client: pg.ClientBase, userId: string, limit: number):
   return true;
 }
 
-/** Erases so many rows of a table, and answers how many there were. */
+/** Erases up to a number of rows of a table and returns how many. */
 async function eraseRows(
   client: pg.ClientBase,
   table: (typeof USER_TABLES)[number],
@@ -67,7 +67,7 @@ async function eraseRows(
     const { rows } = await client.query<{ number: number }>({ ...ERASE_READINGS, values: [userId, limit] });
     return rows[0]?.number ?? 0;
   }
-  // Imports are few, and reported without the lock that keeps other rows where they are.
+  // Imports are few, and are reported without the lock that keeps other rows unchanged.
   const { rowCount } =
     table === 'import'
       ? await client.query('DELETE FROM import WHERE user_id = $1', [userId])

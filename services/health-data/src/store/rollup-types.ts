@@ -1,7 +1,7 @@
 import type { Metric } from '@phds/catalog/metrics';
 import { METRICS } from '@phds/catalog/metrics';
 
-// What the catalog contributes to the statements that make rollups, as values of theirs.
+// Values of the catalog, as parameters of the statements that build rollups.
 
 /** How readings of a metric type are combined to hours. */
 export type Gathering = 'average' | 'by-start' | 'by-end';

@@ -38,7 +38,7 @@ export function toTrend(
 
 type SpanRuns = readonly (Omit<SummaryCover['spans'][number], 'span'> & { readonly span: string })[];
 
-/** Values $1 to $20 of each of the statements. */
+/** Values $1 to $20, shared by the statements. */
 function toSharedValues(
   { userId, timeZone, metrics, since }: SummaryQuery,
   { readings, hours, rollupZone }: SummaryCover,
