@@ -6,9 +6,13 @@ import { withoutDeadline } from '@phds/service-kit/deadline';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { openRpcChannel, type RpcChannel } from '@phds/service-kit/rpc-client';
-import { type RpcPorts, startRpcServer } from '@phds/service-kit/rpc-server';
-import { toTlsFiles } from '@phds/service-kit/rpc-tls';
-import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { createUserOf } from '@phds/service-kit/rpc-context';
+import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
+import {
+  toRpcChannelOptions,
+  toRpcServerOptions,
+  toSessionOptions,
+} from '@phds/service-kit/service-options';
 import { createSessionVerifier } from '@phds/service-kit/session';
 import type { AccessRecorder } from './app/ports.ts';
 import { createPublicIds } from './app/public-ids.ts';
@@ -16,9 +20,9 @@ import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.
 import { createBatchingAccessRecorder } from './clients/batching-access-recorder.ts';
 import { createRpcAccessLog } from './clients/rpc-access-log.ts';
 import type { Config } from './config.ts';
-import { healthDataService } from './rpc/health-data-service.ts';
-import { ingestionService } from './rpc/ingestion-service.ts';
-import { previewService } from './rpc/preview-service.ts';
+import { createHealthDataService } from './rpc/health-data-service.ts';
+import { createIngestionService } from './rpc/ingestion-service.ts';
+import { createPreviewService } from './rpc/preview-service.ts';
 import { POOL_SETTINGS } from './store/database.ts';
 import { PrismaClient } from './store/generated/client.ts';
 import { createPgHealthRecordWriter } from './store/pg-health-record-writer.ts';
@@ -42,45 +46,45 @@ export interface Overrides {
 }
 
 /** The running service and its ports. Disposal waits for calls in progress. */
-export type Service = RpcPorts & AsyncDisposable;
+export type Service = RpcServer;
 
 /** Builds and starts the service. */
 export async function createService(config: Config, overrides: Overrides = {}): Promise<Service> {
   const { clock = systemClock, log = createLogger({ service: SERVICE, level: config.LOG_LEVEL }) } =
     overrides;
-  await using stack = new AsyncDisposableStack();
-  const postgres = stack.use(openDatabase(config, log));
-  const prisma = new PrismaClient({ adapter: postgres.adapter });
-  stack.defer(() => prisma.$disconnect());
-  const channel = stack.use(connectConsent(config, clock));
-  const recorder = createRecorder(config, channel);
+  await using resources = new AsyncDisposableStack();
+  const postgres = resources.use(openDatabase(config, log));
+  const prisma = resources.adopt(new PrismaClient({ adapter: postgres.adapter }), (client) =>
+    client.$disconnect(),
+  );
+  const recorder = createRecorder(config, resources.use(connectConsent(config, clock)));
   const rollups = createPgRollupStore(postgres.pool);
-  const rebuilds = stack.use(
+  const rebuilds = resources.use(
     startRollupRebuilds({ rollups, intervalMs: config.ROLLUP_CHECK_INTERVAL_MS, log }),
   );
-  const tls = toTlsFiles(config);
-  const server = stack.use(
+  const server = resources.use(
     await startRpcServer({
-      services: createRpcServices(config, clock, recorder, postgres, prisma, rebuilds),
-      verifyCaller: createServiceTokenVerifier({
-        service: SERVICE,
-        publicKeys: config.SERVICE_PUBLIC_KEYS,
-        clock,
-      }),
+      ...toRpcServerOptions(config, { service: SERVICE, clock }),
+      services: createRpcServices({ config, clock, pool: postgres.pool, prisma, recorder, rebuilds }),
       log,
-      host: config.HOST,
-      rpcPort: config.RPC_PORT,
-      probePort: config.PROBE_PORT,
-      connectPort: config.CONNECT_PORT ?? null,
       // Does not check consent: without it this service still stores data, and refuses reads by itself.
       health: () => postgres.ping().then(() => true),
-      ...(tls === undefined ? {} : { tls }),
     }),
   );
   const { rpcPort, probePort, connectPort } = server;
-  log.info({ rpcPort, probePort, connectPort }, 'health-data is up');
-  const running = stack.move();
+  log.info({ rpcPort, probePort, connectPort }, 'ready');
+  const running = resources.move();
   return { rpcPort, probePort, connectPort, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+/** What use cases and stores are built from. */
+interface Parts {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly pool: Postgres['pool'];
+  readonly prisma: PrismaClient;
+  readonly recorder: AccessRecorder;
+  readonly rebuilds: RollupRebuilds;
 }
 
 function openDatabase(config: Config, log: Logger): Postgres {
@@ -96,17 +100,11 @@ function openDatabase(config: Config, log: Logger): Postgres {
 }
 
 function connectConsent(config: Config, clock: Clock): RpcChannel {
-  const tls = toTlsFiles(config);
   return openRpcChannel({
+    ...toRpcChannelOptions(config, { service: SERVICE, clock }),
     address: config.CONSENT_ADDRESS,
     audience: 'consent',
-    tokens: createServiceTokenSource({
-      service: SERVICE,
-      privateKeyPem: config.SERVICE_PRIVATE_KEY,
-      clock,
-    }),
     deadlineMs: config.CONSENT_DEADLINE_MS,
-    ...(tls === undefined ? {} : { tls }),
   });
 }
 
@@ -127,14 +125,7 @@ function toScanLimits({ SUMMARY_SCAN_TIMEOUT_MS: statementTimeoutMs }: Config): 
   return { maxWaiting: SCANS_WAITING, maxWaitMs: statementTimeoutMs / 4, statementTimeoutMs };
 }
 
-function createRpcServices(
-  config: Config,
-  clock: Clock,
-  recorder: AccessRecorder,
-  { pool }: Postgres,
-  prisma: PrismaClient,
-  rebuilds: RollupRebuilds,
-) {
+function createRpcServices({ config, clock, pool, prisma, recorder, rebuilds }: Parts) {
   const profiles = createPgProfiles(pool);
   const data = {
     readings: createPgReadings(pool),
@@ -146,19 +137,14 @@ function createRpcServices(
   };
   const publicIds = createPublicIds(config.PUBLIC_ID_KEY);
   const verifyAssertion = createAssertionVerifier({ publicKeys: config.ASSERTION_PUBLIC_KEYS, clock });
-  const verifySession = createSessionVerifier({
-    issuer: config.SESSION_ISSUER,
-    audience: config.SESSION_AUDIENCE,
-    jwks: config.SESSION_JWKS,
-    clock,
-  });
+  const userOf = createUserOf(createSessionVerifier({ ...toSessionOptions(config), clock }));
   // Continues after the call that requested it.
   const rebuild = (userId: string) => withoutDeadline(() => rebuilds.request(userId));
   const eraser = createPgUserEraser(pool);
   return [
-    healthDataService(verifyAssertion, { data, recorder, publicIds }),
-    previewService(verifySession, data, publicIds),
-    ingestionService({
+    createHealthDataService({ data, recorder, publicIds, verifyAssertion }),
+    createPreviewService({ data, publicIds, userOf }),
+    createIngestionService({
       readingWriter: createPgReadingWriter(pool, rebuild),
       recordWriter: createPgHealthRecordWriter(pool),
       profiles: createPgProfileWriter(pool, rebuild),

@@ -15,7 +15,10 @@ import type { SentParameters } from '../app/data-request.ts';
 import { getDataPath } from '../app/resources.ts';
 
 /** Data for apps. The required scope is derived from the endpoint and the category, never from the caller's input. */
-export function healthDataService(verifyAssertion: AssertionVerifier, ports: ReleasePorts) {
+export function createHealthDataService({
+  verifyAssertion,
+  ...ports
+}: ReleasePorts & { readonly verifyAssertion: AssertionVerifier }) {
   return implement(
     HealthDataService,
     {

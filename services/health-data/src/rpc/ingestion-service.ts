@@ -23,7 +23,7 @@ import type { RecordKind } from '../domain/records.ts';
 const IMPORTER = ['importer'];
 
 /** Stores data from importers. */
-export function ingestionService(ports: IngestionPorts & ImportPorts) {
+export function createIngestionService(ports: IngestionPorts & ImportPorts) {
   return implement(
     IngestionService,
     {
