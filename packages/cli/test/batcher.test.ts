@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ImportRun, type ImportRunOptions } from '@phds/importers/ingest/import-run';
-import type { ImportedReading, ImportedRecord } from '@phds/importers/ingest/imported-item';
+import type { ImportedReading, ImportedHealthRecord } from '@phds/importers/ingest/imported-item';
 import { eventually } from '@phds/test-kit/conditions';
 import { openIngestion } from '../src/connection.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';
@@ -34,7 +34,7 @@ function reading(minute: number, change: Partial<ImportedReading> = {}): Importe
   return { type: 'Heart Rate', start, end: start, value: 60, unit: '/min', source: 'ehr', ...change };
 }
 
-function condition(key: string, name = 'Asthma'): ImportedRecord {
+function condition(key: string, name = 'Asthma'): ImportedHealthRecord {
   return {
     label: 'condition',
     key,

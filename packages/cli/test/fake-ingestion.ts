@@ -4,7 +4,7 @@ import {
   IngestionService,
   type PutProfileRequest,
   type PutReadingsRequest,
-  type PutRecordsRequest,
+  type PutHealthRecordsRequest,
   type ReportImportRequest,
   type StartImportRequest,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
@@ -20,7 +20,7 @@ export interface FakeIngestion extends AsyncDisposable {
   /** Environment variables for the command to reach it. */
   readonly env: NodeJS.ProcessEnv;
   readonly readings: Map<string, PutReadingsRequest['readings'][number]>;
-  readonly records: Map<string, PutRecordsRequest['records'][number]>;
+  readonly records: Map<string, PutHealthRecordsRequest['records'][number]>;
   readonly profiles: PutProfileRequest[];
   /** By user, format and digest. */
   readonly imports: Map<string, FakeImport>;
@@ -72,7 +72,7 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
         {
           putReadings: (request) =>
             attend(() => putReadings(requireImport(fake, request), request), { alone: false }),
-          putRecords: (request) => attend(() => putRecords(requireImport(fake, request), request)),
+          putHealthRecords: (request) => attend(() => putHealthRecords(requireImport(fake, request), request)),
           putProfile: (request) =>
             attend(() => {
               requireImport(fake, request);
@@ -83,18 +83,18 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
           reportImport: (request) => attend(() => reportImport(fake, request)),
           listImports: () => attend(() => ({ imports: [...fake.imports.values()] })),
           deleteReadings: () => ({}),
-          deleteRecords: () => ({}),
+          deleteHealthRecords: () => ({}),
           eraseUser: () => ({}),
         },
         {
           putReadings: ['importer'],
-          putRecords: ['importer'],
+          putHealthRecords: ['importer'],
           putProfile: ['importer'],
           startImport: ['importer'],
           reportImport: ['importer'],
           listImports: ['importer'],
           deleteReadings: [],
-          deleteRecords: [],
+          deleteHealthRecords: [],
           eraseUser: [],
         },
       ),
@@ -132,7 +132,7 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
 /** Like the service, items of an import require that the import exists. */
 function requireImport(
   fake: FakeIngestion,
-  request: PutReadingsRequest | PutRecordsRequest | PutProfileRequest,
+  request: PutReadingsRequest | PutHealthRecordsRequest | PutProfileRequest,
 ): FakeIngestion {
   const name = request.import;
   const key = name === undefined ? null : createMessageText([request.userId, name.format, name.digest]);
@@ -179,7 +179,7 @@ function putReadings(fake: FakeIngestion, { userId, readings }: PutReadingsReque
   return { result: { ...counts, refusals } };
 }
 
-function putRecords(fake: FakeIngestion, { userId, records }: PutRecordsRequest) {
+function putHealthRecords(fake: FakeIngestion, { userId, records }: PutHealthRecordsRequest) {
   fake.batchSizes.push(records.length);
   const counts = { inserted: 0, updated: 0, unchanged: 0 };
   for (const record of records) {

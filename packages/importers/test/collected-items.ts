@@ -1,4 +1,4 @@
-import type { ImportedProfile, ImportedReading, ImportedRecord } from '../src/ingest/imported-item.ts';
+import type { ImportedProfile, ImportedReading, ImportedHealthRecord } from '../src/ingest/imported-item.ts';
 import type { Importer } from '../src/ingest/importer.ts';
 
 /** A reading in readable form. */
@@ -10,7 +10,7 @@ export type ReadingText = Omit<ImportedReading, 'start' | 'end'> & {
 /** Everything that an importer passes on for some files. */
 export interface CollectedItems {
   readonly readings: ReadingText[];
-  readonly records: ImportedRecord[];
+  readonly records: ImportedHealthRecord[];
   /** `type: reason`, one each. */
   readonly leftOut: string[];
   /** `type: reason (origin)`, one each. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { FirstStatements } from '../src/ingest/first-statements.ts';
-import type { ImportedReading, ImportedRecord } from '../src/ingest/imported-item.ts';
+import type { ImportedReading, ImportedHealthRecord } from '../src/ingest/imported-item.ts';
 
 const reading: ImportedReading = {
   type: 'Heart Rate',
@@ -10,7 +10,7 @@ const reading: ImportedReading = {
   unit: '/min',
   source: 'ehr',
 };
-const condition: ImportedRecord = {
+const condition: ImportedHealthRecord = {
   label: 'condition',
   key: 'c1',
   source: 'ehr',
@@ -28,7 +28,7 @@ describe('repeated statements in a file', () => {
 
   test('a record is recognised by its key, or by its content if it has no key', () => {
     const statements = new FirstStatements();
-    const named = (key: string, name: string): ImportedRecord => ({
+    const named = (key: string, name: string): ImportedHealthRecord => ({
       ...condition,
       key,
       record: { case: 'condition', value: { name } },

@@ -35,7 +35,7 @@ import { createPgRollupStore } from './store/pg-rollup-store.ts';
 import { createPgSummaries, type ScanLimits } from './store/pg-summaries.ts';
 import { createPgUserEraser } from './store/pg-user-eraser.ts';
 import { createPgWeights } from './store/pg-weights.ts';
-import { createPrismaRecords } from './store/prisma-records.ts';
+import { createPrismaHealthRecords } from './store/prisma-health-records.ts';
 
 const SERVICE = 'health-data';
 
@@ -131,7 +131,7 @@ function createRpcServices({ config, clock, pool, prisma, recorder, rebuilds }: 
     readings: createPgReadings(pool),
     summaries: createPgSummaries(pool, toScanLimits(config)),
     weights: createPgWeights(pool),
-    records: createPrismaRecords(prisma),
+    healthRecords: createPrismaHealthRecords(prisma),
     profiles,
     clock,
   };
@@ -146,7 +146,7 @@ function createRpcServices({ config, clock, pool, prisma, recorder, rebuilds }: 
     createPreviewService({ data, publicIds, userOf }),
     createIngestionService({
       readingWriter: createPgReadingWriter(pool, rebuild),
-      recordWriter: createPgHealthRecordWriter(pool),
+      healthRecordWriter: createPgHealthRecordWriter(pool),
       profiles: createPgProfileWriter(pool, rebuild),
       // Erasures continue too, because an operator's timeout may be shorter.
       eraser: { erase: (userId) => withoutDeadline(() => eraser.erase(userId)) },

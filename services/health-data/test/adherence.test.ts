@@ -34,7 +34,7 @@ describe('adherence', () => {
   });
 
   test('returns the doses of one medication, newest first; as-needed ones are ordered by the time of intake', async () => {
-    await harness.putRecords('patient', [
+    await harness.putHealthRecords('patient', [
       { key: 'med-a', source, record: { case: 'medication', value: { name: 'A' } } },
       { key: 'med-b', source, record: { case: 'medication', value: { name: 'B' } } },
       dose('med-a', {

@@ -10,7 +10,7 @@ beforeAll(async () => {
   harness = await startHarness();
   const moment = at('2025-06-01T10:00:00Z');
   await harness.putReadings(USER, [reading('Weight', '2025-06-01T10:00:00Z', 80)]);
-  await harness.putRecords(USER, [
+  await harness.putHealthRecords(USER, [
     { key: 's', source: 'ehr', record: { case: 'symptom', value: { description: 'A', timestamp: moment } } },
     {
       key: 'e',

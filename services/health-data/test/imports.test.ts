@@ -126,7 +126,7 @@ describe('items that are part of an import', () => {
     const { ingestion } = harness;
     return [
       ingestion.putReadings({ userId, import: name, readings: [reading('Heart Rate', at10, 60)] }),
-      ingestion.putRecords({
+      ingestion.putHealthRecords({
         userId,
         import: name,
         records: [{ key: 'c1', source: 'ehr', record: condition }],

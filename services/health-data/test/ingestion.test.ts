@@ -222,7 +222,7 @@ describe('EraseUser', () => {
   test('removes everything of one person and nothing of others, and can be repeated', async () => {
     for (const userId of ['erased', 'stays']) {
       await harness.putReadings(userId, [reading('Heart Rate', '2026-01-02T10:00:00Z', 60)]);
-      await harness.putRecords(userId, [
+      await harness.putHealthRecords(userId, [
         { key: 'm', source: 'ehr', record: { case: 'medication', value: { name: 'A' } } },
       ]);
       await harness.ingestion.putProfile({ userId, name: userId });

@@ -1,13 +1,13 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { RecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import type { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { at, type Harness, reading } from './harness.ts';
 
 const TIME = '2026-01-02T10:00:00Z';
 
-type RecordInit = NonNullable<MessageInitShape<typeof RecordSchema>['record']>;
+type HealthRecordInit = NonNullable<MessageInitShape<typeof HealthRecordSchema>['record']>;
 
 /** A record of each kind with this text, all at the same time; adherence is that of the medication. */
-export function recordsOf(text: string): RecordInit[] {
+export function recordsOf(text: string): HealthRecordInit[] {
   const timestamp = at(TIME);
   return [
     { case: 'symptom', value: { description: text, timestamp } },
@@ -29,7 +29,7 @@ export function recordsOf(text: string): RecordInit[] {
 export async function fillOneOfEach(harness: Harness, userId: string): Promise<void> {
   await harness.ingestion.putProfile({ userId, name: 'Ada' });
   await harness.putReadings(userId, [reading('Heart Rate', TIME, 60), reading('Weight', TIME, 70)]);
-  const { refusals } = await harness.putRecords(
+  const { refusals } = await harness.putHealthRecords(
     userId,
     recordsOf('a').map((record) => ({ key: 'a', source: 'ehr', record })),
   );

@@ -41,13 +41,13 @@ describe('the order of a list does not depend on the user, for', () => {
   test('records of the same time or day', async () => {
     const letters = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
     const order = async (userId: string) => {
-      await harness.putRecords(
+      await harness.putHealthRecords(
         userId,
         letters.flatMap((letter) =>
           recordsOf(letter).map((record) => ({ key: letter, source: 'ehr', record })),
         ),
       );
-      await harness.putRecords(
+      await harness.putHealthRecords(
         userId,
         letters.map((letter) => ({
           key: `of-a-${letter}`,

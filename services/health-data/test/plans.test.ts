@@ -11,7 +11,7 @@ import { createPgReadings } from '../src/store/pg-readings.ts';
 import { createPgRollupStore } from '../src/store/pg-rollup-store.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgWeights } from '../src/store/pg-weights.ts';
-import { createPrismaRecords } from '../src/store/prisma-records.ts';
+import { createPrismaHealthRecords } from '../src/store/prisma-health-records.ts';
 import { PATIENT_SCANS } from './patient-scans.ts';
 import { fillPeople, MEDICATION, PEOPLE, ZONE } from './people.ts';
 import { type Asked, capture, explain, type Plan } from './plans.ts';
@@ -55,7 +55,7 @@ beforeAll(async () => {
     readings: createPgReadings(pool),
     summaries: createPgSummaries(pool, PATIENT_SCANS),
     weights: createPgWeights(pool),
-    records: createPrismaRecords(prisma),
+    healthRecords: createPrismaHealthRecords(prisma),
     profiles: createPgProfiles(pool),
   };
   for (const [, read] of [...READS, ...RECORD_READS]) {
@@ -162,10 +162,10 @@ const READS: readonly (readonly [name: string, read: Read, atMost: number, index
   ['weights from a beginning', weigh({ since: SINCE }), 120, WEIGHT],
 ];
 
-const records =
-  (kind: Parameters<Stores['records']['list']>[0]): Read =>
+const healthRecords =
+  (kind: Parameters<Stores['healthRecords']['list']>[0]): Read =>
   (stores) =>
-    stores.records.list(kind, {
+    stores.healthRecords.list(kind, {
       userId: USER,
       range: WINDOW,
       medicationId: MEDICATION,
@@ -175,16 +175,16 @@ const records =
     });
 
 const RECORD_READS: readonly (readonly [name: string, read: Read, index: string])[] = [
-  ['symptoms', records('symptom'), 'symptom_user_id_occurred_at_id_idx'],
-  ['medications', records('medication'), 'medication_pkey'],
-  ['whether there is a medication', (all) => all.records.hasMedication(USER, MEDICATION), 'medication_pkey'],
-  ['adherence', records('adherence-entry'), 'adherence_entry_user_id_medication_id_at_id_idx'],
-  ['conditions', records('condition'), 'condition_pkey'],
-  ['allergies', records('allergy'), 'allergy_pkey'],
-  ['appointments', records('appointment'), 'appointment_user_id_starts_at_id_idx'],
-  ['mood', records('mood-entry'), 'mood_entry_user_id_occurred_at_id_idx'],
-  ['reports', records('report'), 'report_user_id_generated_at_id_idx'],
-  ['ehr', records('ehr-record'), 'ehr_record_user_id_occurred_at_id_idx'],
+  ['symptoms', healthRecords('symptom'), 'symptom_user_id_occurred_at_id_idx'],
+  ['medications', healthRecords('medication'), 'medication_pkey'],
+  ['whether there is a medication', (all) => all.healthRecords.hasMedication(USER, MEDICATION), 'medication_pkey'],
+  ['adherence', healthRecords('adherence-entry'), 'adherence_entry_user_id_medication_id_at_id_idx'],
+  ['conditions', healthRecords('condition'), 'condition_pkey'],
+  ['allergies', healthRecords('allergy'), 'allergy_pkey'],
+  ['appointments', healthRecords('appointment'), 'appointment_user_id_starts_at_id_idx'],
+  ['mood', healthRecords('mood-entry'), 'mood_entry_user_id_occurred_at_id_idx'],
+  ['reports', healthRecords('report'), 'report_user_id_generated_at_id_idx'],
+  ['ehr', healthRecords('ehr-record'), 'ehr_record_user_id_occurred_at_id_idx'],
 ];
 
 describe('readings and summaries', () => {

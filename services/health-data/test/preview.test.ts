@@ -18,7 +18,7 @@ beforeAll(async () => {
     reading('Heart Rate', '2026-01-30T22:59:59Z', 49),
     reading('Steps', '2026-02-28T10:00:00Z', 500),
   ]);
-  await harness.putRecords('ada', [
+  await harness.putHealthRecords('ada', [
     { key: 'a', source: 'ehr', record: { case: 'medication', value: { name: 'Aspirin' } } },
   ]);
 });

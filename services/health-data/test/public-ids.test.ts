@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { getMetric } from '@phds/catalog/metrics';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
-import { toReadingId, toRecordId } from '../src/app/row-ids.ts';
+import { toReadingId, toHealthRecordId } from '../src/app/row-ids.ts';
 import { type About, LIST_NAMES, LISTS, type ListName } from './data-lists.ts';
 import { bodyOf, type Harness, refusalOf, startHarness, textOf } from './harness.ts';
 import { fillOneOfEach } from './one-of-each.ts';
@@ -72,7 +72,7 @@ test('hashing what an app knows of an item with the right user id does not give 
   const [{ id }] = (await readAs('app_one', 'readings')).items;
   expect(id).not.toContain(READING);
   const [{ id: symptomId }] = (await readAs('app_one', 'symptoms')).items;
-  expect(symptomId).not.toContain(toDigits(toRecordId('ada', 'symptom', 'ehr', 'a')));
+  expect(symptomId).not.toContain(toDigits(toHealthRecordId('ada', 'symptom', 'ehr', 'a')));
 });
 
 function withoutId({ id: _, ...shown }: { id: string }) {
@@ -81,7 +81,7 @@ function withoutId({ id: _, ...shown }: { id: string }) {
 
 test("another app's id of a medication is not found, like an unknown one, and the attempt is recorded", async () => {
   const [{ id: foreign }] = (await readAs('app_two', 'medications')).items;
-  const rowId = toDigits(toRecordId('ada', 'medication', 'ehr', 'a'));
+  const rowId = toDigits(toHealthRecordId('ada', 'medication', 'ehr', 'a'));
   harness.consent.forget();
   const ids = [foreign, `med_${rowId}`, `med_${'0'.repeat(32)}`, 'med_', `rdg_${'0'.repeat(32)}`];
   const about = await asApp('app_one');

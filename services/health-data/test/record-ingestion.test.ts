@@ -1,10 +1,10 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { RecordKind, type RecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { HealthRecordKind, type HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { at, bodyOf, type Harness, refusalOf, startHarness } from './harness.ts';
 
-type WireRecord = MessageInitShape<typeof RecordSchema>;
+type HealthRecordMessage = MessageInitShape<typeof HealthRecordSchema>;
 
 let harness: Harness;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ afterAll(async () => harness[Symbol.asyncDispose]());
 const PAST = at('2026-01-02T10:00:00Z');
 
 /** One valid record of each kind. */
-const EVERY_KIND: Record<string, WireRecord['record']> = {
+const EVERY_KIND: Record<string, HealthRecordMessage['record']> = {
   symptom: { case: 'symptom', value: { description: 'Cough', severity: 'mild', timestamp: PAST } },
   medication: { case: 'medication', value: { name: 'Aspirin', dosage: '100 mg', pattern: 'QD' } },
   'adherence-entry': {
@@ -35,22 +35,22 @@ const EVERY_KIND: Record<string, WireRecord['record']> = {
     value: { resourceType: 'Procedure', summary: 'X-ray', timestamp: PAST },
   },
 };
-const batch: WireRecord[] = Object.entries(EVERY_KIND).map(([key, record]) => ({
+const batch: HealthRecordMessage[] = Object.entries(EVERY_KIND).map(([key, record]) => ({
   key,
   source: 'ehr',
   record: record!,
 }));
 
-describe('PutRecords', () => {
+describe('PutHealthRecords', () => {
   test('is idempotent for every kind; changed content updates the same record', async () => {
-    expect(await harness.putRecords('ada', batch)).toMatchObject({
+    expect(await harness.putHealthRecords('ada', batch)).toMatchObject({
       inserted: 9,
       updated: 0,
       unchanged: 0,
       refusals: [],
     });
-    expect(await harness.putRecords('ada', batch)).toMatchObject({ inserted: 0, updated: 0, unchanged: 9 });
-    const changed: WireRecord[] = [
+    expect(await harness.putHealthRecords('ada', batch)).toMatchObject({ inserted: 0, updated: 0, unchanged: 9 });
+    const changed: HealthRecordMessage[] = [
       {
         key: 'symptom',
         source: 'ehr',
@@ -58,7 +58,7 @@ describe('PutRecords', () => {
       },
       ...batch.slice(1),
     ];
-    expect(await harness.putRecords('ada', changed)).toMatchObject({ inserted: 0, updated: 1, unchanged: 8 });
+    expect(await harness.putHealthRecords('ada', changed)).toMatchObject({ inserted: 0, updated: 1, unchanged: 8 });
     const { data, pagination } = bodyOf(
       await harness.reads.read({ endpoint: Endpoint.SYMPTOMS }, await harness.about('ada')),
     );
@@ -69,25 +69,25 @@ describe('PutRecords', () => {
   test('the same key of another kind, source or user is a different record', async () => {
     const allergy = EVERY_KIND['allergy']!;
     const condition = EVERY_KIND['condition']!;
-    const result = await harness.putRecords('grace', [
+    const result = await harness.putHealthRecords('grace', [
       { key: 'x', source: 'ehr', record: allergy },
       { key: 'x', source: 'ehr', record: condition },
       { key: 'x', source: 'manual', record: allergy },
       { key: 'x', source: 'manual', record: allergy },
     ]);
     expect(result).toMatchObject({ inserted: 3, unchanged: 1 });
-    expect(await harness.putRecords('linus', [{ key: 'x', source: 'ehr', record: allergy }])).toMatchObject({
+    expect(await harness.putHealthRecords('linus', [{ key: 'x', source: 'ehr', record: allergy }])).toMatchObject({
       inserted: 1,
     });
   });
 
   test('refuses items by index with a reason and stores the rest', async () => {
-    const value = (record: WireRecord['record']): WireRecord => ({
+    const value = (record: HealthRecordMessage['record']): HealthRecordMessage => ({
       key: 'k',
       source: 'ehr',
       record: record!,
     });
-    const result = await harness.putRecords('refused', [
+    const result = await harness.putHealthRecords('refused', [
       { key: 'k', source: 'ehr' },
       { key: '', source: 'ehr', record: EVERY_KIND['allergy']! },
       { key: 'k', source: 'EHR', record: EVERY_KIND['allergy']! },
@@ -136,23 +136,23 @@ describe('PutRecords', () => {
   });
 });
 
-function toRecordKind(name: string): RecordKind {
-  return RecordKind[name.toUpperCase().replaceAll('-', '_') as keyof typeof RecordKind];
+function toRecordKind(name: string): HealthRecordKind {
+  return HealthRecordKind[name.toUpperCase().replaceAll('-', '_') as keyof typeof HealthRecordKind];
 }
 
-describe('DeleteRecords', () => {
+describe('DeleteHealthRecords', () => {
   test('deletes every kind by natural key, once; a medication is deleted with its doses', async () => {
-    await harness.putRecords('gone', batch);
+    await harness.putHealthRecords('gone', batch);
     const keys = Object.keys(EVERY_KIND).map((key) => ({ kind: toRecordKind(key), source: 'ehr', key }));
     const medication = keys.filter(({ key }) => key === 'medication');
-    expect((await harness.ingestion.deleteRecords({ userId: 'gone', keys: medication })).deleted).toBe(1);
-    expect((await harness.ingestion.deleteRecords({ userId: 'gone', keys })).deleted).toBe(7);
-    expect((await harness.ingestion.deleteRecords({ userId: 'gone', keys })).deleted).toBe(0);
+    expect((await harness.ingestion.deleteHealthRecords({ userId: 'gone', keys: medication })).deleted).toBe(1);
+    expect((await harness.ingestion.deleteHealthRecords({ userId: 'gone', keys })).deleted).toBe(7);
+    expect((await harness.ingestion.deleteHealthRecords({ userId: 'gone', keys })).deleted).toBe(0);
   });
 
   test('an unknown kind is named', async () => {
-    const keys = [{ kind: 99 as RecordKind, source: 'ehr', key: 'x' }];
-    const refusal = await refusalOf(harness.ingestion.deleteRecords({ userId: 'gone', keys }));
+    const keys = [{ kind: 99 as HealthRecordKind, source: 'ehr', key: 'x' }];
+    const refusal = await refusalOf(harness.ingestion.deleteHealthRecords({ userId: 'gone', keys }));
     expect(refusal.violations).toEqual([{ parameter: 'keys[0]', message: 'unknown kind' }]);
   });
 });

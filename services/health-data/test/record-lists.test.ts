@@ -51,7 +51,7 @@ async function betweenPageAndCount<T>(change: () => Promise<unknown>, list: () =
 
 describe('lists of records', () => {
   test('pages contain every item once, even identical ones, and keep the true total', async () => {
-    await harness.putRecords(
+    await harness.putHealthRecords(
       'many',
       Array.from({ length: 25 }, () => ({
         ...key(),
@@ -72,7 +72,7 @@ describe('lists of records', () => {
 
   test('page and total come from one snapshot: a record stored between the two statements is in neither', async () => {
     const put = (description: string) =>
-      harness.putRecords('snapshot', [
+      harness.putHealthRecords('snapshot', [
         {
           ...key(),
           record: { case: 'symptom', value: { description, timestamp: at('2026-01-02T10:00:00Z') } },
@@ -99,7 +99,7 @@ describe('lists of records', () => {
   );
 
   test('windows and the data window of the grant limit them', async () => {
-    await harness.putRecords(
+    await harness.putHealthRecords(
       'windowed',
       ['2026-01-01', '2026-01-02', '2026-01-03'].map((date) => ({
         ...key(),

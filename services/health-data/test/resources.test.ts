@@ -18,7 +18,7 @@ const read = (...args: Parameters<typeof readFrom> extends [unknown, ...infer Re
 
 describe('each resource returns exactly its fields', () => {
   test('symptoms', async () => {
-    await harness.putRecords('one', [
+    await harness.putHealthRecords('one', [
       {
         ...key(),
         record: {
@@ -41,7 +41,7 @@ describe('each resource returns exactly its fields', () => {
   });
 
   test('medications, ordered by name ignoring case', async () => {
-    await harness.putRecords('one', [
+    await harness.putHealthRecords('one', [
       { ...key(), record: { case: 'medication', value: { name: 'Zinc' } } },
       {
         ...key(),
@@ -88,7 +88,7 @@ describe('each resource returns exactly its fields', () => {
         ...key(),
         record: { case: kind, value: { name, sinceDate, severity } },
       });
-      await harness.putRecords('one', [
+      await harness.putHealthRecords('one', [
         fact('A', '', 'severe'),
         fact('B', '2019'),
         fact('C', '2019-05'),
@@ -115,7 +115,7 @@ describe('each resource returns exactly its fields', () => {
   );
 
   test('appointments, in the offset they were made in', async () => {
-    await harness.putRecords('one', [
+    await harness.putHealthRecords('one', [
       {
         ...key(),
         record: {
@@ -152,7 +152,7 @@ describe('each resource returns exactly its fields', () => {
   });
 
   test('mood', async () => {
-    await harness.putRecords('one', [
+    await harness.putHealthRecords('one', [
       {
         ...key(),
         record: {
@@ -167,7 +167,7 @@ describe('each resource returns exactly its fields', () => {
   });
 
   test('reports', async () => {
-    await harness.putRecords('one', [
+    await harness.putHealthRecords('one', [
       {
         ...key(),
         record: {
@@ -195,7 +195,7 @@ describe('each resource returns exactly its fields', () => {
   });
 
   test('ehr', async () => {
-    await harness.putRecords('one', [
+    await harness.putHealthRecords('one', [
       {
         ...key(),
         record: {

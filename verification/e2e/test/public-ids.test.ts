@@ -48,7 +48,7 @@ async function importData(): Promise<void> {
     { source: 'ehr', key: 'a', medication: { name: 'Aspirin' } },
     { source: 'ehr', key: 'b', adherenceEntry: { medicationKey: 'a', status: 'taken', takenAt: START } },
   ];
-  await ingest('PutRecords', { userId: USER, records });
+  await ingest('PutHealthRecords', { userId: USER, records });
 }
 
 async function ingest(name: string, request: object): Promise<void> {
@@ -89,9 +89,9 @@ describe('ids of data', () => {
     const before = await readEverything(one);
     for (const gateway of stack.gatewayUrls) expect(await readEverything(one, gateway)).toEqual(before);
     await ingest('DeleteReadings', { userId: USER, windows: [{ type: 'Heart Rate' }, { type: 'HRV' }] });
-    await ingest('DeleteRecords', {
+    await ingest('DeleteHealthRecords', {
       userId: USER,
-      keys: [{ kind: 'RECORD_KIND_MEDICATION', source: 'ehr', key: 'a' }],
+      keys: [{ kind: 'HEALTH_RECORD_KIND_MEDICATION', source: 'ehr', key: 'a' }],
     });
     const heart = expectStatus(200, await one.app.read(one.token, '/api/v1/health-data/heart'));
     expect(heart.body.data).toEqual([]);

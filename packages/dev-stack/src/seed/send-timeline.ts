@@ -33,7 +33,7 @@ export async function sendTimeline(
     counts.readings += batch.length;
   }
   for (const records of toBatches(recordsIn(timeline), RECORDS_PER_CALL)) {
-    const { result } = await ingestion.putRecords({ userId, records });
+    const { result } = await ingestion.putHealthRecords({ userId, records });
     refuseRefusals(userId, result);
     counts.records += records.length;
   }

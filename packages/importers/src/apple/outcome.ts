@@ -1,9 +1,9 @@
-import type { ImportedProfile, ImportedReading, ImportedRecord } from '../ingest/imported-item.ts';
+import type { ImportedProfile, ImportedReading, ImportedHealthRecord } from '../ingest/imported-item.ts';
 
 /** The result of mapping one element of the export. */
 export type Outcome =
   | { readonly kind: 'reading'; readonly reading: ImportedReading }
-  | { readonly kind: 'record'; readonly record: ImportedRecord }
+  | { readonly kind: 'record'; readonly record: ImportedHealthRecord }
   | { readonly kind: 'profile'; readonly facts: ImportedProfile }
   | { readonly kind: 'left-out'; readonly type: string; readonly reason: string }
   | { readonly kind: 'refused'; readonly type: string; readonly reason: string };

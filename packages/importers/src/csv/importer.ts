@@ -5,8 +5,8 @@ import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
 import { findColumns, type Header, normalise, readHeader } from '../tables/header.ts';
 import { type Row, readRows } from '../tables/row-reader.ts';
 import { createReadingParser, READING_COLUMNS } from './readings.ts';
-import { RECORD_COLUMNS } from './record-kinds.ts';
-import { createRecordParser } from './records.ts';
+import { HEALTH_RECORD_COLUMNS } from './health-record-kinds.ts';
+import { createHealthRecordParser } from './health-records.ts';
 
 const DELIMITERS = [',', ';', '\t'];
 
@@ -54,7 +54,7 @@ function toSource(path: string, source: ByteSource, header: Header, content: Con
 function chooseContent(header: Header): Content {
   const names = header.names.map(normalise);
   if (names.includes('record')) {
-    const parse = createRecordParser(findColumns(header, RECORD_COLUMNS));
+    const parse = createHealthRecordParser(findColumns(header, HEALTH_RECORD_COLUMNS));
     return {
       mayHoldProfile: true,
       take: (fields, line, sink) => {

@@ -2,7 +2,7 @@ import { Refused } from '../ingest/refused.ts';
 import { codesOf, conceptText, SNOMED } from './concepts.ts';
 import { checkVerification, sinceDateOf } from './conditions.ts';
 import { at, listAt, textAt } from './json-values.ts';
-import { type MappingContext, type Outcome, toRecord } from './outcome.ts';
+import { type MappingContext, type Outcome, toHealthRecord } from './outcome.ts';
 import { severityOfWord, worstSeverity } from './severities.ts';
 
 // SNOMED: no known allergy, … drug allergy, … food allergy, … environmental allergy.
@@ -24,5 +24,5 @@ export function mapAllergy(context: MappingContext): readonly Outcome[] {
   if (name === '') throw new Refused('name is missing');
   const severity = worstSeverity(reactions.map((reaction) => severityOfWord(textAt(reaction, 'severity'))));
   const value = { name, severity, sinceDate: sinceDateOf(resource) };
-  return [toRecord(context, 'allergy', { case: 'allergy', value })];
+  return [toHealthRecord(context, 'allergy', { case: 'allergy', value })];
 }

@@ -2,7 +2,7 @@ import { Refused } from '../ingest/refused.ts';
 import { conceptText } from './concepts.ts';
 import { parseZonedInstant } from './dates.ts';
 import { at, type JsonObject, listAt, shorten, textAt } from './json-values.ts';
-import { type MappingContext, type Outcome, toRecord } from './outcome.ts';
+import { type MappingContext, type Outcome, toHealthRecord } from './outcome.ts';
 import type { References } from './references.ts';
 
 const NOT_TAKING_PLACE: ReadonlySet<string> = new Set(['cancelled', 'noshow']);
@@ -21,7 +21,7 @@ export function mapAppointment(context: MappingContext): readonly Outcome[] {
     specialty: conceptText(at(resource, 'specialty', 0)),
     location: locationOf(resource, references),
   };
-  return [toRecord(context, 'appointment', { case: 'appointment', value })];
+  return [toHealthRecord(context, 'appointment', { case: 'appointment', value })];
 }
 
 function titleOf(resource: JsonObject): string {

@@ -2,7 +2,7 @@ import { Refused } from '../ingest/refused.ts';
 import { codesOf, conceptText, hasCode, SNOMED } from './concepts.ts';
 import { parsePartialDate } from './dates.ts';
 import { at, type JsonObject, textAt } from './json-values.ts';
-import { type MappingContext, type Outcome, toRecord } from './outcome.ts';
+import { type MappingContext, type Outcome, toHealthRecord } from './outcome.ts';
 import { severityOfConcept } from './severities.ts';
 
 // SNOMED: no current problems or disability.
@@ -23,7 +23,7 @@ export function mapCondition(context: MappingContext): readonly Outcome[] {
     severity: severityOfConcept(at(resource, 'severity')),
     sinceDate: sinceDateOf(resource),
   };
-  return [toRecord(context, 'condition', { case: 'condition', value })];
+  return [toHealthRecord(context, 'condition', { case: 'condition', value })];
 }
 
 /** Throws Refused for a refuted or erroneous statement. */

@@ -3,7 +3,7 @@ import { Refused } from '../ingest/refused.ts';
 import { parseFhirTime } from './dates.ts';
 import { SUMMARIES, type SummaryRule } from './ehr-summary-rules.ts';
 import { type JsonObject, shorten, textAt } from './json-values.ts';
-import { type MappingContext, type Outcome, toRecord } from './outcome.ts';
+import { type MappingContext, type Outcome, toHealthRecord } from './outcome.ts';
 
 /** Contract section 6: text of at most 500 characters, no raw FHIR. */
 const SUMMARY_LENGTH = 500;
@@ -21,7 +21,7 @@ export function mapEhrRecord(context: MappingContext): readonly Outcome[] {
   const summary = shorten(rule.describe(resource, context.references), SUMMARY_LENGTH);
   if (summary === '') throw new Refused('says nothing that could be summarised');
   const value = { resourceType, summary, timestamp: timestampFromDate(momentOf(resource, rule)) };
-  return [toRecord(context, `ehr-record ${resourceType}`, { case: 'ehrRecord', value })];
+  return [toHealthRecord(context, `ehr-record ${resourceType}`, { case: 'ehrRecord', value })];
 }
 
 /** The first available date according to the rule; a year alone means its first day. */

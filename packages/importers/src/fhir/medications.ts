@@ -1,7 +1,7 @@
 import { Refused } from '../ingest/refused.ts';
 import { conceptText, quantityText, rangeText } from './concepts.ts';
 import { at, listAt, shorten, textAt } from './json-values.ts';
-import { type MappingContext, type Outcome, toRecord } from './outcome.ts';
+import { type MappingContext, type Outcome, toHealthRecord } from './outcome.ts';
 import { patternOf, timingText } from './timings.ts';
 
 const TEXT_LENGTH = 200;
@@ -18,7 +18,7 @@ export function mapMedication(context: MappingContext): readonly Outcome[] {
   if (name === '') throw new Refused('name is missing');
   const instructions = [...listAt(resource, 'dosageInstruction'), ...listAt(resource, 'dosage')];
   const value = { name, ...dosingOf(instructions), condition: reasonOf(context) };
-  return [toRecord(context, 'medication', { case: 'medication', value })];
+  return [toHealthRecord(context, 'medication', { case: 'medication', value })];
 }
 
 function reasonOf({ resource, references }: MappingContext): string {

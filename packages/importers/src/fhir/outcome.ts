@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { RecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import type { ImportedReading, ImportedRecord } from '../ingest/imported-item.ts';
+import type { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import type { ImportedReading, ImportedHealthRecord } from '../ingest/imported-item.ts';
 import type { JsonObject } from './json-values.ts';
 import { idOf, type References } from './references.ts';
 
@@ -20,7 +20,7 @@ export interface BloodFacts {
 /** The result of mapping one resource. */
 export type Outcome =
   | { readonly kind: 'reading'; readonly reading: ImportedReading }
-  | { readonly kind: 'record'; readonly record: ImportedRecord }
+  | { readonly kind: 'record'; readonly record: ImportedHealthRecord }
   | { readonly kind: 'profile'; readonly facts: ProfileFacts }
   | { readonly kind: 'blood'; readonly facts: BloodFacts }
   | { readonly kind: 'left-out'; readonly reason: string }
@@ -40,10 +40,10 @@ export type Mapper = (context: MappingContext) => readonly Outcome[];
 /** The source of all data of a bundle (contract section 6). */
 export const EHR_SOURCE = 'ehr';
 
-type RecordContent = NonNullable<MessageInitShape<typeof RecordSchema>['record']>;
+type HealthRecordContent = NonNullable<MessageInitShape<typeof HealthRecordSchema>['record']>;
 
 /** A record with the resource's id as natural key, so that a second import finds the first one's records. */
-export function toRecord(context: MappingContext, label: string, content: RecordContent): Outcome {
+export function toHealthRecord(context: MappingContext, label: string, content: HealthRecordContent): Outcome {
   const { fullUrl, resource } = context;
   const key = idOf(fullUrl, resource);
   return { kind: 'record', record: { label, key, source: EHR_SOURCE, record: content } };

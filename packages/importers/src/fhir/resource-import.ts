@@ -1,5 +1,5 @@
 import type { FirstStatements } from '../ingest/first-statements.ts';
-import type { ImportedReading, ImportedRecord, Origin } from '../ingest/imported-item.ts';
+import type { ImportedReading, ImportedHealthRecord, Origin } from '../ingest/imported-item.ts';
 import type { ImportSink } from '../ingest/importer.ts';
 import { findBloodType } from './blood-types.ts';
 import type { JsonObject } from './json-values.ts';
@@ -60,7 +60,7 @@ export class ResourceImport {
     else sink.refused(reading.type, 'another value for the same time stands earlier in the file', origin);
   }
 
-  #takeRecord(record: ImportedRecord, origin: Origin, sink: ImportSink): void {
+  #takeRecord(record: ImportedHealthRecord, origin: Origin, sink: ImportSink): void {
     const standing = this.#options.statements?.standingOfRecord(record) ?? 'first';
     if (standing === 'first') sink.record(record, origin);
     else sink.leftOut(record.label, 'stated twice in the file');

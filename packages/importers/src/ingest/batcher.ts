@@ -2,9 +2,9 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { IngestionService, PutResult } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import type { ImportName } from './import-log.ts';
-import type { ImportedReading, ImportedRecord, Origin, ReadingInit, RecordInit } from './imported-item.ts';
+import type { ImportedReading, ImportedHealthRecord, Origin, ReadingInit, HealthRecordInit } from './imported-item.ts';
 import { OrderedSender, type Sendable } from './ordered-sender.ts';
-import { toRecordKey } from './record-key.ts';
+import { toHealthRecordKey } from './health-record-key.ts';
 import { retryWhenUnavailable, type Sleep } from './retry.ts';
 import type { Stretch, Stretches } from './stretch.ts';
 
@@ -38,12 +38,12 @@ interface ReadingBatch extends AnyBatch {
   last: number;
 }
 
-interface RecordBatch extends AnyBatch {
+interface HealthRecordBatch extends AnyBatch {
   readonly kind: 'records';
-  readonly items: RecordInit[];
+  readonly items: HealthRecordInit[];
 }
 
-type Batch = ReadingBatch | RecordBatch;
+type Batch = ReadingBatch | HealthRecordBatch;
 
 // The rpc accepts 5,000 at the same cost for each, but other requests wait while health-data processes a batch.
 const READING_BATCH = 2_000;
@@ -63,7 +63,7 @@ export class Batcher {
   readonly #limits: { readonly readings: number; readonly records: number };
   readonly #sender: OrderedSender<Batch>;
   readonly #readings = new Map<string, ReadingBatch>();
-  readonly #records = new Map<string, RecordBatch>();
+  readonly #records = new Map<string, HealthRecordBatch>();
 
   constructor(options: BatcherOptions) {
     const { readingBatch = READING_BATCH, recordBatch = RECORD_BATCH, inFlight = IN_FLIGHT } = options;
@@ -89,8 +89,8 @@ export class Batcher {
     if (batch.items.length >= this.#limits.readings) this.#close(this.#readings, batch);
   }
 
-  addRecord({ label, key, source, record }: ImportedRecord, origin: Origin): void {
-    const item = { key: toRecordKey(key, record), source, record };
+  addHealthRecord({ label, key, source, record }: ImportedHealthRecord, origin: Origin): void {
+    const item = { key: toHealthRecordKey(key, record), source, record };
     const bytes = countTextBytes(item);
     if (bytes > TEXT_BYTES) {
       this.#refuse(label, origin);
@@ -132,10 +132,10 @@ export class Batcher {
     return batch;
   }
 
-  #openRecords(orderKey: string, type: string): RecordBatch {
+  #openRecords(orderKey: string, type: string): HealthRecordBatch {
     const stretch = this.#options.stretches.current;
     const empty = { items: [], origins: [], bytes: 0 };
-    const batch: RecordBatch = { kind: 'records', orderKey, type, stretch, ...empty, first: 0, last: 0 };
+    const batch: HealthRecordBatch = { kind: 'records', orderKey, type, stretch, ...empty, first: 0, last: 0 };
     this.#records.set(orderKey, batch);
     stretch.outstanding += 1;
     return batch;
@@ -174,7 +174,7 @@ export class Batcher {
     const { client, userId, importName } = this.#options;
     const request = { userId, ...(importName === undefined ? {} : { import: importName }) };
     if (batch.kind === 'records')
-      return async () => (await client.putRecords({ ...request, records: batch.items })).result;
+      return async () => (await client.putHealthRecords({ ...request, records: batch.items })).result;
     const readings = batch.items.map(toReadingInit);
     return async () => (await client.putReadings({ ...request, readings })).result;
   }

@@ -1,5 +1,5 @@
-import type { ImportedReading, ImportedRecord } from './imported-item.ts';
-import { toRecordKey } from './record-key.ts';
+import type { ImportedReading, ImportedHealthRecord } from './imported-item.ts';
+import { toHealthRecordKey } from './health-record-key.ts';
 
 /** Whether an item is the first with its natural key, or how it compares with the first. */
 export type Standing = 'first' | 'repeated' | 'contradicted';
@@ -20,8 +20,8 @@ export class FirstStatements {
     return stated === `${value} ${unit}` ? 'repeated' : 'contradicted';
   }
 
-  standingOfRecord({ key, source, record }: ImportedRecord): Standing {
-    const naturalKey = `${record.case}|${source}|${toRecordKey(key, record)}`;
+  standingOfRecord({ key, source, record }: ImportedHealthRecord): Standing {
+    const naturalKey = `${record.case}|${source}|${toHealthRecordKey(key, record)}`;
     if (this.#records.has(naturalKey)) return 'repeated';
     this.#records.add(naturalKey);
     return 'first';

@@ -1,7 +1,7 @@
 import type { Client } from '@connectrpc/connect';
 import type { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { Batcher, type BatcherOptions } from './batcher.ts';
-import type { ImportedProfile, ImportedReading, ImportedRecord, Origin } from './imported-item.ts';
+import type { ImportedProfile, ImportedReading, ImportedHealthRecord, Origin } from './imported-item.ts';
 import type { ImportSink } from './importer.ts';
 import { ImportReport, type ReportData } from './report.ts';
 import { retryWhenUnavailable, type Sleep } from './retry.ts';
@@ -79,9 +79,9 @@ export class ImportRun implements ImportSink {
     this.#batcher.addReading(reading, origin);
   }
 
-  record(record: ImportedRecord, origin: Origin): void {
+  record(record: ImportedHealthRecord, origin: Origin): void {
     this.#stretches.current.items += 1;
-    this.#batcher.addRecord(record, origin);
+    this.#batcher.addHealthRecord(record, origin);
   }
 
   leftOut(type: string, reason: string): void {

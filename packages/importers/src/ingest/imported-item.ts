@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { MetricName } from '@phds/catalog/metrics';
-import type { ReadingSchema, RecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import type { ReadingSchema, HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 
 /** A measurement from an import. */
 export interface ImportedReading {
@@ -18,13 +18,13 @@ export interface ImportedReading {
 }
 
 /** A record from an import, in the form of the ingestion rpc. */
-export interface ImportedRecord {
+export interface ImportedHealthRecord {
   /** The report's name for its kind, such as `condition` or `ehr-record Encounter`. */
   readonly label: string;
   /** Stable within user, kind and source. If empty, the batcher derives a key from the content. */
   readonly key: string;
   readonly source: string;
-  readonly record: NonNullable<MessageInitShape<typeof RecordSchema>['record']>;
+  readonly record: NonNullable<MessageInitShape<typeof HealthRecordSchema>['record']>;
 }
 
 /** Facts about the person. Absent fields are unknown and leave the profile unchanged. */
@@ -44,4 +44,4 @@ export interface ImportedProfile {
 export type Origin = number | string;
 
 export type ReadingInit = MessageInitShape<typeof ReadingSchema>;
-export type RecordInit = MessageInitShape<typeof RecordSchema>;
+export type HealthRecordInit = MessageInitShape<typeof HealthRecordSchema>;

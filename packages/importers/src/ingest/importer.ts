@@ -1,4 +1,4 @@
-import type { ImportedProfile, ImportedReading, ImportedRecord, Origin } from './imported-item.ts';
+import type { ImportedProfile, ImportedReading, ImportedHealthRecord, Origin } from './imported-item.ts';
 
 /** Reads one format. Arguments, sending, progress, report and resuming are shared by all importers. */
 export interface Importer {
@@ -48,7 +48,7 @@ export interface ImportSource extends AsyncDisposable {
  */
 export interface ImportSink {
   reading(reading: ImportedReading, origin: Origin): void;
-  record(record: ImportedRecord, origin: Origin): void;
+  record(record: ImportedHealthRecord, origin: Origin): void;
   /** Counts items that are skipped on purpose. The reason contains no value. */
   leftOut(type: string, reason: string): void;
   /** Counts an item that cannot be imported. The reason contains no value, so that equal causes can be grouped. */

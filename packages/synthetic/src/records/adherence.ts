@@ -2,8 +2,8 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { MINUTE_MS, weekdayOf } from '../calendar.ts';
 import type { Medication } from '../medical-history.ts';
 import { drift, type Random } from '../random.ts';
-import type { SyntheticRecord } from './record.ts';
-import type { RecordDay } from './record-day.ts';
+import type { SyntheticHealthRecord } from './record.ts';
+import type { HealthRecordDay } from './record-day.ts';
 
 const USUAL_ADHERENCE = 0.9;
 const WEEKEND_DIP = 0.13;
@@ -18,7 +18,7 @@ const REASONS = ['Felt unwell', 'Upset stomach', 'On the road', 'Ran out'];
  * The outcomes of a day's doses. Most are taken, fewer on weekends, in the evening and in weeks with lapses; the probabilities are
  * assumptions. Future doses are pending.
  */
-export function* adherence(day: RecordDay, medication: Medication): Generator<SyntheticRecord> {
+export function* adherence(day: HealthRecordDay, medication: Medication): Generator<SyntheticHealthRecord> {
   const { key, pattern, times } = medication;
   const random = day.random(`adherence ${key}`);
   if (times.length === 0) {
@@ -29,7 +29,7 @@ export function* adherence(day: RecordDay, medication: Medication): Generator<Sy
   for (const minute of times) yield scheduled(day, medication, minute, random);
 }
 
-function scheduled(day: RecordDay, medication: Medication, minute: number, random: Random): SyntheticRecord {
+function scheduled(day: HealthRecordDay, medication: Medication, minute: number, random: Random): SyntheticHealthRecord {
   const { key, dosage } = medication;
   const scheduledAt = day.at(minute);
   const { until } = day.timeline;
@@ -56,7 +56,7 @@ function scheduled(day: RecordDay, medication: Medication, minute: number, rando
   };
 }
 
-function likelihood(day: RecordDay, key: string, minute: number): number {
+function likelihood(day: HealthRecordDay, key: string, minute: number): number {
   const { person, seed } = day.timeline;
   const usual = person.life?.habits.adherence ?? USUAL_ADHERENCE;
   const isLapse = drift(`${seed} ${person.id} lapse ${key}`, day.number, 8) < -1;
@@ -68,7 +68,7 @@ function likelihood(day: RecordDay, key: string, minute: number): number {
   );
 }
 
-function* asNeeded(day: RecordDay, { key, dosage }: Medication, random: Random): Generator<SyntheticRecord> {
+function* asNeeded(day: HealthRecordDay, { key, dosage }: Medication, random: Random): Generator<SyntheticHealthRecord> {
   const takenAt = day.at(random.integer(9 * 60, 21 * 60));
   if (takenAt > day.timeline.until) return;
   const value = {
@@ -84,6 +84,6 @@ function* asNeeded(day: RecordDay, { key, dosage }: Medication, random: Random):
   };
 }
 
-function isWeekend({ number }: RecordDay): boolean {
+function isWeekend({ number }: HealthRecordDay): boolean {
   return [0, 6].includes(weekdayOf(number));
 }

@@ -1,12 +1,12 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { formatDay } from '../calendar.ts';
-import type { RecordContent, SyntheticRecord } from './record.ts';
-import type { RecordDay } from './record-day.ts';
+import type { HealthRecordContent, SyntheticHealthRecord } from './record.ts';
+import type { HealthRecordDay } from './record-day.ts';
 
 const MOOD_CHANCE = 0.6;
 
 /** Intermittent symptoms, and a mood on most evenings. */
-export function* diary(day: RecordDay): Generator<SyntheticRecord> {
+export function* diary(day: HealthRecordDay): Generator<SyntheticHealthRecord> {
   const { symptoms, moods } = day.timeline.person.history;
   const random = day.random('diary');
   const date = formatDay(day.number);
@@ -24,10 +24,10 @@ export function* diary(day: RecordDay): Generator<SyntheticRecord> {
 }
 
 function* written(
-  { timeline }: RecordDay,
+  { timeline }: HealthRecordDay,
   at: number,
   key: string,
-  record: RecordContent,
-): Generator<SyntheticRecord> {
+  record: HealthRecordContent,
+): Generator<SyntheticHealthRecord> {
   if (at <= timeline.until) yield { key, source: 'manual', record };
 }

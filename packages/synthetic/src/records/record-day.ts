@@ -3,7 +3,7 @@ import { createRandom, type Random } from '../random.ts';
 import type { Timeline } from '../timeline.ts';
 
 /** The events of a day that records are generated from. */
-export interface RecordDay {
+export interface HealthRecordDay {
   readonly timeline: Timeline;
   readonly number: number;
   /** The instant of a wall clock time, in minutes after midnight. */
@@ -12,7 +12,7 @@ export interface RecordDay {
 }
 
 /** A day of a timeline. */
-export function createRecordDay(timeline: Timeline, number: number): RecordDay {
+export function createHealthRecordDay(timeline: Timeline, number: number): HealthRecordDay {
   const { person, seed } = timeline;
   return {
     timeline,

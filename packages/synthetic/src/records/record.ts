@@ -1,8 +1,8 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { RecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import type { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 
 /** A record in the form of the ingestion rpc. */
-export type SyntheticRecord = MessageInitShape<typeof RecordSchema>;
+export type SyntheticHealthRecord = MessageInitShape<typeof HealthRecordSchema>;
 
 /** The content of a record, by its kind. */
-export type RecordContent = NonNullable<SyntheticRecord['record']>;
+export type HealthRecordContent = NonNullable<SyntheticHealthRecord['record']>;

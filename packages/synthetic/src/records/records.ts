@@ -3,24 +3,24 @@ import { DAY_MS, formatDay, formatInstant, HOUR_MS, toInstant } from '../calenda
 import type { Timeline } from '../timeline.ts';
 import { adherence } from './adherence.ts';
 import { diary } from './diary.ts';
-import type { SyntheticRecord } from './record.ts';
-import { createRecordDay } from './record-day.ts';
+import type { SyntheticHealthRecord } from './record.ts';
+import { createHealthRecordDay } from './record-day.ts';
 
 const REPORT_DAYS = 30;
 
 /** Every health record of a timeline. Keys depend only on content and time, so repeated generation yields the same records. */
-export function* recordsIn(timeline: Timeline): Generator<SyntheticRecord> {
+export function* recordsIn(timeline: Timeline): Generator<SyntheticHealthRecord> {
   yield* standingFacts(timeline);
   for (let day = timeline.firstDay; day <= timeline.lastDay; day += 1) {
-    const recordDay = createRecordDay(timeline, day);
-    for (const medication of timeline.person.history.medications) yield* adherence(recordDay, medication);
-    yield* diary(recordDay);
+    const healthRecordDay = createHealthRecordDay(timeline, day);
+    for (const medication of timeline.person.history.medications) yield* adherence(healthRecordDay, medication);
+    yield* diary(healthRecordDay);
   }
   yield* careRecords(timeline);
   if (timeline.person.history.reports) yield* reports(timeline);
 }
 
-function* standingFacts({ person }: Timeline): Generator<SyntheticRecord> {
+function* standingFacts({ person }: Timeline): Generator<SyntheticHealthRecord> {
   const { conditions, allergies, medications } = person.history;
   for (const { source, ...value } of conditions) {
     yield { key: value.name, source, record: { case: 'condition', value } };
@@ -35,7 +35,7 @@ function* standingFacts({ person }: Timeline): Generator<SyntheticRecord> {
 }
 
 /** Appointments and doctors' entries, both relative to the last day. */
-function* careRecords(timeline: Timeline): Generator<SyntheticRecord> {
+function* careRecords(timeline: Timeline): Generator<SyntheticHealthRecord> {
   const { lastDay, person, until } = timeline;
   const at = (inDays: number, hour: number) =>
     toInstant((lastDay + inDays) * DAY_MS + hour * HOUR_MS, person.timeZone);
@@ -54,7 +54,7 @@ function* careRecords(timeline: Timeline): Generator<SyntheticRecord> {
 }
 
 /** One report for each full period of thirty days, created the next morning. */
-function* reports(timeline: Timeline): Generator<SyntheticRecord> {
+function* reports(timeline: Timeline): Generator<SyntheticHealthRecord> {
   const { firstDay, lastDay, person } = timeline;
   for (let last = lastDay - 1; last - REPORT_DAYS + 1 >= firstDay; last -= REPORT_DAYS) {
     const [from, to] = [formatDay(last - REPORT_DAYS + 1), formatDay(last)];

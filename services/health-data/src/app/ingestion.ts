@@ -2,11 +2,11 @@ import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, type Violation } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/user-id';
 import { RefusedItem } from '../domain/refusal.ts';
-import type { ProfileWriter, ReadingWriter, RecordWriter, UserEraser, WriteCounts } from './ports.ts';
+import type { ProfileWriter, ReadingWriter, HealthRecordWriter, UserEraser, WriteCounts } from './ports.ts';
 
 export interface IngestionPorts {
   readonly readingWriter: ReadingWriter;
-  readonly recordWriter: RecordWriter;
+  readonly healthRecordWriter: HealthRecordWriter;
   readonly profiles: ProfileWriter;
   readonly eraser: UserEraser;
   readonly clock: Clock;

@@ -4,7 +4,7 @@ import type { TrendBucket } from '@phds/catalog/wire-names';
 import type { ImportKey, ImportProgress, ImportState, ImportStatus } from '../domain/import-progress.ts';
 import type { Profile, ProfileChanges } from '../domain/profile.ts';
 import type { NewReading, Reading, ReadingKey } from '../domain/reading.ts';
-import type { RecordKind, RecordTypes, Stored, WeightEntry } from '../domain/records.ts';
+import type { HealthRecordKind, HealthRecordTypes, Stored, WeightEntry } from '../domain/health-records.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import type { Range } from '../domain/window.ts';
 
@@ -78,7 +78,7 @@ export interface WeightReader {
   list(query: WeightQuery): Promise<Page<WeightEntry>>;
 }
 
-export interface RecordQuery extends Slice {
+export interface HealthRecordQuery extends Slice {
   readonly userId: string;
   /** Filters by the time or first day that orders the kind; ignored by medications, which have none. */
   readonly range: Range;
@@ -88,12 +88,12 @@ export interface RecordQuery extends Slice {
   readonly medicationId?: string;
 }
 
-export interface RecordReader {
+export interface HealthRecordReader {
   /**
    * Newest first, unknown `sinceOn` last; medications by name. Ties are ordered by the visible content, and by row id only if that
    * is equal, because row ids depend on the user id.
    */
-  list<Kind extends RecordKind>(kind: Kind, query: RecordQuery): Promise<Page<Stored<Kind>>>;
+  list<Kind extends HealthRecordKind>(kind: Kind, query: HealthRecordQuery): Promise<Page<Stored<Kind>>>;
   /** Whether the user has this medication. */
   hasMedication(userId: string, medicationId: string): Promise<boolean>;
 }
@@ -163,22 +163,22 @@ export interface ReadingWriter {
 }
 
 /** A validated record. */
-export type NewRecord<Kind extends RecordKind = RecordKind> = {
+export type NewHealthRecord<Kind extends HealthRecordKind = HealthRecordKind> = {
   [K in Kind]: {
     readonly kind: K;
     readonly id: string;
     readonly source: string;
-    readonly fields: RecordTypes[K];
+    readonly fields: HealthRecordTypes[K];
   };
 }[Kind];
 
-export interface RecordWriter {
+export interface HealthRecordWriter {
   /** Kind and id together are unique. An existing row gets the new content. */
-  put(userId: string, records: readonly NewRecord[], during?: ImportKey | null): Promise<WriteCounts>;
+  put(userId: string, records: readonly NewHealthRecord[], during?: ImportKey | null): Promise<WriteCounts>;
   /** Deletes by id. A medication is deleted with its adherence entries, which are not counted. */
   delete(
     userId: string,
-    keys: readonly { readonly kind: RecordKind; readonly id: string }[],
+    keys: readonly { readonly kind: HealthRecordKind; readonly id: string }[],
   ): Promise<number>;
 }
 

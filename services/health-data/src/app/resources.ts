@@ -3,10 +3,10 @@ import type { Clock } from '@phds/service-kit/clock';
 import { type AppError, notFound } from '@phds/service-kit/errors';
 import type { DataRequest } from './data-request.ts';
 import type { Answer } from './document.ts';
-import type { ProfileStore, ReadingReader, RecordReader, SummaryReader, WeightReader } from './ports.ts';
+import type { ProfileStore, ReadingReader, HealthRecordReader, SummaryReader, WeightReader } from './ports.ts';
 import { readProfile } from './profile.ts';
 import { readReadings } from './readings.ts';
-import { readAdherence, readRecords } from './records.ts';
+import { readAdherence, readHealthRecords } from './health-records.ts';
 import { readAggregations, readTrends } from './summaries.ts';
 import { readWeight } from './weight.ts';
 
@@ -15,7 +15,7 @@ export interface DataPorts {
   readonly readings: ReadingReader;
   readonly summaries: SummaryReader;
   readonly weights: WeightReader;
-  readonly records: RecordReader;
+  readonly healthRecords: HealthRecordReader;
   readonly profiles: ProfileStore;
   readonly clock: Clock;
 }
@@ -47,6 +47,6 @@ export async function readResource(ports: DataPorts, request: DataRequest): Prom
     case 'profile':
       return readProfile(ports, request);
     default:
-      return readRecords(ports, endpoint, request);
+      return readHealthRecords(ports, endpoint, request);
   }
 }

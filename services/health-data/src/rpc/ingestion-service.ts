@@ -6,19 +6,19 @@ import {
   type ReadingKey,
   type ReadingWindow,
   ImportState as WireImportState,
-  type Record as WireRecord,
-  RecordKind as WireRecordKind,
+  type HealthRecord as HealthRecordMessage,
+  HealthRecordKind as HealthRecordKindMessage,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { implement } from '@phds/service-kit/rpc-service';
 import { type ImportPorts, listImports, reportImport, startImport } from '../app/imports.ts';
 import { deleteReadings, putReadings, type ReadingWindowDraft } from '../app/ingest-readings.ts';
-import { deleteRecords, putRecords } from '../app/ingest-records.ts';
+import { deleteHealthRecords, putHealthRecords } from '../app/ingest-health-records.ts';
 import { eraseUser, type IngestionPorts, type PutResult } from '../app/ingestion.ts';
 import { putProfile } from '../app/profile.ts';
 import type { ImportKey, ImportState, ImportStatus } from '../domain/import-progress.ts';
 import type { ReadingDraft, ReadingKeyDraft } from '../domain/reading.ts';
-import type { RecordDraft } from '../domain/record-drafts.ts';
-import type { RecordKind } from '../domain/records.ts';
+import type { HealthRecordDraft } from '../domain/health-record-drafts.ts';
+import type { HealthRecordKind } from '../domain/health-records.ts';
 
 const IMPORTER = ['importer'];
 
@@ -29,14 +29,14 @@ export function createIngestionService(ports: IngestionPorts & ImportPorts) {
     {
       putReadings: async ({ userId, readings, import: name }) =>
         toResponse(await putReadings(ports, userId, readings.map(toReadingDraft), toImportKey(userId, name))),
-      putRecords: async ({ userId, records, import: name }) =>
-        toResponse(await putRecords(ports, userId, records.map(toRecordDraft), toImportKey(userId, name))),
+      putHealthRecords: async ({ userId, records, import: name }) =>
+        toResponse(await putHealthRecords(ports, userId, records.map(toHealthRecordDraft), toImportKey(userId, name))),
       deleteReadings: async ({ userId, keys, windows }) => ({
         deleted: await deleteReadings(ports, userId, keys.map(toKeyDraft), windows.map(toWindowDraft)),
       }),
-      deleteRecords: async ({ userId, keys }) => {
+      deleteHealthRecords: async ({ userId, keys }) => {
         const drafts = keys.map(({ kind, ...key }) => ({ ...key, kind: KINDS[kind] ?? null }));
-        return { deleted: await deleteRecords(ports, userId, drafts) };
+        return { deleted: await deleteHealthRecords(ports, userId, drafts) };
       },
       putProfile: async ({ userId, import: name, ...profile }) => {
         await putProfile(ports.profiles, userId, profile, toImportKey(userId, name));
@@ -58,9 +58,9 @@ export function createIngestionService(ports: IngestionPorts & ImportPorts) {
     },
     {
       putReadings: IMPORTER,
-      putRecords: IMPORTER,
+      putHealthRecords: IMPORTER,
       deleteReadings: IMPORTER,
-      deleteRecords: IMPORTER,
+      deleteHealthRecords: IMPORTER,
       putProfile: IMPORTER,
       // Importers are admitted too, because they can delete all data of a person anyway.
       eraseUser: [...IMPORTER, 'operator'],
@@ -71,17 +71,17 @@ export function createIngestionService(ports: IngestionPorts & ImportPorts) {
   );
 }
 
-const KINDS: Readonly<Record<WireRecordKind, RecordKind | null>> = {
-  [WireRecordKind.UNSPECIFIED]: null,
-  [WireRecordKind.SYMPTOM]: 'symptom',
-  [WireRecordKind.MEDICATION]: 'medication',
-  [WireRecordKind.ADHERENCE_ENTRY]: 'adherence-entry',
-  [WireRecordKind.CONDITION]: 'condition',
-  [WireRecordKind.ALLERGY]: 'allergy',
-  [WireRecordKind.APPOINTMENT]: 'appointment',
-  [WireRecordKind.MOOD_ENTRY]: 'mood-entry',
-  [WireRecordKind.REPORT]: 'report',
-  [WireRecordKind.EHR_RECORD]: 'ehr-record',
+const KINDS: Readonly<Record<HealthRecordKindMessage, HealthRecordKind | null>> = {
+  [HealthRecordKindMessage.UNSPECIFIED]: null,
+  [HealthRecordKindMessage.SYMPTOM]: 'symptom',
+  [HealthRecordKindMessage.MEDICATION]: 'medication',
+  [HealthRecordKindMessage.ADHERENCE_ENTRY]: 'adherence-entry',
+  [HealthRecordKindMessage.CONDITION]: 'condition',
+  [HealthRecordKindMessage.ALLERGY]: 'allergy',
+  [HealthRecordKindMessage.APPOINTMENT]: 'appointment',
+  [HealthRecordKindMessage.MOOD_ENTRY]: 'mood-entry',
+  [HealthRecordKindMessage.REPORT]: 'report',
+  [HealthRecordKindMessage.EHR_RECORD]: 'ehr-record',
 };
 
 const STATES: Readonly<Record<WireImportState, ImportState | null>> = {
@@ -123,7 +123,7 @@ function toWindowDraft({ type, source, from, to }: ReadingWindow): ReadingWindow
   return { type, source, range: { from: toDate(from), to: toDate(to) } };
 }
 
-function toRecordDraft({ key, source, record }: WireRecord): RecordDraft {
+function toHealthRecordDraft({ key, source, record }: HealthRecordMessage): HealthRecordDraft {
   const { case: kind, value } = record;
   switch (kind) {
     case 'symptom':
@@ -132,7 +132,7 @@ function toRecordDraft({ key, source, record }: WireRecord): RecordDraft {
     case 'condition':
     case 'allergy':
     case 'appointment':
-      return { key, source, kind, fields: value } as RecordDraft;
+      return { key, source, kind, fields: value } as HealthRecordDraft;
     case 'adherenceEntry': {
       const times = { scheduledAt: toDate(value.scheduledAt), takenAt: toDate(value.takenAt) };
       return { key, source, kind: 'adherence-entry', fields: { ...value, ...times } };

@@ -1,18 +1,18 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
-import type { NewRecord, RecordWriter } from '../app/ports.ts';
-import type { RecordKind, RecordTypes } from '../domain/records.ts';
+import type { NewHealthRecord, HealthRecordWriter } from '../app/ports.ts';
+import type { HealthRecordKind, HealthRecordTypes } from '../domain/health-records.ts';
 import { writeForUser } from './database.ts';
 
-interface Table<Kind extends RecordKind> {
+interface Table<Kind extends HealthRecordKind> {
   readonly name: string;
   /** The column of every field; the compiler reports a missing one. */
-  readonly columns: { readonly [Field in keyof RecordTypes[Kind]]: string };
+  readonly columns: { readonly [Field in keyof HealthRecordTypes[Kind]]: string };
 }
 
 const STANDING_FACT = { name: 'name', severity: 'severity', sinceDate: 'since_date', sinceOn: 'since_on' };
 
-const TABLES: { readonly [Kind in RecordKind]: Table<Kind> } = {
+const TABLES: { readonly [Kind in HealthRecordKind]: Table<Kind> } = {
   symptom: {
     name: 'symptom',
     columns: { description: 'description', severity: 'severity', occurredAt: 'occurred_at' },
@@ -69,7 +69,7 @@ const TABLES: { readonly [Kind in RecordKind]: Table<Kind> } = {
 };
 
 /** Writes records of all kinds in the same way; only table and columns differ. */
-export function createPgHealthRecordWriter(pool: pg.Pool): RecordWriter {
+export function createPgHealthRecordWriter(pool: pg.Pool): HealthRecordWriter {
   return translatingErrors({
     async put(userId, records, during = null) {
       if (records.length === 0) return { inserted: 0, updated: 0, unchanged: 0 };
@@ -104,8 +104,8 @@ export function createPgHealthRecordWriter(pool: pg.Pool): RecordWriter {
 async function putKind(
   client: pg.PoolClient,
   userId: string,
-  kind: RecordKind,
-  records: readonly NewRecord[],
+  kind: HealthRecordKind,
+  records: readonly NewHealthRecord[],
 ): Promise<{ inserted: number; updated: number }> {
   const { name, columns } = TABLES[kind];
   const rows = records.map((record) => toRow(userId, record, columns));
@@ -116,7 +116,7 @@ async function putKind(
   return counts[0] ?? { inserted: 0, updated: 0 };
 }
 
-function toRow(userId: string, record: NewRecord, columns: object): Record<string, unknown> {
+function toRow(userId: string, record: NewHealthRecord, columns: object): Record<string, unknown> {
   const content: Readonly<Record<string, unknown>> = { ...record.fields };
   const row: Record<string, unknown> = { user_id: userId, id: record.id, source: record.source };
   for (const [field, column] of Object.entries(columns)) row[column] = content[field];
@@ -147,7 +147,7 @@ export function toUpsert(table: string, columns: readonly string[]): string {
 async function deleteKind(
   client: pg.PoolClient,
   userId: string,
-  kind: RecordKind,
+  kind: HealthRecordKind,
   ids: readonly string[],
 ): Promise<number> {
   const values = [userId, ids];

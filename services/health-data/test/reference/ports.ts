@@ -17,7 +17,7 @@ import { createPgRollupStore } from '../../src/store/pg-rollup-store.ts';
 import { createPgSummaries } from '../../src/store/pg-summaries.ts';
 import { createPgUserEraser } from '../../src/store/pg-user-eraser.ts';
 import { createPgWeights } from '../../src/store/pg-weights.ts';
-import { createPrismaRecords } from '../../src/store/prisma-records.ts';
+import { createPrismaHealthRecords } from '../../src/store/prisma-health-records.ts';
 import { PATIENT_SCANS } from '../patient-scans.ts';
 
 const POOL_SIZE = 8;
@@ -68,13 +68,13 @@ function openInstance(stack: AsyncDisposableStack, { url, schema }: TestDatabase
       readings: createPgReadings(pool),
       summaries: createPgSummaries(pool, PATIENT_SCANS),
       weights: createPgWeights(pool),
-      records: createPrismaRecords(prisma),
+      healthRecords: createPrismaHealthRecords(prisma),
       profiles,
       clock,
     },
     ingestion: {
       readingWriter: createPgReadingWriter(pool, rebuilds.request),
-      recordWriter: createPgHealthRecordWriter(pool),
+      healthRecordWriter: createPgHealthRecordWriter(pool),
       profiles: createPgProfileWriter(pool, rebuilds.request),
       eraser: createPgUserEraser(pool),
       clock,

@@ -193,9 +193,9 @@ export declare type PutReadingsResponse = Message<"phds.healthdata.v1.PutReading
 export declare const PutReadingsResponseSchema: GenMessage<PutReadingsResponse>;
 
 /**
- * @generated from message phds.healthdata.v1.Record
+ * @generated from message phds.healthdata.v1.HealthRecord
  */
-export declare type Record = Message<"phds.healthdata.v1.Record"> & {
+export declare type HealthRecord = Message<"phds.healthdata.v1.HealthRecord"> & {
   /**
    * Stable within user, kind and source: the source's own id, or one derived from the content.
    *
@@ -211,7 +211,7 @@ export declare type Record = Message<"phds.healthdata.v1.Record"> & {
   source: string;
 
   /**
-   * @generated from oneof phds.healthdata.v1.Record.record
+   * @generated from oneof phds.healthdata.v1.HealthRecord.record
    */
   record: {
     /**
@@ -271,10 +271,10 @@ export declare type Record = Message<"phds.healthdata.v1.Record"> & {
 };
 
 /**
- * Describes the message phds.healthdata.v1.Record.
- * Use `create(RecordSchema)` to create a new message.
+ * Describes the message phds.healthdata.v1.HealthRecord.
+ * Use `create(HealthRecordSchema)` to create a new message.
  */
-export declare const RecordSchema: GenMessage<Record>;
+export declare const HealthRecordSchema: GenMessage<HealthRecord>;
 
 /**
  * @generated from message phds.healthdata.v1.Symptom
@@ -568,9 +568,9 @@ export declare type EhrRecord = Message<"phds.healthdata.v1.EhrRecord"> & {
 export declare const EhrRecordSchema: GenMessage<EhrRecord>;
 
 /**
- * @generated from message phds.healthdata.v1.PutRecordsRequest
+ * @generated from message phds.healthdata.v1.PutHealthRecordsRequest
  */
-export declare type PutRecordsRequest = Message<"phds.healthdata.v1.PutRecordsRequest"> & {
+export declare type PutHealthRecordsRequest = Message<"phds.healthdata.v1.PutHealthRecordsRequest"> & {
   /**
    * @generated from field: string user_id = 1;
    */
@@ -579,9 +579,9 @@ export declare type PutRecordsRequest = Message<"phds.healthdata.v1.PutRecordsRe
   /**
    * 1 to 1,000.
    *
-   * @generated from field: repeated phds.healthdata.v1.Record records = 2;
+   * @generated from field: repeated phds.healthdata.v1.HealthRecord records = 2;
    */
-  records: Record[];
+  records: HealthRecord[];
 
   /**
    * Absent if not part of an import.
@@ -592,15 +592,15 @@ export declare type PutRecordsRequest = Message<"phds.healthdata.v1.PutRecordsRe
 };
 
 /**
- * Describes the message phds.healthdata.v1.PutRecordsRequest.
- * Use `create(PutRecordsRequestSchema)` to create a new message.
+ * Describes the message phds.healthdata.v1.PutHealthRecordsRequest.
+ * Use `create(PutHealthRecordsRequestSchema)` to create a new message.
  */
-export declare const PutRecordsRequestSchema: GenMessage<PutRecordsRequest>;
+export declare const PutHealthRecordsRequestSchema: GenMessage<PutHealthRecordsRequest>;
 
 /**
- * @generated from message phds.healthdata.v1.PutRecordsResponse
+ * @generated from message phds.healthdata.v1.PutHealthRecordsResponse
  */
-export declare type PutRecordsResponse = Message<"phds.healthdata.v1.PutRecordsResponse"> & {
+export declare type PutHealthRecordsResponse = Message<"phds.healthdata.v1.PutHealthRecordsResponse"> & {
   /**
    * @generated from field: phds.healthdata.v1.PutResult result = 1;
    */
@@ -608,10 +608,10 @@ export declare type PutRecordsResponse = Message<"phds.healthdata.v1.PutRecordsR
 };
 
 /**
- * Describes the message phds.healthdata.v1.PutRecordsResponse.
- * Use `create(PutRecordsResponseSchema)` to create a new message.
+ * Describes the message phds.healthdata.v1.PutHealthRecordsResponse.
+ * Use `create(PutHealthRecordsResponseSchema)` to create a new message.
  */
-export declare const PutRecordsResponseSchema: GenMessage<PutRecordsResponse>;
+export declare const PutHealthRecordsResponseSchema: GenMessage<PutHealthRecordsResponse>;
 
 /**
  * @generated from message phds.healthdata.v1.ReadingKey
@@ -730,15 +730,15 @@ export declare type DeleteReadingsResponse = Message<"phds.healthdata.v1.DeleteR
 export declare const DeleteReadingsResponseSchema: GenMessage<DeleteReadingsResponse>;
 
 /**
- * Which record to delete.
+ * Which health record to delete.
  *
- * @generated from message phds.healthdata.v1.RecordKey
+ * @generated from message phds.healthdata.v1.HealthRecordKey
  */
-export declare type RecordKey = Message<"phds.healthdata.v1.RecordKey"> & {
+export declare type HealthRecordKey = Message<"phds.healthdata.v1.HealthRecordKey"> & {
   /**
-   * @generated from field: phds.healthdata.v1.RecordKind kind = 1;
+   * @generated from field: phds.healthdata.v1.HealthRecordKind kind = 1;
    */
-  kind: RecordKind;
+  kind: HealthRecordKind;
 
   /**
    * @generated from field: string source = 2;
@@ -752,36 +752,36 @@ export declare type RecordKey = Message<"phds.healthdata.v1.RecordKey"> & {
 };
 
 /**
- * Describes the message phds.healthdata.v1.RecordKey.
- * Use `create(RecordKeySchema)` to create a new message.
+ * Describes the message phds.healthdata.v1.HealthRecordKey.
+ * Use `create(HealthRecordKeySchema)` to create a new message.
  */
-export declare const RecordKeySchema: GenMessage<RecordKey>;
+export declare const HealthRecordKeySchema: GenMessage<HealthRecordKey>;
 
 /**
- * @generated from message phds.healthdata.v1.DeleteRecordsRequest
+ * @generated from message phds.healthdata.v1.DeleteHealthRecordsRequest
  */
-export declare type DeleteRecordsRequest = Message<"phds.healthdata.v1.DeleteRecordsRequest"> & {
+export declare type DeleteHealthRecordsRequest = Message<"phds.healthdata.v1.DeleteHealthRecordsRequest"> & {
   /**
    * @generated from field: string user_id = 1;
    */
   userId: string;
 
   /**
-   * @generated from field: repeated phds.healthdata.v1.RecordKey keys = 2;
+   * @generated from field: repeated phds.healthdata.v1.HealthRecordKey keys = 2;
    */
-  keys: RecordKey[];
+  keys: HealthRecordKey[];
 };
 
 /**
- * Describes the message phds.healthdata.v1.DeleteRecordsRequest.
- * Use `create(DeleteRecordsRequestSchema)` to create a new message.
+ * Describes the message phds.healthdata.v1.DeleteHealthRecordsRequest.
+ * Use `create(DeleteHealthRecordsRequestSchema)` to create a new message.
  */
-export declare const DeleteRecordsRequestSchema: GenMessage<DeleteRecordsRequest>;
+export declare const DeleteHealthRecordsRequestSchema: GenMessage<DeleteHealthRecordsRequest>;
 
 /**
- * @generated from message phds.healthdata.v1.DeleteRecordsResponse
+ * @generated from message phds.healthdata.v1.DeleteHealthRecordsResponse
  */
-export declare type DeleteRecordsResponse = Message<"phds.healthdata.v1.DeleteRecordsResponse"> & {
+export declare type DeleteHealthRecordsResponse = Message<"phds.healthdata.v1.DeleteHealthRecordsResponse"> & {
   /**
    * @generated from field: uint32 deleted = 1;
    */
@@ -789,10 +789,10 @@ export declare type DeleteRecordsResponse = Message<"phds.healthdata.v1.DeleteRe
 };
 
 /**
- * Describes the message phds.healthdata.v1.DeleteRecordsResponse.
- * Use `create(DeleteRecordsResponseSchema)` to create a new message.
+ * Describes the message phds.healthdata.v1.DeleteHealthRecordsResponse.
+ * Use `create(DeleteHealthRecordsResponseSchema)` to create a new message.
  */
-export declare const DeleteRecordsResponseSchema: GenMessage<DeleteRecordsResponse>;
+export declare const DeleteHealthRecordsResponseSchema: GenMessage<DeleteHealthRecordsResponse>;
 
 /**
  * @generated from message phds.healthdata.v1.PutProfileRequest
@@ -1120,66 +1120,66 @@ export declare type ListImportsResponse = Message<"phds.healthdata.v1.ListImport
 export declare const ListImportsResponseSchema: GenMessage<ListImportsResponse>;
 
 /**
- * The kinds of `Record`.
+ * The kinds of `HealthRecord`.
  *
- * @generated from enum phds.healthdata.v1.RecordKind
+ * @generated from enum phds.healthdata.v1.HealthRecordKind
  */
-export enum RecordKind {
+export enum HealthRecordKind {
   /**
-   * @generated from enum value: RECORD_KIND_UNSPECIFIED = 0;
+   * @generated from enum value: HEALTH_RECORD_KIND_UNSPECIFIED = 0;
    */
   UNSPECIFIED = 0,
 
   /**
-   * @generated from enum value: RECORD_KIND_SYMPTOM = 1;
+   * @generated from enum value: HEALTH_RECORD_KIND_SYMPTOM = 1;
    */
   SYMPTOM = 1,
 
   /**
-   * @generated from enum value: RECORD_KIND_MEDICATION = 2;
+   * @generated from enum value: HEALTH_RECORD_KIND_MEDICATION = 2;
    */
   MEDICATION = 2,
 
   /**
-   * @generated from enum value: RECORD_KIND_ADHERENCE_ENTRY = 3;
+   * @generated from enum value: HEALTH_RECORD_KIND_ADHERENCE_ENTRY = 3;
    */
   ADHERENCE_ENTRY = 3,
 
   /**
-   * @generated from enum value: RECORD_KIND_CONDITION = 4;
+   * @generated from enum value: HEALTH_RECORD_KIND_CONDITION = 4;
    */
   CONDITION = 4,
 
   /**
-   * @generated from enum value: RECORD_KIND_ALLERGY = 5;
+   * @generated from enum value: HEALTH_RECORD_KIND_ALLERGY = 5;
    */
   ALLERGY = 5,
 
   /**
-   * @generated from enum value: RECORD_KIND_APPOINTMENT = 6;
+   * @generated from enum value: HEALTH_RECORD_KIND_APPOINTMENT = 6;
    */
   APPOINTMENT = 6,
 
   /**
-   * @generated from enum value: RECORD_KIND_MOOD_ENTRY = 7;
+   * @generated from enum value: HEALTH_RECORD_KIND_MOOD_ENTRY = 7;
    */
   MOOD_ENTRY = 7,
 
   /**
-   * @generated from enum value: RECORD_KIND_REPORT = 8;
+   * @generated from enum value: HEALTH_RECORD_KIND_REPORT = 8;
    */
   REPORT = 8,
 
   /**
-   * @generated from enum value: RECORD_KIND_EHR_RECORD = 9;
+   * @generated from enum value: HEALTH_RECORD_KIND_EHR_RECORD = 9;
    */
   EHR_RECORD = 9,
 }
 
 /**
- * Describes the enum phds.healthdata.v1.RecordKind.
+ * Describes the enum phds.healthdata.v1.HealthRecordKind.
  */
-export declare const RecordKindSchema: GenEnum<RecordKind>;
+export declare const HealthRecordKindSchema: GenEnum<HealthRecordKind>;
 
 /**
  * State of an import's run. A failed import resumes from its position when started again.
@@ -1233,14 +1233,14 @@ export declare const IngestionService: GenService<{
     output: typeof PutReadingsResponseSchema;
   },
   /**
-   * Stores records of the other resources. Natural key: user, kind, source, key.
+   * Stores health records. Natural key: user, kind, source, key.
    *
-   * @generated from rpc phds.healthdata.v1.IngestionService.PutRecords
+   * @generated from rpc phds.healthdata.v1.IngestionService.PutHealthRecords
    */
-  putRecords: {
+  putHealthRecords: {
     methodKind: "unary";
-    input: typeof PutRecordsRequestSchema;
-    output: typeof PutRecordsResponseSchema;
+    input: typeof PutHealthRecordsRequestSchema;
+    output: typeof PutHealthRecordsResponseSchema;
   },
   /**
    * Deletes readings by natural key, or all of a type in a window. Large windows are deleted in pieces: after an error,
@@ -1254,14 +1254,14 @@ export declare const IngestionService: GenService<{
     output: typeof DeleteReadingsResponseSchema;
   },
   /**
-   * Deletes records by natural key.
+   * Deletes health records by natural key.
    *
-   * @generated from rpc phds.healthdata.v1.IngestionService.DeleteRecords
+   * @generated from rpc phds.healthdata.v1.IngestionService.DeleteHealthRecords
    */
-  deleteRecords: {
+  deleteHealthRecords: {
     methodKind: "unary";
-    input: typeof DeleteRecordsRequestSchema;
-    output: typeof DeleteRecordsResponseSchema;
+    input: typeof DeleteHealthRecordsRequestSchema;
+    output: typeof DeleteHealthRecordsResponseSchema;
   },
   /**
    * Sets the user's profile and time zone; absent fields are kept. Idempotent.

@@ -1,25 +1,25 @@
 import { findInstant, isDate } from '@phds/catalog/instants';
 import { ADHERENCE_STATUSES, MEDICATION_PATTERNS, MOODS, SEVERITIES } from '@phds/catalog/wire-names';
 import { findFirstDay } from './dates.ts';
-import type { DraftTypes, StandingFactDraft } from './record-drafts.ts';
-import type { RecordKind, RecordTypes, StandingFact } from './records.ts';
+import type { HealthRecordDraftTypes, StandingFactDraft } from './health-record-drafts.ts';
+import type { HealthRecordKind, HealthRecordTypes, StandingFact } from './health-records.ts';
 import { checkMoment, checkNotBefore1900, RefusedItem } from './refusal.ts';
 
 /** Context that a check may need besides the record. */
 export interface IntakeContext {
   readonly now: Date;
   /** The row id of another record of the same user and source. */
-  readonly rowIdOf: (kind: RecordKind, key: string) => string;
+  readonly rowIdOf: (kind: HealthRecordKind, key: string) => string;
 }
 
-type Parser<Kind extends RecordKind> = (draft: DraftTypes[Kind], context: IntakeContext) => RecordTypes[Kind];
+type Parser<Kind extends HealthRecordKind> = (draft: HealthRecordDraftTypes[Kind], context: IntakeContext) => HealthRecordTypes[Kind];
 
 const NAME_MAX = 200;
 const TEXT_MAX = 500;
 const LONG_TEXT_MAX = 4_000;
 
 /** Validates one record of a kind. Each parser throws RefusedItem with the reason. */
-export const RECORD_PARSERS: { readonly [Kind in RecordKind]: Parser<Kind> } = {
+export const HEALTH_RECORD_PARSERS: { readonly [Kind in HealthRecordKind]: Parser<Kind> } = {
   symptom: (draft, { now }) => ({
     description: requiredText('description', draft.description, TEXT_MAX),
     severity: optionalCode('severity', draft.severity, SEVERITIES),

@@ -1,9 +1,9 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import type { ImportedRecord } from '../ingest/imported-item.ts';
+import type { ImportedHealthRecord } from '../ingest/imported-item.ts';
 import { parseZonedTime } from './values.ts';
 
 /** The columns of a file with records, named as in the public interface. Each kind uses some of them; the others stay empty. */
-export const RECORD_COLUMNS = [
+export const HEALTH_RECORD_COLUMNS = [
   'record',
   'key',
   'source',
@@ -37,27 +37,27 @@ export const RECORD_COLUMNS = [
   'dateOfBirth',
   'bloodType',
 ] as const;
-export type RecordColumn = (typeof RECORD_COLUMNS)[number];
+export type HealthRecordColumn = (typeof HEALTH_RECORD_COLUMNS)[number];
 
-type Content = ImportedRecord['record'];
+type Content = ImportedHealthRecord['record'];
 
 /** The fields of one record. Both methods throw Refused for a text that is too long or an invalid time. */
 export interface Fields {
-  text(name: RecordColumn): string;
+  text(name: HealthRecordColumn): string;
   /** Absent if the field is empty. */
-  time<Name extends RecordColumn>(name: Name): { [Key in Name]?: Timestamp };
+  time<Name extends HealthRecordColumn>(name: Name): { [Key in Name]?: Timestamp };
 }
 
-export interface RecordKind {
+export interface HealthRecordKind {
   /** The columns of this kind, besides those of every record. */
-  readonly columns: readonly RecordColumn[];
+  readonly columns: readonly HealthRecordColumn[];
   readonly build: (fields: Fields) => Content;
 }
 
-const STANDING_FACT: readonly RecordColumn[] = ['name', 'severity', 'sinceDate'];
+const STANDING_FACT: readonly HealthRecordColumn[] = ['name', 'severity', 'sinceDate'];
 
 /** The kinds by their name in the column `record`. */
-export const RECORD_KINDS: { readonly [name: string]: RecordKind } = {
+export const HEALTH_RECORD_KINDS: { readonly [name: string]: HealthRecordKind } = {
   symptom: {
     columns: ['description', 'severity', 'timestamp'],
     build: ({ text, time }) => ({

@@ -1,7 +1,7 @@
 import type { AdherenceStatus, MedicationPattern, Mood, Severity } from '@phds/catalog/wire-names';
 
 /** The stored resources other than readings; null is unknown (contract section 6). */
-export interface RecordTypes {
+export interface HealthRecordTypes {
   readonly symptom: Symptom;
   readonly medication: Medication;
   readonly 'adherence-entry': AdherenceEntry;
@@ -13,10 +13,10 @@ export interface RecordTypes {
   readonly 'ehr-record': EhrRecord;
 }
 
-export type RecordKind = keyof RecordTypes;
+export type HealthRecordKind = keyof HealthRecordTypes;
 
 /** A record with the id of its row. */
-export type Stored<Kind extends RecordKind> = RecordTypes[Kind] & { readonly id: string };
+export type Stored<Kind extends HealthRecordKind> = HealthRecordTypes[Kind] & { readonly id: string };
 
 export interface Symptom {
   readonly description: string;

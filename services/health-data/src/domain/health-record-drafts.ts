@@ -1,7 +1,7 @@
-import type { RecordKind } from './records.ts';
+import type { HealthRecordKind } from './health-records.ts';
 
 /** Records before validation: empty strings mean unknown. */
-export interface DraftTypes {
+export interface HealthRecordDraftTypes {
   readonly symptom: {
     readonly description: string;
     readonly severity: string;
@@ -51,7 +51,7 @@ export interface StandingFactDraft {
 }
 
 /** One record of a batch with its natural key; `kind` is null for a record without content. */
-export type RecordDraft = { readonly key: string; readonly source: string } & (
-  | { [Kind in RecordKind]: { readonly kind: Kind; readonly fields: DraftTypes[Kind] } }[RecordKind]
+export type HealthRecordDraft = { readonly key: string; readonly source: string } & (
+  | { [Kind in HealthRecordKind]: { readonly kind: Kind; readonly fields: HealthRecordDraftTypes[Kind] } }[HealthRecordKind]
   | { readonly kind: null }
 );

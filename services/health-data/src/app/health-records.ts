@@ -2,21 +2,21 @@ import type { EndpointId } from '@phds/catalog/endpoints';
 import { type AppError, notFound } from '@phds/service-kit/errors';
 import { toDateText } from '../domain/dates.ts';
 import type { IdPrefix } from '../domain/public-id.ts';
-import type { RecordKind, StandingFact, Stored } from '../domain/records.ts';
+import type { HealthRecordKind, StandingFact, Stored } from '../domain/health-records.ts';
 import { formatWithOffset } from '../domain/time-zone.ts';
 import { EVERYTHING, notBefore, toDates, toInstants } from '../domain/window.ts';
 import type { DataRequest } from './data-request.ts';
 import { findSince, toSlice } from './data-window.ts';
 import { type Answer, toListAnswer } from './document.ts';
-import type { ProfileStore, RecordQuery, RecordReader } from './ports.ts';
+import type { ProfileStore, HealthRecordQuery, HealthRecordReader } from './ports.ts';
 
-interface RecordPorts {
-  readonly records: RecordReader;
+interface HealthRecordPorts {
+  readonly healthRecords: HealthRecordReader;
   readonly profiles: ProfileStore;
 }
 
 /** A list of records: its kind, how a window applies, and how an item is presented. */
-interface RecordList<Kind extends RecordKind> {
+interface HealthRecordList<Kind extends HealthRecordKind> {
   readonly kind: Kind;
   readonly prefix: IdPrefix;
   /**
@@ -28,15 +28,15 @@ interface RecordList<Kind extends RecordKind> {
   readonly present: (record: Stored<Kind>) => object;
 }
 
-type ReadList = (ports: RecordPorts, request: DataRequest) => Promise<Answer>;
+type ReadList = (ports: HealthRecordPorts, request: DataRequest) => Promise<Answer>;
 
 /** The endpoints that return lists of one kind of record. */
-export type RecordEndpoint = Extract<
+export type HealthRecordEndpoint = Extract<
   EndpointId,
   'symptoms' | 'medications' | 'conditions' | 'allergies' | 'appointments' | 'mood' | 'reports' | 'ehr'
 >;
 
-const LISTS: Readonly<Record<RecordEndpoint, ReadList>> = {
+const LISTS: Readonly<Record<HealthRecordEndpoint, ReadList>> = {
   symptoms: listOf({
     kind: 'symptom',
     prefix: 'sym',
@@ -115,30 +115,30 @@ const LISTS: Readonly<Record<RecordEndpoint, ReadList>> = {
 };
 
 /** The list of one resource, in the order of contract section 6. */
-export function readRecords(
-  ports: RecordPorts,
-  endpoint: RecordEndpoint,
+export function readHealthRecords(
+  ports: HealthRecordPorts,
+  endpoint: HealthRecordEndpoint,
   request: DataRequest,
 ): Promise<Answer> {
   return LISTS[endpoint](ports, request);
 }
 
 /** The doses of one medication, newest first. NOT_FOUND if the user has no such medication. */
-export async function readAdherence(ports: RecordPorts, request: DataRequest): Promise<Answer | AppError> {
+export async function readAdherence(ports: HealthRecordPorts, request: DataRequest): Promise<Answer | AppError> {
   const medicationId = request.ids.findRowId('med', request.medicationId);
-  if (medicationId === null || !(await ports.records.hasMedication(request.userId, medicationId))) {
+  if (medicationId === null || !(await ports.healthRecords.hasMedication(request.userId, medicationId))) {
     return notFound();
   }
   return listOf({ ...DOSES, medicationId })(ports, request);
 }
 
-function listOf<Kind extends RecordKind>(
-  list: RecordList<Kind> & { readonly medicationId?: string },
+function listOf<Kind extends HealthRecordKind>(
+  list: HealthRecordList<Kind> & { readonly medicationId?: string },
 ): ReadList {
   const { kind, prefix, present, judgedBy, medicationId } = list;
   return async (ports, request) => {
-    const page = await ports.records.list(kind, {
-      ...(await toRecordQuery(judgedBy, ports.profiles, request)),
+    const page = await ports.healthRecords.list(kind, {
+      ...(await toHealthRecordQuery(judgedBy, ports.profiles, request)),
       ...(medicationId === undefined ? {} : { medicationId }),
     });
     const publicIds = request.ids.toPublicIds(prefix, page.items);
@@ -147,11 +147,11 @@ function listOf<Kind extends RecordKind>(
   };
 }
 
-async function toRecordQuery(
-  judgedBy: RecordList<RecordKind>['judgedBy'],
+async function toHealthRecordQuery(
+  judgedBy: HealthRecordList<HealthRecordKind>['judgedBy'],
   profiles: ProfileStore,
   request: DataRequest,
-): Promise<RecordQuery> {
+): Promise<HealthRecordQuery> {
   const { userId, parameters, dataFrom } = request;
   const { window } = parameters;
   const rows = { userId, ...toSlice(parameters) };
@@ -169,7 +169,7 @@ function presentFact({ name, severity, sinceDate }: StandingFact) {
   return { name, severity, sinceDate };
 }
 
-const DOSES: RecordList<'adherence-entry'> = {
+const DOSES: HealthRecordList<'adherence-entry'> = {
   kind: 'adherence-entry',
   prefix: 'adh',
   judgedBy: 'instant',

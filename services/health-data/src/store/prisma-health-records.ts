@@ -1,13 +1,13 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { RecordQuery, RecordReader } from '../app/ports.ts';
-import type { RecordKind, Stored } from '../domain/records.ts';
+import type { HealthRecordQuery, HealthRecordReader } from '../app/ports.ts';
+import type { HealthRecordKind, Stored } from '../domain/health-records.ts';
 import type { Range } from '../domain/window.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
 
 /** Reads records. Stored values were validated by the domain, so their codes are the domain's. */
-export function createPrismaRecords(prisma: PrismaClient): RecordReader {
+export function createPrismaHealthRecords(prisma: PrismaClient): HealthRecordReader {
   return translatingErrors({
-    async list<Kind extends RecordKind>(kind: Kind, query: RecordQuery) {
+    async list<Kind extends HealthRecordKind>(kind: Kind, query: HealthRecordQuery) {
       // One snapshot, so that page and total agree.
       const snapshot = { isolationLevel: 'RepeatableRead' as const };
       const [items, total] = await prisma.$transaction(READERS[kind](prisma, query), snapshot);
@@ -20,10 +20,10 @@ export function createPrismaRecords(prisma: PrismaClient): RecordReader {
 /** Returns the page and the total. */
 type Reader = (
   prisma: PrismaClient,
-  query: RecordQuery,
+  query: HealthRecordQuery,
 ) => [Prisma.PrismaPromise<unknown[]>, Prisma.PrismaPromise<number>];
 
-const READERS: Readonly<Record<RecordKind, Reader>> = {
+const READERS: Readonly<Record<HealthRecordKind, Reader>> = {
   symptom: ({ symptom }, query) => {
     const where = { userId: query.userId, occurredAt: toFilter(query.range) };
     return [symptom.findMany({ where, ...slice(query), orderBy: ORDERS.symptom }), symptom.count({ where })];
@@ -89,7 +89,7 @@ function sinceFilter(range: Range) {
   return range.from === null && range.to === null ? {} : { sinceOn: toFilter(range) };
 }
 
-function slice({ limit, offset }: RecordQuery) {
+function slice({ limit, offset }: HealthRecordQuery) {
   return { take: limit, skip: offset };
 }
 

@@ -1,19 +1,19 @@
 import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
-import type { ImportedProfile, ImportedRecord } from '../ingest/imported-item.ts';
+import type { ImportedProfile, ImportedHealthRecord } from '../ingest/imported-item.ts';
 import { Refused } from '../ingest/refused.ts';
 import { type Columns, normalise } from '../tables/header.ts';
-import { RECORD_KINDS, type RecordColumn } from './record-kinds.ts';
+import { HEALTH_RECORD_KINDS, type HealthRecordColumn } from './health-record-kinds.ts';
 import { parseText, parseTime } from './values.ts';
 
 /** The result of one record of the file. */
-export type RecordOutcome =
-  | { readonly kind: 'record'; readonly record: ImportedRecord }
+export type HealthRecordOutcome =
+  | { readonly kind: 'record'; readonly record: ImportedHealthRecord }
   | { readonly kind: 'profile'; readonly facts: ImportedProfile };
 
 const PROFILE = 'profile';
 const PROFILE_COLUMNS = ['name', 'gender', 'dateOfBirth', 'bloodType'] as const;
-const COMMON: readonly RecordColumn[] = ['record', 'key', 'source'];
+const COMMON: readonly HealthRecordColumn[] = ['record', 'key', 'source'];
 
 const SOURCE = 'csv';
 const NAME_LENGTH = 200;
@@ -21,19 +21,19 @@ const NAME_LENGTH = 200;
 const TEXT_LENGTH = 4_000;
 
 /** Converts the fields of one record. Throws Refused. */
-export type RecordParser = (fields: readonly string[]) => RecordOutcome;
+export type HealthRecordParser = (fields: readonly string[]) => HealthRecordOutcome;
 
-export function createRecordParser(columns: Columns<RecordColumn>): RecordParser {
+export function createHealthRecordParser(columns: Columns<HealthRecordColumn>): HealthRecordParser {
   return (row) => {
-    const text = (name: RecordColumn) => parseText(name, row[columns.get(name) ?? -1] ?? '', TEXT_LENGTH);
+    const text = (name: HealthRecordColumn) => parseText(name, row[columns.get(name) ?? -1] ?? '', TEXT_LENGTH);
     const name = normalise(text('record'));
     if (name === PROFILE) {
       checkColumns(name, PROFILE_COLUMNS, columns, row);
       return { kind: 'profile', facts: profileOf(text) };
     }
-    const kind = Object.hasOwn(RECORD_KINDS, name) ? RECORD_KINDS[name] : undefined;
+    const kind = Object.hasOwn(HEALTH_RECORD_KINDS, name) ? HEALTH_RECORD_KINDS[name] : undefined;
     if (kind === undefined)
-      throw new Refused(`record must be one of ${[...Object.keys(RECORD_KINDS), PROFILE].join(', ')}`);
+      throw new Refused(`record must be one of ${[...Object.keys(HEALTH_RECORD_KINDS), PROFILE].join(', ')}`);
     checkColumns(name, kind.columns, columns, row);
     const record = kind.build({ text, time: (field) => timeOf(field, text(field)) });
     return {
@@ -46,8 +46,8 @@ export function createRecordParser(columns: Columns<RecordColumn>): RecordParser
 /** Throws Refused for a text in a column of another kind, which would be lost. */
 function checkColumns(
   name: string,
-  own: readonly RecordColumn[],
-  columns: Columns<RecordColumn>,
+  own: readonly HealthRecordColumn[],
+  columns: Columns<HealthRecordColumn>,
   row: readonly string[],
 ): void {
   for (const [column, index] of columns) {
@@ -64,7 +64,7 @@ const PROFILE_CHECKS: { readonly [Name in (typeof PROFILE_COLUMNS)[number]]: (te
   bloodType: (text) => BLOOD_TYPES.some((known) => known === text),
 };
 
-function profileOf(text: (name: RecordColumn) => string): ImportedProfile {
+function profileOf(text: (name: HealthRecordColumn) => string): ImportedProfile {
   const filled = PROFILE_COLUMNS.map((name) => [name, text(name)] as const).filter(
     ([, value]) => value !== '',
   );
@@ -78,7 +78,7 @@ function isDate(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(parseTime('dateOfBirth', text));
 }
 
-function timeOf<Name extends RecordColumn>(name: Name, text: string): { [Key in Name]?: Timestamp } {
+function timeOf<Name extends HealthRecordColumn>(name: Name, text: string): { [Key in Name]?: Timestamp } {
   if (text === '') return {};
   return { [name]: timestampFromMs(parseTime(name, text)) } as { [Key in Name]?: Timestamp };
 }

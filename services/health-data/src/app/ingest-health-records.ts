@@ -1,71 +1,71 @@
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { ImportKey } from '../domain/import-progress.ts';
-import type { DraftTypes, RecordDraft } from '../domain/record-drafts.ts';
-import { type IntakeContext, RECORD_PARSERS } from '../domain/record-intake.ts';
-import type { RecordKind } from '../domain/records.ts';
+import type { HealthRecordDraftTypes, HealthRecordDraft } from '../domain/health-record-drafts.ts';
+import { type IntakeContext, HEALTH_RECORD_PARSERS } from '../domain/health-record-intake.ts';
+import type { HealthRecordKind } from '../domain/health-records.ts';
 import { checkSource, RefusedItem } from '../domain/refusal.ts';
 import { checkBatch, type IngestionPorts, type PutResult, parseAll, parseBatch } from './ingestion.ts';
-import type { NewRecord } from './ports.ts';
-import { toRecordId } from './row-ids.ts';
+import type { NewHealthRecord } from './ports.ts';
+import { toHealthRecordId } from './row-ids.ts';
 
 const MAX_RECORDS = 1_000;
 const KEY_MAX_LENGTH = 200;
 
 /** The natural key of a record, not yet validated. */
-export interface RecordKeyDraft {
+export interface HealthRecordKeyDraft {
   /** Null for an unknown kind. */
-  readonly kind: RecordKind | null;
+  readonly kind: HealthRecordKind | null;
   readonly source: string;
   readonly key: string;
 }
 
 /** Stores a batch of records, with the same rules as readings. Throws INVALID_REQUEST for the batch itself. */
-export async function putRecords(
+export async function putHealthRecords(
   ports: IngestionPorts,
   userId: string,
-  drafts: readonly RecordDraft[],
+  drafts: readonly HealthRecordDraft[],
   during: ImportKey | null = null,
 ): Promise<PutResult> {
   checkBatch(userId, 'records', drafts.length, MAX_RECORDS);
   const now = ports.clock.now();
-  const { rows, superseded, refusals } = parseBatch(drafts, (draft) => parseRecord(userId, draft, now));
-  const counts = await ports.recordWriter.put(userId, rows, during);
+  const { rows, superseded, refusals } = parseBatch(drafts, (draft) => parseHealthRecord(userId, draft, now));
+  const counts = await ports.healthRecordWriter.put(userId, rows, during);
   return { ...counts, unchanged: counts.unchanged + superseded, refusals };
 }
 
 /** Deletes records by natural key. Returns the number deleted. Throws INVALID_REQUEST. */
-export async function deleteRecords(
+export async function deleteHealthRecords(
   ports: IngestionPorts,
   userId: string,
-  keys: readonly RecordKeyDraft[],
+  keys: readonly HealthRecordKeyDraft[],
 ): Promise<number> {
   parseUserId(userId);
   if (keys.length > MAX_RECORDS) throw invalidRequest('keys', `must hold at most ${MAX_RECORDS} items`);
   const rows = parseAll('keys', keys, ({ kind, source, key }) => {
     if (kind === null) throw new RefusedItem('unknown kind');
     checkKey(source, key);
-    return { kind, id: toRecordId(userId, kind, source, key) };
+    return { kind, id: toHealthRecordId(userId, kind, source, key) };
   });
-  return ports.recordWriter.delete(userId, rows);
+  return ports.healthRecordWriter.delete(userId, rows);
 }
 
-function parseRecord(userId: string, draft: RecordDraft, now: Date): NewRecord {
+function parseHealthRecord(userId: string, draft: HealthRecordDraft, now: Date): NewHealthRecord {
   const { source, key } = draft;
   if (draft.kind === null) throw new RefusedItem('record is missing');
   checkKey(source, key);
-  const rowIdOf: IntakeContext['rowIdOf'] = (kind, other) => toRecordId(userId, kind, source, other);
-  return toNewRecord(draft.kind, draft.fields, { id: rowIdOf(draft.kind, key), source }, { now, rowIdOf });
+  const rowIdOf: IntakeContext['rowIdOf'] = (kind, other) => toHealthRecordId(userId, kind, source, other);
+  return toNewHealthRecord(draft.kind, draft.fields, { id: rowIdOf(draft.kind, key), source }, { now, rowIdOf });
 }
 
 /** Uses the parser of the record's kind. */
-function toNewRecord<Kind extends RecordKind>(
+function toNewHealthRecord<Kind extends HealthRecordKind>(
   kind: Kind,
-  fields: DraftTypes[Kind],
+  fields: HealthRecordDraftTypes[Kind],
   row: { readonly id: string; readonly source: string },
   context: IntakeContext,
-): NewRecord<Kind> {
-  return { kind, ...row, fields: RECORD_PARSERS[kind](fields, context) };
+): NewHealthRecord<Kind> {
+  return { kind, ...row, fields: HEALTH_RECORD_PARSERS[kind](fields, context) };
 }
 
 function checkKey(source: string, key: string): void {
