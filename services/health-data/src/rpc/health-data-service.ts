@@ -3,7 +3,7 @@ import type { TrendBucket } from '@phds/catalog/wire-names';
 import {
   HealthDataService,
   QueryParametersSchema,
-  TrendBucket as WireTrendBucket,
+  TrendBucket as TrendBucketMessage,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import type { AssertionVerifier } from '@phds/service-kit/access-assertion';
 import { invalidRequest } from '@phds/service-kit/errors';
@@ -39,10 +39,10 @@ export function createHealthDataService({
   );
 }
 
-const BUCKETS: Readonly<Record<WireTrendBucket, TrendBucket | null>> = {
-  [WireTrendBucket.UNSPECIFIED]: null,
-  [WireTrendBucket.HOUR]: 'hour',
-  [WireTrendBucket.DAY]: 'day',
+const BUCKETS: Readonly<Record<TrendBucketMessage, TrendBucket | null>> = {
+  [TrendBucketMessage.UNSPECIFIED]: null,
+  [TrendBucketMessage.HOUR]: 'hour',
+  [TrendBucketMessage.DAY]: 'day',
 };
 
 function toSentParameters(message = create(QueryParametersSchema)): SentParameters {

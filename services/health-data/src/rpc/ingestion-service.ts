@@ -5,7 +5,7 @@ import {
   type Reading,
   type ReadingKey,
   type ReadingWindow,
-  ImportState as WireImportState,
+  ImportState as ImportStateMessage,
   type HealthRecord as HealthRecordMessage,
   HealthRecordKind as HealthRecordKindMessage,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
@@ -84,17 +84,17 @@ const KINDS: Readonly<Record<HealthRecordKindMessage, HealthRecordKind | null>> 
   [HealthRecordKindMessage.EHR_RECORD]: 'ehr-record',
 };
 
-const STATES: Readonly<Record<WireImportState, ImportState | null>> = {
-  [WireImportState.UNSPECIFIED]: null,
-  [WireImportState.RUNNING]: 'running',
-  [WireImportState.FINISHED]: 'finished',
-  [WireImportState.FAILED]: 'failed',
+const STATES: Readonly<Record<ImportStateMessage, ImportState | null>> = {
+  [ImportStateMessage.UNSPECIFIED]: null,
+  [ImportStateMessage.RUNNING]: 'running',
+  [ImportStateMessage.FINISHED]: 'finished',
+  [ImportStateMessage.FAILED]: 'failed',
 };
 
-const WIRE_STATES: Readonly<Record<ImportState, WireImportState>> = {
-  running: WireImportState.RUNNING,
-  finished: WireImportState.FINISHED,
-  failed: WireImportState.FAILED,
+const STATE_MESSAGES: Readonly<Record<ImportState, ImportStateMessage>> = {
+  running: ImportStateMessage.RUNNING,
+  finished: ImportStateMessage.FINISHED,
+  failed: ImportStateMessage.FAILED,
 };
 
 function toResponse({ refusals, ...counts }: PutResult) {
@@ -107,7 +107,7 @@ function toImportKey(userId: string, name: ImportName | undefined): ImportKey | 
 
 function toImport({ size, state, startedAt, reportedAt, ...status }: ImportStatus) {
   const times = { startedAt: timestampFromDate(startedAt), reportedAt: timestampFromDate(reportedAt) };
-  return { ...status, ...times, size: BigInt(size), state: WIRE_STATES[state] };
+  return { ...status, ...times, size: BigInt(size), state: STATE_MESSAGES[state] };
 }
 
 function toReadingDraft(reading: Reading): ReadingDraft {
