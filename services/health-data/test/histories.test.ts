@@ -7,14 +7,14 @@ import type { Kept, Sent } from './reference/person.ts';
 import { openPorts, type Ports } from './reference/ports.ts';
 import { type Asked, toRequest } from './reference/questions.ts';
 import type { Request } from './reference/request.ts';
-import { type Comparison, isRight, Witness } from './reference/witness.ts';
+import { type Comparison, isRight, ComparedPerson } from './reference/compared-person.ts';
 
 /** Number of histories; `pnpm run prove:summaries` runs many. */
 const HISTORIES = Number(process.env['SUMMARY_HISTORIES'] ?? 100);
 const SEED = Number(process.env['SUMMARY_SEED'] ?? Math.trunc(Math.random() * 2 ** 30));
 
 // Concurrent histories of different people, which also uses all cores.
-const LANES = 6;
+const WORKERS = 6;
 
 let ports: Ports;
 beforeAll(async () => {
@@ -32,10 +32,10 @@ let givenUpAt = Number.POSITIVE_INFINITY;
 async function live({ steps, questions }: History): Promise<void> {
   if (performance.now() > givenUpAt) return;
   people += 1;
-  const witness = new Witness(ports, `person ${people}`);
+  const compared = new ComparedPerson(ports, `person ${people}`);
   try {
     for (const step of [...steps, { do: 'ask', questions } as const]) {
-      for (const comparison of await take(witness, step)) checkRight(comparison);
+      for (const comparison of await take(compared, step)) checkRight(comparison);
     }
   } catch (error) {
     givenUpAt = Math.min(givenUpAt, performance.now() + SHRINKING_MS);
@@ -50,54 +50,54 @@ function checkRight(comparison: Comparison): void {
   throw new Error([JSON.stringify(about), ...lines].join('\n'));
 }
 
-async function take(witness: Witness, step: Step): Promise<Comparison[]> {
-  const { readings } = witness.person;
+async function take(compared: ComparedPerson, step: Step): Promise<Comparison[]> {
+  const { readings } = compared.person;
   const chosen = (picks: readonly number[]) =>
     readings.length === 0
       ? []
       : picks.map((pick) => readings[pick % readings.length]).filter((one) => one !== undefined);
   switch (step.do) {
     case 'put':
-      return [await witness.put(step.batch)];
+      return [await compared.put(step.batch)];
     case 'repeat': {
       const batch = chosen(step.picks).map((reading, index) =>
         step.change[index] === true ? { ...reading, value: reading.metric.plausible.max } : reading,
       );
-      return batch.length === 0 ? [] : [await witness.put(batch)];
+      return batch.length === 0 ? [] : [await compared.put(batch)];
     }
     case 'echo': {
       const batch = chosen(step.picks).flatMap((reading) => echo(reading, step.source));
-      return batch.length === 0 ? [] : [await witness.put(batch)];
+      return batch.length === 0 ? [] : [await compared.put(batch)];
     }
     case 'delete':
-      return [await witness.delete(chosen(step.picks), step.spans)];
+      return [await compared.delete(chosen(step.picks), step.spans)];
     case 'move':
-      await witness.move(step.zone);
+      await compared.move(step.zone);
       return [];
     case 'erase':
-      await witness.erase();
+      await compared.erase();
       return [];
     case 'together': {
       const writers = step.writers.map(async ({ batch, spans }) => [
-        await witness.put(batch),
-        await witness.delete([], spans),
+        await compared.put(batch),
+        await compared.delete([], spans),
       ]);
       const [written] = await Promise.all([
         Promise.all(writers),
-        step.zone === null ? undefined : witness.move(step.zone),
+        step.zone === null ? undefined : compared.move(step.zone),
       ]);
       return written.flat();
     }
     case 'meanwhile': {
       const { change, questions } = step;
-      const work = () => (typeof change === 'string' ? witness.move(change) : witness.put(change));
-      return witness.readDuring(
+      const work = () => (typeof change === 'string' ? compared.move(change) : compared.put(change));
+      return compared.readDuring(
         work,
-        questions.map((asked) => toMeant(witness, asked)),
+        questions.map((asked) => toMeant(compared, asked)),
       );
     }
     case 'ask':
-      return Promise.all(step.questions.map((asked) => witness.read(toMeant(witness, asked))));
+      return Promise.all(step.questions.map((asked) => compared.read(toMeant(compared, asked))));
   }
 }
 
@@ -119,8 +119,8 @@ function echo({ type, start, end, value, metric }: Kept, source: string): Sent[]
   }));
 }
 
-function toMeant(witness: Witness, asked: Asked): Request {
-  const whole = witness.expect({ ...asked.request, page: 1 });
+function toMeant(compared: ComparedPerson, asked: Asked): Request {
+  const whole = compared.expect({ ...asked.request, page: 1 });
   const total = 'pagination' in whole ? (whole.pagination as { total: number }).total : 0;
   return toRequest(asked, total);
 }
@@ -128,13 +128,13 @@ function toMeant(witness: Witness, asked: Asked): Request {
 test(
   `after any changes of a person's data, every read returns the same as the reference: ${HISTORIES} histories, seed ${SEED}`,
   async () => {
-    const lanes = Array.from({ length: LANES }, (_, lane) =>
+    const workers = Array.from({ length: WORKERS }, (_, worker) =>
       fc.assert(fc.asyncProperty(histories, live), {
-        numRuns: Math.ceil(HISTORIES / LANES),
-        seed: SEED + lane,
+        numRuns: Math.ceil(HISTORIES / WORKERS),
+        seed: SEED + worker,
       }),
     );
-    await Promise.all(lanes);
+    await Promise.all(workers);
     expect(people).toBeGreaterThanOrEqual(HISTORIES);
   },
   60_000 + HISTORIES * 500,

@@ -4,7 +4,7 @@ import { NOW } from './reference/moments.ts';
 import type { Sent } from './reference/person.ts';
 import { openPorts, type Ports } from './reference/ports.ts';
 import { questionnaire, request } from './reference/questionnaire.ts';
-import { Witness } from './reference/witness.ts';
+import { ComparedPerson } from './reference/compared-person.ts';
 
 let ports: Ports;
 beforeAll(async () => {
@@ -73,10 +73,10 @@ test.each([
 ])('in %s, the day %s has %d hours, and every read of it is correct', async (zone, date, hours) => {
   const { start, end } = dayOf(date, zone);
   expect((end - start) / HOUR).toBe(hours);
-  const witness = new Witness(ports, `${zone} ${date}`);
-  await witness.move(zone);
-  await witness.put(around(date, zone));
-  const day = witness.expect(
+  const compared = new ComparedPerson(ports, `${zone} ${date}`);
+  await compared.move(zone);
+  await compared.put(around(date, zone));
+  const day = compared.expect(
     request('trends', { type: 'heart-rate', from: date, to: new Date(end).toISOString() }),
   );
   expect(day).toMatchObject({ data: [{ count: hours * 4 }], pagination: { total: 1 } });
@@ -90,7 +90,7 @@ test.each([
     beginnings: [date, next],
   });
   requests.push(request('trends', { bucket: 'hour', from: noon }), request('aggregations', { to: noon }));
-  const answers = await Promise.all(requests.map((asked) => witness.read(asked)));
+  const answers = await Promise.all(requests.map((asked) => compared.read(asked)));
   for (const { about, served, expected } of answers) expect([about, served]).toEqual([about, expected]);
 });
 

@@ -5,7 +5,7 @@ import type { Sent } from './reference/person.ts';
 import { openPorts, type Ports } from './reference/ports.ts';
 import { questionnaire, request } from './reference/questionnaire.ts';
 import type { Request } from './reference/request.ts';
-import { Witness } from './reference/witness.ts';
+import { ComparedPerson } from './reference/compared-person.ts';
 
 let ports: Ports;
 beforeAll(async () => {
@@ -24,14 +24,14 @@ function sent(
 }
 
 /** The service's response, after checking that it equals the reference's. */
-async function ask(witness: Witness, asked: Request) {
-  const { about, served, expected } = await witness.read(asked);
+async function ask(compared: ComparedPerson, asked: Request) {
+  const { about, served, expected } = await compared.read(asked);
   expect([about, served]).toEqual([about, expected]);
   return JSON.parse(served);
 }
 
 async function askAll(
-  witness: Witness,
+  compared: ComparedPerson,
   types: readonly MetricKey[],
   bounds: readonly string[],
   zone: string,
@@ -43,14 +43,14 @@ async function askAll(
     bounds,
     beginnings: bounds,
   };
-  await Promise.all(questionnaire(subject).map((asked) => ask(witness, asked)));
+  await Promise.all(questionnaire(subject).map((asked) => ask(compared, asked)));
 }
 
 const days = (points: { start: string; value: number }[]) => points.map(({ start, value }) => [start, value]);
 
 test('a traveller: after every move, the same readings belong to the days of the new zone', async () => {
-  const witness = new Witness(ports, 'traveller');
-  await witness.put([
+  const compared = new ComparedPerson(ports, 'traveller');
+  await compared.put([
     sent('steps', '2025-03-01T23:30:00Z', 100),
     sent('steps', '2025-03-02T05:30:00Z', 200),
     sent('sleep', '2025-03-01T22:00:00Z', 400, { end: '2025-03-02T06:00:00Z' }),
@@ -58,29 +58,29 @@ test('a traveller: after every move, the same readings belong to the days of the
     sent('weight', '2025-03-02T05:30:00Z', 81),
   ]);
   const steps = request('trends', { type: 'steps' });
-  expect(days((await ask(witness, steps)).data)).toEqual([
+  expect(days((await ask(compared, steps)).data)).toEqual([
     ['2025-03-02T00:00:00+00:00', 200],
     ['2025-03-01T00:00:00+00:00', 100],
   ]);
-  await witness.move('Europe/Berlin');
-  expect(days((await ask(witness, steps)).data)).toEqual([['2025-03-02T00:00:00+01:00', 300]]);
-  expect((await ask(witness, request('weight'))).data).toMatchObject([{ date: '2025-03-02', weightKg: 81 }]);
-  await witness.move('America/New_York');
-  expect(days((await ask(witness, steps)).data)).toEqual([
+  await compared.move('Europe/Berlin');
+  expect(days((await ask(compared, steps)).data)).toEqual([['2025-03-02T00:00:00+01:00', 300]]);
+  expect((await ask(compared, request('weight'))).data).toMatchObject([{ date: '2025-03-02', weightKg: 81 }]);
+  await compared.move('America/New_York');
+  expect(days((await ask(compared, steps)).data)).toEqual([
     ['2025-03-02T00:00:00-05:00', 200],
     ['2025-03-01T00:00:00-05:00', 100],
   ]);
-  await witness.put([sent('steps', '2025-03-02T04:59:59.999Z', 5)]);
+  await compared.put([sent('steps', '2025-03-02T04:59:59.999Z', 5)]);
   for (const zone of ['Asia/Tokyo', 'Pacific/Apia', 'America/New_York', 'Asia/Kathmandu']) {
-    await witness.move(zone);
-    await askAll(witness, ['steps', 'sleep'], ['2025-03-01', '2025-03-02', '2025-03-03'], 'UTC');
+    await compared.move(zone);
+    await askAll(compared, ['steps', 'sleep'], ['2025-03-01', '2025-03-02', '2025-03-03'], 'UTC');
   }
 });
 
 test('a night across midnight and a clock change counts for the date of waking up', async () => {
-  const witness = new Witness(ports, 'night');
-  await witness.move('Europe/Berlin');
-  await witness.put([
+  const compared = new ComparedPerson(ports, 'night');
+  await compared.move('Europe/Berlin');
+  await compared.put([
     // In Berlin from 22:30 to 07:00 with a skipped hour; then a nap, and a night that was an hour longer.
     sent('sleep', '2025-03-29T21:30:00Z', 450, { end: '2025-03-30T05:00:00Z' }),
     sent('sleep', '2025-03-29T21:00:00Z', 460, { end: '2025-03-30T05:10:00Z', source: 'iphone' }),
@@ -91,26 +91,26 @@ test('a night across midnight and a clock change counts for the date of waking u
     sent('sleep', '2025-06-02T20:00:00Z', 61, { end: '2025-06-02T22:00:00Z' }),
     sent('sleep', '2025-07-01T10:00:00Z', 1440, { end: '2025-07-02T10:00:00Z' }),
   ]);
-  expect(days((await ask(witness, request('trends', { type: 'sleep' }))).data)).toEqual([
+  expect(days((await ask(compared, request('trends', { type: 'sleep' }))).data)).toEqual([
     ['2025-10-26T00:00:00+02:00', 541],
     ['2025-07-02T00:00:00+02:00', 1440],
     ['2025-06-03T00:00:00+02:00', 61],
     ['2025-06-01T00:00:00+02:00', 60],
     ['2025-03-30T00:00:00+01:00', 470],
   ]);
-  const { data } = await ask(witness, request('aggregations', { type: 'sleep' }));
+  const { data } = await ask(compared, request('aggregations', { type: 'sleep' }));
   expect(data.metrics[0].outOfRange).toEqual({ below: 2, above: 2, total: 4 });
   // An app that sees data from the second date on sees no night that started on the first.
-  const seen = await ask(witness, request('trends', { type: 'sleep', dataFrom: '2025-10-26' }));
+  const seen = await ask(compared, request('trends', { type: 'sleep', dataFrom: '2025-10-26' }));
   expect(seen.pagination.total).toBe(0);
   const bounds = ['2025-03-29', '2025-03-30', '2025-03-31', '2025-10-26'];
-  await askAll(witness, ['sleep'], bounds, 'America/Havana');
+  await askAll(compared, ['sleep'], bounds, 'America/Havana');
 });
 
 test('of two devices the larger counts in each hour; on a tie the first by name; late and deleted readings change that', async () => {
-  const witness = new Witness(ports, 'devices');
+  const compared = new ComparedPerson(ports, 'devices');
   const watch = sent('steps', '2026-01-02T10:10:00Z', 100);
-  await witness.put([
+  await compared.put([
     watch,
     sent('steps', '2026-01-02T10:20:00Z', 60, { source: 'iphone' }),
     sent('steps', '2026-01-02T10:40:00Z', 40, { source: 'iphone' }),
@@ -118,46 +118,46 @@ test('of two devices the larger counts in each hour; on a tie the first by name;
   ]);
   const hours = request('trends', { type: 'steps', bucket: 'hour' });
   const points = async () =>
-    (await ask(witness, hours)).data.map(({ count, sum }: { count: number; sum: number }) => [count, sum]);
+    (await ask(compared, hours)).data.map(({ count, sum }: { count: number; sum: number }) => [count, sum]);
   expect(await points()).toEqual([
     [1, 7],
     [1, 100],
   ]);
-  await witness.put([sent('steps', '2026-01-02T10:59:59.999Z', 1, { source: 'iphone' })]);
+  await compared.put([sent('steps', '2026-01-02T10:59:59.999Z', 1, { source: 'iphone' })]);
   expect((await points())[1]).toEqual([3, 101]);
-  await witness.put([{ ...watch, value: 102 }]);
+  await compared.put([{ ...watch, value: 102 }]);
   expect((await points())[1]).toEqual([1, 102]);
-  await witness.delete([watch], []);
+  await compared.delete([watch], []);
   expect((await points())[1]).toEqual([3, 101]);
-  await witness.delete([], [{ type: 'steps', source: 'iphone', from: null, to: null }]);
+  await compared.delete([], [{ type: 'steps', source: 'iphone', from: null, to: null }]);
   expect(await points()).toEqual([[1, 7]]);
-  await askAll(witness, ['steps'], ['2026-01-02', '2026-01-03'], 'Asia/Kathmandu');
+  await askAll(compared, ['steps'], ['2026-01-02', '2026-01-03'], 'Asia/Kathmandu');
 });
 
 test('an ECG without a heart rate is listed and never summarised', async () => {
-  const witness = new Witness(ports, 'ecg');
-  await witness.put([sent('ecg', '2026-01-02T10:00:00Z', null)]);
-  expect((await ask(witness, request('health-data', { category: 'heart' }))).data).toMatchObject([
+  const compared = new ComparedPerson(ports, 'ecg');
+  await compared.put([sent('ecg', '2026-01-02T10:00:00Z', null)]);
+  expect((await ask(compared, request('health-data', { category: 'heart' }))).data).toMatchObject([
     { value: null },
   ]);
-  expect((await ask(witness, request('aggregations'))).data.metrics).toEqual([]);
-  expect((await ask(witness, request('trends'))).pagination.total).toBe(0);
-  await witness.put([sent('ecg', '2026-01-02T10:00:00Z', 70), sent('ecg', '2026-01-02T11:00:00Z', null)]);
-  expect((await ask(witness, request('aggregations'))).data.metrics).toMatchObject([{ count: 1, sum: 70 }]);
-  await witness.put([sent('ecg', '2026-01-02T10:00:00Z', null)]);
-  await askAll(witness, ['ecg'], ['2026-01-02'], 'Europe/Berlin');
+  expect((await ask(compared, request('aggregations'))).data.metrics).toEqual([]);
+  expect((await ask(compared, request('trends'))).pagination.total).toBe(0);
+  await compared.put([sent('ecg', '2026-01-02T10:00:00Z', 70), sent('ecg', '2026-01-02T11:00:00Z', null)]);
+  expect((await ask(compared, request('aggregations'))).data.metrics).toMatchObject([{ count: 1, sum: 70 }]);
+  await compared.put([sent('ecg', '2026-01-02T10:00:00Z', null)]);
+  await askAll(compared, ['ecg'], ['2026-01-02'], 'Europe/Berlin');
 });
 
 test.each(METRICS.filter(({ referenceRange }) => referenceRange !== null))(
   'of $name the limits of the range are in range, and the next values are not',
   async ({ key, kind, decimals, referenceRange }) => {
-    const witness = new Witness(ports, `range ${key}`);
+    const compared = new ComparedPerson(ports, `range ${key}`);
     const { low, high } = referenceRange ?? { low: 0, high: 0 };
     const step = 10 ** -decimals;
     const beyond = [low - step, high + step].map((value) => Number(value.toFixed(decimals)));
     const values = [low, high, ...(key === 'spo2' ? beyond.slice(0, 1) : beyond)];
-    await witness.put(values.map((value, day) => sent(key, `2026-01-0${day + 1}T10:00:00Z`, value)));
-    const { metrics } = (await ask(witness, request('aggregations'))).data;
+    await compared.put(values.map((value, day) => sent(key, `2026-01-0${day + 1}T10:00:00Z`, value)));
+    const { metrics } = (await ask(compared, request('aggregations'))).data;
     const above = key === 'spo2' ? 0 : 1;
     expect(metrics).toMatchObject([
       { basis: kind === 'additive' ? 'day' : 'reading', outOfRange: { below: 1, above, total: 1 + above } },
@@ -166,17 +166,17 @@ test.each(METRICS.filter(({ referenceRange }) => referenceRange !== null))(
 );
 
 test('daily totals of many small values are exact in decimal, without float errors', async () => {
-  const witness = new Witness(ports, 'sums');
+  const compared = new ComparedPerson(ports, 'sums');
   const tenths = (count: number, day: string) =>
     Array.from({ length: count }, (_, index) => {
       const start = new Date(Date.parse(`${day}T05:00:00Z`) + index * 1000).toISOString();
       return sent('sleep', start, 4.2, { end: start });
     });
-  await witness.put([
+  await compared.put([
     ...tenths(100, '2026-01-02'),
     ...tenths(99, '2026-01-03'),
     sent('sleep', '2026-01-04T05:00:00Z', 540),
   ]);
-  const { metrics } = (await ask(witness, request('aggregations'))).data;
+  const { metrics } = (await ask(compared, request('aggregations'))).data;
   expect(metrics[0]).toMatchObject({ sum: 1375.8, outOfRange: { below: 1, above: 0, total: 1 } });
 });

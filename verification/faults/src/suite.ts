@@ -37,7 +37,7 @@ const WARM_UP = { timeoutMs: 60_000, intervalMs: 250 } as const;
 /** Maximum time from the end of a fault until everything works again. gRPC takes 13 s to give up a silent connection. */
 const RECOVERY_MS = 25_000;
 
-interface Scene extends SuiteOptions {
+interface SuiteRun extends SuiteOptions {
   readonly stack: ProxiedStack;
   readonly load: LoadProcess;
   readonly importers: Importers;
@@ -65,7 +65,7 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
   await load.begin();
   await eventually(async () => sumOf((await load.look()).endings) >= PEOPLE, WARM_UP);
   using importers = new Importers(stack, IMPORTING_USERS);
-  const scene = { ...options, stack, load, importers, person, logs: new LogWatch(stack.logs) };
+  const run = { ...options, stack, load, importers, person, logs: new LogWatch(stack.logs) };
   const verdicts: Verdict[] = [];
   for (const fault of faults) {
     print(`${fault.name}: ${fault.what}`);
@@ -73,29 +73,29 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
       print('  left out: there is no Redis on this machine');
       continue;
     }
-    const verdict = await endure(fault, scene);
+    const verdict = await runFault(fault, run);
     for (const line of toLines(verdict)) print(line);
     verdicts.push(verdict);
   }
   return verdicts;
 }
 
-async function endure(fault: Fault, scene: Scene): Promise<Verdict> {
-  const { stack, load, importers, logs, person, milliseconds } = scene;
+async function runFault(fault: Fault, run: SuiteRun): Promise<Verdict> {
+  const { stack, load, importers, logs, person, milliseconds } = run;
   const ends = countEnds(stack);
-  const timeline = new Timeline(scene.print);
+  const timeline = new Timeline(run.print);
   timeline.say('steady load');
   await load.begin();
   importers.begin();
   using _looking = lookAgainAndAgain(load, timeline);
-  await pause(scene, Math.min(2_000, milliseconds / 4));
+  await pause(run, Math.min(2_000, milliseconds / 4));
   timeline.say('the fault begins');
-  const violations = await play(fault, scene, timeline);
+  const violations = await play(fault, run, timeline);
   timeline.say('the fault is over');
   const recovery = await untilWorking(stack, person);
   if (typeof recovery === 'string') violations.push(`no recovery: ${recovery}`);
   else timeline.say('everything works again at every gateway');
-  await pause(scene, Math.min(1_000, milliseconds / 8));
+  await pause(run, Math.min(1_000, milliseconds / 8));
   const [report, imports] = await Promise.all([load.end(), importers.end()]);
   timeline.say('everybody waits; records and logs are looked at');
   const chain = await verifyChain(stack);
@@ -114,11 +114,11 @@ async function endure(fault: Fault, scene: Scene): Promise<Verdict> {
 }
 
 /** Runs the fault. Returns an error of the fault itself; throws when the run is aborted. */
-async function play(fault: Fault, scene: Scene, timeline: Timeline): Promise<string[]> {
-  const { stack, load, milliseconds, signal } = scene;
+async function play(fault: Fault, run: SuiteRun, timeline: Timeline): Promise<string[]> {
+  const { stack, load, milliseconds, signal } = run;
   const say = (what: string) => timeline.say(what);
   try {
-    await fault.play({ stack, load, milliseconds, say, sleep: (length) => pause(scene, length) });
+    await fault.play({ stack, load, milliseconds, say, sleep: (length) => pause(run, length) });
     return [];
   } catch (error) {
     signal?.throwIfAborted();

@@ -28,7 +28,7 @@ export function isRight({ served, expected, before }: Comparison): boolean {
 }
 
 /** A person whose data is written to the service and the reference, which are then asked the same. */
-export class Witness {
+export class ComparedPerson {
   readonly #ports: Ports;
   readonly person: Person;
   #calls = 0;
