@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ImportRun, type ImportRunOptions } from '@phds/importers/ingest/import-run';
-import type { ImportedReading, ImportedHealthRecord } from '@phds/importers/ingest/imported-item';
+import type { ImportedHealthRecord, ImportedReading } from '@phds/importers/ingest/imported-item';
 import { eventually } from '@phds/test-kit/conditions';
 import { openIngestion } from '../src/connection.ts';
 import { type FakeIngestion, startFakeIngestion } from './fake-ingestion.ts';

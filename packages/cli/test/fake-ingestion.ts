@@ -2,9 +2,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import {
   ImportState,
   IngestionService,
+  type PutHealthRecordsRequest,
   type PutProfileRequest,
   type PutReadingsRequest,
-  type PutHealthRecordsRequest,
   type ReportImportRequest,
   type StartImportRequest,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
@@ -72,7 +72,8 @@ export async function startFakeIngestion(): Promise<FakeIngestion> {
         {
           putReadings: (request) =>
             attend(() => putReadings(requireImport(fake, request), request), { alone: false }),
-          putHealthRecords: (request) => attend(() => putHealthRecords(requireImport(fake, request), request)),
+          putHealthRecords: (request) =>
+            attend(() => putHealthRecords(requireImport(fake, request), request)),
           putProfile: (request) =>
             attend(() => {
               requireImport(fake, request);

@@ -1,4 +1,4 @@
-import type { ImportedProfile, ImportedReading, ImportedHealthRecord } from '../src/ingest/imported-item.ts';
+import type { ImportedHealthRecord, ImportedProfile, ImportedReading } from '../src/ingest/imported-item.ts';
 import type { Importer } from '../src/ingest/importer.ts';
 
 /** A reading in readable form. */

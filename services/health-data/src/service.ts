@@ -8,11 +8,7 @@ import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { openRpcChannel, type RpcChannel } from '@phds/service-kit/rpc-client';
 import { createUserOf } from '@phds/service-kit/rpc-context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
-import {
-  toRpcChannelOptions,
-  toRpcServerOptions,
-  toSessionOptions,
-} from '@phds/service-kit/service-options';
+import { toRpcChannelOptions, toRpcServerOptions, toSessionOptions } from '@phds/service-kit/service-options';
 import { createSessionVerifier } from '@phds/service-kit/session';
 import type { AccessRecorder } from './app/ports.ts';
 import { createPublicIds } from './app/public-ids.ts';

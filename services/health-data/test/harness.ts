@@ -9,10 +9,10 @@ import {
   type ReadResponse,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import {
+  type HealthRecordSchema,
   IngestionService,
   type PutResult,
   type ReadingSchema,
-  type HealthRecordSchema,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { type AccessAssertion, createAssertionSigner } from '@phds/service-kit/access-assertion';
 import { AppError, type Reason } from '@phds/service-kit/errors';
@@ -52,7 +52,10 @@ export interface Harness extends AsyncDisposable {
   /** Call options with an assertion about this user, by default with all scopes. */
   about(userId: string, changes?: Partial<AccessAssertion>): Promise<{ headers: Record<string, string> }>;
   putReadings(userId: string, readings: MessageInitShape<typeof ReadingSchema>[]): Promise<PutResult>;
-  putHealthRecords(userId: string, records: MessageInitShape<typeof HealthRecordSchema>[]): Promise<PutResult>;
+  putHealthRecords(
+    userId: string,
+    records: MessageInitShape<typeof HealthRecordSchema>[],
+  ): Promise<PutResult>;
 }
 
 /** The real service on its own database, with a fake consent service. */
@@ -121,7 +124,8 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
       headers: { [ASSERTION_METADATA]: await sign({ ...assertionAbout(userId, clock), ...changes }) },
     }),
     putReadings: async (userId, readings) => resultOf(await ingestion.putReadings({ userId, readings })),
-    putHealthRecords: async (userId, records) => resultOf(await ingestion.putHealthRecords({ userId, records })),
+    putHealthRecords: async (userId, records) =>
+      resultOf(await ingestion.putHealthRecords({ userId, records })),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

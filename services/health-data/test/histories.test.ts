@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { ComparedPerson, type Comparison, isRight } from './reference/compared-person.ts';
 import { fromUnits, toUnits } from './reference/exact.ts';
 import { type History, histories, type Step } from './reference/histories.ts';
 import { NOW } from './reference/moments.ts';
@@ -7,7 +8,6 @@ import type { Kept, Sent } from './reference/person.ts';
 import { openPorts, type Ports } from './reference/ports.ts';
 import { type Asked, toRequest } from './reference/questions.ts';
 import type { Request } from './reference/request.ts';
-import { type Comparison, isRight, ComparedPerson } from './reference/compared-person.ts';
 
 /** Number of histories; `pnpm run prove:summaries` runs many. */
 const HISTORIES = Number(process.env['SUMMARY_HISTORIES'] ?? 100);

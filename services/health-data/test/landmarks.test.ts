@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { dayOf, hourAt } from './reference/clock.ts';
+import { ComparedPerson } from './reference/compared-person.ts';
 import { NOW } from './reference/moments.ts';
 import type { Sent } from './reference/person.ts';
 import { openPorts, type Ports } from './reference/ports.ts';
 import { questionnaire, request } from './reference/questionnaire.ts';
-import { ComparedPerson } from './reference/compared-person.ts';
 
 let ports: Ports;
 beforeAll(async () => {

@@ -177,7 +177,11 @@ const healthRecords =
 const RECORD_READS: readonly (readonly [name: string, read: Read, index: string])[] = [
   ['symptoms', healthRecords('symptom'), 'symptom_user_id_occurred_at_id_idx'],
   ['medications', healthRecords('medication'), 'medication_pkey'],
-  ['whether there is a medication', (all) => all.healthRecords.hasMedication(USER, MEDICATION), 'medication_pkey'],
+  [
+    'whether there is a medication',
+    (all) => all.healthRecords.hasMedication(USER, MEDICATION),
+    'medication_pkey',
+  ],
   ['adherence', healthRecords('adherence-entry'), 'adherence_entry_user_id_medication_id_at_id_idx'],
   ['conditions', healthRecords('condition'), 'condition_pkey'],
   ['allergies', healthRecords('allergy'), 'allergy_pkey'],

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { getMetric } from '@phds/catalog/metrics';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
-import { toReadingId, toHealthRecordId } from '../src/app/row-ids.ts';
+import { toHealthRecordId, toReadingId } from '../src/app/row-ids.ts';
 import { type About, LIST_NAMES, LISTS, type ListName } from './data-lists.ts';
 import { bodyOf, type Harness, refusalOf, startHarness, textOf } from './harness.ts';
 import { fillOneOfEach } from './one-of-each.ts';

@@ -49,7 +49,11 @@ describe('PutHealthRecords', () => {
       unchanged: 0,
       refusals: [],
     });
-    expect(await harness.putHealthRecords('ada', batch)).toMatchObject({ inserted: 0, updated: 0, unchanged: 9 });
+    expect(await harness.putHealthRecords('ada', batch)).toMatchObject({
+      inserted: 0,
+      updated: 0,
+      unchanged: 9,
+    });
     const changed: HealthRecordMessage[] = [
       {
         key: 'symptom',
@@ -58,7 +62,11 @@ describe('PutHealthRecords', () => {
       },
       ...batch.slice(1),
     ];
-    expect(await harness.putHealthRecords('ada', changed)).toMatchObject({ inserted: 0, updated: 1, unchanged: 8 });
+    expect(await harness.putHealthRecords('ada', changed)).toMatchObject({
+      inserted: 0,
+      updated: 1,
+      unchanged: 8,
+    });
     const { data, pagination } = bodyOf(
       await harness.reads.read({ endpoint: Endpoint.SYMPTOMS }, await harness.about('ada')),
     );
@@ -76,7 +84,9 @@ describe('PutHealthRecords', () => {
       { key: 'x', source: 'manual', record: allergy },
     ]);
     expect(result).toMatchObject({ inserted: 3, unchanged: 1 });
-    expect(await harness.putHealthRecords('linus', [{ key: 'x', source: 'ehr', record: allergy }])).toMatchObject({
+    expect(
+      await harness.putHealthRecords('linus', [{ key: 'x', source: 'ehr', record: allergy }]),
+    ).toMatchObject({
       inserted: 1,
     });
   });
@@ -145,7 +155,9 @@ describe('DeleteHealthRecords', () => {
     await harness.putHealthRecords('gone', batch);
     const keys = Object.keys(EVERY_KIND).map((key) => ({ kind: toRecordKind(key), source: 'ehr', key }));
     const medication = keys.filter(({ key }) => key === 'medication');
-    expect((await harness.ingestion.deleteHealthRecords({ userId: 'gone', keys: medication })).deleted).toBe(1);
+    expect((await harness.ingestion.deleteHealthRecords({ userId: 'gone', keys: medication })).deleted).toBe(
+      1,
+    );
     expect((await harness.ingestion.deleteHealthRecords({ userId: 'gone', keys })).deleted).toBe(7);
     expect((await harness.ingestion.deleteHealthRecords({ userId: 'gone', keys })).deleted).toBe(0);
   });

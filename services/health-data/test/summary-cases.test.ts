@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { METRICS, type MetricKey } from '@phds/catalog/metrics';
+import { ComparedPerson } from './reference/compared-person.ts';
 import { NOW } from './reference/moments.ts';
 import type { Sent } from './reference/person.ts';
 import { openPorts, type Ports } from './reference/ports.ts';
 import { questionnaire, request } from './reference/questionnaire.ts';
 import type { Request } from './reference/request.ts';
-import { ComparedPerson } from './reference/compared-person.ts';
 
 let ports: Ports;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import type { ImportedProfile, ImportedReading, ImportedHealthRecord } from '../ingest/imported-item.ts';
+import type { ImportedHealthRecord, ImportedProfile, ImportedReading } from '../ingest/imported-item.ts';
 
 /** The result of mapping one element of the export. */
 export type Outcome =

@@ -1,6 +1,6 @@
 import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { BLOOD_TYPES, GENDERS } from '@phds/catalog/wire-names';
-import type { ImportedProfile, ImportedHealthRecord } from '../ingest/imported-item.ts';
+import type { ImportedHealthRecord, ImportedProfile } from '../ingest/imported-item.ts';
 import { Refused } from '../ingest/refused.ts';
 import { type Columns, normalise } from '../tables/header.ts';
 import { HEALTH_RECORD_KINDS, type HealthRecordColumn } from './health-record-kinds.ts';
@@ -25,7 +25,8 @@ export type HealthRecordParser = (fields: readonly string[]) => HealthRecordOutc
 
 export function createHealthRecordParser(columns: Columns<HealthRecordColumn>): HealthRecordParser {
   return (row) => {
-    const text = (name: HealthRecordColumn) => parseText(name, row[columns.get(name) ?? -1] ?? '', TEXT_LENGTH);
+    const text = (name: HealthRecordColumn) =>
+      parseText(name, row[columns.get(name) ?? -1] ?? '', TEXT_LENGTH);
     const name = normalise(text('record'));
     if (name === PROFILE) {
       checkColumns(name, PROFILE_COLUMNS, columns, row);

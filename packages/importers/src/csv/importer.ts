@@ -4,9 +4,9 @@ import { UnusableFile } from '../ingest/unusable-file.ts';
 import { type ByteSource, openFileSource } from '../tables/byte-source.ts';
 import { findColumns, type Header, normalise, readHeader } from '../tables/header.ts';
 import { type Row, readRows } from '../tables/row-reader.ts';
-import { createReadingParser, READING_COLUMNS } from './readings.ts';
 import { HEALTH_RECORD_COLUMNS } from './health-record-kinds.ts';
 import { createHealthRecordParser } from './health-records.ts';
+import { createReadingParser, READING_COLUMNS } from './readings.ts';
 
 const DELIMITERS = [',', ';', '\t'];
 

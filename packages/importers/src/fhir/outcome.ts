@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import type { ImportedReading, ImportedHealthRecord } from '../ingest/imported-item.ts';
+import type { ImportedHealthRecord, ImportedReading } from '../ingest/imported-item.ts';
 import type { JsonObject } from './json-values.ts';
 import { idOf, type References } from './references.ts';
 
@@ -43,7 +43,11 @@ export const EHR_SOURCE = 'ehr';
 type HealthRecordContent = NonNullable<MessageInitShape<typeof HealthRecordSchema>['record']>;
 
 /** A record with the resource's id as natural key, so that a second import finds the first one's records. */
-export function toHealthRecord(context: MappingContext, label: string, content: HealthRecordContent): Outcome {
+export function toHealthRecord(
+  context: MappingContext,
+  label: string,
+  content: HealthRecordContent,
+): Outcome {
   const { fullUrl, resource } = context;
   const key = idOf(fullUrl, resource);
   return { kind: 'record', record: { label, key, source: EHR_SOURCE, record: content } };

@@ -1,5 +1,5 @@
 import type { FirstStatements } from '../ingest/first-statements.ts';
-import type { ImportedReading, ImportedHealthRecord, Origin } from '../ingest/imported-item.ts';
+import type { ImportedHealthRecord, ImportedReading, Origin } from '../ingest/imported-item.ts';
 import type { ImportSink } from '../ingest/importer.ts';
 import { findBloodType } from './blood-types.ts';
 import type { JsonObject } from './json-values.ts';

@@ -1,10 +1,16 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { IngestionService, PutResult } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
-import type { ImportName } from './import-log.ts';
-import type { ImportedReading, ImportedHealthRecord, Origin, ReadingInit, HealthRecordInit } from './imported-item.ts';
-import { OrderedSender, type Sendable } from './ordered-sender.ts';
 import { toHealthRecordKey } from './health-record-key.ts';
+import type { ImportName } from './import-log.ts';
+import type {
+  HealthRecordInit,
+  ImportedHealthRecord,
+  ImportedReading,
+  Origin,
+  ReadingInit,
+} from './imported-item.ts';
+import { OrderedSender, type Sendable } from './ordered-sender.ts';
 import { retryWhenUnavailable, type Sleep } from './retry.ts';
 import type { Stretch, Stretches } from './stretch.ts';
 
@@ -135,7 +141,15 @@ export class Batcher {
   #openRecords(orderKey: string, type: string): HealthRecordBatch {
     const stretch = this.#options.stretches.current;
     const empty = { items: [], origins: [], bytes: 0 };
-    const batch: HealthRecordBatch = { kind: 'records', orderKey, type, stretch, ...empty, first: 0, last: 0 };
+    const batch: HealthRecordBatch = {
+      kind: 'records',
+      orderKey,
+      type,
+      stretch,
+      ...empty,
+      first: 0,
+      last: 0,
+    };
     this.#records.set(orderKey, batch);
     stretch.outstanding += 1;
     return batch;

@@ -1,7 +1,7 @@
 import type { Client } from '@connectrpc/connect';
 import type { IngestionService } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { Batcher, type BatcherOptions } from './batcher.ts';
-import type { ImportedProfile, ImportedReading, ImportedHealthRecord, Origin } from './imported-item.ts';
+import type { ImportedHealthRecord, ImportedProfile, ImportedReading, Origin } from './imported-item.ts';
 import type { ImportSink } from './importer.ts';
 import { ImportReport, type ReportData } from './report.ts';
 import { retryWhenUnavailable, type Sleep } from './retry.ts';

@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { MetricName } from '@phds/catalog/metrics';
-import type { ReadingSchema, HealthRecordSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import type { HealthRecordSchema, ReadingSchema } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 
 /** A measurement from an import. */
 export interface ImportedReading {

@@ -1,4 +1,4 @@
-import type { ImportedProfile, ImportedReading, ImportedHealthRecord, Origin } from './imported-item.ts';
+import type { ImportedHealthRecord, ImportedProfile, ImportedReading, Origin } from './imported-item.ts';
 
 /** Reads one format. Arguments, sending, progress, report and resuming are shared by all importers. */
 export interface Importer {

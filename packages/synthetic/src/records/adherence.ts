@@ -29,7 +29,12 @@ export function* adherence(day: HealthRecordDay, medication: Medication): Genera
   for (const minute of times) yield scheduled(day, medication, minute, random);
 }
 
-function scheduled(day: HealthRecordDay, medication: Medication, minute: number, random: Random): SyntheticHealthRecord {
+function scheduled(
+  day: HealthRecordDay,
+  medication: Medication,
+  minute: number,
+  random: Random,
+): SyntheticHealthRecord {
   const { key, dosage } = medication;
   const scheduledAt = day.at(minute);
   const { until } = day.timeline;
@@ -68,7 +73,11 @@ function likelihood(day: HealthRecordDay, key: string, minute: number): number {
   );
 }
 
-function* asNeeded(day: HealthRecordDay, { key, dosage }: Medication, random: Random): Generator<SyntheticHealthRecord> {
+function* asNeeded(
+  day: HealthRecordDay,
+  { key, dosage }: Medication,
+  random: Random,
+): Generator<SyntheticHealthRecord> {
   const takenAt = day.at(random.integer(9 * 60, 21 * 60));
   if (takenAt > day.timeline.until) return;
   const value = {

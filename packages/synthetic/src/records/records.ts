@@ -13,7 +13,8 @@ export function* recordsIn(timeline: Timeline): Generator<SyntheticHealthRecord>
   yield* standingFacts(timeline);
   for (let day = timeline.firstDay; day <= timeline.lastDay; day += 1) {
     const healthRecordDay = createHealthRecordDay(timeline, day);
-    for (const medication of timeline.person.history.medications) yield* adherence(healthRecordDay, medication);
+    for (const medication of timeline.person.history.medications)
+      yield* adherence(healthRecordDay, medication);
     yield* diary(healthRecordDay);
   }
   yield* careRecords(timeline);

@@ -1,14 +1,14 @@
 import type { EndpointId } from '@phds/catalog/endpoints';
 import { type AppError, notFound } from '@phds/service-kit/errors';
 import { toDateText } from '../domain/dates.ts';
-import type { IdPrefix } from '../domain/public-id.ts';
 import type { HealthRecordKind, StandingFact, Stored } from '../domain/health-records.ts';
+import type { IdPrefix } from '../domain/public-id.ts';
 import { formatWithOffset } from '../domain/time-zone.ts';
 import { EVERYTHING, notBefore, toDates, toInstants } from '../domain/window.ts';
 import type { DataRequest } from './data-request.ts';
 import { findSince, toSlice } from './data-window.ts';
 import { type Answer, toListAnswer } from './document.ts';
-import type { ProfileStore, HealthRecordQuery, HealthRecordReader } from './ports.ts';
+import type { HealthRecordQuery, HealthRecordReader, ProfileStore } from './ports.ts';
 
 interface HealthRecordPorts {
   readonly healthRecords: HealthRecordReader;
@@ -124,7 +124,10 @@ export function readHealthRecords(
 }
 
 /** The doses of one medication, newest first. NOT_FOUND if the user has no such medication. */
-export async function readAdherence(ports: HealthRecordPorts, request: DataRequest): Promise<Answer | AppError> {
+export async function readAdherence(
+  ports: HealthRecordPorts,
+  request: DataRequest,
+): Promise<Answer | AppError> {
   const medicationId = request.ids.findRowId('med', request.medicationId);
   if (medicationId === null || !(await ports.healthRecords.hasMedication(request.userId, medicationId))) {
     return notFound();

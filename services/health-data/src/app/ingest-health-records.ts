@@ -1,9 +1,9 @@
 import { invalidRequest } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/user-id';
-import type { ImportKey } from '../domain/import-progress.ts';
-import type { HealthRecordDraftTypes, HealthRecordDraft } from '../domain/health-record-drafts.ts';
-import { type IntakeContext, HEALTH_RECORD_PARSERS } from '../domain/health-record-intake.ts';
+import type { HealthRecordDraft, HealthRecordDraftTypes } from '../domain/health-record-drafts.ts';
+import { HEALTH_RECORD_PARSERS, type IntakeContext } from '../domain/health-record-intake.ts';
 import type { HealthRecordKind } from '../domain/health-records.ts';
+import type { ImportKey } from '../domain/import-progress.ts';
 import { checkSource, RefusedItem } from '../domain/refusal.ts';
 import { checkBatch, type IngestionPorts, type PutResult, parseAll, parseBatch } from './ingestion.ts';
 import type { NewHealthRecord } from './ports.ts';
@@ -55,7 +55,12 @@ function parseHealthRecord(userId: string, draft: HealthRecordDraft, now: Date):
   if (draft.kind === null) throw new RefusedItem('record is missing');
   checkKey(source, key);
   const rowIdOf: IntakeContext['rowIdOf'] = (kind, other) => toHealthRecordId(userId, kind, source, other);
-  return toNewHealthRecord(draft.kind, draft.fields, { id: rowIdOf(draft.kind, key), source }, { now, rowIdOf });
+  return toNewHealthRecord(
+    draft.kind,
+    draft.fields,
+    { id: rowIdOf(draft.kind, key), source },
+    { now, rowIdOf },
+  );
 }
 
 /** Uses the parser of the record's kind. */

@@ -2,7 +2,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { invalidRequest, type Violation } from '@phds/service-kit/errors';
 import { parseUserId } from '@phds/service-kit/user-id';
 import { RefusedItem } from '../domain/refusal.ts';
-import type { ProfileWriter, ReadingWriter, HealthRecordWriter, UserEraser, WriteCounts } from './ports.ts';
+import type { HealthRecordWriter, ProfileWriter, ReadingWriter, UserEraser, WriteCounts } from './ports.ts';
 
 export interface IngestionPorts {
   readonly readingWriter: ReadingWriter;

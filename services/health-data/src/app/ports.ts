@@ -1,10 +1,10 @@
 import type { Category } from '@phds/catalog/categories';
 import type { MetricKey } from '@phds/catalog/metrics';
 import type { TrendBucket } from '@phds/catalog/wire-names';
+import type { HealthRecordKind, HealthRecordTypes, Stored, WeightEntry } from '../domain/health-records.ts';
 import type { ImportKey, ImportProgress, ImportState, ImportStatus } from '../domain/import-progress.ts';
 import type { Profile, ProfileChanges } from '../domain/profile.ts';
 import type { NewReading, Reading, ReadingKey } from '../domain/reading.ts';
-import type { HealthRecordKind, HealthRecordTypes, Stored, WeightEntry } from '../domain/health-records.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import type { Range } from '../domain/window.ts';
 

@@ -3,10 +3,16 @@ import type { Clock } from '@phds/service-kit/clock';
 import { type AppError, notFound } from '@phds/service-kit/errors';
 import type { DataRequest } from './data-request.ts';
 import type { Answer } from './document.ts';
-import type { ProfileStore, ReadingReader, HealthRecordReader, SummaryReader, WeightReader } from './ports.ts';
+import { readAdherence, readHealthRecords } from './health-records.ts';
+import type {
+  HealthRecordReader,
+  ProfileStore,
+  ReadingReader,
+  SummaryReader,
+  WeightReader,
+} from './ports.ts';
 import { readProfile } from './profile.ts';
 import { readReadings } from './readings.ts';
-import { readAdherence, readHealthRecords } from './health-records.ts';
 import { readAggregations, readTrends } from './summaries.ts';
 import { readWeight } from './weight.ts';
 

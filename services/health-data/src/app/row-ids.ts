@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
+import type { HealthRecordKind } from '../domain/health-records.ts';
 import { toUuid } from '../domain/public-id.ts';
 import type { ReadingKey } from '../domain/reading.ts';
-import type { HealthRecordKind } from '../domain/health-records.ts';
 
 // These ids never leave the service: anybody who knows a person's data could use them to test guesses of the user id
 // (public-ids.ts).
@@ -12,7 +12,12 @@ export function toReadingId(userId: string, { metric, startAt, endAt, source }: 
 }
 
 /** The id of a record's row, computed in the same way. */
-export function toHealthRecordId(userId: string, kind: HealthRecordKind, source: string, key: string): string {
+export function toHealthRecordId(
+  userId: string,
+  kind: HealthRecordKind,
+  source: string,
+  key: string,
+): string {
   return toId([kind, userId, source, key]);
 }
 

@@ -52,6 +52,8 @@ export interface StandingFactDraft {
 
 /** One record of a batch with its natural key; `kind` is null for a record without content. */
 export type HealthRecordDraft = { readonly key: string; readonly source: string } & (
-  | { [Kind in HealthRecordKind]: { readonly kind: Kind; readonly fields: HealthRecordDraftTypes[Kind] } }[HealthRecordKind]
+  | {
+      [Kind in HealthRecordKind]: { readonly kind: Kind; readonly fields: HealthRecordDraftTypes[Kind] };
+    }[HealthRecordKind]
   | { readonly kind: null }
 );

@@ -12,7 +12,10 @@ export interface IntakeContext {
   readonly rowIdOf: (kind: HealthRecordKind, key: string) => string;
 }
 
-type Parser<Kind extends HealthRecordKind> = (draft: HealthRecordDraftTypes[Kind], context: IntakeContext) => HealthRecordTypes[Kind];
+type Parser<Kind extends HealthRecordKind> = (
+  draft: HealthRecordDraftTypes[Kind],
+  context: IntakeContext,
+) => HealthRecordTypes[Kind];
 
 const NAME_MAX = 200;
 const TEXT_MAX = 500;

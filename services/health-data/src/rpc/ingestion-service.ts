@@ -1,24 +1,24 @@
 import { type Timestamp, timestampFromDate, timestampMs } from '@bufbuild/protobuf/wkt';
 import {
+  HealthRecordKind as HealthRecordKindMessage,
+  type HealthRecord as HealthRecordMessage,
   type ImportName,
+  ImportState as ImportStateMessage,
   IngestionService,
   type Reading,
   type ReadingKey,
   type ReadingWindow,
-  ImportState as ImportStateMessage,
-  type HealthRecord as HealthRecordMessage,
-  HealthRecordKind as HealthRecordKindMessage,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
 import { implement } from '@phds/service-kit/rpc-service';
 import { type ImportPorts, listImports, reportImport, startImport } from '../app/imports.ts';
-import { deleteReadings, putReadings, type ReadingWindowDraft } from '../app/ingest-readings.ts';
 import { deleteHealthRecords, putHealthRecords } from '../app/ingest-health-records.ts';
+import { deleteReadings, putReadings, type ReadingWindowDraft } from '../app/ingest-readings.ts';
 import { eraseUser, type IngestionPorts, type PutResult } from '../app/ingestion.ts';
 import { putProfile } from '../app/profile.ts';
-import type { ImportKey, ImportState, ImportStatus } from '../domain/import-progress.ts';
-import type { ReadingDraft, ReadingKeyDraft } from '../domain/reading.ts';
 import type { HealthRecordDraft } from '../domain/health-record-drafts.ts';
 import type { HealthRecordKind } from '../domain/health-records.ts';
+import type { ImportKey, ImportState, ImportStatus } from '../domain/import-progress.ts';
+import type { ReadingDraft, ReadingKeyDraft } from '../domain/reading.ts';
 
 const IMPORTER = ['importer'];
 
@@ -30,7 +30,9 @@ export function createIngestionService(ports: IngestionPorts & ImportPorts) {
       putReadings: async ({ userId, readings, import: name }) =>
         toResponse(await putReadings(ports, userId, readings.map(toReadingDraft), toImportKey(userId, name))),
       putHealthRecords: async ({ userId, records, import: name }) =>
-        toResponse(await putHealthRecords(ports, userId, records.map(toHealthRecordDraft), toImportKey(userId, name))),
+        toResponse(
+          await putHealthRecords(ports, userId, records.map(toHealthRecordDraft), toImportKey(userId, name)),
+        ),
       deleteReadings: async ({ userId, keys, windows }) => ({
         deleted: await deleteReadings(ports, userId, keys.map(toKeyDraft), windows.map(toWindowDraft)),
       }),

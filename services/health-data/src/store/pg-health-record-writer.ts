@@ -1,6 +1,6 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
-import type { NewHealthRecord, HealthRecordWriter } from '../app/ports.ts';
+import type { HealthRecordWriter, NewHealthRecord } from '../app/ports.ts';
 import type { HealthRecordKind, HealthRecordTypes } from '../domain/health-records.ts';
 import { writeForUser } from './database.ts';
 
