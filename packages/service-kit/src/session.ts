@@ -7,6 +7,8 @@ import { isUserId } from './user-id.ts';
 /** `typ` of a session JWT, which prevents other tokens from being accepted as sessions. */
 export const SESSION_TOKEN_TYPE = 'session+jwt';
 
+const ALGORITHMS = ['EdDSA', 'ES256', 'RS256', 'PS256'] as const;
+
 const MAX_LENGTH = 4_096;
 
 /** A person's session at the host application. */
@@ -27,7 +29,7 @@ export interface SessionVerifierOptions {
 export type SessionVerifier = (jwt: string) => Promise<Session>;
 
 /**
- * Creates a verifier of the identity provider's sessions (contract section 5): issuer, audience, `typ`, ES256 or EdDSA, expiry,
+ * Creates a verifier of the identity provider's sessions (contract section 5): issuer, audience, `typ`, algorithm, expiry,
  * subject.
  */
 export function createSessionVerifier(options: SessionVerifierOptions): SessionVerifier {
@@ -37,7 +39,7 @@ export function createSessionVerifier(options: SessionVerifierOptions): SessionV
     if (jwt.length > MAX_LENGTH) throw unauthorized('session too long');
     try {
       const { payload } = await jwtVerify(jwt, keys, {
-        algorithms: ['EdDSA', 'ES256'],
+        algorithms: [...ALGORITHMS],
         issuer,
         audience,
         typ: SESSION_TOKEN_TYPE,

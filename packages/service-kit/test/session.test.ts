@@ -24,9 +24,28 @@ function sign(
 
 const seconds = Math.floor(now.getTime() / 1000);
 
+/** Verifies a correct session of an identity provider whose only key signs with this algorithm. */
+async function verifySignedWith(alg: string) {
+  const { privateKey, publicKey } = await generateKeyPair(alg);
+  const keys = [{ ...(await exportJWK(publicKey)), kid: 'k', alg }];
+  const claims = { iss: 'https://idp.example', aud: 'phds', sub: 'ada', exp: seconds + 60 };
+  const header = { alg, kid: 'k', typ: SESSION_TOKEN_TYPE };
+  const session = await new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
+  const provider = { issuer: 'https://idp.example', audience: 'phds', jwks: JSON.stringify({ keys }), clock };
+  return createSessionVerifier(provider)(session);
+}
+
 describe('a session', () => {
   test('yields its user and its expiry', async () => {
     expect(await verify(await sign())).toEqual({ userId: 'ada', expiresAt: new Date((seconds + 60) * 1000) });
+  });
+
+  test.each(['EdDSA', 'ES256', 'RS256', 'PS256'])('signed with %s is accepted', async (alg) => {
+    expect(await verifySignedWith(alg)).toMatchObject({ userId: 'ada' });
+  });
+
+  test.each(['ES384', 'RS512', 'PS384'])('signed with %s is refused', async (alg) => {
+    await expect(verifySignedWith(alg)).rejects.toMatchObject({ reason: 'unauthorized', message: '' });
   });
 
   test.each<[string, () => Promise<string>]>([
