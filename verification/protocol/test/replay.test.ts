@@ -10,6 +10,9 @@ import { BROKEN_VARIANTS } from '../src/variants.ts';
 const HISTORIES = Number(process.env['PROTOCOL_HISTORIES'] ?? 40);
 const SEED = Number(process.env['PROTOCOL_SEED'] ?? 1);
 
+/** Histories in which a mistake has to be detected. */
+const MOST_SEARCHED = 5_000;
+
 // Time limit for shrinking a failing history.
 const SHRINKING_MS = 30_000;
 const LIMIT_MS = 60_000 + SHRINKING_MS + HISTORIES * 1_000;
@@ -29,6 +32,28 @@ describe('a mistake is detected, and the same history breaks no promise without 
     expect(violations).toEqual([]);
   });
 });
+
+// Takes minutes, so it is part of `pnpm prove:protocol` alone.
+const searched = process.env['PROTOCOL_HISTORIES'] === undefined ? [] : [...BROKEN_VARIANTS];
+for (const [name, variant] of searched) {
+  test(
+    `random histories detect the mistake ${name}`,
+    async () => {
+      let isDetected = false;
+      const isMissed = async (history: History) => {
+        const { violations } = await replay(system, history);
+        isDetected = violations.some(({ rule }) => rule === variant.breaks);
+        return !isDetected;
+      };
+      const options = { numRuns: MOST_SEARCHED, seed: SEED, endOnFailure: true };
+      const search = () => fc.check(fc.asyncProperty(histories, isMissed), options);
+      const { errorInstance } = await withMistake(system.control, variant, search);
+      if (!isDetected)
+        throw new Error(`not detected in ${MOST_SEARCHED} histories`, { cause: errorInstance });
+    },
+    MOST_SEARCHED * 1_000,
+  );
+}
 
 test(
   'random histories break no promise, and are meaningful',
