@@ -107,7 +107,7 @@ describe('accesses', () => {
   });
 
   test('can be filtered, and are visible to their user only', async () => {
-    const user = await signIn(stack, 'grace');
+    const user = await signIn(stack, 'filtered-history');
     const [one, two] = [await registerApp(stack.gateway, user), await registerApp(stack.gateway, user)];
     const first = await one.connect(user, [HEART, MOOD]);
     const second = await two.connect(user, [MOOD]);
@@ -125,7 +125,7 @@ describe('accesses', () => {
       const { status, body } = await get(user, `/accesses${query}`);
       expect([status, body.code]).toEqual([400, 'INVALID_REQUEST']);
     }
-    expect((await list(await signIn(stack, 'nobody'), '/accesses')).data).toEqual([]);
+    expect((await list(await signIn(stack, 'no-history'), '/accesses')).data).toEqual([]);
     expect((await get(ada, `/accesses?grantId=${second.grantId}`)).status).toBe(404);
   });
 });
@@ -155,7 +155,7 @@ describe('preview', () => {
   });
 
   test('creates no access record, and is empty without data', async () => {
-    const user = await signIn(stack, 'empty');
+    const user = await signIn(stack, 'preview-without-data');
     const { data } = await list(user, `/preview?scope=${HEART}`);
     expect(data).toEqual({ scope: HEART, total: 0, newest: [], trend: [] });
     expect((await list(user, '/accesses')).data).toEqual([]);

@@ -82,7 +82,7 @@ function lostAnswers(): void {
   };
 
   test('ended sharing is shown as ended', async () => {
-    const { owner, path } = await connect('stopper');
+    const { owner, path } = await connect('lost-answers-stopper');
     const { page } = await visits.open(path, { session: owner });
     await page.route('**/grants/*', loseAnswer, { times: 1 });
     await confirm(page, 'Stop sharing', 'Stop sharing');
@@ -140,7 +140,7 @@ function lostAnswers(): void {
   });
 
   test('removed scopes are shown as removed', async () => {
-    const { owner, path } = await connect('narrower', [HEART, 'read:weight']);
+    const { owner, path } = await connect('lost-answers-narrower', [HEART, 'read:weight']);
     const { page } = await visits.open(path, { session: owner });
     await page.getByText('Heart', { exact: true }).click();
     await page.route('**/grants/*', loseAnswer, { times: 1 });
@@ -175,7 +175,7 @@ function lostAnswers(): void {
   });
 
   test('ended sharing of all apps is shown as ended', async () => {
-    const { owner } = await connect('leaver');
+    const { owner } = await connect('lost-answers-leaver');
     const other = await registerApp(app.gateway, session, { name: 'Second' });
     await other.connect(owner, [HEART]);
     const { page } = await visits.open('/apps', { session: owner });

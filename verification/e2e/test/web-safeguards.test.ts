@@ -164,7 +164,7 @@ function safeguards(): void {
   });
 
   test('a person can sign out and is then asked to sign in', async () => {
-    const visitor = await visits.open('/apps', { session: await signIn(visits.stack, 'leaver') });
+    const visitor = await visits.open('/apps', { session: await signIn(visits.stack, 'safeguards-leaver') });
     const { page } = visitor;
     await page.route('**/sign-out', (route) => route.fulfill({ status: 503, json: {} }), { times: 1 });
     await page.getByRole('button', { name: 'Sign out' }).click();
