@@ -110,7 +110,7 @@ describe('importing an archive', () => {
       expect.arrayContaining([
         [
           'Heart Rate',
-          'another value for the same time and source stands earlier in the file',
+          'an earlier item in the file has another value for the same time and source',
           2,
           'line 12',
           'line 13',
@@ -204,8 +204,8 @@ test('an archive of 18 KB that unpacks to 1.5 GB is refused before anything is s
   expect(archive.length).toBeLessThan(19 * 1024);
   const { code, report, errors } = await run(files.write('export.zip', archive));
   expect(code).toBe(1);
-  expect(report.error).toBe('The zip archive holds files that overlap.');
-  expect(errors).toContain('The zip archive holds files that overlap.');
+  expect(report.error).toBe('The zip archive contains overlapping files.');
+  expect(errors).toContain('The zip archive contains overlapping files.');
   expect(countOf(report)).toBe(0);
   expect([service.imports.size, service.readings.size]).toEqual([0, 0]);
 });

@@ -92,7 +92,7 @@ describe('the document type', () => {
 
   test('that does not end is refused', () => {
     expect(() => parse(`<!DOCTYPE HealthData [${' '.repeat(2_000_000)}`, 65_536)).toThrow(
-      'What stands before the root element is too large.',
+      'The text before the root element is too large.',
     );
     expect(() => parse(`<!DOCTYPE ${'x'.repeat(10_000)}`)).toThrow(
       'The document type declaration is malformed.',
@@ -125,7 +125,7 @@ describe('a hostile or damaged file', () => {
 
   test('an encoding other than UTF-8 is refused', () => {
     expect(() => parse('<?xml version="1.0" encoding="ISO-8859-1"?><HealthData/>')).toThrow(
-      'only UTF-8 is read',
+      'only UTF-8 is supported',
     );
     expect(values('<?xml version="1.0" encoding="utf-8"?><HealthData><a value="1"/></HealthData>')).toEqual([
       '1',

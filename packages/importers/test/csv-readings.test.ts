@@ -141,7 +141,7 @@ describe('files that are refused', () => {
     ['one endless line', `type${',x'.repeat(40_000)}`, 'cannot be read: line is longer than 64 KB.'],
     ['a million columns', `type${','.repeat(60_000)}`, 'has more than 200 columns.'],
     ['wrong quotes in the header', '"type,start,value\n', 'has wrong quotes.'],
-    ['CR for line ends', 'type,start,value\rSteps,2024-05-04,1\r', 'ends its lines with CR alone'],
+    ['CR for line ends', 'type,start,value\rSteps,2024-05-04,1\r', 'ends its lines with CR only'],
   ])('%s', async (_, content, message) => {
     await expect(importCsv(content)).rejects.toThrow(message);
   });

@@ -142,7 +142,7 @@ describe('a medication that was never taken', () => {
     ['was cancelled', { status: 'cancelled' }],
     ['entered in error', { status: 'entered-in-error' }],
     ['was cancelled before it was taken', { status: 'draft' }],
-    ['says not to take the medication', { doNotPerform: true }],
+    ['states not to take the medication', { doNotPerform: true }],
   ])('is refused: %s', (reason, change) => {
     expect(reasonOf(request(change))).toBe(reason);
   });

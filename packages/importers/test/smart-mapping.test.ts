@@ -95,7 +95,7 @@ describe('the tables of one patient', () => {
         record: { case: 'allergy', value: { name: 'peanut', severity: 'severe', sinceDate: '2000' } },
       },
     ]);
-    expect(leftOut).toEqual(['allergies: says that there is no allergy']);
+    expect(leftOut).toEqual(['allergies: states that there is no allergy']);
   });
 
   test.each([
@@ -181,7 +181,7 @@ describe('the tables of one patient', () => {
     expect(readings).toMatchObject([{ type: 'Height', value: 180 }]);
     expect(leftOut).toEqual(['Height: stated twice in the file']);
     expect(refused).toEqual([
-      'Height: another value for the same time stands earlier in the file (vitals.txt line 4)',
+      'Height: an earlier item in the file has another value for the same time (vitals.txt line 4)',
     ]);
   });
 });

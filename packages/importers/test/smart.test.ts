@@ -150,9 +150,9 @@ describe('tables in a zip archive', () => {
       'The zip archive holds problems.txt twice.',
     ],
     [
-      'a name that leads out of it',
+      'a name that points outside it',
       [{ name: '../problems.txt', content: condition }],
-      'The zip archive holds a name that leads out of it.',
+      'The zip archive contains a name that points outside it.',
     ],
     [
       'a bomb',
@@ -165,7 +165,7 @@ describe('tables in a zip archive', () => {
         { name: 'labs.txt', content: condition },
         { name: 'problems.txt', content: condition, sharesFirst: true },
       ],
-      'The zip archive holds files that overlap.',
+      'The zip archive contains overlapping files.',
     ],
     [
       'a wrong checksum',

@@ -106,7 +106,7 @@ describe('phds import apple', () => {
     expect(
       report.refused.map(({ type, reason }: Record<string, string>) => [type, reason]).toSorted(),
     ).toEqual([
-      ['Heart Rate', 'another value for the same time and source stands earlier in the file'],
+      ['Heart Rate', 'an earlier item in the file has another value for the same time and source'],
       ['Resting HR', 'value is outside the plausible range 20 to 200 /min'],
     ]);
   });

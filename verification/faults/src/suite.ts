@@ -70,7 +70,7 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
   for (const fault of faults) {
     print(`${fault.name}: ${fault.what}`);
     if (fault.needsRedis === true && stack.redis.url === null) {
-      print('  left out: there is no Redis on this machine');
+      print('  skipped: there is no Redis on this machine');
       continue;
     }
     const verdict = await runFault(fault, run);
@@ -97,7 +97,7 @@ async function runFault(fault: Fault, run: SuiteRun): Promise<Verdict> {
   else timeline.say('everything works again at every gateway');
   await pause(run, Math.min(1_000, milliseconds / 8));
   const [report, imports] = await Promise.all([load.end(), importers.end()]);
-  timeline.say('everybody waits; records and logs are looked at');
+  timeline.say('load paused; checking records and logs');
   const chain = await verifyChain(stack);
   if (!chain.ok) violations.push(`chain: ${chain.text}`);
   violations.push(...toSentences(report.tally), ...imports.violations, ...(await logs.findSecrets()));

@@ -52,7 +52,7 @@ export function toLines({ load, recoveryMs, imported, chain, violations }: Verdi
     `         ${number(tally.firstTrials)} of them the first at their gateway; the oracle judged ${number(oracle.requests)} requests`,
     `  ${holds(/data-without-record|chain/)} a record for each answer with data: ${number(oracle.released)}; ${chain ?? 'chain not verified'}`,
     `  ${holds(/hang/)} nothing hangs: the slowest took ${(tally.slowestMs / 1000).toFixed(1)} s`,
-    `  ${holds(/recovery/)} recovery without a hand: ${recovered}`,
+    `  ${holds(/recovery/)} recovery without manual steps: ${recovered}`,
     `  ${holds(/ended by itself/)} no process ends by itself`,
     `  ${holds(/import:/)} nothing written is lost or doubled: ${number(imported)} readings so far`,
     `  ${holds(/401s differ/)} 401s identical: ${number(tally.reads['401'] ?? 0)}`,

@@ -67,7 +67,7 @@ export class ClinicalRecords {
   #take(resource: JsonObject | string, origin: string, resources: ResourceImport, sink: ImportSink): void {
     if (typeof resource === 'string') sink.refused(TYPE, resource, origin);
     else if (typeOf(resource) === 'Patient')
-      sink.leftOut('Patient', 'who the person is, the phone knows itself');
+      sink.leftOut('Patient', 'the profile of the phone is used instead');
     else resources.take({ resource, fullUrl: '', origin }, sink);
   }
 

@@ -8,10 +8,10 @@ import { typeNameOf } from './type-names.ts';
 // Why some elements other than records are skipped on purpose.
 const LEFT_OUT: ReadonlyMap<string, string> = new Map([
   ['ExportDate', 'about the export itself'],
-  ['Correlation', 'its parts stand in the file as records of their own'],
-  ['Workout', 'its energy, distance and heart rates stand in the file as records of their own'],
+  ['Correlation', 'its parts are separate records in the file'],
+  ['Workout', 'its energy, distance and heart rates are separate records in the file'],
   ['ActivitySummary', 'daily totals follow from the records'],
-  ['ClinicalRecord', 'what it says stands in a file of the archive'],
+  ['ClinicalRecord', 'its content is in a file of the archive'],
 ]);
 
 /** Maps an element below `HealthData`. */

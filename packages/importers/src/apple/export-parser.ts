@@ -111,7 +111,7 @@ function readMetadata(
 
 function checkEncoding(encoding: string | undefined): void {
   if (encoding !== undefined && !/^(utf-?8|us-ascii)$/i.test(encoding)) {
-    throw new UnusableFile('The file says that it is not UTF-8; only UTF-8 is read');
+    throw new UnusableFile('The file declares an encoding other than UTF-8; only UTF-8 is supported');
   }
 }
 

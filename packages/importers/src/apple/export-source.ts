@@ -69,14 +69,14 @@ function entrySource(archive: ZipFile, entry: Entry): ByteSource {
 /** The name depends on the phone's language, so among several files the root element decides. */
 async function chooseExport(sources: readonly ByteSource[]): Promise<ByteSource> {
   const [only, ...others] = sources;
-  if (only === undefined) throw new UnusableFile('The zip archive holds no export.xml');
+  if (only === undefined) throw new UnusableFile('The zip archive contains no export.xml');
   if (others.length === 0) return only;
   const found: ByteSource[] = [];
   for (const source of sources) {
     if (ROOT.test((await readHead(source, HEAD_BYTES)).toString('latin1'))) found.push(source);
   }
   const [chosen, second] = found;
-  if (chosen === undefined) throw new UnusableFile('The zip archive holds no export.xml');
-  if (second !== undefined) throw new UnusableFile('The zip archive holds more than one export');
+  if (chosen === undefined) throw new UnusableFile('The zip archive contains no export.xml');
+  if (second !== undefined) throw new UnusableFile('The zip archive contains more than one export');
   return chosen;
 }

@@ -24,7 +24,7 @@ export function handOverReading(
   else
     sink.refused(
       reading.type,
-      'another value for the same time and source stands earlier in the file',
+      'an earlier item in the file has another value for the same time and source',
       origin,
     );
 }

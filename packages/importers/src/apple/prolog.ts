@@ -17,7 +17,7 @@ export class Prolog {
     const passed = withoutDocumentType(this.#text);
     if (passed === null) {
       if (this.#text.length > MAX_PROLOG)
-        throw new UnusableFile('What stands before the root element is too large');
+        throw new UnusableFile('The text before the root element is too large');
       return '';
     }
     this.#text = null;

@@ -74,7 +74,7 @@ function mapSymptom(
 ): Outcome {
   const severity = severityOfSymptom(element.attributes['value'] ?? '');
   if (severity === null) return refused(typeNameOf(type), 'value is none of a symptom');
-  if (severity === 'absent') return leftOut(typeNameOf(type), 'says that a symptom was not there');
+  if (severity === 'absent') return leftOut(typeNameOf(type), 'states that the symptom was absent');
   const interval = parseInterval(element);
   if (typeof interval === 'string') return refused(typeNameOf(type), interval);
   const { start, end } = interval;

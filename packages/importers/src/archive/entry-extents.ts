@@ -21,7 +21,7 @@ export class EntryExtents {
   check(archiveBytes: number): void {
     let end = 0;
     for (const extent of this.#extents.toSorted((one, other) => one.start - other.start)) {
-      if (extent.start < end) throw new UnusableFile('The zip archive holds files that overlap');
+      if (extent.start < end) throw new UnusableFile('The zip archive contains overlapping files');
       end = extent.end;
     }
     if (end > archiveBytes) throw new UnusableFile('The zip archive is damaged or cut off');

@@ -25,7 +25,7 @@ export async function* readEntry(archive: ZipFile, entry: Entry): AsyncGenerator
     throw error instanceof UnusableFile ? error : damaged(error);
   }
   if (bytes !== entry.uncompressedSize)
-    throw new UnusableFile('A file of the zip archive has another size than it says');
+    throw new UnusableFile('A file of the zip archive has a different size than stated');
   if (checksum !== entry.crc32)
     throw new UnusableFile('A file of the zip archive is damaged: its checksum is wrong');
 }

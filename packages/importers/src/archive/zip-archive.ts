@@ -66,7 +66,7 @@ export async function* listFiles(archive: ZipFile, limits: ArchiveLimits): Async
 /** Throws UnusableFile unless these files are readable: unique names, no encryption, sizes within the limits. */
 export function checkReadable(entries: readonly Entry[], limits: ArchiveLimits): void {
   const names = new Set(entries.map(({ fileName }) => fileName));
-  if (names.size < entries.length) throw new UnusableFile('The zip archive holds a file twice');
+  if (names.size < entries.length) throw new UnusableFile('The zip archive contains a file twice');
   for (const entry of entries) checkEntry(entry, limits);
   checkTotal(entries, limits);
 }
@@ -78,7 +78,7 @@ export function isHidden(name: string): boolean {
 
 function checkLink({ externalFileAttributes }: Entry): void {
   if (((externalFileAttributes >>> 16) & FILE_TYPE) === SYMBOLIC_LINK) {
-    throw new UnusableFile('The zip archive holds a symbolic link');
+    throw new UnusableFile('The zip archive contains a symbolic link');
   }
 }
 
@@ -86,7 +86,7 @@ function checkName({ fileName, fileNameLength }: Entry, { nameBytes }: ArchiveLi
   // An extra field may replace the name by a longer one.
   if (Math.max(fileNameLength, Buffer.byteLength(fileName)) > nameBytes) {
     throw new UnusableFile(
-      `The zip archive holds a name longer than ${nameBytes.toLocaleString('en')} bytes`,
+      `The zip archive contains a name longer than ${nameBytes.toLocaleString('en')} bytes`,
     );
   }
 }
@@ -94,7 +94,7 @@ function checkName({ fileName, fileNameLength }: Entry, { nameBytes }: ArchiveLi
 function checkEntry(entry: Entry, limits: ArchiveLimits): void {
   if (entry.isEncrypted()) throw new UnusableFile('The zip archive is encrypted');
   if (!entry.canDecodeFileData())
-    throw new UnusableFile('The zip archive is packed in a way that is not read here');
+    throw new UnusableFile('The zip archive uses an unsupported compression method');
   checkGrowth('A file of the zip archive', entry, limits);
 }
 
@@ -130,7 +130,7 @@ export function damaged(error: unknown): unknown {
   if (!isNativeError(error) || ('code' in error && !isZlibCode(error.code))) return error;
   const { message } = error;
   if (/relative path|absolute path|invalid characters in fileName/i.test(message)) {
-    return new UnusableFile('The zip archive holds a name that leads out of it');
+    return new UnusableFile('The zip archive contains a name that points outside it');
   }
   if (/encrypt/i.test(message)) return new UnusableFile('The zip archive is encrypted');
   if (/multi-disk/i.test(message)) return new UnusableFile('The zip archive is only one part of several');

@@ -19,7 +19,7 @@ export function mapEhrRecord(context: MappingContext): readonly Outcome[] {
   const rule = SUMMARIES[resourceType];
   if (rule === undefined) throw new Refused('resource type is unknown');
   const summary = shorten(rule.describe(resource, context.references), SUMMARY_LENGTH);
-  if (summary === '') throw new Refused('says nothing that could be summarised');
+  if (summary === '') throw new Refused('contains nothing to summarise');
   const value = { resourceType, summary, timestamp: timestampFromDate(momentOf(resource, rule)) };
   return [toHealthRecord(context, `ehr-record ${resourceType}`, { case: 'ehrRecord', value })];
 }

@@ -57,7 +57,8 @@ export class ResourceImport {
     const standing = this.#options.statements?.standingOfReading(reading) ?? 'first';
     if (standing === 'first') sink.reading(reading, origin);
     else if (standing === 'repeated') sink.leftOut(reading.type, 'stated twice in the file');
-    else sink.refused(reading.type, 'another value for the same time stands earlier in the file', origin);
+    else
+      sink.refused(reading.type, 'an earlier item in the file has another value for the same time', origin);
   }
 
   #takeRecord(record: ImportedHealthRecord, origin: Origin, sink: ImportSink): void {

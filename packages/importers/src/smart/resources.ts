@@ -17,7 +17,7 @@ const CONTENTS: { readonly [Name in TableName]: ToContent<Name> } = {
   problems: (cells, id) => ({ resources: [toCondition(cells, id)] }),
   allergies: (cells, id) =>
     deniesAllergy(cells)
-      ? { leftOut: 'says that there is no allergy' }
+      ? { leftOut: 'states that there is no allergy' }
       : { resources: [toAllergy(cells, id)] },
   meds: (cells, id) => ({ resources: [toMedicationRequest(cells, id)] }),
   refills: (cells, id) => ({ resources: [toDispense(cells, id)] }),

@@ -23,7 +23,7 @@ export async function readHeader(source: ByteSource, delimiters: readonly string
   const at = `The header of ${source.name} in line ${line.number}`;
   if (line.problem !== '') throw new UnusableFile(`${at} cannot be read: ${line.problem}`);
   if (line.text.includes('\r'))
-    throw new UnusableFile(`${source.name} ends its lines with CR alone: save it with LF`);
+    throw new UnusableFile(`${source.name} ends its lines with CR only: save it with LF`);
   const [best] = delimiters
     .map((delimiter) => ({ delimiter, names: parseFields(line.text, delimiter) ?? [] }))
     .toSorted((one, other) => other.names.length - one.names.length);

@@ -8,7 +8,7 @@ export class ClocksDiffer extends AppError {
 
   constructor(processClock: Date, databaseClock: Date) {
     const cause = new Error(
-      `the clock of this process says ${processClock.toISOString()}, that of the database ${databaseClock.toISOString()}`,
+      `the clock of this process shows ${processClock.toISOString()}, that of the database ${databaseClock.toISOString()}`,
     );
     super('access_not_recorded', 'The access could not be recorded.', { cause, retryAfterSeconds: 1 });
     this.processClock = processClock;

@@ -39,7 +39,7 @@ export const CRASHES: readonly Fault[] = [
   },
   {
     name: 'kill-redis',
-    what: 'Redis is killed (kill -9), stays away, and comes back empty',
+    what: 'Redis is killed (kill -9), stays down, and restarts empty',
     needsRedis: true,
     play: async ({ stack, say, sleep, milliseconds }) => {
       await stack.redis.stop();

@@ -46,7 +46,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
   },
   {
     name: 'redis-slow',
-    what: 'every answer of Redis takes longer than anybody waits for it',
+    what: 'every answer of Redis exceeds the timeouts of its clients',
     needsRedis: true,
     play: async ({ stack, sleep, milliseconds }) => {
       for (const edge of REDIS_EDGES) stack.proxies[edge].set({ kind: 'delay', milliseconds: SLOW_MS });

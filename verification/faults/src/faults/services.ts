@@ -21,7 +21,7 @@ async function restart(site: Site, name: string): Promise<void> {
 export const SERVICE_FAULTS: readonly Fault[] = [
   {
     name: 'authorization-down',
-    what: 'authorization is away for the whole time',
+    what: 'authorization is unavailable for the whole time',
     play: async (site) => {
       const authorization = processOf(site, 'authorization');
       await authorization.kill();

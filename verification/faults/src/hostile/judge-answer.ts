@@ -13,5 +13,5 @@ export function findFault({ status, head, body, late }: WireAnswer): string | nu
   if (status >= 500) return `${status} for a malformed request`;
   if (status < 400) return null;
   if (body.length > MOST_BYTES) return `an error of ${body.length} bytes`;
-  return INTERNALS.test(body) ? `an error tells internals: ${body.slice(0, 200)}` : null;
+  return INTERNALS.test(body) ? `an error reveals internals: ${body.slice(0, 200)}` : null;
 }

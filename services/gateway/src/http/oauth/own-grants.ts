@@ -22,7 +22,7 @@ export async function listOwnGrants(gateway: Gateway, { request, response }: Exc
   if (userId !== '') {
     // Asks again when the facts are cached, so that a token revoked in the meantime gets the uniform 401 instead of a 403.
     const { principal } = who.fromCache ? await gateway.authenticator.renew(who) : who;
-    if (!principal.ledgerChecked) throw unavailable('nobody can tell whether the token is revoked');
+    if (!principal.ledgerChecked) throw unavailable('authorization cannot tell whether the token is revoked');
     throw tokenOfPerson();
   }
   const tokenHash = sha256(token);
