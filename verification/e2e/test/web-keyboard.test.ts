@@ -153,6 +153,7 @@ function keyboardAlone(): void {
 
     await keyboard.fill(page.getByLabel('What'), 'Mood', 'Shift+Tab');
     await page.getByText(/^Page /).waitFor({ state: 'detached' });
+    await page.getByRole('row').nth(1).waitFor();
     expect(await page.getByRole('row').allTextContents()).toHaveLength(2);
     await keyboard.fill(page.getByLabel('To'), '01012026');
     await page.getByRole('heading', { name: 'Nothing of what you chose' }).waitFor();
