@@ -124,19 +124,25 @@ describe('pruning', () => {
 
   test('works off a backlog at the start, skipping locked rows', async () => {
     await using consent = await startConsent();
-    await consent.owner.query(
-      `INSERT INTO revoked_token (token_hash, expires_at, revoked_at)
-       SELECT sha256(n::text::bytea), now() - interval '8 days', now() - interval '8 days'
-       FROM generate_series(1, 2500) AS n`,
-    );
     const holder = await consent.owner.connect();
-    await holder.query(`BEGIN; SELECT FROM revoked_token WHERE token_hash = sha256('1') FOR UPDATE`);
-    const left = async () => (await consent.owner.query('SELECT FROM revoked_token')).rows.length;
-    const replicas = await Promise.all([consent.startAnother(), consent.startAnother()]);
-    await eventually(async () => expect(await left()).toBe(1));
-    for (const replica of replicas) await replica[Symbol.asyncDispose]();
-    await holder.query('ROLLBACK');
-    holder.release();
+    try {
+      await consent.owner.query(
+        `INSERT INTO revoked_token (token_hash, expires_at, revoked_at)
+         SELECT sha256(n::text::bytea), now() - interval '8 days', now() - interval '8 days'
+         FROM generate_series(1, 2500) AS n`,
+      );
+      await holder.query(`BEGIN; SELECT FROM revoked_token WHERE token_hash = sha256('1') FOR UPDATE`);
+      const left = async () => (await consent.owner.query('SELECT FROM revoked_token')).rows.length;
+      // A round that a busy machine delays beyond its time limits is repeated.
+      const start = () => consent.startAnother({ PRUNE_INTERVAL_MS: '1000' });
+      const [one, two] = await Promise.all([start(), start()]);
+      await using _one = one;
+      await using _two = two;
+      await eventually(async () => expect(await left()).toBe(1));
+    } finally {
+      await holder.query('ROLLBACK');
+      holder.release();
+    }
   });
 });
 
