@@ -2,7 +2,7 @@ import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
 import { acknowledging } from '@phds/service-kit/acknowledged-changes';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
-import { startPeriodic } from '@phds/service-kit/periodic';
+import { type PeriodicOptions, startPeriodic } from '@phds/service-kit/periodic';
 import { startPruning } from '@phds/service-kit/pruning';
 import { openRedis } from '@phds/service-kit/redis';
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
@@ -134,13 +134,15 @@ async function startBackground(parts: Parts, resources: AsyncDisposableStack): P
   const checkpointFailed = failed('the checkpoint of the access records');
   resources.defer(() => checkpoints.take().then(() => undefined, checkpointFailed));
   type Turn = Parameters<typeof startPeriodic>[0];
-  const every = (intervalMs: number, onFailure: (err: unknown) => void, turn: Turn) =>
-    resources.use(
-      startPeriodic(turn, { intervalMs, onFailure, atOnce: intervalMs === config.PRUNE_INTERVAL_MS }),
-    );
-  every(config.COUNT_INTERVAL_MS, failed('counting'), (signal) => countAccessRecords(counts, signal));
-  every(config.CHECKPOINT_INTERVAL_MS, checkpointFailed, () => checkpoints.takeDue());
-  every(config.PRUNE_INTERVAL_MS, failed('moving the months of access records'), async (signal) => {
+  const repeat = (options: PeriodicOptions, turn: Turn) => resources.use(startPeriodic(turn, options));
+  repeat({ intervalMs: config.COUNT_INTERVAL_MS, onFailure: failed('counting') }, (signal) =>
+    countAccessRecords(counts, signal),
+  );
+  repeat({ intervalMs: config.CHECKPOINT_INTERVAL_MS, onFailure: checkpointFailed }, () =>
+    checkpoints.takeDue(),
+  );
+  const moving = failed('moving the months of access records');
+  repeat({ intervalMs: config.PRUNE_INTERVAL_MS, onFailure: moving, atOnce: true }, async (signal) => {
     const dropped = await retention.movePartitions(signal);
     if (dropped.length > 0) {
       log.info({ months: dropped }, 'months of access records dropped');
