@@ -1,4 +1,5 @@
 import { type Cipheriv, createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { findDigits, type IdPrefix, toUuid } from '../domain/public-id.ts';
 
 interface Row {
@@ -29,13 +30,12 @@ const MAX_READERS_KEPT = 1_000;
 
 /** Derives each reader's keys from one server key, and caches those of the most recent readers. */
 export function createPublicIds(serverKey: Uint8Array): PublicIds {
-  const kept = new Map<string, ReaderIds>();
+  const kept = new LRUCache<string, ReaderIds>({ max: MAX_READERS_KEPT });
   return (reader) => {
-    const ids = kept.get(reader) ?? createReaderIds(serverKey, reader);
-    // A Map iterates in insertion order, so the first entry is the least recently used.
-    kept.delete(reader);
+    const known = kept.get(reader);
+    if (known !== undefined) return known;
+    const ids = createReaderIds(serverKey, reader);
     kept.set(reader, ids);
-    if (kept.size > MAX_READERS_KEPT) kept.delete(kept.keys().next().value as string);
     return ids;
   };
 }
