@@ -144,5 +144,7 @@ export const databaseSettings = {
   /** Connection string of the runtime role. */
   DATABASE_URL: z.string(),
   DATABASE_POOL_SIZE: integer(10, { min: 1, max: 200 }),
+  /** Maximum wait for a connection: a free one of the pool, or a new one. */
+  DATABASE_CONNECT_TIMEOUT_MS: durationMs(2_000),
   DATABASE_STATEMENT_TIMEOUT_MS: durationMs(10_000),
 } as const;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AppError } from '@phds/service-kit/errors';
-import { expectAnswers, openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { expectAnswers, openPostgres, type Postgres, type PostgresOptions } from '@phds/service-kit/postgres';
 import { translateDatabaseError } from '@phds/service-kit/postgres-errors';
 import { eventually } from '@phds/test-kit/conditions';
 import type { TestDatabase } from '@phds/test-kit/databases';
@@ -12,12 +12,18 @@ let database: TestDatabase;
 let postgres: Postgres;
 let prisma: PrismaClient;
 
-function open(connectionString: string, poolSize = 2): Postgres {
-  const limits = { poolSize, statementTimeoutMs: 500, connectTimeoutMs: 500 };
+type Limits = Partial<Pick<PostgresOptions, 'poolSize' | 'statementTimeoutMs' | 'connectTimeoutMs'>>;
+
+// Long by default, so that nothing fails for lack of time on a busy machine; a test of one limit shortens that one.
+const LIMITS = { poolSize: 2, statementTimeoutMs: 20_000, connectTimeoutMs: 20_000 };
+const SHORT_MS = 500;
+
+function open(connectionString: string, limits: Limits = {}): Postgres {
   return openPostgres({
     connectionString,
     schema: database.schema,
     applicationName: 'postgres-test',
+    ...LIMITS,
     ...limits,
   });
 }
@@ -69,7 +75,7 @@ describe('transactions read what others have committed in the meantime', () => {
   const SHOW = 'SHOW transaction_isolation';
 
   test('with any default isolation of database and role, by pg and by Prisma', async () => {
-    await using admin = open(database.adminUrl, 1);
+    await using admin = open(database.adminUrl, { poolSize: 1 });
     const name = (await admin.pool.query('SELECT current_database() AS name')).rows[0].name;
     const role = new URL(database.url).username;
     const level = 'SET default_transaction_isolation';
@@ -145,17 +151,17 @@ describe('a database that cannot answer causes `unavailable` within the time lim
 
   test('when the network drops all packets, even on a connection that had a longer limit before', async () => {
     await using proxy = await startTcpProxy(database.url);
-    await using own = open(proxy.url, 1);
+    await using own = open(proxy.url, { poolSize: 1, statementTimeoutMs: SHORT_MS });
     const client = await own.pool.connect();
-    await client.query('BEGIN; SET LOCAL statement_timeout = 10000');
     expectAnswers(client, 10_000);
+    await client.query('BEGIN; SET LOCAL statement_timeout = 10000');
     await client.query('SELECT pg_sleep(1.6)');
     await client.query('COMMIT');
     client.release();
     proxy.set({ kind: 'hold' });
     expect(await reasonOf(own.pool.query('SELECT 1'))).toBe('unavailable');
     proxy.set({ kind: 'pass' });
-    await own.ping();
+    await eventually(() => own.ping());
   });
 
   test('when it refuses the login', async () => {
@@ -172,13 +178,16 @@ describe('a database that cannot answer causes `unavailable` within the time lim
   });
 
   test('when a statement takes too long', async () => {
-    expect(await reasonOf(postgres.pool.query('SELECT pg_sleep(5)'))).toBe('unavailable');
-    expect(await reasonOf(prisma.$queryRaw`SELECT pg_sleep(5)::text`)).toBe('unavailable');
+    await using own = open(database.url, { statementTimeoutMs: SHORT_MS });
+    const client = new PrismaClient({ adapter: own.adapter });
+    expect(await reasonOf(own.pool.query('SELECT pg_sleep(5)'))).toBe('unavailable');
+    expect(await reasonOf(client.$queryRaw`SELECT pg_sleep(5)::text`)).toBe('unavailable');
+    await client.$disconnect();
   });
 
   test('when every connection of the pool is in use', async () => {
-    await using own = open(database.url, 1);
-    const client = await own.pool.connect();
+    await using own = open(database.url, { poolSize: 1, connectTimeoutMs: SHORT_MS });
+    const client = await eventually(() => own.pool.connect());
     expect(await reasonOf(own.pool.query('SELECT 1'))).toBe('unavailable');
     client.release();
   });
@@ -200,8 +209,8 @@ describe('a database that cannot answer causes `unavailable` within the time lim
   });
 
   test('when an administrator terminates the session, idle or busy', async () => {
-    await using own = open(database.url, 1);
-    await using admin = open(database.adminUrl, 1);
+    await using own = open(database.url, { poolSize: 1 });
+    await using admin = open(database.adminUrl, { poolSize: 1 });
     const end = (target: number) => admin.pool.query('SELECT pg_terminate_backend($1)', [target]);
     const busy = await own.pool.connect();
     const sleeping = rejection(busy.query('SELECT pg_sleep(5)'));

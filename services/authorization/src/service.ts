@@ -112,6 +112,7 @@ function openDatabase(config: Config, log: Logger, applicationName: string, pool
     connectionString: config.DATABASE_URL,
     schema: toSchemaName(SERVICE),
     poolSize,
+    connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
     applicationName,
     log,

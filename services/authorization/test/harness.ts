@@ -104,6 +104,8 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
   const database = stack.use(await createTestDatabase('authorization'));
   const config = readEnvironment({
     DATABASE_URL: database.url,
+    // On a busy machine a new connection may take seconds.
+    DATABASE_CONNECT_TIMEOUT_MS: '30000',
     RPC_PORT: '0',
     PROBE_PORT: '0',
     CONNECT_PORT: '0',

@@ -16,7 +16,7 @@ let proxy: TcpProxy;
 
 beforeAll(async () => {
   consent = await startConsent({
-    settings: { DATABASE_STATEMENT_TIMEOUT_MS: '500' },
+    settings: { DATABASE_CONNECT_TIMEOUT_MS: '2000', DATABASE_STATEMENT_TIMEOUT_MS: '2000' },
     databaseUrl: async (url) => {
       proxy = await startTcpProxy(url);
       return proxy.url;

@@ -69,6 +69,9 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
   const settings = {
     LOG_LEVEL: 'silent',
     DATABASE_URL: url,
+    // On a busy machine a new connection, and the turn of an access, may take seconds.
+    DATABASE_CONNECT_TIMEOUT_MS: '30000',
+    ACCESS_QUEUE_WAIT_MS: '10000',
     RPC_PORT: '0',
     PROBE_PORT: '0',
     CONNECT_PORT: '0',

@@ -88,6 +88,7 @@ function openDatabase(config: Config, log: Logger): Postgres {
     connectionString: config.DATABASE_URL,
     schema: toSchemaName(SERVICE),
     poolSize: config.DATABASE_POOL_SIZE,
+    connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
     applicationName: `phds-${SERVICE}`,
     settings: POOL_SETTINGS,

@@ -72,6 +72,8 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
   const config = configSchema.parse({
     LOG_LEVEL: 'silent',
     DATABASE_URL: database.url,
+    // On a busy machine a new connection may take seconds.
+    DATABASE_CONNECT_TIMEOUT_MS: '30000',
     RPC_PORT: '0',
     PROBE_PORT: '0',
     CONNECT_PORT: '0',

@@ -90,6 +90,7 @@ function toSettings(service: string, databaseUrl: string, keys: ServiceKeys, ses
   const pem = keys.pem(service);
   return {
     DATABASE_URL: databaseUrl,
+    DATABASE_CONNECT_TIMEOUT_MS: '30000',
     RPC_PORT: '0',
     PROBE_PORT: '0',
     CONNECT_PORT: '0',

@@ -24,14 +24,20 @@ const DAY_MS = 86_400_000;
 type Environment = NonNullable<StackOptions['environment']>;
 
 // Five times the default deadlines: on a machine that runs other tests, a millisecond's work may take a second.
-const PATIENT: Required<Omit<Environment, 'consent'>> = {
+const PATIENT: Required<Environment> = {
   gateway: {
     AUTHORIZATION_DEADLINE_MS: '10000',
     CONSENT_DEADLINE_MS: '10000',
     HEALTH_DATA_DEADLINE_MS: '15000',
   },
-  authorization: { CONSENT_DEADLINE_MS: '7500' },
-  'health-data': { CONSENT_DEADLINE_MS: '5000' },
+  authorization: { CONSENT_DEADLINE_MS: '7500', DATABASE_CONNECT_TIMEOUT_MS: '10000' },
+  consent: { ACCESS_QUEUE_WAIT_MS: '4500', DATABASE_CONNECT_TIMEOUT_MS: '10000' },
+  'health-data': {
+    ACCESS_WAIT_MS: '7500',
+    CONSENT_DEADLINE_MS: '5000',
+    DATABASE_CONNECT_TIMEOUT_MS: '10000',
+    SUMMARY_SCAN_TIMEOUT_MS: '10000',
+  },
 };
 
 /** Adds longer deadlines to the given settings. */
@@ -40,6 +46,7 @@ function withPatience(given: Environment = {}): Environment {
     ...given,
     gateway: { ...PATIENT.gateway, ...given.gateway },
     authorization: { ...PATIENT.authorization, ...given.authorization },
+    consent: { ...PATIENT.consent, ...given.consent },
     'health-data': { ...PATIENT['health-data'], ...given['health-data'] },
   };
 }

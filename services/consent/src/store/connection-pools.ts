@@ -5,6 +5,7 @@ import { ACCESS_POOL_SETTINGS } from './pg-access-records.ts';
 
 export interface PoolOptions {
   readonly DATABASE_URL: string;
+  readonly DATABASE_CONNECT_TIMEOUT_MS: number;
   readonly DATABASE_STATEMENT_TIMEOUT_MS: number;
   readonly DATABASE_POOL_SIZE: number;
   readonly ACCESS_POOL_SIZE: number;
@@ -35,6 +36,7 @@ export async function openConnectionPools(options: PoolOptions, log: Logger): Pr
         connectionString: options.DATABASE_URL,
         schema: 'consent',
         poolSize,
+        connectTimeoutMs: options.DATABASE_CONNECT_TIMEOUT_MS,
         statementTimeoutMs: statementTimeoutMs ?? options.DATABASE_STATEMENT_TIMEOUT_MS,
         applicationName: name,
         settings,
