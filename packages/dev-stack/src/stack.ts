@@ -1,11 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import type { ServiceDatabase } from '@phds/database/database-roles';
 import { stopLeftover } from '@phds/local-servers/embedded-postgres-leftover';
 import { guardServers } from '@phds/local-servers/guard';
 import { identifySelf } from '@phds/local-servers/process-identity';
 import type { RedisControl } from '@phds/local-servers/redis-control';
 import { startRedisControl } from '@phds/local-servers/redis-control';
-import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/service-token';
+import type { ServiceTokenSource } from '@phds/service-kit/service-token';
 import type { DataDirectory } from './data-directory.ts';
 import {
   clearDataDirectory,
@@ -28,6 +27,7 @@ import {
   toProbeUrls,
   toRpcAddresses,
 } from './service-environments.ts';
+import { createServiceTokens } from './service-tokens.ts';
 import { findStackFile, removeStackFile, writeStackFile } from './stack-file.ts';
 import type { EnvironmentOverrides, StackProcesses } from './stack-processes.ts';
 import { createStackProcesses, listProcesses, startProcesses, stopProcesses } from './stack-processes.ts';
@@ -191,11 +191,7 @@ function describe(parts: {
     internalUrls: toInternalUrls(ports),
     probeUrls: toProbeUrls(ports),
     logs: parts.directory.logs,
-    serviceTokens: async (caller) =>
-      createServiceTokenSource({
-        service: caller,
-        privateKeyPem: await readFile(keys.servicePrivateKeys[caller], 'utf8'),
-      }),
+    serviceTokens: createServiceTokens(keys),
   };
 }
 

@@ -68,7 +68,6 @@ beforeAll(async () => {
   token = (await app.connect(await signIn(stack, USER), SCOPE_NAMES)).accessToken;
 });
 afterAll(async () => {
-  await stack?.[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Browser, toLocation } from '@phds/e2e/browser';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   developer = await signIn(stack, 'developer');
   user = await signIn(stack, 'attacks-on-authorization-ada');
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 const codeOf = ({ status, body }: Answer): [number, string] => [status, body.code];
 

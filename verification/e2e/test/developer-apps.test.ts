@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -33,7 +33,6 @@ beforeAll(async () => {
   developer = await signIn(stack, 'developer');
   stranger = await signIn(stack, 'stranger');
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 const call = (path: string, options: RequestOptions = {}) =>
   send(`${stack.gateway}/developer/apps${path}`, { bearer: developer, ...options });

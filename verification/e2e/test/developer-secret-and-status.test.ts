@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   developer = await signIn(stack, 'developer');
   user = await signIn(stack, 'developer-secret-and-status-ada');
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 const newApp = () => registerApp(stack.gateway, developer);
 const post = ({ clientId }: PartnerApp, path: string, json: unknown = {}) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { metricsOfCategory } from '@phds/catalog/metrics';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import {
@@ -34,7 +34,6 @@ beforeAll(async () => {
     medications.set(person, await expectMedication(app, tokenOf(person)));
   }
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 const tokenOf = (person: Person): string => tokens.get(person) ?? '';
 const pathOf = (person: Person, path: string): string => toPath(path, medications.get(person));

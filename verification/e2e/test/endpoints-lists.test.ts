@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import {
   DATA_ROWS,
@@ -29,7 +29,6 @@ beforeAll(async () => {
   grantId = tokens.grantId;
   medicationId = await expectMedication(app, token);
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 const pathOf = (path: string) => toPath(path, medicationId);
 const read = async (path: string, query = '') =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Browser, toLocation } from '@phds/e2e/browser';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   stack = await useSharedStack();
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { scopes: [HEART, PROFILE] });
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 const call = (path: string, options: RequestOptions = {}) => send(`${stack.gateway}/oauth/${path}`, options);
 const clientCredentials = { grant_type: 'client_credentials' };

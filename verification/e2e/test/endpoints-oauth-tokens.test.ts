@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { expectStatus, type PartnerApp, registerApp, toTokens } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send } from '@phds/running-system/request';
@@ -22,7 +22,6 @@ beforeAll(async () => {
   app = await registerApp(stack.gateway, developer);
   other = await registerApp(stack.gateway, developer);
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 let people = 0;
 function somebody(): Promise<string> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { metricsOfCategory } from '@phds/catalog/metrics';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { DATA_ROWS, expectMedication, LIST_ROWS, toPath } from '@phds/e2e/data-requests';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   token = (await app.connect(await signIn(stack, 'ada'), SCOPE_NAMES)).accessToken;
   medicationId = await expectMedication(app, token);
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 const read = (path: string, query: string) => app.read(token, `${toPath(path, medicationId)}?${query}`);
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { DATA_ROWS, toPath } from '@phds/e2e/data-requests';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
@@ -32,7 +32,6 @@ beforeAll(async () => {
   };
   userless = await app.userlessToken();
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 /** A token for everything, whose user has since withdrawn all scopes but one. */
 async function connectAndNarrow(user: string, scope: string): Promise<string> {

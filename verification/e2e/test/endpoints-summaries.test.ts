@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { ingestReadings, setTimeZone } from '@phds/running-system/ingestion';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -34,7 +34,6 @@ beforeAll(async () => {
   ]);
   token = (await app.connect(await signIn(stack, USER), SCOPES)).accessToken;
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 function steps(start: string, value: number, source: string) {
   const end = new Date(Date.parse(start) + 600_000).toISOString();

@@ -18,7 +18,6 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'phds-files-'));
 });
 afterAll(async () => {
-  await stack?.[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });
 });
 

@@ -34,7 +34,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const service of SERVICES) clients?.[service][Symbol.dispose]();
-  await stack?.[Symbol.asyncDispose]();
 });
 
 /** The metadata of a call with a service's token. */

@@ -25,7 +25,6 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'phds-imports-'));
 });
 afterAll(async () => {
-  await stack?.[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Browser } from '@phds/e2e/browser';
 import { type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { requirePkce: true });
   user = new Browser(await signIn(stack, 'oauth-clients-openid-ada'));
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 /** The client's configuration after discovery. */
 function discover(authentication: client.ClientAuth): Promise<client.Configuration> {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { generateCodeVerifier, OAuth2Client } from '@badgateway/oauth2-client';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Browser } from '@phds/e2e/browser';
 import { type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
   user = new Browser(await signIn(stack, 'oauth-clients-others-ada'));
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 async function readStatus(accessToken: string): Promise<number> {
   return (await app.read(accessToken, PATH)).status;

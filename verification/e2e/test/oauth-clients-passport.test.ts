@@ -41,7 +41,6 @@ beforeAll(async () => {
 afterAll(async () => {
   server.close();
   server.closeAllConnections();
-  await stack[Symbol.asyncDispose]();
 });
 
 function createStrategy(): Strategy {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findScope } from '@phds/catalog/scopes';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   developer = await signIn(stack, 'developer');
   app = await registerApp(stack.gateway, developer, { name: 'Pulse' });
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 let people = 0;
 /** Signs in as a new person. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   expectStatus,
   type PartnerApp,
@@ -24,7 +24,6 @@ beforeAll(async () => {
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
   user = await signIn(stack, 'expiry-ada');
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 const grantUrl = (id: string) => `${stack.gateway}/partner/consent/grants/${id}`;
 const codeOf = ({ status, body }: Answer): [number, string] => [status, body.code];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type Answer, type RequestOptions, send } from '@phds/running-system/request';
@@ -19,7 +19,6 @@ beforeAll(async () => {
   developer = await signIn(stack, 'developer');
   app = await registerApp(stack.gateway, developer, { name: 'Pulse' });
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 let people = 0;
 function somebody(): Promise<string> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findScope, SCOPE_NAMES } from '@phds/catalog/scopes';
 import { findFaults, RESOURCE_SHAPES } from '@phds/e2e/resource-shapes';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Pulse' });
   ada = await signIn(stack, 'ada');
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 const get = (bearer: string, path: string) => send(`${stack.gateway}/partner/consent${path}`, { bearer });
 const list = async (bearer: string, path: string) => expectStatus(200, await get(bearer, path)).body;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
@@ -32,7 +32,6 @@ beforeAll(async () => {
   stack = await useSharedStack();
   developer = await signIn(stack, 'developer');
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 let people = 0;
 function somebody(): Promise<string> {

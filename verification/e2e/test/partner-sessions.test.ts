@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Browser } from '@phds/e2e/browser';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   app = await registerApp(stack.gateway, await signIn(stack, 'developer'));
   session = await signIn(stack, 'sessions-ada');
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 /** A changing request with the session cookie: harmless, and 200 when accepted. */
 const revokeAll = (headers: Record<string, string>) =>

@@ -31,7 +31,6 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  await stack?.[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { makeBadSessions } from '@phds/e2e/bad-sessions';
 import { type DeadTokens, endTokens } from '@phds/e2e/dead-credentials';
 import { type RawRequest, sendRaw, withoutDate } from '@phds/e2e/raw-http';
@@ -27,7 +27,6 @@ beforeAll(async () => {
   tokens = await endTokens(app, developer, session);
   badSessions = await makeBadSessions(stack, 'uniform-401-data-ada');
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 type Cause = readonly [cause: string, request: RawRequest];
 

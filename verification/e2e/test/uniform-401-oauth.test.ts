@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { setStatus } from '@phds/e2e/dead-credentials';
 import { type RawRequest, sendRaw, withoutDate } from '@phds/e2e/raw-http';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
@@ -43,7 +43,6 @@ beforeAll(async () => {
   await setStatus(suspended, session, 'suspended');
   await setStatus(revoked, session, 'revoked');
 });
-afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 function post(path: string, fields: Fields, headers: readonly [string, string][] = []): RawRequest {
   const json = ['Content-Type', 'application/json'] as const;

@@ -1,19 +1,15 @@
-import { readFile } from 'node:fs/promises';
-import { createServiceTokenSource } from '@phds/service-kit/service-token';
+import { createServiceTokens } from '@phds/dev-stack/service-tokens';
 import { findGivenDeployment } from './given-deployment.ts';
 import type { RunningStack } from './running-stack.ts';
 
 /** Set by the test run that serves the stacks: a base URL that returns a stack's description at `/<worker>`. */
 export const SHARED_STACKS_VARIABLE = 'PHDS_TEST_SHARED_STACKS';
 
-/** The part of a stack that other processes can use, as JSON. */
-export type StackDescription = Omit<
-  RunningStack,
-  'processes' | 'redis' | 'serviceTokens' | typeof Symbol.asyncDispose
->;
+/** A stack shared with other test files: tests must not stop it or parts of it. */
+export type SharedStack = Omit<RunningStack, 'processes' | 'redis' | typeof Symbol.asyncDispose>;
 
-/** A stack shared with other test files: it keeps running, and tests must not stop parts of it. Disposing does nothing. */
-export type SharedStack = Omit<RunningStack, 'processes' | 'redis'>;
+/** The part of a stack that other processes can use, as JSON. */
+export type StackDescription = Omit<SharedStack, 'serviceTokens'>;
 
 /** The part of a stack that can be sent to another process. */
 export function toStackDescription(stack: RunningStack): StackDescription {
@@ -46,13 +42,5 @@ export async function useSharedStack(): Promise<SharedStack> {
   const response = await fetch(`${base}/${process.env['JEST_WORKER_ID'] ?? 1}`);
   if (!response.ok) throw new Error(`the shared stack did not start: ${await response.text()}`);
   const description = (await response.json()) as StackDescription;
-  return {
-    ...description,
-    serviceTokens: async (caller) =>
-      createServiceTokenSource({
-        service: caller,
-        privateKeyPem: await readFile(description.keys.servicePrivateKeys[caller], 'utf8'),
-      }),
-    [Symbol.asyncDispose]: async () => undefined,
-  };
+  return { ...description, serviceTokens: createServiceTokens(description.keys) };
 }

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { type RunningStack, startRunningStack } from './running-stack.ts';
 import { SHARED_STACKS_VARIABLE, type StackDescription, toStackDescription } from './shared-stack.ts';
 
@@ -25,12 +25,9 @@ export async function serveSharedStacks(): Promise<SharedStacks> {
       (error: Error) => response.writeHead(500).end(error.message),
     );
   });
-  const listening = Promise.withResolvers<void>();
-  server.once('error', listening.reject).listen(0, '127.0.0.1', listening.resolve);
-  await listening.promise;
+  const port = await listenOnLoopback(server);
   // Open connections must not delay the end of the run.
   server.unref();
-  const { port } = server.address() as AddressInfo;
   return {
     environment: { [SHARED_STACKS_VARIABLE]: `http://127.0.0.1:${port}` },
     [Symbol.asyncDispose]: async () => {

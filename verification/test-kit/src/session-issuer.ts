@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { listenOnLoopback } from './loopback.ts';
 
 /** Deviations from a valid session, for tests of refusals. */
 export interface SessionOverrides {
@@ -63,11 +64,7 @@ async function serveKeys(jwks: string): Promise<{ url: string } & AsyncDisposabl
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'application/jwk-set+json').end(jwks);
   });
-  const listening = Promise.withResolvers<void>();
-  server.once('error', listening.reject).listen(0, '127.0.0.1', () => listening.resolve());
-  await listening.promise;
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}/.well-known/jwks.json`,
     [Symbol.asyncDispose]: () => {

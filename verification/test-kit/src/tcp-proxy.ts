@@ -1,4 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { listenOnLoopback } from './loopback.ts';
 import type { ProxyMode } from './proxy-mode.ts';
 import { createDelivery } from './tcp-delivery.ts';
 
@@ -48,7 +49,7 @@ export async function startTcpProxy(targetUrl: string, edit?: () => Editor): Pro
     for (const pair of [...pairs]) pair.destroy();
     await closed;
   };
-  const port = await listen(server, 0);
+  const port = await listenOnLoopback(server);
   url.hostname = '127.0.0.1';
   url.port = String(port);
   return {
@@ -62,7 +63,7 @@ export async function startTcpProxy(targetUrl: string, edit?: () => Editor): Pro
       for (const pair of [...pairs]) pair.applyMode();
     },
     cut,
-    restore: async () => void (await listen(server, port)),
+    restore: async () => void (await listenOnLoopback(server, port)),
     [Symbol.asyncDispose]: cut,
   };
 }
@@ -133,16 +134,6 @@ class Pair {
       if (from === this.#client || !this.#dead) to.destroy();
     });
   }
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  server.once('error', reject);
-  server.listen(port, '127.0.0.1', () => {
-    server.removeListener('error', reject);
-    resolve((server.address() as { port: number }).port);
-  });
-  return promise;
 }
 
 function close(server: Server): Promise<void> {
