@@ -2,27 +2,39 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100;
 
-/** CPU seconds (user and system) used so far by a process and its running descendants. Linux only. */
+interface Stat {
+  readonly parent: number;
+  readonly seconds: number;
+}
+
+/**
+ * CPU seconds (user and system) used so far by a process and all its descendants, including those that have ended. Never decreases
+ * while the process runs. Linux only.
+ */
 export function cpuSeconds(pid: number): number {
-  const children = new Map<number, number[]>();
+  const stats = new Map<number, Stat>();
   for (const entry of readdirSync('/proc')) {
     const stat = /^\d+$/.test(entry) ? readStat(Number(entry)) : null;
-    if (stat !== null) children.set(stat.parent, [...(children.get(stat.parent) ?? []), Number(entry)]);
+    if (stat !== null) stats.set(Number(entry), stat);
   }
-  const sum = (one: number): number =>
-    (readStat(one)?.seconds ?? 0) + (children.get(one) ?? []).reduce((total, child) => total + sum(child), 0);
+  const sum = (one: number): number => {
+    let seconds = stats.get(one)?.seconds ?? 0;
+    for (const [child, { parent }] of stats) if (parent === one) seconds += sum(child);
+    return seconds;
+  };
   return sum(pid);
 }
 
-/** proc(5): the fields after the command, which may itself contain spaces and parentheses. */
-function readStat(pid: number): { parent: number; seconds: number } | null {
+/**
+ * proc(5): the fields after the command, which may itself contain spaces and parentheses. A process that has ended is counted in
+ * `cutime` and `cstime` of its parent (fields 16 and 17).
+ */
+function readStat(pid: number): Stat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return {
-      parent: Number(fields[1]),
-      seconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
-    };
+    const ticks = fields.slice(11, 15).reduce((total, field) => total + Number(field), 0);
+    return { parent: Number(fields[1]), seconds: ticks / TICKS_PER_SECOND };
   } catch {
     return null;
   }

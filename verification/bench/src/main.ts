@@ -1,3 +1,4 @@
+import { benchAims } from './aims.ts';
 import { benchCheckpoints } from './checkpoints.ts';
 import { benchFlat } from './flat.ts';
 import { benchHeart } from './heart.ts';
@@ -10,6 +11,7 @@ import { benchZones } from './zones.ts';
 
 const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>> = {
   heart: benchHeart,
+  aims: benchAims,
   record: benchRecord,
   revocation: benchRevocation,
   import: benchImport,

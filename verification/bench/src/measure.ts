@@ -37,12 +37,24 @@ export async function measureInTurn<Name extends string>(
 }
 
 async function run(load: ChildProcess, { job, processes }: Side): Promise<Round> {
+  const { result, cpu } = await measureCpu(processes, async () => {
+    load.send(job);
+    const [answer] = (await once(load, 'message')) as [LoadResult];
+    return answer;
+  });
+  return { ...result, cpu };
+}
+
+/** Runs some work and returns its result and the CPU seconds that each process used meanwhile. */
+export async function measureCpu<T>(
+  processes: ReadonlyMap<string, number>,
+  work: () => Promise<T>,
+): Promise<{ result: T; cpu: Record<string, number> }> {
   const before = readCpu(processes);
-  load.send(job);
-  const [result] = (await once(load, 'message')) as [LoadResult];
+  const result = await work();
   const after = readCpu(processes);
   const used = Object.keys(after).map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)]);
-  return { ...result, cpu: Object.fromEntries(used) };
+  return { result, cpu: Object.fromEntries(used) };
 }
 
 function readCpu(processes: ReadonlyMap<string, number>): Record<string, number> {

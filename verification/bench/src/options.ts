@@ -9,6 +9,8 @@ export interface Options {
   /** Of one load interval. */
   readonly seconds: number;
   readonly rounds: number;
+  /** Whether `heart` also measures larger reads beside its load. */
+  readonly beside: boolean;
   /** Reads per second of `revocation` and `import`. */
   readonly rate: number;
   /** Revocations per second of `revocation`. */
@@ -31,11 +33,16 @@ export function createBenchCommand(names: readonly string[]): Command {
   return new Command('pnpm bench')
     .description('Runs a benchmark and prints its result as the tables of verification/bench/README.md.')
     .addArgument(new Argument('[name]', 'the benchmark').choices(names).default('heart'))
-    .option('--users <n>', 'people with readings', parseCount, 3_000)
+    .option('--users <n>', 'people with readings; aims has its own', parseCount, 3_000)
     .option('--readings <n>', 'readings of each', parseCount, 1_000)
-    .option('--connections <n>', 'heart, record: connections of the client', parseCount, 32)
+    .option(
+      '--beside',
+      'heart: also page 1,000 of a large user, a dataFrom grant and a filter beside it',
+      false,
+    )
+    .option('--connections <n>', 'heart, aims, record: connections of the client', parseCount, 32)
     .option('--seconds <n>', 'length of one stretch of load', parseSeconds, 8)
-    .option('--rounds <n>', 'heart, record, web, zones: repetitions', parseCount, 5)
+    .option('--rounds <n>', 'heart, aims, record, web, zones: repetitions', parseCount, 5)
     .option('--rate <n>', 'revocation, import: reads a second', parseCount, 500)
     .option('--revocations <n>', 'revocation: revocations a second', parseCount, 16)
     .option('--records <n>', 'import: records of the export', parseCount, 1_000_000)

@@ -5,8 +5,12 @@ import { signIn } from '@phds/running-system/people';
 import pg from 'pg';
 import { refill } from './refill.ts';
 
-const SCOPE = 'read:health-data:heart';
+export const SCOPE = 'read:health-data:heart';
 const PARALLEL = 16;
+
+/** A user with more readings than the others, for reads that cost more than the newest page. */
+export const LARGE_USER = 'bench-large';
+const LARGE_READINGS = 100_000;
 
 /** Name of the n-th user. The floor program and the service read the same rows. */
 export function userName(n: number): string {
@@ -14,8 +18,8 @@ export function userName(n: number): string {
 }
 
 /**
- * Inserts heart readings seven minutes apart, a fifth of them HRV, and waits until the service has computed their rollups. Does
- * nothing if they exist.
+ * Inserts heart readings of all users and the large one, seven minutes apart, a fifth of them HRV, and waits until the service has
+ * computed their rollups. Does nothing if they exist.
  */
 export async function fillReadings(stack: Stack, users: number, perUser: number): Promise<void> {
   const client = new pg.Client({ connectionString: stack.databases['health-data'].ownerUrl });
@@ -26,21 +30,22 @@ export async function fillReadings(stack: Stack, users: number, perUser: number)
       "SELECT count(*)::int AS n FROM reading_count WHERE user_id LIKE $1 AND span = 'all'",
       ['bench-%'],
     );
-    if (rows[0].n === users * 2) return;
-    await refill(stack, client, users, () =>
-      client.query(
-        `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
-         SELECT 'bench-' || u, gen_random_uuid(), CASE WHEN n % 5 = 0 THEN 'hrv' ELSE 'heart-rate' END, 'heart',
-                at, at, 50 + n % 90, 'apple-watch'
-         FROM generate_series(1, $1::int) u, generate_series(1, $2::int) n,
-              LATERAL (SELECT date_trunc('hour', now()) - n * interval '7 minutes' AS at) t`,
-        [users, perUser],
-      ),
+    if (rows[0].n === (users + 1) * 2) return;
+    await refill(stack, client, users + 1, () =>
+      client.query(INSERT, [users, perUser, LARGE_USER, LARGE_READINGS]),
     );
   } finally {
     await client.end();
   }
 }
+
+const INSERT = `
+  INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source)
+  SELECT person, gen_random_uuid(), CASE WHEN n % 5 = 0 THEN 'hrv' ELSE 'heart-rate' END, 'heart',
+         at, at, 50 + n % 90, 'apple-watch'
+  FROM (SELECT 'bench-' || u, $2::int FROM generate_series(1, $1::int) u UNION ALL VALUES ($3, $4::int)) people(person, number),
+       LATERAL generate_series(1, number) n,
+       LATERAL (SELECT date_trunc('hour', now()) - n * interval '7 minutes' AS at) t`;
 
 /** Connects every user to one app through the public interface and writes `path token` lines. */
 export async function connectUsers(stack: Stack, users: number, file: string): Promise<void> {

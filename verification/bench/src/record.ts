@@ -20,5 +20,5 @@ export async function benchRecord(options: Options): Promise<string> {
   const sides = { unrecorded: { ...unrecorded.side, processes }, recorded: recorded.side };
   const rounds = await measureInTurn(sides, options.rounds, console.log);
   release.disconnect();
-  return report(rounds, { base: 'unrecorded', other: 'recorded', options });
+  return report({ rounds, base: 'unrecorded', other: 'recorded' }, options);
 }

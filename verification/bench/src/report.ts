@@ -1,43 +1,99 @@
+import type { HalfRate } from './half-rate.ts';
 import type { Round } from './measure.ts';
 import type { Options } from './options.ts';
+import type { ReadsResult } from './steady-reads.ts';
 
-/** Formats the result as Markdown: medians over the rounds, and the ratio within each round, which noise affects least. */
-export function report<Name extends string>(
-  rounds: readonly Record<Name, Round>[],
-  { base, other, options }: { readonly base: Name; readonly other: Name; readonly options: Options },
-): string {
-  const side = (name: Name) => rounds.map((round) => round[name]);
-  const failures = [...side(base), ...side(other)].reduce((sum, round) => sum + round.failures, 0);
-  const ratios = rounds.map((round) => round[other].perSecond / round[base].perSecond);
+export interface Comparison<Name extends string> {
+  readonly rounds: readonly Record<Name, Round>[];
+  readonly base: Name;
+  readonly other: Name;
+  /** The other side at half the rate that it can serve. */
+  readonly halfRate?: HalfRate;
+}
+
+/** Formats the result as Markdown: medians over the rounds, and the ratios within each round, which noise affects least. */
+export function report<Name extends string>(comparison: Comparison<Name>, options: Options): string {
+  const { rounds, base, other, halfRate } = comparison;
+  const { perSecond, cpu } = toRatios(comparison);
+  const failures = countFailures(comparison);
   const { users, readings, connections, seconds } = options;
   return [
     '',
     `${users} users, ${users * readings} readings, ${connections} connections, ${rounds.length} rounds of ${seconds} s`,
     '',
-    '| | requests/s | p50 ms | p99 ms | CPU µs a request |',
-    '|---|---|---|---|---|',
-    toRow(base, side(base)),
-    toRow(other, side(other)),
+    `| | requests/s | × ${base} | p50 ms | p99 ms | CPU µs a request | CPU × ${base} |`,
+    '|---|---|---|---|---|---|---|',
+    toRow(base, sideOf(rounds, base), '1', '1'),
+    toRow(other, sideOf(rounds, other), median(perSecond).toFixed(3), median(cpu).toFixed(2)),
+    ...(halfRate === undefined ? [] : toHalfRateRows(other, halfRate)),
     '',
-    `ratio ${other} / ${base}: median ${median(ratios).toFixed(3)} (${ratios.map((ratio) => ratio.toFixed(3)).join(', ')})`,
+    `requests/s × ${base} by round: ${perSecond.map((ratio) => ratio.toFixed(3)).join(', ')}`,
+    `CPU × ${base} by round: ${cpu.map((ratio) => ratio.toFixed(2)).join(', ')}`,
     '',
     `| process of ${other} | CPU µs a request |`,
     '|---|---|',
-    ...toProcessRows(side(other)),
+    ...toProcessRows(sideOf(rounds, other)),
     '',
     failures === 0 ? 'no failed request' : `VOID: ${failures} failed requests`,
   ].join('\n');
 }
 
-function toRow(name: string, rounds: readonly Round[]): string {
+function sideOf<Name extends string>(rounds: readonly Record<Name, Round>[], name: Name): Round[] {
+  return rounds.map((round) => round[name]);
+}
+
+/** The other side as a multiple of the base, by round. */
+export function toRatios<Name extends string>({ rounds, base, other }: Comparison<Name>) {
+  return {
+    perSecond: rounds.map((round) => round[other].perSecond / round[base].perSecond),
+    cpu: rounds.map((round) => microsOf(round[other]) / microsOf(round[base])),
+  };
+}
+
+/** Failed requests of all stretches. A result with any is void. */
+export function countFailures<Name extends string>({
+  rounds,
+  base,
+  other,
+  halfRate,
+}: Comparison<Name>): number {
+  const stretches = halfRate === undefined ? [] : readsOf(halfRate);
+  const failures = [
+    ...rounds.flatMap((round) => [round[base].failures, round[other].failures]),
+    ...stretches.flatMap((reads) => Object.values(reads.failures)),
+  ];
+  return failures.reduce((sum, count) => sum + count, 0);
+}
+
+function readsOf({ alone, beside }: HalfRate): ReadsResult[] {
+  return [alone.reads, ...beside.flatMap(({ reads, larger }) => [reads, larger])];
+}
+
+function toRow(name: string, rounds: readonly Round[], ratio: string, cpuRatio: string): string {
   const of = (value: (round: Round) => number) => median(rounds.map(value));
-  const cpu = of((round) =>
-    micros(
-      Object.values(round.cpu).reduce((a, b) => a + b, 0),
-      round,
-    ),
-  );
-  return `| ${name} | ${of((round) => round.perSecond).toFixed(0)} | ${of((round) => round.p50)} | ${of((round) => round.p99)} | ${cpu.toFixed(0)} |`;
+  const cells = [
+    of((round) => round.perSecond).toFixed(0),
+    ratio,
+    of((round) => round.p50),
+    of((round) => round.p99),
+  ];
+  return `| ${[name, ...cells, of(microsOf).toFixed(0), cpuRatio].join(' | ')} |`;
+}
+
+function toHalfRateRows(name: string, { alone, beside }: HalfRate): string[] {
+  const { reads, cpu } = alone;
+  return [
+    toReadsRow(`${name}, half the rate`, reads, ((cpu / reads.latencies.count) * 1_000_000).toFixed(0)),
+    ...beside.flatMap((stretch) => [
+      toReadsRow(`${name}, half the rate, beside ${stretch.name}`, stretch.reads),
+      toReadsRow(stretch.name, stretch.larger),
+    ]),
+  ];
+}
+
+function toReadsRow(name: string, { latencies, perSecond }: ReadsResult, micros = ''): string {
+  const { p50, p99 } = latencies;
+  return `| ${[name, perSecond.toFixed(0), '', p50.toFixed(1), p99.toFixed(1), micros, ''].join(' | ')} |`;
 }
 
 function toProcessRows(rounds: readonly Round[]): string[] {
@@ -45,6 +101,14 @@ function toProcessRows(rounds: readonly Round[]): string[] {
   return names.map(
     (name) =>
       `| ${name} | ${median(rounds.map((round) => micros(round.cpu[name] ?? 0, round))).toFixed(0)} |`,
+  );
+}
+
+/** CPU of all processes a request. */
+function microsOf(round: Round): number {
+  return micros(
+    Object.values(round.cpu).reduce((a, b) => a + b, 0),
+    round,
   );
 }
 
