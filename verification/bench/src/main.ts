@@ -6,6 +6,7 @@ import { benchImport } from './import.ts';
 import { createBenchCommand, type Options } from './options.ts';
 import { benchRecord } from './record.ts';
 import { benchRevocation } from './revocation.ts';
+import { benchToken } from './token.ts';
 import { benchWeb } from './web.ts';
 import { benchZones } from './zones.ts';
 
@@ -19,6 +20,7 @@ const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>
   web: benchWeb,
   checkpoints: benchCheckpoints,
   zones: benchZones,
+  token: benchToken,
 };
 
 await createBenchCommand(Object.keys(BENCHMARKS))

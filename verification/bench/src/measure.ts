@@ -13,22 +13,25 @@ export interface Round extends LoadResult {
 }
 
 /** A target of the load, with its processes. */
-export interface Side {
-  readonly job: LoadJob;
+export interface Side<Job = LoadJob> {
+  /** What the load program receives, or a function that is called for each interval, for jobs that use something up. */
+  readonly job: Job;
   readonly processes: ReadonlyMap<string, number>;
 }
 
 /** Loads two sides in alternation, so that noise on the machine affects both. One warm-up round of each is not counted. */
 export async function measureInTurn<Name extends string>(
-  sides: Readonly<Record<Name, Side>>,
+  sides: Readonly<Record<Name, Side<object>>>,
   rounds: number,
   say: (line: string) => void,
+  program = 'load.ts',
 ): Promise<Record<Name, Round>[]> {
-  const load = fork(join(import.meta.dirname, 'load.ts'));
+  const load = fork(join(import.meta.dirname, program));
   const results: Record<Name, Round>[] = [];
   for (let round = 0; round <= rounds; round += 1) {
     const result: Partial<Record<Name, Round>> = {};
-    for (const [name, side] of Object.entries(sides) as [Name, Side][]) result[name] = await run(load, side);
+    for (const [name, side] of Object.entries(sides) as [Name, Side<object>][])
+      result[name] = await run(load, side);
     if (round > 0) results.push(result as Record<Name, Round>);
     say(round === 0 ? 'warmed up' : `round ${round} of ${rounds}`);
   }
@@ -36,7 +39,8 @@ export async function measureInTurn<Name extends string>(
   return results;
 }
 
-async function run(load: ChildProcess, { job, processes }: Side): Promise<Round> {
+async function run(load: ChildProcess, { job: given, processes }: Side<object>): Promise<Round> {
+  const job = typeof given === 'function' ? await given() : given;
   const { result, cpu } = await measureCpu(processes, async () => {
     load.send(job);
     const [answer] = (await once(load, 'message')) as [LoadResult];

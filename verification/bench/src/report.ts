@@ -104,7 +104,7 @@ function toProcessRows(rounds: readonly Round[]): string[] {
   );
 }
 
-/** CPU of all processes a request. */
+/** CPU of all processes in microseconds a request. */
 function microsOf(round: Round): number {
   return micros(
     Object.values(round.cpu).reduce((a, b) => a + b, 0),
@@ -112,7 +112,8 @@ function microsOf(round: Round): number {
   );
 }
 
-function micros(seconds: number, round: Round): number {
+/** CPU in microseconds a request. */
+export function micros(seconds: number, round: Round): number {
   return (seconds / round.requests) * 1_000_000;
 }
 

@@ -1,0 +1,144 @@
+// Generates the load of `token` in a separate process. Receives a job over IPC and returns a result.
+import { Agent } from 'undici';
+import { summarize } from './latencies.ts';
+import type { LoadResult } from './load.ts';
+import type { TokenJob } from './token-job.ts';
+
+type Form = Readonly<Record<string, string>>;
+// biome-ignore lint/suspicious/noExplicitAny: two servers answer, and every field is checked where it is used
+type Answer = any;
+
+/** Sends the next request; returns false when there is none. Throws when the answer is not the expected one. */
+type Step = (() => Promise<boolean>) | null;
+
+async function run(job: TokenJob): Promise<LoadResult> {
+  await using agent = createAgent(job.connections);
+  const steps = await prepare(agent, job);
+  const milliseconds: number[] = [];
+  let failures = 0;
+  const begun = performance.now();
+  const ends = begun + job.seconds * 1000;
+  const worker = async (step: NonNullable<Step>) => {
+    for (let sent = begun; sent < ends; ) {
+      sent = performance.now();
+      try {
+        if (!(await step())) return;
+      } catch (error) {
+        failures += 1;
+        console.error(error);
+        return;
+      }
+      milliseconds.push(performance.now() - sent);
+    }
+  };
+  await Promise.all(steps.map(worker));
+  const { count, p50, p99 } = summarize(milliseconds);
+  const perSecond = count / ((performance.now() - begun) / 1000);
+  return { requests: count, perSecond, p50: Math.round(p50), p99: Math.round(p99), failures };
+}
+
+function createAgent(connections: number): Agent & AsyncDisposable {
+  const agent = new Agent({ connections, pipelining: 1 });
+  return Object.assign(agent, { [Symbol.asyncDispose]: () => agent.close() });
+}
+
+/** What each connection sends. */
+async function prepare(agent: Agent, job: TokenJob): Promise<NonNullable<Step>[]> {
+  const { clientId, clientSecret, redirectUri, scope, codes } = job;
+  const post = (url: string, form: Form): Promise<Answer> =>
+    postForm(agent, url, { ...form, client_id: clientId, client_secret: clientSecret });
+  const exchange = (code: string): Promise<Answer> =>
+    post(job.tokenUrl, { grant_type: 'authorization_code', code, redirect_uri: redirectUri });
+  const ofEach = (step: (n: number) => NonNullable<Step>) =>
+    Array.from({ length: job.connections }, (_, n) => step(n));
+
+  switch (job.request) {
+    case 'client_credentials':
+      return ofEach(() => async () => {
+        expectText(await post(job.tokenUrl, { grant_type: 'client_credentials', scope }), 'access_token');
+        return true;
+      });
+    case 'authorization_code': {
+      const unused = [...codes];
+      return ofEach(() => async () => {
+        const code = unused.pop();
+        if (code === undefined) return false;
+        expectText(await exchange(code), 'refresh_token');
+        return true;
+      });
+    }
+    case 'refresh_token': {
+      const answers = await Promise.all(codes.slice(0, job.connections).map(exchange));
+      const tokens = answers.map((answer) => expectText(answer, 'refresh_token'));
+      return ofEach((n) => async () => {
+        const form = { grant_type: 'refresh_token', refresh_token: tokens[n] ?? '' };
+        tokens[n] = expectText(await post(job.tokenUrl, form), 'refresh_token', tokens[n]);
+        return true;
+      });
+    }
+    case 'introspection': {
+      const answers = await Promise.all(codes.map(exchange));
+      const tokens = answers.map((answer) => expectText(answer, 'access_token'));
+      return ofEach(() => async () => {
+        const token = tokens[Math.floor(Math.random() * tokens.length)] ?? '';
+        const answer = await post(job.introspectionUrl, { token });
+        if (answer.active !== true || answer.scope !== scope) throw new Error(describe(answer));
+        return true;
+      });
+    }
+  }
+}
+
+/** The text in this field, which must be new. */
+function expectText(answer: Answer, field: string, earlier?: string): string {
+  const text: unknown = answer[field];
+  if (typeof text !== 'string' || text === '' || text === earlier) throw new Error(describe(answer));
+  return text;
+}
+
+function describe(answer: Answer): string {
+  return `unexpected answer: ${JSON.stringify(answer)}`;
+}
+
+/** Posts a form and returns the JSON of the answer. Throws when the status is not 200. Uses callbacks, like read.ts. */
+function postForm(agent: Agent, url: string, form: Form): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const { origin, pathname } = new URL(url);
+  const chunks: Buffer[] = [];
+  let status = 0;
+  agent.dispatch(
+    {
+      origin,
+      path: pathname,
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(form).toString(),
+    },
+    {
+      onRequestStart: () => undefined,
+      onResponseStart: (_controller, statusCode) => {
+        status = statusCode;
+      },
+      onResponseData: (_controller, chunk) => {
+        chunks.push(chunk);
+      },
+      onResponseEnd: () => {
+        const text = Buffer.concat(chunks).toString();
+        if (status === 200) resolve(JSON.parse(text));
+        else reject(new Error(`status ${status}: ${text}`));
+      },
+      onResponseError: (_controller, error) => reject(error),
+    },
+  );
+  return promise;
+}
+
+process.on('message', (job: TokenJob) => {
+  void run(job)
+    .catch((error: unknown): LoadResult => {
+      console.error(error);
+      return { requests: 0, perSecond: 0, p50: 0, p99: 0, failures: 1 };
+    })
+    .then((result) => process.send?.(result));
+});
+process.on('disconnect', () => process.exit(0));
