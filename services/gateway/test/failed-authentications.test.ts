@@ -138,4 +138,18 @@ describe('failed authentications', () => {
     const spoofed = { headers: { 'x-forwarded-for': '198.51.100.7' } };
     expect(await statuses(gateway, 1, spoofed)).toEqual([429]);
   });
+
+  test('use the address that the trusted proxy reports, on the data API as on every other surface', async () => {
+    await using gateway = await startTestGateway({ LIMIT_AUTH_FAILURES_PER_MINUTE: '1', TRUST_PROXY: '1' });
+    answer(gateway);
+    // What a client claims stands before the address that the proxy adds.
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': `203.0.113.9, ${address}` } });
+    expect(await statuses(gateway, 2, from('192.0.2.1'))).toEqual([401, 429]);
+    expect(await statuses(gateway, 1, from('192.0.2.2'))).toEqual([401]);
+    for (const address of ['192.0.2.1', '192.0.2.2']) {
+      expect((await gateway.fetch('/partner/consent/grants', from(address))).status).toBe(429);
+    }
+    expect((await gateway.fetch('/partner/consent/grants', from('192.0.2.3'))).status).toBe(401);
+    expect(await statuses(gateway, 1, from('192.0.2.3'))).toEqual([429]);
+  });
 });

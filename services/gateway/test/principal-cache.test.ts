@@ -41,10 +41,33 @@ test('entries that were stored together do not expire together', () => {
   expect(Math.max(...forgotten)).toBeLessThan(80);
 });
 
+test('a token in steady use is asked about once in each lifetime, and tokens cached together keep their spread', () => {
+  const clock = new FakeClock(new Date());
+  const cache = new PrincipalCache({ maxTokens: TOKENS, ttlMs: TTL_MS, clock });
+  const asked: number[] = [];
+  for (let second = 0; second < 550; second += 1) {
+    const missing = KEYS.filter((key) => cache.find(key) === null);
+    for (const key of missing) cache.put(key, PRINCIPAL, clock.now().getTime(), cache.generation);
+    asked.push(missing.length);
+    clock.advance(1_000);
+  }
+
+  const [first, ...renewed] = asked;
+  expect(first).toBe(TOKENS);
+  expect(renewed.reduce((sum, count) => sum + count)).toBeLessThanOrEqual(11 * TOKENS);
+  expect(Math.max(...renewed)).toBeLessThan(80);
+});
+
 describe('the principal cache', () => {
   const clock = new FakeClock(new Date());
   const remember = (cache: PrincipalCache, key: string, principal: Partial<Principal>) =>
     cache.put(key, { ...PRINCIPAL, ...principal }, clock.now().getTime(), cache.generation);
+
+  test('a lifetime of zero caches nothing', () => {
+    const cache = new PrincipalCache({ maxTokens: 10, ttlMs: 0, clock });
+    remember(cache, 'token', {});
+    expect(cache.find('token')).toBeNull();
+  });
 
   test('evicting an app takes the same time however many tokens it has', () => {
     const tokens = 50_000;

@@ -71,7 +71,7 @@ export class PrincipalCache {
   /** Stores facts that were requested at `askedAt` (ms) in `generation`. Does nothing if an eviction has happened since. */
   put(key: string, principal: Principal, askedAt: number, generation: number): void {
     if (generation !== this.#generation) return;
-    const until = Math.min(askedAt + this.#ttlMs * shareOfLifetime(key), principal.expiresAt);
+    const until = Math.min(toExpiry(key, askedAt + this.#ttlMs, this.#ttlMs / 2), principal.expiresAt);
     this.#entries.set(key, { principal, until, generation });
   }
 
@@ -127,9 +127,11 @@ class Evictions {
 }
 
 /**
- * A fraction above 0.5 and at most 1, evenly distributed over tokens and constant for each token. It spreads expiry: tokens cached
- * at the same moment (after a start or a Redis reconnection) do not all expire at once.
+ * The latest moment at or before `latest` at which this token may expire. These moments are `step` apart and differ between tokens,
+ * so that tokens cached at the same moment (after a start or a Redis reconnection) do not all expire at once. With a step of half
+ * the lifetime, a first entry lives for half of it or longer; an entry renewed right after its expiry lives for all of it.
  */
-function shareOfLifetime(key: string): number {
-  return 1 - (key.charCodeAt(0) & 0xff) / 512;
+function toExpiry(key: string, latest: number, step: number): number {
+  const offset = ((key.charCodeAt(0) & 0xff) / 256) * step;
+  return latest - ((latest - offset) % step);
 }
