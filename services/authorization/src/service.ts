@@ -36,13 +36,14 @@ import { createAuthorizationService } from './rpc/authorization-service.ts';
 import { createTokenService, type TokenUseCases } from './rpc/token-service.ts';
 import { PrismaClient } from './store/generated/client.ts';
 import { createPgAccessTokens } from './store/pg-access-tokens.ts';
+import { createPgCodes } from './store/pg-codes.ts';
 import { createPgCredentials } from './store/pg-credentials.ts';
+import { createPgTokenFamilies } from './store/pg-token-families.ts';
 import { createPrismaApps } from './store/prisma-apps.ts';
 import { createPrismaAuthorizations } from './store/prisma-authorizations.ts';
 import { createPrismaPeople } from './store/prisma-people.ts';
 import { createPrismaPruner } from './store/prisma-pruner.ts';
 import { createPrismaSuspensions } from './store/prisma-suspensions.ts';
-import { createPrismaTokens } from './store/prisma-tokens.ts';
 import { RESTORE_SCHEMA } from './store/restore-guard.ts';
 
 const SERVICE = 'authorization';
@@ -122,8 +123,8 @@ function openDatabase(config: Config, log: Logger, applicationName: string, pool
 function createStores({ pool }: Postgres, prisma: PrismaClient, guard: RestoreGuard) {
   return {
     apps: { ...createPrismaApps(prisma, guard), ...createPgCredentials(pool, guard) },
-    authorizations: createPrismaAuthorizations(prisma, guard),
-    tokens: { ...createPrismaTokens(prisma, guard), ...createPgAccessTokens(pool, guard) },
+    authorizations: { ...createPrismaAuthorizations(prisma, guard), ...createPgCodes(pool) },
+    tokens: { ...createPgTokenFamilies(pool, guard), ...createPgAccessTokens(pool, guard) },
     people: createPrismaPeople(prisma),
     suspensions: createPrismaSuspensions(prisma),
   };

@@ -69,23 +69,21 @@ async function issue(
   code: AuthorizationCode,
   grant: GrantFacts,
 ): Promise<IssuedTokens> {
-  const { clientId, userId, grantId, appEpoch, scopes } = code;
-  const scope = toScopeText(requireWorkingScopes(scopes, grant));
+  const scope = toScopeText(requireWorkingScopes(code.scopes, grant));
   const now = dependencies.clock.now();
   const expiresAt = toAccessExpiry(now, grant.expiresAt);
   const expiresInSeconds = requireSeconds(expiresAt, now);
   const accessToken = newSecret('access_token');
   const refreshToken = newSecret('refresh_token');
-  const familyExpiresAt = toFamilyExpiry(now, grant.expiresAt);
   const won = await dependencies.tokens.exchange({
     codeHash: code.hash,
-    family: { id: newId('fam'), clientId, userId, grantId, appEpoch, expiresAt: familyExpiresAt },
-    access: { hash: sha256(accessToken), clientId, scopes, appEpoch, issuedAt: now, expiresAt },
+    family: { id: newId('fam'), expiresAt: toFamilyExpiry(now, grant.expiresAt) },
+    access: { hash: sha256(accessToken), expiresAt },
     refreshHash: sha256(refreshToken),
     now,
   });
   if (!won) return explainLoss(dependencies, code.hash);
-  return { accessToken, expiresInSeconds, refreshToken, scope, grantId };
+  return { accessToken, expiresInSeconds, refreshToken, scope, grantId: code.grantId };
 }
 
 /** Something was faster: another exchange, which makes this one a replay, or the end of the code or the app. */

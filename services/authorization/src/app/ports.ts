@@ -64,31 +64,24 @@ export interface NewAccessToken {
   readonly expiresAt: Date;
 }
 
-/** The result of one exchange of a code. The refresh token has the family's scopes and end. */
+/** The result of one exchange of a code. The tokens have the code's app, epoch and scopes. */
 export interface Exchange {
   readonly codeHash: Uint8Array;
-  readonly family: Omit<TokenFamily, 'revokedAt'>;
-  readonly access: NewAccessToken;
+  readonly family: Pick<TokenFamily, 'id' | 'expiresAt'>;
+  readonly access: Pick<NewAccessToken, 'hash' | 'expiresAt'>;
   readonly refreshHash: Uint8Array;
   readonly now: Date;
 }
 
-/** The result of one rotation of a refresh token. The successor has the family's scopes and the new end. */
+/** The result of the first use of a refresh token. The successor has the same scopes and the family's new end. */
 export interface Rotation {
-  readonly access: NewAccessToken;
+  readonly token: RefreshToken;
+  readonly access: Pick<NewAccessToken, 'hash' | 'scopes' | 'expiresAt'>;
   readonly successorHash: Uint8Array;
   readonly familyExpiresAt: Date;
   /** Scope of the access token, space-separated. */
   readonly scope: string;
   readonly now: Date;
-}
-
-/** A refresh token whose family is locked against other rotations, revocations and judgements until the transaction ends. */
-export interface LockedRefreshToken {
-  readonly token: RefreshToken;
-  rotate(rotation: Rotation): Promise<void>;
-  /** Expiry of an access token, read inside the transaction; null when the hash is unknown. */
-  findAccessExpiry(hash: Uint8Array): Promise<Date | null>;
 }
 
 /** Tokens and their families. */
@@ -102,12 +95,13 @@ export interface TokenStore {
   insertOwnToken(token: NewAccessToken): Promise<boolean>;
   /** Finds a token with the facts of its family and app in one look-up. */
   findAccessToken(hash: Uint8Array): Promise<AccessToken | null>;
+  /** Finds a token with its family and the state of its successor, all at one time. */
   findRefreshToken(hash: Uint8Array): Promise<RefreshToken | null>;
-  /** Locks the token's family and runs `use` with the token as locked. Commits unless `use` throws. */
-  withLockedRefreshToken<T>(
-    hash: Uint8Array,
-    use: (locked: LockedRefreshToken | null) => Promise<T>,
-  ): Promise<T>;
+  /**
+   * Uses a refresh token for the first time and stores the result. Returns false without any effect when the token is used, expired
+   * or suspended, or its family is revoked or erased. Of concurrent calls one wins.
+   */
+  rotate(rotation: Rotation): Promise<boolean>;
   /** Records a revocation that the ledger has; idempotent. */
   markFamilyRevoked(familyId: string, now: Date): Promise<void>;
   /** Records a revocation that the ledger has; idempotent. */

@@ -1,5 +1,5 @@
 import type { Clock } from '@phds/service-kit/clock';
-import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import { AppError, invalidRequest, unavailable } from '@phds/service-kit/errors';
 import { deriveSecret, isSecret, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
 import { parseRequestedScopes } from '../domain/authorization-request.ts';
@@ -7,7 +7,7 @@ import type { GrantFacts } from '../domain/liveness.ts';
 import type { RefreshToken } from '../domain/token.ts';
 import { judgeRefresh, toAccessExpiry, toFamilyExpiry, toWorkingScopes } from '../domain/token.ts';
 import type { FamilyRevocation } from './family-revocation.ts';
-import type { ConsentLedger, LockedRefreshToken, TokenStore } from './ports.ts';
+import type { ConsentLedger, TokenStore } from './ports.ts';
 import type { IssuedTokens, TokenGrant } from './token-grants.ts';
 import {
   invalidGrant,
@@ -31,8 +31,8 @@ const ENDED = 'The refresh token has expired or was revoked.';
 
 /**
  * The refresh_token grant (contract section 3). Every use rotates. The successor pair is derived from the old token and a server
- * key, so that a lost response can be repeated without storing tokens in plain text. All uses of a family are serialised by a lock
- * on its row.
+ * key, so that a lost response can be repeated without storing tokens in plain text. One conditional statement decides which of
+ * several uses at the same time is the first; the others then see it.
  */
 export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
   const { tokens, clock, revokeFamily, derivationKey } = dependencies;
@@ -40,7 +40,7 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
   return async (app, { refreshToken, scope }) => {
     if (!refreshToken) throw invalidRequest('refresh_token', 'is required');
     const known = await findOwn(tokens, app, refreshToken);
-    // Without the lock, only final states are judged: dead, and used with an expired retry window.
+    // Final states are judged first, without the ledger.
     const first = judgeRefresh(known, '', clock.now());
     if (first === 'dead') throw ownInvalidGrant(ENDED);
     if (first === 'reuse') return punishReuse(revokeFamily, known);
@@ -49,11 +49,9 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
     const scopes = scope ? parseRequestedScopes(scope, known.scopes) : known.scopes;
     const pair = derivePair(derivationKey, refreshToken);
     const wanted = { pair, scopes, requireAll: Boolean(scope), grant };
-    const outcome = await tokens.withLockedRefreshToken(known.hash, (locked) =>
-      move(locked, wanted, clock.now()),
-    );
-    // After the transaction, so that the ledger is updated first and no lock is held during the call.
-    return outcome === 'reuse' ? punishReuse(revokeFamily, known) : outcome;
+    const rotated = first === 'rotate' ? await rotate(dependencies, known, wanted) : null;
+    // Another use was faster, or was first: judged by the state after it.
+    return rotated ?? repeat(dependencies, await findOwn(tokens, app, refreshToken), wanted);
   };
 }
 
@@ -83,52 +81,53 @@ async function punishReuse(revokeFamily: FamilyRevocation, token: RefreshToken):
   );
 }
 
-/** Decides under the lock, by the token's current state. */
-async function move(
-  locked: LockedRefreshToken | null,
+/** The first use. Null when the token can no longer be used for the first time. */
+async function rotate(
+  { tokens, clock }: RefreshDependencies,
+  token: RefreshToken,
   wanted: Wanted,
-  now: Date,
-): Promise<IssuedTokens | 'reuse'> {
-  if (locked === null) throw ownInvalidGrant(ENDED);
-  const { token } = locked;
-  switch (judgeRefresh(token, toScopeText(wanted.scopes), now)) {
-    case 'rotate':
-      return rotate(locked, wanted, now);
-    case 'repeat':
-      return repeat(locked, wanted, now);
-    case 'other_scope':
-      throw new AppError('invalid_scope', 'A repeated refresh has to ask for the same scope.');
-    case 'reuse':
-      return 'reuse';
-    case 'dead':
-      throw ownInvalidGrant(ENDED);
-  }
-}
-
-async function rotate(locked: LockedRefreshToken, wanted: Wanted, now: Date): Promise<IssuedTokens> {
-  const { clientId, appEpoch } = locked.token.family;
+): Promise<IssuedTokens | null> {
   const { pair, scopes, requireAll, grant } = wanted;
   // Checked only here: a repeat that names the same scopes gets its pair even if a scope has been withdrawn since.
   if (requireAll && toWorkingScopes(scopes, grant).length < scopes.length) {
     throw new AppError('invalid_scope', 'The scope exceeds what the person shares.');
   }
+  const now = clock.now();
   const expiresAt = toAccessExpiry(now, grant.expiresAt);
-  const answer = toAnswer(locked.token, wanted, expiresAt, now);
-  const hash = sha256(pair.access);
-  await locked.rotate({
-    access: { hash, clientId, scopes, appEpoch, issuedAt: now, expiresAt },
+  const answer = toAnswer(token, wanted, expiresAt, now);
+  const isFirst = await tokens.rotate({
+    token,
+    access: { hash: sha256(pair.access), scopes, expiresAt },
     successorHash: sha256(pair.refresh),
     familyExpiresAt: toFamilyExpiry(now, grant.expiresAt),
     scope: toScopeText(scopes),
     now,
   });
-  return answer;
+  return isFirst ? answer : null;
 }
 
-async function repeat(locked: LockedRefreshToken, wanted: Wanted, now: Date): Promise<IssuedTokens> {
-  const expiresAt = await locked.findAccessExpiry(sha256(wanted.pair.access));
-  if (expiresAt === null) throw ownInvalidGrant(ENDED);
-  return toAnswer(locked.token, wanted, expiresAt, now);
+/** A use after the first one. */
+async function repeat(
+  { tokens, clock, revokeFamily }: RefreshDependencies,
+  token: RefreshToken,
+  wanted: Wanted,
+): Promise<IssuedTokens> {
+  const now = clock.now();
+  switch (judgeRefresh(token, toScopeText(wanted.scopes), now)) {
+    case 'rotate':
+      throw unavailable(new Error('the token could not be used a moment ago'));
+    case 'repeat': {
+      const access = await tokens.findAccessToken(sha256(wanted.pair.access));
+      if (access === null) throw ownInvalidGrant(ENDED);
+      return toAnswer(token, wanted, access.expiresAt, now);
+    }
+    case 'other_scope':
+      throw new AppError('invalid_scope', 'A repeated refresh has to ask for the same scope.');
+    case 'reuse':
+      return punishReuse(revokeFamily, token);
+    case 'dead':
+      throw ownInvalidGrant(ENDED);
+  }
 }
 
 /** The successor tokens of one refresh token, in plain text. */

@@ -1,12 +1,12 @@
 import { isScope } from '@phds/catalog/scopes';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import { Unverified } from '@phds/service-kit/restore-witness';
 import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { TokenStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { AccessToken } from '../domain/token.ts';
+import { queryVerified } from './verified-query.ts';
 
 interface Row {
   readonly hash: Buffer;
@@ -23,25 +23,34 @@ interface Row {
   readonly status: AppStatus;
   readonly epoch: number;
   readonly suspended: boolean;
-  readonly unverified: boolean;
 }
 
-const FIND_ACCESS_TOKEN = readStatement(new URL('sql/find-access-token.sql', import.meta.url));
+const FIND = readStatement(new URL('sql/find-access-token.sql', import.meta.url));
+const INSERT_OWN = readStatement(new URL('sql/insert-own-token.sql', import.meta.url));
+const MARK_REVOKED = readStatement(new URL('sql/mark-token-revoked.sql', import.meta.url));
 
-/** The look-up of every introspection: a prepared statement, at two fifths of Prisma's cost. */
+/** Access tokens in Postgres. */
 export function createPgAccessTokens(
   pool: pg.Pool,
   guard: RestoreGuard,
-): Pick<TokenStore, 'findAccessToken'> {
+): Pick<TokenStore, 'findAccessToken' | 'insertOwnToken' | 'markTokenRevoked'> {
   return translatingErrors({
     findAccessToken: (hash) =>
       guard.verified(async () => {
-        const values = [hash, ...guard.witness];
-        const { rows } = await pool.query<Row>({ ...FIND_ACCESS_TOKEN, values });
-        const [row] = rows;
-        if (row?.unverified === true) throw new Unverified();
+        const row = await queryVerified<Row>(pool, guard, FIND, [hash]);
         return row === undefined ? null : fromRow(row);
       }),
+
+    insertOwnToken: ({ hash, clientId, appEpoch, scopes, issuedAt, expiresAt }) =>
+      guard.verified(async () => {
+        const values = [hash, clientId, appEpoch, scopes, issuedAt, expiresAt];
+        const row = await queryVerified<{ stored: boolean }>(pool, guard, INSERT_OWN, values);
+        return row?.stored === true;
+      }),
+
+    async markTokenRevoked(hash, now) {
+      await pool.query({ ...MARK_REVOKED, values: [hash, now] });
+    },
   });
 }
 

@@ -1,11 +1,11 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import { Unverified } from '@phds/service-kit/restore-witness';
 import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { AppStore } from '../app/ports.ts';
 import type { App as AppRow } from './generated/client.ts';
 import { fromAppRow } from './prisma-apps.ts';
+import { queryVerified } from './verified-query.ts';
 
 type Row = AppRow & { readonly suspended: boolean; readonly unverified: boolean };
 
@@ -16,12 +16,9 @@ export function createPgCredentials(pool: pg.Pool, guard: RestoreGuard): Pick<Ap
   return translatingErrors({
     findCredential: (clientId) =>
       guard.verified(async () => {
-        const values = [clientId, ...guard.witness];
-        const { rows } = await pool.query<Row>({ ...FIND_CREDENTIAL, values });
-        const [row] = rows;
+        const row = await queryVerified<Row>(pool, guard, FIND_CREDENTIAL, [clientId]);
         if (row === undefined) return null;
-        const { suspended, unverified, ...columns } = row;
-        if (unverified) throw new Unverified();
+        const { suspended, unverified: _unverified, ...columns } = row;
         const app = fromAppRow(columns);
         return {
           app: suspended && app.status === 'active' ? { ...app, status: 'suspended' } : app,

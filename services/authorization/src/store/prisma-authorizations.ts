@@ -7,8 +7,11 @@ import { type Database, toBytes } from './database.ts';
 import type { AuthorizationCode as CodeRow, PrismaClient } from './generated/client.ts';
 import { inVerified, isSuspended } from './restore-guard.ts';
 
-/** Authorization requests and codes in Postgres. */
-export function createPrismaAuthorizations(prisma: PrismaClient, guard: RestoreGuard): AuthorizationStore {
+/** Authorization requests and codes in Postgres, except the hot look-up of a code. */
+export function createPrismaAuthorizations(
+  prisma: PrismaClient,
+  guard: RestoreGuard,
+): Omit<AuthorizationStore, 'findCode'> {
   return translatingErrors({
     async insertRequest(request) {
       await prisma.authorizationRequest.create({ data: { ...request, scopes: [...request.scopes] } });
@@ -32,11 +35,6 @@ export function createPrismaAuthorizations(prisma: PrismaClient, guard: RestoreG
         await tx.authorizationCode.createMany({ data: [data], skipDuplicates: true });
         return fromRow(tx, await tx.authorizationCode.findUniqueOrThrow({ where: { hash } }));
       }),
-
-    async findCode(hash) {
-      const row = await prisma.authorizationCode.findUnique({ where: { hash: toBytes(hash) } });
-      return row === null ? null : fromRow(prisma, row);
-    },
 
     async countFailedAttempt(hash) {
       await prisma.$executeRaw`

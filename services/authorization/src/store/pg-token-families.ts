@@ -1,0 +1,114 @@
+import { isScope } from '@phds/catalog/scopes';
+import { inTransaction, requireTimeLeft } from '@phds/service-kit/postgres-client';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import { readStatement } from '@phds/service-kit/statement';
+import type pg from 'pg';
+import type { TokenStore } from '../app/ports.ts';
+import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/code.ts';
+import type { RefreshToken } from '../domain/token.ts';
+import { queryVerified } from './verified-query.ts';
+
+interface Row {
+  readonly scopes: string[];
+  readonly issuedAt: Date;
+  readonly expiresAt: Date;
+  readonly rotatedAt: Date | null;
+  readonly rotatedScope: string | null;
+  readonly successorUsed: boolean;
+  readonly suspended: boolean;
+  readonly familyId: string;
+  readonly clientId: string;
+  readonly userId: string;
+  readonly grantId: string;
+  readonly appEpoch: number;
+  readonly familyExpiresAt: Date;
+  readonly familyRevokedAt: Date | null;
+}
+
+const EXCHANGE = readStatement(new URL('sql/exchange-code.sql', import.meta.url));
+const FIND = readStatement(new URL('sql/find-refresh-token.sql', import.meta.url));
+const ROTATE = readStatement(new URL('sql/rotate-refresh-token.sql', import.meta.url));
+const MARK_REVOKED = readStatement(new URL('sql/mark-family-revoked.sql', import.meta.url));
+
+/**
+ * Minimum remaining time of the caller, in milliseconds, when a code is consumed: for the commit and for two shared proofs of it,
+ * the current one and the next (RestoreGuard.acknowledge). Together they take a few milliseconds; a quarter of the gateway's 2 s is
+ * reserved for a slow disk or standby.
+ */
+const EXCHANGE_MARGIN_MS = 500;
+
+/** Token families and their refresh tokens in Postgres. */
+export function createPgTokenFamilies(
+  pool: pg.Pool,
+  guard: RestoreGuard,
+): Pick<TokenStore, 'exchange' | 'findRefreshToken' | 'rotate' | 'markFamilyRevoked'> {
+  return translatingErrors({
+    async exchange({ codeHash, family, access, refreshHash, now }) {
+      // The response waits for a proof, and a retry after a late response is a replay. Therefore anything that delays proofs must
+      // delay the exchange before it consumes the code, where the caller's deadline ends it.
+      await guard.acknowledge();
+      const values = [
+        codeHash,
+        now,
+        CODE_MAX_FAILED_ATTEMPTS,
+        family.id,
+        family.expiresAt,
+        refreshHash,
+        access.hash,
+        access.expiresAt,
+      ];
+      return guard.verified(() =>
+        // In a transaction, because a statement on its own would commit even if it waited too long for the code's row.
+        inTransaction(pool, async (client) => {
+          const row = await queryVerified<{ exchanged: boolean }>(client, guard, EXCHANGE, values);
+          requireTimeLeft(EXCHANGE_MARGIN_MS);
+          return row?.exchanged === true;
+        }),
+      );
+    },
+
+    findRefreshToken: (hash) =>
+      guard.verified(async () => {
+        const row = await queryVerified<Row>(pool, guard, FIND, [hash]);
+        return row === undefined ? null : fromRow(hash, row);
+      }),
+
+    rotate: ({ token, access, successorHash, familyExpiresAt, scope, now }) =>
+      guard.verified(async () => {
+        const { hash, scopes, expiresAt } = access;
+        const uses = [token.hash, token.family.id, now, scope, successorHash, familyExpiresAt];
+        const values = [...uses, hash, scopes, expiresAt];
+        const row = await queryVerified<{ rotated: boolean }>(pool, guard, ROTATE, values);
+        return row?.rotated === true;
+      }),
+
+    async markFamilyRevoked(familyId, now) {
+      await pool.query({ ...MARK_REVOKED, values: [familyId, now] });
+    },
+  });
+}
+
+function fromRow(hash: Uint8Array, row: Row): RefreshToken {
+  const { issuedAt, expiresAt, rotatedAt, rotatedScope, successorUsed, suspended } = row;
+  const { familyId, clientId, userId, grantId, appEpoch, familyExpiresAt, familyRevokedAt } = row;
+  return {
+    hash,
+    family: {
+      id: familyId,
+      clientId,
+      userId,
+      grantId,
+      appEpoch,
+      expiresAt: familyExpiresAt,
+      revokedAt: familyRevokedAt,
+    },
+    scopes: row.scopes.filter(isScope),
+    issuedAt,
+    expiresAt,
+    rotatedAt,
+    rotatedScope,
+    successorUsed,
+    suspended,
+  };
+}
