@@ -15,6 +15,7 @@ import type { Pause } from './http/gateway.ts';
 import { startHttpServer } from './http/server.ts';
 import { createSessionReader } from './http/session.ts';
 import { FailedAuthentications } from './limits/failed-authentications.ts';
+import { KnownClients } from './limits/known-clients.ts';
 import { RequestLimits } from './limits/request-limits.ts';
 import { SurfaceLimits } from './limits/surface-limits.ts';
 import { RefusalCounts } from './usage/refusal-counts.ts';
@@ -68,6 +69,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       previewsPerMinute: config.LIMIT_PREVIEWS_PER_MINUTE,
       anonymousAuthorizationsPerMinute: config.LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE,
     }),
+    knownClients: new KnownClients(),
     refusals,
     failures: new FailedAuthentications({ redis, perMinute: config.LIMIT_AUTH_FAILURES_PER_MINUTE }),
     readSession: createSessionReader({

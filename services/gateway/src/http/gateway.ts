@@ -4,6 +4,7 @@ import type { Authenticator } from '../cache/authenticator.ts';
 import type { Backends } from '../clients/backends.ts';
 import type { Config } from '../config.ts';
 import type { FailedAuthentications } from '../limits/failed-authentications.ts';
+import type { KnownClients } from '../limits/known-clients.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
 import type { SurfaceLimits } from '../limits/surface-limits.ts';
 import type { RefusalCounts } from '../usage/refusal-counts.ts';
@@ -22,6 +23,7 @@ export interface Gateway {
   readonly authenticator: Authenticator;
   readonly limits: RequestLimits;
   readonly surfaceLimits: SurfaceLimits;
+  readonly knownClients: KnownClients;
   readonly failures: FailedAuthentications;
   readonly refusals: Pick<RefusalCounts, 'add'>;
   readonly readSession: SessionReader;

@@ -8,7 +8,7 @@ import { sendErrorPage } from '../pages/error-page.ts';
 import { splitUrl } from '../query.ts';
 import { redirect, sendJson } from '../respond.ts';
 import { wantsHtml } from '../wants-html.ts';
-import { limitClient, readCredentials } from './client-credentials.ts';
+import { callAsClient, readCredentials } from './client-credentials.ts';
 import { type OauthParameters, parseFormParameters, pick, readOauthParameters } from './parameters.ts';
 import { returnToApp } from './return-to-app.ts';
 
@@ -26,16 +26,18 @@ export async function pushAuthorization(
   const { request, response } = exchange;
   const parameters = await readOauthParameters(request, gateway.config.MAX_BODY_BYTES);
   const client = readCredentials(exchange, parameters);
-  if (requireAuthentication || client.clientSecret !== undefined)
-    await limitClient(gateway, exchange, client);
-  else await limitAddress(gateway, exchange);
-  const { pendingId, requestUri, expiresInSeconds } = await gateway.backends.authorization.openAuthorization({
-    ...toOpenRequest(parameters),
-    ...pick(parameters, 'requestUri', 'request_uri'),
-    ...pick(parameters, 'request', 'request'),
-    client,
-    requireAuthentication,
-  });
+  const open = () =>
+    gateway.backends.authorization.openAuthorization({
+      ...toOpenRequest(parameters),
+      ...pick(parameters, 'requestUri', 'request_uri'),
+      ...pick(parameters, 'request', 'request'),
+      client,
+      requireAuthentication,
+    });
+  const withSecret = requireAuthentication || client.clientSecret !== undefined;
+  if (!withSecret) await limitAddress(gateway, exchange);
+  const opened = await (withSecret ? callAsClient(gateway, exchange, client, open) : open());
+  const { pendingId, requestUri, expiresInSeconds } = opened;
   const location = approvalUri(gateway, pendingId);
   if (!requireAuthentication && wantsHtml(request)) return redirect(response, location, OAUTH_HEADERS);
   const body = {

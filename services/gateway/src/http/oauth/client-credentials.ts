@@ -1,6 +1,4 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { ClientCredentialsSchema } from '@phds/contracts/phds/authorization/v1/authorization_pb';
-import { invalidRequest, unauthorized } from '@phds/service-kit/errors';
+import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import { applyAllowance } from '../allowance.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
@@ -8,19 +6,37 @@ import { decode } from '../query.ts';
 import type { OauthParameters } from './parameters.ts';
 
 /** The credentials that an app presents, which authorization verifies. */
-export type Credentials = MessageInitShape<typeof ClientCredentialsSchema>;
+export interface Credentials {
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+}
 
 /**
- * Authenticates an app and counts the request against its limit. Throws `unauthorized` before anything is counted, then
- * `rate_limited`. Returns the app's client id.
+ * Counts a request against the limit of its app, then runs `call`, which sends the credentials to authorization. Throws
+ * `unauthorized` before anything is counted, then `rate_limited`. Credentials that were right before are counted without asking
+ * authorization first; when `call` finds that they no longer are, they are forgotten. So a replaced secret can use up one request
+ * of the limit at each gateway.
  */
-export async function limitClient(
+export async function callAsClient<T>(
   gateway: Gateway,
   { response }: Exchange,
   client: Credentials,
-): Promise<string> {
-  const { clientId } = await gateway.backends.authorization.authenticateClient({ client });
-  applyAllowance(response, await gateway.surfaceLimits.takeForClient(clientId));
+  call: (clientId: string) => Promise<T>,
+): Promise<T> {
+  const { knownClients, surfaceLimits } = gateway;
+  const clientId = knownClients.find(client) ?? (await authenticate(gateway, client));
+  applyAllowance(response, await surfaceLimits.takeForClient(clientId));
+  try {
+    return await call(clientId);
+  } catch (error) {
+    if (error instanceof AppError && error.reason === 'unauthorized') knownClients.forget(client);
+    throw error;
+  }
+}
+
+async function authenticate({ backends, knownClients }: Gateway, client: Credentials): Promise<string> {
+  const { clientId } = await backends.authorization.authenticateClient({ client });
+  knownClients.add(client, clientId);
   return clientId;
 }
 

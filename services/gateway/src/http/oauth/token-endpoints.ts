@@ -8,57 +8,60 @@ import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { OAUTH_HEADERS } from '../oauth-error.ts';
 import { sendJson } from '../respond.ts';
-import { type Credentials, limitClient, readCredentials } from './client-credentials.ts';
+import { type Credentials, callAsClient, readCredentials } from './client-credentials.ts';
 import { type OauthParameters, pick, readOauthParameters } from './parameters.ts';
-
-interface ClientRequest {
-  /** The client id of the authenticated app. */
-  readonly clientId: string;
-  readonly client: Credentials;
-  readonly parameters: OauthParameters;
-}
 
 /** `POST /oauth/token` (RFC 6749 3.2). */
 export async function issueToken(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const { clientId, client, parameters } = await readClientRequest(gateway, exchange);
-  // The number of tokens by code or refresh is bounded by the people who approved; client-credentials tokens have no such bound.
-  if (parameters.get('grant_type') === 'client_credentials') {
-    await limitCostly(gateway, exchange, 'client-credentials', clientId);
-  }
-  const answer = await gateway.backends.tokens.issueToken({
-    client,
-    ...pick(parameters, 'grantType', 'grant_type'),
-    ...pick(parameters, 'code', 'code'),
-    ...pick(parameters, 'redirectUri', 'redirect_uri'),
-    ...pick(parameters, 'codeVerifier', 'code_verifier'),
-    ...pick(parameters, 'refreshToken', 'refresh_token'),
-    ...pick(parameters, 'scope', 'scope'),
+  const answer = await callForClient(gateway, exchange, async ({ clientId, client, parameters }) => {
+    // The number of tokens by code or refresh is bounded by the people who approved; client-credentials tokens have no such bound.
+    if (parameters.get('grant_type') === 'client_credentials') {
+      await limitCostly(gateway, exchange, 'client-credentials', clientId);
+    }
+    return gateway.backends.tokens.issueToken({
+      client,
+      ...pick(parameters, 'grantType', 'grant_type'),
+      ...pick(parameters, 'code', 'code'),
+      ...pick(parameters, 'redirectUri', 'redirect_uri'),
+      ...pick(parameters, 'codeVerifier', 'code_verifier'),
+      ...pick(parameters, 'refreshToken', 'refresh_token'),
+      ...pick(parameters, 'scope', 'scope'),
+    });
   });
   sendJson(exchange.response, 200, toTokenAnswer(answer), OAUTH_HEADERS);
 }
 
 /** `POST /oauth/revoke` (RFC 7009): takes effect everywhere before the response is sent. */
 export async function revokeToken(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const { client, parameters } = await readClientRequest(gateway, exchange);
-  await gateway.backends.tokens.revokeToken({ client, ...pick(parameters, 'token', 'token') });
+  await callForClient(gateway, exchange, ({ client, parameters }) =>
+    gateway.backends.tokens.revokeToken({ client, ...pick(parameters, 'token', 'token') }),
+  );
   sendJson(exchange.response, 200, {}, OAUTH_HEADERS);
 }
 
 /** `POST /oauth/introspect` (RFC 7662) for the app's own tokens. */
 export async function introspectToken(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const { client, parameters } = await readClientRequest(gateway, exchange);
-  const answer = await gateway.backends.tokens.introspectOwnToken({
-    client,
-    ...pick(parameters, 'token', 'token'),
-  });
+  const answer = await callForClient(gateway, exchange, ({ client, parameters }) =>
+    gateway.backends.tokens.introspectOwnToken({ client, ...pick(parameters, 'token', 'token') }),
+  );
   sendJson(exchange.response, 200, toIntrospection(answer), OAUTH_HEADERS);
 }
 
-async function readClientRequest(gateway: Gateway, exchange: Exchange): Promise<ClientRequest> {
+interface ClientRequest {
+  readonly clientId: string;
+  readonly client: Credentials;
+  readonly parameters: OauthParameters;
+}
+
+/** Reads a request and runs `call` within the limit of its app. */
+async function callForClient<T>(
+  gateway: Gateway,
+  exchange: Exchange,
+  call: (request: ClientRequest) => Promise<T>,
+): Promise<T> {
   const parameters = await readOauthParameters(exchange.request, gateway.config.MAX_BODY_BYTES);
   const client = readCredentials(exchange, parameters);
-  const clientId = await limitClient(gateway, exchange, client);
-  return { clientId, client, parameters };
+  return callAsClient(gateway, exchange, client, (clientId) => call({ clientId, client, parameters }));
 }
 
 function toTokenAnswer({ accessToken, expiresInSeconds, refreshToken, scope, grantId }: IssueTokenResponse) {
