@@ -169,7 +169,7 @@ function createRpcServices(parts: Parts) {
       erasures: acknowledging(guard, createErasures({ people: parts.people, apps }), ['erase']),
       userOf,
     }),
-    createTokenService(acknowledging(guard, tokens, ['issue', 'revoke'])),
+    createTokenService(acknowledging(guard, tokens, ['revoke'])),
     createRestoreService({ guard, countSuspended: parts.suspensions.count }),
   ];
 }
@@ -179,14 +179,16 @@ function createTokenUseCases(
 ): TokenUseCases {
   const { config, clock } = parts;
   const dependencies = { ...parts, revokeFamily: createFamilyRevocation(parts) };
-  const grants = new Map([
-    ['authorization_code', createCodeExchange(dependencies)],
-    ['refresh_token', createRefresh({ ...dependencies, derivationKey: config.DERIVATION_KEY })],
-    ['client_credentials', createOwnTokens(dependencies)],
-  ]);
+  const grants = {
+    authorization_code: createCodeExchange(dependencies),
+    refresh_token: createRefresh({ ...dependencies, derivationKey: config.DERIVATION_KEY }),
+    // Ends nothing: a database that lacks the token refuses it.
+    client_credentials: createOwnTokens(dependencies),
+  };
+  const acknowledged = acknowledging(parts.guard, grants, ['authorization_code', 'refresh_token']);
   const sign = createAssertionSigner({ privateKeyPem: config.ASSERTION_PRIVATE_KEY, clock });
   return {
-    issue: createTokenEndpoint({ ...dependencies, grants }),
+    issue: createTokenEndpoint({ ...dependencies, grants: new Map(Object.entries(acknowledged)) }),
     revoke: createTokenRevocation(dependencies),
     introspectOwn: createOwnIntrospection(dependencies),
     listOwnGrants: createOwnGrants(dependencies),
