@@ -53,6 +53,35 @@ export function withoutDeadline<T>(work: () => T): T {
   return current.run(undefined, work);
 }
 
+/**
+ * Runs work that several calls wait for. It ends when the last of them gives up, never with one alone, and has no deadline if one of
+ * them has none.
+ */
+export async function withinLastDeadline<T>(
+  deadlines: readonly (Deadline | undefined)[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const calls = new Set<Deadline>();
+  for (const deadline of deadlines) {
+    if (deadline === undefined) return withoutDeadline(work);
+    calls.add(deadline);
+  }
+  const last = new Deadline(Math.max(...[...calls].map((deadline) => deadline.remainingMs())));
+  let waiting = calls.size;
+  const ongoing = {
+    abandon: () => {
+      waiting -= 1;
+      if (waiting === 0) last.end();
+    },
+  };
+  for (const deadline of calls) deadline.hold(ongoing);
+  try {
+    return await withinDeadline(last, work);
+  } finally {
+    for (const deadline of calls) deadline.release(ongoing);
+  }
+}
+
 /** The deadline of the current call; undefined outside a call. */
 export function currentDeadline(): Deadline | undefined {
   return current.getStore();

@@ -93,6 +93,12 @@ const list =
   ({ readings }) =>
     readings.list({ userId: USER, category: 'heart', metric: null, range: ALWAYS, ...PAGE, ...changes });
 
+/** Lists in one turn of the event loop, which share a statement. */
+const together =
+  (...lists: readonly Read[]): Read =>
+  (all) =>
+    Promise.all(lists.map((read) => read(all)));
+
 const ALL = METRICS.map(({ key }) => key);
 
 const aggregate =
@@ -141,6 +147,18 @@ const READS: readonly (readonly [name: string, read: Read, atMost: number, index
   ['the zone of a person', ({ profiles }) => profiles.findTimeZone(USER), 1, ['profile_pkey']],
   ['the newest readings', list({}), 30, BY_CATEGORY],
   ['the newest of a type', list({ metric: 'heart-rate' }), 30, BY_TYPE],
+  [
+    'the newest of several people',
+    together(...[...PEOPLE, 'nobody'].map((userId) => list({ userId })), list({ category: 'activity' })),
+    5 * 30,
+    BY_CATEGORY,
+  ],
+  [
+    'the newest of types of several people',
+    together(...PEOPLE.map((userId) => list({ userId, metric: 'heart-rate' })), list({ metric: 'ecg' })),
+    4 * 30,
+    BY_TYPE,
+  ],
   ['the next readings', list({ offset: 400 }), 450, BY_CATEGORY],
   ['readings far down', list({ offset: DEEP }), 300, BY_CATEGORY],
   ['those of a type', list({ metric: 'heart-rate', offset: DEEP }), 150, BY_TYPE],

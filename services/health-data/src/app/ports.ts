@@ -8,8 +8,8 @@ import type { NewReading, Reading, ReadingKey } from '../domain/reading.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
 import type { Range } from '../domain/window.ts';
 
-// Each method works on the rows of one user only; no query covers two users. Stores throw AppError: `unavailable` if the database
-// cannot be reached, else `internal`. Writes that belong to an import (`during`) throw `not_found` if it does not exist, because
+// Each method works on the rows of one user only. A statement may answer several calls, each with the rows of its own user. Stores
+// throw AppError: `unavailable` if the database cannot be reached, else `internal`. Writes that belong to an import (`during`) throw `not_found` if it does not exist, because
 // the person was erased since it started.
 
 /** One page of a list, with the number of items on all pages. */

@@ -1,13 +1,15 @@
 import type { Category } from '@phds/catalog/categories';
 import type { MetricKey } from '@phds/catalog/metrics';
 import { metricsOfCategory } from '@phds/catalog/metrics';
+import { PAGE_SIZE_DEFAULT } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import { readStatement, type Statement } from '@phds/service-kit/statement';
 import type pg from 'pg';
-import type { ReadingQuery, ReadingReader } from '../app/ports.ts';
+import type { Page, ReadingQuery, ReadingReader } from '../app/ports.ts';
 import type { Reading } from '../domain/reading.ts';
 import { coverHours } from '../domain/span-cover.ts';
 import { lowerBound, TEXT_ROWS, toTimestamp, upperBound } from './database.ts';
+import { MergedQueries } from './merged-queries.ts';
 
 const NEWEST = byCategoryOrType(readStatement(new URL('sql/readings-newest.sql', import.meta.url)));
 const BY_OFFSET = byCategoryOrType(readStatement(new URL('sql/readings-by-offset.sql', import.meta.url)));
@@ -16,11 +18,15 @@ const BY_COUNTS = byCategoryOrType(readStatement(new URL('sql/readings-by-counts
 /** Up to this offset, skipping rows costs less than finding the hour in which the page starts. */
 const MAX_SKIPPED = 500;
 
+const MERGED_AT_ONCE = 2;
+/** A statement answers at most 64 queries of the newest page, and fewer if their pages are larger than the default. */
+const MAX_MERGED_ROWS = 64 * PAGE_SIZE_DEFAULT;
+
 /** A list of one metric type uses another index, so it is another statement: `type` in place of `category`. */
 function byCategoryOrType({ name, text }: Statement) {
   return {
     category: { name, text },
-    type: { name: `${name}-of-type`, text: text.replaceAll('category = $2', 'type = $2') },
+    type: { name: `${name}-of-type`, text: text.replaceAll('category = ', 'type = ') },
   };
 }
 
@@ -35,29 +41,86 @@ type Row = readonly [
 
 type EmptyPage = readonly [null, null, null, null, null, total: string];
 
-/** Lists of readings. One prepared statement returns the page and the total from one snapshot. */
+/**
+ * Lists of readings. One prepared statement returns the page and the total from one snapshot. Newest pages, which every app reads,
+ * share statements; other pages take longer and never hold them up.
+ */
 export function createPgReadings(pool: pg.Pool): ReadingReader {
+  const newest = {
+    category: mergeNewest(pool, NEWEST.category),
+    type: mergeNewest(pool, NEWEST.type),
+  };
   return translatingErrors({
-    async list(query) {
-      const result = await pool.query({ ...TEXT_ROWS, ...toStatement(query) });
-      // With rowMode 'array' a row is the array itself, which the driver's types cannot express.
-      const rows = result.rows as unknown as (Row | EmptyPage)[];
-      return { items: rows.filter(isReading).map(toReading), total: Number(rows[0]?.[5] ?? 0) };
-    },
+    list: (query) => (isNewestPage(query) ? newest[columnOf(query)].ask(query) : list(pool, query)),
   });
+}
+
+function isNewestPage({ offset, range }: ReadingQuery): boolean {
+  return offset === 0 && range.from === null && range.to === null;
+}
+
+function columnOf({ metric }: ReadingQuery): 'category' | 'type' {
+  return metric === null ? 'category' : 'type';
+}
+
+function mergeNewest(pool: pg.Pool, statement: Statement): MergedQueries<ReadingQuery, Page<Reading>> {
+  return new MergedQueries({
+    run: (queries) => listNewest(pool, statement, queries),
+    atOnce: MERGED_AT_ONCE,
+    sizeOf: ({ limit }) => Math.max(limit, PAGE_SIZE_DEFAULT),
+    maxSize: MAX_MERGED_ROWS,
+  });
+}
+
+type NewestReading = readonly [
+  id: string,
+  metric: MetricKey,
+  value: number | null,
+  source: string,
+  start: string,
+];
+
+async function listNewest(
+  pool: pg.Pool,
+  statement: Statement,
+  queries: readonly ReadingQuery[],
+): Promise<Page<Reading>[]> {
+  const { rows } = await pool.query<[total: string, page: string | null]>({
+    ...TEXT_ROWS,
+    ...statement,
+    values: [
+      queries.map(({ userId }) => userId),
+      queries.map(({ metric, category }) => metric ?? category),
+      queries.map((query) => `{${typesOf(query)}}`),
+      queries.map(({ limit }) => limit),
+    ],
+  });
+  return rows.map(([total, page]) => {
+    const readings: readonly NewestReading[] = page === null ? [] : JSON.parse(page);
+    const items = readings.map(([id, metric, value, source, start]) => {
+      return { id, metric, value, source, timestamp: toTimestamp(start) };
+    });
+    return { items, total: Number(total) };
+  });
+}
+
+async function list(pool: pg.Pool, query: ReadingQuery): Promise<Page<Reading>> {
+  const result = await pool.query({ ...TEXT_ROWS, ...toStatement(query) });
+  // With rowMode 'array' a row is the array itself, which the driver's types cannot express.
+  const rows = result.rows as unknown as (Row | EmptyPage)[];
+  return { items: rows.filter(isReading).map(toReading), total: Number(rows[0]?.[5] ?? 0) };
 }
 
 function toStatement(query: ReadingQuery): Statement & { readonly values: unknown[] } {
   const { userId, category, metric, range, limit, offset } = query;
-  const column = metric === null ? 'category' : 'type';
-  const types = metric === null ? toTypes(category) : [metric];
-  const values = [userId, metric ?? category, types, limit];
-  if (offset === 0 && range.from === null && range.to === null) return { ...NEWEST[column], values };
   const { edges, spans } = coverHours(range);
   return {
-    ...(offset > MAX_SKIPPED ? BY_COUNTS : BY_OFFSET)[column],
+    ...(offset > MAX_SKIPPED ? BY_COUNTS : BY_OFFSET)[columnOf(query)],
     values: [
-      ...values,
+      userId,
+      metric ?? category,
+      typesOf(query),
+      limit,
       offset,
       lowerBound(range.from),
       upperBound(range.to),
@@ -72,7 +135,8 @@ function toStatement(query: ReadingQuery): Statement & { readonly values: unknow
 
 const typesOfCategories = new Map<Category, readonly MetricKey[]>();
 
-function toTypes(category: Category): readonly MetricKey[] {
+function typesOf({ metric, category }: ReadingQuery): readonly MetricKey[] {
+  if (metric !== null) return [metric];
   const known = typesOfCategories.get(category);
   if (known !== undefined) return known;
   const types = metricsOfCategory(category).map(({ key }) => key);

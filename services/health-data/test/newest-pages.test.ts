@@ -1,0 +1,174 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Deadline, withinDeadline } from '@phds/service-kit/deadline';
+import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { eventually } from '@phds/test-kit/conditions';
+import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
+import pg from 'pg';
+import type { Page, ReadingQuery, ReadingReader } from '../src/app/ports.ts';
+import type { Reading } from '../src/domain/reading.ts';
+import { POOL_SETTINGS } from '../src/store/database.ts';
+import { createPgProfiles } from '../src/store/pg-profiles.ts';
+import { createPgReadings } from '../src/store/pg-readings.ts';
+import { fillPeople, PEOPLE, ZONE } from './people.ts';
+import { capture } from './plans.ts';
+
+const LONG_MS = 60_000;
+/** Two statements of newest pages, and one connection for everything else. */
+const POOL_SIZE = 3;
+
+let database: TestDatabase;
+let admin: pg.Client;
+/** Holds locks. */
+let locker: pg.Client;
+let postgres: Postgres;
+let readings: ReadingReader;
+
+beforeAll(async () => {
+  database = await createTestDatabase('health-data');
+  postgres = openPostgres({
+    connectionString: database.url,
+    schema: database.schema,
+    poolSize: POOL_SIZE,
+    statementTimeoutMs: LONG_MS,
+    connectTimeoutMs: LONG_MS,
+    applicationName: 'newest-pages',
+    settings: POOL_SETTINGS,
+  });
+  readings = createPgReadings(postgres.pool);
+  admin = new pg.Client({ connectionString: database.adminUrl });
+  locker = new pg.Client({ connectionString: database.adminUrl });
+  await Promise.all([admin.connect(), locker.connect()]);
+  await locker.query(`SET search_path = ${database.schema}`);
+  await fillPeople(admin, database.schema);
+});
+afterAll(async () => {
+  await Promise.all([admin.end(), locker.end()]);
+  await postgres[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+afterEach(() => locker.query('ROLLBACK'));
+
+const [USER] = PEOPLE;
+
+function toQuery(changes: Partial<ReadingQuery> = {}): ReadingQuery {
+  const range = { from: null, to: null };
+  return { userId: USER, category: 'heart', metric: null, range, limit: 20, offset: 0, ...changes };
+}
+
+const list = (changes: Partial<ReadingQuery>) => readings.list(toQuery(changes));
+
+const lockReadings = () => locker.query('BEGIN; LOCK TABLE reading IN ACCESS EXCLUSIVE MODE');
+
+/** The statements that wait for the lock. */
+async function countBlocked(): Promise<number> {
+  const { rows } = await admin.query<{ count: number }>(`
+    SELECT count(*)::int FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'newest-pages' AND wait_event_type = 'Lock'`);
+  return rows[0]?.count ?? 0;
+}
+
+/** Waits until this many statements are blocked. */
+const blocked = (count: number) => eventually(async () => expect(await countBlocked()).toBe(count));
+
+const DIFFERENT: Partial<ReadingQuery>[] = [
+  {},
+  { userId: PEOPLE[1], limit: 1 },
+  { userId: PEOPLE[2], limit: 100 },
+  { category: 'activity' },
+  { category: 'sleep', limit: 3 },
+  { userId: 'nobody' },
+  { userId: 'quotes " and {braces}, \\ and \'s' },
+  { metric: 'ecg' },
+  { userId: PEOPLE[1], metric: 'heart-rate', limit: 100 },
+  { userId: 'nobody', metric: 'hrv' },
+];
+
+describe('newest pages that are read together', () => {
+  test('equal those that are read alone and the first pages of the list without an end, and use one statement for each index', async () => {
+    const alone: Page<Reading>[] = [];
+    for (const changes of DIFFERENT) alone.push(await list(changes));
+    let together: unknown;
+    const asked = await capture(async () => {
+      together = await Promise.all(DIFFERENT.map(list));
+    });
+    expect(asked).toHaveLength(2);
+    expect(together).toEqual(alone);
+    const bounded = { from: new Date(0), to: null };
+    expect(alone).toEqual(await Promise.all(DIFFERENT.map((one) => list({ ...one, range: bounded }))));
+    expect(alone.map(({ items }) => items.length)).toEqual([20, 1, 100, 20, 3, 0, 0, 20, 100, 0]);
+  });
+
+  test('of more than 64 queries use several statements', async () => {
+    const asked = await capture(() => Promise.all(Array.from({ length: 130 }, () => list({}))));
+    expect(asked.map(({ values }) => (values[0] as unknown[]).length)).toEqual([64, 64, 2]);
+  });
+
+  test('count by their size, so that large pages do not make a statement slow', async () => {
+    const asked = await capture(() => Promise.all(Array.from({ length: 13 }, () => list({ limit: 100 }))));
+    expect(asked.map(({ values }) => (values[0] as unknown[]).length)).toEqual([12, 1]);
+  });
+
+  test('never wait for a page further down or of a window', async () => {
+    const slow = [{ offset: 20 }, { range: { from: new Date(0), to: null } }];
+    const asked = await capture(() => Promise.all([{}, ...slow, {}].map(list)));
+    expect(asked).toHaveLength(3);
+  });
+
+  test('all fail as unavailable when the connection of their statement is lost, and the next ones succeed', async () => {
+    await lockReadings();
+    const results = Promise.allSettled([list({}), list({ userId: PEOPLE[1] })]);
+    await blocked(1);
+    await admin.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'newest-pages'
+       AND datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    const failed = { status: 'rejected', reason: expect.objectContaining({ reason: 'unavailable' }) };
+    expect(await results).toEqual([failed, failed]);
+    await locker.query('ROLLBACK');
+    expect((await list({})).items).toHaveLength(20);
+  });
+
+  test('all fail as internal when Postgres refuses their statement', async () => {
+    // A zero byte cannot be sent in a text.
+    const results = await Promise.allSettled([list({}), list({ userId: 'zero\0byte' })]);
+    const failed = { status: 'rejected', reason: expect.objectContaining({ reason: 'internal' }) };
+    expect(results).toEqual([failed, failed]);
+  });
+
+  test('are not cancelled when one caller gives up', async () => {
+    await lockReadings();
+    const deadlines = [new Deadline(LONG_MS), new Deadline(LONG_MS)] as const;
+    const results = Promise.allSettled(deadlines.map((deadline) => withinDeadline(deadline, () => list({}))));
+    await blocked(1);
+    deadlines[0].end();
+    await locker.query('ROLLBACK');
+    expect(await results).toEqual([
+      { status: 'rejected', reason: expect.objectContaining({ reason: 'unavailable' }) },
+      { status: 'fulfilled', value: expect.objectContaining({ items: expect.any(Array) }) },
+    ]);
+  });
+
+  test('are cancelled when every caller has given up', async () => {
+    await lockReadings();
+    const deadlines = [new Deadline(LONG_MS), new Deadline(LONG_MS)] as const;
+    const results = Promise.allSettled(deadlines.map((deadline) => withinDeadline(deadline, () => list({}))));
+    await blocked(1);
+    for (const deadline of deadlines) deadline.end();
+    await blocked(0);
+    const givenUp = { status: 'rejected', reason: expect.objectContaining({ reason: 'unavailable' }) };
+    expect(await results).toEqual([givenUp, givenUp]);
+  });
+
+  test('leave connections to other work, however many wait', async () => {
+    await lockReadings();
+    const results: Promise<unknown>[] = [];
+    for (const changes of [{}, {}, {}, {}]) {
+      results.push(list(changes));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await blocked(2);
+    expect(await createPgProfiles(postgres.pool).findTimeZone(USER)).toBe(ZONE);
+    await locker.query('ROLLBACK');
+    await Promise.all(results);
+  });
+});
