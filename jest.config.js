@@ -3,6 +3,7 @@ export default {
   testMatch: ['<rootDir>/{services,packages,verification}/**/test/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/\\.data/'],
   modulePathIgnorePatterns: ['<rootDir>/\\.data/'],
+  testEnvironment: '<rootDir>/verification/test-kit/bin/plain-environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'esnext' } }],
