@@ -1,11 +1,15 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { resolve } from 'node:path';
+import { verifyRecords as runVerify } from '@phds/cli/commands/records-verify';
+import { openRecords } from '@phds/cli/records/connection';
 import { inheritedEnvironment } from '@phds/local-servers/inherited-environment';
 import type { Fault } from '@phds/record-chain/fault';
 import type { RunningService } from './running-service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../../packages/cli/src/main.ts');
+
+type RecordsOf = Pick<RunningService, 'database' | 'receiptPublicKey'>;
 
 export interface CommandResult {
   readonly code: unknown;
@@ -15,26 +19,24 @@ export interface CommandResult {
 
 /** Runs `phds records …` on the database of a service, with the service's own role. */
 export function phdsRecords(
-  consent: Pick<RunningService, 'database' | 'receiptPublicKey'>,
+  consent: RecordsOf,
   args: readonly string[],
   onStart: (child: ChildProcess) => void = () => undefined,
 ): Promise<CommandResult> {
-  const jwk = {
-    ...createPublicKey(consent.receiptPublicKey.export({ type: 'spki', format: 'pem' })).export({
-      format: 'jwk',
-    }),
-  };
-  const env = {
-    ...inheritedEnvironment(),
-    RECORDS_DATABASE_URL: consent.database.url,
-    RECORDS_PUBLIC_KEYS: JSON.stringify({ keys: [jwk] }),
-  };
+  const env = { ...inheritedEnvironment(), ...toSettings(consent) };
   return new Promise((done) => {
     const child = execFile(process.execPath, [MAIN, 'records', ...args], { env }, (error, stdout, stderr) =>
       done({ code: error === null ? 0 : error.code, stdout, stderr }),
     );
     onStart(child);
   });
+}
+
+/** The settings of the command for the records of a service. */
+function toSettings({ database, receiptPublicKey }: RecordsOf) {
+  const pem = receiptPublicKey.export({ type: 'spki', format: 'pem' });
+  const jwk = { ...createPublicKey(pem).export({ format: 'jwk' }) };
+  return { RECORDS_DATABASE_URL: database.url, RECORDS_PUBLIC_KEYS: JSON.stringify({ keys: [jwk] }) };
 }
 
 export interface Verification {
@@ -47,11 +49,18 @@ export interface Verification {
   readonly error: string | null;
 }
 
-/** The output of `phds records verify --json`. */
-export async function verifyRecords(
-  consent: Pick<RunningService, 'database' | 'receiptPublicKey'>,
-): Promise<Verification> {
-  const { stdout, stderr } = await phdsRecords(consent, ['verify', '--json']);
-  if (stdout === '') throw new Error(stderr);
-  return JSON.parse(stdout) as Verification;
+/** The output of `phds records verify --json`, run in this process. */
+export async function verifyRecords(consent: RecordsOf): Promise<Verification> {
+  const output: string[] = [];
+  const errors: string[] = [];
+  await runVerify(
+    { json: true },
+    {
+      output: { write: (text: string) => output.push(text) },
+      errors: { write: (text: string) => errors.push(text) },
+      connect: () => openRecords(toSettings(consent)),
+    },
+  );
+  if (output.length === 0) throw new Error(errors.join(''));
+  return JSON.parse(output.join('')) as Verification;
 }

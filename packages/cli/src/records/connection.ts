@@ -15,6 +15,9 @@ const SETTINGS = z.object({
   RECORDS_STATEMENT_TIMEOUT_MS: integer(600_000),
 });
 
+// No request waits for this command, so a busy database may take its time.
+const CONNECT_TIMEOUT_MS = 30_000;
+
 /** The access records at one point in time, with the keys to verify them. */
 export interface RecordsConnection extends AsyncDisposable {
   readonly snapshot: RecordsSnapshot;
@@ -31,6 +34,7 @@ export async function openRecords(env: NodeJS.ProcessEnv): Promise<RecordsConnec
       connectionString: config.RECORDS_DATABASE_URL,
       schema: 'consent',
       poolSize: 1,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
       statementTimeoutMs: config.RECORDS_STATEMENT_TIMEOUT_MS,
       applicationName: 'phds-records',
       // Makes Postgres read pages from the index instead of sorting everything first.
