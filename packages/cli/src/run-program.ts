@@ -16,8 +16,17 @@ export async function runProgram(
   };
   const program = createProgram(finish);
   extend(program, finish);
+  await parseArguments(program, process.argv.slice(2), finish);
+}
+
+/** Runs the command that the arguments name. Reports the exit code itself when they are wrong or only ask for help. */
+export async function parseArguments(
+  program: Command,
+  args: readonly string[],
+  finish: Finish,
+): Promise<void> {
   try {
-    await program.parseAsync();
+    await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     // Commander has already printed the error or the help.
     if (!(error instanceof CommanderError)) throw error;

@@ -1,8 +1,11 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { createProgram } from '@phds/cli/program';
+import { parseArguments } from '@phds/cli/run-program';
 import { inheritedEnvironment } from '@phds/local-servers/inherited-environment';
 import { openBundleFiles } from '@phds/test-kit/bundle-files';
+import type { Command } from 'commander';
 import { startFakeIngestion } from './fake-ingestion.ts';
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');
@@ -15,6 +18,27 @@ function phds(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
       resolve({ code: error === null ? 0 : error.code, stdout, stderr }),
     );
   });
+}
+
+/** Parses arguments as the command does, in this process. For arguments that are wrong or ask for help: no command may start. */
+async function parse(args: readonly string[]) {
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  let code: number | null = null;
+  const finish = (given: number) => {
+    code = given;
+  };
+  const program = createProgram(finish);
+  const redirect = (command: Command): void => {
+    command.configureOutput({
+      writeOut: (text) => stdout.push(text),
+      writeErr: (text) => stderr.push(text),
+    });
+    command.commands.forEach(redirect);
+  };
+  redirect(program);
+  await parseArguments(program, args, finish);
+  return { code, stdout: stdout.join(''), stderr: stderr.join('') };
 }
 
 describe('the command line', () => {
@@ -55,13 +79,13 @@ describe('the command line', () => {
     ['a restore that is believed without confirmation', ['restore', 'confirm']],
     ['a confirmation that belongs to the other action', ['restore', 'declare', '--confirm', 'believe']],
   ])('wrong arguments end with 2 and the usage: %s', async (_, args) => {
-    const { code, stdout, stderr } = await phds(args);
+    const { code, stdout, stderr } = await parse(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('Usage: pnpm phds');
   });
 
   test('wrong arguments are named, with the usage of that command only', async () => {
-    const { stderr } = await phds(['imports', '--user', 'ada', '--patient', 'x']);
+    const { stderr } = await parse(['imports', '--user', 'ada', '--patient', 'x']);
     expect(stderr).toContain("unknown option '--patient'");
     expect(stderr).toContain('Usage: pnpm phds imports');
     expect(stderr).not.toContain('--revoke-apps');
@@ -75,10 +99,16 @@ describe('the command line', () => {
     ['erase', '--revoke-apps'],
     ['restore declare', '--confirm <word>'],
   ])('%s --help prints the usage of this command', async (command, option) => {
-    const { code, stdout, stderr } = await phds([...command.split(' '), '--help']);
+    const { code, stdout, stderr } = await parse([...command.split(' '), '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain(`Usage: pnpm phds ${command}`);
     expect(stdout).toContain(option);
+  });
+
+  test('a process with wrong arguments ends with 2 and prints the usage', async () => {
+    const { code, stdout, stderr } = await phds(['export']);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('Usage: pnpm phds');
   });
 
   test('--help prints the usage and ends with 0', async () => {
