@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:net';
+import { findFreePort, isFree } from '@phds/local-servers/free-port';
 
 /** TCP ports of a stack. All of them listen on the loopback interface only. */
 export interface StackPorts {
@@ -73,34 +73,15 @@ export function parsePorts(env: NodeJS.ProcessEnv, gateways: number): StackPorts
   return ports;
 }
 
-/**
- * Finds distinct ports that are currently free. They lie below the range of outgoing connections, which could otherwise take one
- * before we listen. Different processes search different ranges.
- */
+/** Finds distinct ports that are currently free. */
 export async function findRandomPorts(gateways: number): Promise<StackPorts> {
   const found: number[] = [];
-  for (let tries = 0; found.length < gateways + SINGLE_NAMES.length; tries += 1) {
-    if (tries > BLOCK_SIZE * BLOCKS) throw new Error('There are no free ports left for a stack.');
-    const port = nextCandidate();
-    if (await isFree(port)) found.push(port);
-  }
+  while (found.length < gateways + SINGLE_NAMES.length) found.push(await findFreePort());
   const single = SINGLE_NAMES.map((name, index) => [name, found[gateways + index] ?? 0] as const);
   return {
     gateways: found.slice(0, gateways),
     ...(Object.fromEntries(single) as Record<SinglePort, number>),
   };
-}
-
-const FIRST_CANDIDATE = 20_000;
-const BLOCK_SIZE = 64;
-const BLOCKS = 190;
-
-let candidates = (process.pid % BLOCKS) * BLOCK_SIZE;
-
-function nextCandidate(): number {
-  const offset = candidates % (BLOCK_SIZE * BLOCKS);
-  candidates += 1;
-  return FIRST_CANDIDATE + offset;
 }
 
 /** Every port of a stack with its name and variable. */
@@ -136,31 +117,4 @@ function refuseDuplicates(ports: readonly NamedPort[]): void {
     const who = same.map(({ what, variable }) => `${what} (${variable})`).join(' and ');
     throw new Error(`Port ${port} is used by ${who}.`);
   }
-}
-
-// Checks both loopback addresses: a program on ::1 only would answer clients that resolve `localhost` to IPv6.
-async function isFree(port: number): Promise<boolean> {
-  for (const host of ['127.0.0.1', '::1']) {
-    try {
-      await close(await listen(port, host));
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== 'EADDRNOTAVAIL' && code !== 'EAFNOSUPPORT') return false;
-    }
-  }
-  return true;
-}
-
-function listen(port: number, host: string): Promise<Server> {
-  const { promise, resolve, reject } = Promise.withResolvers<Server>();
-  const server = createServer();
-  server.once('error', reject);
-  server.listen({ port, host }, () => resolve(server));
-  return promise;
-}
-
-function close(server: Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  return promise;
 }

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { findFreePort } from '@phds/local-servers/embedded-postgres';
+import { findFreePort } from '@phds/local-servers/free-port';
 import { ManagedProcess } from '../src/managed-process.ts';
 
 const PROGRAM = 'packages/dev-stack/test/fixtures/small-server.ts';

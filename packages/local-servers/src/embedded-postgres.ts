@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { OWNER_FILE, stopLeftover } from './embedded-postgres-leftover.ts';
 import type { PostgresPrograms } from './embedded-postgres-programs.ts';
 import { asPostgresUser, findPostgresPrograms, handOver } from './embedded-postgres-programs.ts';
+import { findFreePort } from './free-port.ts';
 import { identifySelf } from './process-identity.ts';
 
 export interface EmbeddedPostgresOptions {
@@ -70,18 +70,6 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   };
   const adminUrl = `postgresql://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
   return { adminUrl, port, stop, [Symbol.asyncDispose]: stop };
-}
-
-/** Returns a TCP port of the loopback interface that is currently free. */
-export async function findFreePort(): Promise<number> {
-  const { promise, resolve: found, reject } = Promise.withResolvers<number>();
-  const server = createServer();
-  server.once('error', reject);
-  server.listen(0, '127.0.0.1', () => {
-    const address = server.address();
-    server.close(() => found(typeof address === 'object' && address !== null ? address.port : 0));
-  });
-  return promise;
 }
 
 async function initialise(programs: PostgresPrograms, directory: string, password: string): Promise<void> {

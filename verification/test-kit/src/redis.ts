@@ -1,4 +1,4 @@
-import { findFreePort } from '@phds/local-servers/embedded-postgres';
+import { findFreePort } from '@phds/local-servers/free-port';
 import {
   findRedisProgram,
   type RedisServer,

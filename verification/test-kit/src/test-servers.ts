@@ -1,4 +1,4 @@
-import { findFreePort } from '@phds/local-servers/embedded-postgres';
+import { findFreePort } from '@phds/local-servers/free-port';
 import { dockerAnswers, findRedisProgram, startRedisServer } from '@phds/local-servers/redis-server';
 import { startThrowawayPostgres } from '@phds/local-servers/scratch-database';
 import { GenericContainer, Wait } from 'testcontainers';
