@@ -5,6 +5,8 @@ import { createTestRedis, describeWithRedis, type TestRedis } from '@phds/test-k
 import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
 
 const silent = { info: () => undefined, warn: () => undefined };
+// A busy machine may delay an answer by seconds.
+const PATIENT = { commandTimeoutMs: 30_000 };
 
 describeWithRedis('Redis', () => {
   let redis: TestRedis;
@@ -16,7 +18,7 @@ describeWithRedis('Redis', () => {
   });
 
   test('commands reject immediately while Redis is unavailable, and work again when it is back', async () => {
-    await using connection = openRedis(redis.url, silent);
+    await using connection = openRedis(redis.url, silent, PATIENT);
     await eventually(() => connection.isReady());
     await connection.client.set('key', 'value');
     await redis.stop();
@@ -30,7 +32,7 @@ describeWithRedis('Redis', () => {
   test('the start and the end of an outage are logged once each', async () => {
     const lines: string[] = [];
     const record = (_fields: unknown, text?: string) => void lines.push(text ?? String(_fields));
-    await using connection = openRedis(redis.url, { info: record, warn: record });
+    await using connection = openRedis(redis.url, { info: record, warn: record }, PATIENT);
     await eventually(() => connection.isReady());
     await redis.stop();
     await eventually(() => lines.length > 0);
@@ -60,7 +62,7 @@ describeWithRedis('Redis', () => {
       { channels: ['events'], onMessage, onSubscribed },
       silent,
     );
-    await using connection = openRedis(redis.url, silent);
+    await using connection = openRedis(redis.url, silent, PATIENT);
     await eventually(() => subscribed === 1 && connection.isReady());
     await connection.client.publish('events', Buffer.from([1, 255]));
     await eventually(() => received.length === 1);
@@ -74,7 +76,7 @@ describeWithRedis('Redis', () => {
 
   test('opening an unreachable Redis neither throws nor ends the process', async () => {
     await redis.stop();
-    await using connection = openRedis(redis.url, silent);
+    await using connection = openRedis(redis.url, silent, PATIENT);
     await expect(connection.client.ping()).rejects.toThrow();
     expect(connection.isReady()).toBe(false);
     await redis.start();

@@ -77,6 +77,8 @@ const gatewayShape = z.object({
   HEALTH_DATA_DEADLINE_MS: durationMs(3_000),
   /** Redis for limits and evictions shared by all gateways. Without it, each gateway limits by itself. */
   REDIS_URL: z.string().optional(),
+  /** Maximum wait for Redis; after it, a gateway limits by itself. Milliseconds. */
+  REDIS_COMMAND_TIMEOUT_MS: durationMs(250),
   /** Requests a minute of one app for one user. */
   LIMIT_APP_USER_PER_MINUTE: integer(300, { min: 1 }),
   /** Requests a minute of all apps together for one user; defaults to three times LIMIT_APP_USER_PER_MINUTE. */

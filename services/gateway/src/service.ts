@@ -41,8 +41,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   await using starting = new AsyncDisposableStack();
   const backends = starting.use(openBackends(config));
   const cache = new PrincipalCache({ maxTokens: config.CACHE_MAX_TOKENS, ttlMs: config.CACHE_TTL_MS, clock });
-  const { REDIS_URL: redisUrl } = config;
-  const redis = redisUrl === undefined ? null : starting.use(openRedis(redisUrl, log));
+  const { REDIS_URL: redisUrl, REDIS_COMMAND_TIMEOUT_MS: commandTimeoutMs } = config;
+  const redis = redisUrl === undefined ? null : starting.use(openRedis(redisUrl, log, { commandTimeoutMs }));
   if (redisUrl !== undefined) starting.use(subscribeEvictions(redisUrl, cache, log));
   const refusals = new RefusalCounts({ accesses: backends.accesses, clock, log });
   handOverRefusals(refusals, config, log, starting);

@@ -6,6 +6,8 @@ import { createTestRedis, describeWithRedis } from '@phds/test-kit/redis';
 import { type Bucket, createBucket, createLeasingBucket } from '../src/limits/bucket.ts';
 
 const silent = createLogger({ service: 'gateway', level: 'silent' });
+// With the default limit, a busy machine could make a bucket count locally.
+const PATIENT = { commandTimeoutMs: 30_000 };
 
 async function countAllowed(bucket: Bucket, attempts: number, key = 'k'): Promise<number> {
   const quotas = await Promise.all(Array.from({ length: attempts }, () => bucket.take(key)));
@@ -38,8 +40,8 @@ describe.each([
 describeWithRedis('buckets of several gateways', () => {
   test('never allow more than the limit in total, and waste at most one lease each', async () => {
     await using server = await createTestRedis();
-    await using one = openRedis(server.url, silent);
-    await using two = openRedis(server.url, silent);
+    await using one = openRedis(server.url, silent, PATIENT);
+    await using two = openRedis(server.url, silent, PATIENT);
     await eventually(() => one.isReady() && two.isReady());
     const options = { name: 'shared', perMinute: 1_000 };
     const buckets = [one, two].map((redis) => createLeasingBucket({ ...options, redis }));
@@ -54,7 +56,7 @@ describeWithRedis('buckets of several gateways', () => {
     ['by shares', createLeasingBucket, 1_000],
   ])('refuse a caller over the limit without a call to Redis (%s)', async (_, create, perMinute) => {
     await using server = await createTestRedis();
-    await using redis = openRedis(server.url, silent);
+    await using redis = openRedis(server.url, silent, PATIENT);
     await eventually(() => redis.isReady());
     const bucket = create({ name: 'b', perMinute, redis });
     expect(await countAllowed(bucket, perMinute + 1)).toBe(perMinute);
@@ -68,7 +70,7 @@ describeWithRedis('buckets of several gateways', () => {
 
   test('count locally when Redis is unavailable', async () => {
     await using server = await createTestRedis();
-    await using redis = openRedis(server.url, silent);
+    await using redis = openRedis(server.url, silent, PATIENT);
     await eventually(() => redis.isReady());
     const bucket = createLeasingBucket({ name: 'b', perMinute: 5, redis });
     await server.stop();

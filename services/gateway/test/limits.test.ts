@@ -156,7 +156,7 @@ describeWithRedis('with Redis', () => {
     await eventually(async () => {
       await statuses(gateway, 1);
       await admin.publish('phds.events.v1', Buffer.from(toBinary(EvictionSchema, eviction)));
-      return eventually(() => !isCached(), { timeoutMs: 100 });
+      return eventually(() => !isCached(), { timeoutMs: 1_000 });
     });
     // An eviction of an earlier round may still arrive.
     await eventually(async () => {

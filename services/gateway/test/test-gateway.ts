@@ -49,6 +49,7 @@ export async function startTestGateway(env: Readonly<Record<string, string>> = {
     AUTHORIZATION_DEADLINE_MS: '20000',
     CONSENT_DEADLINE_MS: '20000',
     HEALTH_DATA_DEADLINE_MS: '20000',
+    REDIS_COMMAND_TIMEOUT_MS: '20000',
     ...backends.settings,
     ...env,
   });
