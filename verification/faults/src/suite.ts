@@ -22,6 +22,8 @@ export interface SuiteOptions {
   readonly faults: readonly Fault[];
   /** Duration of each fault. Milliseconds. */
   readonly milliseconds: number;
+  /** Maximum time from the end of a fault until everything works again. Default 25 s: gRPC takes 13 s to give up a silent connection. */
+  readonly recoveryMs?: number;
   /** Receives the timelines and verdicts, line by line. */
   readonly print: (line: string) => void;
   /** Aborts the run, undoes the current fault and stops everything. */
@@ -34,7 +36,6 @@ const READERS = 8;
 const IMPORTING_USERS = ['importing-1', 'importing-2'];
 const LOOK_MS = 2_000;
 const WARM_UP = { timeoutMs: 60_000, intervalMs: 250 } as const;
-/** Maximum time from the end of a fault until everything works again. gRPC takes 13 s to give up a silent connection. */
 const RECOVERY_MS = 25_000;
 
 interface SuiteRun extends SuiteOptions {
@@ -92,7 +93,7 @@ async function runFault(fault: Fault, run: SuiteRun): Promise<Verdict> {
   timeline.say('the fault begins');
   const violations = await play(fault, run, timeline);
   timeline.say('the fault is over');
-  const recovery = await untilWorking(stack, person);
+  const recovery = await untilWorking(stack, person, run.recoveryMs ?? RECOVERY_MS);
   if (typeof recovery === 'string') violations.push(`no recovery: ${recovery}`);
   else timeline.say('everything works again at every gateway');
   await pause(run, Math.min(1_000, milliseconds / 8));
@@ -138,7 +139,11 @@ function lookAgainAndAgain(load: LoadProcess, timeline: Timeline): Disposable {
 }
 
 /** Measures the time until every service and every gateway works again, or returns what is still wrong. */
-async function untilWorking(stack: ProxiedStack, person: ConnectedPerson): Promise<number | string> {
+async function untilWorking(
+  stack: ProxiedStack,
+  person: ConnectedPerson,
+  timeoutMs: number,
+): Promise<number | string> {
   const started = performance.now();
   const { app, tokens } = person;
   try {
@@ -149,7 +154,7 @@ async function untilWorking(stack: ProxiedStack, person: ConnectedPerson): Promi
         }
         await useEverything(person);
       },
-      { timeoutMs: RECOVERY_MS, intervalMs: 200 },
+      { timeoutMs, intervalMs: 200 },
     );
     return performance.now() - started;
   } catch (error) {
