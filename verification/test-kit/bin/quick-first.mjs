@@ -5,6 +5,13 @@ import Sequencer from '@jest/test-sequencer';
 const WHOLE_SERVICE = /^verification\/(e2e|faults)\//;
 
 /**
+ * Files that are slow for their size. Without durations of earlier runs, Jest starts the largest files first and these at the end,
+ * when the other workers have nothing left to do.
+ */
+const SLOW_FOR_THEIR_SIZE =
+  /^verification\/(faults\/test\/short|e2e\/test\/(restored-database|recovery-of-|revocation|synthetic-round-trip))/;
+
+/**
  * Runs the tests of single packages and services first, so that most mistakes show within minutes; in each group the slowest files
  * come first.
  */
@@ -12,7 +19,11 @@ const WHOLE_SERVICE = /^verification\/(e2e|faults)\//;
 export default class QuickFirst extends Sequencer {
   async sort(tests) {
     const sorted = await super.sort(tests);
-    const isWhole = ({ context, path }) => WHOLE_SERVICE.test(relative(context.config.rootDir, path));
-    return [...sorted.filter((test) => !isWhole(test)), ...sorted.filter(isWhole)];
+    const rank = ({ context, path, duration }) => {
+      const file = relative(context.config.rootDir, path);
+      if (!WHOLE_SERVICE.test(file)) return 0;
+      return !duration && SLOW_FOR_THEIR_SIZE.test(file) ? 1 : 2;
+    };
+    return sorted.toSorted((one, other) => rank(one) - rank(other));
   }
 }
