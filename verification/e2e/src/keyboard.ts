@@ -54,8 +54,8 @@ export class Keyboard {
     return this.#page.keyboard.press(key);
   }
 
-  /** Whether the focus is on or within `target`. */
-  holds(target: Locator): Promise<boolean> {
-    return target.evaluate((element) => element.contains(element.ownerDocument.activeElement));
+  /** Waits until the focus is on or within `target`. */
+  waitForFocusIn(target: Locator): Promise<void> {
+    return target.and(this.#page.locator(':focus-within')).waitFor();
   }
 }

@@ -156,15 +156,18 @@ describe('usage', () => {
     const { data, pagination } = expectStatus(200, await usage()).body;
     days.push(today());
     expect(pagination).toMatchObject({ total: data.length });
-    expect(data.map((row: { released: number }) => row.released)).toEqual([2, 1]);
+    const counts: Record<string, number> = {};
     for (const { date, endpoint, released, ...rest } of data) {
       expect(days).toContain(date);
+      // Summed over all days, because midnight may pass during the test.
+      counts[endpoint] = (counts[endpoint] ?? 0) + released;
       expect([typeof endpoint, typeof released, rest]).toEqual([
         'string',
         'number',
         { refused: 0, refusals: [] },
       ]);
     }
+    expect(counts).toEqual({ '/api/v1/health-data/heart': 2, '/api/v1/profile': 1 });
     const past = await usage('?from=2020-01-01&to=2020-01-02');
     expect(past.body.data).toEqual([]);
     expect((await usage('?from=yesterday')).body.errors[0].parameter).toBe('from');
@@ -203,7 +206,7 @@ describe('usage', () => {
           '404 /api/*': 1,
         });
       },
-      { timeoutMs: 20_000, intervalMs: 200 },
+      { intervalMs: 200 },
     );
   });
 });

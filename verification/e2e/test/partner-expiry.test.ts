@@ -13,8 +13,6 @@ import { eventually } from '@phds/test-kit/conditions';
 
 const HEART = 'read:health-data:heart';
 const PATH = '/api/v1/health-data/heart';
-const LIFE_MS = 4_000;
-
 let stack: SharedStack;
 let app: PartnerApp;
 let user: string;
@@ -44,11 +42,19 @@ describe('an expired grant', () => {
 
   test('refuses data and refreshes, is listed as expired, and can be followed by another grant', async () => {
     const before = await app.connect(user, [HEART]);
-    await shorten(before, LIFE_MS);
-    // This token cannot outlive the grant; the one before was issued for an hour.
-    const capped = toTokens(expectStatus(200, await app.refresh(before.refreshToken)));
-    expect((await app.read(capped.accessToken, PATH)).status).toBe(200);
-    expect((await app.read(before.accessToken, PATH)).status).toBe(200);
+    const shortenAndUse = async (lifeMs: number, refreshToken: string) => {
+      await shorten(before, lifeMs);
+      // This token cannot outlive the grant; the one before was issued for an hour.
+      const capped = toTokens(expectStatus(200, await app.refresh(refreshToken)));
+      expect((await app.read(capped.accessToken, PATH)).status).toBe(200);
+      expect((await app.read(before.accessToken, PATH)).status).toBe(200);
+      return capped;
+    };
+    const startedAt = performance.now();
+    const { refreshToken } = await shortenAndUse(100_000, before.refreshToken);
+    // Many times what the same requests needed, so that a busy machine finishes them before the grant expires.
+    const lifeMs = Math.max(2_000, 10 * (performance.now() - startedAt));
+    const capped = await shortenAndUse(lifeMs, refreshToken);
 
     await eventually(async () => {
       expect(codeOf(await app.read(before.accessToken, PATH))).toEqual([403, 'CONSENT_REQUIRED']);

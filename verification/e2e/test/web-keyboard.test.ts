@@ -45,7 +45,7 @@ function keyboardAlone(): void {
     await keyboard.activate(link('Skip to the content'));
     await keyboard.activate(link('Connected apps').last());
     await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
-    expect(await keyboard.holds(page.locator('main'))).toBe(true);
+    await keyboard.waitForFocusIn(page.locator('main'));
   });
 
   test('an approval can be read, changed and decided', async () => {
@@ -116,7 +116,7 @@ function keyboardAlone(): void {
     await keyboard.fill(page.getByLabel('End after'), `${month}${day}${year}`);
     await keyboard.activate(button('Share less'));
     await page.getByText('Done. It is effective.').waitFor();
-    expect(await keyboard.holds(button('Share less'))).toBe(true);
+    await keyboard.waitForFocusIn(button('Share less'));
     expect(await read()).toBe(403);
     const { expiresAt } = expectStatus(200, await send(grantUrl, { bearer: session })).body.data;
     expect(Date.parse(expiresAt)).toBeLessThan(Date.now() + 3 * DAY_MS);
@@ -124,10 +124,10 @@ function keyboardAlone(): void {
     await keyboard.activate(button('Stop sharing'), 'Shift+Tab');
     const dialog = page.getByRole('alertdialog');
     await dialog.waitFor();
-    expect(await keyboard.holds(dialog.getByRole('button', { name: 'Cancel' }))).toBe(true);
+    await keyboard.waitForFocusIn(dialog.getByRole('button', { name: 'Cancel' }));
     for (let stops = 0; stops < 4; stops += 1) {
       await keyboard.press('Tab');
-      expect(await keyboard.holds(dialog)).toBe(true);
+      await keyboard.waitForFocusIn(dialog);
     }
     await keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
@@ -212,7 +212,7 @@ function keyboardAlone(): void {
     await keyboard.activate(link('Try the flow'));
     await keyboard.activate(button('Add this page to its redirect URIs'));
     await button('Ask and go to the approval screen').waitFor();
-    expect(await keyboard.holds(button('Ask and go to the approval screen'))).toBe(true);
+    await keyboard.waitForFocusIn(button('Ask and go to the approval screen'));
     await keyboard.fill(page.getByLabel('What to ask for'), 'Profile', 'Shift+Tab');
     await keyboard.activate(button('Ask and go to the approval screen'));
     await keyboard.activate(button('Share 1 of 1'));
@@ -226,7 +226,7 @@ function keyboardAlone(): void {
     await keyboard.activate(link('Typed'));
     await confirm('Rotate the secret', 'Rotate');
     await page.getByText('Copy the secret now.').waitFor();
-    expect(await keyboard.holds(page.getByText('Copy the secret now.'))).toBe(true);
+    await keyboard.waitForFocusIn(page.getByText('Copy the secret now.'));
     expect(await works()).toBe(false);
     await keyboard.fill(page.getByLabel('Redirect URIs'), `http://localhost:9999/other\n`);
     await keyboard.activate(button('Save'));

@@ -86,7 +86,7 @@ function safeguards(): void {
     await firstDay.fill(new Date(Date.now() + 3 * DAY_MS).toISOString().slice(0, 10));
     await page.getByText('This day is in the future.').waitFor();
     await share.click();
-    expect(await firstDay.evaluate((field) => field.matches(':focus'))).toBe(true);
+    await firstDay.and(page.locator(':focus')).waitFor();
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('approval-first-day-in-the-future');
     await firstDay.fill('');
