@@ -54,7 +54,7 @@ function expectNothing(answer: Answer): void {
 }
 
 async function recover(): Promise<void> {
-  await eventually(() => useEverything(person), { timeoutMs: 20_000, intervalMs: 100 });
+  await eventually(() => useEverything(person), { intervalMs: 100 });
 }
 
 test("without consent's database every data endpoint answers ACCESS_NOT_RECORDED, and recovers automatically", async () => {
@@ -91,7 +91,8 @@ test('a consent database that hangs delays no request beyond its limit and relea
   await Promise.all(Array.from({ length: 10 }, () => read(tokens.accessToken, HEART_PATH)));
   const thaw = await freezeDatabaseSessions(stack, 'phds_consent');
   try {
-    for (let round = 0; round < 3; round += 1) expectNothing(await read(tokens.accessToken, HEART_PATH));
+    const answers = await Promise.all(Array.from({ length: 3 }, () => read(tokens.accessToken, HEART_PATH)));
+    for (const answer of answers) expectNothing(answer);
   } finally {
     thaw();
   }
