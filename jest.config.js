@@ -10,8 +10,8 @@ export default {
   },
   // Functions come from '@jest/globals', by import.
   injectGlobals: false,
-  // Databases start in here on a busy machine; a test that waits this long has failed anyway.
-  testTimeout: 60_000,
+  // Longer than everything in a test that waits, so that the wait that failed is named. Only a failing test takes this long.
+  testTimeout: 180_000,
   maxWorkers: 2,
   testSequencer: '<rootDir>/verification/test-kit/bin/quick-first.mjs',
   globalSetup: '<rootDir>/verification/running-system/bin/start-servers.mjs',

@@ -18,7 +18,7 @@ export interface ManagedProcessOptions {
 }
 
 const POLL_MS = 50;
-const READY_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 120_000;
 const PROBE_TIMEOUT_MS = 2_000;
 const STOP_GRACE_MS = 3_500;
 const FIRST_BACKOFF_MS = 200;

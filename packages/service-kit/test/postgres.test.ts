@@ -154,7 +154,9 @@ describe('a database that cannot answer causes `unavailable` within the time lim
     await using own = open(proxy.url, { poolSize: 1, statementTimeoutMs: SHORT_MS });
     const client = await own.pool.connect();
     expectAnswers(client, 10_000);
-    await client.query('BEGIN; SET LOCAL statement_timeout = 10000');
+    await client.query(
+      'BEGIN; SET LOCAL statement_timeout = 10000; SET LOCAL idle_in_transaction_session_timeout = 10000',
+    );
     await client.query('SELECT pg_sleep(1.6)');
     await client.query('COMMIT');
     client.release();
@@ -198,7 +200,7 @@ describe('a database that cannot answer causes `unavailable` within the time lim
     const busy = await own.pool.connect();
     const between = await own.pool.connect();
     await between.query('BEGIN');
-    const sleeping = rejection(busy.query('SELECT pg_sleep(0.4)'));
+    const sleeping = rejection(busy.query('SELECT pg_sleep(60)'));
     await proxy.cut();
     expect(translateDatabaseError(await sleeping).reason).toBe('unavailable');
     expect(await reasonOf(between.query('COMMIT'))).toBe('unavailable');
@@ -213,7 +215,7 @@ describe('a database that cannot answer causes `unavailable` within the time lim
     await using admin = open(database.adminUrl, { poolSize: 1 });
     const end = (target: number) => admin.pool.query('SELECT pg_terminate_backend($1)', [target]);
     const busy = await own.pool.connect();
-    const sleeping = rejection(busy.query('SELECT pg_sleep(5)'));
+    const sleeping = rejection(busy.query('SELECT pg_sleep(60)'));
     await end((busy as unknown as { processID: number }).processID);
     expect(translateDatabaseError(await sleeping).reason).toBe('unavailable');
     busy.release(true);

@@ -75,7 +75,7 @@ function open(service: string, pem: string, audience = 'consent') {
     address: `127.0.0.1:${server.rpcPort}`,
     audience,
     tokens,
-    deadlineMs: 5_000,
+    deadlineMs: 60_000,
   });
   return { client: channel.client(AccessService), [Symbol.dispose]: () => channel[Symbol.dispose]() };
 }

@@ -87,7 +87,7 @@ test('a statement whose caller gave up during a slow database is cancelled and c
   const isNobodyWaiting = isSet(`
     SELECT count(*) = 0 AS done FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'`);
-  await eventually(isNobodyWaiting, { timeoutMs: 5_000 });
+  await eventually(isNobodyWaiting);
   await admin.query('ROLLBACK');
   expect(await harness.exchange(app, code)).toMatchObject({ accessToken: expect.any(String) });
   expect(harness.consent.revokedFamilies.size).toBe(0);

@@ -87,7 +87,12 @@ async function openPruner() {
   const quiet = stack.use(await startHarness());
   const owner = stack.adopt(await connect(quiet), (connected) => connected.end());
   const { url: connectionString, schema } = quiet.database;
-  const limits = { poolSize: 2, statementTimeoutMs: 10_000, applicationName: 'test' };
+  const limits = {
+    poolSize: 2,
+    statementTimeoutMs: 20_000,
+    connectTimeoutMs: 20_000,
+    applicationName: 'test',
+  };
   const postgres = stack.use(openPostgres({ connectionString, schema, ...limits }));
   const prisma = stack.adopt(new PrismaClient({ adapter: postgres.adapter }), (it) => it.$disconnect());
   const pruned = createPrismaPruner(prisma, quiet.clock);

@@ -50,6 +50,7 @@ export async function startDatedRecords(start: string, retentionDays = 90): Prom
       schema: 'consent',
       poolSize: 4,
       statementTimeoutMs: 20_000,
+      connectTimeoutMs: 20_000,
       applicationName: 'phds-test-checkpoints',
     }),
   );

@@ -29,6 +29,7 @@ export function startDatedRecorder(
     schema: 'consent',
     poolSize: 4,
     statementTimeoutMs: 20_000,
+    connectTimeoutMs: 20_000,
     applicationName: 'phds-test-recorder',
     settings: ACCESS_POOL_SETTINGS,
   });

@@ -56,7 +56,7 @@ async function call<T>(
     clients[service],
     request,
     metadata,
-    { deadline: Date.now() + 5_000 },
+    { deadline: Date.now() + 60_000 },
     (error: ServiceError | null, answer: T) => (error === null ? done(answer) : reject(error)),
   );
   return promise;

@@ -46,6 +46,7 @@ beforeAll(async () => {
     schema: database.schema,
     poolSize: 1,
     statementTimeoutMs: 60_000,
+    connectTimeoutMs: 20_000,
     applicationName: 'plans',
     settings: POOL_SETTINGS,
   });

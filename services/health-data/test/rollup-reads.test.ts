@@ -27,6 +27,7 @@ beforeAll(async () => {
     schema: database.schema,
     poolSize: 2,
     statementTimeoutMs: 20_000,
+    connectTimeoutMs: 20_000,
     applicationName: 'rollup-reads',
     settings: POOL_SETTINGS,
   });

@@ -19,6 +19,7 @@ beforeAll(async () => {
     schema: database.schema,
     poolSize: 1,
     statementTimeoutMs: 20_000,
+    connectTimeoutMs: 20_000,
     applicationName: 'statements',
     settings: POOL_SETTINGS,
   });

@@ -9,7 +9,7 @@ export interface RawRequest {
   readonly body?: string;
 }
 
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 60_000;
 
 /** Sends one request over a new socket and returns every received byte as one character. */
 export function sendRaw(base: string, request: RawRequest): Promise<string> {

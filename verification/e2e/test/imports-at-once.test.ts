@@ -100,11 +100,8 @@ describe('an interrupted import', () => {
       const args = ['csv', file, '--user', 'killed'];
       const first = startImport(stack, args);
       const ended = once(first, 'exit');
-      await eventually(
-        async () => (await listImports(stack, 'killed')).some(({ report = '' }) => report !== ''),
-        {
-          timeoutMs: 60_000,
-        },
+      await eventually(async () =>
+        (await listImports(stack, 'killed')).some(({ report = '' }) => report !== ''),
       );
       first.kill('SIGKILL');
       expect(await ended).toEqual([null, 'SIGKILL']);

@@ -34,7 +34,7 @@ function processOf(name: string): ManagedProcess {
 async function startUntilAlive(name: Name): Promise<{ readonly ready: Promise<void> }> {
   const ready = processOf(name).start();
   const base = name === 'gateway-1' ? stack.gateway : stack.probeUrls[name];
-  const alive = eventually(async () => (await fetch(`${base}/livez`)).ok, { timeoutMs: 30_000 });
+  const alive = eventually(async () => (await fetch(`${base}/livez`)).ok);
   await Promise.race([ready, alive]);
   return { ready };
 }
@@ -72,7 +72,7 @@ async function killAndStart(killed: readonly Name[], order: readonly Name[]): Pr
   const ready: Promise<void>[] = [];
   for (const name of order) ready.push((await startUntilAlive(name)).ready);
   await Promise.all(ready);
-  await eventually(() => useEverything(person), { timeoutMs: 20_000, intervalMs: 100 });
+  await eventually(() => useEverything(person), { intervalMs: 100 });
 }
 
 const pairs = SERVICES.flatMap((one, index) =>

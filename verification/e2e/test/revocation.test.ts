@@ -18,7 +18,7 @@ const OTHER_ROUNDS = GIVEN === undefined ? ROUNDS / 5 : ROUNDS;
 const GATEWAYS = 3;
 const SWALLOWED = 'the events of Redis swallowed';
 const PEOPLE = 8;
-const LIMIT_MS = 60_000 + ROUNDS * 500;
+const LIMIT_MS = 180_000 + ROUNDS * 500;
 
 let redis: TestRedis;
 const events = createPublishedMessageFault();

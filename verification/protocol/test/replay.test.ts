@@ -15,7 +15,7 @@ const MOST_SEARCHED = 5_000;
 
 // Time limit for shrinking a failing history.
 const SHRINKING_MS = 30_000;
-const LIMIT_MS = 60_000 + SHRINKING_MS + HISTORIES * 1_000;
+const LIMIT_MS = 180_000 + SHRINKING_MS + HISTORIES * 1_000;
 
 let system: System;
 beforeAll(async () => {

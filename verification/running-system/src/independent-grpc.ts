@@ -95,7 +95,7 @@ export class IndependentClient implements Disposable {
     if (rpc === undefined) throw new Error(`no such rpc: ${path}`);
     const { requestSerialize, responseDeserialize } = rpc;
     const { promise, resolve, reject } = Promise.withResolvers<object>();
-    const options = { deadline: Date.now() + 10_000 };
+    const options = { deadline: Date.now() + 60_000 };
     const done = (error: ServiceError | null, response?: object) =>
       error === null ? resolve(response ?? {}) : reject(toFailure(error));
     const fields = Metadata.fromHttp2Headers({ ...metadata });

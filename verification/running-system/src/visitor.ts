@@ -28,6 +28,10 @@ const PICTURES = [
   { as: 'desktop-dark', size: SCREENS.desktop.viewport, colorScheme: 'dark' },
 ] as const;
 
+// A busy machine needs many times what a quiet one does. Only a failing test waits this long.
+const START_LIMIT_MS = 120_000;
+const STEP_LIMIT_MS = 60_000;
+
 /** The number of seconds by which libfaketime shifts the clock of tests and services (`pnpm prove:hours`). */
 const SKEW_S = Number(process.env['FAKETIME'] ?? 0);
 
@@ -56,7 +60,7 @@ export async function openRealBrowser(): Promise<RealBrowser | null> {
   // Without libfaketime, which makes Chromium hang. `toSkewScript` shifts the clock of its pages instead.
   const { LD_PRELOAD: _, ...environment } = process.env;
   const env = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, value ?? '']));
-  return chromium.launch({ executablePath, args, env });
+  return chromium.launch({ executablePath, args, env, timeout: START_LIMIT_MS });
 }
 
 /** A person using a real browser. Everything that the browser reports as wrong is collected in `complaints`. */
@@ -98,6 +102,7 @@ export class Visitor implements AsyncDisposable {
       timezoneId: 'Europe/Berlin',
       reducedMotion: 'reduce',
     });
+    context.setDefaultTimeout(STEP_LIMIT_MS);
     if (SKEW_S !== 0) await context.addInitScript({ content: toSkewScript(SKEW_S * 1_000) });
     if (session !== undefined) {
       await context.addCookies([

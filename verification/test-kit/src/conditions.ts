@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface EventuallyOptions {
-  /** Time limit for the condition. Default 30,000: only a failing test waits that long, and a slow machine may need it. */
+  /** Time limit for the condition. Default 60,000: only a failing test waits that long, and a slow machine may need it. */
   readonly timeoutMs?: number;
   /** Pause between two attempts. Default 10. */
   readonly intervalMs?: number;
@@ -13,7 +13,7 @@ export interface EventuallyOptions {
  */
 export async function eventually<T>(
   condition: () => T | Promise<T>,
-  { timeoutMs = 30_000, intervalMs = 10 }: EventuallyOptions = {},
+  { timeoutMs = 60_000, intervalMs = 10 }: EventuallyOptions = {},
 ): Promise<Exclude<T, false>> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
