@@ -5,7 +5,7 @@ import { ensureServiceDatabase } from '@phds/database/database-roles';
 import { applyMigrations } from '@phds/database/migrations';
 import { toDatabaseUrl, toOwnerRole, toRuntimeRole, toSchemaName } from '@phds/database/postgres-names';
 import pg from 'pg';
-import { ADMIN_URL_VARIABLE } from './test-servers.ts';
+import { ADMIN_URL_VARIABLE } from './test-server-variables.ts';
 
 /** A migrated, empty database of a service, for one test file. */
 export interface TestDatabase extends AsyncDisposable {

@@ -8,7 +8,7 @@ import {
 import { Redis } from 'ioredis';
 import { describeWith } from './requirements.ts';
 import { startTcpProxy } from './tcp-proxy.ts';
-import { REDIS_VARIABLE, type RedisSource } from './test-servers.ts';
+import { REDIS_VARIABLE, type RedisSource } from './test-server-variables.ts';
 
 /** A Redis for one test file, which the test may stop. */
 export interface TestRedis extends AsyncDisposable {

@@ -2,14 +2,7 @@ import { findFreePort } from '@phds/local-servers/free-port';
 import { dockerAnswers, findRedisProgram, startRedisServer } from '@phds/local-servers/redis-server';
 import { startThrowawayPostgres } from '@phds/local-servers/scratch-database';
 import { GenericContainer, Wait } from 'testcontainers';
-
-/** Set by the test run that started the servers. */
-export const ADMIN_URL_VARIABLE = 'PHDS_TEST_ADMIN_URL';
-/** `program`, `docker`, `given` or `none`: the source of Redis for createTestRedis. */
-export const REDIS_VARIABLE = 'PHDS_TEST_REDIS';
-
-/** Where Redis comes from in this run. */
-export type RedisSource = 'given' | 'program' | 'docker' | 'none';
+import { ADMIN_URL_VARIABLE, REDIS_VARIABLE, type RedisSource } from './test-server-variables.ts';
 
 export interface TestServers extends AsyncDisposable {
   /** Environment variables for the tests. */
