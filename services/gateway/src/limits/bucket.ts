@@ -4,8 +4,8 @@ import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limite
 
 const WINDOW_SECONDS = 60;
 const SHARES = 100;
-/** Maximum number of keys in each bucket. */
-const MAX_KEYS = 100_000;
+/** At most this many keys in each bucket. As a size, because a maximum number allocates the memory for all of them at once. */
+const KEYS = { maxSize: 100_000, sizeCalculation: () => 1 };
 
 /** The state of a bucket after a request was counted. */
 export interface Quota {
@@ -66,7 +66,7 @@ export function createLeasingBucket(options: BucketOptions): Bucket {
   const share = Math.floor(perMinute / SHARES);
   if (share < 2) return createBucket(options);
   const meter = new Meter(options);
-  const leases = new LRUCache<string, Lease>({ max: MAX_KEYS });
+  const leases = new LRUCache<string, Lease>(KEYS);
   // Concurrent requests for a key share one call to Redis.
   const asking = new Map<string, Promise<Quota | null>>();
   /** Null when a lease is now available. */
@@ -113,7 +113,7 @@ class Meter {
   readonly #limiter: RateLimiterMemory | RateLimiterRedis;
   readonly #perMinute: number;
   /** Key to `performance.now()` at the end of its window. */
-  readonly #exhausted = new LRUCache<string, number>({ max: MAX_KEYS });
+  readonly #exhausted = new LRUCache<string, number>(KEYS);
 
   constructor({ name, perMinute, redis }: BucketOptions) {
     this.#limiter = createLimiter(name, perMinute, redis);
