@@ -34,6 +34,7 @@ import type { Config } from './config.ts';
 import { createAppService } from './rpc/app-service.ts';
 import { createAuthorizationService } from './rpc/authorization-service.ts';
 import { createTokenService, type TokenUseCases } from './rpc/token-service.ts';
+import { POOL_SETTINGS } from './store/database.ts';
 import { PrismaClient } from './store/generated/client.ts';
 import { createPgAccessTokens } from './store/pg-access-tokens.ts';
 import { createPgCodes } from './store/pg-codes.ts';
@@ -116,6 +117,7 @@ function openDatabase(config: Config, log: Logger, applicationName: string, pool
     connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
     applicationName,
+    settings: POOL_SETTINGS,
     log,
   });
 }

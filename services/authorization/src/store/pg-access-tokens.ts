@@ -6,7 +6,7 @@ import type pg from 'pg';
 import type { TokenStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { AccessToken } from '../domain/token.ts';
-import { queryVerified } from './verified-query.ts';
+import { createLookUp, queryVerified } from './verified-query.ts';
 
 interface Row {
   readonly hash: Buffer;
@@ -35,16 +35,12 @@ export function createPgAccessTokens(
   guard: RestoreGuard,
 ): Pick<TokenStore, 'findAccessToken' | 'insertOwnToken' | 'markTokenRevoked'> {
   return translatingErrors({
-    findAccessToken: (hash) =>
-      guard.verified(async () => {
-        const row = await queryVerified<Row>(pool, guard, FIND, [hash]);
-        return row === undefined ? null : fromRow(row);
-      }),
+    findAccessToken: createLookUp({ pool, guard, statement: FIND, keyOf: ({ hash }: Row) => hash, fromRow }),
 
     insertOwnToken: ({ hash, clientId, appEpoch, scopes, issuedAt, expiresAt }) =>
       guard.verified(async () => {
         const values = [hash, clientId, appEpoch, scopes, issuedAt, expiresAt];
-        const row = await queryVerified<{ stored: boolean }>(pool, guard, INSERT_OWN, values);
+        const [row] = await queryVerified<{ stored: boolean }>(pool, guard, INSERT_OWN, values);
         return row?.stored === true;
       }),
 

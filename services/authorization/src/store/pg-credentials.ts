@@ -2,10 +2,10 @@ import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
-import type { AppStore } from '../app/ports.ts';
+import type { AppStore, Credential } from '../app/ports.ts';
 import type { App as AppRow } from './generated/client.ts';
 import { fromAppRow } from './prisma-apps.ts';
-import { queryVerified } from './verified-query.ts';
+import { createLookUp } from './verified-query.ts';
 
 type Row = AppRow & { readonly suspended: boolean; readonly unverified: boolean };
 
@@ -14,16 +14,20 @@ const FIND_CREDENTIAL = readStatement(new URL('sql/find-credential.sql', import.
 /** The look-up of client authentication: a prepared statement that judges restores in the same snapshot as the secret. */
 export function createPgCredentials(pool: pg.Pool, guard: RestoreGuard): Pick<AppStore, 'findCredential'> {
   return translatingErrors({
-    findCredential: (clientId) =>
-      guard.verified(async () => {
-        const row = await queryVerified<Row>(pool, guard, FIND_CREDENTIAL, [clientId]);
-        if (row === undefined) return null;
-        const { suspended, unverified: _unverified, ...columns } = row;
-        const app = fromAppRow(columns);
-        return {
-          app: suspended && app.status === 'active' ? { ...app, status: 'suspended' } : app,
-          secretHash: row.secretHash,
-        };
-      }),
+    findCredential: createLookUp({
+      pool,
+      guard,
+      statement: FIND_CREDENTIAL,
+      keyOf: ({ clientId }: Row) => clientId,
+      fromRow,
+    }),
   });
+}
+
+function fromRow({ suspended, unverified: _unverified, ...row }: Row): Credential {
+  const app = fromAppRow(row);
+  return {
+    app: suspended && app.status === 'active' ? { ...app, status: 'suspended' } : app,
+    secretHash: row.secretHash,
+  };
 }

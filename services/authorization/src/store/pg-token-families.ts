@@ -7,9 +7,10 @@ import type pg from 'pg';
 import type { TokenStore } from '../app/ports.ts';
 import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/code.ts';
 import type { RefreshToken } from '../domain/token.ts';
-import { queryVerified } from './verified-query.ts';
+import { createLookUp, queryVerified } from './verified-query.ts';
 
 interface Row {
+  readonly hash: Buffer;
   readonly scopes: string[];
   readonly issuedAt: Date;
   readonly expiresAt: Date;
@@ -61,25 +62,21 @@ export function createPgTokenFamilies(
       return guard.verified(() =>
         // In a transaction, because a statement on its own would commit even if it waited too long for the code's row.
         inTransaction(pool, async (client) => {
-          const row = await queryVerified<{ exchanged: boolean }>(client, guard, EXCHANGE, values);
+          const [row] = await queryVerified<{ exchanged: boolean }>(client, guard, EXCHANGE, values);
           requireTimeLeft(EXCHANGE_MARGIN_MS);
           return row?.exchanged === true;
         }),
       );
     },
 
-    findRefreshToken: (hash) =>
-      guard.verified(async () => {
-        const row = await queryVerified<Row>(pool, guard, FIND, [hash]);
-        return row === undefined ? null : fromRow(hash, row);
-      }),
+    findRefreshToken: createLookUp({ pool, guard, statement: FIND, keyOf: ({ hash }: Row) => hash, fromRow }),
 
     rotate: ({ token, access, successorHash, familyExpiresAt, scope, now }) =>
       guard.verified(async () => {
         const { hash, scopes, expiresAt } = access;
         const uses = [token.hash, token.family.id, now, scope, successorHash, familyExpiresAt];
         const values = [...uses, hash, scopes, expiresAt];
-        const row = await queryVerified<{ rotated: boolean }>(pool, guard, ROTATE, values);
+        const [row] = await queryVerified<{ rotated: boolean }>(pool, guard, ROTATE, values);
         return row?.rotated === true;
       }),
 
@@ -89,8 +86,8 @@ export function createPgTokenFamilies(
   });
 }
 
-function fromRow(hash: Uint8Array, row: Row): RefreshToken {
-  const { issuedAt, expiresAt, rotatedAt, rotatedScope, successorUsed, suspended } = row;
+function fromRow(row: Row): RefreshToken {
+  const { hash, issuedAt, expiresAt, rotatedAt, rotatedScope, successorUsed, suspended } = row;
   const { familyId, clientId, userId, grantId, appEpoch, familyExpiresAt, familyRevokedAt } = row;
   return {
     hash,

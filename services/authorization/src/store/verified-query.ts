@@ -1,23 +1,50 @@
+import { batchingCalls } from '@phds/service-kit/batched-calls';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { Unverified } from '@phds/service-kit/restore-witness';
 import type { Statement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 
 /**
- * Runs a statement of at most one row, which says whether the database is unverified. The last two values of the statement are
- * the guard's witness. Throws Unverified; call it within `guard.verified`.
+ * Runs a statement whose rows say whether the database is unverified. Its last two values are the guard's witness. Throws
+ * Unverified; call it within `guard.verified`.
  */
 export async function queryVerified<Row extends object>(
   client: pg.ClientBase | pg.Pool,
   guard: RestoreGuard,
   statement: Statement,
   values: readonly unknown[],
-): Promise<Row | undefined> {
+): Promise<Row[]> {
   const { rows } = await client.query<Row & { readonly unverified: boolean }>({
     ...statement,
     values: [...values, ...guard.witness],
   });
-  const [row] = rows;
-  if (row?.unverified === true) throw new Unverified();
-  return row;
+  if (rows.some(({ unverified }) => unverified)) throw new Unverified();
+  return rows;
+}
+
+type Key = string | Uint8Array;
+
+/**
+ * A look-up by key. Callers at the same time share statements, none of which began before they asked. The statement takes an array
+ * of different keys and returns the rows that it finds, in any order.
+ */
+export function createLookUp<K extends Key, Row extends object, Found>(options: {
+  readonly pool: pg.Pool;
+  readonly guard: RestoreGuard;
+  readonly statement: Statement;
+  readonly keyOf: (row: Row) => K;
+  readonly fromRow: (row: Row) => Found;
+}): (key: K) => Promise<Found | null> {
+  const { pool, guard, statement, keyOf, fromRow } = options;
+  return batchingCalls(async (keys) => {
+    const asked = new Map(keys.map((key) => [toText(key), key]));
+    const values = [[...asked.values()]];
+    const rows = await guard.verified(() => queryVerified<Row>(pool, guard, statement, values));
+    const found = new Map(rows.map((row) => [toText(keyOf(row)), fromRow(row)]));
+    return keys.map((key) => found.get(toText(key)) ?? null);
+  });
+}
+
+function toText(key: Key): string {
+  return typeof key === 'string' ? key : Buffer.from(key).toString('base64');
 }

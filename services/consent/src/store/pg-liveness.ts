@@ -1,3 +1,4 @@
+import { batchingCalls } from '@phds/service-kit/batched-calls';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
 import { Unverified } from '@phds/service-kit/restore-witness';
@@ -18,21 +19,34 @@ interface LivenessRow extends Pick<GrantRow, 'userId' | 'scopes' | 'expiresAt' |
   readonly id: string | null;
 }
 
-/** Used by every introspection, exchange and refresh: one prepared statement, one snapshot. */
+/**
+ * Used by every introspection, exchange and refresh: one prepared statement, one snapshot. Questions at the same time share
+ * statements, none of which began before they were asked.
+ */
 export function createPgLiveness(pool: pg.Pool, guard: RestoreGuard): LivenessStore {
-  return translatingErrors({ check: (query) => guard.verified(() => check(pool, guard, query)) });
+  const check = (queries: readonly LivenessQuery[]) => guard.verified(() => checkAll(pool, guard, queries));
+  return translatingErrors({ check: batchingCalls(check) });
 }
 
-async function check(
+async function checkAll(
   pool: pg.Pool,
   { witness }: RestoreGuard,
-  { clientId, appEpoch, grantId, familyId, tokenHash, issuedAt }: LivenessQuery,
-): Promise<Liveness> {
-  const values = [clientId, appEpoch, grantId, familyId, Buffer.from(tokenHash), issuedAt, ...witness];
-  const { rows } = await pool.query<LivenessRow>({ ...CHECK, values });
-  const [row] = rows;
-  if (row === undefined) throw new Error('the liveness query returned no row');
-  if (row.unverified) throw new Unverified();
+  queries: readonly LivenessQuery[],
+): Promise<Liveness[]> {
+  const columns = [
+    queries.map(({ clientId }) => clientId),
+    queries.map(({ appEpoch }) => appEpoch),
+    queries.map(({ grantId }) => grantId),
+    queries.map(({ familyId }) => familyId),
+    queries.map(({ tokenHash }) => Buffer.from(tokenHash)),
+    queries.map(({ issuedAt }) => issuedAt),
+  ];
+  const { rows } = await pool.query<LivenessRow>({ ...CHECK, values: [...columns, ...witness] });
+  if (rows.some(({ unverified }) => unverified)) throw new Unverified();
+  return rows.map(fromRow);
+}
+
+function fromRow(row: LivenessRow): Liveness {
   const { appAlive, familyAlive, tokenAlive, scopes, expiresAt, userId, dataFrom } = row;
   const status = row.suspended ? 'revoked' : row.status;
   const grant = row.id === null ? null : { status, scopes, expiresAt, userId, dataFrom };

@@ -1,22 +1,24 @@
--- An app with the hash of its secret: the lookup behind client authentication. Whether a restore that nobody has
--- confirmed suspends the secret, and whether nobody has compared this database with what was acknowledged yet, are
+-- Apps with the hashes of their secrets: the lookup behind client authentication. Whether a restore that nobody has
+-- confirmed suspends a secret, and whether nobody has compared this database with what was acknowledged yet, are
 -- judged in the same snapshot.
 --
 -- Indexes: app_pkey.
--- Values:  $1 app, $2 and $3 what this process knows of the database (RestoreGuard).
+-- Values:  $1 apps, $2 and $3 what this process knows of the database (RestoreGuard).
+WITH verification AS MATERIALIZED (
+  SELECT suspension.below, coalesce(
+    NOT suspension.identified OR ($2::uuid IS NOT NULL AND NOT EXISTS (
+      SELECT FROM instance WHERE id = $2::uuid AND position >= $3::bigint
+    )),
+    false
+  ) AS unverified
+  FROM (VALUES (1)) AS one LEFT JOIN suspension ON true
+)
 SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.description,
   app.homepage_url AS "homepageUrl", app.privacy_policy_url AS "privacyPolicyUrl", app.logo_url AS "logoUrl",
   app.redirect_uris AS "redirectUris", app.scopes, app.require_pkce AS "requirePkce", app.status, app.epoch,
   app.ledger_revision AS "ledgerRevision", app.status_changed_at AS "statusChangedAt", app.secret_hash AS "secretHash",
   app.secret_last4 AS "secretLast4", app.secret_rotated_at AS "secretRotatedAt",
   app.secret_restore_number AS "secretRestoreNumber", app.created_at AS "createdAt", app.updated_at AS "updatedAt",
-  coalesce(app.secret_restore_number < suspension.below, false) AS suspended,
-  coalesce(
-    NOT suspension.identified OR ($2::uuid IS NOT NULL AND NOT EXISTS (
-      SELECT FROM instance WHERE id = $2::uuid AND position >= $3::bigint
-    )),
-    false
-  ) AS unverified
-FROM app
-LEFT JOIN suspension ON true
-WHERE app.client_id = $1;
+  coalesce(app.secret_restore_number < verification.below, false) AS suspended, verification.unverified
+FROM verification, unnest($1::text[]) AS asked(client_id)
+JOIN app ON app.client_id = asked.client_id;

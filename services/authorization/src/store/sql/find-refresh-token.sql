@@ -1,25 +1,27 @@
--- A refresh token by its hash, with its family and whether its successor has been used too: the lookup behind every refresh
--- and its introspection. Whether a restore that nobody has confirmed suspends the token, and whether nobody has compared
--- this database with what was acknowledged yet, are judged in the same snapshot.
+-- Refresh tokens by their hashes, with their families and whether their successors have been used too: the lookup behind
+-- every refresh and its introspection. Whether a restore that nobody has confirmed suspends a token, and whether nobody
+-- has compared this database with what was acknowledged yet, are judged in the same snapshot.
 --
 -- A successor is deleted only with its family, and then this token is deleted too; a missing one counts as used.
 --
 -- Indexes: refresh_token_pkey, token_family_pkey, instance_pkey, restore_pkey, restore_confirmation_pkey.
--- Values:  $1 hash of the token, $2 and $3 what this process knows of the database (RestoreGuard).
-SELECT token.scopes, token.issued_at AS "issuedAt", token.expires_at AS "expiresAt", token.rotated_at AS "rotatedAt",
-  token.rotated_scope AS "rotatedScope", token.successor_hash IS NOT NULL AND NOT EXISTS (
-    SELECT FROM refresh_token AS successor WHERE successor.hash = token.successor_hash AND successor.rotated_at IS NULL
-  ) AS "successorUsed",
-  family.id AS "familyId", family.client_id AS "clientId", family.user_id AS "userId", family.grant_id AS "grantId",
-  family.app_epoch AS "appEpoch", family.expires_at AS "familyExpiresAt", family.revoked_at AS "familyRevokedAt",
-  coalesce(token.restore_number < suspension.below, false) AS suspended,
-  coalesce(
+-- Values:  $1 hashes of the tokens, $2 and $3 what this process knows of the database (RestoreGuard).
+WITH verification AS MATERIALIZED (
+  SELECT suspension.below, coalesce(
     NOT suspension.identified OR ($2::uuid IS NOT NULL AND NOT EXISTS (
       SELECT FROM instance WHERE id = $2::uuid AND position >= $3::bigint
     )),
     false
   ) AS unverified
-FROM refresh_token AS token
-JOIN token_family AS family ON family.id = token.family_id
-LEFT JOIN suspension ON true
-WHERE token.hash = $1;
+  FROM (VALUES (1)) AS one LEFT JOIN suspension ON true
+)
+SELECT token.hash, token.scopes, token.issued_at AS "issuedAt", token.expires_at AS "expiresAt",
+  token.rotated_at AS "rotatedAt", token.rotated_scope AS "rotatedScope", token.successor_hash IS NOT NULL AND NOT EXISTS (
+    SELECT FROM refresh_token AS successor WHERE successor.hash = token.successor_hash AND successor.rotated_at IS NULL
+  ) AS "successorUsed",
+  family.id AS "familyId", family.client_id AS "clientId", family.user_id AS "userId", family.grant_id AS "grantId",
+  family.app_epoch AS "appEpoch", family.expires_at AS "familyExpiresAt", family.revoked_at AS "familyRevokedAt",
+  coalesce(token.restore_number < verification.below, false) AS suspended, verification.unverified
+FROM verification, unnest($1::bytea[]) AS asked(hash)
+JOIN refresh_token AS token ON token.hash = asked.hash
+JOIN token_family AS family ON family.id = token.family_id;
