@@ -1,4 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { sha256 } from '@phds/service-kit/secrets';
 import { LRUCache } from 'lru-cache';
 
 interface Presented {
@@ -10,10 +11,10 @@ const MAX_CLIENTS = 10_000;
 
 /**
  * Credentials that authorization has accepted at this gateway, so that the limit of their app can be counted without asking it
- * first. They open nothing: authorization authenticates every request itself. Holds no secret, only its keyed hash.
+ * first. They open nothing: authorization authenticates every request itself. Holds no secret, only its salted hash.
  */
 export class KnownClients {
-  readonly #key = randomBytes(32);
+  readonly #salt = randomBytes(32).toString('base64');
   readonly #clientIds = new LRUCache<string, string>({ max: MAX_CLIENTS });
 
   /** The client id of these credentials; undefined when they are not known. */
@@ -31,8 +32,6 @@ export class KnownClients {
   }
 
   #hash({ clientId = '', clientSecret = '' }: Presented): string {
-    return createHmac('sha256', this.#key)
-      .update(JSON.stringify([clientId, clientSecret]))
-      .digest('base64');
+    return sha256(JSON.stringify([this.#salt, clientId, clientSecret])).toString('base64');
   }
 }
