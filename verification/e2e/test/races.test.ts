@@ -18,7 +18,8 @@ const MANY = 50;
 // The test is about who wins, not about speed: a busy machine must not turn a loser's 400 into a 503.
 const PATIENT = {
   gateway: { AUTHORIZATION_DEADLINE_MS: '30000', CONSENT_DEADLINE_MS: '30000' },
-  authorization: { CONSENT_DEADLINE_MS: '30000' },
+  authorization: { CONSENT_DEADLINE_MS: '30000', DATABASE_CONNECT_TIMEOUT_MS: '30000' },
+  consent: { DATABASE_CONNECT_TIMEOUT_MS: '30000' },
 };
 
 let stack: RunningStack;
