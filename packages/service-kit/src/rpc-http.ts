@@ -8,6 +8,8 @@ import { toConnectError } from './rpc-errors.ts';
 import type { RpcService, UnaryHandler } from './rpc-service.ts';
 import type { TlsFiles } from './rpc-tls.ts';
 
+// With Node's 5 s, the server may close an idle connection just when a caller that was busy for seconds sends its next request.
+const KEEP_ALIVE_MS = 75_000;
 const DRAIN_LIMIT_MS = 5_000;
 
 /** Limits for every request. */
@@ -44,7 +46,7 @@ export function createConnectServer(
     writeMaxBytes: maxMessageBytes,
     maxTimeoutMs: maxDeadlineMs,
   });
-  const options = { requestTimeout: maxDeadlineMs };
+  const options = { requestTimeout: maxDeadlineMs, keepAliveTimeout: KEEP_ALIVE_MS };
   if (tls === undefined) return createServer(options, adapter);
   return createSecureServer({ ...options, ...tls, requestCert: true, rejectUnauthorized: true }, adapter);
 }

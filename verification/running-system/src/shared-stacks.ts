@@ -25,6 +25,8 @@ export async function serveSharedStacks(): Promise<SharedStacks> {
       (error: Error) => response.writeHead(500).end(error.message),
     );
   });
+  // Idle connections stay open: a worker that is busy between two files could otherwise use one just when it is closed.
+  server.keepAliveTimeout = 0;
   const port = await listenOnLoopback(server);
   // Open connections must not delay the end of the run.
   server.unref();

@@ -23,6 +23,9 @@ const server = app.listen(Number(readSetting('PORT')), readSetting('HOST'), (err
   process.exit(1);
 });
 
+// As the gateway. With Node's 5 s, a connection may be closed just when a caller that was busy for seconds sends its next request.
+server.keepAliveTimeout = 75_000;
+
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => {
     server.close(() => process.exit(0));
