@@ -1,7 +1,11 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { ServiceImpl } from '@connectrpc/connect';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
-import { AppStatus, LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import {
+  AppStatus,
+  type CheckLivenessRequest,
+  LedgerService,
+} from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { sessionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
@@ -16,6 +20,7 @@ export function createFakeServices(fake: FakeConsent) {
       revokeFamily: ['authorization'],
       revokeToken: ['authorization'],
       checkLiveness: ['authorization'],
+      checkLivenesses: ['authorization'],
     }),
     implement(ConsentService, createConsent(fake), {
       openPendingApproval: ['authorization'],
@@ -36,6 +41,20 @@ export function createFakeServices(fake: FakeConsent) {
 }
 
 function createLedger(fake: FakeConsent): ServiceImpl<typeof LedgerService> {
+  const check = async ({ clientId, appEpoch, grantId, familyId, tokenHash }: CheckLivenessRequest) => {
+    fake.enter('checkLiveness');
+    const app = fake.apps.get(clientId);
+    const grant = fake.grants.get(grantId);
+    const answer = {
+      appAlive: app?.status === AppStatus.ACTIVE && app.epoch === appEpoch,
+      familyAlive: !fake.revokedFamilies.has(familyId),
+      tokenAlive: !fake.revokedTokens.has(Buffer.from(tokenHash).toString('hex')),
+      ...(grant === undefined ? {} : { grant: fake.facts(grant) }),
+    };
+    await fake.onCheckLiveness();
+    return answer;
+  };
+
   return {
     putApp: async ({ app }) => {
       fake.enter('putApp');
@@ -74,19 +93,8 @@ function createLedger(fake: FakeConsent): ServiceImpl<typeof LedgerService> {
       fake.revokedTokens.add(Buffer.from(tokenHash).toString('hex'));
       return {};
     },
-    checkLiveness: async ({ clientId, appEpoch, grantId, familyId, tokenHash }) => {
-      fake.enter('checkLiveness');
-      const app = fake.apps.get(clientId);
-      const grant = fake.grants.get(grantId);
-      const answer = {
-        appAlive: app?.status === AppStatus.ACTIVE && app.epoch === appEpoch,
-        familyAlive: !fake.revokedFamilies.has(familyId),
-        tokenAlive: !fake.revokedTokens.has(Buffer.from(tokenHash).toString('hex')),
-        ...(grant === undefined ? {} : { grant: fake.facts(grant) }),
-      };
-      await fake.onCheckLiveness();
-      return answer;
-    },
+    checkLiveness: check,
+    checkLivenesses: async ({ checks }) => ({ results: await Promise.all(checks.map(check)) }),
   };
 }
 

@@ -1,7 +1,8 @@
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@connectrpc/connect';
 import type { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
-import type { ConsentLedger } from '../app/ports.ts';
+import { batchingCalls } from '@phds/service-kit/batched-calls';
+import type { ConsentLedger, LivenessQuery } from '../app/ports.ts';
 import {
   fromAppStatusMessage,
   fromGrantMessage,
@@ -9,7 +10,7 @@ import {
   toAppStatusMessage,
 } from './consent-messages.ts';
 
-/** Consent's ledger over rpc. */
+/** Consent's ledger over rpc. Liveness checks at the same time share calls. */
 export function createRpcConsentLedger(client: Client<typeof LedgerService>): ConsentLedger {
   return {
     async putApp(profile) {
@@ -38,22 +39,25 @@ export function createRpcConsentLedger(client: Client<typeof LedgerService>): Co
       await client.revokeToken({ tokenHash, expiresAt: timestampFromDate(expiresAt) });
     },
 
-    async checkLiveness({ clientId, appEpoch, grantId, familyId, tokenHash, issuedAt }) {
-      const answer = await client.checkLiveness({
-        clientId,
-        appEpoch,
-        grantId: grantId ?? '',
-        familyId: familyId ?? '',
-        tokenHash: tokenHash ?? new Uint8Array(),
-        ...(issuedAt === undefined ? {} : { issuedAt: timestampFromDate(issuedAt) }),
-      });
-      const { appAlive, familyAlive, tokenAlive, grant } = answer;
-      return {
+    checkLiveness: batchingCalls(async (queries) => {
+      const { results } = await client.checkLivenesses({ checks: queries.map(toCheck) });
+      return results.map(({ appAlive, familyAlive, tokenAlive, grant }) => ({
         appAlive,
         familyAlive,
         tokenAlive,
         grant: grant === undefined ? null : fromGrantMessage(grant),
-      };
-    },
+      }));
+    }),
+  };
+}
+
+function toCheck({ clientId, appEpoch, grantId, familyId, tokenHash, issuedAt }: LivenessQuery) {
+  return {
+    clientId,
+    appEpoch,
+    grantId: grantId ?? '',
+    familyId: familyId ?? '',
+    tokenHash: tokenHash ?? new Uint8Array(),
+    ...(issuedAt === undefined ? {} : { issuedAt: timestampFromDate(issuedAt) }),
   };
 }

@@ -1,16 +1,22 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { type CheckLivenessRequest, LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { Ledger } from '../app/ledger.ts';
-import type { LivenessQuery } from '../domain/liveness.ts';
+import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
 import { parseAppStatus, parseReportedApp, toAppStatusMessage } from './app-messages.ts';
 import { toGrantStatusMessage } from './grant-messages.ts';
 import { findMoment, parseCount, parseHash, parseMoment, parseName, parseText } from './parameters.ts';
 
 const AUTHORIZATION = ['authorization'];
 
+const MAX_CHECKS = 64;
+
 /** phds.consent.v1.LedgerService. */
 export function createLedgerService(ledger: Ledger) {
+  const check = async (request: CheckLivenessRequest) =>
+    toLivenessMessage(await ledger.checkLiveness(parseLivenessQuery(request)));
+
   return implement(
     LedgerService,
     {
@@ -46,19 +52,10 @@ export function createLedgerService(ledger: Ledger) {
         await ledger.revokeToken(tokenHash, parseMoment('expiresAt', request.expiresAt));
         return {};
       },
-      async checkLiveness(request) {
-        const { grant, ...alive } = await ledger.checkLiveness(parseLivenessQuery(request));
-        if (grant === null) return alive;
-        return {
-          ...alive,
-          grant: {
-            status: toGrantStatusMessage(grant.status),
-            scopes: [...grant.scopes],
-            expiresAt: timestampFromDate(grant.expiresAt),
-            userId: grant.userId,
-            dataFrom: grant.dataFrom ?? '',
-          },
-        };
+      checkLiveness: check,
+      async checkLivenesses({ checks }) {
+        if (checks.length > MAX_CHECKS) throw invalidRequest('checks', `must be at most ${MAX_CHECKS}`);
+        return { results: await Promise.all(checks.map(check)) };
       },
     },
     {
@@ -67,8 +64,23 @@ export function createLedgerService(ledger: Ledger) {
       revokeFamily: AUTHORIZATION,
       revokeToken: AUTHORIZATION,
       checkLiveness: AUTHORIZATION,
+      checkLivenesses: AUTHORIZATION,
     },
   );
+}
+
+function toLivenessMessage({ grant, ...alive }: Liveness) {
+  if (grant === null) return alive;
+  return {
+    ...alive,
+    grant: {
+      status: toGrantStatusMessage(grant.status),
+      scopes: [...grant.scopes],
+      expiresAt: timestampFromDate(grant.expiresAt),
+      userId: grant.userId,
+      dataFrom: grant.dataFrom ?? '',
+    },
+  };
 }
 
 function parseLivenessQuery(request: CheckLivenessRequest): LivenessQuery {

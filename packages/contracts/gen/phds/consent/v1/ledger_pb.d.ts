@@ -342,6 +342,38 @@ export declare type CheckLivenessResponse = Message<"phds.consent.v1.CheckLivene
 export declare const CheckLivenessResponseSchema: GenMessage<CheckLivenessResponse>;
 
 /**
+ * @generated from message phds.consent.v1.CheckLivenessesRequest
+ */
+export declare type CheckLivenessesRequest = Message<"phds.consent.v1.CheckLivenessesRequest"> & {
+  /**
+   * @generated from field: repeated phds.consent.v1.CheckLivenessRequest checks = 1;
+   */
+  checks: CheckLivenessRequest[];
+};
+
+/**
+ * Describes the message phds.consent.v1.CheckLivenessesRequest.
+ * Use `create(CheckLivenessesRequestSchema)` to create a new message.
+ */
+export declare const CheckLivenessesRequestSchema: GenMessage<CheckLivenessesRequest>;
+
+/**
+ * @generated from message phds.consent.v1.CheckLivenessesResponse
+ */
+export declare type CheckLivenessesResponse = Message<"phds.consent.v1.CheckLivenessesResponse"> & {
+  /**
+   * @generated from field: repeated phds.consent.v1.CheckLivenessResponse results = 1;
+   */
+  results: CheckLivenessResponse[];
+};
+
+/**
+ * Describes the message phds.consent.v1.CheckLivenessesResponse.
+ * Use `create(CheckLivenessesResponseSchema)` to create a new message.
+ */
+export declare const CheckLivenessesResponseSchema: GenMessage<CheckLivenessesResponse>;
+
+/**
  * The facts of a grant that decide about access.
  *
  * @generated from message phds.consent.v1.GrantFacts
@@ -506,6 +538,16 @@ export declare const LedgerService: GenService<{
     methodKind: "unary";
     input: typeof CheckLivenessRequestSchema;
     output: typeof CheckLivenessResponseSchema;
+  },
+  /**
+   * The same for several, at most 64, with one response for each in their order. If one fails, all fail. Read-only.
+   *
+   * @generated from rpc phds.consent.v1.LedgerService.CheckLivenesses
+   */
+  checkLivenesses: {
+    methodKind: "unary";
+    input: typeof CheckLivenessesRequestSchema;
+    output: typeof CheckLivenessesResponseSchema;
   },
 }>;
 
