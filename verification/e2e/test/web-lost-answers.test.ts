@@ -95,7 +95,7 @@ function lostAnswers(): void {
     const visitor = await visits.open(path, { session: owner });
     const { page } = visitor;
     await page.route('**/grants/*', (route) => route.fulfill({ status: 503, json: {} }), { times: 1 });
-    await confirm(page, 'Stop sharing', 'Stop sharing');
+    await visitor.loseAnswer(() => confirm(page, 'Stop sharing', 'Stop sharing'));
     await page.getByRole('alert').getByText('Sharing has not ended yet.').waitFor();
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('connected-app-not-stopped');
@@ -127,7 +127,7 @@ function lostAnswers(): void {
     const { page } = visitor;
     let isAway = true;
     await page.route('**/grants/*', (route) => (isAway ? route.abort('connectionreset') : route.continue()));
-    await confirm(page, 'Stop sharing', 'Stop sharing');
+    await visitor.loseAnswer(() => confirm(page, 'Stop sharing', 'Stop sharing'));
     const alert = page.getByRole('alert');
     await alert.getByText('We could not find out whether sharing has ended.').waitFor();
     await visitor.takePictures('connected-app-unknown');
@@ -202,7 +202,7 @@ function lostAnswers(): void {
     await page.getByText('The secret was rotated, but the new one did not reach this page.').waitFor();
     await visitor.takePictures('console-rotation-lost');
     await page.route('**/rotate-secret', (route) => route.fulfill({ status: 500, json: {} }), { times: 1 });
-    await confirm(page, 'Rotate the secret', 'Rotate');
+    await visitor.loseAnswer(() => confirm(page, 'Rotate the secret', 'Rotate'));
     await page.getByText('The secret was not rotated yet.').waitFor();
     await confirm(page, 'Rotate the secret', 'Rotate');
     await page.getByText('Copy the secret now.').waitFor();

@@ -134,7 +134,7 @@ function pagesOfPeople(): void {
       await page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' }).click();
     };
     await page.context().setOffline(true);
-    await stop();
+    await visitor.loseAnswer(stop);
     await page.getByRole('alert').getByText('We could not find out whether sharing has ended.').waitFor();
     await page.context().setOffline(false);
     expect((await readHeart(tokens)).status).toBe(200);

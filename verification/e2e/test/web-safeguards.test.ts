@@ -130,11 +130,13 @@ function safeguards(): void {
   test('a response that is not JSON counts as no response', async () => {
     const user = await signIn(visits.stack, 'traveller');
     const { grantId } = await app.connect(user, [HEART]);
-    const { page } = await visits.open(`/apps/${grantId}`, { session: user });
+    const visitor = await visits.open(`/apps/${grantId}`, { session: user });
+    const { page } = visitor;
     const portal = { status: 200, contentType: 'text/html', body: '<h1>Welcome to our hotel</h1>' };
     await page.route('**/grants/*', (route) => route.fulfill(portal), { times: 1 });
     await page.getByRole('button', { name: 'Stop sharing' }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' }).click();
+    const confirmation = page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' });
+    await visitor.loseAnswer(() => confirmation.click());
     await page.getByText('Sharing has not ended yet.').waitFor();
     await page.route('**/accesses/summary*', (route) => route.fulfill(portal));
     await page.getByRole('link', { name: 'Access history' }).click();
@@ -167,7 +169,7 @@ function safeguards(): void {
     const visitor = await visits.open('/apps', { session: await signIn(visits.stack, 'safeguards-leaver') });
     const { page } = visitor;
     await page.route('**/sign-out', (route) => route.fulfill({ status: 503, json: {} }), { times: 1 });
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await visitor.loseAnswer(() => page.getByRole('button', { name: 'Sign out' }).click());
     await page.getByRole('alert').getByText('You are still signed in.').waitFor();
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('sign-out-failed');

@@ -32,6 +32,9 @@ const PICTURES = [
 const START_LIMIT_MS = 120_000;
 const STEP_LIMIT_MS = 60_000;
 
+/** Longer than a page looks whether a change was made whose answer was lost. */
+const PROCESSING_MS = 5_000;
+
 /** The number of seconds by which libfaketime shifts the clock of tests and services (`pnpm prove:hours`). */
 const SKEW_S = Number(process.env['FAKETIME'] ?? 0);
 
@@ -149,6 +152,20 @@ export class Visitor implements AsyncDisposable {
     const arrival = this.page.waitForRequest((request) => request.url().startsWith(REDIRECT_URI));
     await act();
     return new URL((await arrival).url());
+  }
+
+  /**
+   * Performs a change whose answer is lost. The page then looks every second whether the service makes the change, until it can be
+   * sure; this time is skipped.
+   */
+  async loseAnswer(act: () => Promise<void>): Promise<void> {
+    await this.page.clock.install();
+    const look = this.page.waitForRequest(
+      (request) => request.method() === 'GET' && request.resourceType() === 'fetch',
+    );
+    await act();
+    await look;
+    await this.page.clock.fastForward(PROCESSING_MS);
   }
 
   /** The accessibility violations that axe finds on the current page, one line each. */
