@@ -6,7 +6,8 @@ import type pg from 'pg';
 import type { TokenStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { AccessToken } from '../domain/token.ts';
-import { createLookUp, queryVerified } from './verified-query.ts';
+import { createLookUp } from './look-up.ts';
+import { queryVerified } from './verified-query.ts';
 
 interface Row {
   readonly hash: Buffer;

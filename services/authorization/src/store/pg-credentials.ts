@@ -4,8 +4,8 @@ import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { AppStore, Credential } from '../app/ports.ts';
 import type { App as AppRow } from './generated/client.ts';
+import { createLookUp } from './look-up.ts';
 import { fromAppRow } from './prisma-apps.ts';
-import { createLookUp } from './verified-query.ts';
 
 type Row = AppRow & { readonly suspended: boolean; readonly unverified: boolean };
 

@@ -7,7 +7,8 @@ import type pg from 'pg';
 import type { TokenStore } from '../app/ports.ts';
 import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/code.ts';
 import type { RefreshToken } from '../domain/token.ts';
-import { createLookUp, queryVerified } from './verified-query.ts';
+import { createLookUp } from './look-up.ts';
+import { queryVerified } from './verified-query.ts';
 
 interface Row {
   readonly hash: Buffer;
