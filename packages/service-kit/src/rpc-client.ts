@@ -1,17 +1,16 @@
 import {
-  create,
   type DescMessage,
   type DescMethodUnary,
   type DescService,
   fromBinary,
   type MessageInitShape,
   type MessageShape,
-  toBinary,
 } from '@bufbuild/protobuf';
 import { type Client, createClient, type Transport, type UnaryResponse } from '@connectrpc/connect';
 import { Client as GrpcClient, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { currentDeadline } from './deadline.ts';
 import { unavailable } from './errors.ts';
+import { encode } from './rpc-calls.ts';
 import { fromGrpcError } from './rpc-errors.ts';
 import { channelCredentials, type TlsFiles } from './rpc-tls.ts';
 import type { ServiceTokenSource } from './service-token.ts';
@@ -36,7 +35,7 @@ export interface RpcChannel extends Disposable {
 /** Time reserved for the callee's response to travel back. */
 const HOP_MARGIN_MS = 20;
 
-const CHANNEL_OPTIONS = {
+export const CHANNEL_OPTIONS = {
   'grpc.service_config': JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
@@ -107,10 +106,7 @@ function call<I extends DescMessage, O extends DescMessage>(
   return new Promise((resolve, reject) => {
     const running = grpc.makeUnaryRequest(
       `/${method.parent.typeName}/${method.name}`,
-      (message: MessageInitShape<I>) => {
-        const bytes = toBinary(method.input, create(method.input, message));
-        return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      },
+      (message: MessageInitShape<I>) => encode(method.input, message),
       (bytes: Buffer): MessageShape<O> => fromBinary(method.output, bytes),
       input,
       metadata,

@@ -46,7 +46,8 @@ const MAX_PARAMETER = 64;
 const MAX_VIOLATIONS = 20;
 const MAX_VIOLATION = 200;
 
-function toDetail(error: AppError): ErrorDetail {
+/** The error as a message, in which only the sizes of texts and lists are limited. */
+export function toErrorDetail(error: AppError): ErrorDetail {
   const violations = error.violations.slice(0, MAX_VIOLATIONS);
   return create(ErrorDetailSchema, {
     reason: WIRE[error.reason][0],
@@ -65,7 +66,8 @@ function clip(text: string, length: number): string {
   return (text.length > length ? `${text.slice(0, length - 1)}…` : text).toWellFormed();
 }
 
-function fromDetail(detail: ErrorDetail): AppError {
+/** The error that another service sent. */
+export function fromErrorDetail(detail: ErrorDetail): AppError {
   return new AppError(REASON_OF.get(detail.reason) ?? 'internal', detail.message, {
     violations: detail.violations.map(({ parameter, message }) => ({ parameter, message })),
     ...(detail.requiredScope === '' ? {} : { requiredScope: detail.requiredScope }),
@@ -77,14 +79,14 @@ function fromDetail(detail: ErrorDetail): AppError {
 export function toConnectError(error: AppError): ConnectError {
   const code = WIRE[error.reason][1] as number as Code;
   return new ConnectError(error.message, code, undefined, [
-    { desc: ErrorDetailSchema, value: toDetail(error) },
+    { desc: ErrorDetailSchema, value: toErrorDetail(error) },
   ]);
 }
 
 /** Encodes the error for gRPC: status and `grpc-status-details-bin`. */
 export function toGrpcError(error: AppError): { code: status; details: string; metadata: Metadata } {
   const code = WIRE[error.reason][1];
-  const detail = toDetail(error);
+  const detail = toErrorDetail(error);
   const body = create(StatusSchema, {
     code,
     message: detail.message,
@@ -105,13 +107,18 @@ const TOO_LARGE = /^Received message .*larger than/;
 export function fromGrpcError(error: ServiceError): AppError {
   const [bytes] = error.metadata?.get('grpc-status-details-bin') ?? [];
   const detail = bytes instanceof Buffer ? findDetail(bytes) : undefined;
-  if (detail !== undefined) return fromDetail(detail);
+  if (detail !== undefined) return fromErrorDetail(detail);
   if (error.code === status.RESOURCE_EXHAUSTED && TOO_LARGE.test(error.details)) {
-    return new AppError('internal', 'A message exceeds the size limit of the services.', { cause: error });
+    return tooLarge(error);
   }
   const away = [status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.RESOURCE_EXHAUSTED, status.CANCELLED];
   const isAway = away.includes(error.code) || error.details?.startsWith(CONNECTION_LOST) === true;
   return isAway ? unavailable(error) : new AppError('internal', '', { cause: error });
+}
+
+/** A response that no caller accepts. */
+export function tooLarge(cause: unknown): AppError {
+  return new AppError('internal', 'A message exceeds the size limit of the services.', { cause });
 }
 
 function findDetail(bytes: Buffer): ErrorDetail | undefined {

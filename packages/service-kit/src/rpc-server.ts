@@ -1,6 +1,6 @@
 import type { Server as HttpServer } from 'node:http';
 import type { ServerOptions } from 'node:http2';
-import { create, type DescMessage, type DescMethodUnary, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { type DescMethod, type DescMethodUnary, fromBinary } from '@bufbuild/protobuf';
 import {
   type handleUnaryCall,
   type MethodDefinition,
@@ -10,6 +10,8 @@ import {
 import { HealthImplementation } from 'grpc-health-check';
 import { invalidRequest, toAppError } from './errors.ts';
 import type { Logger } from './log.ts';
+import { CallStreams } from './rpc-call-server.ts';
+import { decode, encode, UNREADABLE } from './rpc-calls.ts';
 import { GrpcHandlerContext } from './rpc-context.ts';
 import { toGrpcError } from './rpc-errors.ts';
 import { closeHttp, createConnectServer, createProbeServer, listenHttp } from './rpc-http.ts';
@@ -23,17 +25,18 @@ const HTTP_LIMITS = { maxMessageBytes: MAX_MESSAGE_BYTES, maxDeadlineMs: MAX_DEA
 const HEALTH_INTERVAL_MS = 2_000;
 const DRAIN_LIMIT_MS = 5_000;
 
+/** A stream has the calls of one process, which limits them itself. Callers accept messages of 16 MiB. */
+const STREAM_LIMITS = {
+  maxDeadlineMs: MAX_DEADLINE_MS,
+  maxCalls: 10_000,
+  maxResponseBytes: 15 * 1024 * 1024,
+};
+
 /** More than any caller can reach. */
 const RESETS = 1_000_000;
 
-const SERVER_OPTIONS = {
-  'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-  // Callers resolve the name again only when a connection ends, which is how they find new replicas.
-  'grpc.max_connection_age_ms': 120_000,
-  'grpc.max_connection_age_grace_ms': MAX_DEADLINE_MS,
-  // Disables per-call statistics that nothing reads.
-  'grpc.enable_channelz': 0,
-};
+/** Callers resolve the name again only when a connection ends, which is how they find new replicas. */
+const CONNECTION_AGE = { maxMs: 120_000, graceMs: MAX_DEADLINE_MS };
 
 export interface RpcServerOptions {
   readonly services: readonly ((guard: RpcGuard) => RpcService)[];
@@ -48,6 +51,8 @@ export interface RpcServerOptions {
   readonly connectPort: number | null;
   /** Whether the service can work now; reported by grpc.health.v1 and /readyz. */
   readonly health: () => Promise<boolean>;
+  /** When a connection ends: no new calls after `maxMs`, and no running ones after `graceMs` more. */
+  readonly connectionAge?: { readonly maxMs: number; readonly graceMs: number };
   /** Applies to every port that serves rpcs. */
   readonly tls?: TlsFiles;
 }
@@ -68,9 +73,10 @@ export interface RpcServer extends RpcPorts, AsyncDisposable {}
 export async function startRpcServer(options: RpcServerOptions): Promise<RpcServer> {
   const services = options.services.map((build) => build(options));
   const health = new HealthImplementation({ '': 'NOT_SERVING' });
-  const grpc = new Server(SERVER_OPTIONS);
+  const grpc = new Server(toServerOptions(options));
   tolerateResets(grpc);
-  for (const service of services) mountGrpc(grpc, service);
+  const streams = new CallStreams(STREAM_LIMITS);
+  for (const service of services) mountGrpc(grpc, service, streams);
   health.addToServer(grpc);
   const rpcPort = await bindGrpc(grpc, options);
   const probes = createProbeServer(options.health, HTTP_LIMITS);
@@ -86,8 +92,19 @@ export async function startRpcServer(options: RpcServerOptions): Promise<RpcServ
     async [Symbol.asyncDispose]() {
       watch.stop();
       health.setStatus('', 'NOT_SERVING');
+      streams.close();
       await Promise.all([closeGrpc(grpc), closeHttp(probes), closeHttp(connect)]);
     },
+  };
+}
+
+function toServerOptions({ connectionAge = CONNECTION_AGE }: RpcServerOptions) {
+  return {
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    'grpc.max_connection_age_ms': connectionAge.maxMs,
+    'grpc.max_connection_age_grace_ms': connectionAge.graceMs,
+    // Disables per-call statistics that nothing reads.
+    'grpc.enable_channelz': 0,
   };
 }
 
@@ -95,24 +112,33 @@ async function listenIf(port: number | null, server: HttpServer, host: string): 
   return port === null ? null : listenHttp(server, host, port);
 }
 
-function mountGrpc(server: Server, { descriptor, handlers }: RpcService): void {
+function mountGrpc(server: Server, service: RpcService, streams: CallStreams): void {
   const definition: Record<string, MethodDefinition<object, object>> = {};
   const implementation: UntypedServiceImplementation = {};
-  for (const method of descriptor.methods as DescMethodUnary[]) {
-    const handler = handlers.get(method.localName);
+  for (const method of service.descriptor.methods as DescMethodUnary[]) {
+    const handler = service.handlers.get(method.localName);
     if (handler === undefined) continue;
-    definition[method.localName] = {
-      path: `/${descriptor.typeName}/${method.name}`,
-      requestStream: false,
-      responseStream: false,
-      requestSerialize: (message) => encode(method.input, message),
-      requestDeserialize: (bytes: Buffer) => decode(method.input, bytes),
-      responseSerialize: (message) => encode(method.output, message),
-      responseDeserialize: (bytes: Buffer) => fromBinary(method.output, bytes),
-    };
+    definition[method.localName] = toDefinition(method);
     implementation[method.localName] = unaryCall(method, handler);
   }
+  for (const stream of service.streams) {
+    definition[stream.method.localName] = toDefinition(stream.method);
+    implementation[stream.method.localName] = streams.serve(stream);
+  }
   server.addService(definition, implementation);
+}
+
+function toDefinition(method: DescMethod): MethodDefinition<object, object> {
+  const isStream = method.methodKind === 'bidi_streaming';
+  return {
+    path: `/${method.parent.typeName}/${method.name}`,
+    requestStream: isStream,
+    responseStream: isStream,
+    requestSerialize: (message) => encode(method.input, message),
+    requestDeserialize: (bytes: Buffer) => decode(method.input, bytes),
+    responseSerialize: (message) => encode(method.output, message),
+    responseDeserialize: (bytes: Buffer) => fromBinary(method.output, bytes),
+  };
 }
 
 function unaryCall(method: DescMethodUnary, handler: UnaryHandler): handleUnaryCall<object, object> {
@@ -126,23 +152,6 @@ function unaryCall(method: DescMethodUnary, handler: UnaryHandler): handleUnaryC
       (error: unknown) => callback(toGrpcError(toAppError(error))),
     );
   };
-}
-
-/** Stands for bytes that cannot be decoded. grpc-js itself would answer INTERNAL, as if the service had failed. */
-const UNREADABLE = Object.freeze({});
-
-function decode(schema: DescMessage, bytes: Buffer): object {
-  try {
-    return fromBinary(schema, bytes);
-  } catch {
-    return UNREADABLE;
-  }
-}
-
-/** grpc-js requires a Buffer; this creates a view without copying. */
-function encode(schema: DescMessage, message: object): Buffer {
-  const bytes = toBinary(schema, create(schema, message as Record<string, unknown>));
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /**

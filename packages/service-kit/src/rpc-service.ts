@@ -1,42 +1,77 @@
-import type { DescService } from '@bufbuild/protobuf';
+import type { DescMethodUnary, DescService } from '@bufbuild/protobuf';
 import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
 import { withinDeadline } from './deadline.ts';
 import { AppError, toAppError } from './errors.ts';
 import type { Logger } from './log.ts';
+import type { StreamOfCalls } from './rpc-calls.ts';
 import { deadlineOf, findHeader } from './rpc-context.ts';
 import type { ServiceTokenVerifier } from './service-token.ts';
 
-/** The admitted callers of each rpc. Every rpc must be listed; an empty list admits nobody. */
+type NamesOf<Service extends DescService, Kind extends string> = {
+  [Rpc in keyof Service['method']]: Service['method'][Rpc] extends { methodKind: Kind } ? Rpc : never;
+}[keyof Service['method']];
+
+/** The implementation of every unary rpc. */
+export type UnaryRpcs<Service extends DescService> = Pick<ServiceImpl<Service>, NamesOf<Service, 'unary'>>;
+
+/** The admitted callers of each unary rpc. Every one must be listed; an empty list admits nobody. */
 export type Admitted<Service extends DescService> = {
-  readonly [Rpc in keyof Service['method']]: readonly string[];
+  readonly [Rpc in NamesOf<Service, 'unary'>]: readonly string[];
+};
+
+/** The unary rpc that each streaming rpc carries. It admits the same callers. */
+export type Carried<Service extends DescService> = {
+  readonly [Rpc in NamesOf<Service, 'bidi_streaming'>]: NamesOf<Service, 'unary'>;
 };
 
 /** A service with its implementation and its callers, ready to be mounted. */
 export interface RpcService {
   readonly descriptor: DescService;
   readonly handlers: ReadonlyMap<string, UnaryHandler>;
+  readonly streams: readonly ServedStream[];
 }
 
 /** One guarded unary rpc. It rejects only with AppError. */
 export type UnaryHandler = (request: never, context: HandlerContext) => Promise<object>;
 
-/** Combines a service with its implementation and the admitted callers of each rpc. */
+/** A streaming rpc that carries calls of a unary one. */
+export interface ServedStream {
+  readonly method: StreamOfCalls;
+  readonly carried: DescMethodUnary;
+  /** Throws `caller_not_admitted`. Each call of the stream is admitted again by its handler. */
+  readonly admit: (context: HandlerContext) => Promise<void>;
+  readonly handler: UnaryHandler;
+}
+
+/** Combines a service with its implementation, the admitted callers of each rpc, and what its streams carry. */
 export function implement<Service extends DescService>(
   descriptor: Service,
-  implementation: ServiceImpl<Service>,
+  implementation: UnaryRpcs<Service>,
   admitted: Admitted<Service>,
+  ...[carried]: keyof Carried<Service> extends never ? [] : [Carried<Service>]
 ): (guard: RpcGuard) => RpcService {
-  return (guard) => ({
-    descriptor,
-    handlers: new Map(
-      descriptor.methods.map((method) => {
-        if (method.methodKind !== 'unary') throw new TypeError(`${method.name}: only unary rpcs are served`);
-        const rpc = method.localName as keyof Service['method'];
-        const handler = implementation[rpc] as unknown as UnaryHandler;
-        return [method.localName, guarded(handler.bind(implementation), admitted[rpc], guard)];
-      }),
-    ),
-  });
+  const rpcs = implementation as unknown as Readonly<Record<string, UnaryHandler>>;
+  const callers = admitted as Readonly<Record<string, readonly string[]>>;
+  return (guard) => {
+    const handlers = new Map<string, UnaryHandler>();
+    for (const { methodKind, localName: rpc } of descriptor.methods) {
+      const handler = rpcs[rpc];
+      if (methodKind !== 'unary' || handler === undefined) continue;
+      handlers.set(rpc, guarded(handler.bind(implementation), callers[rpc] ?? [], guard));
+    }
+    const streams = Object.entries<PropertyKey>(carried ?? {}).map(([stream, rpc]): ServedStream => {
+      const unary = String(rpc);
+      const handler = handlers.get(unary);
+      if (handler === undefined) throw new TypeError(`${stream} carries ${unary}, which is not a unary rpc`);
+      return {
+        method: descriptor.method[stream] as StreamOfCalls,
+        carried: descriptor.method[unary] as DescMethodUnary,
+        admit: (context) => admit(context, callers[unary] ?? [], guard),
+        handler,
+      };
+    });
+    return { descriptor, handlers, streams };
+  };
 }
 
 /** The checks in front of every rpc, on either protocol. */
@@ -47,11 +82,7 @@ export interface RpcGuard {
 
 function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGuard): UnaryHandler {
   return async (request, context) => {
-    try {
-      await admit(context, callers, guard);
-    } catch (error) {
-      throw report(toAppError(error), context, guard.log);
-    }
+    await admit(context, callers, guard);
     try {
       return await withinDeadline(deadlineOf(context), () => handler(request, context));
     } catch (error) {
@@ -61,10 +92,14 @@ function guarded(handler: UnaryHandler, callers: readonly string[], guard: RpcGu
 }
 
 async function admit(context: HandlerContext, callers: readonly string[], guard: RpcGuard): Promise<void> {
-  const header = findHeader(context, 'authorization');
-  if (!header?.startsWith('Bearer ')) throw new AppError('caller_not_admitted');
-  const caller = await guard.verifyCaller(header.slice('Bearer '.length));
-  if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
+  try {
+    const header = findHeader(context, 'authorization');
+    if (!header?.startsWith('Bearer ')) throw new AppError('caller_not_admitted');
+    const caller = await guard.verifyCaller(header.slice('Bearer '.length));
+    if (!callers.includes(caller)) throw new AppError('caller_not_admitted');
+  } catch (error) {
+    throw report(toAppError(error), context, guard.log);
+  }
 }
 
 /**

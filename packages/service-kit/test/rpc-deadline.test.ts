@@ -45,6 +45,7 @@ beforeAll(async () => {
           getAppUsage: [],
           countRefusals: [],
         },
+        { recordAccesses: 'recordAccess' },
       ),
     ],
     verifyCaller: createServiceTokenVerifier({

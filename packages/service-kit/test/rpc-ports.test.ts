@@ -42,6 +42,7 @@ function start(options: Partial<RpcServerOptions>) {
           getAppUsage: [],
           countRefusals: [],
         },
+        { recordAccesses: 'recordAccess' },
       ),
     ],
     verifyCaller: createServiceTokenVerifier({

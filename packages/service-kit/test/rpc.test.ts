@@ -53,6 +53,7 @@ beforeAll(async () => {
           getAppUsage: ['gateway'],
           countRefusals: ['gateway'],
         },
+        { recordAccesses: 'recordAccess' },
       ),
     ],
     verifyCaller: createServiceTokenVerifier({ service: 'consent', publicKeys }),

@@ -10,7 +10,7 @@ import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthda
 import { createLogger } from '@phds/service-kit/log';
 import { ASSERTION_METADATA, SESSION_METADATA } from '@phds/service-kit/metadata-keys';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
-import { type Admitted, implement } from '@phds/service-kit/rpc-service';
+import { implement } from '@phds/service-kit/rpc-service';
 import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
 
 const SERVICES = {
@@ -101,13 +101,14 @@ export async function startFakeBackends(): Promise<FakeBackends> {
 
 type Handle = (rpc: string) => (request: unknown, context: HandlerContext) => unknown;
 
+/** Without the types of one service. */
+const implementAny = implement as (...parts: readonly object[]) => ReturnType<typeof implement>;
+
 function implementAll(descriptor: DescService, handle: Handle) {
-  const names = descriptor.methods.map(({ localName }) => localName);
+  const unary = descriptor.methods.filter(({ methodKind }) => methodKind === 'unary');
+  const names = unary.map(({ localName }) => localName);
   const implementation = Object.fromEntries(names.map((name) => [name, handle(name)]));
   const admitted = Object.fromEntries(names.map((name) => [name, ['gateway']]));
-  return implement(
-    descriptor,
-    implementation as unknown as ServiceImpl<DescService>,
-    admitted as Admitted<DescService>,
-  );
+  const carried = descriptor === HealthDataService ? { reads: 'read' } : {};
+  return implementAny(descriptor, implementation, admitted, carried);
 }

@@ -9,8 +9,10 @@ export class FakeConsent implements AsyncDisposable {
   readonly batches: Access[][] = [];
   /** The verdict of each access; tests replace it. */
   judge: (access: Access) => Verdict = () => Verdict.RELEASED;
-  /** Awaited before each response; tests replace it to delay calls. */
+  /** Awaited before each response, after the record; tests replace it to delay or fail calls. */
   gate: Promise<void> = Promise.resolve();
+  /** The verdicts of a response; tests replace it to send a wrong number. */
+  answer: (verdicts: Verdict[]) => Verdict[] = (verdicts) => verdicts;
   readonly #options: { verifyCaller: ServiceTokenVerifier; log: Logger };
   #server: RpcServer | undefined;
   #port = 0;
@@ -32,6 +34,7 @@ export class FakeConsent implements AsyncDisposable {
     this.batches.length = 0;
     this.judge = () => Verdict.RELEASED;
     this.gate = Promise.resolve();
+    this.answer = (verdicts) => verdicts;
   }
 
   /** Starts the server; after `stop`, on the same port again. */
@@ -50,7 +53,7 @@ export class FakeConsent implements AsyncDisposable {
             recordAccess: async ({ accesses }) => {
               this.batches.push(accesses);
               await this.gate;
-              return { verdicts: accesses.map((access) => this.judge(access)) };
+              return { verdicts: this.answer(accesses.map((access) => this.judge(access))) };
             },
             listAccesses: () => ({}),
             exportAccesses: () => ({}),
@@ -66,6 +69,7 @@ export class FakeConsent implements AsyncDisposable {
             getAppUsage: [],
             countRefusals: [],
           },
+          { recordAccesses: 'recordAccess' },
         ),
       ],
     });

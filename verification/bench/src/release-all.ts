@@ -24,6 +24,7 @@ const server = await startRpcServer({
         getAppUsage: [],
         countRefusals: [],
       },
+      { recordAccesses: 'recordAccess' },
     ),
   ],
   // Tokens are not verified: only this benchmark's health-data can reach the port.

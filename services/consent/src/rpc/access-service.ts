@@ -102,6 +102,7 @@ export function createAccessService({
       getAppUsage: ['gateway'],
       countRefusals: ['gateway'],
     },
+    { recordAccesses: 'recordAccess' },
   );
 }
 

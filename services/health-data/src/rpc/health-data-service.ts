@@ -36,6 +36,7 @@ export function createHealthDataService({
       },
     },
     { read: ['gateway'] },
+    { reads: 'read' },
   );
 }
 

@@ -4,6 +4,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { Answer, Call } from "../../common/v1/calls_pb.js";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { PageRequest } from "../../common/v1/page_pb.js";
 
@@ -140,6 +141,49 @@ export declare type RecordAccessResponse = Message<"phds.consent.v1.RecordAccess
  * Use `create(RecordAccessResponseSchema)` to create a new message.
  */
 export declare const RecordAccessResponseSchema: GenMessage<RecordAccessResponse>;
+
+/**
+ * @generated from message phds.consent.v1.RecordAccessesRequest
+ */
+export declare type RecordAccessesRequest = Message<"phds.consent.v1.RecordAccessesRequest"> & {
+  /**
+   * Each `request` is a RecordAccessRequest.
+   *
+   * @generated from field: repeated phds.common.v1.Call calls = 1;
+   */
+  calls: Call[];
+};
+
+/**
+ * Describes the message phds.consent.v1.RecordAccessesRequest.
+ * Use `create(RecordAccessesRequestSchema)` to create a new message.
+ */
+export declare const RecordAccessesRequestSchema: GenMessage<RecordAccessesRequest>;
+
+/**
+ * @generated from message phds.consent.v1.RecordAccessesResponse
+ */
+export declare type RecordAccessesResponse = Message<"phds.consent.v1.RecordAccessesResponse"> & {
+  /**
+   * Each `response` is a RecordAccessResponse.
+   *
+   * @generated from field: repeated phds.common.v1.Answer answers = 1;
+   */
+  answers: Answer[];
+
+  /**
+   * The service is stopping. The caller ends its side of the stream; calls sent before are still answered.
+   *
+   * @generated from field: bool closing = 2;
+   */
+  closing: boolean;
+};
+
+/**
+ * Describes the message phds.consent.v1.RecordAccessesResponse.
+ * Use `create(RecordAccessesResponseSchema)` to create a new message.
+ */
+export declare const RecordAccessesResponseSchema: GenMessage<RecordAccessesResponse>;
 
 /**
  * @generated from message phds.consent.v1.AccessRecord
@@ -738,6 +782,17 @@ export declare const AccessService: GenService<{
     methodKind: "unary";
     input: typeof RecordAccessRequestSchema;
     output: typeof RecordAccessResponseSchema;
+  },
+  /**
+   * Calls of RecordAccess over one stream, each answered as RecordAccess would answer it. Errors of the stream itself:
+   * CALLER_NOT_ADMITTED, INVALID_REQUEST (undecodable message).
+   *
+   * @generated from rpc phds.consent.v1.AccessService.RecordAccesses
+   */
+  recordAccesses: {
+    methodKind: "bidi_streaming";
+    input: typeof RecordAccessesRequestSchema;
+    output: typeof RecordAccessesResponseSchema;
   },
   /**
    * The access history of the session's user, newest first. Errors: UNAUTHORIZED (session), NOT_FOUND (another user's

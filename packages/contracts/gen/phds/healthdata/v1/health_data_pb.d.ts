@@ -5,6 +5,7 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { PageRequest } from "../../common/v1/page_pb.js";
+import type { Answer, Call } from "../../common/v1/calls_pb.js";
 
 /**
  * Describes the file phds/healthdata/v1/health_data.proto.
@@ -138,6 +139,49 @@ export declare type ReadResponse = Message<"phds.healthdata.v1.ReadResponse"> & 
  * Use `create(ReadResponseSchema)` to create a new message.
  */
 export declare const ReadResponseSchema: GenMessage<ReadResponse>;
+
+/**
+ * @generated from message phds.healthdata.v1.ReadsRequest
+ */
+export declare type ReadsRequest = Message<"phds.healthdata.v1.ReadsRequest"> & {
+  /**
+   * Each `request` is a ReadRequest.
+   *
+   * @generated from field: repeated phds.common.v1.Call calls = 1;
+   */
+  calls: Call[];
+};
+
+/**
+ * Describes the message phds.healthdata.v1.ReadsRequest.
+ * Use `create(ReadsRequestSchema)` to create a new message.
+ */
+export declare const ReadsRequestSchema: GenMessage<ReadsRequest>;
+
+/**
+ * @generated from message phds.healthdata.v1.ReadsResponse
+ */
+export declare type ReadsResponse = Message<"phds.healthdata.v1.ReadsResponse"> & {
+  /**
+   * Each `response` is a ReadResponse.
+   *
+   * @generated from field: repeated phds.common.v1.Answer answers = 1;
+   */
+  answers: Answer[];
+
+  /**
+   * The service is stopping. The caller ends its side of the stream; calls sent before are still answered.
+   *
+   * @generated from field: bool closing = 2;
+   */
+  closing: boolean;
+};
+
+/**
+ * Describes the message phds.healthdata.v1.ReadsResponse.
+ * Use `create(ReadsResponseSchema)` to create a new message.
+ */
+export declare const ReadsResponseSchema: GenMessage<ReadsResponse>;
 
 /**
  * @generated from message phds.healthdata.v1.PreviewRequest
@@ -337,6 +381,17 @@ export declare const HealthDataService: GenService<{
     methodKind: "unary";
     input: typeof ReadRequestSchema;
     output: typeof ReadResponseSchema;
+  },
+  /**
+   * Calls of Read over one stream, each answered as Read would answer it. Errors of the stream itself:
+   * CALLER_NOT_ADMITTED, INVALID_REQUEST (undecodable message).
+   *
+   * @generated from rpc phds.healthdata.v1.HealthDataService.Reads
+   */
+  reads: {
+    methodKind: "bidi_streaming";
+    input: typeof ReadsRequestSchema;
+    output: typeof ReadsResponseSchema;
   },
 }>;
 

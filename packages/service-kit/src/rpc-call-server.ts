@@ -1,0 +1,186 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { type handleBidiStreamingCall, Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
+import type { AnswerSchema, Call } from '@phds/contracts/phds/common/v1/calls_pb';
+import { type AppError, invalidRequest, toAppError, unavailable } from './errors.ts';
+import { ASSERTION_METADATA } from './metadata-keys.ts';
+import { type CallsMessage, decode, encode, UNREADABLE } from './rpc-calls.ts';
+import { GrpcHandlerContext } from './rpc-context.ts';
+import { toErrorDetail, toGrpcError, tooLarge } from './rpc-errors.ts';
+import type { ServedStream } from './rpc-service.ts';
+
+export interface CallStreamLimits {
+  /** Longest time that a call may take, in milliseconds. */
+  readonly maxDeadlineMs: number;
+  /** Unanswered calls of one stream; more are refused. */
+  readonly maxCalls: number;
+  /** Bytes of one response; callers accept no larger message. */
+  readonly maxResponseBytes: number;
+}
+
+/** About the size of one message, in bytes. A message has at least one answer, whatever its size. */
+const MESSAGE_BYTES = 1024 * 1024;
+
+type AnswerInit = MessageInitShape<typeof AnswerSchema>;
+type Duplex = ServerDuplexStream<CallsMessage, { answers: AnswerInit[]; closing?: boolean }>;
+
+/** The open streams of a server. */
+export class CallStreams {
+  readonly #limits: CallStreamLimits;
+  readonly #open = new Set<CallStream>();
+  #isClosing = false;
+
+  constructor(limits: CallStreamLimits) {
+    this.#limits = limits;
+  }
+
+  /** Serves a stream: each of its calls runs through the guarded handler of the unary rpc, with a deadline of its own. */
+  serve(served: ServedStream): handleBidiStreamingCall<CallsMessage, object> {
+    return async (duplex) => {
+      try {
+        await served.admit(new GrpcHandlerContext(served.method, duplex.metadata, duplex.getDeadline()));
+      } catch (error) {
+        duplex.emit('error', toGrpcError(toAppError(error)));
+        return;
+      }
+      // The event was missed if the caller is already gone.
+      if (duplex.cancelled) return;
+      const stream = new CallStream(served, duplex, this.#limits, () => this.#open.delete(stream));
+      this.#open.add(stream);
+      stream.start();
+      if (this.#isClosing) stream.close();
+    };
+  }
+
+  /** Asks the callers to send no more calls. Each stream ends when its calls are answered. */
+  close(): void {
+    this.#isClosing = true;
+    for (const stream of this.#open) stream.close();
+  }
+}
+
+class CallStream {
+  readonly #served: ServedStream;
+  readonly #duplex: Duplex;
+  readonly #limits: CallStreamLimits;
+  readonly #onEnd: () => void;
+  readonly #running = new Set<GrpcHandlerContext>();
+  #unanswered = 0;
+  #answers: AnswerInit[] = [];
+  /** The caller sends no more calls. */
+  #isComplete = false;
+  /** No more answers can be sent. */
+  #isOver = false;
+
+  constructor(served: ServedStream, duplex: Duplex, limits: CallStreamLimits, onEnd: () => void) {
+    this.#served = served;
+    this.#duplex = duplex;
+    this.#limits = limits;
+    this.#onEnd = onEnd;
+  }
+
+  start(): void {
+    this.#duplex.on('cancelled', () => this.#abandon());
+    this.#duplex.on('end', () => {
+      this.#isComplete = true;
+      this.#endIfDone();
+    });
+    this.#duplex.on('data', (message: CallsMessage) => {
+      if (message === UNREADABLE) return this.#refuse(invalidRequest('request', 'is not a valid message'));
+      for (const call of message.calls) void this.#answer(call);
+    });
+    // Tells the caller that it is admitted.
+    this.#duplex.sendMetadata(new Metadata());
+  }
+
+  close(): void {
+    this.#duplex.write({ answers: [], closing: true });
+  }
+
+  #refuse(error: AppError): void {
+    this.#abandon();
+    this.#duplex.emit('error', toGrpcError(error));
+  }
+
+  /** Never rejects. */
+  async #answer(call: Call): Promise<void> {
+    const { id } = call;
+    this.#unanswered += 1;
+    try {
+      const response = encode(this.#served.carried.output, await this.#handle(call));
+      if (response.length > this.#limits.maxResponseBytes)
+        throw tooLarge(new Error(`${response.length} bytes`));
+      this.#send({ id, result: { case: 'response', value: response } });
+    } catch (error) {
+      this.#send({ id, result: { case: 'error', value: toErrorDetail(toAppError(error)) } });
+    }
+  }
+
+  async #handle({ timeoutMs, assertion, request }: Call): Promise<object> {
+    const { carried, handler } = this.#served;
+    if (this.#unanswered > this.#limits.maxCalls)
+      throw unavailable(new Error(`${carried.name}: too many calls`));
+    const message = decode(carried.input, request);
+    if (message === UNREADABLE) throw invalidRequest('request', 'is not a valid message');
+    const waitMs = Math.min(timeoutMs, this.#limits.maxDeadlineMs);
+    const context = new GrpcHandlerContext(carried, this.#metadataOf(assertion), Date.now() + waitMs);
+    const end = setTimeout(() => context.cancel(), waitMs);
+    this.#running.add(context);
+    try {
+      return await handler(message as never, context);
+    } finally {
+      clearTimeout(end);
+      this.#running.delete(context);
+    }
+  }
+
+  /** The metadata that the unary call would have. */
+  #metadataOf(assertion: string): Metadata {
+    const metadata = this.#duplex.metadata.clone();
+    if (assertion !== '') metadata.set(ASSERTION_METADATA, assertion);
+    return metadata;
+  }
+
+  /** Answers of the same turn go out in one message. */
+  #send(answer: AnswerInit): void {
+    if (this.#answers.push(answer) === 1) setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    if (this.#isOver) return;
+    const answers = this.#answers;
+    this.#answers = [];
+    this.#unanswered -= answers.length;
+    for (const part of inMessages(answers)) this.#duplex.write({ answers: part });
+    this.#endIfDone();
+  }
+
+  #endIfDone(): void {
+    if (!this.#isComplete || this.#unanswered > 0) return;
+    this.#isOver = true;
+    this.#onEnd();
+    this.#duplex.end();
+  }
+
+  /** Ends the work for a caller that is gone. */
+  #abandon(): void {
+    this.#isOver = true;
+    this.#onEnd();
+    for (const call of this.#running) call.cancel();
+  }
+}
+
+function* inMessages(answers: readonly AnswerInit[]): Generator<AnswerInit[]> {
+  let part: AnswerInit[] = [];
+  let bytes = 0;
+  for (const answer of answers) {
+    const size = answer.result?.case === 'response' ? (answer.result.value?.length ?? 0) : 0;
+    if (part.length > 0 && bytes + size > MESSAGE_BYTES) {
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    part.push(answer);
+    bytes += size;
+  }
+  if (part.length > 0) yield part;
+}

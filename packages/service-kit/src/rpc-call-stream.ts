@@ -1,0 +1,154 @@
+import {
+  type DescMessage,
+  type DescMethodUnary,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
+import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
+import type { Answer, CallSchema } from '@phds/contracts/phds/common/v1/calls_pb';
+import { AppError, unavailable } from './errors.ts';
+import { type AnswersMessage, encode } from './rpc-calls.ts';
+import { fromErrorDetail, fromGrpcError } from './rpc-errors.ts';
+
+/** The stream ended before the call was answered. */
+export class StreamLost extends AppError {
+  /** Whether the call may have been executed. */
+  readonly mayBeExecuted: boolean;
+
+  constructor(cause: unknown, mayBeExecuted: boolean) {
+    super('unavailable', 'Temporarily unavailable.', { cause, retryAfterSeconds: 1 });
+    this.name = 'StreamLost';
+    this.mayBeExecuted = mayBeExecuted;
+  }
+}
+
+/** A call to be sent over a stream. */
+export interface StreamedCall<I extends DescMessage, O extends DescMessage> {
+  readonly request: MessageInitShape<I>;
+  /** The access assertion, for rpcs that require one. */
+  readonly assertion?: string;
+  /** How long to wait for the answer, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly resolve: (response: MessageShape<O>) => void;
+  /** With the error of the unary rpc, or StreamLost. */
+  readonly reject: (error: AppError) => void;
+}
+
+interface Sent<I extends DescMessage, O extends DescMessage> {
+  readonly call: StreamedCall<I, O>;
+  readonly timeout: NodeJS.Timeout;
+}
+
+type Duplex = ClientDuplexStream<object, AnswersMessage>;
+
+/** An open stream to one replica, which carries calls of one unary rpc. */
+export class CallStream<I extends DescMessage, O extends DescMessage> {
+  /** Address of the replica. */
+  readonly peer: string;
+  readonly #method: DescMethodUnary<I, O>;
+  readonly #duplex: Duplex;
+  readonly #onClosed: (stream: CallStream<I, O>) => void;
+  readonly #unanswered = new Map<number, Sent<I, O>>();
+  #lastId = 0;
+  #isClosed = false;
+
+  constructor(method: DescMethodUnary<I, O>, duplex: Duplex, onClosed: (stream: CallStream<I, O>) => void) {
+    this.peer = duplex.getPeer();
+    this.#method = method;
+    this.#duplex = duplex;
+    this.#onClosed = onClosed;
+    duplex.on('data', (message: AnswersMessage) => this.#receive(message));
+    duplex.on('error', (error: ServiceError) => this.#lose(fromGrpcError(error)));
+    duplex.on('end', () => this.#lose(new Error('the stream ended')));
+  }
+
+  /** Number of calls without an answer. */
+  get load(): number {
+    return this.#unanswered.size;
+  }
+
+  /** Sends the calls in one message. Each is settled by itself. */
+  send(calls: readonly StreamedCall<I, O>[]): void {
+    if (this.#isClosed) {
+      for (const call of calls) call.reject(new StreamLost(new Error('the stream is closed'), false));
+      return;
+    }
+    const messages = calls.flatMap((call) => this.#toMessage(call));
+    if (messages.length > 0) this.#duplex.write({ calls: messages });
+  }
+
+  /** Sends no more calls. The stream ends when the service has answered those it received. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#onClosed(this);
+    this.#duplex.end();
+  }
+
+  /** Ends the stream at once. Unanswered calls are lost. */
+  cancel(): void {
+    this.close();
+    this.#duplex.cancel();
+  }
+
+  /** Empty if the request cannot be encoded. */
+  #toMessage(call: StreamedCall<I, O>): MessageInitShape<typeof CallSchema>[] {
+    const { assertion = '', timeoutMs } = call;
+    let request: Uint8Array;
+    try {
+      request = encode(this.#method.input, call.request);
+    } catch (cause) {
+      call.reject(new AppError('internal', '', { cause }));
+      return [];
+    }
+    this.#lastId = (this.#lastId + 1) % 2 ** 32;
+    const id = this.#lastId;
+    const timeout = setTimeout(
+      () => this.#take(id)?.reject(unavailable(new Error('no answer in time'))),
+      timeoutMs,
+    );
+    this.#unanswered.set(id, { call, timeout });
+    return [{ id, timeoutMs: Math.ceil(timeoutMs), assertion, request }];
+  }
+
+  #receive({ answers, closing }: AnswersMessage): void {
+    for (const answer of answers) this.#settle(answer);
+    if (closing) this.close();
+  }
+
+  #settle({ id, result }: Answer): void {
+    const call = this.#take(id);
+    // The answer may be late.
+    if (call === undefined) return;
+    try {
+      if (result.case === 'response') call.resolve(fromBinary(this.#method.output, result.value));
+      else if (result.case === 'error') this.#fail(call, fromErrorDetail(result.value));
+      else throw new Error('an answer without a result');
+    } catch (cause) {
+      call.reject(new AppError('internal', '', { cause }));
+    }
+  }
+
+  #fail(call: StreamedCall<I, O>, error: AppError): void {
+    if (error.reason === 'caller_not_admitted') {
+      // The service token of the stream has expired by the clock of the service.
+      this.close();
+      call.reject(new StreamLost(error, false));
+    } else call.reject(error);
+  }
+
+  #take(id: number): StreamedCall<I, O> | undefined {
+    const sent = this.#unanswered.get(id);
+    if (sent === undefined) return undefined;
+    this.#unanswered.delete(id);
+    clearTimeout(sent.timeout);
+    return sent.call;
+  }
+
+  #lose(cause: Error): void {
+    this.close();
+    const lost = new StreamLost(cause, true);
+    for (const id of this.#unanswered.keys()) this.#take(id)?.reject(lost);
+  }
+}

@@ -1,0 +1,157 @@
+import { type DescMessage, type DescMethodUnary, fromBinary } from '@bufbuild/protobuf';
+import { type ClientDuplexStream, Client as GrpcClient, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { withoutDeadline } from './deadline.ts';
+import { CallStream } from './rpc-call-stream.ts';
+import { type AnswersMessage, encode, type StreamOfCalls } from './rpc-calls.ts';
+import { CHANNEL_OPTIONS, type RpcChannelOptions } from './rpc-client.ts';
+import { fromGrpcError } from './rpc-errors.ts';
+import { channelCredentials } from './rpc-tls.ts';
+
+export interface CallStreamsOptions<I extends DescMessage, O extends DescMessage>
+  extends Omit<RpcChannelOptions, 'deadlineMs'> {
+  readonly method: StreamOfCalls;
+  /** The unary rpc whose calls the streams carry. */
+  readonly carried: DescMethodUnary<I, O>;
+  /** Called when no stream could be opened, once for each outage. */
+  readonly onFailure: (error: unknown) => void;
+  /** After this many milliseconds, each stream is replaced by a new one. */
+  readonly renewMs?: number;
+}
+
+/** A stream to each replica of another service. */
+export interface CallStreams<I extends DescMessage, O extends DescMessage> extends Disposable {
+  /** Empty while the service cannot be reached. */
+  readonly open: readonly CallStream<I, O>[];
+}
+
+// Streams are short, because a server grants 30 s between its last call on a connection and the end of the connection
+// (`grpc.max_connection_age_grace_ms`). For the same reason a stream outlives neither its service token nor an address that left the
+// name service.
+const RENEW_MS = 10_000;
+const MAX_AGE_MS = 15_000;
+/** The end of a stream whose calls are not answered, by the deadline of the rpc. */
+const LIMIT_MS = 30_000;
+const OPEN_LIMIT_MS = 2_000;
+const RETRY_MS = 1_000;
+
+const STREAM_OPTIONS = {
+  ...CHANNEL_OPTIONS,
+  // An open stream keeps the pings going. A process that gets no CPU for three seconds must not lose its streams.
+  'grpc.keepalive_timeout_ms': 10_000,
+};
+
+/** Opens a stream to each replica, and keeps them open until disposal. */
+export function openCallStreams<I extends DescMessage, O extends DescMessage>(
+  options: CallStreamsOptions<I, O>,
+): CallStreams<I, O> {
+  return withoutDeadline(() => new Streams(options));
+}
+
+class Streams<I extends DescMessage, O extends DescMessage> implements CallStreams<I, O> {
+  readonly #options: CallStreamsOptions<I, O>;
+  /** Not shared with unary calls: the balancing gives each new stream to the next replica. */
+  readonly #grpc: GrpcClient;
+  readonly #byPeer = new Map<string, { readonly stream: CallStream<I, O>; readonly since: number }>();
+  #open: readonly CallStream<I, O>[] = [];
+  #renewal: NodeJS.Timeout | undefined;
+  #isRenewing = false;
+  /** Until the next renewal, in milliseconds. */
+  #waitMs = 0;
+  #isFailing = false;
+  #isDisposed = false;
+
+  constructor(options: CallStreamsOptions<I, O>) {
+    this.#options = options;
+    this.#grpc = new GrpcClient(options.address, channelCredentials(options.tls), STREAM_OPTIONS);
+    void this.#renew();
+  }
+
+  get open(): readonly CallStream<I, O>[] {
+    return this.#open;
+  }
+
+  [Symbol.dispose](): void {
+    this.#isDisposed = true;
+    clearTimeout(this.#renewal);
+    for (const stream of this.#open) stream.cancel();
+    this.#grpc.close();
+  }
+
+  /** Never rejects. */
+  async #renew(): Promise<void> {
+    this.#isRenewing = true;
+    this.#waitMs = this.#options.renewMs ?? RENEW_MS;
+    try {
+      await this.#openAll();
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing && !this.#isDisposed) this.#options.onFailure(error);
+      this.#isFailing = true;
+      this.#waitMs = RETRY_MS;
+    }
+    for (const { stream, since } of this.#byPeer.values()) {
+      if (performance.now() - since > MAX_AGE_MS) stream.close();
+    }
+    this.#isRenewing = false;
+    this.#renewLater();
+  }
+
+  #renewLater(): void {
+    if (this.#isRenewing || this.#isDisposed) return;
+    clearTimeout(this.#renewal);
+    this.#renewal = setTimeout(() => void this.#renew(), this.#waitMs);
+    this.#renewal.unref();
+  }
+
+  /** Opens streams until one goes to the same replica as an earlier one. Each replaces the older stream to its replica. */
+  async #openAll(): Promise<void> {
+    const seen = new Set<string>();
+    for (;;) {
+      const stream = await this.#openOne();
+      if (this.#isDisposed) return stream.cancel();
+      if (seen.has(stream.peer)) return stream.close();
+      seen.add(stream.peer);
+      const before = this.#byPeer.get(stream.peer);
+      this.#byPeer.set(stream.peer, { stream, since: performance.now() });
+      this.#list();
+      before?.stream.close();
+    }
+  }
+
+  async #openOne(): Promise<CallStream<I, O>> {
+    const { method, carried, tokens, audience } = this.#options;
+    const metadata = new Metadata();
+    metadata.set('authorization', `Bearer ${await tokens(audience)}`);
+    const duplex = this.#grpc.makeBidiStreamRequest(
+      `/${method.parent.typeName}/${method.name}`,
+      (message: object) => encode(method.input, message),
+      (bytes: Buffer) => fromBinary(method.output, bytes),
+      metadata,
+      { deadline: Date.now() + LIMIT_MS },
+    );
+    await whenAdmitted(duplex);
+    return new CallStream(carried, duplex, (stream) => this.#remove(stream));
+  }
+
+  #remove(stream: CallStream<I, O>): void {
+    if (this.#byPeer.get(stream.peer)?.stream !== stream) return;
+    this.#byPeer.delete(stream.peer);
+    this.#list();
+    // Its replica may be back, or another in its place.
+    this.#waitMs = RETRY_MS;
+    this.#renewLater();
+  }
+
+  #list(): void {
+    this.#open = [...this.#byPeer.values()].map(({ stream }) => stream);
+  }
+}
+
+/** Resolves when the service has accepted the stream. */
+function whenAdmitted(duplex: ClientDuplexStream<object, AnswersMessage>): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const limit = setTimeout(() => duplex.cancel(), OPEN_LIMIT_MS);
+  duplex.once('metadata', () => resolve());
+  duplex.once('error', (error: ServiceError) => reject(fromGrpcError(error)));
+  return promise.finally(() => clearTimeout(limit));
+}

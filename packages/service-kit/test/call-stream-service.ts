@@ -1,0 +1,102 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { HandlerContext } from '@connectrpc/connect';
+import { HealthDataService, type ReadRequest } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import type { Clock } from '@phds/service-kit/clock';
+import type { AppError } from '@phds/service-kit/errors';
+import { createLogger } from '@phds/service-kit/log';
+import { CallStream } from '@phds/service-kit/rpc-call-stream';
+import { type CallStreamsOptions, openCallStreams } from '@phds/service-kit/rpc-call-streams';
+import { openRpcChannel, type RpcChannelOptions } from '@phds/service-kit/rpc-client';
+import { type RpcServer, type RpcServerOptions, startRpcServer } from '@phds/service-kit/rpc-server';
+import { implement } from '@phds/service-kit/rpc-service';
+import { createServiceTokenSource, createServiceTokenVerifier } from '@phds/service-kit/service-token';
+import { eventually } from '@phds/test-kit/conditions';
+import { createServiceKeys } from '@phds/test-kit/service-keys';
+
+const keys = createServiceKeys(['gateway', 'importer']);
+const { read, reads } = HealthDataService.method;
+
+type Read = typeof read;
+export type ReadStreams = ReturnType<typeof openCallStreams<Read['input'], Read['output']>>;
+export type Respond = (
+  request: ReadRequest,
+  context: HandlerContext,
+) => Promise<{ body?: Uint8Array; etag?: string }>;
+
+/** Starts a service whose Read responds as the test says, also over the stream. */
+export function serve(
+  respond: Respond,
+  { clock, ...options }: Partial<RpcServerOptions> & { readonly clock?: Clock } = {},
+): Promise<RpcServer> {
+  return startRpcServer({
+    services: [implement(HealthDataService, { read: respond }, { read: ['gateway'] }, { reads: 'read' })],
+    verifyCaller: createServiceTokenVerifier({
+      service: 'health-data',
+      publicKeys: keys.jwks,
+      ...(clock && { clock }),
+    }),
+    log: createLogger({ service: 'health-data', level: 'silent' }),
+    host: '127.0.0.1',
+    rpcPort: 0,
+    probePort: null,
+    connectPort: null,
+    health: async () => true,
+    ...options,
+  });
+}
+
+/** How `caller` connects to services on these ports. */
+export function connection(ports: readonly number[], caller = 'gateway', clock?: Clock): RpcChannelOptions {
+  const privateKeyPem = keys.pem(caller);
+  return {
+    address: `ipv4:${ports.map((port) => `127.0.0.1:${port}`).join(',')}`,
+    audience: 'health-data',
+    tokens: createServiceTokenSource({ service: caller, privateKeyPem, ...(clock && { clock }) }),
+    deadlineMs: 20_000,
+  };
+}
+
+type Changes = Partial<CallStreamsOptions<Read['input'], Read['output']>>;
+
+export function openStreams(ports: readonly number[], changes: Changes = {}): ReadStreams {
+  const onFailure = () => undefined;
+  return openCallStreams({ ...connection(ports), method: reads, carried: read, onFailure, ...changes });
+}
+
+export function openUnary(ports: readonly number[]) {
+  const channel = openRpcChannel(connection(ports));
+  return { read: channel.client(HealthDataService).read, [Symbol.dispose]: () => channel[Symbol.dispose]() };
+}
+
+/** The first open stream, once there are `count`. */
+export async function whenOpen(streams: ReadStreams, count = 1): Promise<ReadStreams['open'][number]> {
+  await eventually(() => streams.open.length === count);
+  const [stream] = streams.open;
+  if (!(stream instanceof CallStream)) throw new Error('no stream');
+  return stream;
+}
+
+export interface SentRead {
+  readonly request: MessageInitShape<Read['input']>;
+  readonly assertion?: string;
+  readonly timeoutMs?: number;
+}
+
+/** Sends the reads in one message. An outcome is the response or the error. */
+export function sendReads(
+  stream: ReadStreams['open'][number],
+  calls: readonly SentRead[],
+): Promise<ReadOutcome>[] {
+  const outcomes = calls.map(() => Promise.withResolvers<ReadOutcome>());
+  stream.send(
+    calls.map(({ timeoutMs = 20_000, ...call }, index) => ({
+      ...call,
+      timeoutMs,
+      resolve: (response) => outcomes[index]?.resolve(response),
+      reject: (error) => outcomes[index]?.resolve(error),
+    })),
+  );
+  return outcomes.map(({ promise }) => promise);
+}
+
+export type ReadOutcome = Awaited<ReturnType<ReturnType<typeof openUnary>['read']>> | AppError;

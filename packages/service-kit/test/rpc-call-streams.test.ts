@@ -1,0 +1,211 @@
+import { readFileSync } from 'node:fs';
+import { credentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
+import { describe, expect, test } from '@jest/globals';
+import { StreamLost } from '@phds/service-kit/rpc-call-stream';
+import { eventually } from '@phds/test-kit/conditions';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
+import { connection, openStreams, type Respond, sendReads, serve, whenOpen } from './call-stream-service.ts';
+
+const answer: Respond = async ({ requestId }) => ({ etag: requestId });
+const named = (requestId: string) => ({ request: { requestId } });
+const same = (bytes: Buffer) => bytes;
+
+// A certificate for 127.0.0.1 and its authority, valid from 2000 to 2099, used only by tests.
+const readPem = (name: string) => readFileSync(new URL(`fixtures/tls/${name}`, import.meta.url), 'utf8');
+const tls = { ca: readPem('ca.pem'), cert: readPem('service.pem'), key: readPem('service.key') };
+
+/** Handlers that wait, and those that run. */
+function createGate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const respond: Respond = async (request, context) => {
+    begun.push(request.requestId);
+    if (request.requestId.startsWith('held')) await promise;
+    return answer(request, context);
+  };
+  return { respond, begun, release: resolve };
+}
+
+/** Sends bytes over the stream and returns the status that ends it. */
+async function statusOf(port: number, metadata: Metadata, bytes: Buffer): Promise<status> {
+  const grpc = new GrpcClient(`127.0.0.1:${port}`, credentials.createInsecure());
+  const { promise, resolve } = Promise.withResolvers<status>();
+  const path = '/phds.healthdata.v1.HealthDataService/Reads';
+  const stream = grpc.makeBidiStreamRequest(path, same, same, metadata);
+  stream.on('error', () => undefined).on('status', ({ code }) => resolve(code));
+  stream.resume();
+  stream.write(bytes);
+  return promise.finally(() => grpc.close());
+}
+
+describe('who may open a stream', () => {
+  test('only a service that the unary rpc admits; nothing runs for others', async () => {
+    const { respond, begun } = createGate();
+    await using server = await serve(respond);
+    const failure = Promise.withResolvers<unknown>();
+    const stranger = connection([server.rpcPort], 'importer');
+    using streams = openStreams([], { ...stranger, onFailure: failure.resolve });
+    expect(await failure.promise).toMatchObject({ reason: 'caller_not_admitted' });
+    expect(streams.open).toEqual([]);
+    // A message with one call without a request.
+    const call = Buffer.from([0x0a, 0x04, 0x08, 0x01, 0x10, 0x64]);
+    expect(await statusOf(server.rpcPort, new Metadata(), call)).toBe(status.PERMISSION_DENIED);
+    expect(begun).toEqual([]);
+  });
+
+  test('with TLS, only a caller with a certificate of the authority', async () => {
+    await using server = await serve(answer, { tls });
+    const failure = Promise.withResolvers<unknown>();
+    using plain = openStreams([server.rpcPort], { onFailure: failure.resolve });
+    expect(await failure.promise).toMatchObject({ reason: 'unavailable' });
+    expect(plain.open).toEqual([]);
+    using secured = openStreams([server.rpcPort], { tls });
+    const [outcome] = sendReads(await whenOpen(secured), [named('a')]);
+    expect(await outcome).toMatchObject({ etag: 'a' });
+  });
+
+  test('an undecodable message ends the stream as an invalid request, not as a fault of the service', async () => {
+    await using server = await serve(answer);
+    const metadata = new Metadata();
+    metadata.set('authorization', `Bearer ${await connection([]).tokens('health-data')}`);
+    expect(await statusOf(server.rpcPort, metadata, Buffer.from([0x0a, 0xff]))).toBe(status.INVALID_ARGUMENT);
+  });
+});
+
+describe('a stream', () => {
+  test('serves no call after its service token has expired by the clock of the service, and a new one does', async () => {
+    const clock = new FakeClock(new Date());
+    const { respond, begun } = createGate();
+    await using server = await serve(respond, { clock });
+    using streams = openStreams([], connection([server.rpcPort], 'gateway', clock));
+    const stream = await whenOpen(streams);
+    clock.advance(310_000);
+    const [refused] = sendReads(stream, [named('late')]);
+    expect(await refused).toBeInstanceOf(StreamLost);
+    expect(await refused).toMatchObject({ reason: 'unavailable', mayBeExecuted: false });
+    expect(begun).toEqual([]);
+    const renewed = await eventually(() => streams.open[0] ?? false);
+    expect(renewed).not.toBe(stream);
+    const [outcome] = sendReads(renewed, [named('renewed')]);
+    expect(await outcome).toMatchObject({ etag: 'renewed' });
+  });
+
+  test('that is lost in the middle of a batch fails exactly the calls without an answer, as unavailable', async () => {
+    const { respond, begun, release } = createGate();
+    await using server = await serve(respond);
+    await using proxy = await startTcpProxy(`http://127.0.0.1:${server.rpcPort}`);
+    using streams = openStreams([proxy.port]);
+    const stream = await whenOpen(streams);
+    const [first, held] = sendReads(stream, [named('first'), named('held')]);
+    expect(await first).toMatchObject({ etag: 'first' });
+    await eventually(() => begun.includes('held'));
+    await proxy.cut();
+    expect(await held).toBeInstanceOf(StreamLost);
+    expect(await held).toMatchObject({ reason: 'unavailable', retryAfterSeconds: 1, mayBeExecuted: true });
+    expect(streams.open).toEqual([]);
+    release();
+    const [after] = sendReads(stream, [named('after')]);
+    expect(await after).toMatchObject({ reason: 'unavailable', mayBeExecuted: false });
+    await proxy.restore();
+    const [outcome] = sendReads(await whenOpen(streams), [named('again')]);
+    expect(await outcome).toMatchObject({ etag: 'again' });
+  });
+
+  test('ends the work for its calls when the caller is gone', async () => {
+    const ended = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    await using server = await serve(async (_, { signal }) => {
+      signal.addEventListener('abort', () => ended.resolve());
+      begun.resolve();
+      await ended.promise;
+      return {};
+    });
+    using streams = openStreams([server.rpcPort]);
+    const [outcome] = sendReads(await whenOpen(streams), [named('x')]);
+    await begun.promise;
+    streams[Symbol.dispose]();
+    await ended.promise;
+    expect(await outcome).toBeInstanceOf(StreamLost);
+  });
+
+  test.each([
+    ['streams are replaced', {}],
+    ['the server ends connections by their age', { connectionAge: { maxMs: 50, graceMs: 5_000 } }],
+  ])('loses no call while %s again and again', async (_, options) => {
+    await using server = await serve(answer, options);
+    using streams = openStreams([server.rpcPort], { renewMs: 10 });
+    const used = new Set<object>();
+    const begin = performance.now();
+    await whenOpen(streams);
+    await eventually(async () => {
+      const [stream] = streams.open;
+      if (stream === undefined) throw new Error('no stream is open');
+      used.add(stream);
+      const outcomes = await Promise.all(sendReads(stream, Array(20).fill(named('a'))));
+      expect(outcomes.filter((outcome) => outcome instanceof Error)).toEqual([]);
+      return used.size > 20 && performance.now() - begin > 500;
+    });
+  });
+});
+
+describe('a service with two replicas', () => {
+  test('gets a stream to each, and again after one was away', async () => {
+    const here = createGate();
+    const there = createGate();
+    await using first = await serve(here.respond);
+    const second = await serve(there.respond);
+    const ports = [first.rpcPort, second.rpcPort];
+    using streams = openStreams(ports, { renewMs: 50 });
+    await whenOpen(streams, 2);
+    expect(streams.open.map(({ peer }) => peer).sort()).toEqual(
+      ports.map((port) => `127.0.0.1:${port}`).sort(),
+    );
+    await Promise.all(streams.open.flatMap((stream) => sendReads(stream, [named('a')])));
+    expect([here.begun.length, there.begun.length]).toEqual([1, 1]);
+    await second[Symbol.asyncDispose]();
+    expect((await whenOpen(streams, 1)).peer).toBe(`127.0.0.1:${first.rpcPort}`);
+    await using _back = await serve(answer, { rpcPort: second.rpcPort });
+    await whenOpen(streams, 2);
+  });
+
+  test('loses nothing when one stops: it answers what it received, and later calls go to the other', async () => {
+    const stopping = createGate();
+    const server = await serve(stopping.respond);
+    await using other = await serve(answer);
+    using streams = openStreams([server.rpcPort, other.rpcPort]);
+    await whenOpen(streams, 2);
+    const stream = streams.open.find(({ peer }) => peer.endsWith(`:${server.rpcPort}`));
+    if (stream === undefined) throw new Error('no stream to the replica');
+    const held = sendReads(
+      stream,
+      Array.from({ length: 50 }, (_, index) => named(`held ${index}`)),
+    );
+    await eventually(() => stopping.begun.length === 50);
+    const stopped = server[Symbol.asyncDispose]();
+    // Sent before the caller has read that the replica is stopping.
+    const last = sendReads(stream, [named('last')]);
+    await eventually(() => !streams.open.includes(stream));
+    const [later] = sendReads(await whenOpen(streams, 1), [named('later')]);
+    expect(await later).toMatchObject({ etag: 'later' });
+    stopping.release();
+    const outcomes = await Promise.all([...held, ...last]);
+    expect(outcomes.filter((outcome) => outcome instanceof Error)).toEqual([]);
+    await stopped;
+  });
+});
+
+test('while nothing listens no stream is open, failures are reported once, and a stream opens when the service starts', async () => {
+  const before = await serve(answer);
+  await before[Symbol.asyncDispose]();
+  let failures = 0;
+  const onFailure = () => {
+    failures += 1;
+  };
+  using streams = openStreams([before.rpcPort], { onFailure });
+  await eventually(() => failures === 1);
+  expect(streams.open).toEqual([]);
+  await using _server = await serve(answer, { rpcPort: before.rpcPort });
+  await whenOpen(streams);
+  expect(failures).toBe(1);
+});
