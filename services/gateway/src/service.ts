@@ -39,7 +39,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const { clock = systemClock, pause = pauseForReal } = overrides;
   const log = overrides.log ?? createLogger({ service: 'gateway', level: config.LOG_LEVEL });
   await using starting = new AsyncDisposableStack();
-  const backends = starting.use(openBackends(config));
+  const backends = starting.use(openBackends(config, log));
   const cache = new PrincipalCache({ maxTokens: config.CACHE_MAX_TOKENS, ttlMs: config.CACHE_TTL_MS, clock });
   const { REDIS_URL: redisUrl, REDIS_COMMAND_TIMEOUT_MS: commandTimeoutMs } = config;
   const redis = redisUrl === undefined ? null : starting.use(openRedis(redisUrl, log, { commandTimeoutMs }));

@@ -5,9 +5,12 @@ import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import type { Logger } from '@phds/service-kit/log';
+import { openCallStreams } from '@phds/service-kit/rpc-call-streams';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { toRpcChannelOptions } from '@phds/service-kit/service-options';
 import type { Config } from '../config.ts';
+import { createBatchedReads, type ReadData } from './batched-reads.ts';
 
 /** Typed clients of the three services behind the gateway. */
 export interface Backends extends Disposable {
@@ -16,28 +19,41 @@ export interface Backends extends Disposable {
   readonly tokens: Client<typeof TokenService>;
   readonly accesses: Client<typeof AccessService>;
   readonly consent: Client<typeof ConsentService>;
-  readonly healthData: Client<typeof HealthDataService>;
+  readonly readData: ReadData;
   readonly previews: Client<typeof PreviewService>;
 }
 
-/** Opens a channel to each service. Channels connect on first use. */
-export function openBackends(config: Config): Backends {
+/** Opens a channel to each service, which connects on first use, and the streams to health-data. */
+export function openBackends(config: Config, log: Logger): Backends {
   const options = toRpcChannelOptions(config, { service: 'gateway' });
   const open = (audience: string, address: string, deadlineMs: number) =>
     openRpcChannel({ ...options, address, audience, deadlineMs });
   const authorization = open('authorization', config.AUTHORIZATION_ADDRESS, config.AUTHORIZATION_DEADLINE_MS);
   const consent = open('consent', config.CONSENT_ADDRESS, config.CONSENT_DEADLINE_MS);
   const healthData = open('health-data', config.HEALTH_DATA_ADDRESS, config.HEALTH_DATA_DEADLINE_MS);
+  const { read, reads } = HealthDataService.method;
+  const streams = openCallStreams({
+    ...options,
+    address: config.HEALTH_DATA_ADDRESS,
+    audience: 'health-data',
+    method: reads,
+    carried: read,
+    onFailure: (err) => log.warn({ err }, 'no stream to health-data; reads are sent one by one'),
+  });
   return {
     apps: authorization.client(AppService),
     authorization: authorization.client(AuthorizationService),
     tokens: authorization.client(TokenService),
     accesses: consent.client(AccessService),
     consent: consent.client(ConsentService),
-    healthData: healthData.client(HealthDataService),
+    readData: createBatchedReads({
+      healthData: healthData.client(HealthDataService),
+      streams,
+      deadlineMs: config.HEALTH_DATA_DEADLINE_MS,
+    }),
     previews: healthData.client(PreviewService),
     [Symbol.dispose]() {
-      for (const channel of [authorization, consent, healthData]) channel[Symbol.dispose]();
+      for (const channel of [authorization, consent, healthData, streams]) channel[Symbol.dispose]();
     },
   };
 }

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
-import { ASSERTION_METADATA } from '@phds/service-kit/metadata-keys';
 import { toReadEndpoint } from '@phds/service-kit/read-endpoints';
 import type { Authenticated } from '../../cache/authenticator.ts';
 import type { Allowance } from '../../limits/limit.ts';
@@ -99,15 +98,17 @@ async function serve(gateway: Gateway, authenticated: AuthenticatedCall): Promis
   const who = await admit(gateway, authenticated.who, scope);
   const medicationId = parseMedicationId(route);
   const { linkQuery, ...parameters } = parseQueryParameters(endpoint, category, call.rawQuery);
-  const read = {
+  const request = {
     endpoint: toReadEndpoint(endpoint.id),
     category: category ?? '',
     medicationId,
     parameters,
     requestId,
   };
+  const { clientId } = who.principal;
+  const isWanted = () => !response.destroyed;
   const document = await withAssertion(gateway, who, scope, (assertion) =>
-    gateway.backends.healthData.read(read, { headers: { [ASSERTION_METADATA]: assertion } }),
+    gateway.backends.readData({ request, assertion, clientId, isWanted }),
   );
   const links =
     parameters.page === undefined ? null : { path: call.path, query: linkQuery, ...parameters.page };
