@@ -5,7 +5,8 @@ import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { withoutDeadline } from '@phds/service-kit/deadline';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
-import { openRpcChannel, type RpcChannel } from '@phds/service-kit/rpc-client';
+import { openCallStreams } from '@phds/service-kit/rpc-call-streams';
+import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { createUserOf } from '@phds/service-kit/rpc-context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
 import { toRpcChannelOptions, toRpcServerOptions, toSessionOptions } from '@phds/service-kit/service-options';
@@ -13,7 +14,7 @@ import { createSessionVerifier } from '@phds/service-kit/session';
 import type { AccessRecorder } from './app/ports.ts';
 import { createPublicIds } from './app/public-ids.ts';
 import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.ts';
-import { createBatchingAccessRecorder } from './clients/batching-access-recorder.ts';
+import { createBatchingAccessRecorder, type SendAccesses } from './clients/batching-access-recorder.ts';
 import { createRpcAccessLog } from './clients/rpc-access-log.ts';
 import type { Config } from './config.ts';
 import { createHealthDataService } from './rpc/health-data-service.ts';
@@ -53,7 +54,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const prisma = resources.adopt(new PrismaClient({ adapter: postgres.adapter }), (client) =>
     client.$disconnect(),
   );
-  const recorder = createRecorder(config, resources.use(connectConsent(config, clock)));
+  const recorder = createRecorder(config, resources.use(connectConsent(config, { clock, log })));
   const rollups = createPgRollupStore(postgres.pool);
   const rebuilds = resources.use(
     startRollupRebuilds({ rollups, intervalMs: config.ROLLUP_CHECK_INTERVAL_MS, log }),
@@ -96,17 +97,35 @@ function openDatabase(config: Config, log: Logger): Postgres {
   });
 }
 
-function connectConsent(config: Config, clock: Clock): RpcChannel {
-  return openRpcChannel({
+function connectConsent(config: Config, { clock, log }: { clock: Clock; log: Logger }) {
+  const options = {
     ...toRpcChannelOptions(config, { service: SERVICE, clock }),
     address: config.CONSENT_ADDRESS,
     audience: 'consent',
     deadlineMs: config.CONSENT_DEADLINE_MS,
+  };
+  const channel = openRpcChannel(options);
+  const { recordAccess, recordAccesses } = AccessService.method;
+  const streams = openCallStreams({
+    ...options,
+    method: recordAccesses,
+    carried: recordAccess,
+    onFailure: (err) => log.warn({ err }, 'no stream to consent; accesses are sent by unary calls'),
   });
+  return {
+    accessLog: createRpcAccessLog({
+      consent: channel.client(AccessService),
+      streams,
+      deadlineMs: config.CONSENT_DEADLINE_MS,
+    }),
+    [Symbol.dispose]() {
+      for (const connection of [streams, channel]) connection[Symbol.dispose]();
+    },
+  };
 }
 
-function createRecorder(config: Config, channel: RpcChannel): AccessRecorder {
-  const recorder = createBatchingAccessRecorder(createRpcAccessLog(channel.client(AccessService)), {
+function createRecorder(config: Config, { accessLog }: { accessLog: SendAccesses }): AccessRecorder {
+  const recorder = createBatchingAccessRecorder(accessLog, {
     maxBatch: config.ACCESS_BATCH_MAX,
     maxQueue: config.ACCESS_QUEUE_MAX,
     maxWaitMs: config.ACCESS_WAIT_MS,

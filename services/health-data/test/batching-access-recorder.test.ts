@@ -43,10 +43,22 @@ const reasonOf = (promise: Promise<unknown>) =>
   );
 
 describe('the access recorder', () => {
+  test('sends the accesses of one turn together', async () => {
+    const { calls, send } = manualSend();
+    const recorder = createBatchingAccessRecorder(send, OPTIONS);
+    const results = ['a', 'b', 'c'].map((id) => recorder.record(access(id)));
+    await settle();
+    expect(calls.map(({ ids }) => ids)).toEqual([['a', 'b', 'c']]);
+    calls[0]?.answer(['released', 'released', 'released']);
+    expect(await Promise.all(results)).toEqual(['released', 'released', 'released']);
+  });
+
   test('sends the first access at once, then those that arrived in the meantime together, one call at a time, in order', async () => {
     const { calls, send } = manualSend();
     const recorder = createBatchingAccessRecorder(send, OPTIONS);
-    const results = ['a', 'b', 'c', 'd', 'e'].map((id) => recorder.record(access(id)));
+    const first = recorder.record(access('a'));
+    await settle();
+    const results = [first, ...['b', 'c', 'd', 'e'].map((id) => recorder.record(access(id)))];
     expect(calls.map(({ ids }) => ids)).toEqual([['a']]);
     calls[0]?.answer(['released']);
     await settle();
@@ -68,6 +80,7 @@ describe('the access recorder', () => {
     const { calls, send } = manualSend();
     const recorder = createBatchingAccessRecorder(send, OPTIONS);
     const first = recorder.record(access('a'));
+    await settle();
     const second = recorder.record(access('b'));
     calls[0]?.fail(new Error('connection lost'));
     expect(await reasonOf(first)).toBe('access_not_recorded');
@@ -76,6 +89,7 @@ describe('the access recorder', () => {
     expect(await second).toBe('released');
     await settle();
     const third = recorder.record(access('c'));
+    await settle();
     calls[2]?.answer(['released']);
     expect(await third).toBe('released');
   });
@@ -84,6 +98,7 @@ describe('the access recorder', () => {
     const { calls, send } = manualSend();
     const recorder = createBatchingAccessRecorder(send, OPTIONS);
     const first = recorder.record(access('a'));
+    await settle();
     const rest = [recorder.record(access('b')), recorder.record(access('c'))];
     calls[0]?.answer([]);
     expect(await reasonOf(first)).toBe('access_not_recorded');
@@ -95,7 +110,9 @@ describe('the access recorder', () => {
   test('a full queue refuses immediately', async () => {
     const { calls, send } = manualSend();
     const recorder = createBatchingAccessRecorder(send, OPTIONS);
-    const waiting = ['a', 'b', 'c', 'd', 'e'].map((id) => recorder.record(access(id)));
+    const first = recorder.record(access('a'));
+    await settle();
+    const waiting = [first, ...['b', 'c', 'd', 'e'].map((id) => recorder.record(access(id)))];
     expect(await reasonOf(recorder.record(access('f')))).toBe('access_not_recorded');
     for (const size of [1, 3, 1]) {
       calls.at(-1)?.answer(Array(size).fill('released'));
@@ -109,6 +126,7 @@ describe('the access recorder', () => {
     const { calls, send } = manualSend();
     const recorder = createBatchingAccessRecorder(send, { ...OPTIONS, monotonicNow: () => now });
     const first = recorder.record(access('a'));
+    await settle();
     const late = recorder.record(access('late'));
     now = 600;
     const inTime = recorder.record(access('in time'));

@@ -23,8 +23,8 @@ interface Waiting {
 }
 
 /**
- * Sends accesses that arrive during a call together in the next one. There is no timer: an idle recorder sends immediately, a busy
- * one sends larger batches. One call at a time performed better than two, because it needs fewer commits for the same accesses.
+ * Sends accesses that arrive during a call together in the next one. There is no timer: an idle recorder sends at the end of the turn,
+ * with all reads of one batch that finished in it; a busy one sends larger batches. One call at a time performed better than two, because it needs fewer commits for the same accesses.
  * After a failed call the next one is sent as usual, so it recovers by itself.
  */
 export function createBatchingAccessRecorder(send: SendAccesses, options: BatchingOptions): AccessRecorder {
@@ -36,13 +36,17 @@ export function createBatchingAccessRecorder(send: SendAccesses, options: Batchi
       if (queue.length >= maxQueue) return Promise.reject(notRecorded(new Error('the queue is full')));
       const { promise, resolve, reject } = Promise.withResolvers<Verdict>();
       queue.push({ access, since: monotonicNow(), resolve, reject });
-      if (!sending) void sendAll();
+      if (!sending) sendSoon();
       return promise;
     },
   };
 
-  async function sendAll(): Promise<void> {
+  function sendSoon(): void {
     sending = true;
+    setImmediate(() => void sendAll());
+  }
+
+  async function sendAll(): Promise<void> {
     while (queue.length > 0) {
       const batch = queue.splice(0, maxBatch).filter(isInTime);
       if (batch.length > 0) await sendBatch(batch);

@@ -1,5 +1,7 @@
+import type { MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import type { Client } from '@connectrpc/connect';
 import { type AccessService, Verdict as VerdictMessage } from '@phds/contracts/phds/consent/v1/access_pb';
+import { type CallStream, StreamLost } from '@phds/service-kit/rpc-call-stream';
 import type { Access, Verdict } from '../app/ports.ts';
 import type { SendAccesses } from './batching-access-recorder.ts';
 
@@ -16,12 +18,46 @@ const VERDICTS: ReadonlyMap<VerdictMessage, Verdict> = new Map([
   [VerdictMessage.RESTORE_UNCONFIRMED, 'restore_unconfirmed'],
 ]);
 
-/** Lets consent record and judge a batch, with the channel's deadline. */
-export function createRpcAccessLog(consent: Client<typeof AccessService>): SendAccesses {
+export interface RpcAccessLogOptions {
+  /** The unary rpc. */
+  readonly consent: Pick<Client<typeof AccessService>, 'recordAccess'>;
+  /** A stream to each replica of consent; empty while there is none. */
+  readonly streams: { readonly open: readonly RecordStream[] };
+  /** Time limit of a batch, in milliseconds. */
+  readonly deadlineMs: number;
+}
+
+type RecordAccess = (typeof AccessService)['method']['recordAccess'];
+type RecordStream = Pick<CallStream<RecordAccess['input'], RecordAccess['output']>, 'send'>;
+type Request = MessageInitShape<RecordAccess['input']>;
+type Response = MessageShape<RecordAccess['output']>;
+
+/**
+ * Lets consent record and judge a batch, over a stream or, while none is open, by the unary rpc. A batch that may have been recorded is
+ * not sent again.
+ */
+export function createRpcAccessLog({ consent, streams, deadlineMs }: RpcAccessLogOptions): SendAccesses {
+  let sent = 0;
   return async (accesses) => {
-    const { verdicts } = await consent.recordAccess({ accesses: accesses.map(toAccessMessage) });
+    const request = { accesses: accesses.map(toAccessMessage) };
+    // The replicas take turns.
+    const stream = streams.open[sent++ % streams.open.length];
+    const { verdicts } = await (stream === undefined
+      ? consent.recordAccess(request)
+      : record(stream, request));
     return verdicts.map((verdict) => VERDICTS.get(verdict) ?? null);
   };
+
+  async function record(stream: RecordStream, request: Request): Promise<Response> {
+    try {
+      const { promise, resolve, reject } = Promise.withResolvers<Response>();
+      stream.send([{ request, timeoutMs: deadlineMs, resolve, reject }]);
+      return await promise;
+    } catch (error) {
+      if (error instanceof StreamLost && !error.mayBeExecuted) return consent.recordAccess(request);
+      throw error;
+    }
+  }
 }
 
 function toAccessMessage({ tokenHash, dataFrom, ...access }: Access) {
