@@ -47,12 +47,12 @@ const ARCHIVE = toZip([
   { name: `${FOLDER}/eksport.xml`, content: XML },
   {
     name: `${FOLDER}/export_cda.xml`,
-    content: '<ClinicalDocument><name>Nora Lindqvist</name></ClinicalDocument>',
+    content: '<ClinicalDocument><name>Nora Skarphagen</name></ClinicalDocument>',
   },
   { name: `${FOLDER}/workout-routes/route.gpx`, content: '<trkpt lat="59.913868"/>' },
   {
     name: `${FOLDER}/electrocardiograms/ecg_2024-01-06.csv`,
-    content: 'Navn,Nora Lindqvist\nDato,2024-01-06 09:00:00 +0900\nEnhet,"Watch6,7"\n\n-12,5\n',
+    content: 'Navn,Nora Skarphagen\nDato,2024-01-06 09:00:00 +0900\nEnhet,"Watch6,7"\n\n-12,5\n',
   },
 ]);
 
@@ -147,7 +147,7 @@ describe('phds import apple', () => {
 
   test('stores nothing about who the person is or where they have been', async () => {
     for (const { name, text } of [...(await readTables(stack)), ...(await readLogs(stack))]) {
-      expect([name, /Nora|Lindqvist|59\.9138/.exec(text)?.[0]]).toEqual([name, undefined]);
+      expect([name, /Nora|Skarphagen|59\.9138/.exec(text)?.[0]]).toEqual([name, undefined]);
     }
   });
 
