@@ -24,8 +24,8 @@ interface Waiting {
 
 /**
  * Sends accesses that arrive during a call together in the next one. There is no timer: an idle recorder sends at the end of the turn,
- * with all reads of one batch that finished in it; a busy one sends larger batches. One call at a time performed better than two, because it needs fewer commits for the same accesses.
- * After a failed call the next one is sent as usual, so it recovers by itself.
+ * with all reads of one batch that finished in it; a busy one sends larger batches. One call at a time performed better than two,
+ * because it needs fewer commits for the same accesses. After a failed call the next one is sent as usual, so it recovers by itself.
  */
 export function createBatchingAccessRecorder(send: SendAccesses, options: BatchingOptions): AccessRecorder {
   const { maxBatch, maxQueue, maxWaitMs, monotonicNow = () => performance.now() } = options;
