@@ -99,8 +99,11 @@ describeWithRedis('the first request that starts after the answer is refused on 
         const outcome = await play(`${mode}, ${name}`, count, () => endAndRead(way, rounds(count)));
         expect(outcome).toEqual({ refused: count * GATEWAYS, wrong: [] });
         if (mode === 'Redis up') return;
-        // The gateways were not notified: each considered the token live, and only the record step refused.
-        expect((await countRefusedRecords()) - refusedBefore).toBe(count * GATEWAYS);
+        // The gateways were not notified: each considered the token live, and only the record step refused. A read that was repeated
+        // because its stream was lost has two records (docs/decisions/0023).
+        const refusedRecords = (await countRefusedRecords()) - refusedBefore;
+        expect(refusedRecords).toBeGreaterThanOrEqual(count * GATEWAYS);
+        expect(refusedRecords).toBeLessThanOrEqual(2 * count * GATEWAYS);
         if (mode === SWALLOWED) {
           await eventually(() => events.touched - swallowedBefore >= count * GATEWAYS);
         }
