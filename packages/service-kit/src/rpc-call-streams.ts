@@ -36,8 +36,9 @@ const RETRY_MS = 1_000;
 
 const STREAM_OPTIONS = {
   ...CHANNEL_OPTIONS,
-  // An open stream keeps the pings going. A process that gets no CPU for three seconds must not lose its streams.
-  'grpc.keepalive_timeout_ms': 10_000,
+  // No pings: after a server has announced the end of a connection (`grpc.max_connection_age_ms`), Node refuses to ping, and grpc-js
+  // then drops the connection with every stream on it. A renewal that gets no answer finds a dead connection as soon.
+  'grpc.keepalive_time_ms': -1,
 };
 
 /** Opens a stream to each replica, and keeps them open until disposal. */
@@ -50,7 +51,7 @@ export function openCallStreams<I extends DescMessage, O extends DescMessage>(
 class Streams<I extends DescMessage, O extends DescMessage> implements CallStreams<I, O> {
   readonly #options: CallStreamsOptions<I, O>;
   /** Not shared with unary calls: the balancing gives each new stream to the next replica. */
-  readonly #grpc: GrpcClient;
+  #grpc: GrpcClient;
   readonly #byPeer = new Map<string, { readonly stream: CallStream<I, O>; readonly since: number }>();
   #open: readonly CallStream<I, O>[] = [];
   #renewal: NodeJS.Timeout | undefined;
@@ -62,7 +63,7 @@ class Streams<I extends DescMessage, O extends DescMessage> implements CallStrea
 
   constructor(options: CallStreamsOptions<I, O>) {
     this.#options = options;
-    this.#grpc = new GrpcClient(options.address, channelCredentials(options.tls), STREAM_OPTIONS);
+    this.#grpc = this.#connect();
     void this.#renew();
   }
 
@@ -77,6 +78,11 @@ class Streams<I extends DescMessage, O extends DescMessage> implements CallStrea
     this.#grpc.close();
   }
 
+  #connect(): GrpcClient {
+    const { address, tls } = this.#options;
+    return new GrpcClient(address, channelCredentials(tls), STREAM_OPTIONS);
+  }
+
   /** Never rejects. */
   async #renew(): Promise<void> {
     this.#isRenewing = true;
@@ -88,12 +94,20 @@ class Streams<I extends DescMessage, O extends DescMessage> implements CallStrea
       if (!this.#isFailing && !this.#isDisposed) this.#options.onFailure(error);
       this.#isFailing = true;
       this.#waitMs = RETRY_MS;
+      this.#reconnect();
     }
     for (const { stream, since } of this.#byPeer.values()) {
       if (performance.now() - since > MAX_AGE_MS) stream.close();
     }
     this.#isRenewing = false;
     this.#renewLater();
+  }
+
+  /** Leaves a connection that may be dead. Its streams go on until they are closed. */
+  #reconnect(): void {
+    if (this.#isDisposed) return;
+    this.#grpc.close();
+    this.#grpc = this.#connect();
   }
 
   #renewLater(): void {
