@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { realpath, rename, rm, stat } from 'node:fs/promises';
+import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
@@ -19,8 +19,10 @@ export async function writeWholeFile(
     return;
   }
   const beside = join(dirname(place), `.${basename(place)}.${randomBytes(6).toString('hex')}.part`);
+  // Opened before the text is read: a failure while the file is still being opened would delete it before it exists.
+  const handle = await open(beside, 'wx', 0o600);
   try {
-    await pipeline(text, createWriteStream(beside, { flags: 'wx', mode: 0o600, flush: true }));
+    await pipeline(text, handle.createWriteStream({ flush: true }));
     await rename(beside, place);
   } catch (error) {
     await rm(beside, { force: true });

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,6 +43,17 @@ test('a failed write keeps the previous file and leaves nothing beside it', asyn
   await expect(writeWholeFile(file, breakingOff(lookAtHalf))).rejects.toThrow('broken off');
   expect(await readFile(file, 'utf8')).toBe('of yesterday');
   expect(await readdir(directory)).toEqual(['out.csv']);
+});
+
+test('a failure of the first part leaves nothing: the file exists before the text is read', async () => {
+  const atFirst: string[] = [];
+  function* failing(): Generator<string> {
+    atFirst.push(...readdirSync(directory));
+    throw new Error('broken off');
+  }
+  await expect(writeWholeFile(file, failing())).rejects.toThrow('broken off');
+  expect(atFirst).toEqual([expect.stringMatching(/^\.out\.csv\.[0-9a-f]+\.part$/)]);
+  expect(await readdir(directory)).toEqual([]);
 });
 
 test('a link stays a link, and a device is written directly', async () => {
