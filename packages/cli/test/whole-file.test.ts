@@ -47,11 +47,15 @@ test('a failed write keeps the previous file and leaves nothing beside it', asyn
 
 test('a failure of the first part leaves nothing: the file exists before the text is read', async () => {
   const atFirst: string[] = [];
-  function* failing(): Generator<string> {
-    atFirst.push(...readdirSync(directory));
-    throw new Error('broken off');
-  }
-  await expect(writeWholeFile(file, failing())).rejects.toThrow('broken off');
+  const failing = {
+    [Symbol.iterator]: () => ({
+      next(): IteratorResult<string> {
+        atFirst.push(...readdirSync(directory));
+        throw new Error('broken off');
+      },
+    }),
+  };
+  await expect(writeWholeFile(file, failing)).rejects.toThrow('broken off');
   expect(atFirst).toEqual([expect.stringMatching(/^\.out\.csv\.[0-9a-f]+\.part$/)]);
   expect(await readdir(directory)).toEqual([]);
 });
