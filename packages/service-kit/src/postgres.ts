@@ -25,6 +25,21 @@ export interface PostgresOptions {
   readonly log?: Pick<Logger, 'warn'>;
 }
 
+/**
+ * Planner settings for a pool whose statements all find a handful of rows by their keys: one plan, nested loops over indexes, is right
+ * whatever the tables hold.
+ */
+export const KEY_LOOK_UPS = {
+  // Planned once for each connection.
+  plan_cache_mode: 'force_generic_plan',
+  // A plan made while the tables were empty would read and hash them from end to end for good.
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_seqscan: 'off',
+  // Compiling a plan takes longer than running it.
+  jit: 'off',
+} as const;
+
 /** One pool for both kinds of access: named `pg` queries on hot paths, Prisma for everything else. */
 export interface Postgres extends AsyncDisposable {
   /** `pool.query({ name, text, values })` prepares a statement once for each connection. */

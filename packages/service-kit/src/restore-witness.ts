@@ -1,3 +1,6 @@
+import type pg from 'pg';
+import type { Statement } from './statement.ts';
+
 /** Thrown by a statement when it is not yet known whether the database lacks acknowledged changes. */
 export class Unverified extends Error {
   constructor() {
@@ -21,4 +24,22 @@ export function toVerification(schema: string): string {
       SELECT FROM "${schema}".instance WHERE id = $1::uuid AND position >= $2::bigint
     )) AS unverified
     FROM "${schema}".suspension`;
+}
+
+/**
+ * Runs a statement whose rows say whether the database is unverified. Its last two values are the guard's witness. Throws
+ * Unverified; call it within `guard.verified`.
+ */
+export async function queryVerified<Row extends object>(
+  client: pg.ClientBase | pg.Pool,
+  guard: { readonly witness: Witness },
+  statement: Statement,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  const { rows } = await client.query<Row & { readonly unverified: boolean }>({
+    ...statement,
+    values: [...values, ...guard.witness],
+  });
+  if (rows.some(({ unverified }) => unverified)) throw new Unverified();
+  return rows;
 }

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from '@jest/globals';
 import type { AppError } from '@phds/service-kit/errors';
 import { createSessionVerifier, SESSION_TOKEN_TYPE } from '@phds/service-kit/session';
+import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { BAD_USER_IDS, GOOD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
@@ -87,8 +87,7 @@ describe('a session', () => {
       if (up) response.setHeader('content-type', 'application/json').end(jwks);
       else response.writeHead(500).end();
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`;
+    const url = `http://127.0.0.1:${await listenOnLoopback(server)}/jwks.json`;
     const remote = createSessionVerifier({
       issuer: 'https://idp.example',
       audience: 'phds',

@@ -5,7 +5,7 @@ import { createAssertionSigner } from '@phds/service-kit/access-assertion';
 import { acknowledging } from '@phds/service-kit/acknowledged-changes';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { startPruning } from '@phds/service-kit/pruning';
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
 import { createRestoreService } from '@phds/service-kit/restore-service';
@@ -34,7 +34,6 @@ import type { Config } from './config.ts';
 import { createAppService } from './rpc/app-service.ts';
 import { createAuthorizationService } from './rpc/authorization-service.ts';
 import { createTokenService, type TokenUseCases } from './rpc/token-service.ts';
-import { POOL_SETTINGS } from './store/database.ts';
 import { PrismaClient } from './store/generated/client.ts';
 import { createPgAccessTokens } from './store/pg-access-tokens.ts';
 import { createPgCodes } from './store/pg-codes.ts';
@@ -117,7 +116,7 @@ function openDatabase(config: Config, log: Logger, applicationName: string, pool
     connectTimeoutMs: config.DATABASE_CONNECT_TIMEOUT_MS,
     statementTimeoutMs: config.DATABASE_STATEMENT_TIMEOUT_MS,
     applicationName,
-    settings: POOL_SETTINGS,
+    settings: KEY_LOOK_UPS,
     log,
   });
 }

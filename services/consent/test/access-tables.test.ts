@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { KEY_LOOK_UPS } from '@phds/service-kit/postgres';
 import { explainGeneric, listIndexes, listNamedIndexes, readSqlFiles } from '@phds/test-kit/sql-files';
 import pg from 'pg';
-import { ACCESS_POOL_SETTINGS } from '../src/store/pg-access-records.ts';
 import { accessOf, approve, type RunningService, registerApp, startConsent } from './running-service.ts';
 
 let consent: RunningService;
@@ -60,8 +60,7 @@ test.each(readSqlFiles(new URL('../src/store/sql/', import.meta.url)))(
   async (_, text) => {
     const client = await consent.owner.connect();
     try {
-      for (const [name, value] of Object.entries(ACCESS_POOL_SETTINGS))
-        await client.query(`SET ${name} = ${value}`);
+      for (const [name, value] of Object.entries(KEY_LOOK_UPS)) await client.query(`SET ${name} = ${value}`);
       const plan = await explainGeneric(client, text);
       expect(plan).not.toMatch(/Seq Scan on (?!access_uncounted)|Hash Join|Merge Join/);
       expect(listIndexes(plan)).toEqual(expect.arrayContaining(listNamedIndexes(text)));

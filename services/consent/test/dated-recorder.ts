@@ -1,8 +1,8 @@
 import type { Clock } from '@phds/service-kit/clock';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { type AccessRecorder, createAccessRecorder } from '../src/app/access-recorder.ts';
 import { createPgAccessCounts } from '../src/store/pg-access-counts.ts';
-import { ACCESS_POOL_SETTINGS, createPgAccessRecords } from '../src/store/pg-access-records.ts';
+import { createPgAccessRecords } from '../src/store/pg-access-records.ts';
 
 /** The hot path without the service, so that a test can set its clock. */
 export interface DatedRecorder extends AsyncDisposable {
@@ -31,7 +31,7 @@ export function startDatedRecorder(
     statementTimeoutMs: 20_000,
     connectTimeoutMs: 20_000,
     applicationName: 'phds-test-recorder',
-    settings: ACCESS_POOL_SETTINGS,
+    settings: KEY_LOOK_UPS,
   });
   const { pool } = database;
   const recorder = createAccessRecorder({

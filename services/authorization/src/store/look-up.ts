@@ -1,8 +1,8 @@
 import { batchingCalls } from '@phds/service-kit/batched-calls';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import { queryVerified } from '@phds/service-kit/restore-witness';
 import type { Statement } from '@phds/service-kit/statement';
 import type pg from 'pg';
-import { queryVerified } from './verified-query.ts';
 
 type Key = string | Uint8Array;
 

@@ -1,13 +1,13 @@
 import { isScope } from '@phds/catalog/scopes';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import { queryVerified } from '@phds/service-kit/restore-witness';
 import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { TokenStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { AccessToken } from '../domain/token.ts';
 import { createLookUp } from './look-up.ts';
-import { queryVerified } from './verified-query.ts';
 
 interface Row {
   readonly hash: Buffer;

@@ -2,13 +2,13 @@ import { isScope } from '@phds/catalog/scopes';
 import { inTransaction, requireTimeLeft } from '@phds/service-kit/postgres-client';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
+import { queryVerified } from '@phds/service-kit/restore-witness';
 import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { TokenStore } from '../app/ports.ts';
 import { CODE_MAX_FAILED_ATTEMPTS } from '../domain/code.ts';
 import type { RefreshToken } from '../domain/token.ts';
 import { createLookUp } from './look-up.ts';
-import { queryVerified } from './verified-query.ts';
 
 interface Row {
   readonly hash: Buffer;

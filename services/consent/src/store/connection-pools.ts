@@ -1,7 +1,6 @@
 import type { Logger } from '@phds/service-kit/log';
-import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { KEY_LOOK_UPS, openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { PrismaClient } from './generated/client.ts';
-import { ACCESS_POOL_SETTINGS } from './pg-access-records.ts';
 
 export interface PoolOptions {
   readonly DATABASE_URL: string;
@@ -48,7 +47,7 @@ export async function openConnectionPools(options: PoolOptions, log: Logger): Pr
     return resources.adopt(new PrismaClient({ adapter }), (client) => client.$disconnect());
   };
   const pools = {
-    access: open('phds-consent-access', options.ACCESS_POOL_SIZE, ACCESS_POOL_SETTINGS),
+    access: open('phds-consent-access', options.ACCESS_POOL_SIZE, KEY_LOOK_UPS),
     revocations: openPrisma('phds-consent-revocations', options.REVOCATION_POOL_SIZE),
     months: openPrisma('phds-consent-months', 1, MONTHS_TIMEOUT_MS),
     ordinary: openPrisma('phds-consent', options.DATABASE_POOL_SIZE),

@@ -9,21 +9,6 @@ import { ClocksDiffer } from '../app/clock-difference.ts';
 import type { Access, Judgement } from '../domain/access.ts';
 import { byteaArray, int4Array, int8Array, textArray, uuidArray } from './binary-arrays.ts';
 
-/**
- * Planner settings for the pool of this file. Every statement here joins a handful of items to tables by their keys, so one
- * plan, nested loops over indexes, is right whatever the tables hold.
- */
-export const ACCESS_POOL_SETTINGS = {
-  // Planned once for each connection.
-  plan_cache_mode: 'force_generic_plan',
-  // A plan made while the tables were empty would read and hash them from end to end for good.
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-  enable_seqscan: 'off',
-  // Compiling a plan takes longer than running it.
-  jit: 'off',
-} as const;
-
 const FIND_REFS = readStatement(new URL('sql/find-refs.sql', import.meta.url));
 const INSERT = readStatement(new URL('sql/insert-access-records.sql', import.meta.url));
 const JUDGE = readStatement(new URL('sql/judge-accesses.sql', import.meta.url));

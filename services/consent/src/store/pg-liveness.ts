@@ -1,7 +1,7 @@
 import { batchingCalls } from '@phds/service-kit/batched-calls';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import { Unverified } from '@phds/service-kit/restore-witness';
+import { queryVerified } from '@phds/service-kit/restore-witness';
 import { readStatement } from '@phds/service-kit/statement';
 import type pg from 'pg';
 import type { LivenessStore } from '../app/ports.ts';
@@ -15,7 +15,6 @@ interface LivenessRow extends Pick<GrantRow, 'userId' | 'scopes' | 'expiresAt' |
   readonly familyAlive: boolean;
   readonly tokenAlive: boolean;
   readonly suspended: boolean;
-  readonly unverified: boolean;
   readonly id: string | null;
 }
 
@@ -30,7 +29,7 @@ export function createPgLiveness(pool: pg.Pool, guard: RestoreGuard): LivenessSt
 
 async function checkAll(
   pool: pg.Pool,
-  { witness }: RestoreGuard,
+  guard: RestoreGuard,
   queries: readonly LivenessQuery[],
 ): Promise<Liveness[]> {
   const columns = [
@@ -41,9 +40,7 @@ async function checkAll(
     queries.map(({ tokenHash }) => Buffer.from(tokenHash)),
     queries.map(({ issuedAt }) => issuedAt),
   ];
-  const { rows } = await pool.query<LivenessRow>({ ...CHECK, values: [...columns, ...witness] });
-  if (rows.some(({ unverified }) => unverified)) throw new Unverified();
-  return rows.map(fromRow);
+  return (await queryVerified<LivenessRow>(pool, guard, CHECK, columns)).map(fromRow);
 }
 
 function fromRow(row: LivenessRow): Liveness {
