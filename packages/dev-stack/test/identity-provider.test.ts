@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createSessionVerifier } from '@phds/service-kit/session';
+import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { createIdentityProvider } from '../src/identity-provider/identity-provider.ts';
 import { openUserDirectory } from '../src/identity-provider/user-directory.ts';
 import { ensureKeyFiles } from '../src/key-files.ts';
@@ -18,10 +19,7 @@ beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'phds-idp-'));
   const keys = await ensureKeyFiles(directory);
   server = createServer();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, '127.0.0.1', resolve);
-  await promise;
-  base = `http://localhost:${(server.address() as { port: number }).port}`;
+  base = `http://localhost:${await listenOnLoopback(server)}`;
   server.on(
     'request',
     createIdentityProvider({

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
+import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { renderWalkthrough } from '../src/walkthrough.ts';
 
 const ANSWERS: Readonly<Record<string, object>> = {
@@ -22,10 +23,7 @@ test('the walk-through passes every answer on to the next request', async () => 
     seen.push(`${request.method} ${request.url} ${request.headers.authorization ?? '-'} ${body}`.trim());
     response.end(JSON.stringify(ANSWERS[request.url ?? ''] ?? { data: [] }));
   });
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, '127.0.0.1', resolve);
-  await promise;
-  const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+  const url = `http://127.0.0.1:${await listenOnLoopback(server)}`;
   const script = renderWalkthrough({ gatewayUrls: [url], identityProviderUrl: url });
   const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script]);
   server.close();

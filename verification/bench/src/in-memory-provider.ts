@@ -7,9 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { type Adapter, type AdapterPayload, Provider } from 'oidc-provider';
 import type { TokenJob } from './token-job.ts';
 
-export type ProviderClient = Pick<TokenJob, 'clientId' | 'clientSecret' | 'redirectUri' | 'scope'>;
-
-const CLIENT: ProviderClient = {
+const CLIENT: Pick<TokenJob, 'clientId' | 'clientSecret' | 'redirectUri' | 'scope'> = {
   clientId: 'bench',
   clientSecret: 'a-secret-of-thirty-two-characters',
   redirectUri: 'https://app.example/callback',

@@ -9,7 +9,7 @@ type Form = Readonly<Record<string, string>>;
 type Answer = any;
 
 /** Sends the next request; returns false when there is none. Throws when the answer is not the expected one. */
-type Step = (() => Promise<boolean>) | null;
+type Step = () => Promise<boolean>;
 
 async function run(job: TokenJob): Promise<LoadResult> {
   await using agent = createAgent(job.connections);
@@ -18,7 +18,7 @@ async function run(job: TokenJob): Promise<LoadResult> {
   let failures = 0;
   const begun = performance.now();
   const ends = begun + job.seconds * 1000;
-  const worker = async (step: NonNullable<Step>) => {
+  const worker = async (step: Step) => {
     for (let sent = begun; sent < ends; ) {
       sent = performance.now();
       try {
@@ -43,14 +43,13 @@ function createAgent(connections: number): Agent & AsyncDisposable {
 }
 
 /** What each connection sends. */
-async function prepare(agent: Agent, job: TokenJob): Promise<NonNullable<Step>[]> {
+async function prepare(agent: Agent, job: TokenJob): Promise<Step[]> {
   const { clientId, clientSecret, redirectUri, scope, codes } = job;
   const post = (url: string, form: Form): Promise<Answer> =>
     postForm(agent, url, { ...form, client_id: clientId, client_secret: clientSecret });
   const exchange = (code: string): Promise<Answer> =>
     post(job.tokenUrl, { grant_type: 'authorization_code', code, redirect_uri: redirectUri });
-  const ofEach = (step: (n: number) => NonNullable<Step>) =>
-    Array.from({ length: job.connections }, (_, n) => step(n));
+  const ofEach = (step: (n: number) => Step) => Array.from({ length: job.connections }, (_, n) => step(n));
 
   switch (job.request) {
     case 'client_credentials':

@@ -10,6 +10,7 @@ import { Reads } from '@phds/faults/load/reads';
 import { newTally, toSentences } from '@phds/faults/load/tally';
 import { openWire, type Wire } from '@phds/faults/load/wire';
 import { newSecret } from '@phds/service-kit/secrets';
+import { listenOnLoopback } from '@phds/test-kit/loopback';
 
 let directory: string;
 
@@ -77,10 +78,7 @@ describe('reads', () => {
         if (answer.hangUp === true) socket.end();
       });
     });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    server.listen(0, '127.0.0.1', resolve);
-    await promise;
-    wire = openWire(`http://localhost:${(server.address() as { port: number }).port}`, 300);
+    wire = openWire(`http://localhost:${await listenOnLoopback(server)}`, 300);
     reads = new Reads([wire], newTally());
   });
   afterEach(() => {
