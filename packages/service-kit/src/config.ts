@@ -131,10 +131,21 @@ export const commonSettings = {
   TLS_KEY: z.string().optional(),
 } as const;
 
+/** A comma-separated list of at least one name, such as `phds,portal`. */
+export function list() {
+  return z
+    .string()
+    .transform((text) => text.split(',').map((name) => name.trim()))
+    .refine((names) => names.every((name) => name !== ''), 'must be a comma-separated list without gaps');
+}
+
 /** The settings of a service that verifies sessions. */
 export const sessionSettings = {
   SESSION_ISSUER: z.string(),
-  SESSION_AUDIENCE: z.string(),
+  /** Our client id at the identity provider; the audience of sessions that the host application signs itself. */
+  SESSION_AUDIENCE: list(),
+  /** The claim of a session that is the user's id. */
+  SESSION_USER_ID_CLAIM: z.string().default('sub'),
   /** URL of the identity provider's JWKS, or the JWKS itself. */
   SESSION_JWKS: z.string(),
 } as const;

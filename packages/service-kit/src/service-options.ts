@@ -39,8 +39,13 @@ export function toRpcChannelOptions(
 /** The accepted sessions, for `createSessionVerifier`. */
 export function toSessionOptions(
   config: Settings<typeof sessionSettings>,
-): Pick<SessionVerifierOptions, 'issuer' | 'audience' | 'jwks'> {
-  return { issuer: config.SESSION_ISSUER, audience: config.SESSION_AUDIENCE, jwks: config.SESSION_JWKS };
+): Omit<SessionVerifierOptions, 'clock'> {
+  return {
+    issuer: config.SESSION_ISSUER,
+    audience: config.SESSION_AUDIENCE,
+    jwks: config.SESSION_JWKS,
+    userIdClaim: config.SESSION_USER_ID_CLAIM,
+  };
 }
 
 function toTls(config: CommonSettings): Pick<RpcServerOptions, 'tls'> {

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { address, durationMs, integer, port, readConfig, rpcSettings } from '@phds/service-kit/config';
+import { address, durationMs, integer, list, port, readConfig, rpcSettings } from '@phds/service-kit/config';
 import { z } from 'zod';
 
 const schema = z.object({
@@ -51,6 +51,18 @@ describe('readConfig', () => {
     );
     expect(readConfig(timed, { PAUSE_MS: '2147483647' }).PAUSE_MS).toBe(2_147_483_647);
     expect(readConfig(timed, {}).PAUSE_MS).toBe(1_000);
+  });
+
+  test('reads a comma-separated list, with and without spaces, and refuses a list with a gap', () => {
+    const listed = z.object({ NAMES: list() });
+    expect(readConfig(listed, { NAMES: 'phds' }).NAMES).toEqual(['phds']);
+    expect(readConfig(listed, { NAMES: 'phds, portal' }).NAMES).toEqual(['phds', 'portal']);
+    for (const NAMES of ['phds,', ',phds', 'phds,,portal', ' , ']) {
+      expect(() => readConfig(listed, { NAMES })).toThrow(
+        'NAMES: must be a comma-separated list without gaps',
+      );
+    }
+    expect(() => readConfig(listed, {})).toThrow('NAMES');
   });
 
   test('refuses a setting given twice, and a file that does not exist', () => {

@@ -9,6 +9,7 @@ import express from 'express';
 import { exchangeOf } from '../src/http/exchange.ts';
 import type { Gateway } from '../src/http/gateway.ts';
 import { createAccessExport } from '../src/http/partner/access-export.ts';
+import type { SignedIn } from '../src/http/session.ts';
 import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 const PATH = '/partner/consent/accesses.csv';
@@ -138,7 +139,7 @@ test('nothing is read or logged for a client that disconnects before its export 
     // As if the client disconnected during session and limit checks.
     await once(response, 'close');
     const exchange = exchangeOf(request, response);
-    exchange.session = { userId: 'ada', jwt: 'jwt', mayChange: true };
+    exchange.session = { userId: 'ada', jwt: 'jwt', mayChange: true } as SignedIn;
     ended.resolve(exportAccesses(exchange));
   });
   await using server = app.listen(0, '127.0.0.1');

@@ -157,9 +157,11 @@ describe('signing out', () => {
   });
 });
 
-test('a page can read who is signed in, and nothing else', async () => {
-  const cookie = `session=${await gateway.sessions.issueSession('ada', { expiresInSeconds: 3_600 })}`;
-  const { status, text } = await get('/partner/session', { cookie });
-  expect([status, JSON.parse(text)]).toEqual([200, { data: { userId: 'ada' } }]);
+test('a page can read who is signed in and until when, and nothing else', async () => {
+  const expires = Math.floor(gateway.clock.now().getTime() / 1000) + 3_600;
+  const session = await gateway.sessions.issueSession('ada', { claims: { exp: expires } });
+  const { status, text } = await get('/partner/session', { cookie: `session=${session}` });
+  const expiresAt = new Date(expires * 1000).toISOString();
+  expect([status, JSON.parse(text)]).toEqual([200, { data: { userId: 'ada', expiresAt } }]);
   expect((await get('/partner/session')).status).toBe(401);
 });

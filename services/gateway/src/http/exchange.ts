@@ -56,7 +56,8 @@ export function onBehalf(exchange: Exchange): CallOptions {
   return { headers: { [SESSION_METADATA]: requireSession(exchange).jwt } };
 }
 
-function requireSession({ session }: Exchange): SignedIn {
+/** The session of the signed-in person. Throws `unauthorized` without a session. */
+export function requireSession({ session }: Exchange): SignedIn {
   if (session === undefined) throw unauthorized('no session');
   return session;
 }

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { type AppError, unauthorized } from '@phds/service-kit/errors';
-import type { SessionVerifier } from '@phds/service-kit/session';
+import type { Session, SessionVerifier } from '@phds/service-kit/session';
 import { isSafeMethod } from '../domain/safe-methods.ts';
 import { findBearerToken } from './bearer.ts';
 
 /** A signed-in person. */
-export interface SignedIn {
-  readonly userId: string;
+export interface SignedIn extends Session {
   /** Forwarded to the called service, which verifies it again. */
   readonly jwt: string;
   /** Whether the session may change something. A cookie may only if one of our own pages sent the request. */
@@ -32,8 +31,7 @@ export function createSessionReader(options: {
   return async (request) => {
     const { jwt, mayChange } = findSession(request);
     if (!isSafeMethod(request.method ?? '') && !mayChange) throw foreign();
-    const { userId } = await options.verify(jwt);
-    return { userId, jwt, mayChange };
+    return { ...(await options.verify(jwt)), jwt, mayChange };
   };
 
   function findSession(request: IncomingMessage): Pick<SignedIn, 'jwt' | 'mayChange'> {
