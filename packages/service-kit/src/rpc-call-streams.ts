@@ -16,6 +16,8 @@ export interface CallStreamsOptions<I extends DescMessage, O extends DescMessage
   readonly onFailure: (error: unknown) => void;
   /** After this many milliseconds, each stream is replaced by a new one. */
   readonly renewMs?: number;
+  /** After an outage, or the end of a stream, the next attempt comes after this many milliseconds. */
+  readonly retryMs?: number;
 }
 
 /** A stream to each replica of another service. */
@@ -78,6 +80,10 @@ class Streams<I extends DescMessage, O extends DescMessage> implements CallStrea
     this.#grpc.close();
   }
 
+  get #retryMs(): number {
+    return this.#options.retryMs ?? RETRY_MS;
+  }
+
   #connect(): GrpcClient {
     const { address, tls } = this.#options;
     return new GrpcClient(address, channelCredentials(tls), STREAM_OPTIONS);
@@ -93,7 +99,7 @@ class Streams<I extends DescMessage, O extends DescMessage> implements CallStrea
     } catch (error) {
       if (!this.#isFailing && !this.#isDisposed) this.#options.onFailure(error);
       this.#isFailing = true;
-      this.#waitMs = RETRY_MS;
+      this.#waitMs = this.#retryMs;
       this.#reconnect();
     }
     for (const { stream, since } of this.#byPeer.values()) {
@@ -152,7 +158,7 @@ class Streams<I extends DescMessage, O extends DescMessage> implements CallStrea
     this.#byPeer.delete(stream.peer);
     this.#list();
     // Its replica may be back, or another in its place.
-    this.#waitMs = RETRY_MS;
+    this.#waitMs = this.#retryMs;
     this.#renewLater();
   }
 

@@ -60,7 +60,26 @@ type Changes = Partial<CallStreamsOptions<Read['input'], Read['output']>>;
 
 export function openStreams(ports: readonly number[], changes: Changes = {}): ReadStreams {
   const onFailure = () => undefined;
-  return openCallStreams({ ...connection(ports), method: reads, carried: read, onFailure, ...changes });
+  const service = connection(ports);
+  return openCallStreams({ ...service, method: reads, carried: read, onFailure, retryMs: 20, ...changes });
+}
+
+/** Service tokens that the test can hold back, so that no more streams are opened. */
+export function createHoldableTokens() {
+  const { tokens } = connection([]);
+  let onHeld: (() => void) | undefined;
+  return {
+    tokens: (audience: string) => {
+      onHeld?.();
+      return onHeld === undefined ? tokens(audience) : new Promise<string>(() => undefined);
+    },
+    /** Resolves when a renewal of the streams waits for its token. */
+    hold: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      onHeld = resolve;
+      return promise;
+    },
+  };
 }
 
 export function openUnary(ports: readonly number[]) {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { credentials, Client as GrpcClient, Metadata, status } from '@grpc/grpc-js';
 import { describe, expect, test } from '@jest/globals';
@@ -5,7 +6,15 @@ import { StreamLost } from '@phds/service-kit/rpc-call-stream';
 import { eventually } from '@phds/test-kit/conditions';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
-import { connection, openStreams, type Respond, sendReads, serve, whenOpen } from './call-stream-service.ts';
+import {
+  connection,
+  createHoldableTokens,
+  openStreams,
+  type Respond,
+  sendReads,
+  serve,
+  whenOpen,
+} from './call-stream-service.ts';
 
 const answer: Respond = async ({ requestId }) => ({ etag: requestId });
 const named = (requestId: string) => ({ request: { requestId } });
@@ -112,41 +121,34 @@ describe('a stream', () => {
     expect(await outcome).toMatchObject({ etag: 'again' });
   });
 
-  test('ends the work for its calls when the caller is gone', async () => {
-    const ended = Promise.withResolvers<void>();
-    const begun = Promise.withResolvers<void>();
-    await using server = await serve(async (_, { signal }) => {
-      signal.addEventListener('abort', () => ended.resolve());
-      begun.resolve();
-      await ended.promise;
-      return {};
-    });
-    using streams = openStreams([server.rpcPort]);
-    const [outcome] = sendReads(await whenOpen(streams), [named('x')]);
-    await begun.promise;
-    streams[Symbol.dispose]();
-    await ended.promise;
-    expect(await outcome).toBeInstanceOf(StreamLost);
-  });
-
-  test.each([
-    ['streams are replaced', {}],
-    ['the server ends connections by their age', { connectionAge: { maxMs: 50, graceMs: 5_000 } }],
-  ])('loses no call while %s again and again', async (_, options) => {
-    await using server = await serve(answer, options);
-    using streams = openStreams([server.rpcPort], { renewMs: 10 });
-    const used = new Set<object>();
-    const begin = performance.now();
-    await whenOpen(streams);
-    await eventually(async () => {
-      const [stream] = streams.open;
-      if (stream === undefined) throw new Error('no stream is open');
-      used.add(stream);
-      const outcomes = await Promise.all(sendReads(stream, Array(20).fill(named('a'))));
-      expect(outcomes.filter((outcome) => outcome instanceof Error)).toEqual([]);
-      return used.size > 20 && performance.now() - begin > 500;
-    });
-  });
+  test.each(['closes its streams', 'loses its connection'])(
+    'ends the work for its calls, long before their deadlines, when the caller %s',
+    async (name) => {
+      const begun: string[] = [];
+      const ended: string[] = [];
+      await using server = await serve(async ({ requestId }, { signal }) => {
+        const end = once(signal, 'abort');
+        begun.push(requestId);
+        await end;
+        ended.push(requestId);
+        return {};
+      });
+      await using proxy = await startTcpProxy(`http://127.0.0.1:${server.rpcPort}`);
+      using gone = openStreams([proxy.port]);
+      using other = openStreams([server.rpcPort]);
+      const lost = sendReads(await whenOpen(gone), [named('gone 1'), named('gone 2')]);
+      // Ends by its deadline, which is earlier than those of the calls of the caller that is gone.
+      const [late] = sendReads(await whenOpen(other), [{ ...named('other'), timeoutMs: 5_000 }]);
+      await eventually(() => begun.length === 3);
+      if (name === 'closes its streams') gone[Symbol.dispose]();
+      else await proxy.cut();
+      await eventually(() => ended.length >= 2);
+      expect(ended.sort()).toEqual(['gone 1', 'gone 2']);
+      for (const outcome of lost) expect(await outcome).toBeInstanceOf(StreamLost);
+      other[Symbol.dispose]();
+      expect(await late).toBeInstanceOf(StreamLost);
+    },
+  );
 });
 
 describe('a service with two replicas', () => {
@@ -173,8 +175,11 @@ describe('a service with two replicas', () => {
     const stopping = createGate();
     const server = await serve(stopping.respond);
     await using other = await serve(answer);
-    using streams = openStreams([server.rpcPort, other.rpcPort]);
+    const { tokens, hold } = createHoldableTokens();
+    using streams = openStreams([server.rpcPort, other.rpcPort], { renewMs: 10, tokens });
     await whenOpen(streams, 2);
+    // No renewal replaces the stream before the replica stops.
+    await hold();
     const stream = streams.open.find(({ peer }) => peer.endsWith(`:${server.rpcPort}`));
     if (stream === undefined) throw new Error('no stream to the replica');
     const held = sendReads(

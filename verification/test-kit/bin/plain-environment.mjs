@@ -18,6 +18,9 @@ export default class PlainEnvironment extends TestEnvironment {
     plain.Error.stackTraceLimit = this.global.Error.stackTraceLimit;
     this.global = plain;
     this.context = plain;
+    // Fake timers replace those of the global object that they were created for.
+    const FakeTimers = this.fakeTimersModern.constructor;
+    this.fakeTimersModern = new FakeTimers({ config: config.projectConfig, global: plain });
   }
 }
 
