@@ -15,9 +15,9 @@ export const configSchema = z.object({
   ...sessionSettings,
   /** `DATABASE_POOL_SIZE` applies to everything without its own pool below. */
   ...databaseSettings,
-  /** Connections for recording accesses and checking liveness. With the minimum, insert, judgement and count use one each. */
+  /** Connections for recording accesses, and checking liveness and sessions. With the minimum, insert, judgement and count use one each. */
   ACCESS_POOL_SIZE: integer(8, { min: 4, max: 200 }),
-  /** Connections for withdrawals: narrowing and revoking grants, revoking tokens and families, and setting the status of apps. */
+  /** Connections for withdrawals: narrowing and revoking grants, revoking tokens and families, setting the status of apps, ending sessions. */
   REVOCATION_POOL_SIZE: integer(4, { min: 1, max: 200 }),
   /** Redis for publishing evictions to gateways; absent for none. */
   REDIS_URL: z.string().optional(),

@@ -25,17 +25,20 @@ import { createPendingApprovals } from './app/pending-approvals.ts';
 import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
 import { createRetention } from './app/retention.ts';
+import { createSessions, type Sessions } from './app/sessions.ts';
 import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
 import { createRedisEvictions, noEvictions } from './events/redis-evictions.ts';
 import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { type ConsentServiceParts, createConsentService } from './rpc/consent-service.ts';
 import { createLedgerService } from './rpc/ledger-service.ts';
+import { createSessionService } from './rpc/session-service.ts';
 import { type ConnectionPools, openConnectionPools } from './store/connection-pools.ts';
 import type { PrismaClient } from './store/generated/client.ts';
 import { createPgAccessCounts } from './store/pg-access-counts.ts';
 import { createPgAccessRecords } from './store/pg-access-records.ts';
 import { createPgLiveness } from './store/pg-liveness.ts';
+import { createPgSessionChecks } from './store/pg-session-checks.ts';
 import { createPrismaAccessHistory } from './store/prisma-access-history.ts';
 import { createPrismaAppUsage } from './store/prisma-app-usage.ts';
 import { createPrismaApps } from './store/prisma-apps.ts';
@@ -48,6 +51,7 @@ import { createPrismaPeople } from './store/prisma-people.ts';
 import { createPrismaPruner } from './store/prisma-pruner.ts';
 import { createPrismaReceipts } from './store/prisma-receipts.ts';
 import { createPrismaRevocations } from './store/prisma-revocations.ts';
+import { createPrismaSessionEnds } from './store/prisma-session-ends.ts';
 import { createPrismaSuspensions } from './store/prisma-suspensions.ts';
 import { RESTORE_SCHEMA } from './store/restore-guard.ts';
 
@@ -185,6 +189,7 @@ async function createRpcServices(parts: Parts, recorder: AccessRecorder) {
     createLedgerService(createLedgerUseCase(parts)),
     createConsentService({ ...(await createConsentUseCases(parts)), userOf }),
     createAccessService({ accesses, userOf }),
+    createSessionService(createSessionsUseCase(parts)),
     createRestoreService({ guard, countSuspended: createPrismaSuspensions(prisma).count }),
   ];
 }
@@ -198,6 +203,14 @@ function createLedgerUseCase({ prisma, revocations, access, evictions, guard }: 
     evictions,
   });
   return acknowledging(guard, ledger, ['putApp', 'setAppStatus', 'revokeFamily', 'revokeToken']);
+}
+
+function createSessionsUseCase({ revocations, access, guard }: Parts): Sessions {
+  const sessions = createSessions({
+    ends: createPrismaSessionEnds(revocations),
+    checks: createPgSessionChecks(access.pool, guard),
+  });
+  return acknowledging(guard, sessions, ['end']);
 }
 
 async function createConsentUseCases(parts: Parts): Promise<Omit<ConsentServiceParts, 'userOf'>> {

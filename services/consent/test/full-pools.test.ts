@@ -116,6 +116,14 @@ test('tokens, families and apps can be revoked while every ordinary connection i
   expect(await record(consent, ofApp)).toBe(Verdict.APP_NOT_ALIVE);
 });
 
+test('sessions can be ended and checked while every ordinary connection is in use', async () => {
+  const at = timestampFromMs(Date.now());
+  await using _held = await holdOrdinaryPool();
+  await consent.sessions.endSessions({ subject: 'leaver', endedAt: at });
+  const session = { tokenHash: new Uint8Array(32), subject: 'leaver', issuedAt: at };
+  expect((await consent.sessions.checkSession(session)).ended).toBe(true);
+});
+
 test('a read is recorded and judged while blocked revocations occupy every connection of their pool', async () => {
   const app = await registerApp(consent);
   const grant = await approve(consent, await registerApp(consent), 'undisturbed');

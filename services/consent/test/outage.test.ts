@@ -1,3 +1,4 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { eventually } from '@phds/test-kit/conditions';
@@ -50,6 +51,19 @@ describe('without its database', () => {
     expect(await readiness()).toBe(200);
     await consent.asGateway.revokeGrant({ id: grant.grantId }, session);
     expect(await record(consent, accessOf(grant))).toBe(Verdict.GRANT_REVOKED);
+  });
+
+  test('no session is ended or called alive, and an end that was acknowledged before is still known afterwards', async () => {
+    const at = timestampFromMs(Date.now());
+    const session = { tokenHash: new Uint8Array(32), sid: 'sid-outage', subject: 'away', issuedAt: at };
+    const end = () => consent.sessions.endSessions({ sid: session.sid, endedAt: at });
+    const check = () => consent.sessions.checkSession(session);
+    await end();
+    await proxy.cut();
+    await expect(end()).rejects.toMatchObject({ reason: 'unavailable' });
+    await expect(check()).rejects.toMatchObject({ reason: 'unavailable' });
+    await proxy.restore();
+    await eventually(async () => expect((await check()).ended).toBe(true));
   });
 
   test('nothing is released when it accepts connections but never answers', async () => {

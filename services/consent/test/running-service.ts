@@ -5,6 +5,7 @@ import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { newId } from '@phds/service-kit/ids';
 import { createLogger } from '@phds/service-kit/log';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
@@ -38,6 +39,7 @@ export interface RunningService {
   readonly asGateway: Client<typeof ConsentService>;
   readonly records: Client<typeof AccessService>;
   readonly history: Client<typeof AccessService>;
+  readonly sessions: Client<typeof SessionService>;
   /** Starts another instance on the same database with the same keys. */
   startAnother(settings?: Record<string, string>, overrides?: Overrides): Promise<Service>;
   /** Call options with a session of this user. */
@@ -119,6 +121,7 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     asGateway: gateway.client(ConsentService),
     records: healthData.client(AccessService),
     history: gateway.client(AccessService),
+    sessions: gateway.client(SessionService),
     session: async (userId) => ({ headers: { 'phds-session': await sessions.issueSession(userId) } }),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

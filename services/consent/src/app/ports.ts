@@ -41,6 +41,30 @@ export interface RevocationStore {
   revokeToken(tokenHash: Uint8Array, expiresAt: Date): Promise<void>;
 }
 
+/** What was ended: one token, a sid, all sessions of a subject, or those of a subject without a sid. */
+export interface SessionEnd {
+  readonly kind: 'token' | 'sid' | 'subject' | 'subject_without_sid';
+  /** SHA-256; nothing else of a session is stored. */
+  readonly valueHash: Uint8Array;
+}
+
+/** The ends of people's sessions; adding one twice has no further effect. */
+export interface SessionEndStore {
+  add(ends: readonly SessionEnd[], endedAt: Date): Promise<void>;
+}
+
+export interface HashedSession {
+  readonly tokenHash: Uint8Array;
+  readonly sidHash: Uint8Array | null;
+  readonly subjectHash: Uint8Array;
+  readonly issuedAt: Date;
+}
+
+export interface SessionCheckStore {
+  /** Sees every end that was added before the call. */
+  isEnded(session: HashedSession): Promise<boolean>;
+}
+
 export interface LivenessStore {
   check(query: LivenessQuery): Promise<Liveness>;
 }

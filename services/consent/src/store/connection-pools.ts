@@ -13,9 +13,9 @@ export interface PoolOptions {
 
 /** The connections of this process: four pools, so that waiting work in one does not delay the others. */
 export interface ConnectionPools extends AsyncDisposable {
-  /** Records accesses and checks liveness. Its statements never wait for locks of decisions or revocations. */
+  /** Records accesses, and checks liveness and sessions. Its statements never wait for locks of decisions or revocations. */
   readonly access: Postgres;
-  /** Withdrawals: narrows and revokes grants, revokes tokens and families, sets the status of apps. */
+  /** Withdrawals: narrows and revokes grants, revokes tokens and families, sets the status of apps, ends sessions. */
   readonly revocations: PrismaClient;
   /** Creates and drops monthly partitions: one connection with a statement timeout of a minute. */
   readonly months: PrismaClient;

@@ -11,8 +11,8 @@ export interface KeptDays {
 }
 
 /**
- * Deletes by the database's clock. Grants, events and records are history and are kept. Revocations are deleted by functions of the
- * schema's owner, which limit what the service can delete. The keys are an array, so that Postgres evaluates the subquery once;
+ * Deletes by the database's clock. Grants, events and records are history and are kept. Revocations and ends of sessions are deleted by
+ * functions of the schema's owner, which limit what the service can delete. The keys are an array, so that Postgres evaluates the subquery once;
  * otherwise it could run it again and lock other rows.
  */
 export function createPrismaPruner(
@@ -28,6 +28,8 @@ export function createPrismaPruner(
       countOf(
         await prisma.$queryRaw`SELECT prune_revoked_token(${revocationDays}::int, ${limit}::int) AS count`,
       ),
+    session_end: async (limit) =>
+      countOf(await prisma.$queryRaw`SELECT prune_session_end(${limit}::int) AS count`),
     pending_approval: (limit) => prisma.$executeRaw`
       DELETE FROM pending_approval WHERE id = ANY(ARRAY(
         SELECT id FROM pending_approval

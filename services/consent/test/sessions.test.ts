@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
+import { newId } from '@phds/service-kit/ids';
+import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { eventually } from '@phds/test-kit/conditions';
+import { openTestPool } from '@phds/test-kit/test-pool';
+import { type RunningService, startConsent } from './running-service.ts';
+
+let consent: RunningService;
+
+beforeAll(async () => {
+  consent = await startConsent();
+});
+afterAll(() => consent?.[Symbol.asyncDispose]());
+
+const ISSUED_AT = new Date('2026-03-01T12:00:00Z');
+const at = (offsetMs: number) => timestampFromDate(new Date(ISSUED_AT.getTime() + offsetMs));
+const NOW = at(0);
+
+/** A session of a new person, issued at ISSUED_AT. */
+function newSession() {
+  return { tokenHash: randomBytes(32), sid: newId('sid'), subject: newId('usr'), issuedAt: NOW };
+}
+
+type TestSession = ReturnType<typeof newSession>;
+
+const withoutSid = (session: TestSession) => ({ ...session, sid: '', tokenHash: randomBytes(32) });
+
+async function isEnded(session: TestSession, service = consent.sessions): Promise<boolean> {
+  return (await service.checkSession(session)).ended;
+}
+
+describe('a session', () => {
+  test('is live until it is ended', async () => {
+    expect(await isEnded(newSession())).toBe(false);
+    expect(await isEnded(withoutSid(newSession()))).toBe(false);
+  });
+
+  test('is ended by its token, which ends no other session of the same sid and person', async () => {
+    const session = newSession();
+    await consent.sessions.endSessions({ tokenHash: session.tokenHash, endedAt: NOW });
+    expect(await isEnded(session)).toBe(true);
+    expect(await isEnded({ ...session, tokenHash: randomBytes(32) })).toBe(false);
+  });
+
+  test('is ended by its token even if the clock that issued it was ahead', async () => {
+    const session = { ...newSession(), issuedAt: at(60_000) };
+    await consent.sessions.endSessions({ tokenHash: session.tokenHash, endedAt: NOW });
+    expect(await isEnded(session)).toBe(true);
+  });
+
+  test.each([
+    { name: 'sid', ended: ({ sid }: TestSession) => ({ sid }) },
+    { name: 'subject', ended: ({ subject }: TestSession) => ({ subject }) },
+  ])(
+    'is ended by its $name if it was issued before, or in the second of the end, and not if it was issued later',
+    async ({ ended }) => {
+      const session = newSession();
+      await consent.sessions.endSessions({ ...ended(session), endedAt: NOW });
+      expect(await isEnded({ ...session, issuedAt: at(-3_600_000) })).toBe(true);
+      expect(await isEnded({ ...session, issuedAt: NOW })).toBe(true);
+      expect(await isEnded({ ...session, issuedAt: at(999) })).toBe(true);
+      expect(await isEnded({ ...session, issuedAt: at(1_000) })).toBe(false);
+    },
+  );
+
+  test('is ended by its subject with and without a sid', async () => {
+    const session = newSession();
+    await consent.sessions.endSessions({ subject: session.subject, endedAt: NOW });
+    expect(await isEnded(session)).toBe(true);
+    expect(await isEnded(withoutSid(session))).toBe(true);
+  });
+
+  test('stays live when another session or another person is ended, or the other kind of name has its text', async () => {
+    const session = newSession();
+    const other = newSession();
+    await consent.sessions.endSessions({ ...other, endedAt: NOW });
+    await consent.sessions.endSessions({ subject: other.subject, endedAt: NOW });
+    await consent.sessions.endSessions({ sid: session.subject, endedAt: NOW });
+    await consent.sessions.endSessions({ subject: session.sid, endedAt: NOW });
+    expect(await isEnded(session)).toBe(false);
+    expect(await isEnded(withoutSid(session))).toBe(false);
+  });
+
+  test('of a new sign-in is not ended by repeating an old end', async () => {
+    const session = newSession();
+    const end = () => consent.sessions.endSessions({ subject: session.subject, endedAt: NOW });
+    await end();
+    const renewed = { ...session, tokenHash: randomBytes(32), issuedAt: at(5_000) };
+    await end();
+    expect(await isEnded(renewed)).toBe(false);
+    expect(await isEnded(session)).toBe(true);
+  });
+});
+
+test('an end of a sid with its subject covers that sid, and the sessions of the subject without a sid', async () => {
+  const session = newSession();
+  const { sid, subject } = session;
+  await consent.sessions.endSessions({ sid, subject, endedAt: NOW });
+  expect(await isEnded(session)).toBe(true);
+  expect(await isEnded(withoutSid(session))).toBe(true);
+  expect(await isEnded({ ...withoutSid(session), issuedAt: at(1_000) })).toBe(false);
+  expect(await isEnded({ ...session, tokenHash: randomBytes(32), sid: newId('sid') })).toBe(false);
+});
+
+test('equal ends at the same time, and repeated ones, are all acknowledged and leave one row for each name', async () => {
+  const { tokenHash, sid, subject } = newSession();
+  const end = () => consent.sessions.endSessions({ tokenHash, sid, subject, endedAt: NOW });
+  await Promise.all(Array.from({ length: 10 }, end));
+  await end();
+  const { rows } = await consent.owner.query(
+    'SELECT kind FROM session_end WHERE value_hash IN ($1, sha256($2), sha256($3)) ORDER BY kind',
+    [tokenHash, Buffer.from(sid), Buffer.from(subject)],
+  );
+  expect(rows.map(({ kind }) => kind)).toEqual(['sid', 'subject_without_sid', 'token']);
+});
+
+test('an end is acknowledged only after its commit, and every later check sees it', async () => {
+  const session = newSession();
+  const admin = openTestPool(consent.database.adminUrl, { max: 1 });
+  const holder = await consent.owner.connect();
+  try {
+    await holder.query('BEGIN; LOCK TABLE session_end IN SHARE MODE');
+    let acknowledged = false;
+    const ending = consent.sessions.endSessions({ sid: session.sid, endedAt: NOW }).then(() => {
+      acknowledged = true;
+    });
+    await eventually(async () => {
+      const { rows } = await admin.query(
+        `SELECT count(*)::int AS waiting FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      expect(rows).toEqual([{ waiting: 1 }]);
+    });
+    // A round trip, in which an early acknowledgement would arrive.
+    expect(await isEnded(session)).toBe(false);
+    expect(acknowledged).toBe(false);
+    await holder.query('COMMIT');
+    await ending;
+    expect(await isEnded(session)).toBe(true);
+  } finally {
+    holder.release(true);
+    await admin.end();
+  }
+});
+
+test('an end is known to another instance, and after a restart', async () => {
+  const session = newSession();
+  await consent.sessions.endSessions({ sid: session.sid, endedAt: NOW });
+  for (let start = 0; start < 2; start += 1) {
+    await using other = await consent.startAnother();
+    using channel = openRpcChannel({
+      address: `127.0.0.1:${other.rpcPort}`,
+      audience: 'consent',
+      tokens: consent.tokens.gateway,
+      deadlineMs: 15_000,
+    });
+    expect(await isEnded(session, channel.client(SessionService))).toBe(true);
+    expect(await isEnded(newSession(), channel.client(SessionService))).toBe(false);
+  }
+});
+
+test('neither a sid nor a subject is stored in the clear', async () => {
+  const { sid, subject } = newSession();
+  await consent.sessions.endSessions({ sid, subject, endedAt: NOW });
+  const { rows } = await consent.owner.query<{ row: string }>('SELECT s::text AS row FROM session_end s');
+  const hexOf = (text: string) => Buffer.from(text).toString('hex');
+  for (const text of [sid, subject, hexOf(sid), hexOf(subject)]) {
+    expect(rows.filter(({ row }) => row.includes(text))).toEqual([]);
+  }
+});
+
+describe('a call', () => {
+  test.each(['authorization', 'health-data', 'operator'] as const)('of %s is refused', async (caller) => {
+    using channel = openRpcChannel({
+      address: `127.0.0.1:${consent.service.rpcPort}`,
+      audience: 'consent',
+      tokens: consent.tokens[caller],
+      deadlineMs: 15_000,
+    });
+    const client = channel.client(SessionService);
+    const session = newSession();
+    const refused = { reason: 'caller_not_admitted' };
+    await expect(client.endSessions({ sid: session.sid, endedAt: NOW })).rejects.toMatchObject(refused);
+    await expect(client.checkSession(session)).rejects.toMatchObject(refused);
+    expect(await isEnded(session)).toBe(false);
+  });
+
+  test.each([
+    { name: 'no session', request: { endedAt: NOW }, parameter: 'tokenHash' },
+    { name: 'a short hash', request: { tokenHash: randomBytes(31), endedAt: NOW }, parameter: 'tokenHash' },
+    { name: 'no time', request: { sid: 'one' }, parameter: 'endedAt' },
+    { name: 'a sid that is too long', request: { sid: 'x'.repeat(4_097), endedAt: NOW }, parameter: 'sid' },
+  ])('that ends $name is refused and names the field', async ({ request, parameter }) => {
+    await expect(consent.sessions.endSessions(request)).rejects.toMatchObject({
+      reason: 'invalid_request',
+      violations: [{ parameter }],
+    });
+  });
+
+  test.each([
+    { name: 'without a hash', change: { tokenHash: new Uint8Array() }, parameter: 'tokenHash' },
+    { name: 'without a subject', change: { subject: '' }, parameter: 'subject' },
+    { name: 'without a time', change: { issuedAt: undefined }, parameter: 'issuedAt' },
+  ])('that checks a session $name is refused and names the field', async ({ change, parameter }) => {
+    const { issuedAt, ...session } = { ...newSession(), ...change };
+    const request = issuedAt === undefined ? session : { ...session, issuedAt };
+    await expect(consent.sessions.checkSession(request)).rejects.toMatchObject({
+      reason: 'invalid_request',
+      violations: [{ parameter }],
+    });
+  });
+});
