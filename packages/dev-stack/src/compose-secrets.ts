@@ -41,6 +41,8 @@ export function toComposeSecrets(
       ...shared,
       'service.pem': file(servicePrivateKeys.gateway),
       'receipt.jwks.json': file(keys.receiptPublicKeys),
+      'oidc-client.secret': file(keys.oidcClientSecret),
+      'sign-in.key': file(keys.signInKey),
     },
     authorization: {
       ...shared,
@@ -70,7 +72,7 @@ export function toComposeSecrets(
     },
     'identity-provider': {
       'identity-provider.pem': file(keys.identityProviderPrivateKey),
-      'identity-provider.jwks.json': file(keys.identityProviderPublicKeys),
+      'oidc-client.secret': file(keys.oidcClientSecret),
     },
     migrate: Object.fromEntries(
       DATABASE_SERVICES.map((service) => [`${service}.database-url`, url(service, 'owner')]),

@@ -38,6 +38,10 @@ export interface KeyFiles {
   readonly receiptPublicKeys: string;
   readonly identityProviderPrivateKey: string;
   readonly identityProviderPublicKeys: string;
+  /** Secret of the client that the gateway is at the identity provider. */
+  readonly oidcClientSecret: string;
+  /** 32 random bytes, base64. The gateways seal sign-ins in progress with it. */
+  readonly signInKey: string;
   /** 32 random bytes, base64. */
   readonly derivationKey: string;
   /** 32 random bytes, base64. */
@@ -63,6 +67,8 @@ export function toKeyFiles(directory: string): KeyFiles {
     receiptPublicKeys: at('receipt.jwks.json'),
     identityProviderPrivateKey: at('identity-provider.pem'),
     identityProviderPublicKeys: at('identity-provider.jwks.json'),
+    oidcClientSecret: at('oidc-client.secret'),
+    signInKey: at('sign-in.key'),
     derivationKey: at('derivation.key'),
     publicIdKey: at('public-id.key'),
     postgresPassword: at('postgres.password'),
@@ -80,6 +86,8 @@ export async function ensureKeyFiles(directory: string): Promise<KeyFiles> {
   await ensureSigningKeys(files.identityProviderPublicKeys, {
     [IDENTITY_PROVIDER_KEY_ID]: files.identityProviderPrivateKey,
   });
+  await readOrCreateSecret(files.oidcClientSecret, newPassword);
+  await readOrCreateSecret(files.signInKey, newSecretKey);
   await readOrCreateSecret(files.derivationKey, newSecretKey);
   await readOrCreateSecret(files.publicIdKey, newSecretKey);
   await readOrCreateSecret(files.postgresPassword, newPassword);

@@ -5,7 +5,7 @@ import type { StackPorts } from './ports.ts';
 /** Environment variables of a process. */
 export type Environment = Readonly<Record<string, string>>;
 
-/** `aud` of the sessions in the local stack. */
+/** `aud` of the sessions in the local stack, and the gateway's client id at the identity provider. */
 export const SESSION_AUDIENCE = 'phds';
 
 /** The inputs of all environments. */
@@ -40,9 +40,14 @@ const RAISED_LIMITS = {
   },
 } as const;
 
+/** Base URL of each gateway. */
+export function toGatewayUrls({ gateways }: StackPorts): string[] {
+  return gateways.map((port) => `http://localhost:${port}`);
+}
+
 /** Public base URL of the service: that of the first gateway, for all gateways. */
 function toPublicUrl(ports: StackPorts): string {
-  return `http://localhost:${ports.gateways[0]}`;
+  return toGatewayUrls(ports)[0] ?? '';
 }
 
 /** Public URL of the identity provider; `iss` of its sessions. */
@@ -136,6 +141,10 @@ export function toGatewayEnvironment(context: EnvironmentContext, index: number)
     PORT: String(ports.gateways[index]),
     PUBLIC_URL: toPublicUrl(ports),
     LOGIN_URL: `${toIdentityProviderUrl(ports)}/`,
+    OIDC_ISSUER: toIdentityProviderUrl(ports),
+    OIDC_CLIENT_ID: SESSION_AUDIENCE,
+    OIDC_CLIENT_SECRET_FILE: keys.oidcClientSecret,
+    SIGN_IN_KEY_FILE: keys.signInKey,
     AUTHORIZATION_ADDRESS: addresses.authorization,
     CONSENT_ADDRESS: addresses.consent,
     HEALTH_DATA_ADDRESS: addresses['health-data'],
@@ -152,9 +161,11 @@ export function toIdentityProviderEnvironment(context: EnvironmentContext, users
     HOST,
     PORT: String(ports.identityProvider),
     ISSUER: toIdentityProviderUrl(ports),
-    SESSION_AUDIENCE,
     PRIVATE_KEY_FILE: keys.identityProviderPrivateKey,
-    PUBLIC_KEYS_FILE: keys.identityProviderPublicKeys,
+    CLIENT_ID: SESSION_AUDIENCE,
+    CLIENT_SECRET_FILE: keys.oidcClientSecret,
+    GATEWAY_URLS: toGatewayUrls(ports).join(','),
+    BACKCHANNEL_LOGOUT_URL: `http://${HOST}:${ports.gateways[0]}/sign-out/back-channel`,
     USERS_FILE: usersFile,
   };
 }

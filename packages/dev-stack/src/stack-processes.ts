@@ -11,9 +11,14 @@ import {
   toProbeUrls,
 } from './service-environments.ts';
 
-/** Environment variables that a stack overrides, by service. */
+/** Environment variables that a stack overrides, by process; those of `gateway` are for all gateways. */
 export type EnvironmentOverrides = {
-  readonly [service in 'gateway' | 'authorization' | 'consent' | 'health-data']?: Environment;
+  readonly [process in
+    | 'gateway'
+    | 'authorization'
+    | 'consent'
+    | 'health-data'
+    | 'identity-provider']?: Environment;
 };
 
 /** The processes of a stack. Gateways are named `gateway-1`, `gateway-2`, … */
@@ -50,7 +55,10 @@ export async function createStackProcesses(options: {
     identityProvider: await create(
       'identity-provider',
       'packages/dev-stack/src/identity-provider/main.ts',
-      toIdentityProviderEnvironment(context, directory.usersFile),
+      {
+        ...toIdentityProviderEnvironment(context, directory.usersFile),
+        ...overrides['identity-provider'],
+      },
       `http://127.0.0.1:${ports.identityProvider}/readyz`,
     ),
     authorization: await service('authorization', toAuthorizationEnvironment(context)),

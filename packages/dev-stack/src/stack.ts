@@ -22,6 +22,7 @@ import { findRandomPorts, requireFreePorts, toNamedPorts } from './ports.ts';
 import { createSteps } from './progress.ts';
 import { seedOnce } from './seed/seed-once.ts';
 import {
+  toGatewayUrls,
   toIdentityProviderUrl,
   toInternalUrls,
   toProbeUrls,
@@ -180,7 +181,7 @@ function describe(parts: {
 }): Omit<Stack, typeof Symbol.asyncDispose> {
   const { ports, keys } = parts;
   return {
-    gatewayUrls: ports.gateways.map((port) => `http://localhost:${port}`),
+    gatewayUrls: toGatewayUrls(ports),
     identityProviderUrl: toIdentityProviderUrl(ports),
     processes: new Map(listProcesses(parts.processes).map((each) => [each.name, each])),
     adminDatabaseUrl: parts.adminUrl,

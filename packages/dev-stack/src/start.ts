@@ -64,7 +64,7 @@ ${stack.gatewayUrls.map((url) => `  ${'gateway'.padEnd(20)} ${url}`).join('\n')}
 ${services.join('\n')}
   ${'logs'.padEnd(20)} ${stack.logs}
 
-Users (sign in at ${stack.identityProviderUrl}, or POST /sessions {"user": "ada"})
+Users (sign in at ${stack.gatewayUrls[0]}/sign-in, or POST ${stack.identityProviderUrl}/sessions {"user": "ada"})
 ${users.join('\n')}
 
 Walk-through (paste it into a shell)

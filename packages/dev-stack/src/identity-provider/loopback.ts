@@ -1,9 +1,8 @@
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { BadRequest } from './bad-request.ts';
+import { refuse } from './error-answers.ts';
 
-/** Whether a host name refers to this machine. */
-export function isLoopback(hostname: string): boolean {
-  return LOOPBACK.has(hostname);
-}
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /** The host name of a `Host` header; null when the header is invalid. */
 export function findHostname(host: string | undefined): string | null {
@@ -11,12 +10,24 @@ export function findHostname(host: string | undefined): string | null {
   return url === null || url.pathname !== '/' || url.username !== '' ? null : url.hostname;
 }
 
-/**
- * A return address after sign-in: an http URL on this machine with the same host name as the page, because the session cookie is
- * limited to it (cookies ignore ports). Null for anything else.
- */
-export function findReturnUrl(text: string, hostname: string): URL | null {
-  const url = URL.parse(text);
-  if (url === null || url.protocol !== 'http:' || url.username !== '' || url.password !== '') return null;
-  return isLoopback(url.hostname) && url.hostname === hostname ? url : null;
+/** Refuses requests to host names other than those of this machine and that of the issuer. */
+export function limitHosts(issuer: string): RequestHandler {
+  const hostnames = new Set([...LOOPBACK, new URL(issuer).hostname]);
+  return (request, response, next) => {
+    response.set({
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'DENY',
+    });
+    if (hostnames.has(findHostname(request.headers.host) ?? '')) return next();
+    return refuse(response, 400, 'The development identity provider answers on localhost only.');
+  };
+}
+
+/** Rejects forms of other sites, which must not sign anybody in or out. */
+export function requireSameOrigin(request: Request, _response: Response, next: NextFunction): void {
+  const { origin, host, 'sec-fetch-site': site } = request.headers;
+  const foreign = origin !== undefined && origin !== `http://${host}`;
+  if (foreign || site === 'cross-site') throw new BadRequest('The form was sent by another site.');
+  next();
 }

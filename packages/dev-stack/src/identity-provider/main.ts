@@ -1,6 +1,7 @@
 /** The development identity provider as a process of its own. */
 import { readFile } from 'node:fs/promises';
 import { createIdentityProvider } from './identity-provider.ts';
+import { SESSION_SECONDS } from './session-issuer.ts';
 import { openUserDirectory } from './user-directory.ts';
 
 function readSetting(name: string): string {
@@ -11,10 +12,15 @@ function readSetting(name: string): string {
 
 const app = createIdentityProvider({
   issuer: readSetting('ISSUER'),
-  audience: readSetting('SESSION_AUDIENCE'),
+  clientId: readSetting('CLIENT_ID'),
+  client: {
+    secret: (await readFile(readSetting('CLIENT_SECRET_FILE'), 'utf8')).trim(),
+    gatewayUrls: readSetting('GATEWAY_URLS').split(','),
+    backchannelLogoutUrl: readSetting('BACKCHANNEL_LOGOUT_URL'),
+  },
   privateKeyPem: await readFile(readSetting('PRIVATE_KEY_FILE'), 'utf8'),
-  publicKeys: await readFile(readSetting('PUBLIC_KEYS_FILE'), 'utf8'),
   users: await openUserDirectory(readSetting('USERS_FILE')),
+  idTokenSeconds: Number(process.env['ID_TOKEN_SECONDS'] ?? SESSION_SECONDS),
 });
 
 const server = app.listen(Number(readSetting('PORT')), readSetting('HOST'), (error) => {

@@ -1,4 +1,5 @@
 import { appendFile, readFile } from 'node:fs/promises';
+import { BadRequest } from './bad-request.ts';
 
 /** A person who can sign in. */
 export interface User {
@@ -19,7 +20,7 @@ const USER_ID = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/;
 const MAX_USERS = 10_000;
 
 /** Whether a text is a valid user id. */
-export function isUserId(text: string): boolean {
+function isUserId(text: string): boolean {
   return USER_ID.test(text);
 }
 
@@ -45,4 +46,14 @@ export async function openUserDirectory(file: string): Promise<UserDirectory> {
       await appendFile(file, `${id}\n`);
     },
   };
+}
+
+/** The id of a user who signs in, added to the directory unless known. Throws a BadRequest if the id is invalid. */
+export async function rememberUser(users: UserDirectory, id: unknown): Promise<string> {
+  if (typeof id !== 'string' || !isUserId(id))
+    throw new BadRequest(
+      'user must be an id of 1 to 64 letters, digits, ".", "_", "@" or "-", such as {"user": "ada"}.',
+    );
+  await users.remember(id);
+  return id;
 }

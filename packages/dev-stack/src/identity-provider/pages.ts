@@ -11,31 +11,28 @@ main { width: 100%; max-width: 440px; }
 h1 { font-size: 22px; margin: 0 0 4px; }
 p { margin: 0 0 20px; color: var(--soft); }
 form { margin: 0 0 8px; }
-button { font: inherit; color: inherit; cursor: pointer; border-radius: 10px; border: 1px solid var(--line); background: var(--card); }
+button { font: inherit; color: inherit; cursor: pointer; padding: 8px 16px; border-radius: 10px; border: 1px solid var(--line); background: var(--card); }
 button:hover { border-color: var(--accent); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 .user { width: 100%; text-align: left; padding: 12px 16px; display: block; }
 .user span { display: block; color: var(--soft); font-size: 14px; }
-.other { display: flex; gap: 8px; margin-top: 20px; align-items: end; }
+.other { display: flex; gap: 8px; margin: 20px 0; align-items: end; }
 .other label { flex: 1; font-size: 14px; color: var(--soft); }
 input { width: 100%; font: inherit; color: inherit; padding: 8px 12px; border-radius: 10px; border: 1px solid var(--line); background: var(--card); }
-.other button, .out button { padding: 8px 16px; }
-.out { display: flex; justify-content: space-between; align-items: center; padding: 12px 16px; border: 1px solid var(--line); border-radius: 10px; margin-bottom: 20px; }
-.out form { margin: 0; }
+.now { padding: 12px 16px; border: 1px solid var(--line); border-radius: 10px; }
 [role=alert] { border-left: 4px solid #c62828; padding: 8px 12px; background: var(--card); color: var(--text); }
 `;
 
-/** The page to choose a user. */
+/** The page to choose a user. Its forms are sent to `action`. */
 export function renderSignInPage(options: {
   readonly users: readonly User[];
   readonly signedInAs: string | null;
-  readonly returnTo: string | null;
+  readonly action: string;
 }): string {
-  const { users, signedInAs, returnTo } = options;
-  const hidden =
-    returnTo === null ? '' : `<input type="hidden" name="return_to" value="${escapeHtml(returnTo)}">`;
+  const { users, signedInAs, action } = options;
+  const form = `<form method="post" action="${escapeHtml(action)}"`;
   const buttons = users.slice(0, SHOWN_USERS).map(
-    ({ id, name, description }) => `<form method="post" action="/sign-in">${hidden}
+    ({ id, name, description }) => `${form}>
 <button class="user" name="user" value="${escapeHtml(id)}"><b>${escapeHtml(name)}</b> ${
       name === id ? '' : `(${escapeHtml(id)})`
     }<span>${escapeHtml(description)}</span></button></form>`,
@@ -44,25 +41,43 @@ export function renderSignInPage(options: {
     'Sign in',
     `<h1>Sign in</h1>
 <p>Development only: pick who you are. There are no passwords here.</p>
-${signedInAs === null ? '' : renderSignedIn(signedInAs, hidden)}
+${signedInAs === null ? '' : `<p class="now">Signed in as ${escapeHtml(signedInAs)}: confirm it, or pick somebody else.</p>`}
 ${buttons.join('\n')}
-<form method="post" action="/sign-in" class="other">${hidden}
+${form} class="other">
 <label>Somebody else<input name="user" required maxlength="64" pattern="[A-Za-z0-9][A-Za-z0-9._@\\-]*" placeholder="user id" autocomplete="off"></label>
-<button>Sign in</button></form>`,
+<button>Sign in</button></form>
+${form}><button name="cancel" value="yes">Cancel</button></form>`,
   );
+}
+
+/** The page at the provider's own address, for people who open it by hand. */
+export function renderHomePage(gatewayUrl: string): string {
+  return page(
+    'Identity provider',
+    `<h1>Identity provider for development</h1>
+<p>People sign in here when the service sends them: <a href="${escapeHtml(gatewayUrl)}/">open the service</a>.</p>
+<p><a href="/session/end">Sign out</a></p>`,
+  );
+}
+
+/** The page that ends the session at the provider, at once or when the button is pressed. The id of `form` is `op.logoutForm`. */
+export function renderSignOutPage(form: string, atOnce: boolean): string {
+  const button = '<button name="logout" value="yes" form="op.logoutForm">Sign out</button>';
+  const script = "document.querySelector('button').click();";
+  return page('Sign out', `<h1>Sign out</h1>${form}${button}${atOnce ? `<script>${script}</script>` : ''}`);
+}
+
+/** The page after a sign-out that has no page to return to. */
+export function renderSignedOutPage(): string {
+  return page('Signed out', '<h1>You are signed out</h1><p><a href="/">Identity provider</a></p>');
 }
 
 /** The page that shows an error. */
 export function renderErrorPage(message: string): string {
   return page(
     'Sign in',
-    `<h1>That did not work</h1><p role="alert">${escapeHtml(message)}</p><p><a href="/">Sign in</a></p>`,
+    `<h1>That did not work</h1><p role="alert">${escapeHtml(message)}</p><p><a href="/">Identity provider</a></p>`,
   );
-}
-
-function renderSignedIn(userId: string, hidden: string): string {
-  return `<div class="out"><span>Signed in as <b>${escapeHtml(userId)}</b></span>
-<form method="post" action="/sign-out">${hidden}<button>Sign out</button></form></div>`;
 }
 
 function page(title: string, body: string): string {
