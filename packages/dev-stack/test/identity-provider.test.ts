@@ -38,7 +38,7 @@ describe('POST /sessions', () => {
     expect(response.headers.get('cache-control')).toBe('no-store');
     const { token, expiresAt, ...rest } = (await response.json()) as { token: string; expiresAt: string };
     expect(rest).toEqual({});
-    const jwks = `${provider.url}/.well-known/jwks.json`;
+    const jwks = await (await fetch(`${provider.url}/.well-known/jwks.json`)).text();
     const verify = createSessionVerifier({ issuer: provider.url, audience: CLIENT_ID, jwks });
     expect(await verify(token)).toMatchObject({ userId: 'ada', expiresAt: new Date(expiresAt) });
     expect(Math.round((Date.parse(expiresAt) - Date.now()) / 3_600_000)).toBe(12);

@@ -139,6 +139,16 @@ export function list() {
     .refine((names) => names.every((name) => name !== ''), 'must be a comma-separated list without gaps');
 }
 
+function isKeySource(text: string): boolean {
+  if (!text.startsWith('{')) return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+  try {
+    const set: { readonly keys?: unknown } = JSON.parse(text);
+    return Array.isArray(set.keys);
+  } catch {
+    return false;
+  }
+}
+
 /** The settings of a service that verifies sessions. */
 export const sessionSettings = {
   SESSION_ISSUER: z.string(),
@@ -147,7 +157,7 @@ export const sessionSettings = {
   /** The claim of a session that is the user's id. */
   SESSION_USER_ID_CLAIM: z.string().default('sub'),
   /** URL of the identity provider's JWKS, or the JWKS itself. */
-  SESSION_JWKS: z.string(),
+  SESSION_JWKS: z.string().refine(isKeySource, 'must be an http or https URL, or a JWKS'),
 } as const;
 
 /** The settings of a service with a database. */

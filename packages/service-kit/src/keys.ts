@@ -21,7 +21,11 @@ export function parsePrivateKey(pem: string) {
  * contains the old and the new key of their owner.
  */
 export function parseKeySet(text: string): JWTVerifyGetKey {
-  const findKey = createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);
+  return findingSigner(createLocalJWKSet(JSON.parse(text) as JSONWebKeySet));
+}
+
+/** A look-up that picks the key that signed the token when several keys match its header. */
+export function findingSigner(findKey: JWTVerifyGetKey): JWTVerifyGetKey {
   return async (header, token) => {
     try {
       return await findKey(header, token);

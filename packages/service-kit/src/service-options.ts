@@ -1,11 +1,13 @@
 import type { z } from 'zod';
 import { type Clock, systemClock } from './clock.ts';
 import type { commonSettings, rpcSettings, sessionSettings } from './config.ts';
+import type { Logger } from './log.ts';
 import type { RpcChannelOptions } from './rpc-client.ts';
 import type { RpcServerOptions } from './rpc-server.ts';
 import { toTlsFiles } from './rpc-tls.ts';
 import { createServiceTokenSource, createServiceTokenVerifier } from './service-token.ts';
-import type { SessionVerifierOptions } from './session.ts';
+import { createSessionVerifier, type SessionVerifier } from './session.ts';
+import { openSessionKeys, type SessionKeys } from './session-keys.ts';
 
 // The settings that every service has (config.ts), as options of the parts of this package that need them.
 
@@ -36,16 +38,26 @@ export function toRpcChannelOptions(
   return { tokens, ...toTls(config) };
 }
 
-/** The accepted sessions, for `createSessionVerifier`. */
-export function toSessionOptions(
+/** The verifier of sessions and the keys of the identity provider. */
+export interface SessionVerification extends AsyncDisposable {
+  readonly verify: SessionVerifier;
+  readonly keys: SessionKeys;
+}
+
+/** Opens the keys of the identity provider, and creates the verifier of the accepted sessions. */
+export function openSessionVerification(
   config: Settings<typeof sessionSettings>,
-): Omit<SessionVerifierOptions, 'clock'> {
-  return {
+  { clock = systemClock, log }: { readonly clock?: Clock; readonly log: Logger },
+): SessionVerification {
+  const keys = openSessionKeys(config.SESSION_JWKS, { clock, log });
+  const verify = createSessionVerifier({
     issuer: config.SESSION_ISSUER,
     audience: config.SESSION_AUDIENCE,
-    jwks: config.SESSION_JWKS,
     userIdClaim: config.SESSION_USER_ID_CLAIM,
-  };
+    jwks: keys,
+    clock,
+  });
+  return { verify, keys, [Symbol.asyncDispose]: () => keys[Symbol.asyncDispose]() };
 }
 
 function toTls(config: CommonSettings): Pick<RpcServerOptions, 'tls'> {

@@ -1,7 +1,8 @@
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import { type JWTPayload, jwtVerify } from 'jose';
 import { type Clock, systemClock } from './clock.ts';
-import { unauthorized, unavailable } from './errors.ts';
+import { AppError, unauthorized } from './errors.ts';
 import { parseKeySet } from './keys.ts';
+import type { SessionKeys } from './session-keys.ts';
 import { isUserId } from './user-id.ts';
 
 /** `typ` of a session JWT that the host application signs itself. An ID token has the `typ` JWT or none. */
@@ -39,8 +40,8 @@ export interface SessionVerifierOptions {
   readonly issuer: string;
   /** The accepted audiences: our client id at the identity provider, the audience of the host application's own sessions. */
   readonly audience: string | readonly string[];
-  /** URL of the JWKS, or the JWKS itself. */
-  readonly jwks: string;
+  /** The keys of the provider; a text is their JWKS. */
+  readonly jwks: string | SessionKeys;
   /** The claim that is the user's id; default `sub`. */
   readonly userIdClaim?: string;
   readonly clock?: Clock;
@@ -56,12 +57,12 @@ export type SessionVerifier = (jwt: string) => Promise<Session>;
 export function createSessionVerifier(options: SessionVerifierOptions): SessionVerifier {
   const { issuer, userIdClaim = 'sub', clock = systemClock } = options;
   const audience = [options.audience].flat();
-  const keys = keySource(options.jwks);
+  const findKey = typeof options.jwks === 'string' ? parseKeySet(options.jwks) : options.jwks.find;
   return async (jwt) => {
     if (jwt.length > MAX_SESSION_LENGTH) throw unauthorized('session too long');
     const now = clock.now();
     try {
-      const { payload, protectedHeader } = await jwtVerify(jwt, keys, {
+      const { payload, protectedHeader } = await jwtVerify(jwt, findKey, {
         algorithms: [...ALGORITHMS],
         issuer,
         audience,
@@ -78,8 +79,7 @@ export function createSessionVerifier(options: SessionVerifierOptions): SessionV
       if (session.expiresAt <= now) throw unauthorized('session expired');
       return session;
     } catch (error) {
-      if (isKeySourceFailure(error)) throw unavailable(error);
-      throw unauthorized(error);
+      throw error instanceof AppError ? error : unauthorized(error);
     }
   };
 }
@@ -131,16 +131,4 @@ function isText(value: unknown): value is string {
 function findDate(seconds: unknown): Date | null {
   const date = new Date(typeof seconds === 'number' ? seconds * 1000 : Number.NaN);
   return Number.isNaN(date.getTime()) ? null : date;
-}
-
-function keySource(jwks: string): JWTVerifyGetKey {
-  if (jwks.startsWith('{')) return parseKeySet(jwks);
-  return createRemoteJWKSet(new URL(jwks), { timeoutDuration: 2_000, cooldownDuration: 5_000 });
-}
-
-/** jose reports an unreachable JWKS as a timeout, as its generic error, or as the error of fetch. */
-function isKeySourceFailure(error: unknown): boolean {
-  if (error instanceof errors.JWKSTimeout) return true;
-  if (error instanceof errors.JOSEError) return error.code === 'ERR_JOSE_GENERIC';
-  return error instanceof TypeError && error.message === 'fetch failed';
 }

@@ -2,7 +2,16 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { address, durationMs, integer, list, port, readConfig, rpcSettings } from '@phds/service-kit/config';
+import {
+  address,
+  durationMs,
+  integer,
+  list,
+  port,
+  readConfig,
+  rpcSettings,
+  sessionSettings,
+} from '@phds/service-kit/config';
 import { z } from 'zod';
 
 const schema = z.object({
@@ -64,6 +73,28 @@ describe('readConfig', () => {
     }
     expect(() => readConfig(listed, {})).toThrow('NAMES');
   });
+
+  test.each(['https://id.example/keys', 'http://127.0.0.1:8090/keys', '{"keys":[]}'])(
+    'accepts %s as the source of session keys',
+    (SESSION_JWKS) => {
+      const env = { SESSION_ISSUER: 'https://id.example', SESSION_AUDIENCE: 'phds', SESSION_JWKS };
+      expect(readConfig(z.object(sessionSettings), env)).toEqual({
+        SESSION_ISSUER: 'https://id.example',
+        SESSION_AUDIENCE: ['phds'],
+        SESSION_USER_ID_CLAIM: 'sub',
+        SESSION_JWKS,
+      });
+    },
+  );
+
+  test.each(['id.example/keys', 'file:///keys.json', '{}', '{"keys":{}}', '{"keys":[', '[]'])(
+    'refuses %s as the source of session keys',
+    (SESSION_JWKS) => {
+      expect(() => readConfig(z.object(sessionSettings), { SESSION_JWKS })).toThrow(
+        'SESSION_JWKS: must be an http or https URL, or a JWKS',
+      );
+    },
+  );
 
   test('refuses a setting given twice, and a file that does not exist', () => {
     expect(problemsOf({ SECRET: 'longenough', SECRET_FILE: '/nowhere' })).toContain('not both');

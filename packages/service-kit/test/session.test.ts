@@ -1,9 +1,7 @@
-import { createServer } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import type { AppError } from '@phds/service-kit/errors';
 import { createSessionVerifier, SESSION_TOKEN_TYPE } from '@phds/service-kit/session';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import { listenOnLoopback } from '@phds/test-kit/loopback';
 import { BAD_USER_IDS, GOOD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
 import { exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose';
 
@@ -215,19 +213,4 @@ test('a verifier without a list accepts its one audience and no other', async ()
   expect(await strict(await signOwn())).toMatchObject({ userId: 'ada' });
   expect(await refusalOf(signIdToken(), strict)).toMatchObject(UNAUTHORIZED);
   expect(await refusalOf(signOwn({ aud: 'porta' }), strict)).toMatchObject(UNAUTHORIZED);
-});
-
-test('sessions cannot be verified while the keys are unreachable, and can be once they are back', async () => {
-  let up = false;
-  const server = createServer((_, response) => {
-    if (up) response.setHeader('content-type', 'application/json').end(jwks);
-    else response.writeHead(500).end();
-  });
-  const url = `http://127.0.0.1:${await listenOnLoopback(server)}/jwks.json`;
-  const remote = createSessionVerifier({ ...provider, jwks: url });
-  await expect(remote(await signOwn())).rejects.toMatchObject({ reason: 'unavailable' });
-  up = true;
-  await expect(remote(await signOwn())).resolves.toMatchObject({ userId: 'ada' });
-  server.close();
-  server.closeAllConnections();
 });

@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { createLogger } from '@phds/service-kit/log';
 import { createSessionVerifier } from '@phds/service-kit/session';
+import { openSessionKeys } from '@phds/service-kit/session-keys';
 import { createSessionIssuer } from '@phds/test-kit/session-issuer';
 
 describe('the session issuer of the tests', () => {
@@ -7,7 +9,10 @@ describe('the session issuer of the tests', () => {
     const provider = await createSessionIssuer();
     await using served = await provider.serve();
     const session = await provider.issueSession('user-1');
-    for (const jwks of [provider.jwks, served.url]) {
+    await using keys = openSessionKeys(served.url, {
+      log: createLogger({ service: 'test', level: 'silent' }),
+    });
+    for (const jwks of [provider.jwks, keys]) {
       const verify = createSessionVerifier({ issuer: provider.issuer, audience: provider.audience, jwks });
       expect((await verify(session)).userId).toBe('user-1');
     }

@@ -12,8 +12,12 @@ import { createRestoreService } from '@phds/service-kit/restore-service';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { createUserOf } from '@phds/service-kit/rpc-context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
-import { toRpcChannelOptions, toRpcServerOptions, toSessionOptions } from '@phds/service-kit/service-options';
-import { createSessionVerifier } from '@phds/service-kit/session';
+import {
+  openSessionVerification,
+  type SessionVerification,
+  toRpcChannelOptions,
+  toRpcServerOptions,
+} from '@phds/service-kit/service-options';
 import { createApps } from './app/apps.ts';
 import { createAuthorizations } from './app/authorizations.ts';
 import { createClientAuthentication } from './app/client-authentication.ts';
@@ -80,6 +84,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     clock,
     log,
     guard,
+    verification: resources.use(openSessionVerification(config, { clock, log })),
   };
   const pruned = createPrismaPruner(prisma, clock);
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, log }));
@@ -106,6 +111,7 @@ type Parts = ReturnType<typeof createStores> &
     readonly clock: Clock;
     readonly log: Logger;
     readonly guard: RestoreGuard;
+    readonly verification: SessionVerification;
   };
 
 function openDatabase(config: Config, log: Logger, applicationName: string, poolSize: number): Postgres {
@@ -147,8 +153,8 @@ function connectConsent(config: Config, clock: Clock, resources: AsyncDisposable
 }
 
 function createRpcServices(parts: Parts) {
-  const { config, clock, guard } = parts;
-  const userOf = createUserOf(createSessionVerifier({ ...toSessionOptions(config), clock }));
+  const { config, guard, verification } = parts;
+  const userOf = createUserOf(verification.verify);
   const clients = createClientAuthentication(parts);
   const apps = createApps({ ...parts, maxAppsPerDeveloper: config.MAX_APPS_PER_DEVELOPER });
   const decisions = createDecisions({

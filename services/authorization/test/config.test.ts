@@ -8,7 +8,7 @@ const required = {
   DATABASE_URL: 'postgres://localhost/phds',
   SESSION_ISSUER: 'https://id.test',
   SESSION_AUDIENCE: 'phds',
-  SESSION_JWKS: '{}',
+  SESSION_JWKS: '{"keys":[]}',
   ISSUER: 'https://phds.test',
   DERIVATION_KEY: Buffer.alloc(32, 7).toString('base64'),
   ASSERTION_PRIVATE_KEY: 'pem',

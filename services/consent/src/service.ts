@@ -7,10 +7,9 @@ import { startPruning } from '@phds/service-kit/pruning';
 import { openRedis } from '@phds/service-kit/redis';
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
 import { createRestoreService } from '@phds/service-kit/restore-service';
-import { createUserOf } from '@phds/service-kit/rpc-context';
+import { createUserOf, type UserOf } from '@phds/service-kit/rpc-context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
-import { toRpcServerOptions, toSessionOptions } from '@phds/service-kit/service-options';
-import { createSessionVerifier } from '@phds/service-kit/session';
+import { openSessionVerification, toRpcServerOptions } from '@phds/service-kit/service-options';
 import { countAccessRecords } from './app/access-counting.ts';
 import type { AccessRecordStore } from './app/access-ports.ts';
 import { type AccessRecorder, createAccessRecorder } from './app/access-recorder.ts';
@@ -77,12 +76,13 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     overrides;
   await using resources = new AsyncDisposableStack();
   const pools = resources.use(await openConnectionPools(config, log));
-  const { access, revocations, months, ordinary: prisma } = pools;
+  const { access } = pools;
   const guard = resources.use(
     await startRestoreGuard({ pool: access.pool, schema: RESTORE_SCHEMA, config, log }),
   );
   const evictions = overrides.evictions ?? openEvictions(config, clock, log, resources);
-  const parts: Parts = { config, clock, log, prisma, revocations, months, access, guard, evictions };
+  const userOf = createUserOf(resources.use(openSessionVerification(config, { clock, log })).verify);
+  const parts: Parts = { ...pools, prisma: pools.ordinary, config, clock, log, guard, evictions, userOf };
   await startBackground(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
   const recorder = resources.use(createRecorder(parts, overrides));
@@ -109,6 +109,7 @@ interface Parts extends Omit<ConnectionPools, 'ordinary' | typeof Symbol.asyncDi
   readonly prisma: PrismaClient;
   readonly guard: RestoreGuard;
   readonly evictions: EvictionPublisher;
+  readonly userOf: UserOf;
 }
 
 function openEvictions(
@@ -178,8 +179,7 @@ function createRecorder({ config, clock, access, log, guard }: Parts, overrides:
 }
 
 async function createRpcServices(parts: Parts, recorder: AccessRecorder) {
-  const { config, clock, prisma, guard } = parts;
-  const userOf = createUserOf(createSessionVerifier({ ...toSessionOptions(config), clock }));
+  const { prisma, guard, userOf } = parts;
   const accesses = createAccesses({
     recorder,
     history: createPrismaAccessHistory(prisma),

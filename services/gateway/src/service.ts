@@ -3,8 +3,7 @@ import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPeriodic } from '@phds/service-kit/periodic';
 import { openRedis } from '@phds/service-kit/redis';
-import { toSessionOptions } from '@phds/service-kit/service-options';
-import { createSessionVerifier } from '@phds/service-kit/session';
+import { openSessionVerification } from '@phds/service-kit/service-options';
 import { Authenticator } from './cache/authenticator.ts';
 import { subscribeEvictions } from './cache/evictions.ts';
 import { PrincipalCache } from './cache/principal-cache.ts';
@@ -46,6 +45,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   if (redisUrl !== undefined) starting.use(subscribeEvictions(redisUrl, cache, log));
   const refusals = new RefusalCounts({ accesses: backends.accesses, clock, log });
   handOverRefusals(refusals, config, log, starting);
+  const verification = starting.use(openSessionVerification(config, { clock, log }));
   const app = createApp({
     config,
     log,
@@ -73,7 +73,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     refusals,
     failures: new FailedAuthentications({ redis, perMinute: config.LIMIT_AUTH_FAILURES_PER_MINUTE }),
     readSession: createSessionReader({
-      verify: createSessionVerifier({ ...toSessionOptions(config), clock }),
+      verify: verification.verify,
       publicUrl: config.PUBLIC_URL,
     }),
   });

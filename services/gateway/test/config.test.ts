@@ -7,7 +7,7 @@ const REQUIRED = {
   SERVICE_PUBLIC_KEYS: '{}',
   SESSION_ISSUER: 'https://id.test',
   SESSION_AUDIENCE: 'phds',
-  SESSION_JWKS: '{}',
+  SESSION_JWKS: '{"keys":[]}',
 };
 
 describe("a person's limit over all apps", () => {

@@ -9,8 +9,12 @@ import { openCallStreams } from '@phds/service-kit/rpc-call-streams';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { createUserOf } from '@phds/service-kit/rpc-context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
-import { toRpcChannelOptions, toRpcServerOptions, toSessionOptions } from '@phds/service-kit/service-options';
-import { createSessionVerifier } from '@phds/service-kit/session';
+import {
+  openSessionVerification,
+  type SessionVerification,
+  toRpcChannelOptions,
+  toRpcServerOptions,
+} from '@phds/service-kit/service-options';
 import type { AccessRecorder } from './app/ports.ts';
 import { createPublicIds } from './app/public-ids.ts';
 import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.ts';
@@ -59,10 +63,19 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const rebuilds = resources.use(
     startRollupRebuilds({ rollups, intervalMs: config.ROLLUP_CHECK_INTERVAL_MS, log }),
   );
+  const verification = resources.use(openSessionVerification(config, { clock, log }));
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, { service: SERVICE, clock }),
-      services: createRpcServices({ config, clock, pool: postgres.pool, prisma, recorder, rebuilds }),
+      services: createRpcServices({
+        config,
+        clock,
+        verification,
+        pool: postgres.pool,
+        prisma,
+        recorder,
+        rebuilds,
+      }),
       log,
       // Does not check consent: without it this service still stores data, and refuses reads by itself.
       health: () => postgres.ping().then(() => true),
@@ -78,6 +91,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
 interface Parts {
   readonly config: Config;
   readonly clock: Clock;
+  readonly verification: SessionVerification;
   readonly pool: Postgres['pool'];
   readonly prisma: PrismaClient;
   readonly recorder: AccessRecorder;
@@ -141,7 +155,7 @@ function toScanLimits({ SUMMARY_SCAN_TIMEOUT_MS: statementTimeoutMs }: Config): 
   return { maxWaiting: SCANS_WAITING, maxWaitMs: statementTimeoutMs / 4, statementTimeoutMs };
 }
 
-function createRpcServices({ config, clock, pool, prisma, recorder, rebuilds }: Parts) {
+function createRpcServices({ config, clock, verification, pool, prisma, recorder, rebuilds }: Parts) {
   const profiles = createPgProfiles(pool);
   const data = {
     readings: createPgReadings(pool),
@@ -153,7 +167,7 @@ function createRpcServices({ config, clock, pool, prisma, recorder, rebuilds }: 
   };
   const publicIds = createPublicIds(config.PUBLIC_ID_KEY);
   const verifyAssertion = createAssertionVerifier({ publicKeys: config.ASSERTION_PUBLIC_KEYS, clock });
-  const userOf = createUserOf(createSessionVerifier({ ...toSessionOptions(config), clock }));
+  const userOf = createUserOf(verification.verify);
   // Continues after the call that requested it.
   const rebuild = (userId: string) => withoutDeadline(() => rebuilds.request(userId));
   const eraser = createPgUserEraser(pool);

@@ -1,0 +1,222 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createLogger } from '@phds/service-kit/log';
+import { createSessionVerifier, SESSION_TOKEN_TYPE } from '@phds/service-kit/session';
+import { openSessionKeys } from '@phds/service-kit/session-keys';
+import { eventually } from '@phds/test-kit/conditions';
+import { FakeClock } from '@phds/test-kit/fake-clock';
+import { SignJWT } from 'jose';
+import { createKey, type Key, KeyProvider } from './key-provider.ts';
+
+const ISSUER = 'https://idp.example';
+const DAY_MS = 24 * 3_600_000;
+
+const first = await createKey('first');
+const second = await createKey('second');
+
+let provider: KeyProvider;
+let clock: FakeClock;
+let opened: AsyncDisposableStack;
+let warnings: string[];
+
+beforeEach(async () => {
+  provider = new KeyProvider([first]);
+  await provider.start();
+  clock = new FakeClock();
+  opened = new AsyncDisposableStack();
+  opened.defer(() => provider.stop());
+  warnings = [];
+});
+afterEach(() => opened.disposeAsync());
+
+/** Opens the keys of the provider, and returns a verifier with them. */
+function open({ refreshMs = DAY_MS, url = provider.url } = {}) {
+  const destination = { write: (line: string) => void warnings.push(line) };
+  const log = createLogger({ service: 'test', level: 'warn', destination });
+  const jwks = opened.use(openSessionKeys(url, { clock, log, refreshMs }));
+  return createSessionVerifier({ issuer: ISSUER, audience: 'phds', jwks, clock });
+}
+
+/** A session of this moment. */
+function sign({ kid, privateKey }: Key, header: { readonly kid?: string } = { kid }): Promise<string> {
+  const now = Math.floor(clock.now().getTime() / 1000);
+  return new SignJWT({ iss: ISSUER, aud: 'phds', sub: 'ada', iat: now, exp: now + 60 })
+    .setProtectedHeader({ alg: 'EdDSA', typ: SESSION_TOKEN_TYPE, ...header })
+    .sign(privateKey);
+}
+
+const BROKEN_ANSWERS = [
+  (response: ServerResponse) => response.writeHead(500).end(),
+  (response: ServerResponse) => response.writeHead(302, { location: '/elsewhere' }).end(),
+  (response: ServerResponse) => response.end('<h1>Maintenance</h1>'),
+  (response: ServerResponse) => response.end('{"keys": "none"}'),
+  (response: ServerResponse) => response.destroy(),
+];
+
+const ADA = { userId: 'ada' };
+const UNAUTHORIZED = { reason: 'unauthorized', message: '' };
+const UNAVAILABLE = { reason: 'unavailable', retryAfterSeconds: 1 };
+
+describe('while the provider is unavailable', () => {
+  test('sessions go on with the keys that were fetched, also three days later', async () => {
+    const verify = open();
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+    provider.stop();
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+    clock.advance(3 * DAY_MS);
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+  });
+
+  test('the keys are known although no session came before it was', async () => {
+    const verify = open({ refreshMs: 10 });
+    // The second fetch begins after the first has ended.
+    await eventually(() => provider.requests >= 2);
+    provider.stop();
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+  });
+
+  test('a failed fetch in the background is logged and changes nothing', async () => {
+    const verify = open({ refreshMs: 10 });
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+    for (const answer of BROKEN_ANSWERS) {
+      provider.answer = answer;
+      const seen = provider.requests;
+      warnings = [];
+      await eventually(() => provider.requests > seen && warnings.length > 0);
+      expect(warnings[0]).toContain('fetching the keys of the identity provider failed');
+      expect(await verify(await sign(first))).toMatchObject(ADA);
+    }
+  });
+
+  test('a session with an unknown key is not refused but cannot be judged', async () => {
+    const verify = open();
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+    clock.advance(5_000);
+    provider.stop();
+    await expect(verify(await sign(second))).rejects.toMatchObject(UNAVAILABLE);
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+  });
+
+  test('a service that never had the keys cannot judge, asks once a second, and goes on when they are back', async () => {
+    provider.answer = (response) => response.writeHead(500).end();
+    const verify = open();
+    for (let requests = 0; requests < 20; requests += 1) {
+      await expect(verify(await sign(first))).rejects.toMatchObject(UNAVAILABLE);
+    }
+    expect(provider.requests).toBe(1);
+    provider.answer = provider.sendKeys;
+    clock.advance(999);
+    await expect(verify(await sign(first))).rejects.toMatchObject(UNAVAILABLE);
+    clock.advance(1);
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+    expect(provider.requests).toBe(2);
+  });
+});
+
+describe('after a rotation', () => {
+  test('the next session with the new key is accepted, without a restart', async () => {
+    const verify = open();
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+    clock.advance(5_000);
+    provider.keys = [first, second];
+    expect(await verify(await sign(second))).toMatchObject(ADA);
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+  });
+
+  test('a removed key ends at the next fetch in the background, without a session of the new one', async () => {
+    const verify = open({ refreshMs: 10 });
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+    provider.keys = [second];
+    await eventually(async () => expect(verify(await sign(first))).rejects.toMatchObject(UNAUTHORIZED));
+    expect(await verify(await sign(second))).toMatchObject(ADA);
+  });
+
+  test('a removed key ends at once when a session of the new one arrives', async () => {
+    const verify = open();
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+    clock.advance(5_000);
+    provider.keys = [second];
+    expect(await verify(await sign(second))).toMatchObject(ADA);
+    await expect(verify(await sign(first))).rejects.toMatchObject(UNAUTHORIZED);
+  });
+
+  test('sessions without a key id are judged by all keys of the provider', async () => {
+    provider.keys = [first, second];
+    const verify = open();
+    expect(await verify(await sign(second, {}))).toMatchObject(ADA);
+    const foreign = await createKey('foreign');
+    await expect(verify(await sign(foreign, {}))).rejects.toMatchObject(UNAUTHORIZED);
+  });
+});
+
+describe('a flood of sessions with invented keys', () => {
+  test('reaches the provider once in five seconds', async () => {
+    const verify = open();
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+    expect(provider.requests).toBe(1);
+    const flood = async () => {
+      const session = await sign(second);
+      const results = await Promise.allSettled(Array.from({ length: 200 }, () => verify(session)));
+      for (const result of results) {
+        expect(result).toMatchObject({ status: 'rejected', reason: UNAUTHORIZED });
+      }
+    };
+    clock.advance(4_999);
+    await flood();
+    expect(provider.requests).toBe(1);
+    clock.advance(1);
+    await flood();
+    await flood();
+    expect(provider.requests).toBe(2);
+    clock.advance(5_000);
+    await flood();
+    expect(provider.requests).toBe(3);
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+  });
+
+  test('reaches an unavailable provider once a second', async () => {
+    const verify = open();
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+    provider.answer = (response) => response.writeHead(503).end();
+    clock.advance(5_000);
+    const session = await sign(second);
+    for (let calls = 0; calls < 20; calls += 1) {
+      await expect(verify(session)).rejects.toMatchObject(UNAVAILABLE);
+    }
+    expect(provider.requests).toBe(2);
+    clock.advance(1_000);
+    await expect(verify(session)).rejects.toMatchObject(UNAVAILABLE);
+    expect(provider.requests).toBe(3);
+  });
+
+  test('does not wait longer because the clock was set back', async () => {
+    const verify = open();
+    expect(await verify(await sign(first))).toMatchObject(ADA);
+    clock.advance(-DAY_MS);
+    provider.keys = [second];
+    expect(await verify(await sign(second))).toMatchObject(ADA);
+  });
+});
+
+test('a key set as text is never fetched', async () => {
+  const text = JSON.stringify({ keys: [first.jwk] });
+  const verify = open({ url: text, refreshMs: 1 });
+  expect(await verify(await sign(first))).toMatchObject(ADA);
+  await expect(verify(await sign(second))).rejects.toMatchObject(UNAUTHORIZED);
+  expect(provider.requests).toBe(0);
+});
+
+test('after disposal nothing is fetched any more', async () => {
+  const log = createLogger({ service: 'test', level: 'silent' });
+  const keys = openSessionKeys(provider.url, { clock, log, refreshMs: 1 });
+  await eventually(() => provider.requests >= 2);
+  await keys[Symbol.asyncDispose]();
+  const requests = provider.requests;
+  const other = new KeyProvider([first]);
+  await other.start();
+  opened.defer(() => other.stop());
+  // The disposed keys had the same interval, so they would have been fetched in this time.
+  open({ url: other.url, refreshMs: 1 });
+  await eventually(() => other.requests >= 3);
+  expect(provider.requests).toBe(requests);
+});
