@@ -31,6 +31,9 @@ const NewAppPage = lazy(async () => ({
 const DeveloperAppPage = lazy(async () => ({
   default: (await import('./pages/console/developer-app-page.tsx')).DeveloperAppPage,
 }));
+const SignedInPage = lazy(async () => ({
+  default: (await import('./pages/signed-in/signed-in-page.tsx')).SignedInPage,
+}));
 const TestRunPage = lazy(async () => ({
   default: (await import('./pages/console/test-run-page.tsx')).TestRunPage,
 }));
@@ -45,6 +48,7 @@ export function App() {
           <Switch>
             <Route path="/" component={HomePage} />
             <Route path="/approve/:id">{({ id }) => <ApprovalPage id={id} />}</Route>
+            <Route path="/signed-in" component={SignedInPage} />
             <Route>
               <SignedIn>
                 <PersonalPages />

@@ -17,8 +17,11 @@ export interface Visits {
   open(path: string, options: { session?: string; screen?: Screen }): Promise<Visitor>;
 }
 
-/** Opens a browser on the shared stack for the tests of this file. After each test, checks that no page reported an error. */
-export function prepareVisits(): Visits {
+/**
+ * Opens a browser for the tests of this file, on the shared stack or on one that `start` returns. After each test, checks that no page
+ * reported an error.
+ */
+export function prepareVisits(start: () => Promise<SharedStack> = useSharedStack): Visits {
   let stack: SharedStack | undefined;
   let browser: RealBrowser | null = null;
   const visitors: Visitor[] = [];
@@ -32,7 +35,7 @@ export function prepareVisits(): Visits {
   };
   beforeAll(async () => {
     browser = await openRealBrowser();
-    stack = await useSharedStack();
+    stack = await start();
   });
   afterEach(async () => {
     const complaints = visitors.flatMap((visitor) => visitor.complaints);

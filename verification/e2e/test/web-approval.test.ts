@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { expireApproval } from '@phds/e2e/approval-expiry';
+import { pickPerson } from '@phds/e2e/sign-in-page';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -87,8 +88,7 @@ function approvalScreen(): void {
     });
     const visitor = await visits.open(url.href, {});
     await visitor.page.getByRole('link', { name: 'Sign in' }).first().click();
-    await visitor.page.getByLabel('Somebody else').fill('web-approval-grace');
-    await visitor.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await pickPerson(visitor.page, 'web-approval-grace');
     const callback = await press(visitor, /^Share 2 of 2$/);
     const tokens = await client.authorizationCodeGrant(config, callback, { pkceCodeVerifier, expectedState });
     const heart = new URL('/api/v1/health-data/heart', visits.stack.gateway);

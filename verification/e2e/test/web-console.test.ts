@@ -79,7 +79,8 @@ function developerConsole(): void {
     await visitor.takePictures('console-new-refused');
     await page.context().clearCookies();
     await page.getByRole('button', { name: 'Register' }).click();
-    await page.getByRole('alert').getByRole('link', { name: 'Sign in again' }).waitFor();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Not now' }).click();
+    await page.getByRole('alert').getByRole('button', { name: 'Sign in again' }).waitFor();
     await visitor.takePictures('console-new-signed-out');
   });
 

@@ -113,7 +113,8 @@ function pagesOfPeople(): void {
     await page.context().clearCookies();
     await page.getByLabel('Hide data before').fill('2026-01-01');
     await page.getByRole('button', { name: 'Share less' }).click();
-    await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
+    await page.getByRole('alertdialog', { name: 'Your session has ended' }).waitFor();
+    expect(await page.getByLabel('Hide data before').inputValue()).toBe('2026-01-01');
   });
 
   test('sharing stops only after confirmation', async () => {

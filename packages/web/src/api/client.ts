@@ -1,4 +1,5 @@
 import { Problem, toProblem } from './problem.ts';
+import { noteRefusal } from './sign-in.ts';
 
 /** The response of every list endpoint. */
 export interface Page<Item> {
@@ -79,7 +80,11 @@ async function exchange<Answer>(path: string, init: RequestInit): Promise<Answer
       signal: limit.signal,
     });
     const body = parseObject(await response.text());
-    if (!response.ok) throw toProblem(response.status, body);
+    if (!response.ok) {
+      const problem = toProblem(response.status, body);
+      noteRefusal(init.method ?? 'GET', path, problem);
+      throw problem;
+    }
     if (body === null) throw unreadable(response.status);
     return body as Answer;
   } catch (error) {

@@ -169,3 +169,9 @@ export interface UsageDay {
 export interface Session {
   readonly userId: string;
 }
+
+/** The answer to a sign-out. */
+export interface EndedSession {
+  /** The identity provider's page to sign out there too; null if it has none. */
+  readonly continueTo: string | null;
+}

@@ -2,13 +2,34 @@ import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useChange } from './change.ts';
 import { type Data, get, send } from './client.ts';
 import { Problem } from './problem.ts';
-import type { Session } from './resources.ts';
+import type { EndedSession, Session } from './resources.ts';
+import { isSignInDemanded, noteNoSession, noteSession, noteSignOut } from './sign-in.ts';
+import { rememberSession } from './silent-sign-in.ts';
 
-/** The signed-in person; null if nobody is signed in. */
+/**
+ * The person whose page this is; null if nobody was signed in when it was opened. When the session ends while the page is open, the
+ * person stays, with the error, so that the page keeps what they entered.
+ */
 export function useSession(): UseQueryResult<Session | null> {
-  return useQuery({ queryKey: ['session'], queryFn: findSession, staleTime: 60_000 });
+  return useQuery({
+    queryKey: ['session'],
+    queryFn: async () => {
+      const session = await findSession();
+      if (session === null) {
+        noteNoSession();
+      } else {
+        noteSession(session.userId);
+        rememberSession(true);
+      }
+      return session;
+    },
+    staleTime: 60_000,
+    // They may come back from signing in.
+    refetchOnWindowFocus: () => (isSignInDemanded() ? 'always' : true),
+  });
 }
 
+/** The signed-in person according to the service; null if nobody is signed in. */
 async function findSession(): Promise<Session | null> {
   try {
     return (await get<Data<Session>>('/partner/session')).data;
@@ -18,19 +39,21 @@ async function findSession(): Promise<Session | null> {
   }
 }
 
-/** Ends the session in this browser. */
+/** Ends the session. */
 export function useSignOut() {
   return useChange({
-    queryKey: ['session'],
-    read: findSession,
-    send: (_: undefined) => send<unknown>('POST', '/sign-out'),
-    isMade: (session) => session === null,
-    affected: [['session']],
+    queryKey: ['is-signed-out'],
+    read: async () => (await findSession()) === null,
+    send: (_: undefined) => send<Data<EndedSession>>('POST', '/sign-out'),
+    isMade: (isSignedOut) => isSignedOut,
+    affected: [],
     leadsAway: true,
   });
 }
 
-/** URL of the sign-in page, which returns to this path (default: the current page). */
-export function signInUrl(path = location.pathname + location.search): string {
-  return `/sign-in?return_to=${encodeURIComponent(path)}`;
+/** Leaves the page after signing out; at the identity provider's page, the person signs out there too. */
+export function leaveSignedOut(continueTo: string | null): void {
+  noteSignOut();
+  rememberSession(false);
+  location.assign(continueTo ?? '/');
 }

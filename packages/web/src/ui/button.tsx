@@ -42,6 +42,9 @@ export function ButtonAnchor({
 }: {
   readonly href: string;
   readonly download?: string;
+  readonly target?: '_blank';
+  readonly rel?: string;
+  readonly autoFocus?: boolean;
   readonly kind?: ButtonKind;
   readonly children: React.ReactNode;
 }) {

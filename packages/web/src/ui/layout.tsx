@@ -1,10 +1,12 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { signInUrl, useSession, useSignOut } from '../api/session.ts';
+import { leaveSignedOut, useSession, useSignOut } from '../api/session.ts';
+import { signInUrl } from '../api/sign-in.ts';
 import icon from '../icon.svg';
 import { Button } from './button.tsx';
 import { ChangeNotice } from './change-notice.tsx';
 import style from './layout.module.css';
+import { SignInDialog } from './sign-in-dialog.tsx';
 import { useTitle } from './title.ts';
 
 const PLACES = [
@@ -35,6 +37,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <main id="main" ref={main} tabIndex={-1} className={style['main']}>
         {children}
       </main>
+      <SignInDialog />
     </div>
   );
 }
@@ -81,16 +84,13 @@ function Account() {
       </div>
     );
   }
-  const leave = () => signOut.mutate(undefined, { onSuccess: () => location.assign(signInUrl('/')) });
+  const leave = () =>
+    signOut.mutate(undefined, { onSuccess: (answer) => leaveSignedOut(answer?.data.continueTo ?? null) });
   const isBusy = signOut.isPending || signOut.isSuccess;
   return (
     <>
       <div className={style['account']}>
         <span className={style['name']}>{session.data.userId}</span>
-        {/* On a phone there is no room for it; signing out leads to the same page. */}
-        <a href={signInUrl()} className={style['wide']}>
-          Switch account
-        </a>
         <Button kind="quiet" isBusy={isBusy} onPress={leave}>
           Sign out
         </Button>

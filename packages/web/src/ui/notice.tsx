@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react';
 import { Problem } from '../api/problem.ts';
-import { signInUrl } from '../api/session.ts';
-import { ButtonAnchor } from './button.tsx';
+import { type Demand, demandOf, setAsking, signInUrl, useSignIn } from '../api/sign-in.ts';
+import { useSilentSignIn } from '../api/silent-sign-in.ts';
+import { Button, ButtonAnchor } from './button.tsx';
+import { Row } from './card.tsx';
 import style from './notice.module.css';
 import { useTitle } from './title.ts';
 
@@ -37,29 +39,46 @@ export function ErrorNotice({
   /** Whether the request used the person's session rather than an app's credentials. */
   readonly isOwn?: boolean;
 }) {
-  const { violations, message, status } =
-    error instanceof Problem
-      ? error
-      : new Problem('INTERNAL_ERROR', 0, 'These pages met an error of their own.');
+  const demand = isOwn ? demandOf(error) : null;
   return (
     <div role="alert">
       <Notice tone="bad">
         <strong>{title}</strong>
-        {violations.length === 0 ? (
-          <span>{message}</span>
-        ) : (
-          <ul>
-            {violations.map((violation, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: one parameter may have several faults, which never move.
-              <li key={index}>
-                {FIELDS[violation.parameter] ?? violation.parameter} {violation.message}
-              </li>
-            ))}
-          </ul>
-        )}
-        {isOwn && status === 401 ? <a href={signInUrl()}>Sign in again</a> : null}
+        {demand === null ? <Cause error={error} /> : <SignInAgain demand={demand} />}
       </Notice>
     </div>
+  );
+}
+
+function Cause({ error }: { readonly error: unknown }) {
+  const { violations, message } =
+    error instanceof Problem
+      ? error
+      : new Problem('INTERNAL_ERROR', 0, 'These pages met an error of their own.');
+  if (violations.length === 0) return <span>{message}</span>;
+  return (
+    <ul>
+      {violations.map((violation, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: one parameter may have several faults, which never move.
+        <li key={index}>
+          {FIELDS[violation.parameter] ?? violation.parameter} {violation.message}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What to do about a request that was refused until the person signs in, and what after they have. */
+function SignInAgain({ demand }: { readonly demand: Demand }) {
+  const signIn = useSignIn();
+  if (signIn.demand === null) return <span>You have signed in again. Please try once more.</span>;
+  return (
+    <>
+      <span>{demand === 'sign-in' ? 'Your session has ended.' : 'This needs a recent sign-in.'}</span>
+      <Row>
+        <Button onPress={() => setAsking(true)}>Sign in again</Button>
+      </Row>
+    </>
   );
 }
 
@@ -94,12 +113,20 @@ export function Loading({ what }: { readonly what: string }) {
 
 /** Shown to signed-out people instead of a page. */
 export function SignedOut({ why }: { readonly why: string }) {
+  const { person } = useSignIn();
+  if (useSilentSignIn()) return <Loading what="the page" />;
   return (
     <EmptyPage title="Please sign in">
       <p>{why}</p>
-      <ButtonAnchor kind="primary" href={signInUrl()}>
-        Sign in
-      </ButtonAnchor>
+      {typeof person === 'string' ? (
+        <Button kind="primary" onPress={() => setAsking(true)}>
+          Sign in
+        </Button>
+      ) : (
+        <ButtonAnchor kind="primary" href={signInUrl()}>
+          Sign in
+        </ButtonAnchor>
+      )}
     </EmptyPage>
   );
 }

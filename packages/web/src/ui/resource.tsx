@@ -19,9 +19,9 @@ export function Resource<T>({
   readonly notFound?: ReactNode;
 }) {
   const { status } = query.error instanceof Problem ? query.error : { status: 0 };
-  // Checked before old data, which may be from before the person was signed out.
-  if (status === 401) return <SignedOut why={`Sign in to see ${what}.`} />;
+  // Also after the session has ended: what the person entered stays, and the dialog asks them to sign in.
   if (query.data !== undefined) return children(query.data);
+  if (status === 401) return <SignedOut why={`Sign in to see ${what}.`} />;
   if (query.error === null) return <Loading what={what} />;
   if (status === 404 && notFound !== undefined) return notFound;
   return (

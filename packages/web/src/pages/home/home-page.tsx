@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import { useWaitingApprovals } from '../../api/approvals.ts';
-import { signInUrl, useSession } from '../../api/session.ts';
+import { useSession } from '../../api/session.ts';
+import { signInUrl } from '../../api/sign-in.ts';
 import { ButtonAnchor, ButtonLink } from '../../ui/button.tsx';
 import { Card, Grid, Row, Stack } from '../../ui/card.tsx';
 import { PageHeading } from '../../ui/layout.tsx';

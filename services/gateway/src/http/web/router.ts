@@ -17,6 +17,7 @@ const PAGES = [
   '/data',
   '/console',
   '/console/:clientId',
+  '/signed-in',
 ] as const;
 
 /** Serves the web app: one document for all its paths, its assets, and sign-in and sign-out. */

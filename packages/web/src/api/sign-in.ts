@@ -1,0 +1,137 @@
+import { useSyncExternalStore } from 'react';
+import { Problem } from './problem.ts';
+
+/** What the service demands before it goes on: a sign-in, because the session has ended, or a recent one (step-up). */
+export type Demand = 'sign-in' | 'confirmation';
+
+interface SignInState {
+  /**
+   * The person whose page this is; null if nobody was signed in when it was opened, undefined until that is known. A page never
+   * changes from one person to another: it reloads.
+   */
+  readonly person: string | null | undefined;
+  /** Null if the service demands nothing. */
+  readonly demand: Demand | null;
+  /** Whether the dialog about the demand is open. */
+  readonly isAsking: boolean;
+}
+
+/** What the tabs of this browser tell each other. */
+type News =
+  | { readonly kind: 'session'; readonly userId: string }
+  | { readonly kind: 'new-session'; readonly userId: string }
+  | { readonly kind: 'signed-out' };
+
+let state: SignInState = { person: undefined, demand: null, isAsking: false };
+const listeners = new Set<() => void>();
+const tabs = new BroadcastChannel('sign-in');
+tabs.onmessage = ({ data }: MessageEvent<News>) => hear(data);
+
+function update(change: Partial<SignInState>): void {
+  state = { ...state, ...change };
+  for (const listener of listeners) listener();
+}
+
+/** The page's person, and what the service demands of them. */
+export function useSignIn(): SignInState {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => state,
+  );
+}
+
+/** Whether the service has refused a request of this page until the person signs in. */
+export function isSignInDemanded(): boolean {
+  return state.demand !== null;
+}
+
+/** What an error of a session endpoint demands; null for all other errors. */
+export function demandOf(error: unknown): Demand | null {
+  if (!(error instanceof Problem)) return null;
+  if (error.status === 401) return 'sign-in';
+  return error.code === 'STEP_UP_REQUIRED' ? 'confirmation' : null;
+}
+
+/** Opens or closes the dialog. */
+export function setAsking(isAsking: boolean): void {
+  update({ isAsking });
+}
+
+// `/partner/session` is not one of them: its refusal is the answer to the question whether somebody is signed in.
+const SESSION_ENDPOINTS = /^\/(partner\/consent|developer)\//;
+
+/** Notes an error response to a request of this page. */
+export function noteRefusal(method: string, path: string, problem: Problem): void {
+  const demand = SESSION_ENDPOINTS.test(path) ? demandOf(problem) : null;
+  if (demand === null) return;
+  if (typeof state.person === 'string') raise(demand, method !== 'GET');
+  else if (demand === 'sign-in') update({ person: null });
+}
+
+/** Opens the dialog. If the person has closed it, it opens again only for a change, not for what the page reads in the background. */
+function raise(demand: Demand, isChange: boolean): void {
+  const isAsking = state.isAsking || isChange || state.demand !== demand;
+  update({ demand, isAsking });
+}
+
+/** Notes who is signed in. */
+export function noteSession(userId: string): void {
+  tabs.postMessage({ kind: 'session', userId } satisfies News);
+  meet(userId);
+}
+
+/** Notes that nobody is signed in. Throws Problem if the page has a person: their session has ended. */
+export function noteNoSession(): void {
+  if (typeof state.person !== 'string') {
+    update({ person: null });
+    return;
+  }
+  raise('sign-in', false);
+  throw new Problem('UNAUTHORIZED', 401, 'The session has ended.');
+}
+
+/** Tells the other tabs that this person has just signed in. */
+export function announceSignIn(userId: string): void {
+  tabs.postMessage({ kind: 'new-session', userId } satisfies News);
+}
+
+/** Notes that the person signed out on this page, and tells the other tabs. */
+export function noteSignOut(): void {
+  tabs.postMessage({ kind: 'signed-out' } satisfies News);
+  update({ person: null, demand: null, isAsking: false });
+}
+
+function hear(news: News): void {
+  // The page has no answer about the session yet, and the one to come is as new as this.
+  if (state.person === undefined) return;
+  if (news.kind === 'signed-out') {
+    if (state.person !== null) location.reload();
+  } else if (state.person === null) {
+    location.reload();
+  } else {
+    meet(news.userId);
+    if (news.kind === 'new-session') meetDemand();
+  }
+}
+
+/** Continues with this person, whose session is valid. The page of somebody else is reloaded, because it shows their data. */
+function meet(userId: string): void {
+  if (typeof state.person === 'string' && state.person !== userId) {
+    location.reload();
+    return;
+  }
+  update({ person: userId });
+  if (state.demand === 'sign-in') meetDemand();
+}
+
+function meetDemand(): void {
+  update({ demand: null, isAsking: false });
+}
+
+/** URL of the sign-in page, which returns to this path (default: the current page). */
+export function signInUrl(path = location.pathname + location.search): string {
+  return `/sign-in?return_to=${encodeURIComponent(path)}`;
+}

@@ -1,0 +1,23 @@
+import type { Page } from 'playwright-core';
+
+/** Signs in as this person on the page of the development identity provider, which is open or about to open. */
+export async function pickPerson(page: Page, user: string): Promise<void> {
+  await page.getByLabel('Somebody else').fill(user);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
+/** Presses the link that opens the sign-in in a new tab. Returns the tab. */
+export async function openSignInTab(page: Page): Promise<Page> {
+  const tab = page.context().waitForEvent('page');
+  await page.getByRole('alertdialog').getByRole('link', { name: 'Sign in' }).click();
+  return tab;
+}
+
+/** Signs out at the identity provider itself, in a tab of its own, as from another application. The provider tells the service. */
+export async function signOutAtProvider(page: Page, identityProviderUrl: string): Promise<void> {
+  const tab = await page.context().newPage();
+  await tab.goto(`${identityProviderUrl}/session/end`);
+  await tab.getByRole('button', { name: 'Sign out' }).click();
+  await tab.getByRole('heading', { name: 'You are signed out' }).waitFor();
+  await tab.close();
+}
