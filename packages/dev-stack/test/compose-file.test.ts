@@ -17,7 +17,8 @@ interface Container {
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
-  readonly networks?: readonly string[];
+  readonly networks?: readonly string[] | Readonly<Record<string, object>>;
+  readonly ports?: readonly string[];
   readonly profiles?: readonly string[];
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
@@ -84,6 +85,20 @@ describe('the secrets of the compose file', () => {
       expect(given).toEqual(expect.arrayContaining(named));
     },
   );
+});
+
+test('the gateway reaches the identity provider at the address that its sessions name', () => {
+  const { gateway, 'identity-provider': provider } = compose.services;
+  const { OIDC_ISSUER, OIDC_CLIENT_ID, SESSION_ISSUER, SESSION_AUDIENCE, PUBLIC_URL } =
+    gateway?.environment ?? {};
+  const { ISSUER, CLIENT_ID, GATEWAY_URLS, PORT } = provider?.environment ?? {};
+  expect([ISSUER, SESSION_ISSUER]).toEqual([OIDC_ISSUER, OIDC_ISSUER]);
+  expect([CLIENT_ID, SESSION_AUDIENCE]).toEqual([OIDC_CLIENT_ID, OIDC_CLIENT_ID]);
+  expect(GATEWAY_URLS).toBe(PUBLIC_URL);
+  expect(provider?.networks).toEqual({ outside: { aliases: ['identity-provider.localhost'] } });
+  expect(gateway?.networks).toContain('outside');
+  expect(OIDC_ISSUER).toBe(`http://identity-provider.localhost:${PORT}`);
+  expect(provider?.ports).toEqual([`127.0.0.1:${PORT}:${PORT}`]);
 });
 
 test.each(ours)('%s runs confined', (name, { user, read_only, cap_drop, security_opt }) => {
