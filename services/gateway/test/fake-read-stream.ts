@@ -1,4 +1,5 @@
 import { create } from '@bufbuild/protobuf';
+import type { CallOptions } from '@connectrpc/connect';
 import {
   Endpoint,
   type ReadResponse,
@@ -71,14 +72,17 @@ export class BatchedReads implements Disposable {
   open: FakeStream[] = [this.stream];
   /** The request ids of unary calls. */
   readonly alone: string[] = [];
+  /** Their time limits, in milliseconds; undefined for the usual one. */
+  readonly aloneTimeouts: (number | undefined)[] = [];
   /** The response of the unary rpc; tests replace it. */
   readAlone = (id: string): ReadResponse => responseOf(`alone ${id}`);
   readonly #readData: ReadData;
 
   constructor(deadlineMs = 20_000) {
     const healthData = {
-      read: async ({ requestId = '' }: { requestId?: string }) => {
+      read: async ({ requestId = '' }: { requestId?: string }, { timeoutMs }: CallOptions = {}) => {
         this.alone.push(requestId);
+        this.aloneTimeouts.push(timeoutMs);
         return this.readAlone(requestId);
       },
     };

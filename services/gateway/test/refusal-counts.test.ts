@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CountRefusalsRequest } from '@phds/contracts/phds/consent/v1/access_pb';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
@@ -163,6 +164,29 @@ describe('a gateway', () => {
     expect(await read('/api/v1/mood')).toBe(401);
     await eventually(() => expect(told()).toEqual({ '401 /api/v1/mood': 1 }));
   });
+
+  test.each([
+    ['a newest page', '/api/v1/health-data/heart'],
+    ['another page', '/api/v1/health-data/heart?page=2'],
+  ])(
+    'exclude a read of %s whose client hung up: it is not sent, and not logged as a failure',
+    async (_, path) => {
+      const live = Promise.withResolvers<ReturnType<typeof liveToken>>();
+      gateway.backends.answer({ introspect: () => live.promise, read: () => documentOf({ data: [] }) });
+      const client = get(gateway.url + path, { headers: bearer(TOKEN) });
+      client.on('error', () => undefined);
+      await eventually(() => gateway.backends.callsOf('introspect').length === 1);
+      client.destroy();
+      // When a later request is answered, the gateway has noticed.
+      expect(await read('/api/versions')).toBe(200);
+      live.resolve(liveToken());
+      await eventually(() => gateway.log.some((line) => line.includes('the client hung up')));
+      expect(await read('/api/v1/mood?page=0')).toBe(400);
+      await eventually(() => expect(told()).toEqual({ '400 /api/v1/mood': 1 }));
+      expect(gateway.backends.callsOf('read')).toEqual([]);
+      expect(gateway.log.filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([]);
+    },
+  );
 
   test('are sent when the gateway stops', async () => {
     await using slow = await startTestGateway({ USAGE_INTERVAL_MS: '3600000' });

@@ -6,7 +6,7 @@ import {
   type ReadRequestSchema,
   type ReadResponse,
 } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import { type AppError, unavailable } from '@phds/service-kit/errors';
+import { AppError, unavailable } from '@phds/service-kit/errors';
 import { ASSERTION_METADATA } from '@phds/service-kit/metadata-keys';
 import { type CallStream, StreamLost } from '@phds/service-kit/rpc-call-stream';
 import { FairQueue } from './fair-queue.ts';
@@ -23,7 +23,14 @@ export interface Read {
   readonly isWanted: () => boolean;
 }
 
-/** Reads data from health-data. Throws the errors of `Read`. */
+/** The client hung up, so its read was not sent. Nobody gets the answer. */
+export class ClientGone extends AppError {
+  constructor() {
+    super('unavailable', '', { cause: new Error('the client is gone') });
+  }
+}
+
+/** Reads data from health-data. Throws the errors of `Read`, or ClientGone. */
 export type ReadData = (read: Read) => Promise<ReadResponse>;
 
 type ReadDesc = (typeof HealthDataService)['method']['read'];
@@ -64,11 +71,11 @@ interface Waiting extends Read {
 export function createBatchedReads(options: BatchedReadsOptions): ReadData {
   const { healthData, streams, deadlineMs } = options;
   const batches = new ReadBatches(streams);
-  const readAlone = ({ request, assertion }: Read, timeoutMs?: number) =>
-    healthData.read(request, {
-      headers: { [ASSERTION_METADATA]: assertion },
-      ...(timeoutMs && { timeoutMs }),
-    });
+  const readAlone = async ({ request, assertion, isWanted }: Read, timeoutMs?: number) => {
+    if (!isWanted()) throw new ClientGone();
+    const headers = { [ASSERTION_METADATA]: assertion };
+    return healthData.read(request, { headers, ...(timeoutMs && { timeoutMs }) });
+  };
   return async (read) => {
     if (!isOfNewestPage(read.request) || streams.open.length === 0) return readAlone(read);
     const endsAt = performance.now() + deadlineMs;
@@ -145,7 +152,7 @@ class ReadBatches {
     while (batch.length < MAX_BATCH) {
       const read = this.#waiting.take();
       if (read === undefined) break;
-      if (!read.isWanted()) read.reject(unavailable(new Error('the client is gone')));
+      if (!read.isWanted()) read.reject(new ClientGone());
       else if (read.endsAt <= now) read.reject(unavailable(new Error('waited too long for a batch')));
       else batch.push(read);
     }

@@ -3,6 +3,7 @@ import { AppError, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { toReadEndpoint } from '@phds/service-kit/read-endpoints';
 import type { Authenticated } from '../../cache/authenticator.ts';
+import { ClientGone } from '../../clients/batched-reads.ts';
 import type { Allowance } from '../../limits/limit.ts';
 import { findAccessToken, findBearerToken } from '../bearer.ts';
 import type { Gateway } from '../gateway.ts';
@@ -46,9 +47,13 @@ export function createApiHandler(gateway: Gateway): ApiHandler {
       .then(
         () => gateway.log.debug({ requestId, path: call.path, ms: performance.now() - startedAt }, 'data'),
         (caught: unknown) => {
-          const error = toAppError(caught);
           // The path is the caller's own text and may contain a secret.
           const endpoint = toUsageName(call.path);
+          // No failure of ours, and no refusal, because nothing was answered.
+          if (caught instanceof ClientGone) {
+            return gateway.log.debug({ requestId, route: endpoint }, 'the client hung up');
+          }
+          const error = toAppError(caught);
           if (clientId !== null) {
             const { status } = meaningOf(error);
             gateway.refusals.add({ clientId, endpoint, status });
