@@ -50,6 +50,13 @@ const isSet = (statement: string) => async () => {
   return rows.every(({ done }) => done);
 };
 
+const isNobodyWaiting = isSet(`
+  SELECT count(*) = 0 AS done FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+
+const ROTATED = `
+  SELECT rotated_at IS NOT NULL AS rotated FROM "authorization".refresh_token WHERE hash = sha256($1::bytea)`;
+
 test('an exchange whose caller gave up during a slow consent call consumes nothing: the retry gets tokens, and no family is revoked', async () => {
   const code = await harness.obtainCode(app);
   slowConsent();
@@ -84,9 +91,6 @@ test('a statement whose caller gave up during a slow database is cancelled and c
   const exchange = { client: app, grantType: 'authorization_code', code, redirectUri: REDIRECT_URI };
   const call = harness.tokens.issueToken(exchange, { timeoutMs: PATIENCE_MS });
   expect(await reasonOf(call)).toBe('unavailable');
-  const isNobodyWaiting = isSet(`
-    SELECT count(*) = 0 AS done FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'`);
   await eventually(isNobodyWaiting);
   await admin.query('ROLLBACK');
   expect(await harness.exchange(app, code)).toMatchObject({ accessToken: expect.any(String) });
@@ -113,6 +117,30 @@ test('an exchange consumes nothing if too little time is left to prove it: the r
   expect(await reasonOf(call)).toBe('unavailable');
   expect(await harness.exchange(app, code)).toMatchObject({ accessToken: expect.any(String) });
   expect(harness.consent.revokedFamilies.size).toBe(0);
+});
+
+test('a refresh does not rotate if too little time is left to prove it, and the retry gets tokens', async () => {
+  const { refreshToken } = await harness.exchange(app, await harness.obtainCode(app));
+  const refresh = { client: app, grantType: 'refresh_token', refreshToken };
+  expect(await reasonOf(harness.tokens.issueToken(refresh, { timeoutMs: 490 }))).toBe('unavailable');
+  const { rows } = await admin.query(ROTATED, [refreshToken]);
+  expect(rows).toEqual([{ rotated: false }]);
+  expect(await harness.refresh(app, refreshToken)).toMatchObject({ refreshToken: expect.any(String) });
+});
+
+test('a refresh whose caller gave up while it waited for the row of its family does not rotate afterwards', async () => {
+  const { refreshToken } = await harness.exchange(app, await harness.obtainCode(app));
+  await admin.query('BEGIN');
+  await admin.query('SELECT FROM "authorization".token_family FOR UPDATE');
+  release = () => admin.query('ROLLBACK');
+  const refresh = { client: app, grantType: 'refresh_token', refreshToken };
+  const call = harness.tokens.issueToken(refresh, { timeoutMs: PATIENCE_MS });
+  expect(await reasonOf(call)).toBe('unavailable');
+  await eventually(isNobodyWaiting);
+  await admin.query('ROLLBACK');
+  const { rows } = await admin.query(ROTATED, [refreshToken]);
+  expect(rows).toEqual([{ rotated: false }]);
+  expect(await harness.refresh(app, refreshToken)).toMatchObject({ refreshToken: expect.any(String) });
 });
 
 test('a waiting proof holds no connection that other work needs', async () => {

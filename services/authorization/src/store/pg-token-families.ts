@@ -34,11 +34,11 @@ const ROTATE = readStatement(new URL('sql/rotate-refresh-token.sql', import.meta
 const MARK_REVOKED = readStatement(new URL('sql/mark-family-revoked.sql', import.meta.url));
 
 /**
- * Minimum remaining time of the caller, in milliseconds, when a code is consumed: for the commit and for two shared proofs of it,
- * the current one and the next (RestoreGuard.acknowledge). Together they take a few milliseconds; a quarter of the gateway's 2 s is
- * reserved for a slow disk or standby.
+ * Minimum remaining time of the caller, in milliseconds, when a code or a refresh token is used: for the commit and for two shared
+ * proofs of it, the current one and the next (RestoreGuard.acknowledge). Together they take a few milliseconds; a quarter of the
+ * gateway's 2 s is reserved for a slow disk or standby.
  */
-const EXCHANGE_MARGIN_MS = 500;
+const USE_MARGIN_MS = 500;
 
 /** Token families and their refresh tokens in Postgres. */
 export function createPgTokenFamilies(
@@ -64,7 +64,7 @@ export function createPgTokenFamilies(
         // In a transaction, because a statement on its own would commit even if it waited too long for the code's row.
         inTransaction(pool, async (client) => {
           const [row] = await queryVerified<{ exchanged: boolean }>(client, guard, EXCHANGE, values);
-          requireTimeLeft(EXCHANGE_MARGIN_MS);
+          requireTimeLeft(USE_MARGIN_MS);
           return row?.exchanged === true;
         }),
       );
@@ -77,6 +77,9 @@ export function createPgTokenFamilies(
         const { hash, scopes, expiresAt } = access;
         const uses = [token.hash, token.family.id, now, scope, successorHash, familyExpiresAt];
         const values = [...uses, hash, scopes, expiresAt];
+        // A statement on its own commits when it ends, so the time is checked before it. A statement that waits for the family's row
+        // until the caller gives up is cancelled.
+        requireTimeLeft(USE_MARGIN_MS);
         const [row] = await queryVerified<{ rotated: boolean }>(pool, guard, ROTATE, values);
         return row?.rotated === true;
       }),
