@@ -1,7 +1,9 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
+import { startTcpProxy } from '@phds/test-kit/tcp-proxy';
 import {
   openStreams,
+  openUnary,
   type ReadOutcome,
   type ReadStreams,
   type Respond,
@@ -18,13 +20,33 @@ const answer: Respond = async ({ requestId }) => ({ etag: requestId });
 const named = (requestId: string) => ({ request: { requestId } });
 const isFailed = (outcome: ReadOutcome) => outcome instanceof Error;
 
+/** Replaces the timers of streams, connections and servers by ones that only `advance` moves. */
+function holdTimers(): void {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+}
+
+/**
+ * Returns a function that moves the timers on in steps. After each step it waits for calls on another connection; meanwhile,
+ * everything that the step has sent arrives.
+ */
+function openClock(port: number) {
+  const other = openUnary([port]);
+  const advance = async (milliseconds: number) => {
+    for (let passed = 0; passed < milliseconds; passed += 100) {
+      jest.advanceTimersByTime(100);
+      for (let call = 0; call < 3; call += 1) await other.read({});
+    }
+  };
+  return { advance, [Symbol.dispose]: () => other[Symbol.dispose]() };
+}
+
 /** The current stream to the only replica. */
 function currentOf({ open: [stream] }: ReadStreams): ReadStreams['open'][number] {
   if (stream === undefined) throw new Error('no stream is open');
   return stream;
 }
 
-test('a stream that was replaced still answers the calls it carries, also after it was replaced again', async () => {
+test('a stream that was replaced still answers the calls it carries, and accepts no more', async () => {
   const release = Promise.withResolvers<void>();
   const begun: string[] = [];
   await using server = await serve(async (request, context) => {
@@ -34,7 +56,7 @@ test('a stream that was replaced still answers the calls it carries, also after 
   });
   using streams = openStreams([server.rpcPort], { renewMs: 10 });
   await whenOpen(streams);
-  const used = new Set<object>();
+  const used = new Set<ReadStreams['open'][number]>();
   const outcomes: Promise<ReadOutcome>[] = [];
   await eventually(() => {
     const stream = currentOf(streams);
@@ -46,6 +68,10 @@ test('a stream that was replaced still answers the calls it carries, also after 
     expect(begun).toHaveLength(outcomes.length);
     expect(used).not.toContain(currentOf(streams));
   });
+  for (const stream of used) {
+    const [late] = sendReads(stream, [named('late')]);
+    expect(await late).toMatchObject({ name: 'StreamLost', mayBeExecuted: false });
+  }
   release.resolve();
   expect((await Promise.all(outcomes)).filter(isFailed)).toEqual([]);
 });
@@ -65,7 +91,7 @@ test('no call is lost while streams are replaced under load', async () => {
 
 test('no call is lost while the server ends connections by their age, whatever timers do meanwhile', async () => {
   await using server = await serve(answer, { connectionAge: { maxMs: 3_000, graceMs: 30_000 } });
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  holdTimers();
   using streams = openStreams([server.rpcPort]);
   await whenOpen(streams);
   const used = new Set<object>();
@@ -78,4 +104,48 @@ test('no call is lost while the server ends connections by their age, whatever t
     expect((await Promise.all(outcomes)).filter(isFailed)).toEqual([]);
   }
   expect(used.size).toBeGreaterThan(10);
+});
+
+test('a dead connection is left after 12 seconds, when a renewal was not answered', async () => {
+  await using server = await serve(answer);
+  await using proxy = await startTcpProxy(`http://127.0.0.1:${server.rpcPort}`);
+  holdTimers();
+  using clock = openClock(server.rpcPort);
+  using streams = openStreams([proxy.port]);
+  const dead = await whenOpen(streams);
+  // The first round of openings is over.
+  await clock.advance(100);
+  proxy.set({ kind: 'half-open' });
+  proxy.set({ kind: 'pass' });
+  const [lost] = sendReads(dead, [{ ...named('lost'), timeoutMs: 5_000 }]);
+  await clock.advance(11_700);
+  expect(await lost).toMatchObject({ reason: 'unavailable' });
+  expect(currentOf(streams)).toBe(dead);
+  await clock.advance(1_000);
+  expect(currentOf(streams)).not.toBe(dead);
+  const [outcome] = sendReads(currentOf(streams), [named('a')]);
+  expect(await outcome).toMatchObject({ etag: 'a' });
+});
+
+test('a replica that hangs gets no more calls once its stream is older than 15 seconds, and still answers those it has', async () => {
+  await using here = await serve(answer);
+  await using there = await serve(answer);
+  await using proxy = await startTcpProxy(`http://127.0.0.1:${there.rpcPort}`);
+  holdTimers();
+  using clock = openClock(here.rpcPort);
+  using streams = openStreams([here.rpcPort, proxy.port]);
+  await eventually(async () => {
+    await clock.advance(100);
+    return streams.open.length === 2;
+  });
+  const stream = streams.open.find(({ peer }) => peer.endsWith(`:${proxy.port}`));
+  if (stream === undefined) throw new Error('no stream to the replica');
+  proxy.set({ kind: 'hold' });
+  const [held] = sendReads(stream, [{ ...named('held'), timeoutMs: 60_000 }]);
+  await clock.advance(13_000);
+  expect(streams.open).toContain(stream);
+  await clock.advance(11_000);
+  expect(streams.open.map(({ peer }) => peer)).toEqual([`127.0.0.1:${here.rpcPort}`]);
+  proxy.set({ kind: 'pass' });
+  expect(await held).toMatchObject({ etag: 'held' });
 });

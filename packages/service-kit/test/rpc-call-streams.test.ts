@@ -104,7 +104,8 @@ describe('a stream', () => {
     const { respond, begun, release } = createGate();
     await using server = await serve(respond);
     await using proxy = await startTcpProxy(`http://127.0.0.1:${server.rpcPort}`);
-    using streams = openStreams([proxy.port]);
+    // Renewals do not come in time to replace it.
+    using streams = openStreams([proxy.port], { renewMs: 600_000 });
     const stream = await whenOpen(streams);
     const [first, held] = sendReads(stream, [named('first'), named('held')]);
     expect(await first).toMatchObject({ etag: 'first' });
