@@ -51,9 +51,6 @@ export interface KeyFiles {
   readonly databaseUrls: Readonly<Record<DatabaseService, string>>;
 }
 
-/** `kid` of the identity provider's key. */
-export const IDENTITY_PROVIDER_KEY_ID = 'identity-provider';
-
 /** The paths inside a key directory. Creates nothing. */
 export function toKeyFiles(directory: string): KeyFiles {
   const at = (name: string) => join(directory, name);
@@ -82,10 +79,9 @@ export async function ensureKeyFiles(directory: string): Promise<KeyFiles> {
   await ensureSigningKeys(files.servicePublicKeys, files.servicePrivateKeys);
   // The key set is named by signer: authorization signs assertions.
   await ensureSigningKeys(files.assertionPublicKeys, { authorization: files.assertionPrivateKey });
-  await ensureReceiptKey(files);
-  await ensureSigningKeys(files.identityProviderPublicKeys, {
-    [IDENTITY_PROVIDER_KEY_ID]: files.identityProviderPrivateKey,
-  });
+  // Receipts stay valid longer than any key, and the identity provider's key may be replaced at any time.
+  await ensureKeyByThumbprint(files.receiptPublicKeys, files.receiptPrivateKey);
+  await ensureKeyByThumbprint(files.identityProviderPublicKeys, files.identityProviderPrivateKey);
   await readOrCreateSecret(files.oidcClientSecret, newPassword);
   await readOrCreateSecret(files.signInKey, newSecretKey);
   await readOrCreateSecret(files.derivationKey, newSecretKey);
@@ -125,14 +121,18 @@ async function ensureSigningKeys(jwksFile: string, keys: Readonly<Record<string,
   await writeSecretFile(jwksFile, JSON.stringify({ keys: published }, null, 2));
 }
 
-/** Receipts stay valid longer than any key, so their keys are identified by the RFC 7638 thumbprint, as in their header. */
-async function ensureReceiptKey({ receiptPublicKeys, receiptPrivateKey }: KeyFiles): Promise<void> {
-  const pem = await readOrCreateSecret(receiptPrivateKey, newPrivateKey);
-  const kid = await calculateJwkThumbprint(createPublicKey(pem).export({ format: 'jwk' }) as JWK);
-  await ensureSigningKeys(receiptPublicKeys, { [kid]: receiptPrivateKey });
+async function ensureKeyByThumbprint(jwksFile: string, pemFile: string): Promise<void> {
+  const kid = await findThumbprint(await readOrCreateSecret(pemFile, newPrivateKey));
+  await ensureSigningKeys(jwksFile, { [kid]: pemFile });
 }
 
-function newPrivateKey(): string {
+/** The RFC 7638 thumbprint of a private key's public part. As a `kid`, it changes with the key. */
+export function findThumbprint(privateKeyPem: string): Promise<string> {
+  return calculateJwkThumbprint(createPublicKey(privateKeyPem).export({ format: 'jwk' }) as JWK);
+}
+
+/** PKCS #8 PEM of a new Ed25519 key. */
+export function newPrivateKey(): string {
   return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trim();
 }
 

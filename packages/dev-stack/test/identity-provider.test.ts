@@ -98,7 +98,7 @@ describe('the identity provider', () => {
         kty: 'OKP',
         crv: 'Ed25519',
         x: expect.any(String),
-        kid: 'identity-provider',
+        kid: expect.stringMatching(/^[\w-]{43}$/),
         alg: 'EdDSA',
         use: 'sig',
       },

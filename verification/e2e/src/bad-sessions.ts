@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { findThumbprint } from '@phds/dev-stack/key-files';
 import type { Stack } from '@phds/dev-stack/stack';
 import { SignJWT } from 'jose';
 
@@ -15,7 +16,7 @@ export async function makeBadSessions(
   const strangers = generateKeyPairSync('ed25519').privateKey;
   const now = Math.floor(Date.now() / 1000);
   const right = { iss: stack.identityProviderUrl, aud: 'phds', sub: userId, iat: now, exp: now + HOUR };
-  const header = { alg: 'EdDSA', typ: 'session+jwt', kid: 'identity-provider' };
+  const header = { alg: 'EdDSA', typ: 'session+jwt', kid: await findThumbprint(pem) };
   const sign = (claims: Readonly<Record<string, unknown>>, changed: object = {}, by = key) =>
     new SignJWT({ ...right, ...claims }).setProtectedHeader({ ...header, ...changed }).sign(by);
   const good = await sign({});

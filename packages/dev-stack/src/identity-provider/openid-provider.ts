@@ -8,7 +8,6 @@ import {
   type KoaContextWithOIDC,
   Provider,
 } from 'oidc-provider';
-import { IDENTITY_PROVIDER_KEY_ID } from '../key-files.ts';
 import { MemoryAdapter } from './memory-adapter.ts';
 import { renderErrorPage, renderSignedOutPage, renderSignOutPage } from './pages.ts';
 import { SESSION_SECONDS } from './session-issuer.ts';
@@ -71,9 +70,8 @@ function toConfiguration(options: OpenIdProviderOptions): Configuration {
   return {
     adapter: MemoryAdapter,
     clients: [toClient(options)],
-    jwks: {
-      keys: [{ ...key, kid: IDENTITY_PROVIDER_KEY_ID, alg: SIGNATURE_ALGORITHM, use: 'sig' } as never],
-    },
+    // Without a `kid`, the package uses the thumbprint, as the session issuer does.
+    jwks: { keys: [{ ...key, alg: SIGNATURE_ALGORITHM, use: 'sig' } as never] },
     scopes: ['openid', 'profile'],
     claims: { openid: ['sub'], profile: ['name'] },
     acrValues: [...ACR_VALUES],

@@ -2,7 +2,7 @@ import type { Clock } from '@phds/service-kit/clock';
 import { parsePrivateKey, SIGNATURE_ALGORITHM } from '@phds/service-kit/keys';
 import { SESSION_TOKEN_TYPE } from '@phds/service-kit/session';
 import { SignJWT } from 'jose';
-import { IDENTITY_PROVIDER_KEY_ID } from '../key-files.ts';
+import { findThumbprint } from '../key-files.ts';
 
 /** Lifetime of a session of the local stack. */
 export const SESSION_SECONDS = 12 * 3600;
@@ -24,6 +24,7 @@ export function createSessionIssuer(options: {
   readonly clock: Clock;
 }): SessionIssuer {
   const key = parsePrivateKey(options.privateKeyPem);
+  const kid = findThumbprint(options.privateKeyPem);
   return async (userId) => {
     const now = Math.floor(options.clock.now().getTime() / 1000);
     const expires = now + SESSION_SECONDS;
@@ -31,7 +32,7 @@ export function createSessionIssuer(options: {
       .setProtectedHeader({
         alg: SIGNATURE_ALGORITHM,
         typ: SESSION_TOKEN_TYPE,
-        kid: IDENTITY_PROVIDER_KEY_ID,
+        kid: await kid,
       })
       .setIssuer(options.issuer)
       .setAudience(options.audience)
