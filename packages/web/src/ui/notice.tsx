@@ -74,7 +74,7 @@ function SignInAgain({ demand }: { readonly demand: Demand }) {
   if (signIn.demand === null) return <span>You have signed in again. Please try once more.</span>;
   return (
     <>
-      <span>{demand === 'sign-in' ? 'Your session has ended.' : 'This needs a recent sign-in.'}</span>
+      <span>{demand === 'sign-in' ? 'Your session has ended.' : 'For this, please sign in once more.'}</span>
       <Row>
         <Button onPress={() => setAsking(true)}>Sign in again</Button>
       </Row>

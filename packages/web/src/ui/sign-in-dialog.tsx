@@ -12,7 +12,7 @@ const TEXTS: Readonly<Record<Demand, { readonly title: string; readonly text: st
   },
   confirmation: {
     title: 'Please confirm that it is you',
-    text: 'This step needs a recent sign-in. Sign in again in a new tab, then try again here. This page stays as it is, with everything you chose or wrote.',
+    text: 'For this step, sign in once more in a new tab, then try again here. This page stays as it is, with everything you chose or wrote.',
   },
 };
 
