@@ -44,6 +44,8 @@ const SERVICE = 'health-data';
 export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Logger;
+  /** Has accesses recorded and judged, in place of the connection to consent. */
+  readonly accessLog?: SendAccesses;
 }
 
 /** The running service and its ports. Disposal waits for calls in progress. */
@@ -58,7 +60,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const prisma = resources.adopt(new PrismaClient({ adapter: postgres.adapter }), (client) =>
     client.$disconnect(),
   );
-  const recorder = createRecorder(config, resources.use(connectConsent(config, { clock, log })));
+  const accessLog = overrides.accessLog ?? resources.use(connectConsent(config, { clock, log })).accessLog;
+  const recorder = createRecorder(config, accessLog);
   const rollups = createPgRollupStore(postgres.pool);
   const rebuilds = resources.use(
     startRollupRebuilds({ rollups, intervalMs: config.ROLLUP_CHECK_INTERVAL_MS, log }),
@@ -138,7 +141,7 @@ function connectConsent(config: Config, { clock, log }: { clock: Clock; log: Log
   };
 }
 
-function createRecorder(config: Config, { accessLog }: { accessLog: SendAccesses }): AccessRecorder {
+function createRecorder(config: Config, accessLog: SendAccesses): AccessRecorder {
   const recorder = createBatchingAccessRecorder(accessLog, {
     maxBatch: config.ACCESS_BATCH_MAX,
     maxQueue: config.ACCESS_QUEUE_MAX,

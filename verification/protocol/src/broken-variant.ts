@@ -1,6 +1,8 @@
 import type pg from 'pg';
 import type { ConsentLedger } from '../../../services/authorization/src/app/ports.ts';
 import type { AccessRecordStore } from '../../../services/consent/src/app/access-ports.ts';
+import type { ReadStream } from '../../../services/gateway/src/clients/batched-reads.ts';
+import type { SendAccesses } from '../../../services/health-data/src/clients/batching-access-recorder.ts';
 import type { History } from './history.ts';
 import type { Rule } from './oracle.ts';
 
@@ -26,6 +28,10 @@ export interface BrokenVariant {
   /** A short history in which the mistake breaks a promise. */
   readonly shownBy: History;
   readonly accessRecords?: (real: AccessRecordStore) => Partial<AccessRecordStore>;
+  /** How health-data has a batch recorded and judged. */
+  readonly accessLog?: (real: SendAccesses) => SendAccesses;
+  /** How the gateway sends a batch of reads. */
+  readonly sendReads?: (real: ReadStream['send']) => ReadStream['send'];
   readonly ledger?: (real: ConsentLedger, surroundings: Surroundings) => Partial<ConsentLedger>;
   readonly trigger?: Trigger;
   /** Replaces the statement that prunes the ledger. */

@@ -1,19 +1,21 @@
 import { unavailable } from '@phds/service-kit/errors';
 import type { AccessRecordStore } from '../../../services/consent/src/app/access-ports.ts';
-import type { NetworkFault, Position, Stop } from './history.ts';
+import type { Link, NetworkFault, Position, Stop } from './history.ts';
 
-/** Stops one request at one position, where it fails or waits until released. */
+/** Disturbs the first batch that reaches one position: it fails, loses its stream or a verdict, or waits until released. */
 export class Stopped {
   readonly #stop: Stop;
+  readonly #lose: (link: Link) => Promise<void>;
   readonly #arrived = Promise.withResolvers<void>();
   readonly #released = Promise.withResolvers<void>();
   #passed = false;
 
-  constructor(stop: Stop) {
+  constructor(stop: Stop, lose: (link: Link) => Promise<void>) {
     this.#stop = stop;
+    this.#lose = lose;
   }
 
-  /** Resolves when the request waits. */
+  /** Resolves when the batch waits. */
   get arrival(): Promise<void> {
     return this.#arrived.promise;
   }
@@ -23,27 +25,37 @@ export class Stopped {
   }
 
   async pass(position: Position): Promise<void> {
-    if (this.#passed || position !== this.#stop.at) return;
-    this.#passed = true;
+    if (!this.#isAt(position)) return;
     if ('fails' in this.#stop) throw unavailable('the database fails here');
+    if ('loses' in this.#stop) return this.#lose(this.#stop.loses);
     this.#arrived.resolve();
     await this.#released.promise;
   }
+
+  /** The verdicts that reach health-data. */
+  receive<Verdict>(verdicts: readonly Verdict[]): readonly Verdict[] {
+    return this.#isAt('answered') ? verdicts.slice(1) : verdicts;
+  }
+
+  /** True only once. */
+  #isAt(position: Stop['at']): boolean {
+    if (this.#passed || position !== this.#stop.at) return false;
+    this.#passed = true;
+    return true;
+  }
 }
 
-/** Reports every position of an access to `pass`, and the time at which the insert of each record is sent to the database. */
+/** Reports every position of a batch to `pass`, and to `onInsert` the ids of the records that are sent to the database. */
 export function withPositions(
   real: AccessRecordStore,
   pass: (position: Position) => Promise<void> | undefined,
-  onInsert: (requestIds: readonly string[]) => void,
+  onInsert: (ids: readonly Uint8Array[]) => void,
 ): AccessRecordStore {
   return {
     findRefs: (grantIds) => real.findRefs(grantIds),
     async insert(batch) {
       await pass('inserting');
-      onInsert(
-        batch.accessRecords.filter(({ refersTo }) => refersTo === null).map(({ requestId }) => requestId),
-      );
+      onInsert(batch.accessRecords.filter(({ refersTo }) => refersTo === null).map(({ id }) => id));
       await real.insert(batch);
     },
     async judge(accesses, userRefs) {

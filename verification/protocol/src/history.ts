@@ -2,8 +2,8 @@ import fc from 'fast-check';
 
 export const APPS = ['first', 'second'] as const;
 export const HEART = 'read:health-data:heart';
-export const PROFILE = 'read:profile';
-export const SCOPES = [HEART, PROFILE] as const;
+export const SLEEP = 'read:health-data:sleep';
+export const SCOPES = [HEART, SLEEP] as const;
 
 export type App = (typeof APPS)[number];
 export type Scope = (typeof SCOPES)[number];
@@ -15,15 +15,23 @@ export const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * The positions at which a request for data can be stopped: before its call to consent, before the insert, before the judgement,
- * after it.
+ * The positions at which a batch of requests can be stopped: in the gateway, and in consent before the insert, before the judgement,
+ * and after it.
  */
 export type Position = 'admitted' | 'inserting' | 'recorded' | 'judged';
 
-/** The request is held there for this many steps, or the database fails there. */
+/** The streams from the gateway to health-data, which carry reads, and those from health-data to consent, which carry records. */
+export type Link = 'reads' | 'records';
+
 export type Stop =
+  /** The batch is held there for this many steps. */
   | { readonly at: Position; readonly steps: number }
-  | { readonly at: 'inserting' | 'recorded'; readonly fails: true };
+  /** The database fails there. */
+  | { readonly at: 'inserting' | 'recorded'; readonly fails: true }
+  /** The streams of that link are lost while the batch is there; what runs behind them goes on. */
+  | { readonly at: 'inserting' | 'recorded' | 'judged'; readonly loses: Link }
+  /** One verdict is missing in the answer to health-data. */
+  | { readonly at: 'answered'; readonly lacks: 'verdict' };
 
 /** A fault of one call from authorization to consent. */
 export type NetworkFault = 'none' | 'call-lost' | 'answer-lost' | 'doubled';
@@ -44,8 +52,8 @@ export type Action =
       readonly remembered: boolean;
       readonly stop: Stop | null;
     }
-  /** Every token with every scope, with cached facts, in one batch. */
-  | { readonly do: 'request-all' }
+  /** Every token with every scope, with cached facts, in one batch. Scopes that the token lacks are refused before the record. */
+  | { readonly do: 'request-all'; readonly stop: Stop | null }
   | {
       readonly do: 'approve';
       readonly app: App;
@@ -94,6 +102,11 @@ const stop: fc.Arbitrary<Stop | null> = fc.oneof(
     steps: fc.integer({ min: 1, max: 3 }),
   }),
   fc.record({ at: fc.constantFrom('inserting', 'recorded'), fails: fc.constant(true as const) }),
+  fc.record({
+    at: fc.constantFrom('inserting', 'recorded', 'judged'),
+    loses: fc.constantFrom('reads', 'records'),
+  }),
+  fc.constant({ at: 'answered', lacks: 'verdict' }),
 );
 
 const request: fc.Arbitrary<Action> = fc.oneof(
@@ -101,7 +114,7 @@ const request: fc.Arbitrary<Action> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('request'), which, scope, remembered: fc.boolean(), stop }),
   },
-  { weight: 1, arbitrary: fc.constant({ do: 'request-all' }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('request-all'), stop }) },
 );
 
 const approval: fc.Arbitrary<Action> = fc

@@ -23,7 +23,7 @@ export async function replay(system: System, history: History): Promise<Run> {
   }
 }
 
-/** A request that waits at the position where it was stopped. */
+/** A batch that waits at the position where it was stopped. */
 interface Waiting {
   readonly stopped: Stopped;
   readonly done: Promise<unknown>;
@@ -32,6 +32,7 @@ interface Waiting {
 }
 
 class Replay {
+  readonly #system: System;
   readonly #control: System['control'];
   readonly #people: People;
   readonly #acts: Acts;
@@ -39,6 +40,7 @@ class Replay {
   #waiting: Waiting | null = null;
 
   constructor(system: System) {
+    this.#system = system;
     this.#control = system.control;
     this.#people = new People(system);
     this.#acts = this.#createActs(this.#people);
@@ -52,7 +54,7 @@ class Replay {
     for (const step of history) await this.#take(step);
     await this.#settle();
     this.#control.network.faults = [];
-    await requests.requestAll();
+    await requests.requestAll(null);
     return [...asking.trace, ...(await requests.readRecords(user))];
   }
 
@@ -68,7 +70,7 @@ class Replay {
     const { tokens, requests } = people;
     return {
       request: (action) => requests.request(action, null),
-      'request-all': () => requests.requestAll(),
+      'request-all': () => requests.requestAll(null),
       approve: (action) => people.approve(action),
       narrow: (action) => people.narrow(action),
       'revoke-grant': (action) => people.revokeGrant(action),
@@ -93,17 +95,20 @@ class Replay {
     else if (!overlaps) await this.#finish();
     if (this.#waiting !== null) this.#waiting.steps -= 1;
     this.#control.network.faults = [...network];
-    const stop = action.do === 'request' && this.#waiting === null ? action.stop : null;
-    if (action.do === 'request' && stop !== null) return this.#requestAndStop(action, stop);
+    const stop = 'stop' in action && this.#waiting === null ? action.stop : null;
+    if ('stop' in action && stop !== null) return this.#requestAndStop(action, stop);
     const act = this.#acts[action.do] as (action: Action) => Promise<unknown>;
     this.#start(act(action));
     if (isForAll) await this.#finish();
   }
 
-  async #requestAndStop(action: ActionOf<'request'>, stop: Stop): Promise<void> {
-    const stopped = new Stopped(stop);
+  async #requestAndStop(action: ActionOf<'request' | 'request-all'>, stop: Stop): Promise<void> {
+    const stopped = new Stopped(stop, (link) => this.#system.stoppedPath.lose(link));
     this.#control.stopped = stopped;
-    const done = this.#people.requests.request(action, stopped).finally(() => {
+    const { requests } = this.#people;
+    const requested =
+      action.do === 'request' ? requests.request(action, stopped) : requests.requestAll(stopped);
+    const done = requested.finally(() => {
       this.#control.stopped = null;
     });
     const arrived = stopped.arrival.then(() => true);
@@ -128,7 +133,7 @@ class Replay {
     await Promise.all(this.#running.splice(0));
   }
 
-  /** Also releases stopped requests. */
+  /** Also releases a stopped batch. */
   async #settle(): Promise<void> {
     await this.#finish();
     const waiting = this.#waiting;

@@ -1,8 +1,9 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import { AppError } from '@phds/service-kit/errors';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { AppError, type Reason } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
+import type { DataPath } from './data-path.ts';
 import type { Stopped } from './disturbances.ts';
 import { type ActionOf, SCOPES, type Scope } from './history.ts';
 import type { System } from './system.ts';
@@ -12,29 +13,38 @@ import { type HeldToken, type Principal, pick, type Wallet } from './wallet.ts';
 /** The expiry of a token is judged by the whole second. */
 const SECOND_MS = 1_000;
 
-// Reasons that do not imply that anything has ended.
-const OTHER_REASONS: readonly string[] = ['unknown', 'WINDOW_CHANGED'];
+/** Refusals by health-data that state that something has ended the access. */
+const ENDED: readonly Reason[] = ['unauthorized', 'token_expired', 'consent_required'];
+/** Those that state something else. No history causes any further ones. */
+const NOT_ENDED: readonly Reason[] = [
+  'assertion_stale',
+  'insufficient_scope',
+  'access_not_recorded',
+  'unavailable',
+];
+
+/** How long an assertion is used; health-data accepts it for 60 seconds. */
+const ASSERTION_USE_MS = 30_000;
 
 const RECORDS = `
-  SELECT r.request_id AS request, r.client_id AS app, r.grant_id AS "grant", r.scope, b.recorded_at AS recorded,
+  SELECT encode(uuid_send(r.id), 'hex') AS id, r.request_id AS request, r.client_id AS app, r.grant_id AS "grant", r.scope, b.recorded_at AS recorded,
     EXISTS (SELECT FROM access_record later WHERE later.refers_to = r.id) AS refused
   FROM access_record r JOIN access_batch b ON b.writer = r.writer AND b.seq = r.seq AND b.at = r.at
   WHERE r.user_ref = (SELECT user_ref FROM person WHERE user_id = $1) AND r.refers_to IS NULL`;
 
 interface RecordRow extends Pick<AccessRecorded, 'request' | 'app' | 'grant' | 'scope' | 'refused'> {
+  readonly id: string;
   readonly recorded: Date;
 }
 
-/**
- * Requests for data: the calls that gateways and health-data make to authorization and consent for them. A released access counts
- * as answered.
- */
+/** Requests for data, as the gateway makes them to authorization and health-data. */
 export class Requests {
   readonly #system: System;
   readonly #trace: TraceEvent[];
   readonly #wallet: Wallet;
   /** How much time has passed artificially, and since when. */
   readonly #elapsed = [{ since: 0, ms: 0 }];
+  readonly #assertions = new Map<string, { readonly jwt: Promise<string>; readonly signedAt: number }>();
 
   constructor(system: System, trace: TraceEvent[], wallet: Wallet) {
     this.#system = system;
@@ -58,22 +68,18 @@ export class Requests {
     if (held === undefined) return;
     const request = this.#start(held, scope);
     const principal = (remembered ? held.remembered : null) ?? (await this.introspect(held));
-    if (typeof principal === 'string') return this.#refuse(request, held, principal);
-    // Scopes that the token does not have are refused before the ledger is asked.
-    if (!principal.scopes.includes(scope)) return this.#answer(request, { reason: 'insufficient_scope' });
-    await stopped?.pass('admitted');
-    await this.#record([{ request, held, principal, scope }], stopped !== null);
+    if (typeof principal === 'string') return this.#refuse(request, held, principal === 'dead', principal);
+    await this.#readAll([{ request, held, principal, scope }], stopped);
   }
 
   /** Every token with every scope in one batch, with cached facts. */
-  async requestAll(): Promise<void> {
-    const accesses = this.#wallet.tokens.flatMap((held) => {
+  async requestAll(stopped: Stopped | null): Promise<void> {
+    const reads = this.#wallet.tokens.flatMap((held) => {
       const { remembered: principal } = held;
-      const scopes = SCOPES.filter((scope) => principal?.scopes.includes(scope));
       if (principal === null) return [];
-      return scopes.map((scope) => ({ request: this.#start(held, scope), held, principal, scope }));
+      return SCOPES.map((scope) => ({ request: this.#start(held, scope), held, principal, scope }));
     });
-    if (accesses.length > 0) await this.#record(accesses, false);
+    await this.#readAll(reads, stopped);
   }
 
   /** The facts of a live token, or the reason why there are none. */
@@ -90,28 +96,56 @@ export class Requests {
   async readRecords(userId: string): Promise<AccessRecorded[]> {
     const { databases, insertedAt } = this.#system.control;
     const { rows } = await databases.consent.query<RecordRow>(RECORDS, [userId]);
-    return rows.map(({ recorded, ...row }) => {
-      const at = insertedAt.get(row.request);
-      if (at === undefined) throw new Error(`nobody inserted the record of ${row.request}`);
-      insertedAt.delete(row.request);
+    return rows.map(({ id, recorded, ...row }) => {
+      const at = insertedAt.get(id);
+      if (at === undefined) throw new Error(`nobody inserted the record ${id} of ${row.request}`);
+      insertedAt.delete(id);
       return { kind: 'recorded', ...row, at, databaseTime: this.toLasting(recorded.getTime()) };
     });
   }
 
-  async #record(accesses: readonly Accessed[], stops: boolean): Promise<void> {
-    const { records, stoppedRecords } = this.#system;
+  /** Sends the reads in one turn, so that they leave in one batch. */
+  async #readAll(reads: readonly Read[], stopped: Stopped | null): Promise<void> {
+    const path = stopped === null ? this.#system.path : this.#system.stoppedPath;
+    const assertions = await Promise.all(reads.map((read) => this.#assertionOf(read)));
+    await path.ready();
+    await stopped?.pass('admitted');
+    await Promise.all(reads.map((read, index) => this.#read(path, read, assertions[index] ?? '')));
+  }
+
+  async #read({ readData }: DataPath, read: Read, assertion: string): Promise<void> {
+    const { request: requestId, held, principal, scope } = read;
+    const request = {
+      endpoint: Endpoint.HEALTH_DATA,
+      category: scope.slice('read:health-data:'.length),
+      requestId,
+    };
     try {
-      const client = stops ? stoppedRecords : records;
-      const { verdicts } = await client.recordAccess({ accesses: accesses.map(toAccess) });
-      for (const [index, { request, held, principal }] of accesses.entries()) {
-        const verdict = verdicts[index] ?? Verdict.UNSPECIFIED;
-        if (verdict !== Verdict.RELEASED) this.#refuse(request, held, Verdict[verdict]);
-        else this.#answer(request, { data: true, dataFrom: principal.dataFrom });
-      }
+      await readData({ request, assertion, clientId: principal.clientId, isWanted: () => true });
+      this.#answer(requestId, { data: true, dataFrom: principal.dataFrom });
     } catch (error) {
-      if (!(error instanceof AppError) || error.reason !== 'access_not_recorded') throw error;
-      for (const { request } of accesses) this.#answer(request, { reason: error.reason });
+      if (!(error instanceof AppError) || ![...ENDED, ...NOT_ENDED].includes(error.reason)) throw error;
+      this.#refuse(requestId, held, ENDED.includes(error.reason), error.reason);
     }
+  }
+
+  /** Like a gateway, uses an assertion several times, and so health-data verifies it only once. */
+  #assertionOf({ held, principal }: Read): Promise<string> {
+    const { dataFrom, expiresAt, ...facts } = principal;
+    const content = {
+      ...facts,
+      dataFrom: dataFrom === '' ? null : dataFrom,
+      tokenHash: Buffer.from(held.hash).toString('base64url'),
+      tokenExpiresAt: Math.floor(expiresAt / 1000),
+    };
+    const key = JSON.stringify(content);
+    const known = this.#assertions.get(key);
+    const now = this.#system.control.clock.now().getTime();
+    if (known !== undefined && known.signedAt <= now && now < known.signedAt + ASSERTION_USE_MS)
+      return known.jwt;
+    const jwt = this.#system.signAssertion(content);
+    this.#assertions.set(key, { jwt, signedAt: now });
+    return jwt;
   }
 
   #start({ facts }: HeldToken, scope: Scope): string {
@@ -121,15 +155,11 @@ export class Requests {
     return request;
   }
 
-  /**
-   * Records that the access ended, unless the token may have expired, a service has a wrong clock, or the facts are only out of
-   * date.
-   */
-  #refuse(request: string, { facts }: HeldToken, reason: string): void {
+  /** A refusal states that the access ended, unless the token may have expired or a service has a wrong clock. */
+  #refuse(request: string, { facts }: HeldToken, isEnded: boolean, reason: string): void {
     const now = this.toLasting(Date.now());
     const mayBeOver = facts.expiresAt === null || now > facts.expiresAt - SECOND_MS;
-    const saysEnded =
-      !OTHER_REASONS.includes(reason) && !mayBeOver && this.#system.control.clock.aheadMs === 0;
+    const saysEnded = isEnded && !mayBeOver && this.#system.control.clock.aheadMs === 0;
     this.#answer(request, { reason, saysEnded });
   }
 
@@ -142,30 +172,9 @@ export class Requests {
   }
 }
 
-interface Accessed {
+interface Read {
   readonly request: string;
   readonly held: HeldToken;
   readonly principal: Principal;
   readonly scope: Scope;
-}
-
-/** The access as health-data reports it. */
-function toAccess({ request, held, principal, scope }: Accessed) {
-  const { clientId, userId, grantId, familyId, dataFrom, expiresAt } = principal;
-  return {
-    clientId,
-    userId,
-    grantId,
-    familyId,
-    dataFrom,
-    scope,
-    tokenHash: held.hash,
-    tokenExpiresAt: Math.floor(expiresAt / 1000),
-    endpoint: '/api/v1/health-data/heart',
-    from: '',
-    to: '',
-    page: 1,
-    recordCount: 1,
-    requestId: request,
-  };
 }

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { createAssertionSigner } from '@phds/service-kit/access-assertion';
 import { createLogger } from '@phds/service-kit/log';
 import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
@@ -16,25 +16,13 @@ import { readEnvironment as readAuthorizationConfig } from '../../../services/au
 import { createService as createAuthorization } from '../../../services/authorization/src/service.ts';
 import { readEnvironment as readConsentConfig } from '../../../services/consent/src/config.ts';
 import { createService as createConsent } from '../../../services/consent/src/service.ts';
-import type { BrokenVariant, Surroundings } from './broken-variant.ts';
-import { Network, type Stopped, withPositions } from './disturbances.ts';
-
-/** Controls of a history over the services. */
-interface Control extends Surroundings {
-  readonly network: Network;
-  /** Null for the unmodified system. */
-  variant: BrokenVariant | null;
-  /** The one stopped request, in the second instance of consent. */
-  stopped: Stopped | null;
-  /** When the insert of each request's record was sent to the database. */
-  readonly insertedAt: Map<string, number>;
-  /** A strictly increasing number, which orders events. */
-  tick(): number;
-}
+import { type Control, createControl, vary } from './control.ts';
+import { type Destination, startDataPath } from './data-path.ts';
+import { withPositions } from './disturbances.ts';
 
 /**
- * The real authorization service and two instances of the real consent service in this process, on test databases and connected by
- * rpc. One history is replayed at a time.
+ * The real authorization service, two instances of the real consent and health-data, and the gateway's client in this process, on
+ * test databases and connected by rpc. One history is replayed at a time.
  */
 export type System = Awaited<ReturnType<typeof startSystem>>;
 
@@ -42,6 +30,7 @@ export async function startSystem() {
   await using resources = new AsyncDisposableStack();
   const consent = await openDatabase('consent', resources);
   const authorization = await openDatabase('authorization', resources);
+  const healthData = await openDatabase('health-data', resources);
   const control = createControl({ consent: consent.owner, authorization: authorization.owner });
   const { clock } = control;
   const keys = createServiceKeys(['gateway', 'health-data', 'authorization', 'consent']);
@@ -49,34 +38,33 @@ export async function startSystem() {
   const settings = toSettings('consent', consent.url, keys, sessions);
   const first = resources.use(await startConsent(settings, control, () => undefined));
   const second = resources.use(await startConsent(settings, control, (at) => control.stopped?.pass(at)));
-  const third = resources.use(
-    await startAuthorization(
-      {
-        ...toSettings('authorization', authorization.url, keys, sessions),
-        CONSENT_ADDRESS: `127.0.0.1:${first.rpcPort}`,
-      },
+  const authorizationSettings = {
+    ...toSettings('authorization', authorization.url, keys, sessions),
+    CONSENT_ADDRESS: `127.0.0.1:${first.rpcPort}`,
+  };
+  const third = resources.use(await startAuthorization(authorizationSettings, control));
+  const asGateway = createDestinations('gateway', keys, clock);
+  const asHealthData = createDestinations('health-data', keys, clock);
+  const pathSettings = toSettings('health-data', healthData.url, keys, sessions);
+  const startPath = (to: Running, stops: boolean) =>
+    startDataPath({
       control,
-    ),
-  );
-  const open = (caller: string, audience: string, { rpcPort }: { rpcPort: number }) => {
-    const tokens = createServiceTokenSource({ service: caller, privateKeyPem: keys.pem(caller), clock });
-    const address = `127.0.0.1:${rpcPort}`;
-    return resources.use(openRpcChannel({ address, audience, tokens, deadlineMs: 30_000 }));
-  };
-  const toAuthorization = open('gateway', 'authorization', third);
-  const clients = {
-    apps: toAuthorization.client(AppService),
-    authorizations: toAuthorization.client(AuthorizationService),
-    tokens: toAuthorization.client(TokenService),
-    grants: open('gateway', 'consent', first).client(ConsentService),
-    records: open('health-data', 'consent', first).client(AccessService),
-    /** The instance in which a request can be stopped. */
-    stoppedRecords: open('health-data', 'consent', second).client(AccessService),
-  };
+      settings: pathSettings,
+      consent: asHealthData('consent', to),
+      toHealthData: (server) => asGateway('health-data', server),
+      stops,
+    });
+  const path = resources.use(await startPath(first, false));
+  const stoppedPath = resources.use(await startPath(second, true));
+  const clients = openClients(asGateway('authorization', third), asGateway('consent', first), resources);
   const running = resources.move();
   return {
     ...clients,
+    path,
+    /** The path on which a batch can be stopped. */
+    stoppedPath,
     control,
+    signAssertion: createAssertionSigner({ privateKeyPem: keys.pem('authorization'), clock }),
     /** Call options with a session of this user. */
     session: async (userId: string) => ({
       headers: { [SESSION_METADATA]: await sessions.issueSession(userId) },
@@ -85,7 +73,32 @@ export async function startSystem() {
   };
 }
 
-/** Settings of both services; each ignores those of the other. */
+function openClients(authorization: Destination, consent: Destination, resources: AsyncDisposableStack) {
+  const open = (to: Destination) => resources.use(openRpcChannel({ ...to, deadlineMs: 30_000 }));
+  const toAuthorization = open(authorization);
+  return {
+    apps: toAuthorization.client(AppService),
+    authorizations: toAuthorization.client(AuthorizationService),
+    tokens: toAuthorization.client(TokenService),
+    grants: open(consent).client(ConsentService),
+  };
+}
+
+interface Running {
+  readonly rpcPort: number;
+}
+
+/** How a caller reaches the services. */
+function createDestinations(caller: string, keys: ServiceKeys, clock: Control['clock']) {
+  const tokens = createServiceTokenSource({ service: caller, privateKeyPem: keys.pem(caller), clock });
+  return (audience: string, { rpcPort }: Running): Destination => ({
+    address: `127.0.0.1:${rpcPort}`,
+    audience,
+    tokens,
+  });
+}
+
+/** Settings of all services; each ignores those of the others. */
 function toSettings(service: string, databaseUrl: string, keys: ServiceKeys, sessions: SessionIssuer) {
   const pem = keys.pem(service);
   return {
@@ -100,34 +113,16 @@ function toSettings(service: string, databaseUrl: string, keys: ServiceKeys, ses
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
     RECEIPT_PRIVATE_KEY: pem,
-    // Histories shift the clocks of the services by hours, and a stopped request waits for other steps.
+    // Histories shift the clocks of the services by hours, and a stopped batch waits for other steps.
     ACCESS_CLOCK_TOLERANCE_MS: '86400000',
     ACCESS_QUEUE_WAIT_MS: '30000',
+    ACCESS_WAIT_MS: '30000',
     ASSERTION_PRIVATE_KEY: pem,
+    ASSERTION_PUBLIC_KEYS: keys.jwks,
+    PUBLIC_ID_KEY: randomBytes(32).toString('base64'),
     DERIVATION_KEY: randomBytes(32).toString('base64'),
     ISSUER: 'https://phds.test',
     CONSENT_DEADLINE_MS: '10000',
-  };
-}
-
-function createControl(databases: Surroundings['databases']): Control {
-  let ticks = 0;
-  return {
-    databases,
-    clock: {
-      aheadMs: 0,
-      now() {
-        return new Date(Date.now() + this.aheadMs);
-      },
-    },
-    network: new Network(),
-    variant: null,
-    stopped: null,
-    insertedAt: new Map(),
-    tick() {
-      ticks += 1;
-      return ticks;
-    },
   };
 }
 
@@ -146,9 +141,9 @@ function startConsent(
     clock: control.clock,
     log: createLogger({ service: 'consent', level: 'silent' }),
     accessRecords: (real) => {
-      const noteInsert = (requestIds: readonly string[]) => {
+      const noteInsert = (ids: readonly Uint8Array[]) => {
         const at = control.tick();
-        for (const requestId of requestIds) control.insertedAt.set(requestId, at);
+        for (const id of ids) control.insertedAt.set(Buffer.from(id).toString('hex'), at);
       };
       const positioned = withPositions(real, pass, noteInsert);
       return vary(control, positioned, (variant) => variant.accessRecords?.(positioned));
@@ -166,25 +161,6 @@ function startAuthorization(settings: Record<string, string>, control: Control) 
         ledger: vary(control, carried, (variant) => variant.ledger?.(carried, control)),
         approvals: control.network.carry(approvals),
       };
-    },
-  });
-}
-
-/** The port, or its modification by the current variant. */
-function vary<Port extends object>(
-  control: Control,
-  real: Port,
-  make: (variant: BrokenVariant) => Partial<Port> | undefined,
-): Port {
-  let variant: BrokenVariant | null = null;
-  let present = real;
-  return new Proxy(real, {
-    get(_target, name) {
-      if (control.variant !== variant) {
-        variant = control.variant;
-        present = { ...real, ...(variant && make(variant)) };
-      }
-      return Reflect.get(present, name);
     },
   });
 }

@@ -1,19 +1,23 @@
 import type { AccessRecordBatch } from '../../../services/consent/src/app/access-ports.ts';
 import type { Judgement, Verdict } from '../../../services/consent/src/domain/access.ts';
+import { BATCHES } from './batch-variants.ts';
 import type { BrokenVariant } from './broken-variant.ts';
-import { type Action, HEART, type History, HOUR, MINUTE, PROFILE } from './history.ts';
+import { type Action, HEART, HOUR, MINUTE, SLEEP } from './history.ts';
 import type { Rule } from './oracle.ts';
+import {
+  approveSecond,
+  history,
+  request,
+  requestAll,
+  revokeFamily,
+  revokeGrant,
+  revokeToken,
+  verifyAssertions,
+  wait,
+  which,
+} from './short-histories.ts';
 
-// The newest of everything.
-const which = 0;
-const request: Action = { do: 'request', which, scope: HEART, remembered: true, stop: null };
-const revokeGrant: Action = { do: 'revoke-grant', which };
-const revokeToken: Action = { do: 'revoke-token', which };
-const revokeFamily: Action = { do: 'revoke-family', which };
 const tenMinutesLeft: Action = { do: 'narrow', which, to: { lifeMs: 10 * MINUTE } };
-
-const history = (...actions: Action[]): History => actions.map((action) => ({ action }));
-const wait = (ms: number): Action => ({ do: 'wait', ms });
 
 /** A judgement that releases accesses that must be refused for one of the causes. */
 function forgetting(verdict: Verdict, breaks: Rule, ...actions: Action[]): BrokenVariant {
@@ -43,7 +47,7 @@ const FORGOTTEN: Record<Exclude<Verdict, 'released' | 'restore_unconfirmed'>, Br
   scope_withdrawn: forgetting('scope_withdrawn', 'data-after-revocation', {
     do: 'narrow',
     which,
-    to: { keep: PROFILE },
+    to: { keep: SLEEP },
   }),
   window_changed: forgetting('window_changed', 'data-after-revocation', {
     do: 'narrow',
@@ -54,9 +58,15 @@ const FORGOTTEN: Record<Exclude<Verdict, 'released' | 'restore_unconfirmed'>, Br
 
 const RECORDING: Record<string, BrokenVariant> = {
   'judged-before-the-commit': {
-    mistake: 'consent judges first and records afterwards: a revocation comes in between',
+    mistake:
+      'consent judges a batch in a snapshot from before the commit of its records: a revocation comes in between',
     breaks: 'record-after-revocation',
-    shownBy: history({ ...request, stop: { at: 'judged', steps: 1 } }, revokeGrant),
+    shownBy: history(
+      approveSecond,
+      verifyAssertions,
+      { ...requestAll, stop: { at: 'judged', steps: 1 } },
+      revokeGrant,
+    ),
     accessRecords(real) {
       const waiting: AccessRecordBatch[] = [];
       return {
@@ -238,6 +248,6 @@ const DATABASE: Record<string, BrokenVariant> = {
 
 /** Every mistake that must be detected, by name. */
 export const BROKEN_VARIANTS: ReadonlyMap<string, BrokenVariant> = new Map([
-  ...Object.entries({ ...RECORDING, ...LEDGER, ...DATABASE }),
+  ...Object.entries({ ...RECORDING, ...BATCHES, ...LEDGER, ...DATABASE }),
   ...Object.entries(FORGOTTEN).map(([cause, variant]) => [`${cause}-forgotten`, variant] as const),
 ]);

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { withMistake } from '../src/broken-variant.ts';
-import { type History, histories } from '../src/history.ts';
-import { replay } from '../src/replay.ts';
+import { type History, histories, type Stop } from '../src/history.ts';
+import { type Run, replay } from '../src/replay.ts';
+import { approveSecond, history, requestAll, verifyAssertions } from '../src/short-histories.ts';
 import { type System, startSystem } from '../src/system.ts';
 import { BROKEN_VARIANTS } from '../src/variants.ts';
 
@@ -31,6 +32,52 @@ describe('a mistake is detected, and the same history breaks no promise without 
     const { violations } = await replay(system, shownBy);
     expect(violations).toEqual([]);
   });
+});
+
+describe('a batch of three reads, and of one that is refused before the record,', () => {
+  const DATA = { data: true, records: 1 };
+  const REPEATED = { data: true, records: 2 };
+  const refused = (records: number) => ({ data: false, reason: 'access_not_recorded', records });
+
+  const disturbances: [string, Stop, object][] = [
+    ['is released by its own records and verdicts', { at: 'judged', steps: 0 }, DATA],
+    ['is repeated when its reads are lost before the record', { at: 'inserting', loses: 'reads' }, REPEATED],
+    ['is repeated when its reads are lost after the record', { at: 'recorded', loses: 'reads' }, REPEATED],
+    ['is repeated when its reads are lost after the verdicts', { at: 'judged', loses: 'reads' }, REPEATED],
+    [
+      'is refused when its records are lost before they are made',
+      { at: 'inserting', loses: 'records' },
+      refused(1),
+    ],
+    ['is refused when its stream is lost after the record', { at: 'recorded', loses: 'records' }, refused(1)],
+    ['is refused when its verdicts are lost', { at: 'judged', loses: 'records' }, refused(1)],
+    ['is refused when its records cannot be made', { at: 'inserting', fails: true }, refused(0)],
+    ['is refused when it cannot be judged after the record', { at: 'recorded', fails: true }, refused(1)],
+    ['is refused when one of its verdicts is missing', { at: 'answered', lacks: 'verdict' }, refused(1)],
+  ];
+
+  test.each(disturbances)('%s', async (_, stop, expected) => {
+    // Consent inserts the last batch after it has finished with the disturbed one.
+    const run = await replay(
+      system,
+      history(approveSecond, verifyAssertions, { ...requestAll, stop }, verifyAssertions),
+    );
+    expect(run.violations).toEqual([]);
+    const early = { data: false, reason: 'insufficient_scope', records: 0 };
+    expect(requestsOf(run).slice(4, 8)).toEqual([expected, expected, expected, early]);
+  });
+
+  /** The answer and the number of records of each request, in their order. */
+  function requestsOf({ trace }: Run) {
+    return trace.flatMap((started) => {
+      if (started.kind !== 'request-started') return [];
+      const own = trace.filter((event) => 'request' in event && event.request === started.request);
+      const records = own.filter(({ kind }) => kind === 'recorded').length;
+      return own.flatMap((event) =>
+        event.kind === 'answered' ? [{ data: event.data, reason: event.reason, records }] : [],
+      );
+    });
+  }
 });
 
 // Takes minutes, so it is part of `pnpm prove:protocol` alone.
