@@ -39,6 +39,11 @@ const REMOVED_SETTINGS = [
     successor: 'PROBE_PORT',
     rest: ', and CONNECT_PORT if rpcs are called in the Connect protocol',
   },
+  {
+    name: 'LOGIN_URL',
+    successor: 'OIDC_ISSUER',
+    rest: ', OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and SIGN_IN_KEY (docs/signing-in.md)',
+  },
 ] as const;
 
 function findRemoved(shape: z.ZodRawShape, env: NodeJS.ProcessEnv): string[] {

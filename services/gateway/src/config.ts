@@ -7,6 +7,7 @@ import {
   integer,
   port,
   readConfig,
+  secretKey,
   sessionSettings,
 } from '@phds/service-kit/config';
 import { z } from 'zod';
@@ -58,6 +59,15 @@ function parseJson(text: string): unknown {
   }
 }
 
+const LOOPBACK = /^((.+\.)?localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** The issuer of an OpenID provider. Plain http would show codes and secrets to the network, so it is for this machine only. */
+function isIssuer(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || url.search !== '' || url.hash !== '') return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname));
+}
+
 const gatewayShape = z.object({
   ...commonSettings,
   ...sessionSettings,
@@ -65,8 +75,23 @@ const gatewayShape = z.object({
   PORT: port(8080),
   /** Public base URL of the service, without a path; also the token issuer (`iss`). */
   PUBLIC_URL: publicUrl('http://localhost:8080'),
-  /** Sign-in page for people without a session; receives `return_to`. */
-  LOGIN_URL: z.url({ protocol: /^https?$/ }).default('http://localhost:8090/'),
+  /**
+   * Issuer of the OpenID provider at which people sign in, exactly as its tokens name it; the same as SESSION_ISSUER. Absent: nobody
+   * can sign in here, and sessions come from elsewhere.
+   */
+  OIDC_ISSUER: z.string().refine(isIssuer, 'must be an https URL, or http on this machine').optional(),
+  /** The gateway's client at the provider; one of SESSION_AUDIENCE. */
+  OIDC_CLIENT_ID: z.string().optional(),
+  OIDC_CLIENT_SECRET: z.string().optional(),
+  /** Requested scopes; more than `openid` makes the ID token longer. */
+  OIDC_SCOPE: z
+    .string()
+    .default('openid')
+    .refine((scope) => scope.split(' ').includes('openid'), 'must contain openid'),
+  /** Encrypts sign-ins in progress; the same for all gateways. */
+  SIGN_IN_KEY: secretKey().optional(),
+  /** Maximum wait for an answer of the provider. Milliseconds. */
+  OIDC_DEADLINE_MS: durationMs(5_000),
   /** Directory of the built web app. */
   WEB_DIRECTORY: z.string().default(fileURLToPath(new URL('../../../packages/web/dist', import.meta.url))),
   AUTHORIZATION_ADDRESS: address('127.0.0.1:7001'),
@@ -99,6 +124,8 @@ const gatewayShape = z.object({
   LIMIT_PREVIEWS_PER_MINUTE: integer(60, { min: 1 }),
   /** Authorization requests a minute from one address that carry no app secret. */
   LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: integer(60, { min: 1 }),
+  /** Sign-ins begun a minute from one address, and as many finished. */
+  LIMIT_SIGN_INS_PER_MINUTE: integer(300, { min: 1 }),
   /** Failed authentications a minute from one address, and for one presented client id. */
   LIMIT_AUTH_FAILURES_PER_MINUTE: integer(60, { min: 1 }),
   /** Minimum time before a failed authentication is answered. Milliseconds. */
@@ -130,19 +157,69 @@ const gatewayShape = z.object({
 });
 
 const configSchema = gatewayShape.superRefine((settings, context) => {
-  const { LIMIT_APP_USER_PER_MINUTE: ofOneApp, LIMIT_USER_ALL_APPS_PER_MINUTE: ofAllApps } = settings;
-  if (ofAllApps === undefined || ofAllApps >= ofOneApp) return;
-  const message = `must not be less than LIMIT_APP_USER_PER_MINUTE (${ofOneApp}), which no app could use up then`;
-  context.addIssue({ code: 'custom', path: ['LIMIT_USER_ALL_APPS_PER_MINUTE'], message });
+  for (const [name, message] of [...findSmallLimit(settings), ...findOpenidProblems(settings)]) {
+    context.addIssue({ code: 'custom', path: [name], message });
+  }
 });
 
-type Settings = z.infer<typeof configSchema>;
+type Settings = z.infer<typeof gatewayShape>;
+type Problem = readonly [name: keyof Settings, message: string];
 
-export type Config = Readonly<Settings & { LIMIT_USER_ALL_APPS_PER_MINUTE: number }>;
+function findSmallLimit(settings: Settings): Problem[] {
+  const { LIMIT_APP_USER_PER_MINUTE: ofOneApp, LIMIT_USER_ALL_APPS_PER_MINUTE: ofAllApps } = settings;
+  if (ofAllApps === undefined || ofAllApps >= ofOneApp) return [];
+  const message = `must not be less than LIMIT_APP_USER_PER_MINUTE (${ofOneApp}), which no app could use up then`;
+  return [['LIMIT_USER_ALL_APPS_PER_MINUTE', message]];
+}
+
+const OF_PROVIDER = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'SIGN_IN_KEY'] as const;
+
+/** The services verify the provider's tokens by their session settings, so the two must name the same provider and client. */
+function findOpenidProblems(settings: Settings): Problem[] {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId } = settings;
+  const isSet = (name: keyof Settings) => settings[name] !== undefined;
+  if (issuer === undefined) {
+    return OF_PROVIDER.filter(isSet).map((name) => [name, 'needs OIDC_ISSUER, which is not set'] as const);
+  }
+  const missing = OF_PROVIDER.filter((name) => !isSet(name));
+  const problems: Problem[] = missing.map((name) => [name, 'must be set, because OIDC_ISSUER is'] as const);
+  if (issuer !== settings.SESSION_ISSUER) {
+    problems.push(['OIDC_ISSUER', 'must be the same as SESSION_ISSUER']);
+  }
+  if (clientId !== undefined && !settings.SESSION_AUDIENCE.includes(clientId)) {
+    problems.push(['OIDC_CLIENT_ID', 'must be one of SESSION_AUDIENCE']);
+  }
+  return problems;
+}
+
+/** The OpenID provider and the gateway's client at it. */
+export interface OpenidSettings {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scope: string;
+  readonly signInKey: Buffer;
+}
+
+export type Config = Readonly<
+  Settings & {
+    LIMIT_USER_ALL_APPS_PER_MINUTE: number;
+    /** Null when nobody can sign in here. */
+    openid: OpenidSettings | null;
+  }
+>;
 
 /** Reads the gateway's settings. Throws a ConfigError that names every invalid one. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Config {
   const settings = readConfig(configSchema, env);
   const ofAllApps = settings.LIMIT_USER_ALL_APPS_PER_MINUTE ?? 3 * settings.LIMIT_APP_USER_PER_MINUTE;
-  return Object.freeze({ ...settings, LIMIT_USER_ALL_APPS_PER_MINUTE: ofAllApps });
+  const openid = toOpenidSettings(settings);
+  return Object.freeze({ ...settings, LIMIT_USER_ALL_APPS_PER_MINUTE: ofAllApps, openid });
+}
+
+function toOpenidSettings(settings: Settings): OpenidSettings | null {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = settings;
+  const { OIDC_SCOPE: scope, SIGN_IN_KEY: signInKey } = settings;
+  if (!issuer || !clientId || !clientSecret || !signInKey) return null;
+  return { issuer, clientId, clientSecret, scope, signInKey };
 }

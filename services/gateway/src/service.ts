@@ -3,16 +3,19 @@ import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPeriodic } from '@phds/service-kit/periodic';
 import { openRedis } from '@phds/service-kit/redis';
-import { openSessionVerification } from '@phds/service-kit/service-options';
+import { openSessionVerification, type SessionVerification } from '@phds/service-kit/service-options';
 import { Authenticator } from './cache/authenticator.ts';
 import { subscribeEvictions } from './cache/evictions.ts';
 import { PrincipalCache } from './cache/principal-cache.ts';
 import { openBackends } from './clients/backends.ts';
+import { openOpenidProvider } from './clients/openid-provider.ts';
 import type { Config } from './config.ts';
 import { createApp } from './http/app.ts';
 import type { Pause } from './http/gateway.ts';
 import { startHttpServer } from './http/server.ts';
 import { createSessionReader } from './http/session.ts';
+import { createAttemptCookies } from './http/sign-in/attempt-cookies.ts';
+import type { SignIn } from './http/sign-in/sign-in.ts';
 import { FailedAuthentications } from './limits/failed-authentications.ts';
 import { KnownClients } from './limits/known-clients.ts';
 import { RequestLimits } from './limits/request-limits.ts';
@@ -68,6 +71,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       registrationsPerMinute: config.LIMIT_REGISTRATIONS_PER_MINUTE,
       previewsPerMinute: config.LIMIT_PREVIEWS_PER_MINUTE,
       anonymousAuthorizationsPerMinute: config.LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE,
+      signInsPerMinute: config.LIMIT_SIGN_INS_PER_MINUTE,
     }),
     knownClients: new KnownClients(),
     refusals,
@@ -76,6 +80,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       verify: verification.verify,
       publicUrl: config.PUBLIC_URL,
     }),
+    signIn: openSignIn(config, { clock, verification }),
   });
   const http = starting.use(await startHttpServer(app, config, clock));
   log.info({ port: http.port }, 'gateway is listening');
@@ -94,4 +99,16 @@ function handOverRefusals(
     log.warn({ err }, 'sending the counts of refused requests to consent failed');
   resources.defer(() => refusals.handOver().catch(failed));
   resources.use(startPeriodic(() => refusals.handOver(), { intervalMs, onFailure: failed }));
+}
+
+function openSignIn(
+  { openid, PUBLIC_URL: publicUrl, OIDC_DEADLINE_MS: deadlineMs }: Config,
+  { clock, verification: { verify } }: { readonly clock: Clock; readonly verification: SessionVerification },
+): SignIn | null {
+  if (openid === null) return null;
+  return {
+    provider: openOpenidProvider({ ...openid, publicUrl, deadlineMs, clock }),
+    attempts: createAttemptCookies({ key: openid.signInKey, publicUrl, clock }),
+    verify,
+  };
 }

@@ -29,3 +29,49 @@ describe("a person's limit over all apps", () => {
     expect(() => read(env)).toThrow('LIMIT_USER_ALL_APPS_PER_MINUTE');
   });
 });
+
+describe('the OpenID provider', () => {
+  const PROVIDER = {
+    OIDC_ISSUER: 'https://id.test',
+    OIDC_CLIENT_ID: 'phds',
+    OIDC_CLIENT_SECRET: 'secret',
+    SIGN_IN_KEY: Buffer.alloc(32).toString('base64'),
+  };
+  const read = (env: Record<string, string>) => readEnvironment({ ...REQUIRED, ...env }).openid;
+
+  test('is optional, and a complete one is accepted', () => {
+    expect(read({})).toBeNull();
+    expect(read(PROVIDER)).toMatchObject({ issuer: 'https://id.test', clientId: 'phds', scope: 'openid' });
+    const audiences = { ...PROVIDER, OIDC_CLIENT_ID: 'web', SESSION_AUDIENCE: 'phds,web' };
+    expect(read(audiences)).toMatchObject({ clientId: 'web' });
+  });
+
+  test.each(['http://localhost:8090', 'http://id.localhost:8090', 'http://127.0.0.1:1', 'http://[::1]:1'])(
+    'may be reached by plain http on this machine: %s',
+    (issuer) => {
+      expect(read({ ...PROVIDER, OIDC_ISSUER: issuer, SESSION_ISSUER: issuer })).toMatchObject({ issuer });
+    },
+  );
+
+  test.each([
+    ['OIDC_ISSUER', { OIDC_ISSUER: 'https://id.test/', SESSION_ISSUER: 'https://id.test' }],
+    ['OIDC_ISSUER', { OIDC_ISSUER: 'http://id.test', SESSION_ISSUER: 'http://id.test' }],
+    [
+      'OIDC_ISSUER',
+      { OIDC_ISSUER: 'http://localhost.evil.test', SESSION_ISSUER: 'http://localhost.evil.test' },
+    ],
+    ['OIDC_ISSUER', { OIDC_ISSUER: 'id.test', SESSION_ISSUER: 'id.test' }],
+    ['OIDC_ISSUER', { OIDC_ISSUER: 'https://id.test?x', SESSION_ISSUER: 'https://id.test?x' }],
+    ['OIDC_CLIENT_ID', { OIDC_CLIENT_ID: 'another' }],
+    ['OIDC_CLIENT_ID', { OIDC_CLIENT_ID: '' }],
+    ['OIDC_CLIENT_SECRET', { OIDC_CLIENT_SECRET: '' }],
+    ['OIDC_CLIENT_SECRET', { OIDC_ISSUER: '' }],
+    ['SIGN_IN_KEY', { SIGN_IN_KEY: '' }],
+    ['SIGN_IN_KEY', { SIGN_IN_KEY: Buffer.alloc(31).toString('base64') }],
+    ['OIDC_SCOPE', { OIDC_SCOPE: 'profile' }],
+    ['LOGIN_URL: no longer exists; set OIDC_ISSUER', { LOGIN_URL: 'http://localhost:8090' }],
+  ])('stops start-up when %s is wrong: %j', (name, env) => {
+    expect(() => read({ ...PROVIDER, ...env })).toThrow(ConfigError);
+    expect(() => read({ ...PROVIDER, ...env })).toThrow(name);
+  });
+});

@@ -10,6 +10,7 @@ import { createPartnerRouter } from './partner/router.ts';
 import { createPublicRouter } from './public/router.ts';
 import { refuse } from './refusal.ts';
 import { transportHeaders } from './respond.ts';
+import { createSignInRouter } from './sign-in/router.ts';
 import { isUnder, surfaceOf } from './surface.ts';
 import { createWebRouter } from './web/router.ts';
 
@@ -30,6 +31,7 @@ export function createApp(gateway: Gateway): Express {
   app.use('/developer', createDeveloperRouter(gateway));
   app.use('/partner', createPartnerRouter(gateway));
   app.use(createPublicRouter(gateway));
+  app.use(createSignInRouter(gateway));
   app.use(createWebRouter(gateway));
   app.use(() => {
     throw notFound();

@@ -9,6 +9,7 @@ import type { RequestLimits } from '../limits/request-limits.ts';
 import type { SurfaceLimits } from '../limits/surface-limits.ts';
 import type { RefusalCounts } from '../usage/refusal-counts.ts';
 import type { SessionReader } from './session.ts';
+import type { SignIn } from './sign-in/sign-in.ts';
 
 /** Waits this many milliseconds; injected so that tests do not wait. */
 export type Pause = (milliseconds: number) => Promise<void>;
@@ -27,4 +28,6 @@ export interface Gateway {
   readonly failures: FailedAuthentications;
   readonly refusals: Pick<RefusalCounts, 'add'>;
   readonly readSession: SessionReader;
+  /** Null when no OpenID provider is set. */
+  readonly signIn: SignIn | null;
 }

@@ -3,6 +3,7 @@ import { type AppError, unauthorized } from '@phds/service-kit/errors';
 import type { Session, SessionVerifier } from '@phds/service-kit/session';
 import { isSafeMethod } from '../domain/safe-methods.ts';
 import { findBearerToken } from './bearer.ts';
+import { findCookie, sessionCookieName } from './cookies.ts';
 
 /** A signed-in person. */
 export interface SignedIn extends Session {
@@ -14,8 +15,6 @@ export interface SignedIn extends Session {
 
 /** Throws `unauthorized` for every invalid session, and `unavailable` when the identity provider's keys cannot be fetched. */
 export type SessionReader = (request: IncomingMessage) => Promise<SignedIn>;
-
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * Reads the session of a request (contract section 5) from `Authorization: Bearer`, else from the cookie. A browser sends the
@@ -41,9 +40,8 @@ export function createSessionReader(options: {
       if (token === null) throw unauthorized('not one bearer token');
       return { jwt: token, mayChange: true };
     }
-    const cookies = findCookies(request.headers.cookie ?? '', cookieName);
-    const [jwt] = cookies;
-    if (jwt === undefined || jwt === '' || cookies.length > 1) throw unauthorized('not one session cookie');
+    const jwt = findCookie(request, cookieName);
+    if (jwt === null) throw unauthorized('not one session cookie');
     return { jwt, mayChange: isSameOrigin(request, origin) };
   }
 }
@@ -57,12 +55,6 @@ function foreign(): AppError {
   return unauthorized('session cookie from another origin');
 }
 
-/** The `__Host-` prefix requires https, which a plain loopback address does not have. */
-export function sessionCookieName(publicUrl: string): string {
-  const { protocol, hostname } = new URL(publicUrl);
-  return protocol === 'http:' && LOOPBACK.test(hostname) ? 'session' : '__Host-session';
-}
-
 /** Whether one of our own pages sent the request, according to Fetch Metadata, Origin or Referer. */
 export function isSameOrigin(request: IncomingMessage, origin: string): boolean {
   const site = request.headers['sec-fetch-site'];
@@ -71,12 +63,4 @@ export function isSameOrigin(request: IncomingMessage, origin: string): boolean 
   if (sender !== undefined || request.method !== 'GET') return sender === origin;
   // Browsers without Fetch Metadata (Safari up to 16.3) send no Origin with a same-origin GET, but our pages send a Referer.
   return referer !== undefined && URL.canParse(referer) && new URL(referer).origin === origin;
-}
-
-function findCookies(header: string, name: string): string[] {
-  return header
-    .split(';')
-    .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(`${name}=`))
-    .map((pair) => pair.slice(name.length + 1));
 }

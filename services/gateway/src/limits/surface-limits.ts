@@ -12,13 +12,14 @@ export interface SurfaceLimitsOptions {
   readonly registrationsPerMinute: number;
   readonly previewsPerMinute: number;
   readonly anonymousAuthorizationsPerMinute: number;
+  readonly signInsPerMinute: number;
 }
 
 /** Expensive requests, which have a limit of their own besides that of their surface. */
 export type CostlyRequest = 'client-credentials' | 'registrations' | 'previews';
 
 /**
- * Limits of `/oauth`, `/developer` and `/partner`. Limits of an app or a person are counted only after authentication, so that
+ * Limits of `/oauth`, `/developer`, `/partner` and `/sign-in`. Limits of an app or a person are counted only after authentication, so that
  * nobody else can use them up.
  */
 export class SurfaceLimits {
@@ -27,6 +28,7 @@ export class SurfaceLimits {
   readonly #userChanges: Limit;
   readonly #costly: Readonly<Record<CostlyRequest, Limit>>;
   readonly #anonymousAuthorizations: Limit;
+  readonly #signIns: Limit;
 
   constructor(options: SurfaceLimitsOptions) {
     const { redis } = options;
@@ -44,6 +46,7 @@ export class SurfaceLimits {
       perMinute: options.anonymousAuthorizationsPerMinute,
       redis,
     });
+    this.#signIns = new Limit({ name: 'sign-ins', perMinute: options.signInsPerMinute, redis });
   }
 
   takeForClient(clientId: string): Promise<Allowance> {
@@ -63,5 +66,10 @@ export class SurfaceLimits {
   /** For authorization requests without the app's secret. They may name any app, so only the address can be limited. */
   takeForAddress(address: string): Promise<Allowance> {
     return this.#anonymousAuthorizations.take(toAddressKey(address));
+  }
+
+  /** For sign-ins, whose two steps have separate buckets: beginning many does not prevent finishing one. */
+  takeForSignIn(step: 'begin' | 'finish', address: string): Promise<Allowance> {
+    return this.#signIns.take(`${step}:${toAddressKey(address)}`);
   }
 }

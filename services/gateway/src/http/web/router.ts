@@ -1,9 +1,6 @@
 import { Router } from 'express';
 import type { Gateway } from '../gateway.ts';
-import { redirect } from '../respond.ts';
 import { mount } from '../routing.ts';
-import { toSignInUrl } from './sign-in.ts';
-import { signOut } from './sign-out.ts';
 import { mountWebFiles } from './web-files.ts';
 import { loadWebPage } from './web-page.ts';
 
@@ -20,16 +17,12 @@ const PAGES = [
   '/signed-in',
 ] as const;
 
-/** Serves the web app: one document for all its paths, its assets, and sign-in and sign-out. */
+/** Serves the web app: one document for all its paths and its assets. */
 export function createWebRouter(gateway: Gateway): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const { config } = gateway;
   const sendWebPage = loadWebPage(config.WEB_DIRECTORY);
   for (const path of PAGES) mount(router, path, { GET: ({ response }) => sendWebPage(response) });
-  mount(router, '/sign-in', {
-    GET: ({ request, response }) => redirect(response, toSignInUrl(config, request.originalUrl)),
-  });
-  mount(router, '/sign-out', { POST: (exchange) => signOut(gateway, exchange) });
   mountWebFiles(router, config.WEB_DIRECTORY);
   return router;
 }

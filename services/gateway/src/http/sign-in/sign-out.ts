@@ -1,8 +1,9 @@
 import { unauthorized } from '@phds/service-kit/errors';
+import { sessionCookieName, toClearCookie } from '../cookies.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { sendJson } from '../respond.ts';
-import { isSameOrigin, sessionCookieName } from '../session.ts';
+import { isSameOrigin } from '../session.ts';
 
 /**
  * `POST /sign-out`: removes the session cookie, even an invalid one. The session token itself stays valid until it expires; ending
@@ -12,7 +13,6 @@ export function signOut({ config }: Gateway, { request, response }: Exchange): v
   const { origin } = new URL(config.PUBLIC_URL);
   if (!isSameOrigin(request, origin)) throw unauthorized('sign-out from another origin');
   const name = sessionCookieName(config.PUBLIC_URL);
-  const secure = name.startsWith('__Host-') ? '; Secure' : '';
-  const cookie = `${name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax${secure}`;
+  const cookie = toClearCookie(name);
   sendJson(response, 200, { data: { signedOut: true } }, { 'Set-Cookie': cookie });
 }

@@ -1,0 +1,75 @@
+import { expect } from '@jest/globals';
+import { type Deviation, type FakeOpenidProvider, startFakeOpenidProvider } from './fake-openid-provider.ts';
+import type { TestBrowser } from './test-browser.ts';
+import { startTestGateway, type TestGateway } from './test-gateway.ts';
+
+export const SESSION = '__Host-session';
+export const ATTEMPT = '__Host-sign-in-';
+
+/** A gateway whose people sign in at a fake provider. */
+export interface SignInGateway extends AsyncDisposable {
+  readonly provider: FakeOpenidProvider;
+  readonly gateway: TestGateway;
+  /** Another replica of the gateway. */
+  startReplica(env?: Readonly<Record<string, string>>): Promise<TestGateway>;
+  /** Begins a sign-in; returns the address to which the browser is sent. */
+  begin(browser: TestBrowser, parameters?: Readonly<Record<string, string>>): Promise<string>;
+  /** Begins a sign-in, lets the provider answer, and opens the callback. */
+  signIn(
+    browser: TestBrowser,
+    options?: {
+      readonly user?: string;
+      readonly deviation?: Deviation;
+      readonly parameters?: Readonly<Record<string, string>>;
+    },
+  ): Promise<Response>;
+}
+
+export async function startSignInGateway(env: Readonly<Record<string, string>> = {}): Promise<SignInGateway> {
+  await using stack = new AsyncDisposableStack();
+  const provider = stack.use(await startFakeOpenidProvider());
+  const gateway = stack.use(await startTestGateway({ ...provider.settings, ...env }));
+  // The clock of the gateway stands still.
+  provider.now = () => gateway.clock.now();
+  const begin: SignInGateway['begin'] = async (browser, parameters = {}) => {
+    const response = await browser.open(gateway, `/sign-in?${new URLSearchParams(parameters)}`);
+    const location = response.headers.get('location');
+    if (response.status !== 303 || location === null) throw new Error(`sign-in answered ${response.status}`);
+    return location;
+  };
+  const owned = stack.move();
+  return {
+    provider,
+    gateway,
+    begin,
+    startReplica: async (other = {}) =>
+      owned.use(await startTestGateway({ ...provider.settings, ...env, ...other })),
+    signIn: async (browser, { user = 'ada', deviation, parameters } = {}) => {
+      const location = await begin(browser, parameters);
+      return browser.open(gateway, provider.authorize(location, user, deviation));
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+const NOT_ACCEPTED = 'We could not accept the answer';
+
+/** Expects a page with this text, and no session. */
+export async function expectPage(
+  browser: TestBrowser,
+  response: Response,
+  status: number,
+  text: string,
+): Promise<void> {
+  expect([response.status, await response.text()]).toEqual([status, expect.stringContaining(text)]);
+  expect(response.headers.get('content-security-policy')).toBe(
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  );
+  expect(response.headers.get('cache-control')).toBe('no-store');
+  expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+  expect(browser.cookies.has(SESSION)).toBe(false);
+}
+
+/** Expects the page for an answer of the provider that is not accepted. */
+export const expectNotAccepted = (browser: TestBrowser, response: Response) =>
+  expectPage(browser, response, 502, NOT_ACCEPTED);
