@@ -79,6 +79,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     readSession: createSessionReader({
       verify: verification.verify,
       publicUrl: config.PUBLIC_URL,
+      endedSessions: config.openid === null ? null : backends.endedSessions,
     }),
     signIn: openSignIn(config, { clock, verification }),
   });

@@ -1,10 +1,10 @@
-import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { unauthorized } from '@phds/service-kit/errors';
 import { newSecret } from '@phds/service-kit/secrets';
 import { BAD_USER_IDS, LONE_SURROGATE } from '@phds/test-kit/user-ids';
 import type { Answers } from './fake-backends.ts';
+import { exchangeRaw, UNIFORM_PROBLEM as PROBLEM } from './raw-exchange.ts';
 import { liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 let gateway: TestGateway;
@@ -18,33 +18,7 @@ beforeAll(async () => {
 afterAll(async () => gateway[Symbol.asyncDispose]());
 beforeEach(() => gateway.backends.answer({}));
 
-/** The whole response as sent over the wire, with its Date replaced. */
-async function exchange(head: string, body = ''): Promise<string> {
-  const length = body === '' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
-  const socket = connect(gateway.port, '127.0.0.1');
-  const chunks: Buffer[] = [];
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  socket
-    .on('data', (chunk) => chunks.push(chunk))
-    .on('error', reject)
-    .on('close', () => resolve());
-  socket.write(`${head}\r\nHost: gateway.test\r\n${length}Connection: close\r\n\r\n${body}`);
-  await promise;
-  return Buffer.concat(chunks)
-    .toString('latin1')
-    .replace(/\r\nDate: [^\r]*/, '\r\nDate: now');
-}
-
-const PROBLEM = `HTTP/1.1 401 Unauthorized\r
-Content-Type: application/problem+json\r
-WWW-Authenticate: Bearer realm="phds"\r
-Cache-Control: no-store\r
-X-Content-Type-Options: nosniff\r
-Content-Length: 125\r
-Date: now\r
-Connection: close\r
-\r
-{"type":"/problems/unauthorized","title":"Unauthorized","status":401,"code":"UNAUTHORIZED","detail":"Authentication failed."}`;
+const exchange = (head: string, body = '') => exchangeRaw(gateway.port, head, body);
 
 const OAUTH = `HTTP/1.1 401 Unauthorized\r
 Content-Type: application/json; charset=utf-8\r

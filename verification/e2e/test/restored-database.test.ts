@@ -5,6 +5,7 @@ import { runAsOperator } from '@phds/e2e/operator-command';
 import type { EmbeddedPostgres } from '@phds/local-servers/embedded-postgres';
 import { stopDatabase } from '@phds/running-system/outages';
 import { expectStatus } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { rotateSecret } from '@phds/running-system/revocation-ways';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
@@ -62,11 +63,11 @@ async function readEverywhere({ app, tokens }: ConnectedPerson): Promise<number[
   return (await Promise.all(answers)).map(({ status }) => status);
 }
 
-/** Waits until the services have found the database again. */
+/** Waits until the services have found the database again. Signs in again, because a restore ends earlier sessions. */
 async function untilTheDatabaseIsBack(): Promise<void> {
   await eventually(async () => {
-    const { status } = await send(`${stack.gateway}/partner/consent/grants`, { bearer: person.session });
-    return status === 200;
+    const bearer = await signIn(stack, 'connected');
+    return (await send(`${stack.gateway}/partner/consent/grants`, { bearer })).status === 200;
   });
 }
 

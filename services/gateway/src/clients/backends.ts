@@ -4,6 +4,7 @@ import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/auth
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import type { Logger } from '@phds/service-kit/log';
 import { openCallStreams } from '@phds/service-kit/rpc-call-streams';
@@ -11,6 +12,7 @@ import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { toRpcChannelOptions } from '@phds/service-kit/service-options';
 import type { Config } from '../config.ts';
 import { createBatchedReads, type ReadData } from './batched-reads.ts';
+import { createEndedSessions, type EndedSessions } from './ended-sessions.ts';
 
 /** Typed clients of the three services behind the gateway. */
 export interface Backends extends Disposable {
@@ -19,6 +21,7 @@ export interface Backends extends Disposable {
   readonly tokens: Client<typeof TokenService>;
   readonly accesses: Client<typeof AccessService>;
   readonly consent: Client<typeof ConsentService>;
+  readonly endedSessions: EndedSessions;
   readonly readData: ReadData;
   readonly previews: Client<typeof PreviewService>;
 }
@@ -46,6 +49,7 @@ export function openBackends(config: Config, log: Logger): Backends {
     tokens: authorization.client(TokenService),
     accesses: consent.client(AccessService),
     consent: consent.client(ConsentService),
+    endedSessions: createEndedSessions(consent.client(SessionService)),
     readData: createBatchedReads({
       healthData: healthData.client(HealthDataService),
       streams,

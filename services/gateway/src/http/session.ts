@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type AppError, unauthorized } from '@phds/service-kit/errors';
 import type { Session, SessionVerifier } from '@phds/service-kit/session';
+import type { EndedSessions } from '../clients/ended-sessions.ts';
 import { isSafeMethod } from '../domain/safe-methods.ts';
 import { findBearerToken } from './bearer.ts';
 import { findCookie, sessionCookieName } from './cookies.ts';
@@ -13,7 +14,10 @@ export interface SignedIn extends Session {
   readonly mayChange: boolean;
 }
 
-/** Throws `unauthorized` for every invalid session, and `unavailable` when the identity provider's keys cannot be fetched. */
+/**
+ * Throws `unauthorized` for every invalid or ended session, and `unavailable` when the identity provider's keys cannot be fetched or
+ * consent does not answer whether the session was ended.
+ */
 export type SessionReader = (request: IncomingMessage) => Promise<SignedIn>;
 
 /**
@@ -24,13 +28,17 @@ export type SessionReader = (request: IncomingMessage) => Promise<SignedIn>;
 export function createSessionReader(options: {
   readonly verify: SessionVerifier;
   readonly publicUrl: string;
+  /** Null where nobody can sign in or out, so that sessions end only by expiry. */
+  readonly endedSessions: Pick<EndedSessions, 'isEnded'> | null;
 }): SessionReader {
   const { origin } = new URL(options.publicUrl);
   const cookieName = sessionCookieName(options.publicUrl);
   return async (request) => {
     const { jwt, mayChange } = findSession(request);
     if (!isSafeMethod(request.method ?? '') && !mayChange) throw foreign();
-    return { ...(await options.verify(jwt)), jwt, mayChange };
+    const session = await options.verify(jwt);
+    if (await options.endedSessions?.isEnded(session, jwt)) throw unauthorized('the session was ended');
+    return { ...session, jwt, mayChange };
   };
 
   function findSession(request: IncomingMessage): Pick<SignedIn, 'jwt' | 'mayChange'> {

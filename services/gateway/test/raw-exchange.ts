@@ -1,0 +1,30 @@
+import { connect } from 'node:net';
+
+/** Sends a request and returns the whole response as it comes over the wire, with its Date replaced. */
+export async function exchangeRaw(port: number, head: string, body = ''): Promise<string> {
+  const length = body === '' ? '' : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
+  const socket = connect(port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  socket
+    .on('data', (chunk) => chunks.push(chunk))
+    .on('error', reject)
+    .on('close', () => resolve());
+  socket.write(`${head}\r\nHost: gateway.test\r\n${length}Connection: close\r\n\r\n${body}`);
+  await promise;
+  return Buffer.concat(chunks)
+    .toString('latin1')
+    .replace(/\r\nDate: [^\r]*/, '\r\nDate: now');
+}
+
+/** The uniform 401 of every surface with problem documents. */
+export const UNIFORM_PROBLEM = `HTTP/1.1 401 Unauthorized\r
+Content-Type: application/problem+json\r
+WWW-Authenticate: Bearer realm="phds"\r
+Cache-Control: no-store\r
+X-Content-Type-Options: nosniff\r
+Content-Length: 125\r
+Date: now\r
+Connection: close\r
+\r
+{"type":"/problems/unauthorized","title":"Unauthorized","status":401,"code":"UNAUTHORIZED","detail":"Authentication failed."}`;
