@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { STEP_UP_ACTIONS } from './step-up.ts';
 
 /** Thrown when the environment is invalid. Names every invalid setting and contains no values. */
 export class ConfigError extends Error {
@@ -163,7 +164,29 @@ export const sessionSettings = {
   SESSION_USER_ID_CLAIM: z.string().default('sub'),
   /** URL of the identity provider's JWKS, or the JWKS itself. */
   SESSION_JWKS: z.string().refine(isKeySource, 'must be an http or https URL, or a JWKS'),
+  /** The actions that need a recent or strong sign-in; none by default. */
+  STEP_UP_FOR: list()
+    .pipe(z.array(z.enum(STEP_UP_ACTIONS, `must name only ${STEP_UP_ACTIONS.join(', ')}`)))
+    .default([]),
+  /** How long ago that sign-in may be, in seconds. */
+  STEP_UP_MAX_AGE_SECONDS: z.coerce.number().int().min(60).max(86_400).optional(),
+  /** The accepted values of `acr` of that sign-in. */
+  STEP_UP_ACR: list().default([]),
 } as const;
+
+interface StepUpSettings {
+  readonly STEP_UP_FOR: readonly string[];
+  readonly STEP_UP_MAX_AGE_SECONDS?: number | undefined;
+  readonly STEP_UP_ACR: readonly string[];
+}
+
+/** Refuses settings that name actions but not what their sign-in needs; for a service that checks it. */
+export function requireStepUpCriterion(settings: StepUpSettings, context: z.RefinementCtx): void {
+  const { STEP_UP_FOR: actions, STEP_UP_MAX_AGE_SECONDS: maxAge, STEP_UP_ACR: acr } = settings;
+  if (actions.length === 0 || maxAge !== undefined || acr.length > 0) return;
+  const message = 'needs STEP_UP_MAX_AGE_SECONDS or STEP_UP_ACR';
+  context.addIssue({ code: 'custom', path: ['STEP_UP_FOR'], message });
+}
 
 /** The settings of a service with a database. */
 export const databaseSettings = {

@@ -8,6 +8,7 @@ export type Reason =
   | 'assertion_stale'
   | 'insufficient_scope'
   | 'consent_required'
+  | 'step_up_required'
   | 'invalid_request'
   | 'not_found'
   | 'conflict'

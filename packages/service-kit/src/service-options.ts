@@ -8,6 +8,7 @@ import { toTlsFiles } from './rpc-tls.ts';
 import { createServiceTokenSource, createServiceTokenVerifier } from './service-token.ts';
 import { createSessionVerifier, type SessionVerifier } from './session.ts';
 import { openSessionKeys, type SessionKeys } from './session-keys.ts';
+import type { StepUpOptions } from './step-up.ts';
 
 // The settings that every service has (config.ts), as options of the parts of this package that need them.
 
@@ -58,6 +59,15 @@ export function openSessionVerification(
     clock,
   });
   return { verify, keys, [Symbol.asyncDispose]: () => keys[Symbol.asyncDispose]() };
+}
+
+/** The actions that need a step-up, for `createStepUp`. */
+export function toStepUpOptions(config: Settings<typeof sessionSettings>): StepUpOptions {
+  return {
+    actions: config.STEP_UP_FOR,
+    maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS ?? null,
+    acr: config.STEP_UP_ACR,
+  };
 }
 
 function toTls(config: CommonSettings): Pick<RpcServerOptions, 'tls'> {

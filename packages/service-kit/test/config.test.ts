@@ -83,6 +83,8 @@ describe('readConfig', () => {
         SESSION_AUDIENCE: ['phds'],
         SESSION_USER_ID_CLAIM: 'sub',
         SESSION_JWKS,
+        STEP_UP_FOR: [],
+        STEP_UP_ACR: [],
       });
     },
   );

@@ -6,14 +6,14 @@ import {
   durationMs,
   integer,
   readConfig,
+  requireStepUpCriterion,
   rpcSettings,
   secretKey,
   sessionSettings,
 } from '@phds/service-kit/config';
 import { z } from 'zod';
 
-/** The settings of authorization. `KEY_FILE` names a file with the value of KEY. */
-export const configSchema = z.object({
+const settings = z.object({
   ...commonSettings,
   ...databaseSettings,
   ...sessionSettings,
@@ -45,6 +45,9 @@ export const configSchema = z.object({
   /** Interval between deletions of obsolete rows, in milliseconds. */
   PRUNE_INTERVAL_MS: durationMs(60 * 60 * 1000),
 });
+
+/** The settings of authorization. `KEY_FILE` names a file with the value of KEY. */
+export const configSchema = settings.superRefine(requireStepUpCriterion);
 
 export type Config = Readonly<z.infer<typeof configSchema>>;
 

@@ -10,14 +10,15 @@ import { startPruning } from '@phds/service-kit/pruning';
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
 import { createRestoreService } from '@phds/service-kit/restore-service';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
-import { createUserOf } from '@phds/service-kit/rpc-context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
 import {
   openSessionVerification,
   type SessionVerification,
   toRpcChannelOptions,
   toRpcServerOptions,
+  toStepUpOptions,
 } from '@phds/service-kit/service-options';
+import { createStepUp } from '@phds/service-kit/step-up';
 import { createApps } from './app/apps.ts';
 import { createAuthorizations } from './app/authorizations.ts';
 import { createClientAuthentication } from './app/client-authentication.ts';
@@ -153,8 +154,9 @@ function connectConsent(config: Config, clock: Clock, resources: AsyncDisposable
 }
 
 function createRpcServices(parts: Parts) {
-  const { config, guard, verification } = parts;
-  const userOf = createUserOf(verification.verify);
+  const { config, clock, guard, verification } = parts;
+  const verifySession = verification.verify;
+  const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
   const clients = createClientAuthentication(parts);
   const apps = createApps({ ...parts, maxAppsPerDeveloper: config.MAX_APPS_PER_DEVELOPER });
   const decisions = createDecisions({
@@ -167,14 +169,16 @@ function createRpcServices(parts: Parts) {
   return [
     createAppService({
       apps: acknowledging(guard, apps, ['register', 'update', 'rotateSecret', 'setStatus']),
-      userOf,
+      verifySession,
+      stepUp,
     }),
     createAuthorizationService({
       clients,
       authorizations: createAuthorizations({ ...parts, clients, issuer: config.ISSUER }),
       decisions: acknowledging(guard, decisions, ['approve', 'deny']),
       erasures: acknowledging(guard, createErasures({ people: parts.people, apps }), ['erase']),
-      userOf,
+      verifySession,
+      stepUp,
     }),
     createTokenService(acknowledging(guard, tokens, ['revoke'])),
     createRestoreService({ guard, countSuspended: parts.suspensions.count }),

@@ -122,7 +122,7 @@ describe('registration', () => {
 
   test('needs a session', async () => {
     expect(await reasonOf(harness.apps.registerApp({}))).toBe('unauthorized');
-    expect(await reasonOf(harness.apps.listApps({}, await harness.as('amy', 'partners')))).toBe(
+    expect(await reasonOf(harness.apps.listApps({}, await harness.as('amy', { aud: 'partners' })))).toBe(
       'unauthorized',
     );
   });

@@ -224,7 +224,7 @@ describe('an approval', () => {
     expect(await reasonOf(complete('nonsense'))).toBe('not_found');
     const nobody = harness.authorizations.completeAuthorization({ pendingId, allRequested: true });
     expect(await reasonOf(nobody)).toBe('unauthorized');
-    const foreign = await harness.as('ada', 'another-audience');
+    const foreign = await harness.as('ada', { aud: 'another-audience' });
     const unknown = harness.authorizations.completeAuthorization({ pendingId: newId('apr') }, foreign);
     expect(await reasonOf(unknown)).toBe('unauthorized');
   });

@@ -48,7 +48,11 @@ export interface Harness extends AsyncDisposable {
   callAs(service: string): Promise<string>;
   /** Everything that the service has logged so far. */
   logged(): string;
-  as(userId: string, audience?: string): Promise<{ headers: Record<string, string> }>;
+  /** Call options with a session of this person. */
+  as(
+    userId: string,
+    claims?: Readonly<Record<string, unknown>>,
+  ): Promise<{ headers: Record<string, string> }>;
   registerApp(settings?: {
     scopes?: string[];
     requirePkce?: boolean;
@@ -148,10 +152,8 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     address: `127.0.0.1:${service.rpcPort}`,
     callAs: (name: string) => tokenSourceOf(name)('authorization'),
     logged: () => lines.join(''),
-    as: async (userId: string, other?: string) => ({
-      headers: {
-        [SESSION_METADATA]: await sessions.issueSession(userId, other ? { audience: other } : {}),
-      },
+    as: async (userId: string, claims: Readonly<Record<string, unknown>> = {}) => ({
+      headers: { [SESSION_METADATA]: await sessions.issueSession(userId, { claims }) },
     }),
   };
   const running = stack.move();

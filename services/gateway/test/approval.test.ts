@@ -99,6 +99,25 @@ describe('a decision', () => {
   );
 });
 
+test('an approval that needs a new sign-in is a 403 that says which, and the page of a form shows it', async () => {
+  gateway.backends.answer({
+    completeAuthorization: () => {
+      throw new AppError('step_up_required', 'This needs a sign-in at most 300 seconds old. Sign in again.');
+    },
+  });
+  expect(await (await decide('approve')).json()).toMatchObject({
+    status: 403,
+    code: 'STEP_UP_REQUIRED',
+    type: '/problems/step-up-required',
+    detail: 'This needs a sign-in at most 300 seconds old. Sign in again.',
+  });
+  const page = await decide('approve', { headers: BROWSER });
+  expect([page.status, page.headers.get('location')]).toEqual([
+    303,
+    '/approve/apr_1?problem=step_up_required',
+  ]);
+});
+
 describe('the approval form', () => {
   const form = (body: string) =>
     decide('approve', { headers: { ...BROWSER, 'content-type': 'application/x-www-form-urlencoded' }, body });

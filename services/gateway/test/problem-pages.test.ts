@@ -35,6 +35,7 @@ const CODES: Readonly<Record<Reason, string>> = {
   assertion_stale: 'INTERNAL_ERROR',
   insufficient_scope: 'INSUFFICIENT_SCOPE',
   consent_required: 'CONSENT_REQUIRED',
+  step_up_required: 'STEP_UP_REQUIRED',
   invalid_request: 'INVALID_REQUEST',
   not_found: 'NOT_FOUND',
   conflict: 'CONFLICT',

@@ -5,14 +5,14 @@ import {
   durationMs,
   integer,
   readConfig,
+  requireStepUpCriterion,
   rpcSettings,
   secretKey,
   sessionSettings,
 } from '@phds/service-kit/config';
 import { z } from 'zod';
 
-/** The settings of health-data. `KEY_FILE` names a file with the value of KEY. */
-export const configSchema = z.object({
+const settings = z.object({
   ...commonSettings,
   ...databaseSettings,
   ...sessionSettings,
@@ -42,6 +42,9 @@ export const configSchema = z.object({
   /** Interval of the search for users whose rollups have to be rebuilt; the first one is at start-up. */
   ROLLUP_CHECK_INTERVAL_MS: integer(3_600_000, { min: 1_000, max: 86_400_000 }),
 });
+
+/** The settings of health-data. `KEY_FILE` names a file with the value of KEY. */
+export const configSchema = settings.superRefine(requireStepUpCriterion);
 
 export type Config = Readonly<z.infer<typeof configSchema>>;
 

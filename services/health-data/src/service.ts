@@ -7,14 +7,15 @@ import { createLogger, type Logger } from '@phds/service-kit/log';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
 import { openCallStreams } from '@phds/service-kit/rpc-call-streams';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
-import { createUserOf } from '@phds/service-kit/rpc-context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
 import {
   openSessionVerification,
   type SessionVerification,
   toRpcChannelOptions,
   toRpcServerOptions,
+  toStepUpOptions,
 } from '@phds/service-kit/service-options';
+import { createStepUp } from '@phds/service-kit/step-up';
 import type { AccessRecorder } from './app/ports.ts';
 import { createPublicIds } from './app/public-ids.ts';
 import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.ts';
@@ -170,13 +171,13 @@ function createRpcServices({ config, clock, verification, pool, prisma, recorder
   };
   const publicIds = createPublicIds(config.PUBLIC_ID_KEY);
   const verifyAssertion = createAssertionVerifier({ publicKeys: config.ASSERTION_PUBLIC_KEYS, clock });
-  const userOf = createUserOf(verification.verify);
+  const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
   // Continues after the call that requested it.
   const rebuild = (userId: string) => withoutDeadline(() => rebuilds.request(userId));
   const eraser = createPgUserEraser(pool);
   return [
     createHealthDataService({ data, recorder, publicIds, verifyAssertion }),
-    createPreviewService({ data, publicIds, userOf }),
+    createPreviewService({ data, publicIds, verifySession: verification.verify, stepUp }),
     createIngestionService({
       readingWriter: createPgReadingWriter(pool, rebuild),
       healthRecordWriter: createPgHealthRecordWriter(pool),

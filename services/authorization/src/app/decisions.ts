@@ -1,4 +1,4 @@
-import { isScope, type Scope } from '@phds/catalog/scopes';
+import { findScope, isScope, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
@@ -17,14 +17,23 @@ export interface Completed extends Pick<Approval, 'grantId' | 'scopes' | 'grantE
   readonly redirectUri: string;
 }
 
+/** The session of the person who decides. */
+export interface Decider {
+  /** The JWT, which consent verifies again. */
+  readonly session: string;
+  /** The error if the sign-in is too old or too weak to share sensitive scopes; null if it suffices. */
+  readonly sensitiveRefusal: AppError | null;
+}
+
 /** Decisions about pending approvals. Consent judges the session and the decision. */
 export interface Decisions {
   /**
    * Consent creates the grant first, then the code is stored. The code is derived from the pending id, so repeating the same
    * decision completes it or returns the same code while it is unused; afterwards it throws `already_decided`. Throws `conflict`
-   * when the app's current settings no longer allow an undecided or approved request.
+   * when the app's current settings no longer allow an undecided or approved request, and `step_up_required` when a chosen scope is
+   * sensitive and needs a new sign-in.
    */
-  approve(session: string, decision: Decision): Promise<Completed>;
+  approve(decider: Decider, decision: Decision): Promise<Completed>;
   /** Returns the app's redirect URI with error=access_denied, state and iss; null when the app has removed that URI since. */
   deny(session: string, pendingId: string): Promise<string | null>;
 }
@@ -54,21 +63,25 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
     return app;
   }
 
+  /** Later changes of settings are checked at the exchange. */
+  async function findRefusal(request: AuthorizationRequest, decision: Decision, decider: Decider) {
+    const scopes = findChosen(request, decision);
+    const fault = findSettingsFault({ ...request, scopes }, await getApp(request));
+    if (fault !== null) return settingsChanged(fault);
+    return scopes.some((scope) => findScope(scope)?.sensitive) ? decider.sensitiveRefusal : null;
+  }
+
   return {
-    async approve(session, decision) {
+    async approve(decider, decision) {
+      const { session } = decider;
       const request = await getRequest(decision.pendingId);
-      // Checked before consent creates a grant. Later changes are checked at the exchange.
-      const fault = findSettingsFault(
-        { ...request, scopes: findChosen(request, decision) },
-        await getApp(request),
-      );
-      if (fault !== null && (await approvals.isUndecided(session, decision.pendingId))) {
-        throw settingsChanged(fault);
-      }
-      // With a fault, consent can create no grant for this request and throws the error of its state, unless this repeats an
+      // Thrown before consent creates a grant, but only to the person whose request it is.
+      const refusal = await findRefusal(request, decision, decider);
+      if (refusal !== null && (await approvals.isUndecided(session, decision.pendingId))) throw refusal;
+      // With a refusal, consent can create no grant for this request and throws the error of its state, unless this repeats an
       // approval.
       const approval = await approvals.approve(session, decision);
-      if (fault !== null) throw settingsChanged(fault);
+      if (refusal !== null) throw refusal;
       if (approval.clientId !== request.clientId) {
         throw new AppError('internal', '', { cause: 'consent names another app for this pending approval' });
       }

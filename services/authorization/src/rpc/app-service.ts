@@ -4,15 +4,23 @@ import { toPage } from '@phds/catalog/pagination';
 import type { AppSettings as AppSettingsMessage } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AppService } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import type { UserOf } from '@phds/service-kit/rpc-context';
+import { createUserOf, sessionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
+import type { SessionVerifier } from '@phds/service-kit/session';
+import type { StepUp } from '@phds/service-kit/step-up';
 import type { Apps } from '../app/apps.ts';
 import { findAppStatus, toAppStatusMessage } from '../clients/consent-messages.ts';
 import type { App } from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';
 
 /** Developers' apps, for a session that this service verifies itself. */
-export function createAppService({ apps, userOf }: { readonly apps: Apps; readonly userOf: UserOf }) {
+export function createAppService(dependencies: {
+  readonly apps: Apps;
+  readonly verifySession: SessionVerifier;
+  readonly stepUp: StepUp;
+}) {
+  const { apps, verifySession, stepUp } = dependencies;
+  const userOf = createUserOf(verifySession);
   const implementation: ServiceImpl<typeof AppService> = {
     async registerApp({ settings }, context) {
       const registered = await apps.register(await userOf(context), toSettingsInput(settings));
@@ -30,7 +38,9 @@ export function createAppService({ apps, userOf }: { readonly apps: Apps; readon
       return { app: toAppMessage(await apps.update(ownerId, clientId, toSettingsInput(settings))) };
     },
     async rotateSecret({ clientId }, context) {
-      const { rotatedAt, ...secret } = await apps.rotateSecret(await userOf(context), clientId);
+      const session = await verifySession(sessionOf(context));
+      stepUp.check('secret-rotation', session);
+      const { rotatedAt, ...secret } = await apps.rotateSecret(session.userId, clientId);
       return { ...secret, rotatedAt: timestampFromDate(rotatedAt) };
     },
     async setAppStatus({ clientId, status }, context) {

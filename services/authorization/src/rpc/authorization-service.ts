@@ -1,11 +1,13 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { HandlerContext, ServiceImpl } from '@connectrpc/connect';
 import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/authorization_pb';
-import { sessionOf, type UserOf } from '@phds/service-kit/rpc-context';
+import { sessionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
+import type { SessionVerifier } from '@phds/service-kit/session';
+import type { StepUp } from '@phds/service-kit/step-up';
 import type { Authorizations } from '../app/authorizations.ts';
 import type { ClientAuthentication } from '../app/client-authentication.ts';
-import type { Decisions } from '../app/decisions.ts';
+import type { Decider, Decisions } from '../app/decisions.ts';
 import type { Erasures } from '../app/erasures.ts';
 import { toClientCredentials } from './parameters.ts';
 
@@ -15,14 +17,16 @@ export function createAuthorizationService(dependencies: {
   readonly authorizations: Authorizations;
   readonly decisions: Decisions;
   readonly erasures: Erasures;
-  readonly userOf: UserOf;
+  readonly verifySession: SessionVerifier;
+  readonly stepUp: StepUp;
 }) {
-  const { clients, authorizations, decisions, erasures, userOf } = dependencies;
+  const { clients, authorizations, decisions, erasures, verifySession, stepUp } = dependencies;
 
   /** Verified here too, so that a caller without a session cannot learn whether a pending approval exists. */
-  const verifiedSession = async (context: HandlerContext) => {
-    await userOf(context);
-    return sessionOf(context);
+  const deciderOf = async (context: HandlerContext): Promise<Decider> => {
+    const session = sessionOf(context);
+    const signIn = await verifySession(session);
+    return { session, sensitiveRefusal: stepUp.findRefusal('sensitive-approval', signIn) };
   };
 
   const implementation: ServiceImpl<typeof AuthorizationService> = {
@@ -37,13 +41,14 @@ export function createAuthorizationService(dependencies: {
       return { pendingId: await authorizations.resolve(clientId, requestUri) };
     },
     async completeAuthorization(decision, context) {
-      const completed = await decisions.approve(await verifiedSession(context), decision);
+      const completed = await decisions.approve(await deciderOf(context), decision);
       const { grantId, scopes, redirectUri } = completed;
       const grantExpiresAt = timestampFromDate(completed.grantExpiresAt);
       return { grantId, scopes: [...scopes], grantExpiresAt, redirectUri };
     },
     async denyAuthorization({ pendingId }, context) {
-      return { redirectUri: (await decisions.deny(await verifiedSession(context), pendingId)) ?? '' };
+      const { session } = await deciderOf(context);
+      return { redirectUri: (await decisions.deny(session, pendingId)) ?? '' };
     },
     eraseUser: ({ userId, revokeApps }) => erasures.erase(userId, revokeApps),
   };

@@ -1,6 +1,8 @@
 import { PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
-import type { UserOf } from '@phds/service-kit/rpc-context';
+import { sessionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
+import type { SessionVerifier } from '@phds/service-kit/session';
+import type { StepUp } from '@phds/service-kit/step-up';
 import { preview } from '../app/preview.ts';
 import type { PublicIds } from '../app/public-ids.ts';
 import type { DataPorts } from '../app/resources.ts';
@@ -9,15 +11,17 @@ import type { DataPorts } from '../app/resources.ts';
 export function createPreviewService(dependencies: {
   readonly data: DataPorts;
   readonly publicIds: PublicIds;
-  readonly userOf: UserOf;
+  readonly verifySession: SessionVerifier;
+  readonly stepUp: StepUp;
 }) {
-  const { data, publicIds, userOf } = dependencies;
+  const { data, publicIds, verifySession, stepUp } = dependencies;
   return implement(
     PreviewService,
     {
       preview: async ({ scope }, context) => {
-        const userId = await userOf(context);
-        return { body: new TextEncoder().encode(await preview(data, publicIds, userId, scope)) };
+        const session = await verifySession(sessionOf(context));
+        stepUp.check('preview', session);
+        return { body: new TextEncoder().encode(await preview(data, publicIds, session.userId, scope)) };
       },
     },
     { preview: ['gateway'] },

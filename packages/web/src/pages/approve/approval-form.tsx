@@ -186,6 +186,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   no_scopes_approved: 'Choose at least one thing to share, or do not share.',
   app_not_active: 'The app is not active at the moment.',
   conflict: 'The app has changed its settings since it asked. Start again in the app.',
+  step_up_required: 'What you chose is very personal. Sign in again to confirm that it is you, then share.',
   invalid_request: 'The choices could not be read. Please try again.',
 };
 

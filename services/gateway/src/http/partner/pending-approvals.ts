@@ -116,7 +116,7 @@ async function decide<T extends { redirectUri: string | null }>(
   } catch (caught) {
     const error = toAppError(caught);
     const { status, code } = meaningOf(error);
-    if (status !== 400 && status !== 409) throw error;
+    if (status !== 400 && status !== 409 && code !== 'STEP_UP_REQUIRED') throw error;
     redirect(response, `${page}?problem=${code.toLowerCase()}`);
   }
 }

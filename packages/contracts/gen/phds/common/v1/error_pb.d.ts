@@ -241,6 +241,13 @@ export enum Reason {
    * @generated from enum value: REASON_UNAUTHORIZED_CLIENT = 21;
    */
   UNAUTHORIZED_CLIENT = 21,
+
+  /**
+   * The action needs a more recent or a stronger sign-in of the person than the session has.
+   *
+   * @generated from enum value: REASON_STEP_UP_REQUIRED = 22;
+   */
+  STEP_UP_REQUIRED = 22,
 }
 
 /**
