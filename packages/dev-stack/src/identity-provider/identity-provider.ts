@@ -6,11 +6,8 @@ import { createInteraction } from './interaction.ts';
 import { limitHosts, requireSameOrigin } from './loopback.ts';
 import { createOpenIdProvider, type OpenIdProviderOptions } from './openid-provider.ts';
 import { renderHomePage } from './pages.ts';
-import { createReturnToSignIn } from './return-to-sign-in.ts';
 import { createSessionIssuer } from './session-issuer.ts';
 import { rememberUser } from './user-directory.ts';
-
-const MAX_BODY_BYTES = 16 * 1024;
 
 /**
  * Replaces the host application's identity provider during development: an OpenID provider at which anybody can sign in as anybody. It
@@ -27,19 +24,13 @@ export function createIdentityProvider(options: OpenIdProviderOptions): Express 
   app.get('/readyz', (_request, response) => void response.json({ status: 'ready' }));
   app.get('/users', (_request, response) => void response.json({ users: users.list() }));
   // Ignores the Content-Type, because curl sets a misleading one by default.
-  app.post(
-    '/sessions',
-    express.json({ limit: MAX_BODY_BYTES, type: () => true }),
-    async (request, response) => {
-      const { token, expiresAt } = await issue(await rememberUser(users, request.body?.user));
-      response.json({ token, expiresAt: expiresAt.toISOString() });
-    },
-  );
+  app.post('/sessions', express.json({ type: () => true }), async (request, response) => {
+    const { token, expiresAt } = await issue(await rememberUser(users, request.body?.user));
+    response.json({ token, expiresAt: expiresAt.toISOString() });
+  });
 
-  const form = express.urlencoded({ extended: false, limit: MAX_BODY_BYTES });
-  app.use(createReturnToSignIn({ issue, users, form }));
   app.get('/', (_request, response) => void response.send(renderHomePage(client.gatewayUrls[0] ?? '')));
-  app.use(createInteraction({ provider, users, form }));
+  app.use(createInteraction(provider, users));
   app.post('/session/end/confirm', requireSameOrigin);
   app.use(provider.callback());
   app.use(answerError);

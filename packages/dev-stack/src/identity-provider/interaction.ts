@@ -1,4 +1,4 @@
-import { type RequestHandler, Router } from 'express';
+import express, { Router } from 'express';
 import type { InteractionResults, Provider } from 'oidc-provider';
 import { requireSameOrigin } from './loopback.ts';
 import { ACR_VALUES, isAcr } from './openid-provider.ts';
@@ -6,13 +6,9 @@ import { renderSignInPage } from './pages.ts';
 import { rememberUser, type UserDirectory } from './user-directory.ts';
 
 /** The page of a sign-in in progress, at which people pick who they are, and the form that it sends. */
-export function createInteraction(options: {
-  readonly provider: Provider;
-  readonly users: UserDirectory;
-  readonly form: RequestHandler;
-}): Router {
-  const { provider, users, form } = options;
+export function createInteraction(provider: Provider, users: UserDirectory): Router {
   const router = Router();
+  const form = express.urlencoded({ extended: false });
   router.get('/interaction/:uid', async (request, response) => {
     const { session, uid } = await provider.interactionDetails(request, response);
     const signedInAs = session?.accountId ?? null;

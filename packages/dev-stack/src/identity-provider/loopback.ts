@@ -5,7 +5,7 @@ import { refuse } from './error-answers.ts';
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /** The host name of a `Host` header; null when the header is invalid. */
-export function findHostname(host: string | undefined): string | null {
+function findHostname(host: string | undefined): string | null {
   const url = host === undefined ? null : URL.parse(`http://${host}`);
   return url === null || url.pathname !== '/' || url.username !== '' ? null : url.hostname;
 }
