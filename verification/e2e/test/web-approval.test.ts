@@ -183,7 +183,9 @@ function approvalScreen(): void {
     await visitor.takePictures('approval-signed-out');
     await visitor.page.getByRole('link', { name: 'Sign in' }).first().click();
     await visitor.page.waitForURL(`${visits.stack.identityProviderUrl}/**`);
-    expect(new URL(visitor.page.url()).searchParams.get('return_to')).toBe(approval_uri);
+    await pickPerson(visitor.page, 'web-approval-arrival');
+    await visitor.page.waitForURL(approval_uri);
+    await visitor.page.getByRole('heading', { level: 1, name: /Morning Run/ }).waitFor();
   });
 
   test('shows nothing of a request that another person has opened', async () => {
