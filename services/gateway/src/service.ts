@@ -8,6 +8,7 @@ import { Authenticator } from './cache/authenticator.ts';
 import { subscribeEvictions } from './cache/evictions.ts';
 import { PrincipalCache } from './cache/principal-cache.ts';
 import { openBackends } from './clients/backends.ts';
+import { createLogoutTokenVerifier } from './clients/logout-tokens.ts';
 import { openOpenidProvider } from './clients/openid-provider.ts';
 import type { Config } from './config.ts';
 import { createApp } from './http/app.ts';
@@ -104,12 +105,15 @@ function handOverRefusals(
 
 function openSignIn(
   { openid, PUBLIC_URL: publicUrl, OIDC_DEADLINE_MS: deadlineMs }: Config,
-  { clock, verification: { verify } }: { readonly clock: Clock; readonly verification: SessionVerification },
+  { clock, verification }: { readonly clock: Clock; readonly verification: SessionVerification },
 ): SignIn | null {
   if (openid === null) return null;
+  const { issuer, clientId, signInKey } = openid;
+  const { verify, keys } = verification;
   return {
     provider: openOpenidProvider({ ...openid, publicUrl, deadlineMs, clock }),
-    attempts: createAttemptCookies({ key: openid.signInKey, publicUrl, clock }),
+    attempts: createAttemptCookies({ key: signInKey, publicUrl, clock }),
     verify,
+    verifyLogout: createLogoutTokenVerifier({ issuer, clientId, keys, clock }),
   };
 }

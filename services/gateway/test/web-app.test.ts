@@ -116,7 +116,10 @@ describe('signing out', () => {
 
   test('removes the session cookie, even an invalid one', async () => {
     const response = await post({ 'sec-fetch-site': 'same-origin', cookie: 'session=expired' });
-    expect([response.status, await response.json()]).toEqual([200, { data: { signedOut: true } }]);
+    expect([response.status, await response.json()]).toEqual([
+      200,
+      { data: { signedOut: true, continueTo: null } },
+    ]);
     expect(response.headers.get('set-cookie')).toBe('session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax');
   });
 

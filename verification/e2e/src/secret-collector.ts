@@ -4,6 +4,7 @@ import { expectStatus, type PartnerApp, registerApp, toTokens } from '@phds/runn
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send, toBasic } from '@phds/running-system/request';
 import { HEART, PROFILE } from '@phds/running-system/revocation-ways';
+import { SignInVisit } from './sign-in-visit.ts';
 
 const BOTH = [HEART, PROFILE];
 
@@ -37,6 +38,26 @@ export class SecretCollector {
     this.session = this.remember('session', await signIn(stack, 'ada'));
     this.app = await registerApp(this.#gateway, this.developer);
     this.remember('client secret', this.app.clientSecret);
+  }
+
+  /** Signs in at the identity provider as a browser does, and remembers what it received. Returns the ID token. */
+  async signInAtProvider(user: string): Promise<string> {
+    const visit = new SignInVisit();
+    await visit.signIn(this.#gateway, user);
+    for (const { searchParams } of visit.opened) {
+      for (const name of ['state', 'nonce', 'code']) {
+        const value = searchParams.get(name);
+        if (value !== null) this.remember(`${name} of a sign-in`, value);
+      }
+    }
+    const ofGateway = visit.received.filter(({ name }) => /^(session|sign-in-.+)$/.test(name));
+    for (const { value } of ofGateway) this.remember('cookie of a sign-in', value);
+    return visit.find(this.#gateway, 'session') ?? '';
+  }
+
+  signOut(idToken: string): Promise<Answer> {
+    const headers = { Cookie: `session=${idToken}`, 'Sec-Fetch-Site': 'same-origin' };
+    return send(`${this.#gateway}/sign-out`, { method: 'POST', headers });
   }
 
   /** Requests approval, approves, and returns the code; with PKCE and a state. */
@@ -90,6 +111,13 @@ export class SecretCollector {
         form: { scope: secret },
       }),
       send(at('/partner/consent/grants'), { headers: { Cookie: `session=${secret}` } }),
+      send(at(`/sign-in?return_to=/${secret}&state=${secret}`)),
+      send(at(`/sign-in/callback?code=${secret}&state=${secret}&iss=${secret}`), {
+        headers: { Cookie: `sign-in-${secret.slice(0, 16)}=${secret}` },
+      }),
+      send(at('/sign-out/back-channel'), { form: { logout_token: secret } }),
+      // Signing out with a session would end it for the rest of the test.
+      ...(secret.startsWith('ey') ? [] : [this.signOut(secret)]),
       this.app.revoke(secret),
       this.app.introspect(secret),
       this.app.exchange(secret),

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { findLeaks, readLogs, readRedis, readTables } from '@phds/e2e/leak-search';
 import { SecretCollector } from '@phds/e2e/secret-collector';
@@ -36,12 +37,26 @@ async function liveOn(): Promise<void> {
   const others = await collector.exchange(await collector.newCode());
   expectStatus(200, await app.revoke(others.accessToken));
   expectStatus(200, await app.revoke(others.refreshToken));
+  await signInAndOut();
+}
+
+async function signInAndOut(): Promise<void> {
+  for (const name of ['oidcClientSecret', 'signInKey'] as const) {
+    collector.remember(name, (await readFile(stack.keys[name], 'utf8')).trim());
+  }
+  const idToken = await collector.signInAtProvider('ada');
+  expectStatus(
+    200,
+    await send(`${stack.gateway}/partner/session`, { headers: { Cookie: `session=${idToken}` } }),
+  );
+  expectStatus(200, await collector.signOut(idToken));
 }
 
 /** While a service is down, errors and their causes are logged. */
 async function liveThroughOutages(): Promise<void> {
   const code = await collector.newCode();
   const tokens = await collector.exchange(await collector.newCode());
+  const idToken = await collector.signInAtProvider('ada');
   for (const name of ['health-data', 'consent', 'authorization']) {
     const process = stack.processes.get(name);
     await process?.kill();
@@ -50,6 +65,7 @@ async function liveThroughOutages(): Promise<void> {
     await collector.app.refresh(tokens.refreshToken);
     await collector.app.revoke(tokens.refreshToken);
     await send(`${stack.gateway}/partner/consent/grants`, { bearer: collector.session });
+    await collector.signOut(idToken);
     await process?.start();
   }
 }
@@ -102,6 +118,8 @@ test('no secret is in any line of any log, although the logs mention the request
   for (const said of [
     '/oauth/token',
     '/oauth/revoke',
+    '/sign-in/callback',
+    '/sign-out/back-channel',
     'request failed temporarily',
     'INSERT INTO access_record',
   ]) {

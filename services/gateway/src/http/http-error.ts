@@ -101,6 +101,7 @@ const TITLES: Readonly<Record<number, string>> = {
   415: 'Unsupported media type',
   417: 'Expectation failed',
   431: 'Headers too large',
+  503: 'Temporarily unavailable',
 };
 
 const DEFAULT_RETRY_SECONDS = 1;

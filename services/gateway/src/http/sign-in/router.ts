@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import type { Gateway } from '../gateway.ts';
 import { mount } from '../routing.ts';
+import { endByProvider } from './back-channel.ts';
 import { beginSignIn } from './begin.ts';
 import { finishSignIn } from './callback.ts';
 import { signOut } from './sign-out.ts';
@@ -11,5 +12,6 @@ export function createSignInRouter(gateway: Gateway): Router {
   mount(router, '/sign-in', { GET: (exchange) => beginSignIn(gateway, exchange) });
   mount(router, '/sign-in/callback', { GET: (exchange) => finishSignIn(gateway, exchange) });
   mount(router, '/sign-out', { POST: (exchange) => signOut(gateway, exchange) });
+  mount(router, '/sign-out/back-channel', { POST: (exchange) => endByProvider(gateway, exchange) });
   return router;
 }

@@ -1,4 +1,5 @@
 import type { SessionVerifier } from '@phds/service-kit/session';
+import type { LogoutTokenVerifier } from '../../clients/logout-tokens.ts';
 import type { OpenidProvider } from '../../clients/openid-provider.ts';
 import type { AttemptCookies } from './attempt-cookies.ts';
 
@@ -8,4 +9,5 @@ export interface SignIn {
   readonly attempts: AttemptCookies;
   /** Verifies an ID token as the services will. */
   readonly verify: SessionVerifier;
+  readonly verifyLogout: LogoutTokenVerifier;
 }
