@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newPrivateKey, writeSecretFile } from '@phds/dev-stack/key-files';
+import type { ManagedProcess } from '@phds/dev-stack/managed-process';
+import { openSignInTab, pickPerson, signOutAtProvider } from '@phds/e2e/sign-in-page';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
+import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
+import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
+import { HEART_PATH } from '@phds/running-system/working-system';
+import { eventually } from '@phds/test-kit/conditions';
+import type { Page } from 'playwright-core';
+
+const HEART = 'read:health-data:heart';
+const WAITING_FOR = /^Share your health data with/;
+describeWithChromium('people sign in at an OpenID provider', signingIn);
+
+function signingIn(): void {
+  let stack: RunningStack;
+  let app: PartnerApp;
+  const visits = prepareVisits(async () => {
+    stack = await startRunningStack({
+      gateways: 2,
+    });
+    return stack;
+  });
+
+  beforeAll(async () => {
+    app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Morning Run' });
+  });
+  afterAll(async () => stack?.[Symbol.asyncDispose]());
+
+  const ask = async (): Promise<string> =>
+    expectStatus(201, await app.authorize([HEART, 'read:weight', 'read:mood'])).body.approval_uri;
+  const provider = (): ManagedProcess => {
+    const found = stack.processes.get('identity-provider');
+    if (found === undefined) throw new Error('no identity provider');
+    return found;
+  };
+  /** Opens a page in a new window and signs in there, as this person. */
+  const openSignedIn = async (path: string, user: string) => {
+    const visitor = await visits.open(path, {});
+    await visitor.page.getByRole('link', { name: 'Sign in' }).first().click();
+    await pickPerson(visitor.page, user);
+    await visitor.page.getByRole('button', { name: 'Sign out' }).waitFor();
+    return visitor;
+  };
+  const findSession = async (page: Page): Promise<string | undefined> =>
+    (await page.context().cookies(stack.gateway)).find(({ name }) => name === 'session')?.value;
+  /** As the browser does when the session expires. */
+  const dropSession = (page: Page) => page.context().clearCookies({ name: 'session' });
+
+  test('an approval link leads through the sign-in and the decision back to the app, which can read', async () => {
+    const visitor = await visits.open(await ask(), {});
+    const { page } = visitor;
+    await page.getByRole('link', { name: 'Sign in' }).first().click();
+    await page.waitForURL(`${stack.identityProviderUrl}/**`);
+    await visitor.takePictures('provider-sign-in');
+    await pickPerson(page, 'sign-in-ada');
+    await page.getByRole('heading', { name: WAITING_FOR }).waitFor();
+    const cookies = await page.context().cookies(stack.gateway);
+    expect(cookies.find(({ name }) => name === 'session')).toMatchObject({ httpOnly: true, sameSite: 'Lax' });
+    expect(cookies.filter(({ name }) => name.startsWith('sign-in'))).toEqual([]);
+    const share = page.getByRole('button', { name: 'Share 2 of 3' });
+    const callback = await visitor.leave(() => share.click());
+    const { body } = expectStatus(200, await app.exchange(callback.searchParams.get('code') ?? ''));
+    expect((await app.read(body.access_token, HEART_PATH)).status).toBe(200);
+  });
+
+  test('an expired session in the middle of an approval loses nothing, and a provider that knows the person does not ask', async () => {
+    const visitor = await openSignedIn(await ask(), 'sign-in-grace');
+    const { page } = visitor;
+    await page.getByText(/^Mood/).first().click();
+    await page.getByLabel('For how long').selectOption('30 days');
+    await dropSession(page);
+    const share = page.getByRole('button', { name: 'Share 3 of 3' });
+    await share.click();
+    const dialog = page.getByRole('alertdialog', { name: 'Your session has ended' });
+    await dialog.waitFor();
+    const tab = await openSignInTab(page);
+    if (!tab.isClosed()) await tab.waitForEvent('close');
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.getByLabel('For how long').inputValue()).toBe('30');
+    const callback = await visitor.leave(() => share.click());
+    const { body } = expectStatus(200, await app.exchange(callback.searchParams.get('code') ?? ''));
+    expect(body.scope.split(' ')).toContain('read:mood');
+  });
+
+  test('when another person signs in instead, the page reloads and shows nothing of the first', async () => {
+    const { page } = await openSignedIn(await ask(), 'sign-in-first');
+    await page.getByRole('heading', { name: WAITING_FOR }).waitFor();
+    await signOutAtProvider(page, stack.identityProviderUrl);
+    await dropSession(page);
+    await page.getByRole('button', { name: 'Do not share' }).click();
+    await page.getByRole('alertdialog').waitFor();
+    await pickPerson(await openSignInTab(page), 'sign-in-second');
+    await page.getByRole('heading', { name: 'This request is not available' }).waitFor();
+    await page.getByText('sign-in-second', { exact: true }).waitFor();
+    expect(await page.content()).not.toContain('Morning Run');
+  });
+
+  test('a page opened with an expired session signs in without asking, or asks once the provider does not know the person', async () => {
+    const visitor = await openSignedIn('/apps', 'sign-in-returner');
+    const { page } = visitor;
+    await dropSession(page);
+    await visitor.goto('/history');
+    await page.getByRole('heading', { name: 'Nobody has looked' }).waitFor();
+    expect(page.url()).toBe(`${stack.gateway}/history`);
+    await page.context().clearCookies();
+    await visitor.goto('/history');
+    await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
+    expect(page.url()).toBe(`${stack.gateway}/history`);
+  });
+
+  test('while the provider is away, signed-in pages work and signing in says what is wrong', async () => {
+    const visitor = await openSignedIn('/apps', 'sign-in-patient');
+    const { page } = visitor;
+    await provider().stop();
+    try {
+      for (const path of ['/apps', '/history', '/data']) await visitor.goto(path);
+      await page.getByRole('button', { name: 'Sign out' }).waitFor();
+      const stranger = await visits.open('/apps', {});
+      await eventually(
+        async () => {
+          // The gateway trusts a provider that has just answered, and sends the browser there: then no page appears at all.
+          await stranger.page.goto(`${stack.gateway}/sign-in`).catch(() => undefined);
+          return stranger.page
+            .getByRole('heading', { name: 'Signing in is not possible right now' })
+            .isVisible();
+        },
+        { intervalMs: 500 },
+      );
+      await stranger.takePictures('provider-away');
+      await dropSession(page);
+      await visitor.goto('/apps');
+      await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
+    } finally {
+      await provider().start();
+    }
+    const again = await openSignedIn('/apps', 'sign-in-patient');
+    await again.page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+  });
+
+  test('a new key of the provider is accepted without a restart', async () => {
+    const running = () => [...stack.processes.values()].filter((each) => each !== provider());
+    const before = running().map(({ pid }) => pid);
+    await provider().stop();
+    await writeSecretFile(stack.keys.identityProviderPrivateKey, newPrivateKey());
+    await provider().start();
+    const { page } = await openSignedIn('/apps', 'sign-in-rotated');
+    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    const session = (await findSession(page)) ?? '';
+    for (const url of stack.gatewayUrls) {
+      expectStatus(200, await send(`${url}/partner/consent/grants`, { bearer: session }));
+    }
+    expect(running().map(({ pid }) => pid)).toEqual(before);
+  });
+}
