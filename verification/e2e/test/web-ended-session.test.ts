@@ -205,4 +205,17 @@ function endedSession(): void {
     await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
     expect(asked).toEqual([]);
   });
+
+  test('a sign-out that the service could not store says that the session may go on elsewhere', async () => {
+    const visitor = await visits.open('/apps', { session: await signIn(visits.stack, 'web-ended-unsure') });
+    const { page } = visitor;
+    const headers = { 'Set-Cookie': 'session=; Path=/; Max-Age=0' };
+    await page.route('**/sign-out', (route) => route.fulfill({ status: 503, headers, json: {} }));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('alert').getByText('You are signed out in this browser.').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('signed-out-here');
+    await visitor.goto('/apps');
+    await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
+  });
 }

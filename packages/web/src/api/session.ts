@@ -51,9 +51,20 @@ export function useSignOut() {
   });
 }
 
-/** Leaves the page after signing out; at the identity provider's page, the person signs out there too. */
-export function leaveSignedOut(continueTo: string | null): void {
+/** The start page after a sign-out that ended the session in this browser, and maybe not elsewhere. */
+const SIGNED_OUT_HERE = '/?signed-out=here';
+
+/**
+ * Leaves the page after signing out: to the identity provider's page, where the person signs out too, if there is one. `answer` is
+ * null if it was lost or the service could not store the end of the session.
+ */
+export function leaveSignedOut(answer: Data<EndedSession> | null): void {
   noteSignOut();
   rememberSession(false);
-  location.assign(continueTo ?? '/');
+  location.assign(answer === null ? SIGNED_OUT_HERE : (answer.data.continueTo ?? '/'));
+}
+
+/** Whether this page was opened by such a sign-out. */
+export function isSignedOutHereOnly(): boolean {
+  return location.pathname + location.search === SIGNED_OUT_HERE;
 }

@@ -84,8 +84,7 @@ function Account() {
       </div>
     );
   }
-  const leave = () =>
-    signOut.mutate(undefined, { onSuccess: (answer) => leaveSignedOut(answer?.data.continueTo ?? null) });
+  const leave = () => signOut.mutate(undefined, { onSuccess: leaveSignedOut });
   const isBusy = signOut.isPending || signOut.isSuccess;
   return (
     <>

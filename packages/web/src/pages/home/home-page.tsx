@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import { useWaitingApprovals } from '../../api/approvals.ts';
-import { useSession } from '../../api/session.ts';
+import { isSignedOutHereOnly, useSession } from '../../api/session.ts';
 import { signInUrl } from '../../api/sign-in.ts';
 import { ButtonAnchor, ButtonLink } from '../../ui/button.tsx';
 import { Card, Grid, Row, Stack } from '../../ui/card.tsx';
@@ -28,11 +28,26 @@ export function HomePage() {
           />
           <Stack>
             {found === null ? null : <Waiting />}
+            {found === null && isSignedOutHereOnly() ? <SignedOutHere /> : null}
             <Places />
           </Stack>
         </>
       )}
     </Resource>
+  );
+}
+
+function SignedOutHere() {
+  return (
+    <div role="alert">
+      <Notice tone="warn">
+        <strong>You are signed out in this browser.</strong>
+        <span>
+          We could not find out whether your session has also ended everywhere else. If somebody has a copy of
+          it, it works until it expires, within 24 hours.
+        </span>
+      </Notice>
+    </div>
   );
 }
 
