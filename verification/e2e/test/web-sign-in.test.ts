@@ -19,9 +19,7 @@ function signingIn(): void {
   let stack: RunningStack;
   let app: PartnerApp;
   const visits = prepareVisits(async () => {
-    stack = await startRunningStack({
-      gateways: 2,
-    });
+    stack = await startRunningStack({ gateways: 2 });
     return stack;
   });
 
