@@ -149,6 +149,8 @@ const gatewayShape = z.object({
    * assertion. Milliseconds.
    */
   CACHE_TTL_MS: integer(50_000, { max: REVOCATION_PROPAGATION_SECONDS * 1000 - 5_000 }),
+  /** Interval at which cached tokens in steady use are renewed together before they end. Milliseconds. */
+  CACHE_RENEWAL_INTERVAL_MS: durationMs(1_000),
   /** Current and earlier public keys for consent receipts (JWKS); published. */
   RECEIPT_PUBLIC_KEYS: publicKeys,
   /** When version 1 becomes deprecated and when it is removed; absent when not planned. */

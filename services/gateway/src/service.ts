@@ -50,13 +50,15 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const refusals = new RefusalCounts({ accesses: backends.accesses, clock, log });
   handOverRefusals(refusals, config, log, starting);
   const verification = starting.use(openSessionVerification(config, { clock, log }));
+  const authenticator = new Authenticator({ tokens: backends.tokens, cache, clock });
+  starting.use(renewDueTokens(authenticator, config, log));
   const app = createApp({
     config,
     log,
     clock,
     pause: async (milliseconds) => void (await pause(milliseconds)),
     backends,
-    authenticator: new Authenticator({ tokens: backends.tokens, cache, clock }),
+    authenticator,
     limits: new RequestLimits({
       redis,
       appUserPerMinute: config.LIMIT_APP_USER_PER_MINUTE,
@@ -88,6 +90,15 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   log.info({ port: http.port }, 'gateway is listening');
   const running = starting.move();
   return { port: http.port, cache, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function renewDueTokens(
+  authenticator: Authenticator,
+  { CACHE_RENEWAL_INTERVAL_MS: intervalMs }: Config,
+  log: Logger,
+): AsyncDisposable {
+  const onFailure = (err: unknown) => log.warn({ err }, 'renewing cached tokens failed');
+  return startPeriodic(() => authenticator.renewDue(), { intervalMs, onFailure });
 }
 
 /** Sends the refusal counts to consent periodically, and once more after the last request. */

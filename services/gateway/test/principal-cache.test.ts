@@ -58,6 +58,53 @@ test('a token in steady use is asked about once in each lifetime, and tokens cac
   expect(Math.max(...renewed)).toBeLessThan(80);
 });
 
+describe('an entry that is used in the last fifth of the longest lifetime', () => {
+  const clock = new FakeClock(new Date());
+  const [key = ''] = KEYS;
+  const cache = new PrincipalCache({ maxTokens: TOKENS, ttlMs: TTL_MS, clock });
+  const put = () => cache.put(key, PRINCIPAL, clock.now().getTime(), cache.generation);
+  /** Uses the token each second until it is due, and returns the seconds that passed. */
+  const useUntilDue = () => {
+    for (let second = 0; second <= 50; second += 1) {
+      expect(cache.find(key)).not.toBeNull();
+      const due = cache.takeDue();
+      if (due.length > 0) {
+        expect(due).toEqual([key]);
+        return second;
+      }
+      clock.advance(1_000);
+    }
+    throw new Error('the token was never due');
+  };
+
+  test('is due once, and after a renewal again, 40 seconds later each time', () => {
+    put();
+    const first = useUntilDue();
+    expect(first).toBeGreaterThanOrEqual(15);
+    expect(first).toBeLessThanOrEqual(40);
+    expect([cache.find(key) !== null, cache.takeDue()]).toEqual([true, []]);
+    for (let renewal = 0; renewal < 5; renewal += 1) {
+      put();
+      expect(useUntilDue()).toBe(40);
+    }
+  });
+
+  test('ends after its lifetime if it is not renewed', () => {
+    put();
+    useUntilDue();
+    clock.advance(10_000);
+    expect(cache.find(key)).toBeNull();
+  });
+
+  test('is not due if its token ends then', () => {
+    const ending = { ...PRINCIPAL, expiresAt: clock.now().getTime() + 5_000 };
+    cache.put(key, ending, clock.now().getTime(), cache.generation);
+    expect([cache.find(key) !== null, cache.takeDue()]).toEqual([true, []]);
+    clock.advance(5_000);
+    expect(cache.find(key)).toBeNull();
+  });
+});
+
 describe('the principal cache', () => {
   const clock = new FakeClock(new Date());
   const remember = (cache: PrincipalCache, key: string, principal: Partial<Principal>) =>

@@ -50,6 +50,8 @@ export async function startTestGateway(env: Readonly<Record<string, string>> = {
     CONSENT_DEADLINE_MS: '20000',
     HEALTH_DATA_DEADLINE_MS: '20000',
     REDIS_COMMAND_TIMEOUT_MS: '20000',
+    // A renewal would ask authorization at any moment.
+    CACHE_RENEWAL_INTERVAL_MS: '3600000',
     ...backends.settings,
     ...env,
   });

@@ -7,7 +7,7 @@ import {
 } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { type GrantFacts as GrantMessage, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { Clock } from '@phds/service-kit/clock';
-import { AppError, unauthorized } from '@phds/service-kit/errors';
+import { AppError, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { isSecret, sha256 } from '@phds/service-kit/secrets';
 import { LRUCache } from 'lru-cache';
 import type { GrantFacts, Principal } from '../domain/principal.ts';
@@ -83,6 +83,23 @@ export class Authenticator {
   /** Drops the cached facts of a token after the record step has found them out of date. */
   forget({ hash }: Authenticated): void {
     this.#cache.forget(toCacheKey(hash));
+  }
+
+  /**
+   * Renews the cached facts of tokens in steady use before they end: all in one turn, so that authorization and consent look them up
+   * together. A token that cannot be renewed is introspected at its next use after that. Never rejects.
+   */
+  async renewDue(): Promise<void> {
+    await Promise.allSettled(this.#cache.takeDue().map((key) => this.#renewDue(key)));
+  }
+
+  async #renewDue(key: string): Promise<void> {
+    try {
+      await this.#ask(key, Buffer.from(key, 'latin1'));
+    } catch (error) {
+      // Authorization says that the token is no longer alive.
+      if (toAppError(error).reason !== 'unavailable') this.#cache.forget(key);
+    }
   }
 
   async #ask(key: string, hash: Buffer): Promise<Principal> {

@@ -5,6 +5,9 @@ import type { Principal } from '../domain/principal.ts';
 /** How many evictions are kept for each kind (family, grant, app). */
 const MAX_EVICTIONS = 10_000;
 
+/** The last part of an entry's maximum lifetime, in which its use makes it due for renewal. */
+const DUE_PART = 1 / 5;
+
 /** Identifies the entries that an eviction removes. */
 export interface EvictionSubject {
   readonly kind: 'token' | 'family' | 'grant' | 'client';
@@ -22,6 +25,8 @@ export interface PrincipalCacheOptions {
 interface Entry {
   readonly principal: Principal;
   readonly until: number;
+  /** Whether its use shortly before `until` makes it due for renewal. */
+  mayBeDue: boolean;
   /** The last generation at which this entry was checked and found not evicted. */
   generation: number;
 }
@@ -42,11 +47,14 @@ export class PrincipalCache {
   };
   readonly #clock: Clock;
   readonly #ttlMs: number;
+  readonly #dueMs: number;
+  #due: string[] = [];
   #generation = 0;
 
   constructor({ maxTokens, ttlMs, clock }: PrincipalCacheOptions) {
     this.#clock = clock;
     this.#ttlMs = ttlMs;
+    this.#dueMs = ttlMs * DUE_PART;
     this.#entries = new LRUCache({ max: maxTokens });
   }
 
@@ -63,16 +71,43 @@ export class PrincipalCache {
   find(key: string): Principal | null {
     const entry = this.#entries.get(key);
     if (entry === undefined) return null;
-    if (this.#clock.now().getTime() < entry.until && !this.#isEvicted(entry)) return entry.principal;
-    this.#entries.delete(key);
-    return null;
+    const leftMs = entry.until - this.#clock.now().getTime();
+    const isAlive = leftMs > 0 && !this.#isEvicted(entry);
+    if (!isAlive) {
+      this.#entries.delete(key);
+      return null;
+    }
+    if (leftMs <= this.#dueMs && entry.mayBeDue) {
+      entry.mayBeDue = false;
+      this.#due.push(key);
+    }
+    return entry.principal;
+  }
+
+  /** Removes and returns the tokens that were used shortly before the end of their entries. */
+  takeDue(): readonly string[] {
+    const due = this.#due;
+    this.#due = [];
+    return due;
   }
 
   /** Stores facts that were requested at `askedAt` (ms) in `generation`. Does nothing if an eviction has happened since. */
   put(key: string, principal: Principal, askedAt: number, generation: number): void {
     if (generation !== this.#generation) return;
-    const until = Math.min(toExpiry(key, askedAt + this.#ttlMs, this.#ttlMs / 2), principal.expiresAt);
-    this.#entries.set(key, { principal, until, generation });
+    const latest = askedAt + this.#ttlMs;
+    const before = this.#entries.peek(key);
+    // A renewed entry lives equally long each time, so that the spread of the first expiries lasts.
+    const expiry =
+      before === undefined
+        ? toExpiry(key, latest, this.#ttlMs / 2)
+        : Math.min(latest, before.until + this.#ttlMs - this.#dueMs);
+    const { expiresAt } = principal;
+    this.#entries.set(key, {
+      principal,
+      until: Math.min(expiry, expiresAt),
+      mayBeDue: expiry < expiresAt,
+      generation,
+    });
   }
 
   /** Drops one token. Answers to calls already in progress can still be stored. */
@@ -129,7 +164,7 @@ class Evictions {
 /**
  * The latest moment at or before `latest` at which this token may expire. These moments are `step` apart and differ between tokens,
  * so that tokens cached at the same moment (after a start or a Redis reconnection) do not all expire at once. With a step of half
- * the lifetime, a first entry lives for half of it or longer; an entry renewed right after its expiry lives for all of it.
+ * the lifetime, a first entry lives for half of it or longer; an entry asked about right after its expiry lives for all of it.
  */
 function toExpiry(key: string, latest: number, step: number): number {
   const offset = ((key.charCodeAt(0) & 0xff) / 256) * step;
