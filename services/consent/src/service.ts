@@ -181,14 +181,13 @@ function createRecorder({ config, clock, access, log, guard }: Parts, overrides:
 async function createRpcServices(parts: Parts, recorder: AccessRecorder) {
   const { prisma, guard, userOf } = parts;
   const accesses = createAccesses({
-    recorder,
     history: createPrismaAccessHistory(prisma),
     appUsage: createPrismaAppUsage(prisma),
   });
   return [
     createLedgerService(createLedgerUseCase(parts)),
     createConsentService({ ...(await createConsentUseCases(parts)), userOf }),
-    createAccessService({ accesses, userOf }),
+    createAccessService({ recorder, accesses, userOf }),
     createSessionService(createSessionsUseCase(parts)),
     createRestoreService({ guard, countSuspended: createPrismaSuspensions(prisma).count }),
   ];

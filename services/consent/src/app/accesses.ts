@@ -1,16 +1,13 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import { notFound } from '@phds/service-kit/errors';
-import type { Access, AccessDay, AccessEntry, AppUsage, RefusalCount, Verdict } from '../domain/access.ts';
+import type { AccessDay, AccessEntry, AppUsage, RefusalCount } from '../domain/access.ts';
 import type { AccessFilter, AccessHistoryStore, AppUsageStore, DayFilter, DayRange } from './access-ports.ts';
-import type { AccessRecorder } from './access-recorder.ts';
 
 /** Number of accesses in one piece of an export; with the longest texts they fit into one message. */
 const EXPORT_PIECE = 500;
 
-/** No data without a record, no data after a revocation (contract section 8). */
+/** The access history of a person, and the usage of an app. */
 export interface Accesses {
-  /** As AccessRecorder. */
-  record(accesses: readonly Access[]): Promise<Verdict[]>;
   /** Throws `not_found` for another user's grant. */
   list(userId: string, filter: AccessFilter, page: Page): Promise<Listed<AccessEntry>>;
   /**
@@ -27,13 +24,11 @@ export interface Accesses {
 }
 
 export function createAccesses(dependencies: {
-  readonly recorder: Pick<AccessRecorder, 'record'>;
   readonly history: AccessHistoryStore;
   readonly appUsage: AppUsageStore;
 }): Accesses {
-  const { recorder, history, appUsage } = dependencies;
+  const { history, appUsage } = dependencies;
   return {
-    record: (accesses) => recorder.record(accesses),
     async list(userId, filter, page) {
       const listed = await history.list(userId, filter, page);
       if (listed === null) throw notFound();

@@ -13,6 +13,7 @@ import type { UserOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { DayFilter, DayRange } from '../app/access-ports.ts';
+import type { AccessRecorder } from '../app/access-recorder.ts';
 import type { Accesses } from '../app/accesses.ts';
 import {
   type Access,
@@ -44,9 +45,11 @@ const VERDICTS = {
 
 /** phds.consent.v1.AccessService. */
 export function createAccessService({
+  recorder,
   accesses,
   userOf,
 }: {
+  readonly recorder: Pick<AccessRecorder, 'record'>;
   readonly accesses: Accesses;
   readonly userOf: UserOf;
 }) {
@@ -60,7 +63,7 @@ export function createAccessService({
         }
         const parsed = request.accesses.map(parseAccess);
         // The batch also contains accesses of other calls, so the recorder has its own time limits.
-        const verdicts = await withoutDeadline(() => accesses.record(parsed));
+        const verdicts = await withoutDeadline(() => recorder.record(parsed));
         return { verdicts: verdicts.map((verdict) => VERDICTS[verdict]) };
       },
       async listAccesses(request, context) {
