@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { expectNotAccepted, SESSION, type SignInGateway, startSignInGateway } from './sign-in-gateway.ts';
+import {
+  expectNotAccepted,
+  expectPage,
+  SESSION,
+  type SignInGateway,
+  startSignInGateway,
+} from './sign-in-gateway.ts';
 import { TestBrowser } from './test-browser.ts';
 
 const STEP_UP = { step_up: '1', return_to: '/signed-in' };
@@ -38,6 +44,25 @@ describe('a step-up', () => {
     const browser = new TestBrowser();
     const deviation = { claims: { auth_time: authTime() } };
     await expectNotAccepted(browser, await at.signIn(browser, { parameters: STEP_UP, deviation }));
+  });
+});
+
+describe('a step-up that the provider answers with another acr', () => {
+  test.each([undefined, 'bronze', 1])('shows a page that says so: %j', async (acr) => {
+    const browser = new TestBrowser();
+    const deviation = { claims: { acr } };
+    const response = await at.signIn(browser, { parameters: STEP_UP, deviation });
+    const page = await response.clone().text();
+    await expectPage(browser, response, 403, 'needs a stronger proof');
+    expect(page).toContain('href="/sign-in?return_to=%2Fsigned-in&amp;step_up=1"');
+  });
+
+  test('leaves the session as it was', async () => {
+    const browser = new TestBrowser();
+    await at.signIn(browser);
+    const before = browser.cookies.get(SESSION);
+    await at.signIn(browser, { parameters: STEP_UP, deviation: { claims: { acr: 'bronze' } } });
+    expect(browser.cookies.get(SESSION)).toBe(before);
   });
 });
 

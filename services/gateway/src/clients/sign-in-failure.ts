@@ -2,9 +2,9 @@ import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'open
 
 /**
  * Why a sign-in failed: the provider refused it, the provider cannot be reached or cannot answer now, its answer is not
- * acceptable, or its ID token does not fit in a cookie.
+ * acceptable, its ID token does not fit in a cookie, or it did not confirm the person as a step-up demands.
  */
-export type SignInFailureKind = 'refused' | 'unavailable' | 'invalid' | 'too_long';
+export type SignInFailureKind = 'refused' | 'unavailable' | 'invalid' | 'too_long' | 'not_confirmed';
 
 /** Contains neither a token nor a code, so it may be logged. It has no cause: the library's errors contain whole answers. */
 export class SignInFailure extends Error {

@@ -49,6 +49,12 @@ async function receiveSession(
   const name = sessionCookieName(config.PUBLIC_URL);
   const bytes = Buffer.byteLength(toSetCookie(name, idToken, LONGEST_SESSION_SECONDS));
   if (bytes > MAX_COOKIE_BYTES) throw new SignInFailure('too_long', `${bytes}_bytes`);
-  const { expiresAt } = await verify(idToken);
+  const { expiresAt, acr } = await verify(idToken);
+  if (attempt.stepUp && !isAccepted(acr, config.STEP_UP_ACR)) throw new SignInFailure('not_confirmed', 'acr');
   return toSetCookie(name, idToken, Math.floor((expiresAt.getTime() - clock.now().getTime()) / 1000));
+}
+
+/** The provider may ignore the requested `acr`; its age it may not (`max_age`), so that is checked with the answer. */
+function isAccepted(acr: string | null, accepted: readonly string[]): boolean {
+  return accepted.length === 0 || (acr !== null && accepted.includes(acr));
 }

@@ -3,7 +3,7 @@ import { SignInFailure } from '../../clients/sign-in-failure.ts';
 import type { SignInAttempt } from '../../domain/sign-in-attempt.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
-import { sendInvalid, sendRefused, sendTooLong, sendUnavailable } from './pages.ts';
+import { sendInvalid, sendNotConfirmed, sendRefused, sendTooLong, sendUnavailable } from './pages.ts';
 import { sendBack } from './send-back.ts';
 
 /**
@@ -26,6 +26,7 @@ export function answerFailure(
   else if (kind === 'refused') sendRefused(response, attempt, detail);
   else if (kind === 'unavailable') sendUnavailable(response, attempt);
   else if (kind === 'too_long') sendTooLong(response);
+  else if (kind === 'not_confirmed') sendNotConfirmed(response, attempt);
   else sendInvalid(response, attempt, requestId);
 }
 

@@ -37,6 +37,16 @@ ${toRetry(attempt)}`,
   );
 }
 
+export function sendNotConfirmed(response: ServerResponse, attempt: SignInAttempt): void {
+  sendPage(
+    response,
+    'This was not enough',
+    html`<p>The next step needs a stronger proof of who you are than the site that signs you in asked for. You are signed in as before.</p>
+${toRetry(attempt)}`,
+    403,
+  );
+}
+
 export function sendUnavailable(response: ServerResponse, attempt: SignInAttempt): void {
   sendPage(
     response,
