@@ -1,7 +1,14 @@
-import { expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { batchingCalls } from '@phds/service-kit/batched-calls';
 import { currentDeadline, Deadline, withinDeadline } from '@phds/service-kit/deadline';
 import { eventually } from '@phds/test-kit/conditions';
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** Lets everything go on that waits for nothing. */
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** Runs that end when the test says so, and return the items with their run's number. */
 function createRuns() {
@@ -54,6 +61,37 @@ test('a run that hangs does not hold up the callers after it', async () => {
   expect(await next).toBe('b2');
   runs[0]?.end.resolve();
   expect(await hanging).toBe('a1');
+});
+
+test('the late end of a run that hung starts no run beside the one in progress', async () => {
+  const { runs, call } = createRuns();
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  const first = call('a');
+  await turn();
+  const second = call('b');
+  jest.advanceTimersByTime(49);
+  expect(runs).toHaveLength(1);
+  jest.advanceTimersByTime(1);
+  await turn();
+  expect(runs).toHaveLength(2);
+  const third = call('c');
+  runs[0]?.end.resolve();
+  expect(await first).toBe('a1');
+  await turn();
+  expect(runs).toHaveLength(2);
+  runs[1]?.end.resolve();
+  await turn();
+  runs[2]?.end.resolve();
+  expect([await second, await third]).toEqual(['b2', 'c3']);
+});
+
+test('a run that fails rejects all of its callers', async () => {
+  const { runs, call } = createRuns();
+  const outcomes = Promise.allSettled(['a', 'b', 'c'].map(call));
+  await eventually(async () => runs.length === 1);
+  const reason = new Error('lost');
+  runs[0]?.end.reject(reason);
+  expect(await outcomes).toEqual(Array(3).fill({ status: 'rejected', reason }));
 });
 
 test('a run takes at most 64 items that arrive together, and the rest follows', async () => {

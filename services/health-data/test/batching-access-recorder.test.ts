@@ -94,7 +94,28 @@ describe('the access recorder', () => {
     expect(await third).toBe('released');
   });
 
-  test('a response with too few, too many or unknown verdicts releases only what is certain', async () => {
+  test('a failed call refuses all of its accesses', async () => {
+    const { calls, send } = manualSend();
+    const recorder = createBatchingAccessRecorder(send, OPTIONS);
+    const results = ['a', 'b', 'c'].map((id) => recorder.record(access(id)));
+    await settle();
+    calls[0]?.fail(new Error('connection lost'));
+    expect(await Promise.all(results.map(reasonOf))).toEqual(Array(3).fill('access_not_recorded'));
+  });
+
+  test.each([[[]], [['released']], [['released', 'released', 'released']]] as const)(
+    'a response that does not have one verdict for each access releases nothing: %j for two',
+    async (verdicts) => {
+      const { calls, send } = manualSend();
+      const recorder = createBatchingAccessRecorder(send, OPTIONS);
+      const results = ['a', 'b'].map((id) => recorder.record(access(id)));
+      await settle();
+      calls[0]?.answer([...verdicts]);
+      expect(await Promise.all(results.map(reasonOf))).toEqual(Array(2).fill('access_not_recorded'));
+    },
+  );
+
+  test('a response with too few or unknown verdicts releases only what is certain', async () => {
     const { calls, send } = manualSend();
     const recorder = createBatchingAccessRecorder(send, OPTIONS);
     const first = recorder.record(access('a'));
@@ -138,5 +159,27 @@ describe('the access recorder', () => {
     expect(calls[1]?.ids).toEqual(['in time']);
     calls[1]?.answer(['released']);
     expect(await inTime).toBe('released');
+  });
+
+  test('accesses are sent as usual after a whole batch waited too long', async () => {
+    let now = 0;
+    const { calls, send } = manualSend();
+    const recorder = createBatchingAccessRecorder(send, { ...OPTIONS, monotonicNow: () => now });
+    const first = recorder.record(access('a'));
+    await settle();
+    const late = ['b', 'c', 'd'].map((id) => recorder.record(access(id)));
+    now = 600;
+    const results = [recorder.record(access('in time'))];
+    now = 1_001;
+    calls[0]?.answer(['released']);
+    expect(await first).toBe('released');
+    expect(await Promise.all(late.map(reasonOf))).toEqual(Array(3).fill('access_not_recorded'));
+    await settle();
+    results.push(recorder.record(access('later')));
+    calls[1]?.answer(['released']);
+    await settle();
+    calls[2]?.answer(['released']);
+    expect(await Promise.all(results)).toEqual(['released', 'released']);
+    expect(calls.map(({ ids }) => ids)).toEqual([['a'], ['in time'], ['later']]);
   });
 });
