@@ -149,3 +149,20 @@ test('a replica that hangs gets no more calls once its stream is older than 15 s
   proxy.set({ kind: 'pass' });
   expect(await held).toMatchObject({ etag: 'held' });
 });
+
+test('a service that stops while it admits a stream is not held up by it', async () => {
+  const asked = Promise.withResolvers<void>();
+  const admitted = Promise.withResolvers<string>();
+  const verifyCaller = () => {
+    asked.resolve();
+    return admitted.promise;
+  };
+  const server = await serve(answer, { verifyCaller });
+  // Time stands still, so the service does not stop because of its time limit.
+  holdTimers();
+  using _streams = openStreams([server.rpcPort]);
+  await asked.promise;
+  const stopped = server[Symbol.asyncDispose]();
+  admitted.resolve('gateway');
+  await stopped;
+});

@@ -36,16 +36,15 @@ function createGate() {
   return { respond, begun, release: resolve };
 }
 
-/** Sends bytes over the stream and returns the status that ends it. */
-async function statusOf(port: number, metadata: Metadata, bytes: Buffer): Promise<status> {
+/** Opens a stream without our client. `ended` is the status that ends it. */
+function openRaw(port: number, metadata: Metadata) {
   const grpc = new GrpcClient(`127.0.0.1:${port}`, credentials.createInsecure());
   const { promise, resolve } = Promise.withResolvers<status>();
   const path = '/phds.healthdata.v1.HealthDataService/Reads';
   const stream = grpc.makeBidiStreamRequest(path, same, same, metadata);
   stream.on('error', () => undefined).on('status', ({ code }) => resolve(code));
   stream.resume();
-  stream.write(bytes);
-  return promise.finally(() => grpc.close());
+  return { write: (bytes: Buffer) => stream.write(bytes), ended: promise.finally(() => grpc.close()) };
 }
 
 describe('who may open a stream', () => {
@@ -59,7 +58,9 @@ describe('who may open a stream', () => {
     expect(streams.open).toEqual([]);
     // A message with one call without a request.
     const call = Buffer.from([0x0a, 0x04, 0x08, 0x01, 0x10, 0x64]);
-    expect(await statusOf(server.rpcPort, new Metadata(), call)).toBe(status.PERMISSION_DENIED);
+    const raw = openRaw(server.rpcPort, new Metadata());
+    raw.write(call);
+    expect(await raw.ended).toBe(status.PERMISSION_DENIED);
     expect(begun).toEqual([]);
   });
 
@@ -74,11 +75,26 @@ describe('who may open a stream', () => {
     expect(await outcome).toMatchObject({ etag: 'a' });
   });
 
-  test('an undecodable message ends the stream as an invalid request, not as a fault of the service', async () => {
-    await using server = await serve(answer);
+  test('an undecodable message ends the stream and its calls, as an invalid request, not as a fault of the service', async () => {
+    const begun = Promise.withResolvers<void>();
+    const aborted = Promise.withResolvers<void>();
+    await using server = await serve(async (_, { signal }) => {
+      signal.addEventListener('abort', () => aborted.resolve());
+      begun.resolve();
+      await aborted.promise;
+      return {};
+    });
     const metadata = new Metadata();
     metadata.set('authorization', `Bearer ${await connection([]).tokens('health-data')}`);
-    expect(await statusOf(server.rpcPort, metadata, Buffer.from([0x0a, 0xff]))).toBe(status.INVALID_ARGUMENT);
+    const raw = openRaw(server.rpcPort, metadata);
+    // One call, which would end by its deadline after 30 s.
+    raw.write(Buffer.from([0x0a, 0x06, 0x08, 0x01, 0x10, 0xff, 0xff, 0x7f]));
+    await begun.promise;
+    const since = performance.now();
+    raw.write(Buffer.from([0x0a, 0xff]));
+    expect(await raw.ended).toBe(status.INVALID_ARGUMENT);
+    await aborted.promise;
+    expect(performance.now() - since).toBeLessThan(20_000);
   });
 });
 
