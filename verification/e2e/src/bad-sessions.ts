@@ -5,6 +5,7 @@ import type { Stack } from '@phds/dev-stack/stack';
 import { SignJWT } from 'jose';
 
 const HOUR = 3_600;
+const LOGOUT = { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } };
 
 /** Session JWTs that must be refused, by their defect. Signed with the right key unless the name says otherwise. */
 export async function makeBadSessions(
@@ -34,7 +35,21 @@ export async function makeBadSessions(
     'a session with half of a surrogate pair in its subject': await sign({ sub: `${userId}\ud800` }),
     'a session with a subject of 256 characters': await sign({ sub: userId.padEnd(256, 'a') }),
     'a session that is not valid yet': await sign({ nbf: now + HOUR }),
-    'a JWT of another type': await sign({}, { typ: 'JWT' }),
+    'a session without a time of issue': await sign({ iat: undefined }),
+    'a session issued more than a day ago': await sign({ iat: now - 25 * HOUR }),
+    'a session issued in the future': await sign({ iat: now + HOUR, exp: now + 2 * HOUR }),
+    'an ID token without a nonce': await sign({}, { typ: 'JWT' }),
+    'an ID token issued to another client': await sign({ nonce: 'n', azp: 'another' }, { typ: 'JWT' }),
+    'an ID token for several audiences without azp': await sign(
+      { nonce: 'n', aud: ['phds', 'another'] },
+      { typ: 'JWT' },
+    ),
+    'an access token of the provider': await sign({ nonce: 'n' }, { typ: 'at+jwt' }),
+    'a logout token of the provider': await sign(LOGOUT, { typ: 'logout+jwt' }),
+    'a logout token of the provider without a type': await sign(
+      { nonce: 'n', ...LOGOUT },
+      { typ: undefined },
+    ),
     'a session under an unknown key id': await sign({}, { kid: 'another' }),
     "a session signed by a stranger's key": await sign({}, {}, strangers),
     'a session with a changed subject': [head, toPart({ ...right, sub: 'grace' }), signature].join('.'),
