@@ -63,12 +63,13 @@ async function readEverywhere({ app, tokens }: ConnectedPerson): Promise<number[
   return (await Promise.all(answers)).map(({ status }) => status);
 }
 
+async function statusWith(session: string): Promise<number> {
+  return (await send(`${stack.gateway}/partner/consent/grants`, { bearer: session })).status;
+}
+
 /** Waits until the services have found the database again. Signs in again, because a restore ends earlier sessions. */
 async function untilTheDatabaseIsBack(): Promise<void> {
-  await eventually(async () => {
-    const bearer = await signIn(stack, 'connected');
-    return (await send(`${stack.gateway}/partner/consent/grants`, { bearer })).status === 200;
-  });
+  await eventually(async () => (await statusWith(await signIn(stack, 'connected'))) === 200);
 }
 
 beforeEach(async () => {
@@ -100,6 +101,8 @@ describe('a backup made before a revocation', () => {
     expect(refreshed).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     const introspected = await person.app.introspect(person.tokens.accessToken);
     expect(introspected.body).toEqual({ active: false });
+    // The backup may lack the end of this session.
+    expect(await statusWith(person.session)).toBe(401);
 
     const newcomer = await connectPerson(stack, 'newcomer');
     await useEverything(newcomer);
@@ -110,6 +113,7 @@ describe('a backup made before a revocation', () => {
     });
 
     await phdsRestore('confirm');
+    expect(await statusWith(person.session)).toBe(200);
     expect(await readEverywhere(person)).toEqual([200, 200]);
     expect((await person.app.refresh(person.tokens.refreshToken)).status).toBe(200);
   });
@@ -151,5 +155,6 @@ test('a server that only crashed is trusted', async () => {
   await restartDatabase(async () => undefined);
   await untilTheDatabaseIsBack();
   expect(await readEverywhere(person)).toEqual([200, 200]);
+  expect(await statusWith(person.session)).toBe(200);
   expect(await phdsRestore('status')).toEqual(UNTOUCHED);
 });
