@@ -19,7 +19,10 @@ function signingIn(): void {
   let stack: RunningStack;
   let app: PartnerApp;
   const visits = prepareVisits(async () => {
-    stack = await startRunningStack({ gateways: 2 });
+    stack = await startRunningStack({
+      gateways: 2,
+      environment: { authorization: { STEP_UP_FOR: 'secret-rotation', STEP_UP_MAX_AGE_SECONDS: '300' } },
+    });
     return stack;
   });
 
@@ -84,17 +87,56 @@ function signingIn(): void {
     expect(body.scope.split(' ')).toContain('read:mood');
   });
 
+  test("a sign-out at the provider ends an open page's session at the next request on every gateway", async () => {
+    const visitor = await openSignedIn('/apps', 'sign-in-leaver');
+    const { page } = visitor;
+    const session = await findSession(page);
+    const pages = [page];
+    for (const url of stack.gatewayUrls.slice(1)) {
+      const other = await page.context().newPage();
+      await other.goto(`${url}/apps`);
+      await other.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+      pages.push(other);
+    }
+    expect(pages).toHaveLength(2);
+    await signOutAtProvider(page, stack.identityProviderUrl);
+    for (const open of pages) {
+      await open.getByRole('link', { name: 'Access history' }).click();
+      await open.getByRole('alertdialog', { name: 'Your session has ended' }).waitFor();
+    }
+    for (const url of stack.gatewayUrls) {
+      const answer = await send(`${url}/partner/session`, { bearer: session ?? '' });
+      expect(answer.status).toBe(401);
+    }
+  });
+
   test('when another person signs in instead, the page reloads and shows nothing of the first', async () => {
     const { page } = await openSignedIn(await ask(), 'sign-in-first');
     await page.getByRole('heading', { name: WAITING_FOR }).waitFor();
     await signOutAtProvider(page, stack.identityProviderUrl);
-    await dropSession(page);
     await page.getByRole('button', { name: 'Do not share' }).click();
     await page.getByRole('alertdialog').waitFor();
     await pickPerson(await openSignInTab(page), 'sign-in-second');
     await page.getByRole('heading', { name: 'This request is not available' }).waitFor();
     await page.getByText('sign-in-second', { exact: true }).waitFor();
     expect(await page.content()).not.toContain('Morning Run');
+  });
+
+  test('a sign-out ends the session everywhere, and the next sign-in asks who the person is', async () => {
+    const visitor = await openSignedIn('/apps', 'sign-in-done');
+    const { page } = visitor;
+    const session = (await findSession(page)) ?? '';
+    const ownUrl = (url: string) => `${url}/partner/session`;
+    expectStatus(200, await send(ownUrl(stack.gateway), { bearer: session }));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.waitForURL(`${stack.gateway}/`);
+    await page.getByRole('link', { name: 'Sign in' }).first().waitFor();
+    expect(await findSession(page)).toBeUndefined();
+    for (const url of stack.gatewayUrls) {
+      expect((await send(ownUrl(url), { bearer: session })).status).toBe(401);
+    }
+    await page.getByRole('link', { name: 'Sign in' }).first().click();
+    await page.getByLabel('Somebody else').waitFor();
   });
 
   test('a page opened with an expired session signs in without asking, or asks once the provider does not know the person', async () => {
@@ -108,6 +150,23 @@ function signingIn(): void {
     await visitor.goto('/history');
     await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
     expect(page.url()).toBe(`${stack.gateway}/history`);
+  });
+
+  test('a step that needs a recent sign-in works after a confirmation in a new tab', async () => {
+    // A session that the host application signed itself does not say when the person signed in.
+    const session = await signIn(stack, 'sign-in-maker');
+    const { clientId } = await registerApp(stack.gateway, session, { name: 'Guarded' });
+    const { page } = await visits.open(`/console/${clientId}`, { session });
+    const rotate = async () => {
+      await page.getByRole('button', { name: 'Rotate the secret' }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }).click();
+    };
+    await rotate();
+    await page.getByRole('alertdialog', { name: 'Please confirm that it is you' }).waitFor();
+    await pickPerson(await openSignInTab(page), 'sign-in-maker');
+    await page.getByText('You have signed in again. Please try once more.').waitFor();
+    await rotate();
+    await page.getByText('Copy the secret now.').waitFor();
   });
 
   test('while the provider is away, signed-in pages work and signing in says what is wrong', async () => {

@@ -194,7 +194,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 function arrivedProblem(): Problem | null {
   const code = new URLSearchParams(location.search).get('problem') ?? '';
   const text = PROBLEMS[code];
-  return text === undefined ? null : new Problem(code.toUpperCase(), 400, text);
+  return text === undefined ? null : new Problem('REDIRECTED', 400, text);
 }
 
 function SummaryNotice() {
