@@ -43,7 +43,8 @@ describe('Strict-Transport-Security', () => {
     ['/oauth/grants', {}, 401],
     ['/developer/apps', {}, 401],
     ['/oauth/authorize?a=%zz', {}, 400],
-    ['/sign-in', {}, 303],
+    ['/sign-in', {}, 503],
+    ['/sign-in?silent=1', {}, 303],
     ['/nothing', {}, 404],
   ])('is on the response of %s (case %#)', async (path, init, status) => {
     const response = await gateway.fetch(path, init);
