@@ -164,6 +164,8 @@ export const sessionSettings = {
   SESSION_USER_ID_CLAIM: z.string().default('sub'),
   /** URL of the identity provider's JWKS, or the JWKS itself. */
   SESSION_JWKS: z.string().refine(isKeySource, 'must be an http or https URL, or a JWKS'),
+  /** Maximum wait for the JWKS. Milliseconds. */
+  SESSION_JWKS_TIMEOUT_MS: durationMs(2_000),
   /** The actions that need a recent or strong sign-in; none by default. */
   STEP_UP_FOR: list()
     .pipe(z.array(z.enum(STEP_UP_ACTIONS, `must name only ${STEP_UP_ACTIONS.join(', ')}`)))

@@ -50,7 +50,11 @@ export function openSessionVerification(
   config: Settings<typeof sessionSettings>,
   { clock = systemClock, log }: { readonly clock?: Clock; readonly log: Logger },
 ): SessionVerification {
-  const keys = openSessionKeys(config.SESSION_JWKS, { clock, log });
+  const keys = openSessionKeys(config.SESSION_JWKS, {
+    timeoutMs: config.SESSION_JWKS_TIMEOUT_MS,
+    clock,
+    log,
+  });
   const verify = createSessionVerifier({
     issuer: config.SESSION_ISSUER,
     audience: config.SESSION_AUDIENCE,

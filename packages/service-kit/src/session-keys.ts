@@ -5,8 +5,7 @@ import { findingSigner, parseKeySet } from './keys.ts';
 import type { Logger } from './log.ts';
 import { startPeriodic } from './periodic.ts';
 
-/** Maximum wait for the key set. */
-const TIMEOUT_MS = 2_000;
+const DEFAULT_TIMEOUT_MS = 2_000;
 /** Interval of the fetches in the background. A key that the provider removed verifies sessions this long at most. */
 const REFRESH_MS = 10 * 60_000;
 /** Pause after a fetch, so that sessions with invented key ids do not load the provider. */
@@ -23,6 +22,8 @@ export interface SessionKeys extends AsyncDisposable {
 export interface SessionKeysOptions {
   readonly clock?: Clock;
   readonly log: Logger;
+  /** Maximum wait for the key set. Milliseconds, default 2000. */
+  readonly timeoutMs?: number;
   /** Milliseconds between two fetches in the background. */
   readonly refreshMs?: number;
 }
@@ -33,8 +34,8 @@ export interface SessionKeysOptions {
  */
 export function openSessionKeys(jwks: string, options: SessionKeysOptions): SessionKeys {
   if (jwks.startsWith('{')) return { find: parseKeySet(jwks), [Symbol.asyncDispose]: async () => undefined };
-  const { clock = systemClock, log, refreshMs = REFRESH_MS } = options;
-  const keys = new RemoteKeys(new URL(jwks), clock);
+  const { clock = systemClock, log, timeoutMs = DEFAULT_TIMEOUT_MS, refreshMs = REFRESH_MS } = options;
+  const keys = new RemoteKeys(new URL(jwks), clock, timeoutMs);
   const refreshing = startPeriodic(() => keys.fetch(), {
     intervalMs: refreshMs,
     atOnce: true,
@@ -57,11 +58,11 @@ class RemoteKeys {
   #pending: Promise<void> | null = null;
   #last: Outcome | null = null;
 
-  constructor(url: URL, clock: Clock) {
+  constructor(url: URL, clock: Clock, timeoutMs: number) {
     // jose would fetch by the system clock, without a pause after a failure. Here it fetches only when `reload` is called.
     const never = Number.POSITIVE_INFINITY;
     this.#set = createRemoteJWKSet(url, {
-      timeoutDuration: TIMEOUT_MS,
+      timeoutDuration: timeoutMs,
       cacheMaxAge: never,
       cooldownDuration: never,
     });

@@ -82,6 +82,7 @@ describe('readConfig', () => {
         SESSION_ISSUER: 'https://id.example',
         SESSION_AUDIENCE: ['phds'],
         SESSION_USER_ID_CLAIM: 'sub',
+        SESSION_JWKS_TIMEOUT_MS: 2_000,
         SESSION_JWKS,
         STEP_UP_FOR: [],
         STEP_UP_ACR: [],

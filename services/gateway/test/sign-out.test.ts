@@ -97,6 +97,15 @@ describe('the answer leads nowhere', () => {
     expect(other.gateway.backends.callsOf('endSessions')).toHaveLength(1);
   });
 
+  test('when the provider has gone away since it was asked', async () => {
+    await using other = await startSignInGateway();
+    await other.signIn(browser);
+    await other.provider.stop();
+    other.gateway.clock.advance(11_000);
+    expect((await signOut(other.gateway)).body.data).toEqual({ signedOut: true, continueTo: null });
+    expect(other.gateway.backends.callsOf('endSessions')).toHaveLength(1);
+  });
+
   test('when the provider is away and was never asked before', async () => {
     await using other = await startSignInGateway();
     await other.signIn(browser);
@@ -107,11 +116,26 @@ describe('the answer leads nowhere', () => {
   });
 });
 
-test('sign-outs count as changes of the person, and one too many still removes the cookie', async () => {
+test('a session can be ended when the person may make no more changes', async () => {
   await using other = await startSignInGateway({ LIMIT_USER_CHANGES_PER_MINUTE: '1' });
   await other.signIn(browser);
-  const kept = new Map(browser.cookies);
+  const cookie = `${SESSION}=${browser.cookies.get(SESSION)}`;
+  const revokeAll = () =>
+    other.gateway.fetch('/partner/consent/grants/revoke-all', {
+      method: 'POST',
+      headers: { cookie, 'sec-fetch-site': 'same-origin' },
+    });
+  await revokeAll();
+  expect((await revokeAll()).status).toBe(429);
   expect((await signOut(other.gateway)).status).toBe(200);
-  for (const [name, value] of kept) browser.cookies.set(name, value);
-  expect((await signOut(other.gateway)).status).toBe(429);
+  expect(other.gateway.backends.callsOf('endSessions')).toHaveLength(1);
+});
+
+test('an ended session is not ended again, so that it cannot end later ones of its sid', async () => {
+  await at.signIn(browser);
+  const jwt = browser.cookies.get(SESSION) ?? '';
+  at.gateway.backends.answer({ checkSession: () => ({ ended: true }) });
+  const { status, body } = await signOut();
+  expect([status, body.data.continueTo]).toEqual([200, toUrl({ id_token_hint: jwt, client_id: 'phds web' })]);
+  expect(at.gateway.backends.callsOf('endSessions')).toEqual([]);
 });

@@ -63,7 +63,7 @@ export function openOpenidProvider(options: OpenidProviderOptions): OpenidProvid
 
     findEndSessionUrl: (idToken) =>
       translateErrors(async () => {
-        const config = await discovery.find();
+        const config = await discovery.findReachable();
         if (config.serverMetadata().end_session_endpoint === undefined) return null;
         const hint = idToken === null ? {} : { id_token_hint: idToken };
         const parameters = { post_logout_redirect_uri: `${publicUrl}/`, ...hint };

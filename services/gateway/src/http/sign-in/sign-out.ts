@@ -2,7 +2,6 @@ import { toAppError, unauthorized } from '@phds/service-kit/errors';
 import { SESSION_TOKEN_TYPE } from '@phds/service-kit/session';
 import { decodeProtectedHeader } from 'jose';
 import { SignInFailure } from '../../clients/sign-in-failure.ts';
-import { applyAllowance } from '../allowance.ts';
 import { findCookie, sessionCookieName, toClearCookie } from '../cookies.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
@@ -30,7 +29,7 @@ export async function signOut(gateway: Gateway, exchange: Exchange): Promise<voi
   if (signIn === null) return sendSignedOut(exchange, null);
   const jwt = findCookie(request, name);
   try {
-    const ended = jwt !== null && (await endSession(gateway, exchange, signIn, jwt));
+    const ended = jwt !== null && (await endSession(gateway, signIn, jwt));
     sendSignedOut(exchange, await findContinuation(gateway, exchange, signIn, ended ? jwt : null));
   } catch (caught) {
     const err = toAppError(caught);
@@ -41,20 +40,18 @@ export async function signOut(gateway: Gateway, exchange: Exchange): Promise<voi
   }
 }
 
-/** Returns false for a cookie without a valid session, which needs no end. */
-async function endSession(
-  { backends, clock, surfaceLimits }: Gateway,
-  { response }: Exchange,
-  { verify }: SignIn,
-  jwt: string,
-): Promise<boolean> {
+/**
+ * Returns false for a cookie without a valid session, which needs no end. Not limited: with a copy of the session, somebody else could
+ * use up the limit and prevent its end. An ended session is not ended again, which would also end later ones of its `sid`.
+ */
+async function endSession({ backends, clock }: Gateway, { verify }: SignIn, jwt: string): Promise<boolean> {
   const session = await verify(jwt).catch((caught: unknown) => {
     if (toAppError(caught).reason === 'unauthorized') return null;
     throw caught;
   });
   if (session === null) return false;
-  applyAllowance(response, await surfaceLimits.takeForUser(session.userId, 'POST'));
-  await backends.endedSessions.end(session, jwt, clock.now());
+  const { endedSessions } = backends;
+  if (!(await endedSessions.isEnded(session, jwt))) await endedSessions.end(session, jwt, clock.now());
   return true;
 }
 
