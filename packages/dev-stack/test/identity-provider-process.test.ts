@@ -18,6 +18,14 @@ test('the provider of the stack serves a client with the settings of any gateway
   const context = { ports, keys: await ensureKeyFiles(directory), redisUrl: null };
   const logFile = join(directory, 'log');
   const url = `http://localhost:${ports.identityProvider}`;
+  let logouts = 0;
+  const firstGateway = createServer(({ url: path }, response) => {
+    if (path === '/sign-out/back-channel') logouts += 1;
+    response.end();
+  });
+  cleanup.defer(() => void firstGateway.close().closeAllConnections());
+  await listenOnLoopback(firstGateway, ports.gateways[0]);
+
   const provider = new ManagedProcess({
     name: 'identity-provider',
     program: 'packages/dev-stack/src/identity-provider/main.ts',
@@ -28,14 +36,6 @@ test('the provider of the stack serves a client with the settings of any gateway
   });
   cleanup.defer(() => provider.kill());
   await provider.start();
-
-  let logouts = 0;
-  const firstGateway = createServer(({ url: path }, response) => {
-    if (path === '/sign-out/back-channel') logouts += 1;
-    response.end();
-  });
-  cleanup.defer(() => void firstGateway.close().closeAllConnections());
-  await listenOnLoopback(firstGateway, ports.gateways[0]);
 
   const started = { url, directory, logouts: [], [Symbol.asyncDispose]: async () => undefined };
   for (const [index, port] of ports.gateways.entries()) {

@@ -25,6 +25,8 @@ function endedSession(): void {
     const { body } = expectStatus(201, await app.authorize([HEART, 'read:weight', 'read:mood']));
     const visitor = await visits.open(body.approval_uri, { session });
     const { page } = visitor;
+    // The page knows the person then.
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
     const url = `${app.gateway}/partner/consent/pending/${body.pending_id}`;
     return {
       visitor,
@@ -189,12 +191,14 @@ function endedSession(): void {
   });
 
   test('people who never signed in, or who signed out, are not redirected', async () => {
-    const visitor = await visits.open('/apps', {});
+    const visitor = await visits.open('/', {});
     const { page } = visitor;
     const asked: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('/sign-in?')) asked.push(request.url());
     });
+    await visitor.goto('/apps');
+    await page.getByRole('heading', { name: 'Please sign in' }).waitFor();
     const { gateway } = visits.stack;
     const value = await signIn(visits.stack, 'web-ended-stranger');
     await page.context().addCookies([{ name: 'session', value, url: gateway }]);

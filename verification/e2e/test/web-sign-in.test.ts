@@ -208,7 +208,9 @@ function signingIn(): void {
     await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
     const session = (await findSession(page)) ?? '';
     for (const url of stack.gatewayUrls) {
-      expectStatus(200, await send(`${url}/partner/consent/grants`, { bearer: session }));
+      await eventually(async () => {
+        expectStatus(200, await send(`${url}/partner/consent/grants`, { bearer: session }));
+      });
     }
     expect(running().map(({ pid }) => pid)).toEqual(before);
   });

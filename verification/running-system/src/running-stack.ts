@@ -23,17 +23,26 @@ const DAY_MS = 86_400_000;
 
 type Environment = NonNullable<StackOptions['environment']>;
 
+const PATIENT_SESSIONS = { SESSION_JWKS_TIMEOUT_MS: '10000' };
+
 // Five times the default deadlines: on a machine that runs other tests, a millisecond's work may take a second.
 const PATIENT: Required<Omit<Environment, 'identity-provider'>> = {
   gateway: {
     AUTHORIZATION_DEADLINE_MS: '10000',
     CONSENT_DEADLINE_MS: '10000',
     HEALTH_DATA_DEADLINE_MS: '15000',
+    OIDC_DEADLINE_MS: '25000',
     REDIS_COMMAND_TIMEOUT_MS: '10000',
+    ...PATIENT_SESSIONS,
   },
-  authorization: { CONSENT_DEADLINE_MS: '7500', DATABASE_CONNECT_TIMEOUT_MS: '10000' },
-  consent: { ACCESS_QUEUE_WAIT_MS: '4500', DATABASE_CONNECT_TIMEOUT_MS: '10000' },
+  authorization: {
+    CONSENT_DEADLINE_MS: '7500',
+    DATABASE_CONNECT_TIMEOUT_MS: '10000',
+    ...PATIENT_SESSIONS,
+  },
+  consent: { ACCESS_QUEUE_WAIT_MS: '4500', DATABASE_CONNECT_TIMEOUT_MS: '10000', ...PATIENT_SESSIONS },
   'health-data': {
+    ...PATIENT_SESSIONS,
     ACCESS_WAIT_MS: '7500',
     CONSENT_DEADLINE_MS: '5000',
     DATABASE_CONNECT_TIMEOUT_MS: '10000',

@@ -35,6 +35,8 @@ export interface OpenIdProviderOptions {
 }
 
 const MINUTE = 60;
+/** Time limit of a request to a gateway, in milliseconds. */
+const REQUEST_MS = 30_000;
 const WEEK_SECONDS = 7 * 24 * 60 * MINUTE;
 
 /** How the person signed in; the second when the client asked for it, by `acr_values`. */
@@ -96,9 +98,12 @@ function toConfiguration(options: OpenIdProviderOptions): Configuration {
       context.type = 'html';
       context.body = renderErrorPage(`${error_description ?? error}.`);
     },
-    // The package blocks requests to this machine and to private networks, where everything of the local stack is.
-    fetch: (url, { dispatcher: _guard, ...request }: RequestInit & { dispatcher?: unknown } = {}) =>
-      fetch(url, request),
+    // The package blocks requests to this machine and to private networks, where everything of the local stack is, and ends each
+    // after 2.5 s. A logout is sent only once, and its answer may take a busy machine longer.
+    fetch: (
+      url,
+      { dispatcher: _guard, signal: _limit, ...request }: RequestInit & { dispatcher?: unknown } = {},
+    ) => fetch(url, { ...request, signal: AbortSignal.timeout(REQUEST_MS) }),
     ttl: {
       AccessToken: 10 * MINUTE,
       AuthorizationCode: MINUTE,

@@ -59,8 +59,9 @@ const SIGNED_OUT_HERE = '/?signed-out=here';
  * null if it was lost or the service could not store the end of the session.
  */
 export function leaveSignedOut(answer: Data<EndedSession> | null): void {
-  noteSignOut();
+  // First, because other tabs that hear of it reload.
   rememberSession(false);
+  noteSignOut();
   location.assign(answer === null ? SIGNED_OUT_HERE : (answer.data.continueTo ?? '/'));
 }
 

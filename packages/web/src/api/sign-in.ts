@@ -67,7 +67,8 @@ const SESSION_ENDPOINTS = /^\/(partner\/consent|developer)\//;
 export function noteRefusal(method: string, path: string, problem: Problem): void {
   const demand = SESSION_ENDPOINTS.test(path) ? demandOf(problem) : null;
   if (demand === null) return;
-  if (typeof state.person === 'string') raise(demand, method !== 'GET');
+  const isChange = method !== 'GET';
+  if (typeof state.person === 'string' || isChange) raise(demand, isChange);
   else if (demand === 'sign-in') update({ person: null });
 }
 
