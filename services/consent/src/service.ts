@@ -7,9 +7,15 @@ import { startPruning } from '@phds/service-kit/pruning';
 import { openRedis } from '@phds/service-kit/redis';
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
 import { createRestoreService } from '@phds/service-kit/restore-service';
-import { createUserOf, type UserOf } from '@phds/service-kit/rpc-context';
+import { createUserOf } from '@phds/service-kit/rpc-context';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
-import { openSessionVerification, toRpcServerOptions } from '@phds/service-kit/service-options';
+import {
+  openSessionVerification,
+  toRpcServerOptions,
+  toStepUpOptions,
+} from '@phds/service-kit/service-options';
+import type { SessionVerifier } from '@phds/service-kit/session';
+import { createStepUp } from '@phds/service-kit/step-up';
 import { countAccessRecords } from './app/access-counting.ts';
 import type { AccessRecordStore } from './app/access-ports.ts';
 import { type AccessRecorder, createAccessRecorder } from './app/access-recorder.ts';
@@ -81,8 +87,8 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     await startRestoreGuard({ pool: access.pool, schema: RESTORE_SCHEMA, config, log }),
   );
   const evictions = overrides.evictions ?? openEvictions(config, clock, log, resources);
-  const userOf = createUserOf(resources.use(openSessionVerification(config, { clock, log })).verify);
-  const parts: Parts = { ...pools, prisma: pools.ordinary, config, clock, log, guard, evictions, userOf };
+  const { verify } = resources.use(openSessionVerification(config, { clock, log }));
+  const parts: Parts = { ...pools, prisma: pools.ordinary, config, clock, log, guard, evictions, verify };
   await startBackground(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
   const recorder = resources.use(createRecorder(parts, overrides));
@@ -109,7 +115,7 @@ interface Parts extends Omit<ConnectionPools, 'ordinary' | typeof Symbol.asyncDi
   readonly prisma: PrismaClient;
   readonly guard: RestoreGuard;
   readonly evictions: EvictionPublisher;
-  readonly userOf: UserOf;
+  readonly verify: SessionVerifier;
 }
 
 function openEvictions(
@@ -179,14 +185,16 @@ function createRecorder({ config, clock, access, log, guard }: Parts, overrides:
 }
 
 async function createRpcServices(parts: Parts, recorder: AccessRecorder) {
-  const { prisma, guard, userOf } = parts;
+  const { prisma, guard, config, clock, verify } = parts;
+  const userOf = createUserOf(verify);
+  const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
   const accesses = createAccesses({
     history: createPrismaAccessHistory(prisma),
     appUsage: createPrismaAppUsage(prisma),
   });
   return [
     createLedgerService(createLedgerUseCase(parts)),
-    createConsentService({ ...(await createConsentUseCases(parts)), userOf }),
+    createConsentService({ ...(await createConsentUseCases(parts)), userOf, verifySession: verify, stepUp }),
     createAccessService({ recorder, accesses, userOf }),
     createSessionService(createSessionsUseCase(parts)),
     createRestoreService({ guard, countSuspended: createPrismaSuspensions(prisma).count }),
@@ -212,7 +220,9 @@ function createSessionsUseCase({ revocations, access, guard }: Parts): Sessions 
   return acknowledging(guard, sessions, ['end']);
 }
 
-async function createConsentUseCases(parts: Parts): Promise<Omit<ConsentServiceParts, 'userOf'>> {
+type ConsentUseCases = Omit<ConsentServiceParts, 'userOf' | 'verifySession' | 'stepUp'>;
+
+async function createConsentUseCases(parts: Parts): Promise<ConsentUseCases> {
   const { config, prisma, revocations, evictions, clock, guard } = parts;
   const decisions = createDecisions({ decisions: createPrismaDecisions(prisma, guard), evictions });
   const grants = createGrants({

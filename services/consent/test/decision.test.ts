@@ -1,14 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Scope } from '@phds/catalog/scopes';
+import { AppError } from '@phds/service-kit/errors';
 import {
   type ApprovalChoice,
   type DecisionFacts,
-  decideApproval,
+  decideApproval as decide,
   decideDenial,
   joinScopes,
 } from '../src/domain/decision.ts';
 import { type Grant, type GrantTerms, narrowTerms, sameScopes } from '../src/domain/grant.ts';
 import type { Approval, PendingApproval, PendingStatus } from '../src/domain/pending-approval.ts';
+
+const decideApproval = (facts: DecisionFacts, choice: ApprovalChoice) => decide(facts, choice, null);
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const HEART: Scope = 'read:health-data:heart';
@@ -113,6 +116,43 @@ describe('approving', () => {
     );
     const liveGrant = { ...LIVE, dataFrom: '2026-03-03' };
     expect(decide('2026-03-03', { liveGrant }).kind).toBe('approved');
+  });
+
+  describe('with a sign-in that is not enough to share more of a sensitive scope', () => {
+    const refusal = new AppError('step_up_required');
+    const END = new Date('2026-05-01T00:00:00.000Z');
+    const shared: Grant = { ...LIVE, scopes: [MOOD], expiresAt: END, dataFrom: '2026-01-01' };
+    const kept = { days: 'kept', dataFrom: '2026-01-01' } as const;
+    const approve = (scope: Scope, liveGrant: Grant | null, choice: Partial<ApprovalChoice>) =>
+      decide(
+        factsOf(pendingIn('pending', { scopes: [scope] }), { liveGrant }),
+        { ...ALL, ...choice },
+        refusal,
+      );
+
+    test('a sensitive scope is shared on as before beside a new one that is not', () => {
+      expect(approve(HEART, shared, kept)).toMatchObject({
+        terms: { scopes: [HEART, MOOD], expiresAt: END },
+      });
+      expect(approve(HEART, shared, { ...kept, days: 30 }).kind).toBe('approved');
+      expect(approve(HEART, shared, { ...kept, dataFrom: '2026-02-01' }).kind).toBe('approved');
+      expect(approve(MOOD, shared, kept).kind).toBe('approved');
+    });
+
+    test('what is not sensitive is shared', () => {
+      expect(approve(HEART, null, {}).kind).toBe('approved');
+      expect(approve(HEART, { ...shared, scopes: [GLUCOSE] }, { days: 365 }).kind).toBe('approved');
+    });
+
+    test.each<[string, Scope, Grant | null, Partial<ApprovalChoice>]>([
+      ['first', MOOD, null, {}],
+      ['beside others', MOOD, { ...shared, scopes: [HEART] }, kept],
+      ['longer', HEART, shared, { ...kept, days: 90 }],
+      ['from an earlier day', HEART, shared, { ...kept, dataFrom: '2025-12-31' }],
+      ['from the beginning', HEART, shared, { ...kept, dataFrom: null }],
+    ])('it is refused to share a sensitive scope %s', (_, scope, liveGrant, choice) => {
+      expect(() => approve(scope, liveGrant, choice)).toThrow(refusal);
+    });
   });
 
   test.each([

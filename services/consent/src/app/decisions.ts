@@ -1,9 +1,16 @@
 import { findScope } from '@phds/catalog/scopes';
-import { notFound } from '@phds/service-kit/errors';
+import { type AppError, notFound } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { type ApprovalChoice, decideApproval, decideDenial } from '../domain/decision.ts';
 import type { ShownScope } from '../domain/receipt.ts';
 import type { Approved, DecisionStore, EvictionPublisher } from './ports.ts';
+
+/** The person who approves. */
+export interface Approver {
+  readonly userId: string;
+  /** Why the sign-in is not enough to share more of a sensitive scope; null if it is. */
+  readonly sensitiveRefusal: AppError | null;
+}
 
 /** Decisions on the approval screen. */
 export interface Decisions {
@@ -11,7 +18,7 @@ export interface Decisions {
    * Creates the grant or joins the live one. Repeating the same decision returns the same result. Throws as documented for the rpc
    * Approve.
    */
-  approve(pendingId: string, userId: string, choice: ApprovalChoice, language: string): Promise<Approved>;
+  approve(pendingId: string, approver: Approver, choice: ApprovalChoice, language: string): Promise<Approved>;
   /** Returns the time of the denial. Throws `not_found`, `already_decided`, `pending_expired`. */
   deny(pendingId: string, userId: string): Promise<Date>;
 }
@@ -22,9 +29,11 @@ export function createDecisions(dependencies: {
 }): Decisions {
   const { decisions, evictions } = dependencies;
   return {
-    async approve(pendingId, userId, choice, language) {
+    async approve(pendingId, { userId, sensitiveRefusal }, choice, language) {
       const command = { pendingId, userId, language, newGrantId: newId('grt'), describe };
-      const approved = await decisions.approve(command, (facts) => decideApproval(facts, choice));
+      const approved = await decisions.approve(command, (facts) =>
+        decideApproval(facts, choice, sensitiveRefusal),
+      );
       if (approved === null) throw notFound();
       // The joined grant may have lost scopes or have another data window.
       if (approved.joined) evictions.publish({ case: 'grantId', value: approved.grantId });

@@ -1,5 +1,5 @@
 import { GRANT_DAYS_CHOICES, GRANT_DAYS_DEFAULT, isGrantDays } from '@phds/catalog/lifetimes';
-import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
+import { findScope, SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import type { AppStatus } from './app.ts';
 import { type Grant, type GrantTerms, refuseFutureDay, sameScopes } from './grant.ts';
@@ -38,8 +38,15 @@ export type ApprovalOutcome =
       readonly joins: string | null;
     };
 
-/** Decides an approval by its claimant (contract section 5). Throws the reasons documented for Approve. */
-export function decideApproval(facts: DecisionFacts, choice: ApprovalChoice): ApprovalOutcome {
+/**
+ * Decides an approval by its claimant (contract section 5). Throws the reasons documented for Approve, among them `sensitiveRefusal`
+ * if it is not null and the approval would share more of a sensitive scope than now.
+ */
+export function decideApproval(
+  facts: DecisionFacts,
+  choice: ApprovalChoice,
+  sensitiveRefusal: AppError | null,
+): ApprovalOutcome {
   const { pending, liveGrant, now } = facts;
   const days = choice.days ?? GRANT_DAYS_DEFAULT;
   const { approval, decidedAt } = pending;
@@ -56,7 +63,19 @@ export function decideApproval(facts: DecisionFacts, choice: ApprovalChoice): Ap
     expiresAt: toEnd(days, liveGrant, now),
     dataFrom: choice.dataFrom,
   };
+  if (sensitiveRefusal !== null && sharesMoreSensitive(terms, liveGrant)) throw sensitiveRefusal;
   return { kind: 'approved', scopes, days, terms, joins: liveGrant?.id ?? null };
+}
+
+/** Also true for a sensitive scope that was not asked for, but whose grant gets a later end or an earlier first day. */
+function sharesMoreSensitive(terms: GrantTerms, liveGrant: Grant | null): boolean {
+  const isWider =
+    liveGrant === null ||
+    terms.expiresAt > liveGrant.expiresAt ||
+    (terms.dataFrom ?? '') < (liveGrant.dataFrom ?? '');
+  return terms.scopes.some(
+    (scope) => findScope(scope)?.sensitive === true && (isWider || !liveGrant.scopes.includes(scope)),
+  );
 }
 
 function toEnd(days: GrantLife, liveGrant: Grant | null, now: Date): Date {

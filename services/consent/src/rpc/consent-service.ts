@@ -2,8 +2,10 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { ServiceImpl } from '@connectrpc/connect';
 import { toPage } from '@phds/catalog/pagination';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
-import type { UserOf } from '@phds/service-kit/rpc-context';
+import { sessionOf, type UserOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
+import type { SessionVerifier } from '@phds/service-kit/session';
+import type { StepUp } from '@phds/service-kit/step-up';
 import { parseUserId } from '@phds/service-kit/user-id';
 import type { Decisions } from '../app/decisions.ts';
 import type { Erasures } from '../app/erasures.ts';
@@ -27,6 +29,8 @@ export interface ConsentServiceParts {
   readonly receipts: Receipts;
   readonly erasures: Erasures;
   readonly userOf: UserOf;
+  readonly verifySession: SessionVerifier;
+  readonly stepUp: StepUp;
 }
 
 type Rpcs<Name extends keyof ServiceImpl<typeof ConsentService>> = Pick<
@@ -57,7 +61,8 @@ export function createConsentService(parts: ConsentServiceParts) {
   );
 }
 
-function approvalRpcs({ pendingApprovals, decisions, userOf }: ConsentServiceParts) {
+function approvalRpcs(parts: ConsentServiceParts) {
+  const { pendingApprovals, decisions, userOf, verifySession, stepUp } = parts;
   return {
     async openPendingApproval(request) {
       const { expiresAt, removedIds } = await pendingApprovals.open(parseOpening(request));
@@ -78,7 +83,9 @@ function approvalRpcs({ pendingApprovals, decisions, userOf }: ConsentServicePar
       return { pendingApprovals: items.map(toPendingMessage), total };
     },
     async approve(request, context) {
-      const userId = await userOf(context);
+      const session = await verifySession(sessionOf(context));
+      const { userId } = session;
+      const sensitiveRefusal = stepUp.findRefusal('sensitive-approval', session);
       const id = parseKnownId('apr', request.id);
       const choice = {
         scopes: request.allRequested ? null : request.scopes,
@@ -87,7 +94,7 @@ function approvalRpcs({ pendingApprovals, decisions, userOf }: ConsentServicePar
       };
       const approved = await decisions.approve(
         id,
-        userId,
+        { userId, sensitiveRefusal },
         choice,
         parseLanguage('language', request.language),
       );

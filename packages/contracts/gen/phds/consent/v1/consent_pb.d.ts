@@ -990,7 +990,8 @@ export declare const ConsentService: GenService<{
   },
   /**
    * Approves some of the requested scopes: creates a grant, or joins the live one. Repeating the same decision returns
-   * the same result. Errors: NO_SCOPES_APPROVED, PENDING_EXPIRED, ALREADY_DECIDED, APP_NOT_ACTIVE.
+   * the same result. Errors: NO_SCOPES_APPROVED, PENDING_EXPIRED, ALREADY_DECIDED, APP_NOT_ACTIVE,
+   * STEP_UP_REQUIRED (a sensitive scope would be shared longer or further back, by a sign-in that is not enough).
    *
    * @generated from rpc phds.consent.v1.ConsentService.Approve
    */
