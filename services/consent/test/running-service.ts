@@ -11,7 +11,7 @@ import { createLogger } from '@phds/service-kit/log';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { createServiceTokenSource, type ServiceTokenSource } from '@phds/service-kit/service-token';
 import { createTestDatabase, type TestDatabase } from '@phds/test-kit/databases';
-import { createSessionIssuer } from '@phds/test-kit/session-issuer';
+import { createSessionIssuer, type SessionOverrides } from '@phds/test-kit/session-issuer';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import { exportJWK } from 'jose';
 import type pg from 'pg';
@@ -42,8 +42,8 @@ export interface RunningService {
   readonly sessions: Client<typeof SessionService>;
   /** Starts another instance on the same database with the same keys. */
   startAnother(settings?: Record<string, string>, overrides?: Overrides): Promise<Service>;
-  /** Call options with a session of this user. */
-  session(userId: string): Promise<{ headers: Record<string, string> }>;
+  /** Call options with a session of this user, and more claims in it. */
+  session(userId: string, claims?: SessionOverrides['claims']): Promise<{ headers: Record<string, string> }>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -122,7 +122,9 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     records: healthData.client(AccessService),
     history: gateway.client(AccessService),
     sessions: gateway.client(SessionService),
-    session: async (userId) => ({ headers: { 'phds-session': await sessions.issueSession(userId) } }),
+    session: async (userId, claims = {}) => ({
+      headers: { 'phds-session': await sessions.issueSession(userId, { claims }) },
+    }),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
