@@ -31,6 +31,9 @@ export class DeadToken extends AppError {
   }
 }
 
+/** Renewals in one turn. Those left over have their turn in the next, or are introspected at their next use. */
+const MAX_RENEWALS = 500;
+
 interface Flight {
   readonly generation: number;
   readonly answer: Promise<Principal>;
@@ -90,7 +93,7 @@ export class Authenticator {
    * together. A token that cannot be renewed is introspected at its next use after that. Never rejects.
    */
   async renewDue(): Promise<void> {
-    await Promise.allSettled(this.#cache.takeDue().map((key) => this.#renewDue(key)));
+    await Promise.allSettled(this.#cache.takeDue(MAX_RENEWALS).map((key) => this.#renewDue(key)));
   }
 
   async #renewDue(key: string): Promise<void> {

@@ -48,7 +48,7 @@ export class PrincipalCache {
   readonly #clock: Clock;
   readonly #ttlMs: number;
   readonly #dueMs: number;
-  #due: string[] = [];
+  readonly #due: string[] = [];
   #generation = 0;
 
   constructor({ maxTokens, ttlMs, clock }: PrincipalCacheOptions) {
@@ -84,11 +84,9 @@ export class PrincipalCache {
     return entry.principal;
   }
 
-  /** Removes and returns the tokens that were used shortly before the end of their entries. */
-  takeDue(): readonly string[] {
-    const due = this.#due;
-    this.#due = [];
-    return due;
+  /** Removes and returns the tokens that were used shortly before the end of their entries: the oldest, at most `most`. */
+  takeDue(most = Number.POSITIVE_INFINITY): readonly string[] {
+    return this.#due.splice(0, most);
   }
 
   /** Stores facts that were requested at `askedAt` (ms) in `generation`. Does nothing if an eviction has happened since. */

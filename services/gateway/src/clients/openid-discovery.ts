@@ -1,4 +1,5 @@
 import type { Clock } from '@phds/service-kit/clock';
+import { MAX_CLOCK_DIFFERENCE_SECONDS } from '@phds/service-kit/session';
 import * as client from 'openid-client';
 import type { OpenidSettings } from '../config.ts';
 import { SignInFailure, toSignInFailure } from './sign-in-failure.ts';
@@ -60,7 +61,7 @@ async function discover(options: DiscoveryOptions): Promise<client.Configuration
     .discovery(
       new URL(issuer),
       clientId,
-      { client_secret: clientSecret },
+      { client_secret: clientSecret, [client.clockTolerance]: MAX_CLOCK_DIFFERENCE_SECONDS },
       authenticateBySecret(clientSecret),
       {
         timeout: deadlineMs / 1000,

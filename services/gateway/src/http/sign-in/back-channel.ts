@@ -40,8 +40,11 @@ async function readLogoutToken({ config }: Gateway, { request }: Exchange): Prom
   return token;
 }
 
-/** Names what is wrong and contains no values: our texts and those of jose name claims only. */
+const MAX_REASON_LENGTH = 200;
+
+/** Names what is wrong. Cut, because jose names unknown header parameters, which are the sender's own text. */
 function toReason({ message, violations }: AppError): string {
   const [violation] = violations;
-  return violation === undefined ? message : `${violation.parameter}: ${violation.message}`;
+  const reason = violation === undefined ? message : `${violation.parameter}: ${violation.message}`;
+  return reason.slice(0, MAX_REASON_LENGTH);
 }
