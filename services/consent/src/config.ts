@@ -4,13 +4,13 @@ import {
   durationMs,
   integer,
   readConfig,
+  requireStepUpCriterion,
   rpcSettings,
   sessionSettings,
 } from '@phds/service-kit/config';
 import { z } from 'zod';
 
-/** The settings of consent. `KEY_FILE` names a file with the value of KEY. */
-export const configSchema = z.object({
+const settings = z.object({
   ...commonSettings,
   ...sessionSettings,
   /** `DATABASE_POOL_SIZE` applies to everything without its own pool below. */
@@ -58,6 +58,9 @@ export const configSchema = z.object({
   /** Days that counts of refused requests are kept; app usage does not show older ones. */
   PRUNE_REFUSALS_AFTER_DAYS: integer(400, { min: 31 }),
 });
+
+/** The settings of consent. `KEY_FILE` names a file with the value of KEY. */
+export const configSchema = settings.superRefine(requireStepUpCriterion);
 
 export type Config = Readonly<z.infer<typeof configSchema>>;
 
