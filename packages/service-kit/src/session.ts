@@ -17,7 +17,8 @@ export const MAX_SESSION_SECONDS = 24 * 3600;
 /** How far the clock of the identity provider may be ahead of ours. Seconds. */
 export const MAX_CLOCK_DIFFERENCE_SECONDS = 60;
 
-const ALGORITHMS = ['EdDSA', 'ES256', 'RS256', 'PS256'] as const;
+/** The algorithms with which an identity provider may sign. */
+export const SESSION_ALGORITHMS = ['EdDSA', 'ES256', 'RS256', 'PS256'] as const;
 
 /** A person's session. */
 export interface Session {
@@ -63,7 +64,7 @@ export function createSessionVerifier(options: SessionVerifierOptions): SessionV
     const now = clock.now();
     try {
       const { payload, protectedHeader } = await jwtVerify(jwt, findKey, {
-        algorithms: [...ALGORITHMS],
+        algorithms: [...SESSION_ALGORITHMS],
         issuer,
         audience,
         requiredClaims: ['exp', 'iat', 'sub'],
@@ -100,8 +101,8 @@ function requireIdToken(typ: unknown, payload: JWTPayload, audience: readonly st
     throw unauthorized('azp is another client');
 }
 
-/** The `typ` of a JWS header as RFC 7515 section 4.1.9 compares it. */
-function toMediaType(typ: unknown): string | null {
+/** The `typ` of a JWS header as RFC 7515 section 4.1.9 compares it; null when it is no text. */
+export function toMediaType(typ: unknown): string | null {
   return typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : null;
 }
 
@@ -123,7 +124,8 @@ function toSession(payload: JWTPayload, userIdClaim: string): Session {
   };
 }
 
-function isText(value: unknown): value is string {
+/** Whether a claim is a text that can be stored: well-formed and not empty. */
+export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.isWellFormed();
 }
 

@@ -1,14 +1,12 @@
 import { type EndSessionsRequest, SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc-service';
+import { MAX_SESSION_LENGTH } from '@phds/service-kit/session';
 import type { Sessions } from '../app/sessions.ts';
 import type { SessionEnding } from '../domain/session.ts';
 import { parseHash, parseMoment, parseName, parseText } from './parameters.ts';
 
 const GATEWAY = ['gateway'];
-
-/** No text in a session token is longer, because a token has at most 4,096 characters. */
-const LONGEST_CLAIM = 4_096;
 
 /** phds.consent.v1.SessionService. */
 export function createSessionService(sessions: Sessions) {
@@ -23,7 +21,7 @@ export function createSessionService(sessions: Sessions) {
         const ended = await sessions.isEnded({
           tokenHash: parseHash('tokenHash', tokenHash),
           sid: findClaim('sid', sid),
-          subject: parseName('subject', subject, LONGEST_CLAIM),
+          subject: parseName('subject', subject, MAX_SESSION_LENGTH),
           issuedAt: parseMoment('issuedAt', issuedAt),
         });
         return { ended };
@@ -47,5 +45,5 @@ function parseEnding({ tokenHash, sid, subject, endedAt }: EndSessionsRequest): 
 
 /** Null when empty. */
 function findClaim(parameter: string, text: string): string | null {
-  return text === '' ? null : parseText(parameter, text, LONGEST_CLAIM);
+  return text === '' ? null : parseText(parameter, text, MAX_SESSION_LENGTH);
 }

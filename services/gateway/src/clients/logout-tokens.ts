@@ -1,5 +1,11 @@
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
+import {
+  isText,
+  MAX_CLOCK_DIFFERENCE_SECONDS,
+  SESSION_ALGORITHMS,
+  toMediaType,
+} from '@phds/service-kit/session';
 import type { SessionKeys } from '@phds/service-kit/session-keys';
 import { isUserId } from '@phds/service-kit/user-id';
 import { type JWTPayload, jwtVerify } from 'jose';
@@ -7,9 +13,6 @@ import type { ProviderLogout } from './ended-sessions.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 const TYPES: ReadonlySet<string> = new Set(['logout+jwt', 'jwt']);
-const ALGORITHMS = ['EdDSA', 'ES256', 'RS256', 'PS256'];
-/** How far the provider's clock may differ from ours. Seconds. */
-const CLOCK_TOLERANCE = 60;
 
 /**
  * Verifies a logout token of the provider. Throws `invalid_request` with the reason for every invalid one, and `unavailable` when the
@@ -33,11 +36,11 @@ export function createLogoutTokenVerifier(options: LogoutTokenOptions): LogoutTo
   return async (token) => {
     try {
       const { payload, protectedHeader } = await jwtVerify(token, keys.find, {
-        algorithms: ALGORITHMS,
+        algorithms: [...SESSION_ALGORITHMS],
         issuer,
         audience: clientId,
         requiredClaims: ['iat', 'exp', 'jti'],
-        clockTolerance: CLOCK_TOLERANCE,
+        clockTolerance: MAX_CLOCK_DIFFERENCE_SECONDS,
         currentDate: clock.now(),
       });
       requireLogout(protectedHeader.typ, payload, clock.now());
@@ -51,13 +54,13 @@ export function createLogoutTokenVerifier(options: LogoutTokenOptions): LogoutTo
 
 /** Throws `invalid_request` for tokens of other kinds, which the same keys sign. */
 function requireLogout(typ: string | undefined, { events, nonce, iat = 0 }: JWTPayload, now: Date): void {
-  if (typ !== undefined && !TYPES.has(typ.toLowerCase().replace(/^application\//, ''))) {
+  if (typ !== undefined && !TYPES.has(toMediaType(typ) ?? '')) {
     throw invalid('the typ is not that of a logout token');
   }
   if (nonce !== undefined) throw invalid('a logout token has no nonce');
   const event: unknown = isObject(events) ? events[EVENT] : undefined;
   if (!isObject(event)) throw invalid('the claim events lacks the logout event');
-  if (iat > now.getTime() / 1000 + CLOCK_TOLERANCE) throw invalid('was issued in the future');
+  if (iat > now.getTime() / 1000 + MAX_CLOCK_DIFFERENCE_SECONDS) throw invalid('was issued in the future');
 }
 
 function toLogout({ sid, sub, iat = 0 }: JWTPayload): ProviderLogout {
@@ -70,10 +73,6 @@ function toLogout({ sid, sub, iat = 0 }: JWTPayload): ProviderLogout {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.isWellFormed();
 }
 
 function invalid(reason: string): AppError {

@@ -1,3 +1,4 @@
+import { MAX_SESSION_SECONDS } from '@phds/service-kit/session';
 import { SignInFailure } from '../../clients/sign-in-failure.ts';
 import type { SignInAttempt } from '../../domain/sign-in-attempt.ts';
 import { sessionCookieName, toSetCookie } from '../cookies.ts';
@@ -13,7 +14,6 @@ import { toSignInRequest } from './sign-in-request.ts';
 
 /** Browsers keep no longer cookie (RFC 6265 section 6.1). */
 const MAX_COOKIE_BYTES = 4_096;
-const LONGEST_SESSION_SECONDS = 24 * 60 * 60;
 
 /** `GET /sign-in/callback`: finishes a sign-in that this browser began, at any gateway. */
 export async function finishSignIn(gateway: Gateway, exchange: Exchange): Promise<void> {
@@ -47,7 +47,7 @@ async function receiveSession(
   const callback = new URL(`${config.PUBLIC_URL}/sign-in/callback?${rawQuery}`);
   const idToken = await provider.exchange(callback, toSignInRequest(config, attempt));
   const name = sessionCookieName(config.PUBLIC_URL);
-  const bytes = Buffer.byteLength(toSetCookie(name, idToken, LONGEST_SESSION_SECONDS));
+  const bytes = Buffer.byteLength(toSetCookie(name, idToken, MAX_SESSION_SECONDS));
   if (bytes > MAX_COOKIE_BYTES) throw new SignInFailure('too_long', `${bytes}_bytes`);
   const { expiresAt, acr } = await verify(idToken);
   if (attempt.stepUp && !isAccepted(acr, config.STEP_UP_ACR)) throw new SignInFailure('not_confirmed', 'acr');

@@ -1,5 +1,5 @@
 import { toAppError, unauthorized } from '@phds/service-kit/errors';
-import { SESSION_TOKEN_TYPE } from '@phds/service-kit/session';
+import { SESSION_TOKEN_TYPE, toMediaType } from '@phds/service-kit/session';
 import { decodeProtectedHeader } from 'jose';
 import { SignInFailure } from '../../clients/sign-in-failure.ts';
 import { findCookie, sessionCookieName, toClearCookie } from '../cookies.ts';
@@ -74,7 +74,7 @@ async function findContinuation(
 
 /** For a verified session: the provider does not know sessions that the host application signed. */
 function isIdToken(jwt: string): boolean {
-  return decodeProtectedHeader(jwt).typ?.toLowerCase().endsWith(SESSION_TOKEN_TYPE) !== true;
+  return toMediaType(decodeProtectedHeader(jwt).typ) !== SESSION_TOKEN_TYPE;
 }
 
 function sendSignedOut({ response }: Exchange, continueTo: string | null): void {
