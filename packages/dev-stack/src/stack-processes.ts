@@ -13,12 +13,7 @@ import {
 
 /** Environment variables that a stack overrides, by process; those of `gateway` are for all gateways. */
 export type EnvironmentOverrides = {
-  readonly [process in
-    | 'gateway'
-    | 'authorization'
-    | 'consent'
-    | 'health-data'
-    | 'identity-provider']?: Environment;
+  readonly [process in 'gateway' | 'authorization' | 'consent' | 'health-data']?: Environment;
 };
 
 /** The processes of a stack. Gateways are named `gateway-1`, `gateway-2`, … */
@@ -55,10 +50,7 @@ export async function createStackProcesses(options: {
     identityProvider: await create(
       'identity-provider',
       'packages/dev-stack/src/identity-provider/main.ts',
-      {
-        ...toIdentityProviderEnvironment(context, directory.usersFile),
-        ...overrides['identity-provider'],
-      },
+      toIdentityProviderEnvironment(context, directory.usersFile),
       `http://127.0.0.1:${ports.identityProvider}/readyz`,
     ),
     authorization: await service('authorization', toAuthorizationEnvironment(context)),

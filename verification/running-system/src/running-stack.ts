@@ -26,7 +26,7 @@ type Environment = NonNullable<StackOptions['environment']>;
 const PATIENT_SESSIONS = { SESSION_JWKS_TIMEOUT_MS: '10000' };
 
 // Five times the default deadlines: on a machine that runs other tests, a millisecond's work may take a second.
-const PATIENT: Required<Omit<Environment, 'identity-provider'>> = {
+const PATIENT: Required<Environment> = {
   gateway: {
     AUTHORIZATION_DEADLINE_MS: '10000',
     CONSENT_DEADLINE_MS: '10000',
