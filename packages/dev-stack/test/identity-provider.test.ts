@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createSessionVerifier } from '@phds/service-kit/session';
 import { openUserDirectory } from '../src/identity-provider/user-directory.ts';
-import { getWithHost } from './fixtures/small-browser.ts';
+import { getWithHost } from './fixtures/host-header.ts';
 import { CLIENT_ID, GATEWAY, type StartedProvider, startProvider } from './fixtures/started-provider.ts';
 
 let provider: StartedProvider;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { SmallBrowser } from '@phds/test-kit/small-browser';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
-import { SmallBrowser } from './fixtures/small-browser.ts';
 import { CLIENT_ID } from './fixtures/started-provider.ts';
 import { discover, NONCE, StockClient } from './fixtures/stock-client.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { SmallBrowser } from '@phds/test-kit/small-browser';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
-import { SmallBrowser } from './fixtures/small-browser.ts';
 import { CLIENT_ID, CLIENT_SECRET, GATEWAY } from './fixtures/started-provider.ts';
 import { STATE, StockClient } from './fixtures/stock-client.ts';
 
@@ -110,7 +110,7 @@ describe('a form of another site', () => {
   ];
 
   test.each(foreign)('signs nobody in: %j', async (headers) => {
-    const page = await client.browser.submit(await client.authorize(), { user: 'ada' }, headers);
+    const page = await client.browser.submit(await client.authorize(), { user: 'ada' }, { headers });
     expect([page.status, page.text]).toEqual([400, expect.stringContaining('by another site')]);
     expect(await client.isSignedIn()).toBe(false);
   });
@@ -118,7 +118,7 @@ describe('a form of another site', () => {
   test.each(foreign)('signs nobody out: %j', async (headers) => {
     await client.signIn('ada');
     const asked = await client.browser.open('/session/end');
-    const page = await client.browser.submit(asked, { logout: 'yes' }, headers);
+    const page = await client.browser.submit(asked, { logout: 'yes' }, { headers });
     expect(page.status).toBe(400);
     expect(await client.isSignedIn()).toBe(true);
   });

@@ -4,6 +4,7 @@ import { expectStatus, type PartnerApp, registerApp, toTokens } from '@phds/runn
 import { signIn } from '@phds/running-system/people';
 import { type Answer, send, toBasic } from '@phds/running-system/request';
 import { HEART, PROFILE } from '@phds/running-system/revocation-ways';
+import { signOut } from './sessions.ts';
 import { SignInVisit } from './sign-in-visit.ts';
 
 const BOTH = [HEART, PROFILE];
@@ -56,8 +57,7 @@ export class SecretCollector {
   }
 
   signOut(idToken: string): Promise<Answer> {
-    const headers = { Cookie: `session=${idToken}`, 'Sec-Fetch-Site': 'same-origin' };
-    return send(`${this.#gateway}/sign-out`, { method: 'POST', headers });
+    return signOut(this.#gateway, idToken);
   }
 
   /** Requests approval, approves, and returns the code; with PKCE and a state. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { signOut, statusWith } from '@phds/e2e/sessions';
 import { expectStatus } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { type Answer, send } from '@phds/running-system/request';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
 import { eventually } from '@phds/test-kit/conditions';
 
@@ -13,20 +13,14 @@ beforeAll(async () => {
 afterAll(async () => stack?.[Symbol.asyncDispose]());
 
 /** The statuses of a request with this session at every gateway. */
-async function useEverywhere(session: string): Promise<number[]> {
-  const answers = stack.gatewayUrls.map((url) => send(`${url}/partner/consent/grants`, { bearer: session }));
-  return (await Promise.all(answers)).map(({ status }) => status);
-}
-
-function signOut(session: string): Promise<Answer> {
-  const headers = { Cookie: `session=${session}`, 'Sec-Fetch-Site': 'same-origin' };
-  return send(`${stack.gateway}/sign-out`, { method: 'POST', headers });
+function useEverywhere(session: string): Promise<number[]> {
+  return Promise.all(stack.gatewayUrls.map((url) => statusWith(url, session)));
 }
 
 test('a session that signed out is refused at every gateway, also after consent was killed, and others are not', async () => {
   const [session, other] = [await signIn(stack, 'ended-ada'), await signIn(stack, 'ended-grace')];
   expect(await useEverywhere(session)).toEqual([200, 200]);
-  expectStatus(200, await signOut(session));
+  expectStatus(200, await signOut(stack.gateway, session));
   expect(await useEverywhere(session)).toEqual([401, 401]);
 
   await stack.processes.get('consent')?.kill('SIGKILL');

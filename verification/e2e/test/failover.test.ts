@@ -2,6 +2,7 @@ import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { runAsOperator } from '@phds/e2e/operator-command';
+import { statusWith } from '@phds/e2e/sessions';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
@@ -82,13 +83,9 @@ async function asAdmin<T>(url: string, use: (admin: pg.Client) => Promise<T>): P
   }
 }
 
-async function statusWith(session: string): Promise<number> {
-  return (await send(`${stack.gateway}/partner/consent/grants`, { bearer: session })).status;
-}
-
 /** Signs in again, because a failover that lacks changes ends earlier sessions. */
 async function untilTheDatabaseAnswers(): Promise<void> {
-  await eventually(async () => (await statusWith(await signIn(stack, 'connected'))) === 200);
+  await eventually(async () => (await statusWith(stack.gateway, await signIn(stack, 'connected'))) === 200);
 }
 
 /** The revocations that no failover below may undo. */
@@ -187,7 +184,7 @@ describe('a promoted standby that lacks the last acknowledged changes', () => {
     });
 
     // The database may lack the end of a session from before.
-    expect(await statusWith(person.session)).toBe(401);
+    expect(await statusWith(stack.gateway, person.session)).toBe(401);
     person = { ...person, session: await signIn(stack, 'connected') };
 
     // A secret created after the failover works at once; a refresh token from before does not.

@@ -2,6 +2,7 @@ import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { runAsOperator } from '@phds/e2e/operator-command';
+import { statusWith } from '@phds/e2e/sessions';
 import type { EmbeddedPostgres } from '@phds/local-servers/embedded-postgres';
 import { stopDatabase } from '@phds/running-system/outages';
 import { expectStatus } from '@phds/running-system/partner-app';
@@ -63,13 +64,9 @@ async function readEverywhere({ app, tokens }: ConnectedPerson): Promise<number[
   return (await Promise.all(answers)).map(({ status }) => status);
 }
 
-async function statusWith(session: string): Promise<number> {
-  return (await send(`${stack.gateway}/partner/consent/grants`, { bearer: session })).status;
-}
-
 /** Waits until the services have found the database again. Signs in again, because a restore ends earlier sessions. */
 async function untilTheDatabaseIsBack(): Promise<void> {
-  await eventually(async () => (await statusWith(await signIn(stack, 'connected'))) === 200);
+  await eventually(async () => (await statusWith(stack.gateway, await signIn(stack, 'connected'))) === 200);
 }
 
 beforeEach(async () => {
@@ -102,7 +99,7 @@ describe('a backup made before a revocation', () => {
     const introspected = await person.app.introspect(person.tokens.accessToken);
     expect(introspected.body).toEqual({ active: false });
     // The backup may lack the end of this session.
-    expect(await statusWith(person.session)).toBe(401);
+    expect(await statusWith(stack.gateway, person.session)).toBe(401);
 
     const newcomer = await connectPerson(stack, 'newcomer');
     await useEverything(newcomer);
@@ -113,7 +110,7 @@ describe('a backup made before a revocation', () => {
     });
 
     await phdsRestore('confirm');
-    expect(await statusWith(person.session)).toBe(200);
+    expect(await statusWith(stack.gateway, person.session)).toBe(200);
     expect(await readEverywhere(person)).toEqual([200, 200]);
     expect((await person.app.refresh(person.tokens.refreshToken)).status).toBe(200);
   });
@@ -155,6 +152,6 @@ test('a server that only crashed is trusted', async () => {
   await restartDatabase(async () => undefined);
   await untilTheDatabaseIsBack();
   expect(await readEverywhere(person)).toEqual([200, 200]);
-  expect(await statusWith(person.session)).toBe(200);
+  expect(await statusWith(stack.gateway, person.session)).toBe(200);
   expect(await phdsRestore('status')).toEqual(UNTOUCHED);
 });

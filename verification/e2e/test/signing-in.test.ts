@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { signOut } from '@phds/e2e/sessions';
 import { SignInVisit } from '@phds/e2e/sign-in-visit';
 import { send } from '@phds/running-system/request';
 import { type RunningStack, startRunningStack } from '@phds/running-system/running-stack';
@@ -26,11 +27,6 @@ const statusesOf = async (session: string) => {
   const answers = stack.gatewayUrls.map((url) => send(`${url}/partner/session`, { headers }));
   return (await Promise.all(answers)).map(({ status }) => status);
 };
-
-async function signOut(session: string) {
-  const headers = { Cookie: `session=${session}`, 'Sec-Fetch-Site': 'same-origin' };
-  return send(`${stack.gateway}/sign-out`, { method: 'POST', headers });
-}
 
 describe('with a certified provider', () => {
   test('a person signs in and returns to the page; the session works at every gateway', async () => {
@@ -64,10 +60,8 @@ describe('with a certified provider', () => {
   });
 
   test('a cancelled sign-in shows a page with a way to try again', async () => {
-    const { url, text } = await visit.open(`${stack.gateway}/sign-in?return_to=/data`);
-    const action = /action="([^"]+)"/.exec(text)?.[1] ?? '';
-    const headers = { Origin: url.origin, 'Content-Type': 'application/x-www-form-urlencoded' };
-    const place = await visit.open(new URL(action, url), { method: 'POST', headers, body: 'cancel=yes' });
+    const asking = await visit.open(`${stack.gateway}/sign-in?return_to=/data`);
+    const place = await visit.submit(asking, { cancel: 'yes' });
     expect([place.status, place.url.pathname]).toEqual([403, '/sign-in/callback']);
     expect(place.text).toContain('href="/sign-in?return_to=%2Fdata"');
   });
@@ -75,7 +69,7 @@ describe('with a certified provider', () => {
   test('signing out ends the session at every gateway, and leads to the logout of the provider and back', async () => {
     await visit.signIn(stack.gateway, 'ada');
     const session = sessionOf(visit);
-    const { status, body } = await signOut(session);
+    const { status, body } = await signOut(stack.gateway, session);
     expect(status).toBe(200);
     expect(await statusesOf(session)).toEqual([401, 401]);
     const target = new URL(body.data.continueTo);
@@ -87,14 +81,7 @@ describe('with a certified provider', () => {
   test('a logout at the provider ends the session at every gateway', async () => {
     await visit.signIn(stack.gateway, 'grace');
     const session = sessionOf(visit);
-    const { url, text } = await visit.open(`${stack.identityProviderUrl}/session/end`);
-    const form = /<form[^>]*action="(?<action>[^"]+)".*?name="xsrf" value="(?<xsrf>[^"]+)"/s.exec(
-      text,
-    )?.groups;
-    const fields = { xsrf: form?.['xsrf'] ?? '', logout: 'yes' };
-    const headers = { Origin: url.origin, 'Content-Type': 'application/x-www-form-urlencoded' };
-    const body = new URLSearchParams(fields).toString();
-    await visit.open(new URL(form?.['action'] ?? '', url), { method: 'POST', headers, body });
+    await visit.submit(await visit.open(`${stack.identityProviderUrl}/session/end`), { logout: 'yes' });
     await eventually(async () => expect(await statusesOf(session)).toEqual([401, 401]));
   });
 });
@@ -106,7 +93,7 @@ test('while the provider is away, sessions go on and signing in says so; after t
   expect(await statusesOf(sessionOf(visit))).toEqual([200, 200]);
   // The gateway asks the provider again when its last answer is ten seconds old.
   await eventually(async () => {
-    const { status, text } = await new SignInVisit().openUntil(`${stack.gateway}/sign-in`, '/auth');
+    const { status, text } = await new SignInVisit().open(`${stack.gateway}/sign-in`, '/auth');
     expect([status, text]).toEqual([503, expect.stringContaining('not possible right now')]);
   }, EVERY_SECOND);
   await provider?.start();
