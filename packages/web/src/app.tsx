@@ -1,6 +1,8 @@
+import { useLingui } from '@lingui/react';
 import { lazy, Suspense } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { HomePage } from './pages/home/home-page.tsx';
+import { text } from './texts/frame.ts';
 import { ButtonLink } from './ui/button.tsx';
 import { FailureBoundary } from './ui/failure-boundary.tsx';
 import { Shell } from './ui/layout.tsx';
@@ -41,10 +43,12 @@ const TestRunPage = lazy(async () => ({
 /** Routes of all pages. The gateway serves the app under the same paths. */
 export function App() {
   const [path] = useLocation();
+  // Renders all pages again when the language changes.
+  useLingui();
   return (
     <Shell>
       <FailureBoundary key={path}>
-        <Suspense fallback={<Loading what="the page" />}>
+        <Suspense fallback={<Loading />}>
           <Switch>
             <Route path="/" component={HomePage} />
             <Route path="/approve/:id">{({ id }) => <ApprovalPage id={id} />}</Route>
@@ -73,8 +77,8 @@ function PersonalPages() {
       <Route path="/console/test-run" component={TestRunPage} />
       <Route path="/console/:clientId">{({ clientId }) => <DeveloperAppPage clientId={clientId} />}</Route>
       <Route>
-        <EmptyPage title="There is no such page">
-          <ButtonLink to="/">To the start</ButtonLink>
+        <EmptyPage title={text('noSuchPage')}>
+          <ButtonLink to="/">{text('toStart')}</ButtonLink>
         </EmptyPage>
       </Route>
     </Switch>

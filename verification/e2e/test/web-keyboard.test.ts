@@ -94,7 +94,7 @@ function keyboardAlone(): void {
     await page.getByRole('heading', { name: 'My data at a glance' }).waitFor();
     await keyboard.activate(link('Access history'), 'Shift+Tab');
     await page.unroute('**/assets/history-page*.js');
-    await keyboard.activate(button('Load again'));
+    await keyboard.activate(button('Reload'));
     await page.getByRole('heading', { name: 'Nobody has looked' }).waitFor();
     visitor.complaints.length = 0;
   });

@@ -74,12 +74,11 @@ function pagesOfPeople(): void {
   test('a page that cannot be loaded explains why, and can retry', async () => {
     const visitor = await visits.open('/', { session });
     const { page } = visitor;
-    const detail = 'Too many requests. Try again in a minute.';
     await page.route('**/partner/consent/grants*', (route) =>
-      route.fulfill({ status: 429, json: { code: 'RATE_LIMITED', detail } }),
+      route.fulfill({ status: 429, json: { code: 'RATE_LIMITED', detail: 'Too many requests.' } }),
     );
     await page.getByRole('link', { name: 'Connected apps' }).first().click();
-    await page.getByText(detail).waitFor();
+    await page.getByText('That was too often. Wait a minute, then try again.').waitFor();
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('connected-apps-not-loaded');
     await page.unroute('**/partner/consent/grants*');

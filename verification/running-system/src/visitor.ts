@@ -119,10 +119,7 @@ export class Visitor implements AsyncDisposable {
   async goto(path: string): Promise<void> {
     await this.page.goto(new URL(path, this.#gateway).href);
     await this.page.locator('main h1').waitFor();
-    await this.page
-      .getByText(/^Loading .*…$/)
-      .first()
-      .waitFor({ state: 'detached' });
+    await this.page.locator('[data-loading]').first().waitFor({ state: 'detached' });
   }
 
   /** Shows the same page on another screen. */
@@ -182,25 +179,38 @@ export class Visitor implements AsyncDisposable {
   }
 
   /**
-   * Takes pictures of the current page on phone and desktop, light and dark, if `SCREENSHOTS` names a directory: the visible part,
-   * and the whole page if it is longer.
+   * Takes pictures of the current page on phone and desktop, light and dark, in every language, if `SCREENSHOTS` names a directory:
+   * the visible part, and the whole page if it is longer.
    */
   async takePictures(name: string): Promise<void> {
     const directory = process.env['SCREENSHOTS'];
     if (directory === undefined) return;
     await mkdir(directory, { recursive: true });
     const before = this.page.viewportSize();
-    for (const { as, size, colorScheme } of PICTURES) {
-      await this.page.setViewportSize(size);
-      await this.page.emulateMedia({ colorScheme });
-      await this.page.screenshot({ path: join(directory, `${name}-${as}.png`) });
-      const { height = 0 } = (await this.page.locator('body').boundingBox()) ?? {};
-      if (height <= size.height + 1) continue;
-      await this.page.setViewportSize({ ...size, height: Math.ceil(height) });
-      await this.page.screenshot({ path: join(directory, `${name}-${as}-whole.png`) });
+    for (const language of ['de', 'en'] as const) {
+      await this.speak(language);
+      for (const picture of PICTURES)
+        await this.#takePicture(join(directory, `${name}-${language}`), picture);
     }
     await this.page.emulateMedia({ colorScheme: null });
     if (before !== null) await this.page.setViewportSize(before);
+  }
+
+  /** Shows the same page in another language. */
+  async speak(language: 'en' | 'de'): Promise<void> {
+    // Evaluated, because a dialog makes the rest of the page unreachable.
+    await this.page.locator(`footer button[lang=${language}]`).evaluate((button) => button.click());
+    await this.page.locator(`html[lang=${language}]`).waitFor();
+  }
+
+  async #takePicture(path: string, { as, size, colorScheme }: (typeof PICTURES)[number]): Promise<void> {
+    await this.page.setViewportSize(size);
+    await this.page.emulateMedia({ colorScheme });
+    await this.page.screenshot({ path: `${path}-${as}.png` });
+    const { height = 0 } = (await this.page.locator('body').boundingBox()) ?? {};
+    if (height <= size.height + 1) return;
+    await this.page.setViewportSize({ ...size, height: Math.ceil(height) });
+    await this.page.screenshot({ path: `${path}-${as}-whole.png` });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { currentLanguage } from '../texts/language.ts';
 import { useChange } from './change.ts';
 import { type Data, get, type Page, send } from './client.ts';
 import type { ApprovedTerms, Decision, PendingApproval } from './resources.ts';
@@ -49,5 +50,7 @@ export function useRepeatedDecision(id: string) {
 
 async function sendDecision(id: string, terms: ApprovedTerms | null): Promise<Decision> {
   if (terms === null) return (await send<Data<Decision>>('POST', `${pathOf(id)}/deny`)).data;
-  return (await send<Data<Decision>>('POST', `${pathOf(id)}/approve`, { ...terms, language: 'en' })).data;
+  return (
+    await send<Data<Decision>>('POST', `${pathOf(id)}/approve`, { ...terms, language: currentLanguage() })
+  ).data;
 }

@@ -1,3 +1,4 @@
+import { text } from '../texts/frame.ts';
 import { Problem, toProblem } from './problem.ts';
 import { noteRefusal } from './sign-in.ts';
 
@@ -96,9 +97,9 @@ async function exchange<Answer>(path: string, init: RequestInit): Promise<Answer
 }
 
 /** Parses a JSON object; null for any other text. */
-function parseObject(text: string): object | null {
+function parseObject(body: string): object | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(body);
     return typeof value === 'object' ? value : null;
   } catch {
     return null;
@@ -106,21 +107,14 @@ function parseObject(text: string): object | null {
 }
 
 function unreachable(): Problem {
-  return new Problem('UNREACHABLE', 0, 'The service cannot be reached. Check your connection and try again.');
+  return new Problem('UNREACHABLE', 0, text('unreachable'));
 }
 
 function tooSlow(): Problem {
-  const seconds = TIME_LIMIT_MS / 1000;
-  return new Problem(
-    'TIMED_OUT',
-    0,
-    `The service did not answer within ${seconds} seconds. Try again later.`,
-  );
+  return new Problem('TIMED_OUT', 0, text('timedOut', { seconds: TIME_LIMIT_MS / 1000 }));
 }
 
 /** For example the login page of a public network. */
 function unreadable(status: number): Problem {
-  const text =
-    'Something between you and the service answered in its place. Check your connection and try again.';
-  return new Problem('UNREADABLE', status, text);
+  return new Problem('UNREADABLE', status, text('unreadable'));
 }

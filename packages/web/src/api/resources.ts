@@ -168,6 +168,8 @@ export interface UsageDay {
 
 export interface Session {
   readonly userId: string;
+  /** Null when the identity provider gives none. */
+  readonly name: string | null;
 }
 
 /** The answer to a sign-out. */

@@ -1,7 +1,7 @@
 import { max, rollup, rollups } from 'd3-array';
 import { scaleBand, scaleLinear } from 'd3-scale';
 import { daysBetween } from '../ui/days.ts';
-import { formatNumber } from '../ui/number.ts';
+import { formatNumber } from '../ui/formats.ts';
 import { formatDate, formatDayOfMonth } from '../ui/time.tsx';
 import { Canvas, ValueAxis } from './canvas.tsx';
 import style from './chart.module.css';

@@ -1,5 +1,5 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
-import { formatNumber } from '../ui/number.ts';
+import { formatNumber } from '../ui/formats.ts';
 import style from './chart.module.css';
 
 /** An SVG drawn in CSS pixels. It is drawn once its width is known, and again when that changes. */

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { text } from '../texts/frame.ts';
 
 /** The numbers behind a chart, collapsed; rendered when opened. */
 export function DataTable({
@@ -11,7 +12,7 @@ export function DataTable({
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>As a table</summary>
+      <summary>{text('asTable')}</summary>
       {isOpen ? <Numbers columns={columns} rows={rows()} /> : null}
     </details>
   );

@@ -3,7 +3,7 @@ import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import type { TrendPoint } from '../api/resources.ts';
 import { addDays, toDay, today } from '../ui/days.ts';
-import { formatNumber } from '../ui/number.ts';
+import { formatNumber } from '../ui/formats.ts';
 import { formatDayOfMonth } from '../ui/time.tsx';
 import { Canvas, ValueAxis } from './canvas.tsx';
 import style from './chart.module.css';

@@ -1,3 +1,4 @@
+import { text as frame } from '../texts/frame.ts';
 import style from './code.module.css';
 import { CopyButton } from './copy-button.tsx';
 
@@ -9,7 +10,7 @@ export function Code({ text, label }: { readonly text: string; readonly label: s
         <code>{text}</code>
       </pre>
       <div>
-        <CopyButton text={text}>Copy</CopyButton>
+        <CopyButton value={text}>{frame('copy')}</CopyButton>
       </div>
     </figure>
   );

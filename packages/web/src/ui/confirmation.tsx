@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { text } from '../texts/frame.ts';
 import { Button, type ButtonKind } from './button.tsx';
 import style from './dialog.module.css';
 
@@ -30,7 +31,7 @@ export function Confirmation({
   return (
     <DialogTrigger isOpen={isOpen} onOpenChange={(open) => setOpen(open && !isBusy && !isBlocked)}>
       <Button kind={triggerKind} isBusy={isBusy || isBlocked}>
-        {isBusy ? 'One moment…' : trigger}
+        {isBusy ? text('oneMoment') : trigger}
       </Button>
       <ModalOverlay className={style['overlay'] ?? ''} isDismissable>
         <Modal className={style['dialog'] ?? ''}>
@@ -43,7 +44,7 @@ export function Confirmation({
                 {children}
                 <div className={style['buttons']}>
                   <Button slot="close" autoFocus>
-                    Cancel
+                    {text('cancel')}
                   </Button>
                   <Button
                     kind="danger"

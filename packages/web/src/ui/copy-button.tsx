@@ -1,15 +1,16 @@
 import { type ReactNode, useState } from 'react';
+import { text } from '../texts/frame.ts';
 import { Button } from './button.tsx';
 
 /** Copies a text to the clipboard and reports the result. */
-export function CopyButton({ text, children }: { readonly text: string; readonly children: ReactNode }) {
+export function CopyButton({ value, children }: { readonly value: string; readonly children: ReactNode }) {
   const [said, setSaid] = useState('');
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(text);
-      setSaid('Copied.');
+      await navigator.clipboard.writeText(value);
+      setSaid(text('copied'));
     } catch {
-      setSaid('The browser did not allow it; select and copy it yourself.');
+      setSaid(text('notCopied'));
     }
   };
   return (

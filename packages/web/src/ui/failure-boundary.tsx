@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from 'react';
+import { text } from '../texts/frame.ts';
 import { Button } from './button.tsx';
 import { Stack } from './card.tsx';
 import { PageHeading } from './layout.tsx';
@@ -20,17 +21,17 @@ export class FailureBoundary extends Component<{ readonly children: ReactNode },
 function Failed() {
   return (
     <>
-      <PageHeading title="This page did not load" />
+      <PageHeading title={text('pageFailed')} />
       <Stack>
         <div role="alert">
           <Notice tone="bad">
-            <strong>Something is wrong with the page, not with your data.</strong>
-            <span>It may have been replaced by a newer one since you came. Load it again to get that.</span>
+            <strong>{text('pageFailedTitle')}</strong>
+            <span>{text('pageFailedAdvice')}</span>
           </Notice>
         </div>
         <div>
           <Button kind="primary" onPress={() => location.reload()}>
-            Load again
+            {text('reload')}
           </Button>
         </div>
       </Stack>

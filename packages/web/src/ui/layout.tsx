@@ -1,42 +1,48 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { leaveSignedOut, useSession, useSignOut } from '../api/session.ts';
-import { signInUrl } from '../api/sign-in.ts';
 import icon from '../icon.svg';
-import { Button } from './button.tsx';
-import { ChangeNotice } from './change-notice.tsx';
+import { text } from '../texts/frame.ts';
+import { Account } from './account.tsx';
+import { LanguageChoice } from './language-choice.tsx';
 import style from './layout.module.css';
 import { SignInDialog } from './sign-in-dialog.tsx';
 import { useTitle } from './title.ts';
 
 const PLACES = [
-  { path: '/apps', text: 'Connected apps', short: 'Apps' },
-  { path: '/history', text: 'Access history', short: 'History' },
-  { path: '/data', text: 'My data', short: 'My data' },
-  { path: '/console', text: 'Developers', short: 'Developers' },
+  { path: '/apps', long: 'apps', short: 'appsShort' },
+  { path: '/history', long: 'history', short: 'historyShort' },
+  { path: '/data', long: 'data', short: 'data' },
+  { path: '/console', long: 'developers', short: 'developers' },
 ] as const;
 
-/** The frame of every page: navigation, the current page, and the signed-in person. */
+/**
+ * The frame of every page: the product, navigation, the signed-in person, the page, and the choice of language. The approval screen
+ * has no navigation, so that nothing leads away from the decision.
+ */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const main = useFocusOnArrival();
+  const [path] = useLocation();
   return (
     <div className={style['shell']}>
       <a className={style['skip']} href="#main">
-        Skip to the content
+        {text('skip')}
       </a>
       <header className={style['header']}>
         <div className={style['bar']}>
           <Link href="/" className={style['brand']}>
             <img src={icon} alt="" />
-            Your health data
+            {text('product')}
           </Link>
-          <Navigation />
+          {path.startsWith('/approve/') ? null : <Navigation />}
           <Account />
         </div>
       </header>
       <main id="main" ref={main} tabIndex={-1} className={style['main']}>
         {children}
       </main>
+      <footer className={style['footer']}>
+        <LanguageChoice />
+      </footer>
       <SignInDialog />
     </div>
   );
@@ -59,52 +65,17 @@ function useFocusOnArrival() {
 function Navigation() {
   const [location] = useLocation();
   return (
-    <nav className={style['nav']} aria-label="Pages">
-      {PLACES.map(({ path, text, short }) => {
+    <nav className={style['nav']} aria-label={text('pages')}>
+      {PLACES.map(({ path, long, short }) => {
         const isHere = location === path || location.startsWith(`${path}/`);
         return (
           <Link key={path} href={path} {...(isHere ? { 'aria-current': 'page' as const } : {})}>
-            <span className={style['wide']}>{text}</span>
-            <span className={style['small']}>{short}</span>
+            <span className={style['wide']}>{text(long)}</span>
+            <span className={style['small']}>{text(short)}</span>
           </Link>
         );
       })}
     </nav>
-  );
-}
-
-function Account() {
-  const session = useSession();
-  const signOut = useSignOut();
-  if (session.data === undefined) return null;
-  if (session.data === null) {
-    return (
-      <div className={style['account']}>
-        <a href={signInUrl()}>Sign in</a>
-      </div>
-    );
-  }
-  const leave = () => signOut.mutate(undefined, { onSuccess: leaveSignedOut });
-  const isBusy = signOut.isPending || signOut.isSuccess;
-  return (
-    <>
-      <div className={style['account']}>
-        <span className={style['name']}>{session.data.userId}</span>
-        <Button kind="quiet" isBusy={isBusy} onPress={leave}>
-          Sign out
-        </Button>
-      </div>
-      {signOut.failure === null ? null : (
-        <div className={style['failure']}>
-          <ChangeNotice
-            failure={signOut.failure}
-            undone="You are still signed in."
-            unknown="We could not find out whether you are signed out."
-            advice="Check your connection, then press “Sign out” again."
-          />
-        </div>
-      )}
-    </>
   );
 }
 

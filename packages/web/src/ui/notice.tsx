@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react';
 import { Problem } from '../api/problem.ts';
+import { problemText } from '../api/problem-text.ts';
 import { type Demand, demandOf, setAsking, signInUrl, useSignIn } from '../api/sign-in.ts';
 import { useSilentSignIn } from '../api/silent-sign-in.ts';
+import { text } from '../texts/frame.ts';
 import { Button, ButtonAnchor } from './button.tsx';
 import { Row } from './card.tsx';
 import style from './notice.module.css';
@@ -21,12 +23,12 @@ export function Notice({
 }
 
 /** Display names of parameters. */
-const FIELDS: Readonly<Record<string, string>> = {
-  dataFrom: 'The first day',
-  expiresAt: 'The end',
-  from: '“From”',
-  to: '“To”',
-};
+const FIELDS = new Map([
+  ['dataFrom', 'fieldDataFrom'],
+  ['expiresAt', 'fieldExpiresAt'],
+  ['from', 'fieldFrom'],
+  ['to', 'fieldTo'],
+] as const);
 
 /** Explains an error by its cause; announced by screen readers. */
 export function ErrorNotice({
@@ -51,32 +53,35 @@ export function ErrorNotice({
 }
 
 function Cause({ error }: { readonly error: unknown }) {
-  const { violations, message } =
-    error instanceof Problem
-      ? error
-      : new Problem('INTERNAL_ERROR', 0, 'These pages met an error of their own.');
-  if (violations.length === 0) return <span>{message}</span>;
+  const violations = error instanceof Problem ? error.violations : [];
+  if (violations.length === 0) return <span>{problemText(error)}</span>;
   return (
     <ul>
       {violations.map((violation, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: one parameter may have several faults, which never move.
         <li key={index}>
-          {FIELDS[violation.parameter] ?? violation.parameter} {violation.message}
+          {fieldName(violation.parameter)} {violation.message}
         </li>
       ))}
     </ul>
   );
 }
 
+/** The display name of a parameter; its own name if it is not a field of a page. */
+function fieldName(parameter: string): string {
+  const id = FIELDS.get(parameter as 'from');
+  return id === undefined ? parameter : text(id);
+}
+
 /** What to do about a request that was refused until the person signs in, and what after they have. */
 function SignInAgain({ demand }: { readonly demand: Demand }) {
   const signIn = useSignIn();
-  if (signIn.demand === null) return <span>You have signed in again. Please try once more.</span>;
+  if (signIn.demand === null) return <span>{text('signedInAgain')}</span>;
   return (
     <>
-      <span>{demand === 'sign-in' ? 'Your session has ended.' : 'For this, please sign in once more.'}</span>
+      <span>{text(demand === 'sign-in' ? 'sessionEnded' : 'confirmationNeeded')}</span>
       <Row>
-        <Button onPress={() => setAsking(true)}>Sign in again</Button>
+        <Button onPress={() => setAsking(true)}>{text('signInAgain')}</Button>
       </Row>
     </>
   );
@@ -103,10 +108,10 @@ export function EmptyPage({ title, children }: { readonly title: string; readonl
   );
 }
 
-export function Loading({ what }: { readonly what: string }) {
+export function Loading() {
   return (
-    <p className={style['loading']} role="status">
-      Loading {what}…
+    <p className={style['loading']} role="status" data-loading>
+      {text('loading')}
     </p>
   );
 }
@@ -114,17 +119,17 @@ export function Loading({ what }: { readonly what: string }) {
 /** Shown to signed-out people instead of a page. */
 export function SignedOut({ why }: { readonly why: string }) {
   const { person } = useSignIn();
-  if (useSilentSignIn()) return <Loading what="the page" />;
+  if (useSilentSignIn()) return <Loading />;
   return (
-    <EmptyPage title="Please sign in">
+    <EmptyPage title={text('pleaseSignIn')}>
       <p>{why}</p>
       {typeof person === 'string' ? (
         <Button kind="primary" onPress={() => setAsking(true)}>
-          Sign in
+          {text('signIn')}
         </Button>
       ) : (
         <ButtonAnchor kind="primary" href={signInUrl()}>
-          Sign in
+          {text('signIn')}
         </ButtonAnchor>
       )}
     </EmptyPage>

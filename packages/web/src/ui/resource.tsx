@@ -1,19 +1,17 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Problem } from '../api/problem.ts';
+import { text } from '../texts/frame.ts';
 import { Button } from './button.tsx';
 import { ErrorNotice, Loading, SignedOut } from './notice.tsx';
 
 /** Renders a query's data once available; before that, its loading state or error. */
 export function Resource<T>({
   query,
-  what,
   children,
   notFound,
 }: {
   readonly query: UseQueryResult<T>;
-  /** Completes "Loading …" and "Sign in to see …". */
-  readonly what: string;
   readonly children: (data: T) => ReactNode;
   /** Shown instead of a 404. */
   readonly notFound?: ReactNode;
@@ -21,14 +19,14 @@ export function Resource<T>({
   const { status } = query.error instanceof Problem ? query.error : { status: 0 };
   // Also after the session has ended: what the person entered stays, and the dialog asks them to sign in.
   if (query.data !== undefined) return children(query.data);
-  if (status === 401) return <SignedOut why={`Sign in to see ${what}.`} />;
-  if (query.error === null) return <Loading what={what} />;
+  if (status === 401) return <SignedOut why={text('whySignIn')} />;
+  if (query.error === null) return <Loading />;
   if (status === 404 && notFound !== undefined) return notFound;
   return (
     <>
-      <ErrorNotice error={query.error} title={`Loading ${what} did not work.`} />
+      <ErrorNotice error={query.error} title={text('loadFailed')} />
       <p>
-        <Button onPress={() => query.refetch()}>Try again</Button>
+        <Button onPress={() => query.refetch()}>{text('tryAgain')}</Button>
       </p>
     </>
   );

@@ -1,6 +1,5 @@
 import { findScope, SCOPES } from '@phds/catalog/scopes';
-
-const OTHER = 'Other';
+import { text } from '../texts/frame.ts';
 
 /** A scope's title; the name of an unknown scope. */
 export function scopeTitle(scope: string): string {
@@ -11,8 +10,9 @@ export function scopeTitle(scope: string): string {
 export function groupByCategory<Item extends { readonly scope: string }>(
   items: readonly Item[],
 ): { category: string; items: Item[] }[] {
-  const groups = Map.groupBy(items, ({ scope }): string => findScope(scope)?.category ?? OTHER);
-  const order = new Set([...SCOPES.map(({ category }): string => category), OTHER]);
+  const other = text('otherCategory');
+  const groups = Map.groupBy(items, ({ scope }): string => findScope(scope)?.category ?? other);
+  const order = new Set([...SCOPES.map(({ category }): string => category), other]);
   return [...order].flatMap((category) => {
     const members = groups.get(category);
     return members === undefined ? [] : [{ category, items: members }];

@@ -2,19 +2,14 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { type Demand, setAsking, signInUrl, useSignIn } from '../api/sign-in.ts';
+import { text } from '../texts/frame.ts';
 import { Button, ButtonAnchor } from './button.tsx';
 import style from './dialog.module.css';
 
-const TEXTS: Readonly<Record<Demand, { readonly title: string; readonly text: string }>> = {
-  'sign-in': {
-    title: 'Your session has ended',
-    text: 'Sign in again in a new tab, then go on here. This page stays as it is, with everything you chose or wrote.',
-  },
-  confirmation: {
-    title: 'Please confirm that it is you',
-    text: 'For this step, sign in once more in a new tab, then try again here. This page stays as it is, with everything you chose or wrote.',
-  },
-};
+const TEXTS = {
+  'sign-in': { title: 'sessionEndedTitle', advice: 'sessionEndedAdvice' },
+  confirmation: { title: 'confirmationTitle', advice: 'confirmationAdvice' },
+} as const satisfies Record<Demand, unknown>;
 
 /** The page that a sign-in in a new tab returns to. */
 const RETURN_PATH = '/signed-in';
@@ -38,13 +33,13 @@ export function SignInDialog() {
           <Dialog role="alertdialog" style={{ outline: 'none' }}>
             <div className={style['body']}>
               <Heading slot="title" level={2}>
-                {TEXTS[demand].title}
+                {text(TEXTS[demand].title)}
               </Heading>
-              <p>{TEXTS[demand].text}</p>
+              <p>{text(TEXTS[demand].advice)}</p>
               <div className={style['buttons']}>
-                <Button slot="close">Not now</Button>
+                <Button slot="close">{text('notNow')}</Button>
                 <ButtonAnchor kind="primary" href={toUrl(demand)} target="_blank" rel="opener" autoFocus>
-                  Sign in
+                  {text('signIn')}
                 </ButtonAnchor>
               </div>
             </div>

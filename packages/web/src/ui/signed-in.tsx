@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useSession } from '../api/session.ts';
+import { text } from '../texts/frame.ts';
 import { SignedOut } from './notice.tsx';
 import { Resource } from './resource.tsx';
 
@@ -7,10 +8,8 @@ import { Resource } from './resource.tsx';
 export function SignedIn({ children }: { readonly children: ReactNode }) {
   const session = useSession();
   return (
-    <Resource query={session} what="the page">
-      {(found) =>
-        found === null ? <SignedOut why="This page is about you, so it has to know who you are." /> : children
-      }
+    <Resource query={session}>
+      {(found) => (found === null ? <SignedOut why={text('whySignIn')} /> : children)}
     </Resource>
   );
 }

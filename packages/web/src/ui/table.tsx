@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import type { Page } from '../api/client.ts';
+import { text } from '../texts/frame.ts';
 import { Button } from './button.tsx';
-import { formatNumber } from './number.ts';
 import style from './table.module.css';
 
 export interface Column<Row> {
@@ -89,15 +89,13 @@ export function Pages({
   }, [page]);
   if (totalPages <= 1) return null;
   return (
-    <nav className={style['pages']} aria-label="Pages of the list">
+    <nav className={style['pages']} aria-label={text('pagesOfList')}>
       <Button ref={newer} isDisabled={page <= 1} onPress={() => onChange(page - 1)}>
-        Newer
+        {text('newer')}
       </Button>
-      <span aria-live="polite">
-        Page {page} of {totalPages} ({formatNumber(total)} in all)
-      </span>
+      <span aria-live="polite">{text('pageOf', { page, pages: totalPages, total })}</span>
       <Button ref={older} isDisabled={page >= totalPages} onPress={() => onChange(page + 1)}>
-        Older
+        {text('older')}
       </Button>
     </nav>
   );

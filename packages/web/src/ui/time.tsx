@@ -1,8 +1,10 @@
+import { dateFormat } from './formats.ts';
+
 const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric' };
-const instantFormat = new Intl.DateTimeFormat(undefined, { ...DAY, hour: '2-digit', minute: '2-digit' });
-const clockFormat = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-export const dayFormat = new Intl.DateTimeFormat(undefined, DAY);
-const plainDayFormat = new Intl.DateTimeFormat(undefined, { ...DAY, timeZone: 'UTC' });
+const instantFormat = dateFormat({ ...DAY, hour: '2-digit', minute: '2-digit' });
+const clockFormat = dateFormat({ hour: '2-digit', minute: '2-digit' });
+const dayFormat = dateFormat(DAY);
+const plainDayFormat = dateFormat({ ...DAY, timeZone: 'UTC' });
 
 /** The browser's time zone, in which times are shown. */
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -17,14 +19,14 @@ export function Instant({ at }: { readonly at: string }) {
 }
 
 export function formatInstant(at: string): string {
-  return instantFormat.format(new Date(at));
+  return instantFormat().format(new Date(at));
 }
 
 /** The time of day of an instant in the browser's zone. */
 export function Clock({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={at}>
-      {clockFormat.format(new Date(at))}
+      {clockFormat().format(new Date(at))}
     </time>
   );
 }
@@ -33,17 +35,22 @@ export function Clock({ at }: { readonly at: string }) {
 export function Day({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={at}>
-      {dayFormat.format(new Date(at))}
+      {formatDay(at)}
     </time>
   );
 }
 
-/** Formats a calendar date (YYYY-MM-DD), which has no time zone. */
-export function formatDate(date: string): string {
-  return plainDayFormat.format(new Date(`${date}T00:00:00Z`));
+/** The day of an instant (RFC 3339 or Unix milliseconds) in the browser's zone. */
+export function formatDay(at: string | number): string {
+  return dayFormat().format(new Date(at));
 }
 
-const dayOfMonthFormat = new Intl.DateTimeFormat(undefined, {
+/** Formats a calendar date (YYYY-MM-DD), which has no time zone. */
+export function formatDate(date: string): string {
+  return plainDayFormat().format(new Date(`${date}T00:00:00Z`));
+}
+
+const dayOfMonthFormat = dateFormat({
   day: 'numeric',
   month: 'short',
   timeZone: 'UTC',
@@ -51,5 +58,5 @@ const dayOfMonthFormat = new Intl.DateTimeFormat(undefined, {
 
 /** Formats a calendar date without its year. */
 export function formatDayOfMonth(date: string): string {
-  return dayOfMonthFormat.format(new Date(`${date}T00:00:00Z`));
+  return dayOfMonthFormat().format(new Date(`${date}T00:00:00Z`));
 }

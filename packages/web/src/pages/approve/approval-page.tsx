@@ -8,18 +8,16 @@ import { Resource } from '../../ui/resource.tsx';
 import { ApprovalForm } from './approval-form.tsx';
 import { EndedRequest } from './ended-request.tsx';
 
-const WHAT = 'what the app asks for';
-
 /** The approval screen: the app, its request, and the decision. */
 export function ApprovalPage({ id }: { readonly id: string }) {
   const pending = usePendingApproval(id);
   const living = useLivingGrants();
   return (
     <Narrow isCentred>
-      <Resource query={pending} what={WHAT} notFound={<NoRequest />}>
+      <Resource query={pending} notFound={<NoRequest />}>
         {(approval) =>
           approval.status === 'pending' ? (
-            <Resource query={living} what={WHAT}>
+            <Resource query={living}>
               {(grants) => <ApprovalForm approval={approval} grant={findGrant(grants, approval)} />}
             </Resource>
           ) : (

@@ -4,8 +4,9 @@ import type { Grant, PendingApproval } from '../../api/resources.ts';
 import { Card } from '../../ui/card.tsx';
 import { localDay } from '../../ui/days.ts';
 import { Select, TextField } from '../../ui/field.tsx';
+import { formatList } from '../../ui/formats.ts';
 import { scopeTitle } from '../../ui/scopes.ts';
-import { dayFormat } from '../../ui/time.tsx';
+import { formatDay } from '../../ui/time.tsx';
 import style from './approval-form.module.css';
 import { PresentSharing } from './present-sharing.tsx';
 
@@ -45,10 +46,7 @@ export function LimitsChoice({
 }) {
   const end =
     life === KEPT && grant !== null ? Date.parse(grant.expiresAt) : Date.now() + Number(life) * DAY_MS;
-  const kept =
-    grant === null
-      ? []
-      : [{ id: KEPT, text: `As now, until ${dayFormat.format(Date.parse(grant.expiresAt))}` }];
+  const kept = grant === null ? [] : [{ id: KEPT, text: `As now, until ${formatDay(grant.expiresAt)}` }];
   return (
     <Card label="How much and how long">
       <div className={style['choices']}>
@@ -57,7 +55,7 @@ export function LimitsChoice({
           options={[...kept, ...DAYS]}
           value={life}
           onChange={(value) => onChange({ life: value })}
-          hint={`Until ${dayFormat.format(end)}; then it ends by itself.`}
+          hint={`Until ${formatDay(end)}; then it ends by itself.`}
         />
         <TextField
           label="Only data from this day on"
@@ -97,8 +95,6 @@ export function findDayFault(dataFrom: string, grant: Grant | null): string | un
     : undefined;
 }
 
-const listFormat = new Intl.ListFormat('en', { type: 'disjunction' });
-
 /** Lists requested or shared data without dates, which a first day does not limit. */
 function StandingFacts({
   approval,
@@ -112,8 +108,8 @@ function StandingFacts({
   if (standing.length === 0) return null;
   return (
     <p>
-      If you share {listFormat.format(standing)}, {approval.app.name} sees all of it, whatever first day you
-      choose.
+      If you share {formatList(standing, 'disjunction')}, {approval.app.name} sees all of it, whatever first
+      day you choose.
     </p>
   );
 }

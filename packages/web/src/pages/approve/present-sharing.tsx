@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Grant, PendingApproval } from '../../api/resources.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
-import { dayFormat, formatDate } from '../../ui/time.tsx';
+import { formatDate, formatDay } from '../../ui/time.tsx';
 
 /** The existing sharing with the app, and how the choices on this screen change it. */
 export function PresentSharing({
@@ -24,11 +24,11 @@ export function PresentSharing({
   const stopped = grant.scopes.filter((scope) => asked.has(scope) && !chosen.has(scope));
   const added = [...chosen].filter((scope) => !grant.scopes.includes(scope));
   const others = grant.scopes.filter((scope) => !asked.has(scope));
-  const presentEnd = dayFormat.format(Date.parse(grant.expiresAt));
+  const presentEnd = formatDay(grant.expiresAt);
   const changes: ReactNode[] = [
     added.length === 0 ? null : `${toText(added)} will be shared as well.`,
     stopped.length === 0 ? null : `${toText(stopped)} will stop.`,
-    end === null ? null : `All of it ends on ${dayFormat.format(end)} instead of ${presentEnd}.`,
+    end === null ? null : `All of it ends on ${formatDay(end)} instead of ${presentEnd}.`,
     dataFrom === (grant.dataFrom ?? '')
       ? null
       : `All of it: ${datesText(dataFrom)} instead of ${datesText(grant.dataFrom ?? '')}.`,

@@ -1,6 +1,5 @@
 import type { AppChange } from '../../api/resources.ts';
-
-const partsFormat = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+import { formatList } from '../../ui/formats.ts';
 
 /** One sentence that lists the changed fields of an app. */
 export function changesText(changes: readonly AppChange[]): string {
@@ -10,5 +9,5 @@ export function changesText(changes: readonly AppChange[]): string {
     ...(fields.has('homepageUrl') || fields.has('privacyPolicyUrl') ? ['its links'] : []),
     ...(fields.has('logoUrl') ? ['its logo'] : []),
   ];
-  return `This app has changed ${partsFormat.format(parts)} since you agreed.`;
+  return `This app has changed ${formatList(parts)} since you agreed.`;
 }

@@ -26,7 +26,6 @@ export function ConnectedAppPage({ id }: { readonly id: string }) {
   return (
     <Resource
       query={grant}
-      what="this connection"
       notFound={
         <EmptyPage title="There is no such connection">
           <p>It is not one of yours, or its address is not complete.</p>

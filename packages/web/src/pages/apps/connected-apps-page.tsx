@@ -54,7 +54,7 @@ export function ConnectedAppsPage() {
           unknown="We could not find out whether sharing has ended."
           advice="Check your connection, then press “Stop sharing with all” again. Stopping twice does no harm."
         />
-        <Resource query={active} what="your connected apps">
+        <Resource query={active}>
           {({ data, pagination }) =>
             data.length === 0 ? (
               <Empty title="No app reads your data">

@@ -1,4 +1,4 @@
-import { formatNumber } from '../../ui/number.ts';
+import { formatNumber } from '../../ui/formats.ts';
 
 /** A number of times as text. */
 export function timesText(count: number): string {

@@ -25,7 +25,7 @@ export function ConsolePage() {
         }
       />
       <Stack>
-        <Resource query={apps} what="your apps">
+        <Resource query={apps}>
           {({ data, pagination }) =>
             data.length === 0 ? (
               <Empty title="You have no app yet">

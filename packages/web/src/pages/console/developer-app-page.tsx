@@ -16,7 +16,7 @@ import { Usage } from './usage.tsx';
 export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
   const app = useApp(clientId);
   return (
-    <Resource query={app} what="the app" notFound={<NoApp />}>
+    <Resource query={app} notFound={<NoApp />}>
       {(found) => (
         <>
           <PageHeading title={found.name} lead={<AppStatusTag status={found.status} />} />
@@ -49,7 +49,7 @@ function About({ app }: { readonly app: DeveloperApp }) {
           [
             'Client id',
             <span key="id">
-              <code>{app.clientId}</code> <CopyButton text={app.clientId}>Copy</CopyButton>
+              <code>{app.clientId}</code> <CopyButton value={app.clientId}>Copy</CopyButton>
             </span>,
           ],
           ['Client secret', <code key="secret">…{app.secretLast4}</code>],

@@ -21,8 +21,8 @@ export function SecretOnce({ clientId, secret }: { readonly clientId: string; re
         ]}
       />
       <Row>
-        <CopyButton text={secret}>Copy the secret</CopyButton>
-        <CopyButton text={clientId}>Copy the id</CopyButton>
+        <CopyButton value={secret}>Copy the secret</CopyButton>
+        <CopyButton value={clientId}>Copy the id</CopyButton>
       </Row>
     </Card>
   );

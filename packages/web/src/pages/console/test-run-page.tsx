@@ -22,7 +22,7 @@ export function TestRunPage() {
         title="Try the flow"
         lead="You play both parts: your app asks, and you decide with your own session about your own data."
       />
-      <Resource query={apps} what="your apps">
+      <Resource query={apps}>
         {(found) => {
           const active = found.filter(({ status }) => status === 'active');
           if (active.length === 0) {

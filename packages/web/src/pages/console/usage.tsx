@@ -16,7 +16,7 @@ export function Usage({ clientId }: { readonly clientId: string }) {
   return (
     <Card label="Usage">
       <h2>Usage of the last {SHOWN_DAYS} days</h2>
-      <Resource query={usage} what="the usage">
+      <Resource query={usage}>
         {(rows) => (rows.length === 0 ? <NoRequest /> : <Charts rows={rows} />)}
       </Resource>
     </Card>

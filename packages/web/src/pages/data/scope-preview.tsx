@@ -3,8 +3,8 @@ import { usePreview } from '../../api/preview.ts';
 import type { Preview, TrendPoint } from '../../api/resources.ts';
 import { TrendChart, toUnitText } from '../../charts/trend-chart.tsx';
 import { Card, Grid, Soft, Stack } from '../../ui/card.tsx';
+import { formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/notice.tsx';
-import { formatNumber } from '../../ui/number.ts';
 import { Resource } from '../../ui/resource.tsx';
 import { Table } from '../../ui/table.tsx';
 import { formatDate, formatInstant } from '../../ui/time.tsx';
@@ -19,11 +19,7 @@ interface Row {
 /** The total, charts of the last 30 days, and the newest items of one scope. */
 export function ScopePreview({ scope }: { readonly scope: string }) {
   const preview = usePreview(scope);
-  return (
-    <Resource query={preview} what="your data">
-      {(found) => <Found preview={found} />}
-    </Resource>
-  );
+  return <Resource query={preview}>{(found) => <Found preview={found} />}</Resource>;
 }
 
 function Found({ preview: { scope, total, newest, trend } }: { readonly preview: Preview }) {

@@ -3,8 +3,8 @@ import { type AccessFilter, useAccesses } from '../../api/accesses.ts';
 import type { Access } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { Tag } from '../../ui/card.tsx';
+import { formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/notice.tsx';
-import { formatNumber } from '../../ui/number.ts';
 import { Resource } from '../../ui/resource.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { type Column, Pages, Table } from '../../ui/table.tsx';
@@ -43,7 +43,7 @@ export function AccessTable({
   if (at.shown !== shown) setAt({ shown, page: 1 });
   const accesses = useAccesses(filter, at.page);
   return (
-    <Resource query={accesses} what="the accesses">
+    <Resource query={accesses}>
       {({ data, pagination }) =>
         data.length === 0 ? (
           empty

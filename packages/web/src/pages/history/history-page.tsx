@@ -56,7 +56,7 @@ function Days({ selection }: { readonly selection: Selection }) {
   const filter = toDayFilter(selection);
   const days = useAccessDays(filter);
   return (
-    <Resource query={days} what="the chart">
+    <Resource query={days}>
       {(data) => {
         if (data.length === 0) return null;
         const names = nameApps(data.map(({ app }) => app));

@@ -12,7 +12,7 @@ import { Resource } from '../../ui/resource.tsx';
 export function HomePage() {
   const session = useSession();
   return (
-    <Resource query={session} what="the page">
+    <Resource query={session}>
       {(found) => (
         <>
           <PageHeading

@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
 import { useSession } from '../../api/session.ts';
 import { announceSignIn } from '../../api/sign-in.ts';
+import { text } from '../../texts/frame.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { EmptyPage, SignedOut } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
@@ -9,13 +10,9 @@ import { Resource } from '../../ui/resource.tsx';
 export function SignedInPage() {
   const session = useSession();
   return (
-    <Resource query={session} what="the page">
+    <Resource query={session}>
       {(found) =>
-        found === null ? (
-          <SignedOut why="The sign-in was not finished." />
-        ) : (
-          <SignedInTab userId={found.userId} />
-        )
+        found === null ? <SignedOut why={text('signInNotFinished')} /> : <SignedInTab userId={found.userId} />
       }
     </Resource>
   );
@@ -28,9 +25,9 @@ function SignedInTab({ userId }: { readonly userId: string }) {
     window.close();
   }, [userId]);
   return (
-    <EmptyPage title="You are signed in">
-      <p>You can close this tab and go on in the one where you were.</p>
-      <ButtonLink to="/">To the start</ButtonLink>
+    <EmptyPage title={text('signedInTitle')}>
+      <p>{text('signedInText')}</p>
+      <ButtonLink to="/">{text('toStart')}</ButtonLink>
     </EmptyPage>
   );
 }

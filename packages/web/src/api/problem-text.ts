@@ -1,0 +1,21 @@
+import { text } from '../texts/frame.ts';
+import { Problem } from './problem.ts';
+
+const TEXTS = new Map([
+  ['INTERNAL_ERROR', 'problemInternal'],
+  ['RATE_LIMITED', 'problemRateLimited'],
+  ['NOT_FOUND', 'problemNotFound'],
+  ['CONFLICT', 'problemConflict'],
+  ['APP_NOT_ACTIVE', 'problemAppNotActive'],
+  ['PENDING_EXPIRED', 'problemPendingExpired'],
+  ['ALREADY_DECIDED', 'problemAlreadyDecided'],
+  ['NO_SCOPES_APPROVED', 'problemNoScopes'],
+  ['STEP_UP_REQUIRED', 'problemStepUp'],
+] as const);
+
+/** The cause of an error in the page's language; the service's own words, which are English, for codes without a text. */
+export function problemText(error: unknown): string {
+  if (!(error instanceof Problem)) return text('ownError');
+  const id = TEXTS.get(error.code as 'CONFLICT');
+  return id === undefined ? error.message : text(id);
+}

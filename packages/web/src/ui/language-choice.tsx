@@ -1,0 +1,22 @@
+import { text } from '../texts/frame.ts';
+import { chooseLanguage, currentLanguage, LANGUAGES, type Language } from '../texts/language.ts';
+import style from './language-choice.module.css';
+
+/** A button for each language, in the words of that language. */
+export function LanguageChoice() {
+  return (
+    <fieldset aria-label={text('language')} className={style['languages']}>
+      {Object.entries(LANGUAGES).map(([language, name]) => (
+        <button
+          key={language}
+          type="button"
+          lang={language}
+          aria-pressed={language === currentLanguage()}
+          onClick={() => chooseLanguage(language as Language)}
+        >
+          {name}
+        </button>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,6 +1,0 @@
-const numberFormat = new Intl.NumberFormat();
-
-/** A number in the browser's locale. */
-export function formatNumber(value: number): string {
-  return numberFormat.format(value);
-}

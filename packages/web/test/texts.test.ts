@@ -1,0 +1,46 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { compileMessageOrThrow } from '@lingui/message-utils/compileMessage';
+
+const SRC = join(import.meta.dirname, '../src');
+const AREAS = globSync('texts/en/*.json', { cwd: SRC }).map((path) => path.replace(/^.*\/|\.json$/g, ''));
+const SOURCES = globSync('**/*.{ts,tsx}', { cwd: SRC }).map((path) => readFileSync(join(SRC, path), 'utf8'));
+
+type Catalog = Readonly<Record<string, string>>;
+
+function readCatalog(language: string, area: string): Catalog {
+  return JSON.parse(readFileSync(join(SRC, 'texts', language, `${area}.json`), 'utf8')) as Catalog;
+}
+
+/** The placeholders and tags of a message, which every language must have. */
+function partsOf(message: string): string[] {
+  const tags = message.match(/<\/?\w+\/?>/g) ?? [];
+  return [...new Set([...tags, ...namesOf(compileMessageOrThrow(message))])].toSorted();
+}
+
+/** The placeholders of a compiled message: texts, and arrays of a name, a type and, for a plural, messages by case. */
+function namesOf(tokens: unknown): string[] {
+  if (!Array.isArray(tokens)) return [];
+  return tokens
+    .filter((token) => Array.isArray(token))
+    .flatMap(([name, , cases]) => [`{${name}}`, ...Object.values(cases ?? {}).flatMap(namesOf)]);
+}
+
+test('there are areas to check', () => {
+  expect(AREAS).toContain('frame');
+});
+
+test.each(AREAS)('every message of %s exists in German with the same placeholders and tags', (area) => {
+  const [english, german] = [readCatalog('en', area), readCatalog('de', area)];
+  const toParts = (catalog: Catalog) =>
+    Object.fromEntries(Object.entries(catalog).map(([id, message]) => [id, partsOf(message)]));
+  expect(toParts(german)).toEqual(toParts(english));
+});
+
+test.each(AREAS)('every message of %s is used', (area) => {
+  const unused = Object.keys(readCatalog('en', area)).filter(
+    (id) => !SOURCES.some((source) => new RegExp(`['"]${id}['"]`).test(source)),
+  );
+  expect(unused).toEqual([]);
+});
