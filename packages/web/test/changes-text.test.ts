@@ -13,6 +13,7 @@ test.each([
   [['name'], 'its name'],
   [['homepageUrl', 'privacyPolicyUrl'], 'its links'],
   [['logoUrl'], 'its logo'],
+  [['developerName', 'description'], 'its description and the name of its developer'],
   [['name', 'logoUrl'], 'its name and its logo'],
   [['logoUrl', 'homepageUrl', 'name'], 'its name, its links and its logo'],
 ] as const)('changes of %j are summed up as a change of %s', (fields, parts) => {

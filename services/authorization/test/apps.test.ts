@@ -83,6 +83,7 @@ describe('registration', () => {
             redirectUris: ['http://app.test/', 'https://ok.test/'],
             scopes: ['read:everything'],
             description: 'x'.repeat(501),
+            developerName: 'x'.repeat(101),
             homepageUrl: 'javascript:alert(1)',
             privacyPolicyUrl: 'http://app.test',
             logoUrl: 'https://user@app.test',
@@ -93,6 +94,7 @@ describe('registration', () => {
     );
     expect(refusal.violations.map(({ parameter }) => parameter).sort()).toEqual([
       'description',
+      'developerName',
       'homepageUrl',
       'logoUrl',
       'name',

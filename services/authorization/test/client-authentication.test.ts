@@ -17,6 +17,7 @@ function createStore(status: AppStatus, secretHash: Uint8Array | null) {
     redirectUris: [],
     scopes: [],
     description: '',
+    developerName: '',
     homepageUrl: '',
     privacyPolicyUrl: '',
     logoUrl: '',

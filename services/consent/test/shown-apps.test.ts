@@ -100,14 +100,16 @@ describe('a list of grants', () => {
     for (let number = 1; number <= 20; number += 1) {
       const url = (page: string) => `https://pulse.test/${page}/${String(number).padStart(490, '0')}`;
       const links = { homepageUrl: url('home'), privacyPolicyUrl: url('privacy'), logoUrl: url('logo') };
-      await consent.ledger.putApp({ app: { ...app, ...links } });
+      const texts = { description: `Number ${number}`, developerName: `Developer ${number}` };
+      await consent.ledger.putApp({ app: { ...app, ...links, ...texts } });
     }
     const single = await grantOf(grantId, 'lister');
-    expect(single?.appChanges).toHaveLength(60);
-    expect(await listOf('lister')).toEqual([{ ...single, appChanges: single?.appChanges.slice(-3) }]);
+    // The first description and developer are no changes: what the person saw did not have them.
+    expect(single?.appChanges).toHaveLength(98);
+    expect(await listOf('lister')).toEqual([{ ...single, appChanges: single?.appChanges.slice(-5) }]);
     await consent.asGateway.revokeGrant({ id: grantId }, await consent.session('lister'));
     expect(await listOf('lister')).toMatchObject([{ id: grantId, appChanges: [] }]);
-    expect((await grantOf(grantId, 'lister'))?.appChanges).toHaveLength(60);
+    expect((await grantOf(grantId, 'lister'))?.appChanges).toHaveLength(98);
   });
 });
 
@@ -166,7 +168,14 @@ describe('an app that was renamed and then approved again', () => {
 
 describe('the changes of an app since a version', () => {
   const [first, second, third] = [1, 2, 3].map((day) => new Date(`2026-03-0${day}T12:00:00.000Z`));
-  const profile = { name: 'A', homepageUrl: 'https://a.test/', privacyPolicyUrl: '', logoUrl: '' };
+  const profile = {
+    name: 'A',
+    description: '',
+    developerName: '',
+    homepageUrl: 'https://a.test/',
+    privacyPolicyUrl: '',
+    logoUrl: '',
+  };
   const versions: ProfileVersion[] = [
     { ...profile, version: 1, since: first as Date },
     { ...profile, name: 'B', privacyPolicyUrl: 'https://a.test/p', version: 2, since: second as Date },
@@ -179,6 +188,20 @@ describe('the changes of an app since a version', () => {
       { field: 'privacyPolicyUrl', from: '', to: 'https://a.test/p', at: second },
       { field: 'name', from: 'B', to: 'A', at: third },
     ]);
+  });
+
+  test('do not include a text that becomes known, and skip versions that do not have it', () => {
+    const texts = [null, 'One', null, 'Two'];
+    const kept = texts.map((description, index) => ({
+      ...profile,
+      description,
+      version: index + 1,
+      since: [first, second, third, third][index] as Date,
+    }));
+    const later = { field: 'description', from: 'One', to: 'Two', at: third };
+    expect(listChanges(kept[0]!, kept)).toEqual([later]);
+    expect(listChanges(kept[1]!, kept)).toEqual([later]);
+    expect(listChanges(kept[3]!, kept)).toEqual([]);
   });
 
   test('are empty for a person who saw the latest version', () => {

@@ -39,6 +39,7 @@ const app = {
   name: 'One',
   redirectUris: ['https://a.test/cb'],
   scopes: ['read:mood'],
+  developerName: 'Pulse GmbH',
   status: AppStatus.ACTIVE,
   createdAt: time,
   updatedAt: time,
@@ -50,6 +51,7 @@ const appJson = {
   redirectUris: ['https://a.test/cb'],
   scopes: ['read:mood'],
   description: null,
+  developerName: 'Pulse GmbH',
   homepageUrl: null,
   privacyPolicyUrl: null,
   logoUrl: null,
@@ -62,14 +64,20 @@ const appJson = {
 describe('developers', () => {
   test('register an app and see its secret only in that response', async () => {
     gateway.backends.answer({ registerApp: () => ({ app, clientSecret: 'phds_cs_x' }) });
-    const sent = { name: 'One', redirectUris: ['https://a.test/cb'], description: null, requirePkce: true };
+    const sent = {
+      name: 'One',
+      redirectUris: ['https://a.test/cb'],
+      description: null,
+      developerName: 'Pulse GmbH',
+      requirePkce: true,
+    };
     const { response, status, body } = await call('POST', '/developer/apps', sent);
     expect([status, response.headers.get('location')]).toEqual([201, '/developer/apps/app_1']);
     expect(body).toEqual({ data: { ...appJson, clientSecret: 'phds_cs_x' } });
     expect(gateway.backends.callsOf('registerApp')[0]).toMatchObject({
       session,
       request: {
-        settings: { name: 'One', redirectUris: ['https://a.test/cb'], description: '', requirePkce: true },
+        settings: { ...sent, description: '' },
       },
     });
   });

@@ -37,10 +37,18 @@ async function call(method: string, path: string, body?: unknown, headers: Recor
 }
 
 describe('users', () => {
-  const profile = { clientId: 'app_1', name: 'One', ownerId: 'grace', homepageUrl: 'https://a.test' };
+  const profile = {
+    clientId: 'app_1',
+    name: 'One',
+    ownerId: 'grace',
+    description: 'Draws a diary.',
+    homepageUrl: 'https://a.test',
+  };
   const profileJson = {
     clientId: 'app_1',
     name: 'One',
+    description: 'Draws a diary.',
+    developerName: null,
     homepageUrl: 'https://a.test',
     privacyPolicyUrl: null,
     logoUrl: null,
@@ -89,6 +97,8 @@ describe('users', () => {
       scopes: ['read:mood'],
       status: GrantStatus.ACTIVE,
       grantedAt: time,
+      redirectHost: 'a.test',
+      purpose: 'To find patterns.',
     };
     gateway.backends.answer({
       listGrants: () => ({ grants: [grant], total: 1 }),
@@ -100,7 +110,8 @@ describe('users', () => {
     });
     const expected = {
       id: 'grt_1',
-      app: profileJson,
+      app: { ...profileJson, redirectHost: 'a.test' },
+      purpose: 'To find patterns.',
       scopes: ['read:mood'],
       status: 'active',
       grantedAt: INSTANT,

@@ -12,6 +12,7 @@ const APP_FIELDS = [
   'clientId',
   'createdAt',
   'description',
+  'developerName',
   'homepageUrl',
   'logoUrl',
   'name',
@@ -52,6 +53,7 @@ describe('POST /developer/apps', () => {
       redirectUris: ['https://app.example/callback', 'com.example.app:/callback', 'http://127.0.0.1:8000/cb'],
       scopes: ['read:profile', 'read:health-data:heart'],
       description: 'Looks at hearts.',
+      developerName: 'Puls GmbH',
       homepageUrl: 'https://app.example',
       privacyPolicyUrl: 'https://app.example/privacy',
       logoUrl: 'https://app.example/logo.png',
@@ -86,6 +88,7 @@ describe('POST /developer/apps', () => {
     expect(data).toMatchObject({
       scopes: SCOPE_NAMES,
       description: null,
+      developerName: null,
       homepageUrl: null,
       privacyPolicyUrl: null,
       logoUrl: null,
@@ -126,6 +129,7 @@ describe('POST /developer/apps', () => {
     expect(await blamed({ ...good, scopes: ['read:everything'] })).toEqual(['scopes']);
     expect(await blamed({ ...good, scopes: [] })).toEqual(['scopes']);
     expect(await blamed({ ...good, homepageUrl: 'javascript:alert(1)' })).toEqual(['homepageUrl']);
+    expect(await blamed({ ...good, developerName: 'x'.repeat(101) })).toEqual(['developerName']);
     expect(await blamed({ ...good, requirePkce: 'yes' })).toEqual(['requirePkce']);
     const { body } = await register({ ...good, redirectUri: REDIRECT_URI });
     expect(body.errors).toEqual([

@@ -50,6 +50,8 @@ describe('GET pending', () => {
         app: {
           clientId: app.clientId,
           name: 'Pulse',
+          description: null,
+          developerName: null,
           homepageUrl: null,
           privacyPolicyUrl: null,
           logoUrl: null,

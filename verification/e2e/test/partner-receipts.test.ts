@@ -10,17 +10,23 @@ const MOOD = 'read:mood';
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const DIARY = {
   name: 'Diabetes Diary',
+  description: 'Keeps a diary of your glucose.',
+  developerName: 'Diary GmbH',
   homepageUrl: 'https://diary.example/',
   privacyPolicyUrl: 'https://diary.example/privacy',
 };
 const BROKER = {
   name: 'Data Broker',
+  description: 'Finds buyers for your data.',
+  developerName: 'Broker Ltd',
   homepageUrl: 'https://broker.example/',
   privacyPolicyUrl: 'https://broker.example/terms',
 };
 /** The party named on a receipt. */
-const partyOf = ({ name, homepageUrl, privacyPolicyUrl }: typeof DIARY) => ({
+const partyOf = ({ name, description, developerName, homepageUrl, privacyPolicyUrl }: typeof DIARY) => ({
   party_name: name,
+  party_developer: developerName,
+  party_description: description,
   party_url: homepageUrl,
   privacy_notice: privacyPolicyUrl,
 });
@@ -97,8 +103,9 @@ describe('the purpose of a request', () => {
     const purpose = 'To find patterns';
     const { pending_id: id } = expectStatus(201, await app.authorize([HEART], { purpose })).body;
     expect((await get(user, `/pending/${id}`)).data).toMatchObject({ clientAuthenticated: true, purpose });
-    const receipt = await receiptOf(user, await approve(user, id));
-    expect(receipt.purposes).toMatchObject([{ purpose }]);
+    const grantId = await approve(user, id);
+    expect((await receiptOf(user, grantId)).purposes).toMatchObject([{ purpose }]);
+    expect((await get(user, `/grants/${grantId}`)).data.purpose).toBe(purpose);
   });
 });
 
@@ -113,6 +120,8 @@ describe('an app that changes its name and links after a consent', () => {
       party_id: app.clientId,
       party_role: 'recipient',
       party_name: DIARY.name,
+      party_developer: DIARY.developerName,
+      party_description: DIARY.description,
       party_url: DIARY.homepageUrl,
     };
     expect(after.party_identification).toEqual([party]);
@@ -147,10 +156,13 @@ describe('an app that changes its name and links after a consent', () => {
       clientId: app.clientId,
       ...DIARY,
       logoUrl: null,
+      redirectHost: 'localhost:9999',
       currentName: 'Fitness Friend',
     });
     expect(data.appChanges).toEqual([
       { field: 'name', from: DIARY.name, to: BROKER.name, at },
+      { field: 'description', from: DIARY.description, to: BROKER.description, at },
+      { field: 'developerName', from: DIARY.developerName, to: BROKER.developerName, at },
       { field: 'homepageUrl', from: DIARY.homepageUrl, to: BROKER.homepageUrl, at },
       { field: 'privacyPolicyUrl', from: DIARY.privacyPolicyUrl, to: BROKER.privacyPolicyUrl, at },
       { field: 'name', from: BROKER.name, to: 'Fitness Friend', at },
@@ -192,6 +204,6 @@ describe('an app that changes its name while a person reads the approval screen'
     expect(receipt.party_identification).toMatchObject([{ party_name: DIARY.name }]);
     const { data } = await get(user, `/grants/${grantId}`);
     expect(data.app).toMatchObject({ name: DIARY.name, currentName: BROKER.name });
-    expect(data.appChanges).toHaveLength(3);
+    expect(data.appChanges).toHaveLength(5);
   });
 });

@@ -16,7 +16,7 @@ function developerConsole(): void {
 
   /** Registers an app as a developer and returns the credentials shown on the page. */
   const register = async ({ page }: Visitor, name: string) => {
-    await page.getByLabel('Name').fill(name);
+    await page.getByLabel('Name', { exact: true }).fill(name);
     await page.getByLabel('Redirect URIs').fill('http://localhost:9999/callback');
     await page.getByRole('button', { name: 'Register' }).click();
     await page.getByRole('heading', { name: `${name} is registered` }).waitFor();
@@ -68,7 +68,7 @@ function developerConsole(): void {
     const session = await signIn(visits.stack, 'hasty');
     const visitor = await visits.open('/console/new', { session });
     const { page } = visitor;
-    await page.getByLabel('Name').fill('Hasty');
+    await page.getByLabel('Name', { exact: true }).fill('Hasty');
     await page.getByText('Only the port of an http loopback address').waitFor();
     await page.getByLabel('Redirect URIs').fill('http://not-loopback.example/cb');
     await page.getByRole('button', { name: 'Register' }).click();
@@ -91,14 +91,16 @@ function developerConsole(): void {
     const { clientId } = await register(visitor, 'Two Windows');
     await page.getByRole('link', { name: 'I have kept the secret' }).click();
     await page.getByLabel('Description').fill('For runners');
+    await page.getByLabel('Developer name').fill('Runners Ltd');
     const url = `${visits.stack.gateway}/developer/apps/${clientId}`;
     const elsewhere = { name: 'Renamed', scopes: ['read:profile'], homepageUrl: 'https://renamed.example/' };
     expectStatus(200, await send(url, { method: 'PATCH', json: elsewhere, bearer: session }));
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
     const { data } = (await send(url, { bearer: session })).body;
-    expect(data).toMatchObject({ ...elsewhere, description: 'For runners' });
-    expect(await page.getByLabel('Name').inputValue()).toBe('Renamed');
+    const here = { description: 'For runners', developerName: 'Runners Ltd' };
+    expect(data).toMatchObject({ ...elsewhere, ...here });
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Renamed');
     await page.getByLabel('Description').fill('For all');
     await page.getByText('Saved.').waitFor({ state: 'detached' });
   });

@@ -192,7 +192,7 @@ function keyboardAlone(): void {
       await keyboard.activate(page.getByRole('alertdialog').getByRole('button', { name: answer }));
     };
     await keyboard.activate(link('Register an app'));
-    await keyboard.fill(page.getByLabel('Name'), 'Typed');
+    await keyboard.fill(page.getByLabel('Name', { exact: true }), 'Typed');
     await keyboard.fill(page.getByLabel('Redirect URIs'), REDIRECT_URI);
     await keyboard.activate(button('Register'));
     await page.getByRole('heading', { name: 'Typed is registered' }).waitFor();

@@ -189,7 +189,7 @@ function lostAnswers(): void {
     const maker = await signIn(visits.stack, 'web-lost-answers-maker');
     const visitor = await visits.open('/console/new', { session: maker });
     const { page } = visitor;
-    await page.getByLabel('Name').fill('Lost and Found');
+    await page.getByLabel('Name', { exact: true }).fill('Lost and Found');
     await page.getByLabel('Redirect URIs').fill('http://localhost:9999/callback');
     await page.route('**/developer/apps', loseAnswer, { times: 1 });
     await page.getByRole('button', { name: 'Register' }).click();

@@ -8,6 +8,8 @@ export interface AppSettings {
   readonly redirectUris?: readonly string[];
   readonly scopes?: readonly string[];
   readonly requirePkce?: boolean;
+  readonly description?: string;
+  readonly developerName?: string;
   readonly homepageUrl?: string;
   readonly privacyPolicyUrl?: string;
 }

@@ -11,7 +11,14 @@ const pathOf = (clientId: string) => `${APPS}/${encodeURIComponent(clientId)}`;
 /** The settings of an app that its developer edits. */
 export type AppSettings = Pick<
   DeveloperApp,
-  'name' | 'redirectUris' | 'scopes' | 'description' | 'homepageUrl' | 'privacyPolicyUrl' | 'requirePkce'
+  | 'name'
+  | 'redirectUris'
+  | 'scopes'
+  | 'description'
+  | 'developerName'
+  | 'homepageUrl'
+  | 'privacyPolicyUrl'
+  | 'requirePkce'
 >;
 
 export function useApps(page: number) {

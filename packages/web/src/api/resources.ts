@@ -5,6 +5,8 @@ import type { RefusalReason } from '@phds/catalog/wire-names';
 export interface AppProfile {
   readonly clientId: string;
   readonly name: string;
+  readonly description: string | null;
+  readonly developerName: string | null;
   readonly homepageUrl: string | null;
   readonly privacyPolicyUrl: string | null;
   readonly logoUrl: string | null;
@@ -20,7 +22,7 @@ export interface NamedApp {
 
 /** A change that an app made to its profile. */
 export interface AppChange {
-  readonly field: 'name' | 'homepageUrl' | 'privacyPolicyUrl' | 'logoUrl';
+  readonly field: 'name' | 'description' | 'developerName' | 'homepageUrl' | 'privacyPolicyUrl' | 'logoUrl';
   readonly from: string | null;
   readonly to: string | null;
   readonly at: string;
@@ -136,6 +138,7 @@ export interface DeveloperApp {
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
   readonly description: string | null;
+  readonly developerName: string | null;
   readonly homepageUrl: string | null;
   readonly privacyPolicyUrl: string | null;
   readonly logoUrl: string | null;

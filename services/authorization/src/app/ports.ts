@@ -127,7 +127,15 @@ export interface PersonStore {
 /** An app's public profile with the time of its last change; consent ignores older profiles than the stored one. */
 export type AppProfile = Pick<
   App,
-  'clientId' | 'ownerId' | 'name' | 'homepageUrl' | 'privacyPolicyUrl' | 'logoUrl' | 'updatedAt'
+  | 'clientId'
+  | 'ownerId'
+  | 'name'
+  | 'description'
+  | 'developerName'
+  | 'homepageUrl'
+  | 'privacyPolicyUrl'
+  | 'logoUrl'
+  | 'updatedAt'
 >;
 
 /** Consent's ledger, the authority on what is live. Every method is idempotent. */

@@ -48,15 +48,16 @@ export function fromGrantStatusMessage(message: GrantStatusMessage): GrantStatus
 }
 
 export function toAppProfileMessage(app: AppProfile): MessageInitShape<typeof AppProfileSchema> {
-  const { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl, updatedAt } = app;
   return {
-    clientId,
-    name,
-    ownerId,
-    homepageUrl,
-    privacyPolicyUrl,
-    logoUrl,
-    updatedAt: timestampFromDate(updatedAt),
+    clientId: app.clientId,
+    name: app.name,
+    ownerId: app.ownerId,
+    description: app.description,
+    developerName: app.developerName,
+    homepageUrl: app.homepageUrl,
+    privacyPolicyUrl: app.privacyPolicyUrl,
+    logoUrl: app.logoUrl,
+    updatedAt: timestampFromDate(app.updatedAt),
   };
 }
 

@@ -5,11 +5,16 @@ import type { AppSettings } from './app.ts';
 import { findRedirectUriFault, findWebUrlFault, REDIRECT_URIS_MAX } from './redirect-uri.ts';
 import { countCharacters, findNameFault, findShownTextFault } from './shown-text.ts';
 
-/** Longest name of an app, in characters. */
-const NAME_MAX_LENGTH = 100;
+/** The texts of an app: their maximum length in characters, and the reason why one is invalid, or null. */
+const TEXTS = {
+  name: { max: 100, findFault: findNameFault },
+  description: { max: 500, findFault: (text: string) => findShownTextFault(text, 'lines') },
+  developerName: { max: 100, findFault: (text: string) => (text === '' ? null : findNameFault(text)) },
+} as const;
 
-/** Longest description of an app, in characters. */
-const DESCRIPTION_MAX_LENGTH = 500;
+type TextField = keyof typeof TEXTS;
+
+const TEXT_FIELDS = Object.keys(TEXTS) as TextField[];
 
 /** Settings as sent by a developer; absent and empty lists count as not sent. */
 export interface SettingsInput {
@@ -17,6 +22,7 @@ export interface SettingsInput {
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
   readonly description?: string | undefined;
+  readonly developerName?: string | undefined;
   readonly homepageUrl?: string | undefined;
   readonly privacyPolicyUrl?: string | undefined;
   readonly logoUrl?: string | undefined;
@@ -40,6 +46,7 @@ export function parseRegistration(input: SettingsInput): AppSettings {
     redirectUris: [],
     scopes: SCOPE_NAMES,
     description: '',
+    developerName: '',
     homepageUrl: '',
     privacyPolicyUrl: '',
     logoUrl: '',
@@ -66,8 +73,8 @@ function collectChange(
   knownUris: readonly string[] = [],
 ): SettingsChange {
   const change: { -readonly [Field in keyof AppSettings]?: AppSettings[Field] } = {};
-  const texts = { name: input.name, description: input.description };
-  for (const [field, text] of Object.entries(texts) as [keyof typeof texts, string | undefined][]) {
+  for (const field of TEXT_FIELDS) {
+    const text = input[field];
     if (text !== undefined) change[field] = collectText(field, text.trim(), violations);
   }
   for (const field of ['homepageUrl', 'privacyPolicyUrl', 'logoUrl'] as const) {
@@ -82,12 +89,12 @@ function collectChange(
   return change;
 }
 
-function collectText(parameter: 'name' | 'description', text: string, violations: Violation[]): string {
-  const max = parameter === 'name' ? NAME_MAX_LENGTH : DESCRIPTION_MAX_LENGTH;
+function collectText(parameter: TextField, text: string, violations: Violation[]): string {
+  const { max, findFault } = TEXTS[parameter];
   if (countCharacters(text) > max) {
     violations.push({ parameter, message: `must have at most ${max} characters` });
   }
-  const fault = parameter === 'name' ? findNameFault(text) : findShownTextFault(text, 'lines');
+  const fault = findFault(text);
   if (fault !== null) violations.push({ parameter, message: fault });
   return text;
 }

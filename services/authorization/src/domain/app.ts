@@ -15,6 +15,8 @@ export interface AppSettings {
   readonly redirectUris: readonly string[];
   readonly scopes: readonly Scope[];
   readonly description: string;
+  /** Who makes the app. */
+  readonly developerName: string;
   readonly homepageUrl: string;
   readonly privacyPolicyUrl: string;
   readonly logoUrl: string;

@@ -77,6 +77,7 @@ function toAppMessage(app: App) {
     redirectUris: [...app.redirectUris],
     scopes: [...app.scopes],
     description: app.description,
+    developerName: app.developerName,
     homepageUrl: app.homepageUrl,
     privacyPolicyUrl: app.privacyPolicyUrl,
     logoUrl: app.logoUrl,

@@ -123,6 +123,7 @@ const SETTINGS: readonly (keyof AppSettings)[] = [
   'redirectUris',
   'scopes',
   'description',
+  'developerName',
   'homepageUrl',
   'privacyPolicyUrl',
   'logoUrl',

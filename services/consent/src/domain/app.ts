@@ -1,9 +1,13 @@
 /** Whether an app may act: `active`, `suspended` (reversible), `revoked` (permanently ends everything issued so far). */
 export type AppStatus = 'active' | 'suspended' | 'revoked';
 
-/** An app's description of itself. Links are empty when unknown. */
+/** An app's description of itself. Texts and links are empty when the app has none. */
 export interface Profile {
   readonly name: string;
+  /** Null when not known: earlier releases neither report nor store it. Like developerName. */
+  readonly description: string | null;
+  /** Who makes the app, in the developer's own words. */
+  readonly developerName: string | null;
   readonly homepageUrl: string;
   readonly privacyPolicyUrl: string;
   readonly logoUrl: string;

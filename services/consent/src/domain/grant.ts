@@ -32,6 +32,10 @@ export interface Grant extends GrantTerms {
 export interface GrantView extends Grant {
   /** As shown to the person at the latest approval. */
   readonly app: AppProfile;
+  /** Host that received the response to that approval; null when it was not stored. */
+  readonly redirectHost: string | null;
+  /** Why the app asked, in its own words, at that approval; empty when it gave no reason. */
+  readonly purpose: string;
   readonly currentAppName: string;
   /** The app's changes since that approval, oldest first. Lists contain only the latest change of each field, for active grants. */
   readonly appChanges: readonly AppChange[];

@@ -70,6 +70,9 @@ export function toReceipt(facts: ReceiptFacts): Record<string, unknown> {
 /** An app on a receipt. */
 interface Recipient {
   readonly party_name: string;
+  /** Who makes the app and what it is, in the developer's words; null when absent or not stored. */
+  readonly party_developer: string | null;
+  readonly party_description: string | null;
   readonly party_url: string | null;
   readonly privacy_notice: string | null;
   /** Host that received the response; null when it was not stored. */
@@ -82,9 +85,11 @@ interface Recipient {
 }
 
 function toRecipient({ oldestProfile }: ReceiptFacts, { shownApp, at }: ConsentEvent): Recipient {
-  const { name, homepageUrl, privacyPolicyUrl } = shownApp ?? oldestProfile;
+  const { name, description, developerName, homepageUrl, privacyPolicyUrl } = shownApp ?? oldestProfile;
   return {
     party_name: name,
+    party_developer: toNullable(developerName),
+    party_description: toNullable(description),
     party_url: toNullable(homepageUrl),
     privacy_notice: toNullable(privacyPolicyUrl),
     redirect_host: shownApp?.redirectHost ?? null,
@@ -93,8 +98,9 @@ function toRecipient({ oldestProfile }: ReceiptFacts, { shownApp, at }: ConsentE
   };
 }
 
-function toNullable(link: string): string | null {
-  return link === '' ? null : link;
+/** Also null for a text that a decision of an earlier release did not store. */
+function toNullable(text: string | null | undefined): string | null {
+  return text === '' ? null : (text ?? null);
 }
 
 function toPurpose(event: ConsentEvent, recipient: Recipient): Record<string, unknown> {
@@ -113,8 +119,16 @@ function toPurpose(event: ConsentEvent, recipient: Recipient): Record<string, un
   };
 }
 
-function toParty(clientId: string, { party_name, party_url }: Recipient): Record<string, unknown> {
-  return { party_id: clientId, party_name, party_role: 'recipient', party_url };
+function toParty(clientId: string, recipient: Recipient): Record<string, unknown> {
+  const { party_name, party_developer, party_description, party_url } = recipient;
+  return {
+    party_id: clientId,
+    party_name,
+    party_role: 'recipient',
+    party_developer,
+    party_description,
+    party_url,
+  };
 }
 
 function toEvent(event: ConsentEvent): Record<string, unknown> {

@@ -24,7 +24,14 @@ export interface AppChange {
   readonly at: Date;
 }
 
-const FIELDS = ['name', 'homepageUrl', 'privacyPolicyUrl', 'logoUrl'] as const satisfies (keyof Profile)[];
+const FIELDS = [
+  'name',
+  'description',
+  'developerName',
+  'homepageUrl',
+  'privacyPolicyUrl',
+  'logoUrl',
+] as const satisfies (keyof Profile)[];
 
 /** The last change of each field, so their number is limited however often an app changes. */
 export function toLatestChanges(changes: readonly AppChange[]): AppChange[] {
@@ -33,16 +40,20 @@ export function toLatestChanges(changes: readonly AppChange[]): AppChange[] {
   );
 }
 
-/** The changes of an app since a version, oldest first. `versions` are in order; changes of missing versions are combined. */
+/**
+ * The changes of an app since a version, oldest first. `versions` are in order; changes of missing versions are combined. A text
+ * that becomes known is not a change.
+ */
 export function listChanges(shown: ShownVersion, versions: readonly ProfileVersion[]): AppChange[] {
-  const newer = versions.filter(({ version }) => version > shown.version);
-  return newer.flatMap((after, index) => {
-    const before = newer[index - 1] ?? shown;
-    return FIELDS.filter((field) => before[field] !== after[field]).map((field) => ({
-      field,
-      from: before[field],
-      to: after[field],
-      at: after.since,
-    }));
-  });
+  const known = new Map(FIELDS.map((field) => [field, shown[field]]));
+  return versions
+    .filter(({ version }) => version > shown.version)
+    .flatMap((after) =>
+      FIELDS.flatMap((field) => {
+        const [from, to] = [known.get(field) ?? null, after[field]];
+        if (to === null || to === from) return [];
+        known.set(field, to);
+        return from === null ? [] : [{ field, from, to, at: after.since }];
+      }),
+    );
 }

@@ -27,8 +27,22 @@ export function parseAppStatus(message: AppStatusMessage): AppStatus {
 }
 
 export function toAppProfileMessage(app: AppProfile): MessageInitShape<typeof AppProfileSchema> {
-  const { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl } = app;
-  return { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl };
+  const { clientId, name, ownerId, description, developerName, homepageUrl, privacyPolicyUrl, logoUrl } = app;
+  return {
+    clientId,
+    name,
+    ownerId,
+    ...(description !== null && { description }),
+    ...(developerName !== null && { developerName }),
+    homepageUrl,
+    privacyPolicyUrl,
+    logoUrl,
+  };
+}
+
+/** Null when absent. */
+function findText(parameter: string, text: string | undefined): string | null {
+  return text === undefined ? null : parseText(parameter, text);
 }
 
 export function parseReportedApp(message: AppProfileMessage | undefined): ReportedApp {
@@ -37,6 +51,8 @@ export function parseReportedApp(message: AppProfileMessage | undefined): Report
     clientId: parseName('app.clientId', message.clientId),
     name: parseName('app.name', message.name, 512),
     ownerId: parseUserId(message.ownerId, 'app.ownerId'),
+    description: findText('app.description', message.description),
+    developerName: findText('app.developerName', message.developerName),
     homepageUrl: parseText('app.homepageUrl', message.homepageUrl),
     privacyPolicyUrl: parseText('app.privacyPolicyUrl', message.privacyPolicyUrl),
     logoUrl: parseText('app.logoUrl', message.logoUrl),

@@ -39,6 +39,8 @@ export function toGrantMessage(grant: GrantView): MessageInitShape<typeof Consen
     accessCount: grant.accessCount,
     dataFrom: grant.dataFrom ?? '',
     currentAppName: grant.currentAppName,
+    redirectHost: grant.redirectHost ?? '',
+    purpose: grant.purpose,
     appChanges: grant.appChanges.map((change) => ({ ...change, at: timestampFromDate(change.at) })),
   };
 }

@@ -2,6 +2,7 @@ import type { AppProfile, Profile } from '../domain/app.ts';
 
 /** The profile columns of an app `a`. */
 export const APP_COLUMNS = `a.client_id AS "appClientId", a.name AS "appName", a.owner_id AS "appOwnerId",
+  a.description AS "appDescription", a.developer_name AS "appDeveloperName",
   a.homepage_url AS "appHomepageUrl", a.privacy_policy_url AS "appPrivacyPolicyUrl", a.logo_url AS "appLogoUrl"`;
 
 /** An app's profile as read from the database. */
@@ -9,6 +10,8 @@ export interface AppRow {
   readonly appClientId: string;
   readonly appName: string;
   readonly appOwnerId: string;
+  readonly appDescription: string | null;
+  readonly appDeveloperName: string | null;
   readonly appHomepageUrl: string;
   readonly appPrivacyPolicyUrl: string;
   readonly appLogoUrl: string;
@@ -19,6 +22,8 @@ export function toAppProfile(row: AppRow): AppProfile {
     clientId: row.appClientId,
     name: row.appName,
     ownerId: row.appOwnerId,
+    description: row.appDescription,
+    developerName: row.appDeveloperName,
     homepageUrl: row.appHomepageUrl,
     privacyPolicyUrl: row.appPrivacyPolicyUrl,
     logoUrl: row.appLogoUrl,
@@ -30,5 +35,7 @@ export function toAppAsShown(row: AppRow, shown: Profile | null): AppProfile {
   const app = toAppProfile(row);
   if (shown === null) return app;
   const { name, homepageUrl, privacyPolicyUrl, logoUrl } = shown;
-  return { ...app, name, homepageUrl, privacyPolicyUrl, logoUrl };
+  // Absent in what earlier releases stored.
+  const { description = null, developerName = null } = shown;
+  return { ...app, name, description, developerName, homepageUrl, privacyPolicyUrl, logoUrl };
 }

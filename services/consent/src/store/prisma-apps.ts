@@ -32,10 +32,10 @@ export function createPrismaApps(prisma: PrismaClient): AppStore {
 }
 
 async function put(tx: Prisma.TransactionClient, app: ReportedApp): Promise<AppStanding> {
-  const { clientId, name, ownerId, homepageUrl, privacyPolicyUrl, logoUrl } = app;
+  const { clientId, ownerId, name, description, developerName, homepageUrl, privacyPolicyUrl, logoUrl } = app;
   await tx.$executeRaw`
-    INSERT INTO app (client_id, owner_id, name, homepage_url, privacy_policy_url, logo_url)
-    VALUES (${clientId}, ${ownerId}, ${name}, ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl})
+    INSERT INTO app (client_id, owner_id, name, description, developer_name, homepage_url, privacy_policy_url, logo_url)
+    VALUES (${clientId}, ${ownerId}, ${name}, ${description}, ${developerName}, ${homepageUrl}, ${privacyPolicyUrl}, ${logoUrl})
     ON CONFLICT (client_id) DO NOTHING`;
   const [standing] = await tx.$queryRaw<AppStanding[]>`
     SELECT status, epoch, revision, status_changed_at AS "statusChangedAt" FROM app

@@ -2,7 +2,7 @@ import { offsetOf, type Page } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { GrantStore } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
-import { listChanges, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
+import { listChanges, type ShownApp, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
 import { accessCounts, refOf } from './access-counts-sql.ts';
 import { findVersions } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
@@ -60,14 +60,18 @@ async function countGrants(prisma: PrismaClient, where: Prisma.Sql): Promise<num
 }
 
 interface ViewRow extends GrantRow, AppRow {
-  /** Null only when no version of the app is stored. */
-  readonly shownApp: ShownVersion | null;
+  /** The oldest version of the app when an earlier release stored none; null when no version is stored either. */
+  readonly shownApp: ShownApp | (ShownVersion & { readonly redirectHost?: undefined }) | null;
+  /** Of the latest approval. */
+  readonly purpose: string | null;
 }
 
 async function selectViews(prisma: PrismaClient, userId: string, where: Prisma.Sql): Promise<GrantView[]> {
   const rows = await prisma.$queryRaw<ViewRow[]>`
     SELECT ${Prisma.raw(GRANT_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)},
-      shown_app_of(g.id, g.client_id, 'infinity') AS "shownApp"
+      shown_app_of(g.id, g.client_id, 'infinity') AS "shownApp", (
+        SELECT purpose FROM consent_event WHERE grant_id = g.id AND kind = 'granted' ORDER BY at DESC LIMIT 1
+      ) AS purpose
     FROM ${Prisma.raw(GRANT_FROM)} WHERE ${where}`;
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
@@ -80,6 +84,8 @@ async function selectViews(prisma: PrismaClient, userId: string, where: Prisma.S
   return rows.map((row) => ({
     ...toGrant(row),
     app: toAppAsShown(row, row.shownApp),
+    redirectHost: row.shownApp?.redirectHost ?? null,
+    purpose: row.purpose ?? '',
     currentAppName: row.appName,
     appChanges: row.shownApp === null ? [] : listChanges(row.shownApp, versions.get(row.clientId) ?? []),
     lastAccessAt: byGrant.get(row.id)?.last ?? null,

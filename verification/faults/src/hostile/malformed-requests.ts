@@ -70,6 +70,7 @@ const APP_NAMES = [
   'redirectUris',
   'scopes',
   'description',
+  'developerName',
   'homepageUrl',
   'logoUrl',
   'requirePkce',

@@ -3,6 +3,12 @@ import { Notice } from '../../ui/notice.tsx';
 import { Day } from '../../ui/time.tsx';
 import { WebLink } from '../../ui/web-link.tsx';
 
+const TEXTS = {
+  name: 'its name',
+  description: 'its description',
+  developerName: 'the name of its developer',
+} as const;
+
 const LINKS = {
   homepageUrl: 'the link to its website',
   privacyPolicyUrl: 'the link to its privacy policy',
@@ -35,10 +41,10 @@ export function AppChanges({
 }
 
 function Change({ change: { field, from, to, at } }: { readonly change: AppChange }) {
-  if (field === 'name') {
+  if (field === 'name' || field === 'description' || field === 'developerName') {
     return (
       <>
-        It changed its name on <Day at={at} /> from “{from}” to “{to}”.
+        It changed {TEXTS[field]} on <Day at={at} /> from {quote(from)} to {quote(to)}.
       </>
     );
   }
@@ -47,6 +53,10 @@ function Change({ change: { field, from, to, at } }: { readonly change: AppChang
       It changed {LINKS[field]} on <Day at={at} /> from <Address url={from} /> to <Address url={to} />.
     </>
   );
+}
+
+function quote(text: string | null): string {
+  return text === null ? 'none' : `“${text}”`;
 }
 
 function Address({ url }: { readonly url: string | null }) {

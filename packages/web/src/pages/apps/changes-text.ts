@@ -6,6 +6,8 @@ export function changesText(changes: readonly AppChange[]): string {
   const fields = new Set(changes.map(({ field }) => field));
   const parts = [
     ...(fields.has('name') ? ['its name'] : []),
+    ...(fields.has('description') ? ['its description'] : []),
+    ...(fields.has('developerName') ? ['the name of its developer'] : []),
     ...(fields.has('homepageUrl') || fields.has('privacyPolicyUrl') ? ['its links'] : []),
     ...(fields.has('logoUrl') ? ['its logo'] : []),
   ];

@@ -16,6 +16,7 @@ interface Draft {
   readonly name: string;
   readonly redirectUris: string;
   readonly description: string;
+  readonly developerName: string;
   readonly homepageUrl: string;
   readonly privacyPolicyUrl: string;
   readonly requirePkce: boolean;
@@ -56,7 +57,7 @@ export function AppForm({
   const [edits, setEdits] = useState<Partial<Draft>>(NOTHING);
   const draft = { ...toDraft(app), ...edits };
   const set = (part: Partial<Draft>) => setEdits({ ...edits, ...part });
-  const field = (name: 'name' | 'description' | 'homepageUrl' | 'privacyPolicyUrl' | 'redirectUris') => ({
+  const field = (name: Exclude<keyof Draft, 'requirePkce' | 'scopes'>) => ({
     value: draft[name],
     onChange: (value: string) => set({ [name]: value }),
     error: violationOf(failure?.error, name),
@@ -76,6 +77,7 @@ export function AppForm({
           {...field('redirectUris')}
           hint={REDIRECT_URI_HINT}
         />
+        <TextField label="Developer name (optional)" {...field('developerName')} />
         <TextField label="Description (optional)" {...field('description')} />
         <TextField label="Homepage (optional)" type="url" {...field('homepageUrl')} />
         <TextField label="Privacy policy (optional)" type="url" {...field('privacyPolicyUrl')} />
@@ -133,6 +135,7 @@ function toDraft(app: DeveloperApp | undefined): Draft {
     name: app?.name ?? '',
     redirectUris: (app?.redirectUris ?? []).join('\n'),
     description: app?.description ?? '',
+    developerName: app?.developerName ?? '',
     homepageUrl: app?.homepageUrl ?? '',
     privacyPolicyUrl: app?.privacyPolicyUrl ?? '',
     requirePkce: app?.requirePkce ?? false,
@@ -151,6 +154,7 @@ function toSettings({ redirectUris, scopes, ...draft }: Draft): AppSettings {
     name: draft.name.trim(),
     redirectUris: redirectUris.split(/\s+/).filter((uri) => uri !== ''),
     description: orNull(draft.description),
+    developerName: orNull(draft.developerName),
     homepageUrl: orNull(draft.homepageUrl),
     privacyPolicyUrl: orNull(draft.privacyPolicyUrl),
     requirePkce: draft.requirePkce,

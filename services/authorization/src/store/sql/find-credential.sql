@@ -14,6 +14,7 @@ WITH verification AS MATERIALIZED (
   FROM (VALUES (1)) AS one LEFT JOIN suspension ON true
 )
 SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.description,
+  app.developer_name AS "developerName",
   app.homepage_url AS "homepageUrl", app.privacy_policy_url AS "privacyPolicyUrl", app.logo_url AS "logoUrl",
   app.redirect_uris AS "redirectUris", app.scopes, app.require_pkce AS "requirePkce", app.status, app.epoch,
   app.ledger_revision AS "ledgerRevision", app.status_changed_at AS "statusChangedAt", app.secret_hash AS "secretHash",

@@ -14,6 +14,7 @@ const optionalText = text.nullable().optional();
 const optionalSettings = {
   scopes: texts.optional(),
   description: optionalText,
+  developerName: optionalText,
   homepageUrl: optionalText,
   privacyPolicyUrl: optionalText,
   logoUrl: optionalText,

@@ -11,6 +11,7 @@ export function toAppJson(app: App) {
     redirectUris: app.redirectUris,
     scopes: app.scopes,
     description: toNullable(app.description),
+    developerName: toNullable(app.developerName),
     homepageUrl: toNullable(app.homepageUrl),
     privacyPolicyUrl: toNullable(app.privacyPolicyUrl),
     logoUrl: toNullable(app.logoUrl),

@@ -47,6 +47,8 @@ function toAppProfileJson(app: AppProfile | undefined) {
   return {
     clientId: app?.clientId ?? null,
     name: app?.name ?? null,
+    description: toNullable(app?.description ?? ''),
+    developerName: toNullable(app?.developerName ?? ''),
     homepageUrl: toNullable(app?.homepageUrl ?? ''),
     privacyPolicyUrl: toNullable(app?.privacyPolicyUrl ?? ''),
     logoUrl: toNullable(app?.logoUrl ?? ''),
@@ -60,8 +62,13 @@ function toAppProfileJson(app: AppProfile | undefined) {
 export function toGrantJson(grant: ConsentGrant) {
   return {
     id: grant.id,
-    app: { ...toAppProfileJson(grant.app), ...findCurrentName(grant.app?.name ?? '', grant.currentAppName) },
+    app: {
+      ...toAppProfileJson(grant.app),
+      redirectHost: toNullable(grant.redirectHost),
+      ...findCurrentName(grant.app?.name ?? '', grant.currentAppName),
+    },
     ...(grant.appChanges.length === 0 ? {} : { appChanges: grant.appChanges.map(toAppChangeJson) }),
+    purpose: toNullable(grant.purpose),
     scopes: grant.scopes,
     status: grantStatusName(grant.status),
     grantedAt: toInstant(grant.grantedAt),

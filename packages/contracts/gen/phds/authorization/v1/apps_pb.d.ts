@@ -83,6 +83,13 @@ export declare type App = Message<"phds.authorization.v1.App"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 13;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * Who makes the app; empty when absent.
+   *
+   * @generated from field: string developer_name = 14;
+   */
+  developerName: string;
 };
 
 /**
@@ -143,6 +150,13 @@ export declare type AppSettings = Message<"phds.authorization.v1.AppSettings"> &
    * @generated from field: optional bool require_pkce = 8;
    */
   requirePkce?: boolean | undefined;
+
+  /**
+   * An empty string clears it.
+   *
+   * @generated from field: optional string developer_name = 9;
+   */
+  developerName?: string | undefined;
 };
 
 /**

@@ -444,14 +444,14 @@ export declare const DenyResponseSchema: GenMessage<DenyResponse>;
  */
 export declare type AppChange = Message<"phds.consent.v1.AppChange"> & {
   /**
-   * `name`, `homepageUrl`, `privacyPolicyUrl` or `logoUrl`.
+   * `name`, `description`, `developerName`, `homepageUrl`, `privacyPolicyUrl` or `logoUrl`.
    *
    * @generated from field: string field = 1;
    */
   field: string;
 
   /**
-   * Empty when there was no link; `to` is empty when it was removed.
+   * Empty when there was none; `to` is empty when it was removed.
    *
    * @generated from field: string from = 2;
    */
@@ -549,6 +549,20 @@ export declare type ConsentGrant = Message<"phds.consent.v1.ConsentGrant"> & {
    * @generated from field: repeated phds.consent.v1.AppChange app_changes = 13;
    */
   appChanges: AppChange[];
+
+  /**
+   * As shown at the latest approval, like the next one. Empty when it was not stored.
+   *
+   * @generated from field: string redirect_host = 14;
+   */
+  redirectHost: string;
+
+  /**
+   * Empty when the app gave none.
+   *
+   * @generated from field: string purpose = 15;
+   */
+  purpose: string;
 };
 
 /**

@@ -58,6 +58,21 @@ export declare type AppProfile = Message<"phds.consent.v1.AppProfile"> & {
    * @generated from field: google.protobuf.Timestamp updated_at = 7;
    */
   updatedAt?: Timestamp | undefined;
+
+  /**
+   * Empty when the app has none. Absent, like the next one, when not known: services of earlier releases do not send it,
+   * and the ledger then keeps what it has.
+   *
+   * @generated from field: optional string description = 8;
+   */
+  description?: string | undefined;
+
+  /**
+   * Who makes the app, in the developer's own words.
+   *
+   * @generated from field: optional string developer_name = 9;
+   */
+  developerName?: string | undefined;
 };
 
 /**

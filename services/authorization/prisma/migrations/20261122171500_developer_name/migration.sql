@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "app" ADD COLUMN     "developer_name" TEXT NOT NULL DEFAULT '';
