@@ -143,6 +143,7 @@ export function toGatewayEnvironment(context: EnvironmentContext, index: number)
     PUBLIC_URL: toPublicUrl(ports),
     OIDC_ISSUER: toIdentityProviderUrl(ports),
     OIDC_CLIENT_ID: SESSION_AUDIENCE,
+    OIDC_SCOPE: 'openid profile',
     OIDC_CLIENT_SECRET_FILE: keys.oidcClientSecret,
     SIGN_IN_KEY_FILE: keys.signInKey,
     AUTHORIZATION_ADDRESS: addresses.authorization,

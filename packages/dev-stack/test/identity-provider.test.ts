@@ -40,7 +40,11 @@ describe('POST /sessions', () => {
     expect(rest).toEqual({});
     const jwks = await (await fetch(`${provider.url}/.well-known/jwks.json`)).text();
     const verify = createSessionVerifier({ issuer: provider.url, audience: CLIENT_ID, jwks });
-    expect(await verify(token)).toMatchObject({ userId: 'ada', expiresAt: new Date(expiresAt) });
+    expect(await verify(token)).toMatchObject({
+      userId: 'ada',
+      name: 'Ada Sommer',
+      expiresAt: new Date(expiresAt),
+    });
     expect(Math.round((Date.parse(expiresAt) - Date.now()) / 3_600_000)).toBe(12);
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { SmallBrowser } from '@phds/test-kit/small-browser';
-import { createRemoteJWKSet, jwtVerify } from 'jose';
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
 import { CLIENT_ID } from './fixtures/started-provider.ts';
 import { discover, NONCE, StockClient } from './fixtures/stock-client.ts';
@@ -50,9 +50,10 @@ describe('a stock OpenID client', () => {
   });
 
   test('gets the name of the person from the scope profile', async () => {
-    const { access_token } = await client.exchange(
+    const { access_token, id_token = '' } = await client.exchange(
       await client.browser.submit(await client.authorize({ scope: 'openid profile' }), { user: 'ada' }),
     );
+    expect(decodeJwt(id_token)).toMatchObject({ sub: 'ada', name: 'Ada Sommer' });
     expect(await openid.fetchUserInfo(client.openid, access_token, 'ada')).toEqual({
       sub: 'ada',
       name: 'Ada Sommer',

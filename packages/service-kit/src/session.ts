@@ -1,3 +1,4 @@
+import { cleanShownText } from '@phds/catalog/shown-text';
 import { type JWTPayload, jwtVerify } from 'jose';
 import { type Clock, systemClock } from './clock.ts';
 import { AppError, unauthorized } from './errors.ts';
@@ -10,6 +11,9 @@ export const SESSION_TOKEN_TYPE = 'session+jwt';
 
 /** Maximum length of a session JWT, in characters. */
 export const MAX_SESSION_LENGTH = 4_096;
+
+/** Maximum length of a person's name, in characters. */
+const MAX_NAME_LENGTH = 100;
 
 /** A session ends this long after its `iat`, even if its `exp` is later. Seconds. */
 export const MAX_SESSION_SECONDS = 24 * 3600;
@@ -24,6 +28,8 @@ export const SESSION_ALGORITHMS = ['EdDSA', 'ES256', 'RS256', 'PS256'] as const;
 export interface Session {
   /** The claim that the setting SESSION_USER_ID_CLAIM names. */
   readonly userId: string;
+  /** `name`: what to call the person, cleaned like every shown text, at most 100 characters. */
+  readonly name: string | null;
   /** `sub`: the person's id at the identity provider. */
   readonly subject: string;
   /** `sid`: the id of the session at the identity provider. */
@@ -115,6 +121,7 @@ function toSession(payload: JWTPayload, userIdClaim: string): Session {
   if (sid !== undefined && !isText(sid)) throw unauthorized('sid is not valid');
   return {
     userId,
+    name: findName(payload['name']),
     subject,
     sid: sid ?? null,
     issuedAt: new Date(iat * 1000),
@@ -127,6 +134,14 @@ function toSession(payload: JWTPayload, userIdClaim: string): Session {
 /** Whether a claim is a text that can be stored: well-formed and not empty. */
 export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.isWellFormed();
+}
+
+/** A name as it may be shown; null for every other value and when nothing of it is visible. */
+function findName(value: unknown): string | null {
+  if (!isText(value)) return null;
+  const characters = [...cleanShownText(value, 'line')];
+  // A cut may leave a joiner at the end.
+  return cleanShownText(characters.slice(0, MAX_NAME_LENGTH).join(''), 'line') || null;
 }
 
 /** A date from seconds; null for every other value. Optional claims of some providers deviate from the specification. */

@@ -52,9 +52,15 @@ const UNAUTHORIZED = { reason: 'unauthorized', message: '' };
 
 describe.each(KINDS)('%s', (_kind, issue) => {
   test('yields the person, and what the provider says about the sign-in', async () => {
-    const signIn = { sid: 'session-1', auth_time: seconds - 30, acr: 'urn:example:silver' };
+    const signIn = {
+      name: 'Ada Sommer',
+      sid: 'session-1',
+      auth_time: seconds - 30,
+      acr: 'urn:example:silver',
+    };
     expect(await verify(await issue(signIn))).toEqual({
       userId: 'ada',
+      name: 'Ada Sommer',
       subject: 'ada',
       sid: 'session-1',
       issuedAt: new Date((seconds - 10) * 1000),
@@ -64,8 +70,22 @@ describe.each(KINDS)('%s', (_kind, issue) => {
     });
   });
 
-  test('needs neither sid nor auth_time nor acr', async () => {
-    expect(await verify(await issue())).toMatchObject({ sid: null, authTime: null, acr: null });
+  test('needs neither name nor sid nor auth_time nor acr', async () => {
+    expect(await verify(await issue())).toMatchObject({ name: null, sid: null, authTime: null, acr: null });
+  });
+
+  test.each([
+    ['  Ada\u202E\nSommer\u0007 ', 'Ada Sommer'],
+    ['𝒜'.repeat(101), '𝒜'.repeat(100)],
+    [`${'a'.repeat(98)}👩\u200D⚕`, `${'a'.repeat(98)}👩`],
+    ['\u2800\u200B', null],
+    ['', null],
+    [LONE_SURROGATE, null],
+    [7, null],
+    [['Ada'], null],
+    [null, null],
+  ])('with name %j calls the person %j', async (name, shown) => {
+    expect(await verify(await issue({ name }))).toMatchObject({ userId: 'ada', name: shown });
   });
 
   test.each([['2026-01-02T03:00:00Z'], [null], [1e300], [[seconds]]])(

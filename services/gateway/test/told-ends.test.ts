@@ -10,7 +10,13 @@ import { createEndedSessions } from '../src/clients/ended-sessions.ts';
 
 describe('consent is told', () => {
   const NOW = new Date('2026-03-01T12:00:00Z');
-  const facts = { userId: 'ada', authTime: null, acr: null, expiresAt: new Date('2026-03-01T13:00:00Z') };
+  const facts = {
+    userId: 'ada',
+    name: null,
+    authTime: null,
+    acr: null,
+    expiresAt: new Date('2026-03-01T13:00:00Z'),
+  };
   const session = { ...facts, subject: 'sub-1', sid: 'sid-1', issuedAt: new Date('2026-03-01T11:00:00Z') };
   const JWT = 'header.payload.signature';
   const told: object[] = [];

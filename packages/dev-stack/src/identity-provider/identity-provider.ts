@@ -25,7 +25,8 @@ export function createIdentityProvider(options: OpenIdProviderOptions): Express 
   app.get('/users', (_request, response) => void response.json({ users: users.list() }));
   // Ignores the Content-Type, because curl sets a misleading one by default.
   app.post('/sessions', express.json({ type: () => true }), async (request, response) => {
-    const { token, expiresAt } = await issue(await rememberUser(users, request.body?.user));
+    const id = await rememberUser(users, request.body?.user);
+    const { token, expiresAt } = await issue({ id, name: users.nameOf(id) });
     response.json({ token, expiresAt: expiresAt.toISOString() });
   });
 

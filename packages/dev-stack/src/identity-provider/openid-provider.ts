@@ -76,13 +76,15 @@ function toConfiguration(options: OpenIdProviderOptions): Configuration {
     jwks: { keys: [{ ...key, alg: SIGNATURE_ALGORITHM, use: 'sig' } as never] },
     scopes: ['openid', 'profile'],
     claims: { openid: ['sub'], profile: ['name'] },
+    // ID tokens contain the claims of the requested scopes, because the gateway does not ask for them elsewhere.
+    conformIdTokenClaims: false,
     acrValues: [...ACR_VALUES],
     pkce: { required: () => true },
     routes: { jwks: '/.well-known/jwks.json' },
     interactions: { policy: createPolicy(), url: (_context, { uid }) => `/interaction/${uid}` },
     findAccount: (_context, id) => ({
       accountId: id,
-      claims: () => ({ sub: id, name: users.list().find((user) => user.id === id)?.name ?? id }),
+      claims: () => ({ sub: id, name: users.nameOf(id) }),
     }),
     loadExistingGrant: grantEverything,
     features: {

@@ -13,8 +13,8 @@ export interface IssuedSession {
   readonly expiresAt: Date;
 }
 
-/** Signs a session JWT for a user id. */
-export type SessionIssuer = (userId: string) => Promise<IssuedSession>;
+/** Signs a session JWT for a user. */
+export type SessionIssuer = (user: { readonly id: string; readonly name: string }) => Promise<IssuedSession>;
 
 /** Creates an issuer of sessions as defined in contract section 5: EdDSA, `typ` session+jwt, twelve hours. */
 export function createSessionIssuer(options: {
@@ -25,10 +25,10 @@ export function createSessionIssuer(options: {
 }): SessionIssuer {
   const key = parsePrivateKey(options.privateKeyPem);
   const kid = findThumbprint(options.privateKeyPem);
-  return async (userId) => {
+  return async ({ id, name }) => {
     const now = Math.floor(options.clock.now().getTime() / 1000);
     const expires = now + SESSION_SECONDS;
-    const token = await new SignJWT()
+    const token = await new SignJWT({ name })
       .setProtectedHeader({
         alg: SIGNATURE_ALGORITHM,
         typ: SESSION_TOKEN_TYPE,
@@ -36,7 +36,7 @@ export function createSessionIssuer(options: {
       })
       .setIssuer(options.issuer)
       .setAudience(options.audience)
-      .setSubject(userId)
+      .setSubject(id)
       .setIssuedAt(now)
       .setExpirationTime(expires)
       .sign(await key);

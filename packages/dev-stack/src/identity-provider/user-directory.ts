@@ -27,6 +27,8 @@ function isUserId(text: string): boolean {
 /** The known users: the synthetic ones and those created on sign-in. */
 export interface UserDirectory {
   list(): readonly User[];
+  /** The name of a user; the id of a user who is not known. */
+  nameOf(id: string): string;
   /** Adds a user unless already known. The id must be valid. */
   remember(id: string): Promise<void>;
 }
@@ -39,6 +41,7 @@ export async function openUserDirectory(file: string): Promise<UserDirectory> {
   for (const id of lines) if (isUserId(id) && !users.has(id)) add(id);
   return {
     list: () => [...users.values()],
+    nameOf: (id) => users.get(id)?.name ?? id,
     async remember(id) {
       // Beyond the limit, people can still sign in but are not added to the list.
       if (users.has(id) || users.size >= MAX_USERS) return;

@@ -1,9 +1,9 @@
 import { parseScopeList, SCOPE_NAMES } from '@phds/catalog/scopes';
+import { countCharacters, findNameFault, findShownTextFault } from '@phds/catalog/shown-text';
 import type { Violation } from '@phds/service-kit/errors';
 import { invalidRequest } from '@phds/service-kit/errors';
 import type { AppSettings } from './app.ts';
 import { findRedirectUriFault, findWebUrlFault, REDIRECT_URIS_MAX } from './redirect-uri.ts';
-import { countCharacters, findNameFault, findShownTextFault } from './shown-text.ts';
 
 /** The texts of an app: their maximum length in characters, and the reason why one is invalid, or null. */
 const TEXTS = {

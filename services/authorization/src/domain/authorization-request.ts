@@ -1,10 +1,10 @@
 import type { Scope } from '@phds/catalog/scopes';
 import { parseScopeList } from '@phds/catalog/scopes';
+import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
 import type { Violation } from '@phds/service-kit/errors';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import type { App } from './app.ts';
 import { isRegistered } from './redirect-uri.ts';
-import { countCharacters, findShownTextFault } from './shown-text.ts';
 
 /** Longest `state`, in characters (contract section 3). */
 const STATE_MAX_LENGTH = 1024;

@@ -17,7 +17,17 @@ const EMOJI_PARTS =
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\uFFFC\u{13441}\u{13442}\u{16FE4}]/u;
 /** Burmese words have up to five marks on one letter. More than six can cover the surrounding text. */
 const PILED_MARKS = /\p{M}{7,}/u;
+const EXCESS_MARKS = /(\p{M}{6})\p{M}+/gu;
 const LINE_BREAKS = /[\n\t]/g;
+/** Without U+FEFF, which is invisible and no space, although `\s` contains it. */
+const WHITE_SPACE = /[^\S\uFEFF]+/g;
+const ANY_LINE_BREAK = /\r\n|[\r\u0085\u2028\u2029]/g;
+const JOINER = /\u200C|\u200D|\uFE0F/g;
+/** An invisible character; the group matches if it is a joiner or sign that belongs to its neighbours, or a line break or tab. */
+const SEEN_JOINER_OR_UNSEEN = new RegExp(
+  `(${[JOINER_IN_WORD, JOINER_AFTER_VIRAMA, EMOJI_PARTS, LINE_BREAKS].map(({ source }) => source).join('|')})|${UNSEEN.source}`,
+  'gu',
+);
 const SEEN = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
 
 /**
@@ -39,6 +49,23 @@ export function findNameFault(name: string): string | null {
   const fault = findShownTextFault(name, 'line');
   if (fault !== null) return fault;
   return SEEN.test(name) ? null : 'must contain a letter, a digit or an emoji';
+}
+
+/**
+ * A text without what `findShownTextFault` refuses, trimmed, for texts whose writer is not asked to correct them. White space is one
+ * space; in `lines`, line breaks and tabs stay.
+ */
+export function cleanShownText(text: string, kind: 'line' | 'lines'): string {
+  const broken = text.replace(ANY_LINE_BREAK, '\n');
+  const spaced = kind === 'line' ? broken.replace(WHITE_SPACE, ' ') : broken;
+  const cleaned = spaced
+    .replace(SEEN_JOINER_OR_UNSEEN, (character, seen) => (seen === undefined ? '' : character))
+    .replace(EXCESS_MARKS, '$1')
+    .trim();
+  // A joiner may have been between characters of which one was removed.
+  return findShownTextFault(cleaned, kind) === null
+    ? cleaned
+    : cleaned.replace(JOINER, '').replace(EXCESS_MARKS, '$1').trim();
 }
 
 /** The number of characters as people count them, not UTF-16 units. */

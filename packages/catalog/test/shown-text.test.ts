@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { findNameFault, findShownTextFault } from '../src/domain/shown-text.ts';
+import { cleanShownText, findNameFault, findShownTextFault } from '@phds/catalog/shown-text';
 
 describe('the name of an app is accepted', () => {
   test.each([
@@ -82,4 +82,50 @@ test('a multi-line text may contain line breaks and tabs, and no other invisible
   expect(findShownTextFault('One\n\tTwo', 'lines')).toBeNull();
   expect(findShownTextFault('One\rTwo', 'lines')).toMatch(/U\+000D$/);
   expect(findShownTextFault('One\u202ETwo', 'lines')).toMatch(/U\+202E$/);
+});
+
+describe('a text that is cleaned', () => {
+  test.each([
+    [
+      'keeps letters, joiners and emoji',
+      'می\u200Cخواهم 👩\u200D⚕\uFE0F ക്\u200D',
+      'می\u200Cخواهم 👩\u200D⚕\uFE0F ക്\u200D',
+    ],
+    ['loses characters that change the direction', 'Ada\u202E Sommer', 'Ada Sommer'],
+    ['loses invisible characters and control characters', 'A\u200Bd\u00ADa\u0000\u001B[31m', 'Ada[31m'],
+    ['loses joiners outside words', 'Ada\u200D\u200C', 'Ada'],
+    ['has no joiner that becomes misplaced by the removal', 'ന്\u200D\u200BDiary', 'ന്Diary'],
+    ['has spaces in place of line breaks', '  Ada\r\nSommer\t\u2028B. ', 'Ada Sommer B.'],
+    ['has at most six combining marks in a row', `a${'\u0301'.repeat(9)}b`, `a${'\u0301'.repeat(6)}b`],
+    ['is empty when nothing visible is left', '\u200B\u2800 \u3164', ''],
+  ])('%s', (_what, text, clean) => {
+    expect(cleanShownText(text, 'line')).toBe(clean);
+  });
+
+  test('of several lines keeps its line breaks in one form', () => {
+    expect(cleanShownText('One\r\nTwo\rThree\u2028\tFour \u202E\n', 'lines')).toBe('One\nTwo\nThree\n\tFour');
+  });
+
+  test('has no fault afterwards, whatever it was', () => {
+    const parts = [
+      '\u200D',
+      '\uFE0F',
+      '❤',
+      '👩',
+      'ക',
+      '്',
+      'a',
+      '\u200B',
+      '\u0301\u0301\u0301\u0301',
+      '\u202E',
+      '\n',
+    ];
+    for (let seed = 0; seed < parts.length ** 4; seed += 1) {
+      const text = [0, 1, 2, 3]
+        .map((place) => parts[Math.floor(seed / parts.length ** place) % parts.length])
+        .join('');
+      const cleaned = cleanShownText(text, 'line');
+      if (findShownTextFault(cleaned, 'line') !== null) throw new Error(JSON.stringify([text, cleaned]));
+    }
+  });
 });
