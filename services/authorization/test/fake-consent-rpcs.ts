@@ -34,6 +34,8 @@ export function createFakeServices(fake: FakeConsent) {
       narrowGrant: [],
       revokeGrant: [],
       revokeAllGrants: [],
+      listConnectedApps: [],
+      requestDeletion: [],
       getReceipt: [],
       eraseUser: [],
     }),
@@ -139,6 +141,9 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
         ...fake.facts(grant),
         id: grant.id,
         grantedAt: timestampFromDate(grant.grantedAt),
+        ...(grant.deletionRequestedAt !== undefined && {
+          deletionRequestedAt: timestampFromDate(grant.deletionRequestedAt),
+        }),
       }));
       return { grants: items.map(({ userId: _, dataFrom: __, ...item }) => item), total: grants.length };
     },
@@ -148,6 +153,8 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
     narrowGrant: never,
     revokeGrant: never,
     revokeAllGrants: never,
+    listConnectedApps: never,
+    requestDeletion: never,
     getReceipt: never,
     eraseUser: never,
   };

@@ -24,6 +24,7 @@ export interface FakeGrant {
   grantedAt: Date;
   expiresAt: Date;
   dataFrom: string;
+  deletionRequestedAt?: Date;
 }
 
 interface FakePending {

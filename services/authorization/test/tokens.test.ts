@@ -1,3 +1,4 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
@@ -207,9 +208,14 @@ describe("the list of an app's own grants", () => {
 
   test('contains ids, scopes, status and times, and no user', async () => {
     const issued = await harness.exchange(app, await harness.obtainCode(app, { approved: [HEART] }));
-    const { grants, total } = await listWith(await ownToken());
+    const list = async () => listWith(await ownToken());
+    const { grants, total } = await list();
     expect(total).toBe(1);
     expect(grants[0]).toMatchObject({ id: issued.grantId, scopes: [HEART], status: GrantStatus.ACTIVE });
+    expect(grants[0]?.deletionRequestedAt).toBeUndefined();
+    const asked = harness.clock.now();
+    harness.consent.grants.get(issued.grantId)!.deletionRequestedAt = asked;
+    expect((await list()).grants[0]?.deletionRequestedAt).toEqual(timestampFromDate(asked));
     expect(JSON.stringify(grants, (_, value) => (typeof value === 'bigint' ? 0 : value))).not.toContain(
       'ada',
     );

@@ -237,7 +237,7 @@ async function createConsentUseCases(parts: Parts): Promise<ConsentUseCases> {
       maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP,
     }),
     decisions: acknowledging(guard, decisions, ['approve', 'deny']),
-    grants: acknowledging(guard, grants, ['narrow', 'revoke', 'revokeAll']),
+    grants: acknowledging(guard, grants, ['narrow', 'revoke', 'revokeAll', 'requestDeletion']),
     receipts: createReceipts({
       receipts: createPrismaReceipts(prisma),
       signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE),

@@ -52,6 +52,7 @@ const LIVE: Grant = {
   dataFrom: null,
   revokedAt: null,
   revokedBy: null,
+  deletionRequestedAt: null,
 };
 const APPROVAL: Approval = {
   scopes: [HEART],

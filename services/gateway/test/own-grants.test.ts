@@ -1,9 +1,11 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { bearer, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
 
 let gateway: TestGateway;
+const time = timestampFromDate(new Date('2026-03-01T10:00:00Z'));
 
 beforeAll(async () => {
   gateway = await startTestGateway();
@@ -18,14 +20,34 @@ describe('own grants', () => {
     gateway.backends.answer({
       introspect: () => liveToken({ principal: { userId: '' } }),
       listOwnGrants: () => ({
-        grants: [{ id: 'grt_1', scopes: ['read:mood'], status: GrantStatus.ACTIVE }],
-        total: 1,
+        grants: [
+          { id: 'grt_2', scopes: [], status: GrantStatus.REVOKED, deletionRequestedAt: time },
+          { id: 'grt_1', scopes: ['read:mood'], status: GrantStatus.ACTIVE },
+        ],
+        total: 2,
       }),
     });
     const response = await gateway.fetch('/oauth/grants', { headers: bearer() });
     expect(await response.json()).toEqual({
-      data: [{ id: 'grt_1', scopes: ['read:mood'], status: 'active', granted_at: null, expires_at: null }],
-      pagination: { page: 1, pageSize: 20, total: 1, totalPages: 1 },
+      data: [
+        {
+          id: 'grt_2',
+          scopes: [],
+          status: 'revoked',
+          granted_at: null,
+          expires_at: null,
+          deletion_requested_at: '2026-03-01T10:00:00.000Z',
+        },
+        {
+          id: 'grt_1',
+          scopes: ['read:mood'],
+          status: 'active',
+          granted_at: null,
+          expires_at: null,
+          deletion_requested_at: null,
+        },
+      ],
+      pagination: { page: 1, pageSize: 20, total: 2, totalPages: 1 },
     });
   });
 

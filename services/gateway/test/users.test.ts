@@ -37,19 +37,13 @@ async function call(method: string, path: string, body?: unknown, headers: Recor
 }
 
 describe('users', () => {
-  const profile = {
-    clientId: 'app_1',
-    name: 'One',
-    ownerId: 'grace',
-    description: 'Draws a diary.',
-    homepageUrl: 'https://a.test',
-  };
+  const profile = { clientId: 'app_1', name: 'One', ownerId: 'grace', description: 'Draws a diary.' };
   const profileJson = {
     clientId: 'app_1',
     name: 'One',
     description: 'Draws a diary.',
     developerName: null,
-    homepageUrl: 'https://a.test',
+    homepageUrl: null,
     privacyPolicyUrl: null,
     logoUrl: null,
   };
@@ -121,6 +115,7 @@ describe('users', () => {
       lastAccessAt: null,
       accessCount: 0,
       dataFrom: null,
+      deletionRequestedAt: null,
     };
     expect((await call('GET', '/partner/consent/grants?status=active')).body.data).toEqual([expected]);
     expect((await call('GET', '/partner/consent/grants/grt_1')).body).toEqual({ data: expected });
@@ -203,15 +198,6 @@ describe('users', () => {
     ]) {
       expect((await call('GET', `${url}?${query}`)).status).toBe(400);
     }
-  });
-
-  test('preview what an app would receive', async () => {
-    gateway.backends.answer({ preview: () => ({ body: Buffer.from('{"data":{"total":1}}') }) });
-    expect((await call('GET', '/partner/consent/preview?scope=read:mood')).body).toEqual({
-      data: { total: 1 },
-    });
-    expect((await call('GET', '/partner/consent/preview')).body.errors[0].parameter).toBe('scope');
-    expect((await call('GET', '/partner/consent/preview?scope=read:all')).status).toBe(400);
   });
 
   test.each<[string, string, unknown, string]>([

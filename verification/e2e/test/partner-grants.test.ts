@@ -66,6 +66,7 @@ describe('GET grants', () => {
       lastAccessAt: null,
       accessCount: 0,
       dataFrom: null,
+      deletionRequestedAt: null,
     });
     expect(Date.parse(fresh.expiresAt) - Date.parse(fresh.grantedAt)).toBe(30 * DAY_MS);
     expect((await app.read(accessToken, '/api/v1/mood')).status).toBe(200);
@@ -227,6 +228,7 @@ describe('GET /oauth/grants', () => {
           status: 'active',
           granted_at: expect.stringMatching(INSTANT),
           expires_at: expect.stringMatching(INSTANT),
+          deletion_requested_at: null,
         },
       ],
       pagination: { page: 1, pageSize: 20, total: 1, totalPages: 1 },

@@ -213,6 +213,8 @@ export interface OwnGrant {
   readonly status: GrantStatus;
   readonly grantedAt: Date;
   readonly expiresAt: Date;
+  /** When the person asked the app to delete what it has read. */
+  readonly deletionRequestedAt: Date | null;
 }
 
 /** Consent's pending approvals and grants. Consent verifies the session itself. */

@@ -53,6 +53,9 @@ export function createTokenService(useCases: TokenUseCases) {
         status: toGrantStatusMessage(grant.status),
         grantedAt: timestampFromDate(grant.grantedAt),
         expiresAt: timestampFromDate(grant.expiresAt),
+        ...(grant.deletionRequestedAt !== null && {
+          deletionRequestedAt: timestampFromDate(grant.deletionRequestedAt),
+        }),
       }));
       return { grants, total };
     },

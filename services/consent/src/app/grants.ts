@@ -1,6 +1,7 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import {
+  type ConnectedApp,
   type Grant,
   type GrantStatus,
   type GrantView,
@@ -21,10 +22,14 @@ export interface Grants {
   /** In effect before it returns; returns how many were active. */
   revokeAll(userId: string): Promise<number>;
   listOfApp(clientId: string, page: Page): Promise<Listed<Grant>>;
+  /** The apps that have or had a grant of the person, the one with the latest grant first. */
+  listApps(userId: string, page: Page): Promise<Listed<ConnectedApp>>;
+  /** Asks the app to delete what it has read; returns the time of the first request. Also for an ended grant. */
+  requestDeletion(id: string, userId: string): Promise<Date>;
 }
 
 export function createGrants(dependencies: {
-  readonly grants: Pick<GrantStore, 'list' | 'find' | 'listOfApp'>;
+  readonly grants: Pick<GrantStore, 'list' | 'find' | 'listOfApp' | 'listApps' | 'requestDeletion'>;
   /** The same grants through a separate connection pool for withdrawals. */
   readonly withdrawals: Pick<GrantStore, 'find' | 'change' | 'revoke' | 'revokeAll'>;
   readonly evictions: EvictionPublisher;
@@ -57,6 +62,12 @@ export function createGrants(dependencies: {
       return revoked.length;
     },
     listOfApp: (clientId, page) => grants.listOfApp(clientId, page),
+    listApps: (userId, page) => grants.listApps(userId, page),
+    async requestDeletion(id, userId) {
+      const requestedAt = await grants.requestDeletion(id, userId);
+      if (requestedAt === null) throw notFound();
+      return requestedAt;
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import type { AppStanding, AppStatus, ReportedApp } from '../domain/app.ts';
 import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
-import type { Grant, GrantStatus, GrantTerms, GrantView } from '../domain/grant.ts';
+import type { ConnectedApp, Grant, GrantStatus, GrantTerms, GrantView } from '../domain/grant.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
 import type {
   ConsentRequest,
@@ -152,6 +152,10 @@ export interface GrantStore {
   /** Ends every active grant of a user and returns their ids. */
   revokeAll(userId: string): Promise<string[]>;
   listOfApp(clientId: string, page: Page): Promise<Listed<Grant>>;
+  /** The apps of a person's grants, the one with the latest grant first. */
+  listApps(userId: string, page: Page): Promise<Listed<ConnectedApp>>;
+  /** Records a request for deletion. A repeated one returns the first time. Null when unknown. */
+  requestDeletion(id: string, userId: string): Promise<Date | null>;
 }
 
 export interface ReceiptStore {

@@ -26,6 +26,18 @@ export interface Grant extends GrantTerms {
   readonly grantedAt: Date;
   readonly revokedAt: Date | null;
   readonly revokedBy: Revoker | null;
+  /** When the person asked the app to delete what it has read. */
+  readonly deletionRequestedAt: Date | null;
+}
+
+/** An app that has or had a grant of a person. */
+export interface ConnectedApp {
+  readonly clientId: string;
+  /** As shown at the latest approval. */
+  readonly name: string;
+  readonly currentName: string;
+  /** As shown at the latest approval; null when it was not stored. */
+  readonly redirectHost: string | null;
 }
 
 /** A grant as its person sees it. */

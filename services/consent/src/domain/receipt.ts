@@ -10,7 +10,7 @@ export interface ShownScope {
 
 /** One event in the life of a grant. */
 export interface ConsentEvent {
-  readonly kind: 'granted' | 'narrowed' | 'revoked';
+  readonly kind: 'granted' | 'narrowed' | 'revoked' | 'deletion_requested';
   readonly at: Date;
   /** The next five are used for `granted` only; otherwise empty. */
   readonly pendingId: string;
@@ -41,7 +41,12 @@ export interface ReceiptFacts {
 }
 
 const SCHEMA_VERSION = 'ISO/IEC TS 27560:2023';
-const STATES = { granted: 'given', narrowed: 'narrowed', revoked: 'withdrawn' } as const;
+const STATES = {
+  granted: 'given',
+  narrowed: 'narrowed',
+  revoked: 'withdrawn',
+  deletion_requested: 'deletion requested',
+} as const;
 
 /**
  * The content of a consent receipt: field names and sections (header, processing, parties, events) of ISO/IEC TS 27560:2023, clause
@@ -63,8 +68,21 @@ export function toReceipt(facts: ReceiptFacts): Record<string, unknown> {
     purposes: purposes.map(({ event, recipient }) => toPurpose(event, recipient)),
     recipient_third_parties: [facts.clientId],
     party_identification: latest === undefined ? [] : [toParty(facts.clientId, latest.recipient)],
-    events: [...facts.events.map(toEvent), ...endingOf(facts)],
+    events: [...facts.events.map(toEvent), ...endingOf(facts)].sort((one, other) =>
+      one.event_time.localeCompare(other.event_time),
+    ),
   };
+}
+
+/** An event on a receipt. */
+interface ReceiptEvent {
+  readonly event_time: string;
+  readonly event_type: 'explicit' | 'implicit';
+  readonly event_state: string;
+  /** The terms after it; null if it is not about terms. */
+  readonly validity_duration: string | null;
+  readonly pii_types: readonly string[];
+  readonly pii_since: string | null;
 }
 
 /** An app on a receipt. */
@@ -131,20 +149,31 @@ function toParty(clientId: string, recipient: Recipient): Record<string, unknown
   };
 }
 
-function toEvent(event: ConsentEvent): Record<string, unknown> {
-  const seconds = Math.max(0, Math.round((event.expiresAt.getTime() - event.at.getTime()) / 1000));
-  return {
+function toEvent(event: ConsentEvent): ReceiptEvent {
+  const about = {
     event_time: event.at.toISOString(),
     event_type: 'explicit',
     event_state: STATES[event.kind],
+  } as const;
+  if (event.kind === 'deletion_requested') {
+    return { ...about, validity_duration: null, pii_types: [], pii_since: null };
+  }
+  const seconds = Math.max(0, Math.round((event.expiresAt.getTime() - event.at.getTime()) / 1000));
+  return {
+    ...about,
     validity_duration: event.kind === 'revoked' ? 'PT0S' : `PT${seconds}S`,
     pii_types: event.kind === 'revoked' ? [] : event.scopes,
     pii_since: event.dataFrom,
   };
 }
 
-function endingOf(facts: ReceiptFacts): Record<string, unknown>[] {
-  const ended = { event_type: 'implicit', validity_duration: 'PT0S', pii_types: [], pii_since: null };
+function endingOf(facts: ReceiptFacts): ReceiptEvent[] {
+  const ended = {
+    event_type: 'implicit',
+    validity_duration: 'PT0S',
+    pii_types: [],
+    pii_since: null,
+  } as const;
   if (facts.endedByAppAt !== null) {
     return [{ ...ended, event_time: facts.endedByAppAt.toISOString(), event_state: 'terminated' }];
   }

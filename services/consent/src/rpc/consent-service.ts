@@ -12,7 +12,12 @@ import type { Erasures } from '../app/erasures.ts';
 import type { Grants } from '../app/grants.ts';
 import type { PendingApprovals } from '../app/pending-approvals.ts';
 import type { Receipts } from '../app/receipts.ts';
-import { findGrantStatus, toAppGrantMessage, toGrantMessage } from './grant-messages.ts';
+import {
+  findGrantStatus,
+  toAppGrantMessage,
+  toConnectedAppMessage,
+  toGrantMessage,
+} from './grant-messages.ts';
 import { findDate, findMoment, parseKnownId, parseLanguage, parseName } from './parameters.ts';
 import { findLife, findPendingStatus, parseOpening, toPendingMessage } from './pending-messages.ts';
 
@@ -54,6 +59,8 @@ export function createConsentService(parts: ConsentServiceParts) {
       narrowGrant: GATEWAY,
       revokeGrant: GATEWAY,
       revokeAllGrants: GATEWAY,
+      listConnectedApps: GATEWAY,
+      requestDeletion: GATEWAY,
       getReceipt: GATEWAY,
       listAppGrants: AUTHORIZATION,
       eraseUser: OPERATOR,
@@ -133,6 +140,15 @@ function grantRpcs({ grants, receipts, userOf }: ConsentServiceParts) {
       const userId = await userOf(context);
       return { grant: toGrantMessage(await grants.get(parseKnownId('grt', request.id), userId)) };
     },
+    async listConnectedApps({ page }, context) {
+      const { items, total } = await grants.listApps(await userOf(context), toPage(page));
+      return { apps: items.map(toConnectedAppMessage), total };
+    },
+    async requestDeletion({ grantId }, context) {
+      const userId = await userOf(context);
+      const requestedAt = await grants.requestDeletion(parseKnownId('grt', grantId), userId);
+      return { deletionRequestedAt: timestampFromDate(requestedAt) };
+    },
     async getReceipt(request, context) {
       const userId = await userOf(context);
       return { receipt: await receipts.get(parseKnownId('grt', request.grantId), userId) };
@@ -142,7 +158,9 @@ function grantRpcs({ grants, receipts, userOf }: ConsentServiceParts) {
       const { items, total } = await grants.listOfApp(clientId, toPage(request.page));
       return { grants: items.map(toAppGrantMessage), total };
     },
-  } satisfies Rpcs<'listGrants' | 'getGrant' | 'getReceipt' | 'listAppGrants'>;
+  } satisfies Rpcs<
+    'listGrants' | 'getGrant' | 'listConnectedApps' | 'requestDeletion' | 'getReceipt' | 'listAppGrants'
+  >;
 }
 
 function withdrawalRpcs({ grants, userOf }: ConsentServiceParts) {

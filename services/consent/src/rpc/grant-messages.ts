@@ -1,9 +1,13 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import type { AppGrantSchema, ConsentGrantSchema } from '@phds/contracts/phds/consent/v1/consent_pb';
+import type {
+  AppGrantSchema,
+  ConnectedAppSchema,
+  ConsentGrantSchema,
+} from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantStatus as GrantStatusMessage } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
-import type { Grant, GrantStatus, GrantView } from '../domain/grant.ts';
+import type { ConnectedApp, Grant, GrantStatus, GrantView } from '../domain/grant.ts';
 import { toAppProfileMessage } from './app-messages.ts';
 
 const TO_MESSAGE = {
@@ -41,6 +45,7 @@ export function toGrantMessage(grant: GrantView): MessageInitShape<typeof Consen
     currentAppName: grant.currentAppName,
     redirectHost: grant.redirectHost ?? '',
     purpose: grant.purpose,
+    ...toDeletionRequest(grant),
     appChanges: grant.appChanges.map((change) => ({ ...change, at: timestampFromDate(change.at) })),
   };
 }
@@ -53,5 +58,14 @@ export function toAppGrantMessage(grant: Grant): MessageInitShape<typeof AppGran
     status: TO_MESSAGE[grant.status],
     grantedAt: timestampFromDate(grant.grantedAt),
     expiresAt: timestampFromDate(grant.expiresAt),
+    ...toDeletionRequest(grant),
   };
+}
+
+function toDeletionRequest({ deletionRequestedAt }: Grant) {
+  return deletionRequestedAt === null ? {} : { deletionRequestedAt: timestampFromDate(deletionRequestedAt) };
+}
+
+export function toConnectedAppMessage(app: ConnectedApp): MessageInitShape<typeof ConnectedAppSchema> {
+  return { ...app, redirectHost: app.redirectHost ?? '' };
 }

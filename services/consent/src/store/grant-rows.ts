@@ -22,7 +22,8 @@ export const SUSPENDED = 'coalesce(g.restore_number < (SELECT below FROM consent
 /** The columns of a GrantRow. */
 export const GRANT_COLUMNS = `g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scopes,
   g.granted_at AS "grantedAt", g.expires_at AS "expiresAt", to_char(g.data_from, 'YYYY-MM-DD') AS "dataFrom",
-  ${GRANT_STATUS} AS status, g.revoked_at AS "revokedAt", e.started_at AS "epochEndedAt"`;
+  ${GRANT_STATUS} AS status, g.revoked_at AS "revokedAt", e.started_at AS "epochEndedAt",
+  g.deletion_requested_at AS "deletionRequestedAt"`;
 
 /** A grant as read from the database. */
 export interface GrantRow {
@@ -36,10 +37,11 @@ export interface GrantRow {
   readonly status: GrantStatus;
   readonly revokedAt: Date | null;
   readonly epochEndedAt: Date | null;
+  readonly deletionRequestedAt: Date | null;
 }
 
 export function toGrant(row: GrantRow): Grant {
-  const { id, userId, clientId, scopes, grantedAt, expiresAt, dataFrom, status } = row;
+  const { id, userId, clientId, scopes, grantedAt, expiresAt, dataFrom, status, deletionRequestedAt } = row;
   const revoked = status === 'revoked';
   return {
     id,
@@ -52,6 +54,7 @@ export function toGrant(row: GrantRow): Grant {
     status,
     revokedAt: revoked ? (row.revokedAt ?? row.epochEndedAt) : null,
     revokedBy: revoked ? revokerOf(row) : null,
+    deletionRequestedAt,
   };
 }
 

@@ -6,6 +6,7 @@ import { listChanges, type ShownApp, type ShownVersion, toLatestChanges } from '
 import { accessCounts, refOf } from './access-counts-sql.ts';
 import { findVersions } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
+import { listConnectedApps } from './connected-apps.ts';
 import { addEvent } from './consent-events.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_COLUMNS, GRANT_FROM, GRANT_STATUS, type GrantRow, toGrant } from './grant-rows.ts';
@@ -41,6 +42,8 @@ export function createPrismaGrants(prisma: PrismaClient): GrantStore {
       ]);
       return { items: rows.map(toGrant), total };
     },
+    listApps: (userId, page) => listConnectedApps(prisma, userId, page),
+    requestDeletion: (id, userId) => requestDeletion(prisma, id, userId),
   });
 }
 
@@ -172,6 +175,25 @@ async function revoke(prisma: PrismaClient, id: string, userId: string): Promise
     )
     SELECT revoked_at AS "revokedAt" FROM ended`;
   return ended === undefined ? findRevocation(prisma, id, userId) : ended.revokedAt;
+}
+
+async function requestDeletion(prisma: PrismaClient, id: string, userId: string): Promise<Date | null> {
+  const [requested] = await prisma.$queryRaw<{ at: Date }[]>`
+    WITH requested AS (
+      UPDATE consent_grant SET deletion_requested_at = clock_timestamp()
+      WHERE id = ${id} AND user_id = ${userId} AND deletion_requested_at IS NULL
+      RETURNING *
+    ), told AS (
+      INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
+      SELECT gen_random_uuid(), id, deletion_requested_at, 'deletion_requested', scopes, expires_at, data_from FROM requested
+    )
+    SELECT deletion_requested_at AS at FROM requested`;
+  if (requested !== undefined) return requested.at;
+  const known = await prisma.consentGrant.findFirst({
+    where: { id, userId },
+    select: { deletionRequestedAt: true },
+  });
+  return known?.deletionRequestedAt ?? null;
 }
 
 /** The revocation time of a grant ended by its person or app; null when unknown. */

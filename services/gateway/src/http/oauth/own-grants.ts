@@ -44,12 +44,13 @@ function tokenOfPerson(): HttpError {
   return new HttpError(403, 'UNAUTHORIZED_CLIENT', message);
 }
 
-function toOwnGrant({ id, scopes, status, grantedAt, expiresAt }: OwnGrant) {
+function toOwnGrant({ id, scopes, status, grantedAt, expiresAt, deletionRequestedAt }: OwnGrant) {
   return {
     id,
     scopes,
     status: grantStatusName(status),
     granted_at: toInstant(grantedAt),
     expires_at: toInstant(expiresAt),
+    deletion_requested_at: toInstant(deletionRequestedAt),
   };
 }

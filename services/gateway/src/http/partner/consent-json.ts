@@ -3,6 +3,7 @@ import { type AccessDay, type AccessRecord, Verdict } from '@phds/contracts/phds
 import type {
   AppChange,
   ApprovedTerms,
+  ConnectedApp,
   ConsentGrant,
   PendingApproval,
   RequestedScope,
@@ -78,7 +79,13 @@ export function toGrantJson(grant: ConsentGrant) {
     lastAccessAt: toInstant(grant.lastAccessAt),
     accessCount: grant.accessCount,
     dataFrom: toNullable(grant.dataFrom),
+    deletionRequestedAt: toInstant(grant.deletionRequestedAt),
   };
+}
+
+/** An app that the person has or had a grant for. */
+export function toConnectedAppJson({ clientId, name, currentName, redirectHost }: ConnectedApp) {
+  return { clientId, name, ...findCurrentName(name, currentName), redirectHost: toNullable(redirectHost) };
 }
 
 function toAppChangeJson({ field, from, to, at }: AppChange) {

@@ -11,7 +11,7 @@ import { findChoice, readListQuery, toList } from '../list-query.ts';
 import { sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
 import { toInstant } from '../timestamps.ts';
-import { required, toGrantJson } from './consent-json.ts';
+import { required, toConnectedAppJson, toGrantJson } from './consent-json.ts';
 
 const text = z.string('must be a text');
 
@@ -79,6 +79,27 @@ export async function revokeGrant(gateway: Gateway, exchange: Exchange): Promise
 export async function revokeAllGrants(gateway: Gateway, exchange: Exchange): Promise<void> {
   const { revoked } = await gateway.backends.consent.revokeAllGrants({}, onBehalf(exchange));
   sendJson(exchange.response, 200, { data: { revoked } });
+}
+
+/** `GET /partner/consent/apps`: every app that the person has or had a grant for. */
+export async function listConnectedApps(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const query = readListQuery(exchange.request.originalUrl);
+  query.check();
+  const { apps, total } = await gateway.backends.consent.listConnectedApps(
+    { page: query.page },
+    onBehalf(exchange),
+  );
+  sendJson(exchange.response, 200, toList(apps.map(toConnectedAppJson), query.page, total));
+}
+
+/** `POST /partner/consent/grants/:id/deletion-request`: asks the app to delete what it has read. Any body is ignored. */
+export async function requestDeletion(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const id = pathParameter(exchange, 'id');
+  const { deletionRequestedAt } = await gateway.backends.consent.requestDeletion(
+    { grantId: id },
+    onBehalf(exchange),
+  );
+  sendJson(exchange.response, 200, { data: { id, deletionRequestedAt: toInstant(deletionRequestedAt) } });
 }
 
 /** `GET /partner/consent/grants/:id/receipt`: the consent receipt as a compact JWS. */

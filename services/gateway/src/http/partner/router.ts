@@ -4,7 +4,16 @@ import { mount, mountNotFound } from '../routing.ts';
 import { createSessionRouter } from '../session-router.ts';
 import { createAccessExport } from './access-export.ts';
 import { listAccesses, showPreview, summarizeAccesses } from './accesses.ts';
-import { getGrant, getReceipt, listGrants, narrowGrant, revokeAllGrants, revokeGrant } from './grants.ts';
+import {
+  getGrant,
+  getReceipt,
+  listConnectedApps,
+  listGrants,
+  narrowGrant,
+  requestDeletion,
+  revokeAllGrants,
+  revokeGrant,
+} from './grants.ts';
 import { approve, deny, getPending, listPending } from './pending-approvals.ts';
 import { showSession } from './session.ts';
 
@@ -16,6 +25,7 @@ export function createPartnerRouter(gateway: Gateway): Router {
   mount(router, '/consent/pending/:id', { GET: (exchange) => getPending(gateway, exchange) });
   mount(router, '/consent/pending/:id/approve', { POST: (exchange) => approve(gateway, exchange) });
   mount(router, '/consent/pending/:id/deny', { POST: (exchange) => deny(gateway, exchange) });
+  mount(router, '/consent/apps', { GET: (exchange) => listConnectedApps(gateway, exchange) });
   mount(router, '/consent/grants', { GET: (exchange) => listGrants(gateway, exchange) });
   // Registered before `:id`, which would also match it.
   mount(router, '/consent/grants/revoke-all', { POST: (exchange) => revokeAllGrants(gateway, exchange) });
@@ -23,6 +33,9 @@ export function createPartnerRouter(gateway: Gateway): Router {
     GET: (exchange) => getGrant(gateway, exchange),
     PATCH: (exchange) => narrowGrant(gateway, exchange),
     DELETE: (exchange) => revokeGrant(gateway, exchange),
+  });
+  mount(router, '/consent/grants/:id/deletion-request', {
+    POST: (exchange) => requestDeletion(gateway, exchange),
   });
   mount(router, '/consent/grants/:id/receipt', { GET: (exchange) => getReceipt(gateway, exchange) });
   mount(router, '/consent/grants/:id/accesses', { GET: (exchange) => listAccesses(gateway, exchange) });

@@ -255,6 +255,13 @@ export declare type OwnGrant = Message<"phds.authorization.v1.OwnGrant"> & {
    * @generated from field: google.protobuf.Timestamp expires_at = 5;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * When the person asked the app to delete what it has read; absent until then.
+   *
+   * @generated from field: google.protobuf.Timestamp deletion_requested_at = 6;
+   */
+  deletionRequestedAt?: Timestamp | undefined;
 };
 
 /**

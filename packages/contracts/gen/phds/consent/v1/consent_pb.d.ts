@@ -563,6 +563,13 @@ export declare type ConsentGrant = Message<"phds.consent.v1.ConsentGrant"> & {
    * @generated from field: string purpose = 15;
    */
   purpose: string;
+
+  /**
+   * When the user asked the app to delete what it has read; absent until then.
+   *
+   * @generated from field: google.protobuf.Timestamp deletion_requested_at = 16;
+   */
+  deletionRequestedAt?: Timestamp | undefined;
 };
 
 /**
@@ -766,6 +773,110 @@ export declare type RevokeAllGrantsResponse = Message<"phds.consent.v1.RevokeAll
 export declare const RevokeAllGrantsResponseSchema: GenMessage<RevokeAllGrantsResponse>;
 
 /**
+ * @generated from message phds.consent.v1.ListConnectedAppsRequest
+ */
+export declare type ListConnectedAppsRequest = Message<"phds.consent.v1.ListConnectedAppsRequest"> & {
+  /**
+   * @generated from field: phds.common.v1.PageRequest page = 1;
+   */
+  page?: PageRequest | undefined;
+};
+
+/**
+ * Describes the message phds.consent.v1.ListConnectedAppsRequest.
+ * Use `create(ListConnectedAppsRequestSchema)` to create a new message.
+ */
+export declare const ListConnectedAppsRequestSchema: GenMessage<ListConnectedAppsRequest>;
+
+/**
+ * @generated from message phds.consent.v1.ConnectedApp
+ */
+export declare type ConnectedApp = Message<"phds.consent.v1.ConnectedApp"> & {
+  /**
+   * @generated from field: string client_id = 1;
+   */
+  clientId: string;
+
+  /**
+   * As shown at the latest approval.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string current_name = 3;
+   */
+  currentName: string;
+
+  /**
+   * As shown at the latest approval. Empty when it was not stored.
+   *
+   * @generated from field: string redirect_host = 4;
+   */
+  redirectHost: string;
+};
+
+/**
+ * Describes the message phds.consent.v1.ConnectedApp.
+ * Use `create(ConnectedAppSchema)` to create a new message.
+ */
+export declare const ConnectedAppSchema: GenMessage<ConnectedApp>;
+
+/**
+ * @generated from message phds.consent.v1.ListConnectedAppsResponse
+ */
+export declare type ListConnectedAppsResponse = Message<"phds.consent.v1.ListConnectedAppsResponse"> & {
+  /**
+   * @generated from field: repeated phds.consent.v1.ConnectedApp apps = 1;
+   */
+  apps: ConnectedApp[];
+
+  /**
+   * @generated from field: uint32 total = 2;
+   */
+  total: number;
+};
+
+/**
+ * Describes the message phds.consent.v1.ListConnectedAppsResponse.
+ * Use `create(ListConnectedAppsResponseSchema)` to create a new message.
+ */
+export declare const ListConnectedAppsResponseSchema: GenMessage<ListConnectedAppsResponse>;
+
+/**
+ * @generated from message phds.consent.v1.RequestDeletionRequest
+ */
+export declare type RequestDeletionRequest = Message<"phds.consent.v1.RequestDeletionRequest"> & {
+  /**
+   * @generated from field: string grant_id = 1;
+   */
+  grantId: string;
+};
+
+/**
+ * Describes the message phds.consent.v1.RequestDeletionRequest.
+ * Use `create(RequestDeletionRequestSchema)` to create a new message.
+ */
+export declare const RequestDeletionRequestSchema: GenMessage<RequestDeletionRequest>;
+
+/**
+ * @generated from message phds.consent.v1.RequestDeletionResponse
+ */
+export declare type RequestDeletionResponse = Message<"phds.consent.v1.RequestDeletionResponse"> & {
+  /**
+   * @generated from field: google.protobuf.Timestamp deletion_requested_at = 1;
+   */
+  deletionRequestedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message phds.consent.v1.RequestDeletionResponse.
+ * Use `create(RequestDeletionResponseSchema)` to create a new message.
+ */
+export declare const RequestDeletionResponseSchema: GenMessage<RequestDeletionResponse>;
+
+/**
  * @generated from message phds.consent.v1.GetReceiptRequest
  */
 export declare type GetReceiptRequest = Message<"phds.consent.v1.GetReceiptRequest"> & {
@@ -848,6 +959,13 @@ export declare type AppGrant = Message<"phds.consent.v1.AppGrant"> & {
    * @generated from field: google.protobuf.Timestamp expires_at = 5;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * When the person asked the app to delete what it has read; absent until then.
+   *
+   * @generated from field: google.protobuf.Timestamp deletion_requested_at = 6;
+   */
+  deletionRequestedAt?: Timestamp | undefined;
 };
 
 /**
@@ -1074,6 +1192,27 @@ export declare const ConsentService: GenService<{
     methodKind: "unary";
     input: typeof RevokeAllGrantsRequestSchema;
     output: typeof RevokeAllGrantsResponseSchema;
+  },
+  /**
+   * The apps that have or had a grant of the user, the one with the latest grant first.
+   *
+   * @generated from rpc phds.consent.v1.ConsentService.ListConnectedApps
+   */
+  listConnectedApps: {
+    methodKind: "unary";
+    input: typeof ListConnectedAppsRequestSchema;
+    output: typeof ListConnectedAppsResponseSchema;
+  },
+  /**
+   * Records that the user asks the app to delete what it has read, also after the grant has ended. The app sees it in
+   * ListAppGrants. Idempotent: the first time stands.
+   *
+   * @generated from rpc phds.consent.v1.ConsentService.RequestDeletion
+   */
+  requestDeletion: {
+    methodKind: "unary";
+    input: typeof RequestDeletionRequestSchema;
+    output: typeof RequestDeletionResponseSchema;
   },
   /**
    * The consent receipt of a grant: a signed JWS with ISO/IEC 27560 field names.
