@@ -7,6 +7,7 @@ import { importFiles } from './commands/import.ts';
 import { listImports } from './commands/imports.ts';
 import { EXPORT_FORMATS, exportRecords } from './commands/records-export.ts';
 import { verifyRecords } from './commands/records-verify.ts';
+import { listReports } from './commands/reports.ts';
 import { RESTORED_SERVICES, type RestoreAction, runRestore } from './commands/restore.ts';
 import { openIngestion } from './connection.ts';
 import { openOperator } from './operator/connection.ts';
@@ -16,7 +17,8 @@ const EPILOGUE = `
 Settings are environment variables; each KEY may be KEY_FILE, the name of a file with the value. import and imports need
 HEALTH_DATA_ADDRESS (host:port) and SERVICE_PRIVATE_KEY (PEM of the caller \`importer\`). records needs RECORDS_DATABASE_URL
 (consent's database, with a role that can read it) and RECORDS_PUBLIC_KEYS (JWKS of consent's receipt key). restore needs CONSENT_ADDRESS
-and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, and both SERVICE_PRIVATE_KEY (PEM of the caller \`operator\`).
+and AUTHORIZATION_ADDRESS, erase HEALTH_DATA_ADDRESS besides, reports CONSENT_ADDRESS, and all three SERVICE_PRIVATE_KEY (PEM of
+the caller \`operator\`).
 In a checkout, \`pnpm phds\` takes what is not set from the local stack that runs there.
 
 Exit codes: 0 done (import: also when some items were refused with a reason; verify: nothing was changed);
@@ -40,6 +42,7 @@ export function createProgram(finish: Finish): Command {
     .addHelpText('after', EPILOGUE);
   addImports(program, finish);
   addRecords(program, finish);
+  addReports(program, finish);
   addErase(program, finish);
   addRestore(program, finish);
   return program;
@@ -123,6 +126,27 @@ interface ExportOptions {
   readonly out?: string;
 }
 
+function addReports(program: Command, finish: Finish): void {
+  const connect = () => openOperator(process.env, ['consent']);
+  program
+    .command('reports')
+    .description('Shows what people reported about apps.')
+    .command('list')
+    .description('Lists the reports, newest first, a hundred on a page.')
+    .addOption(new Option('--app <client-id>', 'only reports about this app').argParser(parseNotEmpty))
+    .addOption(new Option('--page <n>', 'which page').argParser(parsePage).default(1))
+    .addOption(jsonOption('the page'))
+    .action(async ({ app, page, json }: ReportsOptions) =>
+      finish(await listReports({ clientId: app ?? null, page, json }, { ...streams, connect })),
+    );
+}
+
+interface ReportsOptions {
+  readonly app?: string;
+  readonly page: number;
+  readonly json: boolean;
+}
+
 function addErase(program: Command, finish: Finish): void {
   program
     .command('erase')
@@ -200,6 +224,11 @@ function jsonOption(what: string): Option {
 function parseNotEmpty(value: string): string {
   if (value === '') throw new InvalidArgumentError('It is empty.');
   return value;
+}
+
+function parsePage(value: string): number {
+  if (/^[1-9]\d{0,5}$/.test(value)) return Number(value);
+  throw new InvalidArgumentError('It must be a whole number from 1.');
 }
 
 /** pnpm changes the directory; relative paths refer to the caller's. */

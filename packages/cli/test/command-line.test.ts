@@ -73,6 +73,8 @@ describe('the command line', () => {
     ['more than the command takes', ['imports', 'all', '--user', 'ada']],
     ['an empty user', ['imports', '--user', '']],
     ['a group of commands alone', ['records']],
+    ['a page of reports that is no number', ['reports', 'list', '--page', '0']],
+    ['reports about an empty app', ['reports', 'list', '--app', '']],
     ['an erasure that is not confirmed', ['erase', '--user', 'ada']],
     ['an erasure that is confirmed for somebody else', ['erase', '--user', 'ada', '--confirm', 'bob']],
     ['a restore that is declared without confirmation', ['restore', 'declare']],
@@ -96,6 +98,7 @@ describe('the command line', () => {
     ['imports', '--json'],
     ['records export', '--out <file>'],
     ['records verify', '--json'],
+    ['reports list', '--app <client-id>'],
     ['erase', '--revoke-apps'],
     ['restore declare', '--confirm <word>'],
   ])('%s --help prints the usage of this command', async (command, option) => {

@@ -19,6 +19,7 @@ describe('the settings of a command in a checkout', () => {
     ['imports', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
     ['generate', ['HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
     ['records', ['RECORDS_DATABASE_URL_FILE', 'RECORDS_PUBLIC_KEYS_FILE']],
+    ['reports', ['CONSENT_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE']],
     [
       'erase',
       ['AUTHORIZATION_ADDRESS', 'CONSENT_ADDRESS', 'HEALTH_DATA_ADDRESS', 'SERVICE_PRIVATE_KEY_FILE'],

@@ -29,6 +29,7 @@ import { createLedger, type Ledger } from './app/ledger.ts';
 import { createPendingApprovals } from './app/pending-approvals.ts';
 import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
+import { createReports } from './app/reports.ts';
 import { createRetention } from './app/retention.ts';
 import { createSessions, type Sessions } from './app/sessions.ts';
 import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
@@ -37,6 +38,7 @@ import { createRedisEvictions, noEvictions } from './events/redis-evictions.ts';
 import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { type ConsentServiceParts, createConsentService } from './rpc/consent-service.ts';
 import { createLedgerService } from './rpc/ledger-service.ts';
+import { createReportService } from './rpc/report-service.ts';
 import { createSessionService } from './rpc/session-service.ts';
 import { type ConnectionPools, openConnectionPools } from './store/connection-pools.ts';
 import type { PrismaClient } from './store/generated/client.ts';
@@ -55,6 +57,7 @@ import { createPrismaPendingApprovals } from './store/prisma-pending-approvals.t
 import { createPrismaPeople } from './store/prisma-people.ts';
 import { createPrismaPruner } from './store/prisma-pruner.ts';
 import { createPrismaReceipts } from './store/prisma-receipts.ts';
+import { createPrismaReports } from './store/prisma-reports.ts';
 import { createPrismaRevocations } from './store/prisma-revocations.ts';
 import { createPrismaSessionEnds } from './store/prisma-session-ends.ts';
 import { createPrismaSuspensions } from './store/prisma-suspensions.ts';
@@ -82,11 +85,10 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     overrides;
   await using resources = new AsyncDisposableStack();
   const pools = resources.use(await openConnectionPools(config, log));
-  const { access } = pools;
   const guard = resources.use(
-    await startRestoreGuard({ pool: access.pool, schema: RESTORE_SCHEMA, config, log }),
+    await startRestoreGuard({ pool: pools.access.pool, schema: RESTORE_SCHEMA, config, log }),
   );
-  const evictions = overrides.evictions ?? openEvictions(config, clock, log, resources);
+  const evictions = overrides.evictions ?? openEvictions({ config, clock, log }, resources);
   const { verify } = resources.use(openSessionVerification(config, { clock, log }));
   const parts: Parts = { ...pools, prisma: pools.ordinary, config, clock, log, guard, evictions, verify };
   await startBackground(parts, resources);
@@ -98,7 +100,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       services: await createRpcServices(parts, recorder),
       log,
       // Uses the pool of the hot path: a replica that can record stays in service while other work waits.
-      health: () => access.ping().then(() => true),
+      health: () => pools.access.ping().then(() => true),
     }),
   );
   const { rpcPort, probePort, connectPort } = server;
@@ -119,9 +121,7 @@ interface Parts extends Omit<ConnectionPools, 'ordinary' | typeof Symbol.asyncDi
 }
 
 function openEvictions(
-  config: Config,
-  clock: Clock,
-  log: Logger,
+  { config, clock, log }: Pick<Parts, 'config' | 'clock' | 'log'>,
   resources: AsyncDisposableStack,
 ): EvictionPublisher {
   if (config.REDIS_URL === undefined) return noEvictions;
@@ -192,11 +192,13 @@ async function createRpcServices(parts: Parts, recorder: AccessRecorder) {
     history: createPrismaAccessHistory(prisma),
     appUsage: createPrismaAppUsage(prisma),
   });
+  const reports = createReports({ reports: createPrismaReports(prisma) });
   return [
     createLedgerService(createLedgerUseCase(parts)),
     createConsentService({ ...(await createConsentUseCases(parts)), userOf, verifySession: verify, stepUp }),
     createAccessService({ recorder, accesses, userOf }),
     createSessionService(createSessionsUseCase(parts)),
+    createReportService({ reports: acknowledging(guard, reports, ['report']), userOf }),
     createRestoreService({ guard, countSuspended: createPrismaSuspensions(prisma).count }),
   ];
 }
@@ -220,9 +222,9 @@ function createSessionsUseCase({ revocations, access, guard }: Parts): Sessions 
   return acknowledging(guard, sessions, ['end']);
 }
 
-type ConsentUseCases = Omit<ConsentServiceParts, 'userOf' | 'verifySession' | 'stepUp'>;
-
-async function createConsentUseCases(parts: Parts): Promise<ConsentUseCases> {
+async function createConsentUseCases(
+  parts: Parts,
+): Promise<Omit<ConsentServiceParts, 'userOf' | 'verifySession' | 'stepUp'>> {
   const { config, prisma, revocations, evictions, clock, guard } = parts;
   const decisions = createDecisions({ decisions: createPrismaDecisions(prisma, guard), evictions });
   const grants = createGrants({

@@ -5,6 +5,7 @@ import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { newId } from '@phds/service-kit/ids';
 import { createLogger } from '@phds/service-kit/log';
@@ -39,6 +40,7 @@ export interface RunningService {
   readonly asGateway: Client<typeof ConsentService>;
   readonly records: Client<typeof AccessService>;
   readonly history: Client<typeof AccessService>;
+  readonly reports: Readonly<Record<'asGateway' | 'asOperator', Client<typeof ReportService>>>;
   readonly sessions: Client<typeof SessionService>;
   /** Starts another instance on the same database with the same keys. */
   startAnother(settings?: Record<string, string>, overrides?: Overrides): Promise<Service>;
@@ -121,6 +123,7 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     asGateway: gateway.client(ConsentService),
     records: healthData.client(AccessService),
     history: gateway.client(AccessService),
+    reports: { asGateway: gateway.client(ReportService), asOperator: operator.client(ReportService) },
     sessions: gateway.client(SessionService),
     session: async (userId, claims = {}) => ({
       headers: { 'phds-session': await sessions.issueSession(userId, { claims }) },

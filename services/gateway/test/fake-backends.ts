@@ -6,6 +6,7 @@ import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/auth
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { createLogger } from '@phds/service-kit/log';
@@ -16,7 +17,7 @@ import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
 
 const SERVICES = {
   authorization: [AppService, AuthorizationService, TokenService],
-  consent: [AccessService, ConsentService, SessionService],
+  consent: [AccessService, ConsentService, ReportService, SessionService],
   'health-data': [HealthDataService, PreviewService],
 } as const;
 
@@ -25,6 +26,7 @@ type Implementations = ServiceImpl<typeof AppService> &
   ServiceImpl<typeof TokenService> &
   ServiceImpl<typeof AccessService> &
   ServiceImpl<typeof ConsentService> &
+  ServiceImpl<typeof ReportService> &
   ServiceImpl<typeof SessionService> &
   ServiceImpl<typeof HealthDataService> &
   ServiceImpl<typeof PreviewService>;

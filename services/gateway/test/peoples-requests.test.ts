@@ -1,6 +1,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { notFound } from '@phds/service-kit/errors';
+import { ReportReason } from '@phds/contracts/phds/consent/v1/reports_pb';
+import { AppError, notFound } from '@phds/service-kit/errors';
 import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 let gateway: TestGateway;
@@ -24,7 +25,7 @@ async function call(method: string, path: string, body?: unknown, bearer = sessi
     headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  return { status: response.status, headers: response.headers, body: await response.json() };
+  return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
 }
 
 describe('GET /partner/session', () => {
@@ -89,5 +90,59 @@ describe('POST /partner/consent/grants/:id/deletion-request', () => {
     });
     const { status, body } = await call('POST', '/partner/consent/grants/grt_1/deletion-request');
     expect([status, body.code]).toEqual([404, 'NOT_FOUND']);
+  });
+});
+
+describe.each([
+  ['grants', { case: 'grantId', value: 'grt_1' }],
+  ['pending', { case: 'pendingId', value: 'grt_1' }],
+])('POST /partner/consent/%s/:id/report', (list, subject) => {
+  const path = `/partner/consent/${list}/grt_1/report`;
+
+  test('passes reason and text on, and returns the id of the report', async () => {
+    gateway.backends.answer({ reportApp: () => ({ id: 'rpt_1', at }) });
+    const { status, body } = await call('POST', path, { reason: 'not_deleted', text: 'Still there.' });
+    expect([status, body]).toEqual([201, { data: { id: 'rpt_1', at: INSTANT } }]);
+    await call('POST', path, { reason: 'other', text: null });
+    await call('POST', path, { reason: 'other' });
+    expect(gateway.backends.callsOf('reportApp')).toMatchObject([
+      { session, request: { subject, reason: ReportReason.NOT_DELETED, text: 'Still there.' } },
+      { session, request: { subject, reason: ReportReason.OTHER, text: '' } },
+      { session, request: { subject, reason: ReportReason.OTHER, text: '' } },
+    ]);
+  });
+
+  test.each<[string, object | undefined]>([
+    ['reason', {}],
+    ['reason', { reason: 'DATA_USE' }],
+    ['text', { reason: 'other', text: 7 }],
+    ['text', { reason: 'other', text: '\ud800' }],
+    ['comment', { reason: 'other', comment: 'x' }],
+    ['body', undefined],
+  ])('refuses a wrong %s, naming it: %j', async (parameter, sent) => {
+    const { status, body } = await call('POST', path, sent);
+    expect([status, body.errors[0].parameter]).toEqual([400, parameter]);
+    expect(gateway.backends.callsOf('reportApp')).toEqual([]);
+  });
+
+  test('says when the next report is possible after ten on a day', async () => {
+    gateway.backends.answer({
+      reportApp: () => {
+        throw new AppError('rate_limited', 'Enough for today.', { retryAfterSeconds: 3_600 });
+      },
+    });
+    const { status, headers, body } = await call('POST', path, { reason: 'other' });
+    expect([status, headers.get('retry-after'), body.code]).toEqual([429, '3600', 'RATE_LIMITED']);
+  });
+});
+
+describe('GET /partner/consent/preview', () => {
+  test('shows what an app would receive', async () => {
+    gateway.backends.answer({ preview: () => ({ body: Buffer.from('{"data":{"total":1}}') }) });
+    expect((await call('GET', '/partner/consent/preview?scope=read:mood')).body).toEqual({
+      data: { total: 1 },
+    });
+    expect((await call('GET', '/partner/consent/preview')).body.errors[0].parameter).toBe('scope');
+    expect((await call('GET', '/partner/consent/preview?scope=read:all')).status).toBe(400);
   });
 });

@@ -30,6 +30,14 @@ const TARGETS: readonly Target[] = [
     }),
   },
   {
+    commands: ['reports'],
+    required: ['CONSENT_ADDRESS', 'SERVICE_PRIVATE_KEY'],
+    toSettings: ({ rpcAddresses, keys }) => ({
+      CONSENT_ADDRESS: rpcAddresses.consent,
+      SERVICE_PRIVATE_KEY_FILE: toKeyFiles(keys.directory).servicePrivateKeys.operator,
+    }),
+  },
+  {
     commands: ['records'],
     required: ['RECORDS_DATABASE_URL', 'RECORDS_PUBLIC_KEYS'],
     toSettings: ({ keys }) => ({

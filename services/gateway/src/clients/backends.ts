@@ -4,6 +4,7 @@ import { AuthorizationService } from '@phds/contracts/phds/authorization/v1/auth
 import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import type { Logger } from '@phds/service-kit/log';
@@ -21,6 +22,7 @@ export interface Backends extends Disposable {
   readonly tokens: Client<typeof TokenService>;
   readonly accesses: Client<typeof AccessService>;
   readonly consent: Client<typeof ConsentService>;
+  readonly reports: Client<typeof ReportService>;
   readonly endedSessions: EndedSessions;
   readonly readData: ReadData;
   readonly previews: Client<typeof PreviewService>;
@@ -49,6 +51,7 @@ export function openBackends(config: Config, log: Logger): Backends {
     tokens: authorization.client(TokenService),
     accesses: consent.client(AccessService),
     consent: consent.client(ConsentService),
+    reports: consent.client(ReportService),
     endedSessions: createEndedSessions(consent.client(SessionService)),
     readData: createBatchedReads({
       healthData: healthData.client(HealthDataService),

@@ -15,6 +15,7 @@ import {
   revokeGrant,
 } from './grants.ts';
 import { approve, deny, getPending, listPending } from './pending-approvals.ts';
+import { reportGrant, reportPending } from './reports.ts';
 import { showSession } from './session.ts';
 
 /** Everything under `/partner` (contract section 5). */
@@ -25,6 +26,7 @@ export function createPartnerRouter(gateway: Gateway): Router {
   mount(router, '/consent/pending/:id', { GET: (exchange) => getPending(gateway, exchange) });
   mount(router, '/consent/pending/:id/approve', { POST: (exchange) => approve(gateway, exchange) });
   mount(router, '/consent/pending/:id/deny', { POST: (exchange) => deny(gateway, exchange) });
+  mount(router, '/consent/pending/:id/report', { POST: (exchange) => reportPending(gateway, exchange) });
   mount(router, '/consent/apps', { GET: (exchange) => listConnectedApps(gateway, exchange) });
   mount(router, '/consent/grants', { GET: (exchange) => listGrants(gateway, exchange) });
   // Registered before `:id`, which would also match it.
@@ -37,6 +39,7 @@ export function createPartnerRouter(gateway: Gateway): Router {
   mount(router, '/consent/grants/:id/deletion-request', {
     POST: (exchange) => requestDeletion(gateway, exchange),
   });
+  mount(router, '/consent/grants/:id/report', { POST: (exchange) => reportGrant(gateway, exchange) });
   mount(router, '/consent/grants/:id/receipt', { GET: (exchange) => getReceipt(gateway, exchange) });
   mount(router, '/consent/grants/:id/accesses', { GET: (exchange) => listAccesses(gateway, exchange) });
   mount(router, '/consent/accesses/summary', { GET: (exchange) => summarizeAccesses(gateway, exchange) });

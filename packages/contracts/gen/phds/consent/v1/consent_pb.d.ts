@@ -1236,7 +1236,8 @@ export declare const ConsentService: GenService<{
   },
   /**
    * Erases a person: ends and removes their grants, removes their pending approvals, the link from the access records
-   * to them, and their id from apps that they own; the records stay and verify. In effect before it returns. Called by
+   * to them, their id from apps that they own, and their id and text from their reports; the records stay and verify. In
+   * effect before it returns. Called by
    * operator, without a session. Idempotent.
    *
    * @generated from rpc phds.consent.v1.ConsentService.EraseUser
