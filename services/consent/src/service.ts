@@ -188,10 +188,8 @@ async function createRpcServices(parts: Parts, recorder: AccessRecorder) {
   const { prisma, guard, config, clock, verify } = parts;
   const userOf = createUserOf(verify);
   const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
-  const accesses = createAccesses({
-    history: createPrismaAccessHistory(prisma),
-    appUsage: createPrismaAppUsage(prisma),
-  });
+  const history = createPrismaAccessHistory(prisma);
+  const accesses = createAccesses({ history, appUsage: createPrismaAppUsage(prisma), clock });
   const reports = createReports({ reports: createPrismaReports(prisma) });
   return [
     createLedgerService(createLedgerUseCase(parts)),

@@ -20,6 +20,8 @@ const USERS = ['ada', 'grace', 'edith'];
 const START = '2026-02-27T20:00:00Z';
 const SEEDS = [11, 2_026, 77_777];
 const STEPS = 120;
+// Of the last three, one is 30 minutes, one 45 minutes off the hour, and one nearly always on another date than UTC.
+const TIME_ZONES = ['UTC', 'America/St_Johns', 'Asia/Kathmandu', 'Pacific/Kiritimati'];
 const DAY_MS = 86_400_000;
 
 let consent: RunningService;
@@ -52,15 +54,47 @@ function createRandom(seed: number): (below: number) => number {
   };
 }
 
-/** The counts computed directly from the records. */
-async function countRecords(user: string) {
+interface CountedRecord {
+  readonly grant_id: string;
+  readonly client_id: string;
+  readonly scope: string;
+  readonly date: string;
+  readonly at: Date;
+  readonly refused: boolean;
+}
+
+/** The counts computed directly from the records, with their dates in a time zone. */
+async function countRecords(user: string, timeZone = 'UTC'): Promise<CountedRecord[]> {
   const { rows } = await consent.owner.query(
-    `SELECT r.grant_id, r.client_id, r.endpoint, to_char(r.at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS date, r.at,
+    `SELECT r.grant_id, r.client_id, r.scope, to_char(r.at AT TIME ZONE $2, 'YYYY-MM-DD') AS date, r.at,
        EXISTS (SELECT FROM access_record f WHERE f.refers_to = r.id) AS refused
      FROM access_record r JOIN person USING (user_ref) WHERE user_id = $1 AND refers_to IS NULL ORDER BY r.id DESC`,
-    [user],
+    [user, timeZone],
   );
-  return rows as { grant_id: string; client_id: string; date: string; at: Date; refused: boolean }[];
+  return rows;
+}
+
+function countOutcomes(records: readonly CountedRecord[]) {
+  const refused = records.filter((record) => record.refused).length;
+  return { released: records.length - refused, refused };
+}
+
+async function expectExactDays(user: string, timeZone: string): Promise<void> {
+  const records = await countRecords(user, timeZone);
+  const request = { from: '2026-01-01', to: '2026-12-31', timeZone };
+  const { days } = await consent.history.listAccessDays(request, await consent.session(user));
+  for (const { date, clientId, released, refused, scopes } of days) {
+    const ofDay = records.filter((record) => record.date === date && record.client_id === clientId);
+    expect({ released, refused }).toEqual(countOutcomes(ofDay));
+    const names = [...new Set(ofDay.map(({ scope }) => scope))].sort();
+    expect(scopes).toMatchObject(
+      names.map((scope) => ({
+        scope,
+        ...countOutcomes(ofDay.filter((record) => record.scope === scope)),
+      })),
+    );
+  }
+  expect(days.reduce((sum, day) => sum + day.released + day.refused, 0)).toBe(records.length);
 }
 
 async function expectExact(user: string): Promise<void> {
@@ -75,15 +109,7 @@ async function expectExact(user: string): Promise<void> {
       released[0]?.at,
     );
   }
-  const { days } = await consent.history.listAccessDays({ from: '2026-01-01', to: '2026-12-31' }, session);
-  for (const { date, clientId, released, refused } of days) {
-    const ofDay = records.filter((record) => record.date === date && record.client_id === clientId);
-    expect([released, refused]).toEqual([
-      ofDay.filter((record) => !record.refused).length,
-      ofDay.filter((record) => record.refused).length,
-    ]);
-  }
-  expect(days.reduce((sum, day) => sum + day.released + day.refused, 0)).toBe(records.length);
+  for (const timeZone of TIME_ZONES) await expectExactDays(user, timeZone);
 }
 
 /** Closes every connection of the writers, at any point of their work. */

@@ -180,26 +180,6 @@ describe('users', () => {
     expect((await call('GET', '/partner/consent/accesses?clientId=app_1')).status).toBe(200);
   });
 
-  test('list how often each app read, by day', async () => {
-    const day = { date: '2026-03-01', clientId: 'app_1', appName: 'One', released: 7, refused: 1 };
-    gateway.backends.answer({ listAccessDays: () => ({ days: [day, { ...day, date: '2026-02-28' }] }) });
-    const url = '/partner/consent/accesses/summary';
-    const { body } = await call('GET', `${url}?from=2026-02-01&to=2026-03-01&clientId=app_1&pageSize=1`);
-    const app = { clientId: 'app_1', name: 'One' };
-    expect(body.data).toEqual([{ date: '2026-03-01', app, released: 7, refused: 1 }]);
-    expect(body.pagination).toMatchObject({ page: 1, pageSize: 1, total: 2 });
-    const asked = { from: '2026-02-01', to: '2026-03-01', clientId: 'app_1', grantId: '', scope: '' };
-    expect(gateway.backends.callsOf('listAccessDays')[0]?.request).toMatchObject(asked);
-    for (const query of [
-      'from=2026-03-01T00:00:00Z',
-      'from=2026-03-02&to=2026-03-01',
-      'scope=read:all',
-      'day=1',
-    ]) {
-      expect((await call('GET', `${url}?${query}`)).status).toBe(400);
-    }
-  });
-
   test.each<[string, string, unknown, string]>([
     ['GET', '/partner/consent/grants?status=done', undefined, 'status'],
     ['GET', '/partner/consent/pending?status=active', undefined, 'status'],

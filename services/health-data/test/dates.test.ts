@@ -1,13 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { findTimeBound } from '@phds/catalog/instants';
+import { localDate, startOfDay } from '@phds/catalog/local-time';
 import { findFirstDay } from '../src/domain/dates.ts';
-import {
-  formatWithOffset,
-  haveSameHours,
-  localDate,
-  offsetMinutesAt,
-  startOfDay,
-} from '../src/domain/time-zone.ts';
+import { formatWithOffset, haveSameHours, offsetMinutesAt } from '../src/domain/time-zone.ts';
 import { toDates } from '../src/domain/window.ts';
 
 describe('dates', () => {

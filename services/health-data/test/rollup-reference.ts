@@ -1,5 +1,5 @@
+import { localDate } from '@phds/catalog/local-time';
 import { getMetric, type MetricKey } from '@phds/catalog/metrics';
-import { localDate } from '../src/domain/time-zone.ts';
 
 /** A row of `reading`; instants in milliseconds. */
 export interface ReadingRow {

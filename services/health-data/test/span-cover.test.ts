@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
+import { localDate, startOfDay } from '@phds/catalog/local-time';
 import { coverDays } from '../src/domain/day-cover.ts';
 import { coverHours, coverSpans, type SpanRange } from '../src/domain/span-cover.ts';
-import { localDate, startOfDay } from '../src/domain/time-zone.ts';
 import type { Range } from '../src/domain/window.ts';
 
 function toRange(from: string | null, to: string | null): Range {

@@ -1,5 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { haveSameHours, offsetMsAt } from '../src/domain/time-zone.ts';
+import { offsetMsAt } from '@phds/catalog/local-time';
+import { haveSameHours } from '../src/domain/time-zone.ts';
 
 afterEach(() => void jest.restoreAllMocks());
 

@@ -1,5 +1,6 @@
 import { benchAims } from './aims.ts';
 import { benchCheckpoints } from './checkpoints.ts';
+import { benchCounts } from './counts.ts';
 import { benchFlat } from './flat.ts';
 import { benchHeart } from './heart.ts';
 import { benchImport } from './import.ts';
@@ -19,6 +20,7 @@ const BENCHMARKS: Readonly<Record<string, (options: Options) => Promise<string>>
   flat: benchFlat,
   web: benchWeb,
   checkpoints: benchCheckpoints,
+  counts: benchCounts,
   zones: benchZones,
   token: benchToken,
 };

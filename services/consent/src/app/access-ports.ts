@@ -3,6 +3,7 @@ import type { AccessRecord } from '@phds/record-chain/access-record';
 import type { ChainedBatch } from '@phds/record-chain/chain';
 import type { ChainHead } from '@phds/record-chain/checkpoint';
 import type { Access, AccessDay, AccessEntry, AppUsage, Judgement, RefusalCount } from '../domain/access.ts';
+import type { LocalDays } from '../domain/local-days.ts';
 
 // As in ports.ts, every method commits before it returns and throws `unavailable` when the database is unavailable.
 
@@ -67,8 +68,12 @@ export interface AccessHistoryStore {
     uuid: string | null,
     limit: number,
   ): Promise<AccessEntry[] | null>;
-  /** Newest day first, then by app. A null range means the last 30 days. Null as above. */
+  /** By UTC day, newest first, then by app. A null range means the last 30 days. Null as above. */
   days(userId: string, filter: DayFilter, range: DayRange | null): Promise<AccessDay[] | null>;
+  /**
+   * The same by day of a time zone. What earlier releases counted has only a UTC day, and is counted for the day with that date.
+   */
+  localDays(userId: string, filter: DayFilter, days: LocalDays): Promise<AccessDay[] | null>;
 }
 
 /** The usage of apps, for their developers. */
@@ -79,7 +84,7 @@ export interface AppUsageStore {
   addRefusals(refusals: readonly RefusalCount[]): Promise<void>;
 }
 
-/** Counts records by day, so that reading the counts does not scan records. */
+/** Counts records by UTC day and quarter hour, so that reading the counts does not scan records. */
 export interface AccessCountStore {
   /** Counts some of the uncounted batches, each exactly once even with concurrent callers. Returns how many. */
   countNext(atMost: number): Promise<number>;

@@ -1,10 +1,13 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
+import type { Clock } from '@phds/service-kit/clock';
 import { notFound } from '@phds/service-kit/errors';
 import type { AccessDay, AccessEntry, AppUsage, RefusalCount } from '../domain/access.ts';
+import { latestDays, toLocalDays } from '../domain/local-days.ts';
 import type { AccessFilter, AccessHistoryStore, AppUsageStore, DayFilter, DayRange } from './access-ports.ts';
 
 /** Number of accesses in one piece of an export; with the longest texts they fit into one message. */
 const EXPORT_PIECE = 500;
+const USUAL_DAYS = 30;
 
 /** The access history of a person, and the usage of an app. */
 export interface Accesses {
@@ -15,8 +18,15 @@ export interface Accesses {
    * `list`.
    */
   exportPiece(userId: string, filter: AccessFilter, afterUuid: string | null): Promise<AccessEntry[]>;
-  /** Throws `not_found` for another user's grant. */
-  days(userId: string, filter: DayFilter, range: DayRange | null): Promise<AccessDay[]>;
+  /**
+   * By day of a time zone, of UTC if it is null. A null range means the last 30 days. Throws `not_found` for another user's grant.
+   */
+  days(
+    userId: string,
+    filter: DayFilter,
+    range: DayRange | null,
+    timeZone: string | null,
+  ): Promise<AccessDay[]>;
   /** Throws `not_found` unless the user owns the app. */
   usage(clientId: string, ownerId: string, range: DayRange | null): Promise<AppUsage[]>;
   /** Adds a gateway's counts to the usage of apps. */
@@ -26,8 +36,17 @@ export interface Accesses {
 export function createAccesses(dependencies: {
   readonly history: AccessHistoryStore;
   readonly appUsage: AppUsageStore;
+  readonly clock: Clock;
 }): Accesses {
-  const { history, appUsage } = dependencies;
+  const { history, appUsage, clock } = dependencies;
+  const listDays = (userId: string, filter: DayFilter, range: DayRange | null, timeZone: string | null) => {
+    if (timeZone === null || timeZone === 'UTC') return history.days(userId, filter, range);
+    const days =
+      range === null
+        ? latestDays(USUAL_DAYS, clock.now(), timeZone)
+        : toLocalDays(range.from, range.to, timeZone);
+    return history.localDays(userId, filter, days);
+  };
   return {
     async list(userId, filter, page) {
       const listed = await history.list(userId, filter, page);
@@ -39,8 +58,8 @@ export function createAccesses(dependencies: {
       if (entries === null) throw notFound();
       return entries;
     },
-    async days(userId, filter, range) {
-      const days = await history.days(userId, filter, range);
+    async days(userId, filter, range, timeZone) {
+      const days = await listDays(userId, filter, range, timeZone);
       if (days === null) throw notFound();
       return days;
     },

@@ -52,7 +52,7 @@ export interface AccessEntry extends RecordedAccess {
   readonly verdict: Verdict;
 }
 
-/** The accesses to one person's data by one app on one UTC day. */
+/** The accesses to one person's data by one app on one day. */
 export interface AccessDay {
   /** `YYYY-MM-DD`. */
   readonly date: string;
@@ -60,6 +60,14 @@ export interface AccessDay {
   /** As shown to the person at the latest approval (of the filtered grant, if any); empty when the app is unknown. */
   readonly appName: string;
   readonly currentAppName: string;
+  readonly released: number;
+  readonly refused: number;
+  /** The same by scope, in the order of their names. */
+  readonly scopes: readonly ScopeAccesses[];
+}
+
+export interface ScopeAccesses {
+  readonly scope: string;
   readonly released: number;
   readonly refused: number;
 }

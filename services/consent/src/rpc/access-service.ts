@@ -1,5 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
+import { findTimeZone } from '@phds/catalog/time-zones';
 import {
   type Access as AccessMessage,
   AccessService,
@@ -80,8 +81,9 @@ export function createAccessService({
       },
       async listAccessDays(request, context) {
         const userId = await userOf(context);
-        const days = await accesses.days(userId, findFilter(request), findDays(request));
-        return { days };
+        const [filter, range] = [findFilter(request), findDays(request)];
+        const days = await accesses.days(userId, filter, range, parseTimeZone(request.timeZone));
+        return { days: days.map((day) => ({ ...day, scopes: [...day.scopes] })) };
       },
       async getAppUsage(request, context) {
         const userId = await userOf(context);
@@ -167,6 +169,14 @@ function findPeriod(request: Pick<ListAccessesRequest, 'from' | 'to'>) {
   const [from, to] = [findMoment('from', request.from), findMoment('to', request.to)];
   if (from !== null && to !== null && from >= to) throw invalidRequest('from', 'must be before to');
   return { from, to };
+}
+
+/** An IANA time zone; null when empty. */
+function parseTimeZone(text: string): string | null {
+  if (text === '') return null;
+  const timeZone = findTimeZone(text);
+  if (timeZone === null) throw invalidRequest('timeZone', 'must be an IANA time zone such as Europe/Berlin');
+  return timeZone;
 }
 
 /** Either both or neither; null for the default range. */

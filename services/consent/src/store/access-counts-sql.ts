@@ -1,4 +1,5 @@
 import type { DayRange } from '../app/access-ports.ts';
+import type { LocalDays } from '../domain/local-days.ts';
 import { Prisma } from './generated/client.ts';
 
 const DEFAULT_DAYS_BACK = 29;
@@ -23,6 +24,38 @@ export function accessCounts(where: Prisma.Sql): Prisma.Sql {
       CASE WHEN refers_to IS NULL THEN 1 ELSE 0 END, CASE WHEN refers_to IS NULL THEN 0 ELSE 1 END,
       CASE WHEN refers_to IS NULL THEN at END
     FROM access_record r WHERE ${where} AND ${UNCOUNTED}) r WHERE day >= ${FIRST_KEPT})`;
+}
+
+/**
+ * The same counts for days of a time zone, without those of other days. Counts without a quarter hour are those of earlier releases;
+ * they belong to the day with the date of their UTC day.
+ *
+ * At most two local days begin within a UTC day, so the quarters of a row belong to three consecutive local days: to the one with the
+ * number `place` until `cut1`, to the next until `cut2`, and to the one after it.
+ */
+export function localAccessCounts(where: Prisma.Sql, { from, to, starts }: LocalDays): Prisma.Sql {
+  return Prisma.sql`(
+    SELECT client_id, scope, ${from}::date + place - 1 AS day, recorded, refused FROM (
+      SELECT r.client_id, r.scope, local.place, local.recorded, local.refused
+      FROM access_day r
+      CROSS JOIN LATERAL (SELECT (r.day - date '1970-01-01') * 96 AS quarter) utc
+      CROSS JOIN LATERAL (SELECT width_bucket(utc.quarter, ${starts}::int[]) AS place) first
+      CROSS JOIN LATERAL (SELECT coalesce((${starts}::int[])[place + 1] - utc.quarter, 96) AS cut1,
+        coalesce((${starts}::int[])[place + 2] - utc.quarter, 96) AS cut2) cuts
+      CROSS JOIN LATERAL (
+        SELECT coalesce(sum(n) FILTER (WHERE number <= cut1), 0) AS n1, coalesce(sum(n) FILTER (WHERE number <= cut2), 0) AS n2,
+          coalesce(sum(n), 0) AS n3, coalesce(sum(f) FILTER (WHERE number <= cut1), 0) AS f1,
+          coalesce(sum(f) FILTER (WHERE number <= cut2), 0) AS f2, coalesce(sum(f), 0) AS f3
+        FROM unnest(r.recorded_by_quarter, r.refused_by_quarter) WITH ORDINALITY AS quarters(n, f, number)
+      ) until
+      CROSS JOIN LATERAL (VALUES (place, n1, f1), (place + 1, n2 - n1, f2 - f1), (place + 2, n3 - n2, f3 - f2),
+        (r.day - ${from}::date + 1, r.recorded - n3, r.refused - f3)) local(place, recorded, refused)
+      WHERE ${where} AND r.day >= ${FIRST_KEPT} AND r.day BETWEEN ${from}::date - 1 AND ${to}::date + 1
+      UNION ALL
+      SELECT client_id, scope, width_bucket(quarter_of_id(coalesce(refers_to, id)), ${starts}::int[]),
+        CASE WHEN refers_to IS NULL THEN 1 ELSE 0 END, CASE WHEN refers_to IS NULL THEN 0 ELSE 1 END
+      FROM access_record r WHERE ${where} AND ${UNCOUNTED} AND day_of_id(coalesce(refers_to, id)) >= ${FIRST_KEPT}
+    ) counted WHERE place BETWEEN 1 AND ${starts.length - 1} AND (recorded > 0 OR refused > 0))`;
 }
 
 /** The reference of a person; NULL for one who never gave a consent. */

@@ -1,8 +1,8 @@
 import { offsetOf, type Page } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { AccessFilter, AccessHistoryStore, DayFilter, DayRange } from '../app/access-ports.ts';
+import type { AccessFilter, AccessHistoryStore, DayFilter } from '../app/access-ports.ts';
 import { type AccessDay, type AccessEntry, toAccessId } from '../domain/access.ts';
-import { accessCounts, refOf, within } from './access-counts-sql.ts';
+import { accessCounts, localAccessCounts, refOf, within } from './access-counts-sql.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 
 const DAY_MS = 86_400_000;
@@ -26,7 +26,17 @@ export function createPrismaAccessHistory(prisma: PrismaClient): AccessHistorySt
     },
     async days(userId, filter, range) {
       if (await isForeign(prisma, filter.grantId, userId)) return null;
-      return selectDays(prisma, userId, filter, range);
+      const counts = accessCounts(ofUser(userId, filter));
+      return selectDays(prisma, userId, filter, Prisma.sql`${counts} c WHERE ${within(range)}`);
+    },
+    async localDays(userId, filter, days) {
+      if (await isForeign(prisma, filter.grantId, userId)) return null;
+      return selectDays(
+        prisma,
+        userId,
+        filter,
+        Prisma.sql`${localAccessCounts(ofUser(userId, filter), days)} c`,
+      );
     },
   });
 }
@@ -53,23 +63,28 @@ async function selectEntries(prisma: PrismaClient, where: Prisma.Sql, page: Page
 }
 
 /**
- * An app has one name for all of its days: as shown by the latest approval of the filtered grant, else of the person's latest
+ * `counts` is what follows FROM: counts by day with the alias `c`. A refusal may be counted for another local day than its record if
+ * an earlier release counted only one of them; then `released` is not less than 0. An app has one name for all of its days: as shown by the latest approval of the filtered grant, else of the person's latest
  * grant.
  */
 function selectDays(
   prisma: PrismaClient,
   userId: string,
   filter: DayFilter,
-  range: DayRange | null,
+  counts: Prisma.Sql,
 ): Promise<AccessDay[]> {
   const grant =
     filter.grantId === null
       ? Prisma.sql`user_id = ${userId} AND client_id = d.client_id`
       : Prisma.sql`id = ${filter.grantId}`;
   return prisma.$queryRaw`
-    WITH days AS (
-      SELECT c.day, c.client_id, sum(c.recorded - c.refused)::int AS released, sum(c.refused)::int AS refused
-      FROM ${accessCounts(ofUser(userId, filter))} c WHERE ${within(range)} GROUP BY c.day, c.client_id
+    WITH scopes AS (
+      SELECT c.day, c.client_id, c.scope, greatest(sum(c.recorded - c.refused), 0)::int AS released, sum(c.refused)::int AS refused
+      FROM ${counts} GROUP BY c.day, c.client_id, c.scope
+    ), days AS (
+      SELECT day, client_id, sum(released)::int AS released, sum(refused)::int AS refused,
+        jsonb_agg(jsonb_build_object('scope', scope, 'released', released, 'refused', refused) ORDER BY scope) AS scopes
+      FROM scopes GROUP BY day, client_id
     ), names AS MATERIALIZED (
       SELECT d.client_id, a.name AS current_name, shown_app_of(g.id, d.client_id, 'infinity')->>'name' AS shown_name
       FROM (SELECT DISTINCT client_id FROM days) d
@@ -78,7 +93,7 @@ function selectDays(
         ORDER BY granted_at DESC LIMIT 1) g ON true
     )
     SELECT to_char(day, 'YYYY-MM-DD') AS date, client_id AS "clientId", coalesce(shown_name, current_name, '') AS "appName",
-      coalesce(current_name, '') AS "currentAppName", released, refused
+      coalesce(current_name, '') AS "currentAppName", released, refused, scopes
     FROM days JOIN names USING (client_id) ORDER BY day DESC, client_id`;
 }
 

@@ -1,5 +1,5 @@
+import { startOfDay } from '@phds/catalog/local-time';
 import { DEFAULT_TIME_ZONE } from '../domain/profile.ts';
-import { startOfDay } from '../domain/time-zone.ts';
 import type { ProfileStore } from './ports.ts';
 
 /** The user's zone, or UTC if none is set. */

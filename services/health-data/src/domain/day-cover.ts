@@ -1,4 +1,4 @@
-import { localDate, offsetMsAt, startOfDay } from './time-zone.ts';
+import { localDate, offsetMsAt, startOfDay } from '@phds/catalog/local-time';
 import type { Range } from './window.ts';
 
 /** A range of instants, split at the starts of local days. */

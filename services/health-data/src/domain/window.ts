@@ -1,7 +1,7 @@
 import { isMixed, type TimeBound, type TimeWindow } from '@phds/catalog/instants';
+import { startOfDay } from '@phds/catalog/local-time';
 import type { Violation } from '@phds/service-kit/errors';
 import { toDateText } from './dates.ts';
-import { startOfDay } from './time-zone.ts';
 
 /** A window for a query: instants, or for date fields the midnights UTC of dates. */
 export interface Range {

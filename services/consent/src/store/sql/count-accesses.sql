@@ -3,7 +3,7 @@
 --
 -- Few batches are uncounted at any time, so all of them are read. The records of a batch share its time and so a range
 -- of ids. Counts are written in the order of their key, so that two counters never wait for each other; the second one
--- skips the batches that the first one has taken.
+-- skips the batches that the first one has taken. The quarter hours of a day are in its row, so they add no rows.
 --
 -- Indexes: access_uncounted_pkey, access_record_pkey, access_day_pkey.
 -- Values:  $1 most batches.
@@ -22,14 +22,16 @@ taken AS (
   RETURNING u.writer, u.seq, u.at
 ),
 counted AS (
-  SELECT r.user_ref, r.grant_id, r.day, r.client_id, r.scope, r.endpoint, sum(r.recorded)::int AS recorded,
-    sum(r.refused)::int AS refused, max(r.last_at) AS last_at
+  SELECT r.user_ref, r.grant_id, date '1970-01-01' + r.quarter / 96 AS day, r.client_id, r.scope, r.endpoint,
+    count(*) FILTER (WHERE NOT r.is_refusal)::int AS recorded,
+    count(*) FILTER (WHERE r.is_refusal)::int AS refused,
+    count_quarters(r.quarter % 96 + 1) FILTER (WHERE NOT r.is_refusal) AS recorded_by_quarter,
+    count_quarters(r.quarter % 96 + 1) FILTER (WHERE r.is_refusal) AS refused_by_quarter,
+    max(r.at) FILTER (WHERE NOT r.is_refusal) AS last_at
   FROM taken
   CROSS JOIN LATERAL (
-    SELECT user_ref, grant_id, day_of_id(coalesce(refers_to, id)) AS day, client_id, scope, endpoint,
-      CASE WHEN refers_to IS NULL THEN 1 ELSE 0 END AS recorded,
-      CASE WHEN refers_to IS NULL THEN 0 ELSE 1 END AS refused,
-      CASE WHEN refers_to IS NULL THEN at END AS last_at
+    SELECT user_ref, grant_id, quarter_of_id(coalesce(refers_to, id)) AS quarter, client_id, scope, endpoint,
+      refers_to IS NOT NULL AS is_refusal, at
     FROM access_record
     WHERE id >= first_id_of(taken.at) AND id < first_id_of(taken.at + interval '1 millisecond')
       AND writer = taken.writer AND seq = taken.seq
@@ -37,13 +39,16 @@ counted AS (
   GROUP BY 1, 2, 3, 4, 5, 6
 ),
 added AS (
-  INSERT INTO access_day AS kept (user_ref, grant_id, day, client_id, scope, endpoint, recorded, refused, last_at)
+  INSERT INTO access_day AS kept (user_ref, grant_id, day, client_id, scope, endpoint, recorded, refused,
+    recorded_by_quarter, refused_by_quarter, last_at)
   SELECT *
   FROM counted
   ORDER BY user_ref, grant_id, day, client_id, scope, endpoint
   ON CONFLICT (user_ref, grant_id, day, client_id, scope, endpoint) DO UPDATE SET
     recorded = kept.recorded + excluded.recorded,
     refused  = kept.refused + excluded.refused,
+    recorded_by_quarter = add_quarters(kept.recorded_by_quarter, excluded.recorded_by_quarter),
+    refused_by_quarter  = add_quarters(kept.refused_by_quarter, excluded.refused_by_quarter),
     last_at  = greatest(kept.last_at, excluded.last_at)
 )
 SELECT count(*)::int AS taken

@@ -1,6 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { findTimeBound } from '@phds/catalog/instants';
 import { isScope, SCOPE_NAMES } from '@phds/catalog/scopes';
+import { findTimeZone } from '@phds/catalog/time-zones';
 import { limitCostly } from '../allowance.ts';
 import { readDayRange } from '../day-range.ts';
 import { type Exchange, onBehalf, userOf } from '../exchange.ts';
@@ -39,14 +40,24 @@ export function readAccessFilter(query: ListQuery) {
   };
 }
 
-/** `GET /partner/consent/accesses/summary`: accesses by UTC day and app, newest day first; the last 30 days by default. */
+/**
+ * `GET /partner/consent/accesses/summary`: accesses by day and app, newest day first; the last 30 days by default. Days are those of
+ * `timeZone`, by default UTC.
+ */
 export async function summarizeAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const query = readListQuery(exchange.request.originalUrl, [...FILTERS, 'grantId']);
+  const query = readListQuery(exchange.request.originalUrl, [...FILTERS, 'grantId', 'timeZone']);
   const range = readDayRange(query);
   const scope = readScope(query);
+  const timeZone = readTimeZone(query);
   query.check();
   const { days } = await gateway.backends.accesses.listAccessDays(
-    { ...range, scope, grantId: query.find('grantId') ?? '', clientId: query.find('clientId') ?? '' },
+    {
+      ...range,
+      scope,
+      timeZone,
+      grantId: query.find('grantId') ?? '',
+      clientId: query.find('clientId') ?? '',
+    },
     onBehalf(exchange),
   );
   const { page, pageSize } = query.page;
@@ -80,6 +91,15 @@ function readTime(query: ListQuery, name: string): number | null {
   if (bound !== null) return bound.at.getTime();
   query.fault(name, 'must be a date (2026-03-01) or an RFC 3339 instant (2026-03-01T08:00:00Z)');
   return null;
+}
+
+/** The database's spelling of the name; empty when absent. */
+function readTimeZone(query: ListQuery): string {
+  const text = query.find('timeZone');
+  if (text === undefined) return '';
+  const timeZone = findTimeZone(text);
+  if (timeZone === null) query.fault('timeZone', 'must be an IANA time zone such as Europe/Berlin');
+  return timeZone ?? '';
 }
 
 function readScope(query: ListQuery): string {

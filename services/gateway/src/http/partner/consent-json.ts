@@ -116,7 +116,8 @@ export function toAccessJson(record: AccessRecord) {
 
 /** The accesses of one app on one day as the user sees them. */
 export function toAccessDayJson(day: AccessDay) {
-  return { date: day.date, app: toNamedAppJson(day), released: day.released, refused: day.refused };
+  const scopes = day.scopes.map(({ scope, released, refused }) => ({ scope, released, refused }));
+  return { date: day.date, app: toNamedAppJson(day), released: day.released, refused: day.refused, scopes };
 }
 
 function toNamedAppJson({ clientId, appName, currentAppName }: AccessRecord | AccessDay) {

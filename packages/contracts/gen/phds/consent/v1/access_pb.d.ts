@@ -423,7 +423,7 @@ export declare type ListAccessDaysRequest = Message<"phds.consent.v1.ListAccessD
   scope: string;
 
   /**
-   * Dates YYYY-MM-DD (UTC), inclusive; both empty for the last 30 days.
+   * Dates YYYY-MM-DD in the time zone, inclusive; both empty for the last 30 days.
    *
    * @generated from field: string from = 4;
    */
@@ -433,6 +433,13 @@ export declare type ListAccessDaysRequest = Message<"phds.consent.v1.ListAccessD
    * @generated from field: string to = 5;
    */
   to: string;
+
+  /**
+   * IANA name; empty for UTC.
+   *
+   * @generated from field: string time_zone = 6;
+   */
+  timeZone: string;
 };
 
 /**
@@ -446,7 +453,7 @@ export declare const ListAccessDaysRequestSchema: GenMessage<ListAccessDaysReque
  */
 export declare type AccessDay = Message<"phds.consent.v1.AccessDay"> & {
   /**
-   * YYYY-MM-DD (UTC).
+   * YYYY-MM-DD in the time zone of the request.
    *
    * @generated from field: string date = 1;
    */
@@ -478,6 +485,13 @@ export declare type AccessDay = Message<"phds.consent.v1.AccessDay"> & {
    * @generated from field: string current_app_name = 6;
    */
   currentAppName: string;
+
+  /**
+   * The same by scope, in the order of their names.
+   *
+   * @generated from field: repeated phds.consent.v1.ScopeAccesses scopes = 7;
+   */
+  scopes: ScopeAccesses[];
 };
 
 /**
@@ -485,6 +499,32 @@ export declare type AccessDay = Message<"phds.consent.v1.AccessDay"> & {
  * Use `create(AccessDaySchema)` to create a new message.
  */
 export declare const AccessDaySchema: GenMessage<AccessDay>;
+
+/**
+ * @generated from message phds.consent.v1.ScopeAccesses
+ */
+export declare type ScopeAccesses = Message<"phds.consent.v1.ScopeAccesses"> & {
+  /**
+   * @generated from field: string scope = 1;
+   */
+  scope: string;
+
+  /**
+   * @generated from field: uint32 released = 2;
+   */
+  released: number;
+
+  /**
+   * @generated from field: uint32 refused = 3;
+   */
+  refused: number;
+};
+
+/**
+ * Describes the message phds.consent.v1.ScopeAccesses.
+ * Use `create(ScopeAccessesSchema)` to create a new message.
+ */
+export declare const ScopeAccessesSchema: GenMessage<ScopeAccesses>;
 
 /**
  * @generated from message phds.consent.v1.ListAccessDaysResponse

@@ -1,4 +1,4 @@
-import { findTimeZone } from '@phds/catalog/time-zones';
+import { findTimeZone } from './time-zones.ts';
 
 /** Maximum number of cached zones; there are fewer IANA names. */
 const MAX_ZONES = 1_000;
