@@ -1,3 +1,4 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
@@ -20,6 +21,8 @@ beforeAll(async () => {
   ]);
   await harness.putHealthRecords('ada', [
     { key: 'a', source: 'ehr', record: { case: 'medication', value: { name: 'Aspirin' } } },
+    ...Array.from({ length: 7 }, (_, day) => doseOn(day, 'a')),
+    doseOn(8, 'of-no-medication'),
   ]);
 });
 afterAll(async () => harness[Symbol.asyncDispose]());
@@ -28,6 +31,15 @@ async function preview(scope: string, userId = 'ada') {
   const session = await harness.sessions.issueSession(userId);
   const { body } = await harness.previews.preview({ scope }, { headers: { [SESSION_METADATA]: session } });
   return JSON.parse(new TextDecoder().decode(body));
+}
+
+function doseOn(day: number, medicationKey: string) {
+  const takenAt = timestampFromDate(new Date(Date.UTC(2026, 1, 1 + day, 8)));
+  return {
+    key: `dose-${day}`,
+    source: 'ehr',
+    record: { case: 'adherenceEntry' as const, value: { medicationKey, status: 'taken', takenAt } },
+  };
 }
 
 const withoutId = ({ id: _, ...shown }: { id: string }) => shown;
@@ -85,6 +97,21 @@ describe('Preview', () => {
       total: 2,
       newest: [{ type: 'Heart Rate' }, { type: 'Steps' }],
     });
+  });
+
+  test('shows the newest doses of medications that an app could read', async () => {
+    const { data } = await preview('read:medications');
+    expect(data.doses.total).toBe(7);
+    expect(data.doses.newest).toEqual(
+      ['07', '06', '05', '04', '03'].map((day) => ({
+        medication: 'Aspirin',
+        scheduledAt: null,
+        status: 'taken',
+        takenAt: `2026-02-${day}T08:00:00.000Z`,
+        dose: null,
+        reason: null,
+      })),
+    );
   });
 
   test('works for every scope, even without data, and records nothing', async () => {

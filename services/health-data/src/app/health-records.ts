@@ -135,6 +135,16 @@ export async function readAdherence(
   return listOf({ ...DOSES, medicationId })(ports, request);
 }
 
+/** The newest doses of all medications as their adherence shows them, with the names of the medications. */
+export async function readNewestDoses(
+  { healthRecords }: Pick<HealthRecordPorts, 'healthRecords'>,
+  userId: string,
+  limit: number,
+): Promise<{ total: number; newest: object[] }> {
+  const { items, total } = await healthRecords.listDoses(userId, limit);
+  return { total, newest: items.map((dose) => ({ medication: dose.medication, ...DOSES.present(dose) })) };
+}
+
 function listOf<Kind extends HealthRecordKind>(
   list: HealthRecordList<Kind> & { readonly medicationId?: string },
 ): ReadList {

@@ -88,12 +88,17 @@ export interface HealthRecordQuery extends Slice {
   readonly medicationId?: string;
 }
 
+/** A dose with the name of its medication. */
+export type NamedDose = Stored<'adherence-entry'> & { readonly medication: string };
+
 export interface HealthRecordReader {
   /**
    * Newest first, unknown `sinceOn` last; medications by name. Ties are ordered by the visible content, and by row id only if that
    * is equal, because row ids depend on the user id.
    */
   list<Kind extends HealthRecordKind>(kind: Kind, query: HealthRecordQuery): Promise<Page<Stored<Kind>>>;
+  /** The newest doses of all medications that the user has, for the user's own view. */
+  listDoses(userId: string, limit: number): Promise<Page<NamedDose>>;
   /** Whether the user has this medication. */
   hasMedication(userId: string, medicationId: string): Promise<boolean>;
 }

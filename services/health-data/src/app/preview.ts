@@ -1,12 +1,13 @@
 import type { DataPath } from '@phds/catalog/endpoints';
 import { DATA_PATHS } from '@phds/catalog/endpoints';
+import { localDate, startOfDay } from '@phds/catalog/local-time';
 import type { MetricKey } from '@phds/catalog/metrics';
 import { METRICS, metricsOfCategory } from '@phds/catalog/metrics';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { addDays } from '../domain/dates.ts';
-import { localDate, startOfDay } from '../domain/time-zone.ts';
 import { EVERYTHING } from '../domain/window.ts';
 import { getTimeZone } from './data-window.ts';
+import { readNewestDoses } from './health-records.ts';
 import type { PublicIds } from './public-ids.ts';
 import { type DataPorts, readResource } from './resources.ts';
 import { presentPoint } from './summaries.ts';
@@ -24,12 +25,13 @@ export async function preview(
   userId: string,
   scope: string,
 ): Promise<string> {
-  // For read:medications, which has two endpoints, the list is used.
+  // For read:medications, which has two endpoints, this is the list. The other one has the doses.
   const path = DATA_PATHS.find((candidate) => candidate.scope === scope);
   if (path === undefined) throw invalidRequest('scope', 'is not a known scope');
   const { total, newest } = await readNewest(ports, publicIds, userId, path);
   const trend = await readRecentTrend(ports, userId, metricsOf(path));
-  return JSON.stringify({ data: { scope, total, newest, trend } });
+  const doses = path.endpoint === 'medications' ? await readNewestDoses(ports, userId, NEWEST) : undefined;
+  return JSON.stringify({ data: { scope, total, newest, trend, doses } });
 }
 
 /** The response that an app would get except for the ids, limited to a few items. */
