@@ -40,6 +40,9 @@ const TestRunPage = lazy(async () => ({
   default: (await import('./pages/console/test-run-page.tsx')).TestRunPage,
 }));
 
+/** The pages of a signed-in person. */
+const PERSONAL = /^\/(?:apps|history|data|console)(?:\/.*)?$/;
+
 /** Routes of all pages. The gateway serves the app under the same paths. */
 export function App() {
   const [path] = useLocation();
@@ -53,11 +56,12 @@ export function App() {
             <Route path="/" component={HomePage} />
             <Route path="/approve/:id">{({ id }) => <ApprovalPage id={id} />}</Route>
             <Route path="/signed-in" component={SignedInPage} />
-            <Route>
+            <Route path={PERSONAL}>
               <SignedIn>
                 <PersonalPages />
               </SignedIn>
             </Route>
+            <Route component={NoSuchPage} />
           </Switch>
         </Suspense>
       </FailureBoundary>
@@ -76,11 +80,16 @@ function PersonalPages() {
       <Route path="/console/new" component={NewAppPage} />
       <Route path="/console/test-run" component={TestRunPage} />
       <Route path="/console/:clientId">{({ clientId }) => <DeveloperAppPage clientId={clientId} />}</Route>
-      <Route>
-        <EmptyPage title={text('noSuchPage')}>
-          <ButtonLink to="/">{text('toStart')}</ButtonLink>
-        </EmptyPage>
-      </Route>
+      <Route component={NoSuchPage} />
     </Switch>
+  );
+}
+
+function NoSuchPage() {
+  return (
+    <EmptyPage title={text('noSuchPage')}>
+      <p>{text('noSuchPageAdvice')}</p>
+      <ButtonLink to="/">{text('toStart')}</ButtonLink>
+    </EmptyPage>
   );
 }

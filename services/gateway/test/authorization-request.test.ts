@@ -168,7 +168,7 @@ describe('an error that is returned to the app', () => {
   });
 
   test('says that the person shares nothing with the app only when that is known', async () => {
-    const known = 'You do not share data with this app';
+    const known = 'You share no data with this app';
     const textOf = async (headers: Record<string, string>) => (await open(headers)).text();
     answer({ app: { clientId: 'app_2' } });
     expect(await textOf(await signedIn())).toContain(known);

@@ -53,7 +53,7 @@ describe('a step-up that the provider answers with another acr', () => {
     const deviation = { claims: { acr } };
     const response = await at.signIn(browser, { parameters: STEP_UP, deviation });
     const page = await response.clone().text();
-    await expectPage(browser, response, 403, 'needs a stronger proof');
+    await expectPage(browser, response, 403, 'confirm who you are in a stronger way');
     expect(page).toContain('href="/sign-in?return_to=%2Fsigned-in&amp;step_up=1"');
   });
 

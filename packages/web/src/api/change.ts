@@ -82,7 +82,7 @@ export function useChange<Change, Answer, State>(options: ChangeOf<Change, Answe
       if (isRefusal(error)) throw new FailedChange(change, before, error);
       const made = await findOutcome(async () => isMade(await look(), change, before));
       if (made === true) return null;
-      const cause = made === null ? error : new Problem('NOT_MADE', 0, 'No answer came. Please try again.');
+      const cause = made === null ? error : new Problem('NOT_MADE', 0, 'No answer came.');
       throw new FailedChange(change, before, cause);
     }
   };

@@ -10,6 +10,7 @@ const TEXTS = new Map([
   ['PENDING_EXPIRED', 'problemPendingExpired'],
   ['ALREADY_DECIDED', 'problemAlreadyDecided'],
   ['NO_SCOPES_APPROVED', 'problemNoScopes'],
+  ['NOT_MADE', 'problemNotMade'],
   ['STEP_UP_REQUIRED', 'problemStepUp'],
 ] as const);
 

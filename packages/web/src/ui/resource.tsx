@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { Problem } from '../api/problem.ts';
 import { text } from '../texts/frame.ts';
 import { Button } from './button.tsx';
+import { Stack } from './card.tsx';
 import { ErrorNotice, Loading, SignedOut } from './notice.tsx';
 
 /** Renders a query's data once available; before that, its loading state or error. */
@@ -23,11 +24,11 @@ export function Resource<T>({
   if (query.error === null) return <Loading />;
   if (status === 404 && notFound !== undefined) return notFound;
   return (
-    <>
+    <Stack>
       <ErrorNotice error={query.error} title={text('loadFailed')} />
-      <p>
+      <div>
         <Button onPress={() => query.refetch()}>{text('tryAgain')}</Button>
-      </p>
-    </>
+      </div>
+    </Stack>
   );
 }

@@ -1,4 +1,4 @@
-import { type AppError, invalidRequest, notFound, toAppError } from '@phds/service-kit/errors';
+import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/errors';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createApiHandler } from './api/handler.ts';
 import { createDeveloperRouter } from './developer/router.ts';
@@ -33,9 +33,6 @@ export function createApp(gateway: Gateway): Express {
   app.use(createPublicRouter(gateway));
   app.use(createSignInRouter(gateway));
   app.use(createWebRouter(gateway));
-  app.use(() => {
-    throw notFound();
-  });
   app.use(handleError(gateway));
   return app;
 }

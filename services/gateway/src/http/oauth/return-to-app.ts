@@ -6,8 +6,9 @@ import { type Exchange, onBehalf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { errorHeaders } from '../http-error.ts';
 import { OAUTH_HEADERS } from '../oauth-error.ts';
-import { html } from '../pages/html.ts';
-import { sendPage } from '../pages/page.ts';
+import { type Html, html } from '../pages/html.ts';
+import type { Language } from '../pages/language.ts';
+import { type Page, sendPage } from '../pages/page.ts';
 import { redirect } from '../respond.ts';
 
 type ErrorRedirect = Pick<OpenAuthorizationResponse, 'errorRedirect' | 'errorRedirectHost'>;
@@ -28,41 +29,74 @@ export async function returnToApp(
   const { error, description } = findError(target.errorRedirect);
   if (error === 'temporarily_unavailable') return sendTryAgain(gateway, exchange, target);
   const connection = await findConnection(gateway, exchange);
-  const { response } = exchange;
-  if (connection === 'connected') return redirect(response, target.errorRedirect, OAUTH_HEADERS);
-  sendPage(
-    response,
-    'We cannot go on with this request',
-    html`<p>The request of the app that sent you here has a mistake. Nothing was shared.</p>
-<p>What is wrong, for the makers of the app: ${description}</p>
-${wayBack(target, connection)}`,
-    400,
-    OAUTH_HEADERS,
-  );
+  if (connection === 'connected') return redirect(exchange.response, target.errorRedirect, OAUTH_HEADERS);
+  sendPage(exchange, toMistake(target, description, connection), 400, OAUTH_HEADERS);
 }
 
 /** Answers 503 for a failure of ours without asking consent, which is probably the service that is unavailable. */
 function sendTryAgain({ log }: Gateway, exchange: Exchange, target: ErrorRedirect): void {
-  const { response, requestId, route } = exchange;
+  const { requestId, route } = exchange;
   log.warn(
     { requestId, route, clientId: exchange.presentedClientId },
     'authorization request failed temporarily',
   );
-  sendPage(
-    response,
-    'Please try again',
-    html`<p>This is not possible right now. Nothing was shared. Please try again in a minute.</p>
-${wayBack(target, 'unknown')}`,
-    503,
-    { ...OAUTH_HEADERS, ...errorHeaders(unavailable()) },
-  );
+  sendPage(exchange, toTryAgain(target), 503, { ...OAUTH_HEADERS, ...errorHeaders(unavailable()) });
 }
 
-function wayBack({ errorRedirect, errorRedirectHost }: ErrorRedirect, connection: Connection) {
-  const reason =
-    connection === 'not connected' ? 'You do not share data with this app.' : 'Anybody can register an app.';
-  return html`<p>The link below leads to <strong>${errorRedirectHost}</strong>. ${reason} Continue only if you know this address.</p>
-<p><a href="${errorRedirect}" rel="noreferrer">Return to ${errorRedirectHost}</a></p>`;
+function toMistake(target: ErrorRedirect, description: string, connection: Connection): Page {
+  return {
+    en: {
+      title: 'This request has a mistake',
+      content: html`<p>The app that sent you here made a mistake in its request. Nothing was shared.</p>
+${wayBack(target, connection, 'en')}
+<h2>For the app’s developer</h2>
+<p>${description}</p>`,
+    },
+    de: {
+      title: 'Diese Anfrage enthält einen Fehler',
+      content: html`<p>Die App, von der Sie kommen, hat in ihrer Anfrage einen Fehler gemacht. Es wurde nichts geteilt.</p>
+${wayBack(target, connection, 'de')}
+<h2>Für den Entwickler der App</h2>
+<p lang="en">${description}</p>`,
+    },
+  };
+}
+
+function toTryAgain(target: ErrorRedirect): Page {
+  return {
+    en: {
+      title: 'Please try again',
+      content: html`<p>This is not possible right now. Nothing was shared. Please try again in a minute.</p>
+${wayBack(target, 'unknown', 'en')}`,
+    },
+    de: {
+      title: 'Bitte versuchen Sie es erneut',
+      content: html`<p>Das ist im Moment nicht möglich. Es wurde nichts geteilt. Bitte versuchen Sie es in einer Minute erneut.</p>
+${wayBack(target, 'unknown', 'de')}`,
+    },
+  };
+}
+
+/** The link back to the app, and why the person should know its address. */
+function wayBack(
+  { errorRedirect, errorRedirectHost }: ErrorRedirect,
+  connection: Connection,
+  language: Language,
+): Html {
+  const host = html`<strong>${errorRedirectHost}</strong>`;
+  const isStranger = connection === 'not connected';
+  const [advice, text] = {
+    en: [
+      html`The link below leads to ${host}. ${isStranger ? 'You share no data with this app.' : 'Anybody can register an app.'} Continue only if you know this address.`,
+      `Return to ${errorRedirectHost}`,
+    ],
+    de: [
+      html`Der folgende Link führt zu ${host}. ${isStranger ? 'Sie teilen mit dieser App keine Daten.' : 'Jeder kann eine App registrieren.'} Gehen Sie nur weiter, wenn Sie diese Adresse kennen.`,
+      `Zurück zu ${errorRedirectHost}`,
+    ],
+  }[language] as [Html, string];
+  return html`<p>${advice}</p>
+<p><a class="action" href="${errorRedirect}" rel="noreferrer">${text}</a></p>`;
 }
 
 /** Takes the last parameter of each name: the redirect URI may have a query of its own, to which ours were appended. */

@@ -4,7 +4,7 @@ import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { errorHeaders, meaningOf } from '../http-error.ts';
 import { html } from './html.ts';
-import { sendPage } from './page.ts';
+import { type Page, sendPage } from './page.ts';
 
 /**
  * Sends the error page for a browser that its app sent here with an invalid request. The page is identical for an unknown client,
@@ -18,10 +18,10 @@ export async function sendErrorPage(gateway: Gateway, exchange: Exchange, error:
       { requestId, route: exchange.route, err: error },
       'authorization request failed temporarily',
     );
-    return sendPage(response, 'Please try again', TRY_AGAIN, status, errorHeaders(error));
+    return sendPage(exchange, TRY_AGAIN, status, errorHeaders(error));
   }
   if (error.reason === 'rate_limited') {
-    return sendPage(response, 'Please try again', TRY_AGAIN, status, errorHeaders(error));
+    return sendPage(exchange, TRY_AGAIN, status, errorHeaders(error));
   }
   // A malformed request never has these fields, and all these pages must be identical.
   withdrawAllowance(response);
@@ -32,13 +32,46 @@ export async function sendErrorPage(gateway: Gateway, exchange: Exchange, error:
     const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
     if (early > 0) await gateway.pause(early);
     if (retryAfter !== null) {
-      const headers = { 'Retry-After': String(retryAfter) };
-      return sendPage(response, 'Too many attempts', TRY_AGAIN, 429, headers);
+      return sendPage(exchange, TOO_MANY, 429, { 'Retry-After': String(retryAfter) });
     }
   }
-  sendPage(response, 'This link does not work', BAD_REQUEST, 400);
+  sendPage(exchange, BAD_REQUEST, 400);
 }
 
-const TRY_AGAIN = html`<p>This is not possible right now. Please try again in a minute.</p>`;
-const BAD_REQUEST = html`<p>The app that sent you here did not ask correctly, so we cannot go on. Nothing was shared.
-Please go back to the app and tell its makers.</p>`;
+const TRY_AGAIN: Page = {
+  en: {
+    title: 'Please try again',
+    content: html`<p>This is not possible right now. Nothing was shared. Please try again in a minute.</p>`,
+  },
+  de: {
+    title: 'Bitte versuchen Sie es erneut',
+    content: html`<p>Das ist im Moment nicht möglich. Es wurde nichts geteilt. Bitte versuchen Sie es in einer Minute erneut.</p>`,
+  },
+};
+
+const TOO_MANY: Page = {
+  en: { title: 'Too many attempts', content: TRY_AGAIN.en.content },
+  de: { title: 'Zu viele Versuche', content: TRY_AGAIN.de.content },
+};
+
+const BAD_REQUEST: Page = {
+  en: {
+    title: 'This link does not work',
+    content: html`<p>The app that sent you here made a mistake in its request. Nothing was shared. Go back to the app and tell its developer.</p>
+<h2>For the app’s developer</h2>
+<p>At least one of these is wrong: the client ID, the redirect URI (it must equal a registered one, character by character), the
+request URI (it may have expired), or a parameter that is sent twice; or the app is not active. For security, this page does not
+say which. To see the reason, send the same parameters and the app’s secret to <code>POST /oauth/authorize</code>, and compare the
+settings in the <a href="/console">developer console</a>.</p>`,
+  },
+  de: {
+    title: 'Dieser Link funktioniert nicht',
+    content: html`<p>Die App, von der Sie kommen, hat in ihrer Anfrage einen Fehler gemacht. Es wurde nichts geteilt. Gehen Sie zurück zur App
+und sagen Sie es ihrem Entwickler.</p>
+<h2>Für den Entwickler der App</h2>
+<p>Mindestens eines davon ist falsch: die Client-ID, die Redirect-URI (sie muss Zeichen für Zeichen einer registrierten gleichen), die
+Request-URI (sie ist vielleicht abgelaufen) oder ein Parameter, der doppelt gesendet wird; oder die App ist nicht aktiv. Aus Gründen
+der Sicherheit sagt diese Seite nicht, welches. Um den Grund zu sehen, senden Sie dieselben Parameter und das Secret der App an
+<code>POST /oauth/authorize</code> und vergleichen Sie die Einstellungen in der <a href="/console">Entwicklerkonsole</a>.</p>`,
+  },
+};

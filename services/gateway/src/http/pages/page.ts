@@ -1,28 +1,48 @@
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import type { Exchange } from '../exchange.ts';
 import { type Headers, send } from '../respond.ts';
 import { type Html, html } from './html.ts';
+import { type Language, preferredLanguage } from './language.ts';
 
 const STYLE = readFileSync(new URL('./page.css', import.meta.url));
 
 const POLICY =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Sends a page with one message. Its policy allows no external resources, frames, scripts or inline styles. */
+const PRODUCT: Readonly<Record<Language, string>> = { en: 'Your health data', de: 'Ihre Gesundheitsdaten' };
+
+interface PageText {
+  readonly title: string;
+  readonly content: Html;
+}
+
+/** A page in every language. */
+export type Page = Readonly<Record<Language, PageText>>;
+
+/** A page for developers, in English only. */
+type DeveloperPage = Readonly<Record<'en', PageText>>;
+
+/**
+ * Sends a page with one message, in the language that the browser prefers. Its policy allows no external resources, frames, scripts
+ * or inline styles.
+ */
 export function sendPage(
-  response: ServerResponse,
-  title: string,
-  content: Html,
+  { request, response }: Exchange,
+  page: Page | DeveloperPage,
   status = 200,
   headers: Headers = {},
 ): void {
-  const page = html`<!doctype html>
-<html lang="en">
+  const language = 'de' in page ? preferredLanguage(request) : 'en';
+  if ('de' in page) response.vary('Accept-Language');
+  const { title, content } = 'de' in page ? page[language] : page.en;
+  const document = html`<!doctype html>
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title}</title>
+<title>${title} · ${PRODUCT[language]}</title>
 <link rel="stylesheet" href="/page.css">
 </head>
 <body><main>
@@ -36,7 +56,7 @@ ${content}
     'Content-Security-Policy': POLICY,
     'Cross-Origin-Opener-Policy': 'same-origin',
   };
-  send(response, status, { ...own, ...headers }, page.markup);
+  send(response, status, { ...own, ...headers }, document.markup);
 }
 
 /** The style sheet of these pages. */

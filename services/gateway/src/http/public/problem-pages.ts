@@ -1,11 +1,14 @@
 import { PROBLEM_CODES, PROBLEMS, type ProblemCode, toProblemType } from '@phds/catalog/problems';
 import type { Router } from 'express';
+import type { Exchange } from '../exchange.ts';
 import { html } from '../pages/html.ts';
 import { sendPage } from '../pages/page.ts';
 import { mount } from '../routing.ts';
 
 const INDEX = '/problems';
 const HEADERS = { 'Cache-Control': 'public, max-age=300' } as const;
+
+// For developers, in English like the errors themselves.
 
 /** `GET /problems` and one page for each problem `type`: what the code means and what to do. */
 export function mountProblemPages(router: Router): void {
@@ -14,8 +17,7 @@ export function mountProblemPages(router: Router): void {
 }
 
 function mountPage(router: Router, path: string, title: string, content: ReturnType<typeof html>): void {
-  const answer: Parameters<typeof mount>[2]['GET'] = ({ response }) =>
-    sendPage(response, title, content, 200, HEADERS);
+  const answer = (exchange: Exchange) => sendPage(exchange, { en: { title, content } }, 200, HEADERS);
   mount(router, path, { GET: answer, HEAD: answer });
 }
 
@@ -37,7 +39,7 @@ function toContent(code: ProblemCode) {
 <p>${toProse(meaning)}</p>
 <h2>What to do</h2>
 <p>${toProse(action)}</p>
-<p><a href="${INDEX}">All errors</a></p>`;
+<p><a class="action" href="${INDEX}">All errors</a></p>`;
 }
 
 function toStatuses(code: ProblemCode): string {

@@ -20,7 +20,7 @@ export async function beginSignIn(gateway: Gateway, exchange: Exchange): Promise
   if (!(await limitSignIns(gateway, exchange, 'begin'))) return;
   const attempt = newAttempt(splitUrl(request.originalUrl).rawQuery);
   const { signIn, config } = gateway;
-  if (signIn === null) return attempt.silent ? sendBack(config, response, attempt) : sendNotSetUp(response);
+  if (signIn === null) return attempt.silent ? sendBack(config, response, attempt) : sendNotSetUp(exchange);
   try {
     const location = await signIn.provider.findAuthorizationUrl(toSignInRequest(config, attempt));
     response.setHeader('Set-Cookie', await signIn.attempts.keep(request, attempt));

@@ -20,11 +20,11 @@ export async function finishSignIn(gateway: Gateway, exchange: Exchange): Promis
   const { request, response } = exchange;
   if (!(await limitSignIns(gateway, exchange, 'finish'))) return;
   const { signIn, config } = gateway;
-  if (signIn === null) return sendNotSetUp(response);
+  if (signIn === null) return sendNotSetUp(exchange);
   const { rawQuery } = splitUrl(request.originalUrl);
   const state = new URLSearchParams(rawQuery).get('state') ?? '';
   const attempt = await signIn.attempts.find(request, state);
-  if (attempt === null) return sendUnknownAttempt(response);
+  if (attempt === null) return sendUnknownAttempt(exchange);
   // Each attempt ends with its first answer.
   const ended = signIn.attempts.remove(attempt);
   response.setHeader('Set-Cookie', ended);

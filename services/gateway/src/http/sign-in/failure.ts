@@ -23,11 +23,11 @@ export function answerFailure(
   if (kind === 'refused') gateway.log.info(line, 'the provider refused a sign-in');
   else gateway.log.warn(line, 'sign-in failed');
   if (attempt.silent) sendBack(gateway.config, response, attempt);
-  else if (kind === 'refused') sendRefused(response, attempt, detail);
-  else if (kind === 'unavailable') sendUnavailable(response, attempt);
-  else if (kind === 'too_long') sendTooLong(response);
-  else if (kind === 'not_confirmed') sendNotConfirmed(response, attempt);
-  else sendInvalid(response, attempt, requestId);
+  else if (kind === 'refused') sendRefused(exchange, attempt, detail);
+  else if (kind === 'unavailable') sendUnavailable(exchange, attempt);
+  else if (kind === 'too_long') sendTooLong(exchange);
+  else if (kind === 'not_confirmed') sendNotConfirmed(exchange, attempt);
+  else sendInvalid(exchange, attempt);
 }
 
 /** Our own verification of the ID token throws `unauthorized`, or `unavailable` when the provider's keys cannot be fetched. */

@@ -7,16 +7,17 @@ import { sendTooMany } from './pages.ts';
 /** Counts a step of a sign-in by address. Beyond the limit sends a page and returns false. */
 export async function limitSignIns(
   { surfaceLimits }: Gateway,
-  { request, response }: Exchange,
+  exchange: Exchange,
   step: 'begin' | 'finish',
 ): Promise<boolean> {
+  const { request, response } = exchange;
   try {
     applyAllowance(response, await surfaceLimits.takeForSignIn(step, request.ip ?? ''));
     return true;
   } catch (caught) {
     const error: AppError = toAppError(caught);
     if (error.reason !== 'rate_limited') throw error;
-    sendTooMany(response, error);
+    sendTooMany(exchange, error);
     return false;
   }
 }

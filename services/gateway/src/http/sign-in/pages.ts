@@ -1,100 +1,161 @@
-import type { ServerResponse } from 'node:http';
 import type { AppError } from '@phds/service-kit/errors';
 import { unavailable } from '@phds/service-kit/errors';
 import type { SignInAttempt } from '../../domain/sign-in-attempt.ts';
+import type { Exchange } from '../exchange.ts';
 import { errorHeaders } from '../http-error.ts';
 import { type Html, html } from '../pages/html.ts';
-import { sendPage } from '../pages/page.ts';
+import { type Page, sendPage } from '../pages/page.ts';
 
 // docs/signing-in.md lists these pages.
 
-export function sendNotSetUp(response: ServerResponse): void {
-  sendPage(
-    response,
-    'Signing in is not set up',
-    html`<p>This server does not know where people sign in. Its operators set that up. Its programming interfaces work.</p>`,
-    503,
-  );
+export function sendNotSetUp(exchange: Exchange): void {
+  sendPage(exchange, NOT_SET_UP, 503);
 }
 
-export function sendUnknownAttempt(response: ServerResponse): void {
-  sendPage(
-    response,
-    'This sign-in has ended',
-    html`<p>It took longer than ten minutes, was finished before, or was begun in another browser. Nothing has changed.</p>
+const NOT_SET_UP: Page = {
+  en: {
+    title: 'Signing in is not set up',
+    content: html`<p>The operator of this server has not set up where people sign in. Its programming interfaces work.</p>`,
+  },
+  de: {
+    title: 'Die Anmeldung ist nicht eingerichtet',
+    content: html`<p>Der Betreiber dieses Servers hat nicht eingerichtet, wo sich Personen anmelden. Die Programmierschnittstellen funktionieren.</p>`,
+  },
+};
+
+export function sendUnknownAttempt(exchange: Exchange): void {
+  sendPage(exchange, UNKNOWN_ATTEMPT, 400);
+}
+
+const UNKNOWN_ATTEMPT: Page = {
+  en: {
+    title: 'This sign-in has ended',
+    content: html`<p>It took longer than ten minutes, was already finished, or started in another browser. Nothing has changed.</p>
 ${toLink('/', 'Sign in')}`,
-    400,
-  );
+  },
+  de: {
+    title: 'Diese Anmeldung ist beendet',
+    content: html`<p>Sie hat länger als zehn Minuten gedauert, war schon abgeschlossen oder wurde in einem anderen Browser begonnen. Es wurde nichts
+geändert.</p>
+${toLink('/', 'Anmelden')}`,
+  },
+};
+
+export function sendRefused(exchange: Exchange, attempt: SignInAttempt, reason: string): void {
+  const { en, de } = toRetry(attempt);
+  const page: Page = {
+    en: {
+      title: 'You are not signed in',
+      content: html`<p>The sign-in service ended the sign-in. Its reason: <code>${reason}</code>.</p>
+${en}`,
+    },
+    de: {
+      title: 'Sie sind nicht angemeldet',
+      content: html`<p>Der Anmeldedienst hat die Anmeldung abgebrochen. Sein Grund: <code>${reason}</code>.</p>
+${de}`,
+    },
+  };
+  sendPage(exchange, page, 403);
 }
 
-export function sendRefused(response: ServerResponse, attempt: SignInAttempt, reason: string): void {
-  sendPage(
-    response,
-    'You are not signed in',
-    html`<p>The site that signs you in ended it without signing you in. Its reason: <code>${reason}</code>.</p>
-${toRetry(attempt)}`,
-    403,
-  );
+export function sendNotConfirmed(exchange: Exchange, attempt: SignInAttempt): void {
+  const { en, de } = toRetry(attempt);
+  const page: Page = {
+    en: {
+      title: 'A stronger sign-in is needed',
+      content: html`<p>For this step, you need to confirm who you are in a stronger way than the sign-in service asked for. You are still signed in as
+before.</p>
+${en}`,
+    },
+    de: {
+      title: 'Eine stärkere Anmeldung ist nötig',
+      content: html`<p>Für diesen Schritt müssen Sie stärker bestätigen, wer Sie sind, als es der Anmeldedienst verlangt hat. Sie sind weiterhin wie
+zuvor angemeldet.</p>
+${de}`,
+    },
+  };
+  sendPage(exchange, page, 403);
 }
 
-export function sendNotConfirmed(response: ServerResponse, attempt: SignInAttempt): void {
-  sendPage(
-    response,
-    'This was not enough',
-    html`<p>The next step needs a stronger proof of who you are than the site that signs you in asked for. You are signed in as before.</p>
-${toRetry(attempt)}`,
-    403,
-  );
+export function sendUnavailable(exchange: Exchange, attempt: SignInAttempt): void {
+  const { en, de } = toRetry(attempt);
+  const page: Page = {
+    en: {
+      title: 'Signing in is not possible right now',
+      content: html`<p>The sign-in service does not answer. Please try again in a minute. If you are already signed in, you can continue.</p>
+${en}`,
+    },
+    de: {
+      title: 'Die Anmeldung ist im Moment nicht möglich',
+      content: html`<p>Der Anmeldedienst antwortet nicht. Bitte versuchen Sie es in einer Minute erneut. Wenn Sie schon angemeldet sind, können Sie
+weitermachen.</p>
+${de}`,
+    },
+  };
+  sendPage(exchange, page, 503, errorHeaders(unavailable()));
 }
 
-export function sendUnavailable(response: ServerResponse, attempt: SignInAttempt): void {
-  sendPage(
-    response,
-    'Signing in is not possible right now',
-    html`<p>The site that signs you in does not answer. Please try again in a minute. If you are signed in already, you can go on.</p>
-${toRetry(attempt)}`,
-    503,
-    errorHeaders(unavailable()),
-  );
+/** The request id leads the operator to the reason in the log. */
+export function sendInvalid(exchange: Exchange, attempt: SignInAttempt): void {
+  const { en, de } = toRetry(attempt);
+  const id = html`<code>${exchange.requestId}</code>`;
+  const page: Page = {
+    en: {
+      title: 'Signing in did not work',
+      content: html`<p>We could not accept the answer of the sign-in service. Nothing has changed.</p>
+${en}
+<p class="quiet">If this happens again, give the operator of this service this number: ${id}</p>`,
+    },
+    de: {
+      title: 'Die Anmeldung hat nicht funktioniert',
+      content: html`<p>Wir konnten die Antwort des Anmeldedienstes nicht annehmen. Es wurde nichts geändert.</p>
+${de}
+<p class="quiet">Wenn es wieder geschieht, nennen Sie dem Betreiber dieses Dienstes diese Nummer: ${id}</p>`,
+    },
+  };
+  sendPage(exchange, page, 502);
 }
 
-/** `requestId` leads the operators to the reason in the log. */
-export function sendInvalid(response: ServerResponse, attempt: SignInAttempt, requestId: string): void {
-  sendPage(
-    response,
-    'Signing in did not work',
-    html`<p>We could not accept the answer of the site that signs you in. Nothing has changed.</p>
-${toRetry(attempt)}
-<p class="quiet">If it happens again, please tell the operators of this service this number: <code>${requestId}</code></p>`,
-    502,
-  );
+export function sendTooLong(exchange: Exchange): void {
+  sendPage(exchange, TOO_LONG, 502);
 }
 
-export function sendTooLong(response: ServerResponse): void {
-  sendPage(
-    response,
-    'Signing in did not work',
-    html`<p>The site that signs you in sends more about you than a browser can keep. Trying again does not help: the operators of this
-service must make its ID tokens shorter.</p>`,
-    502,
-  );
+const TOO_LONG: Page = {
+  en: {
+    title: 'Signing in did not work',
+    content: html`<p>The sign-in service sends more about you than a browser can store. Trying again does not help: the operator of this service must
+make its ID tokens shorter.</p>`,
+  },
+  de: {
+    title: 'Die Anmeldung hat nicht funktioniert',
+    content: html`<p>Der Anmeldedienst sendet mehr über Sie, als ein Browser speichern kann. Ein neuer Versuch hilft nicht: Der Betreiber dieses
+Dienstes muss seine ID-Tokens verkürzen.</p>`,
+  },
+};
+
+export function sendTooMany(exchange: Exchange, error: AppError): void {
+  sendPage(exchange, TOO_MANY, 429, errorHeaders(error));
 }
 
-export function sendTooMany(response: ServerResponse, error: AppError): void {
-  sendPage(
-    response,
-    'Please try again',
-    html`<p>Too many people sign in from your network right now. Please try again in a minute.</p>`,
-    429,
-    errorHeaders(error),
-  );
-}
+const TOO_MANY: Page = {
+  en: {
+    title: 'Please try again',
+    content: html`<p>Too many people are signing in from your network right now. Please try again in a minute.</p>`,
+  },
+  de: {
+    title: 'Bitte versuchen Sie es erneut',
+    content: html`<p>Aus Ihrem Netz melden sich gerade zu viele Personen an. Bitte versuchen Sie es in einer Minute erneut.</p>`,
+  },
+};
 
-function toRetry({ returnTo, stepUp }: SignInAttempt): Html {
-  return toLink(returnTo, 'Try again', stepUp);
+function toRetry({ returnTo, stepUp }: SignInAttempt) {
+  return {
+    en: toLink(returnTo, 'Try again', stepUp),
+    de: toLink(returnTo, 'Erneut versuchen', stepUp),
+  };
 }
 
 function toLink(returnTo: string, text: string, stepUp = false): Html {
   const parameters = new URLSearchParams({ return_to: returnTo, ...(stepUp ? { step_up: '1' } : {}) });
-  return html`<p><a href="/sign-in?${parameters.toString()}">${text}</a></p>`;
+  return html`<p><a class="action" href="/sign-in?${parameters.toString()}">${text}</a></p>`;
 }

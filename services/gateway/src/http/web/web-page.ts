@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import type { Exchange } from '../exchange.ts';
 import { html } from '../pages/html.ts';
-import { sendPage } from '../pages/page.ts';
+import { type Page, sendPage } from '../pages/page.ts';
 import { send } from '../respond.ts';
 
 // Same name as in packages/web/vite.config.ts.
@@ -27,15 +27,27 @@ function toHeaders(nonce: string) {
   };
 }
 
-/** Reads the built page once and returns a function that sends it. If it is not built, the function sends an explanation. */
-export function loadWebPage(directory: string): (response: ServerResponse) => void {
+/**
+ * Reads the built page once and returns a function that sends it, with status 404 for an address that the app does not know. If the
+ * page is not built, the function sends an explanation.
+ */
+export function loadWebPage(directory: string): (exchange: Exchange, status?: 200 | 404) => void {
   const file = join(directory, 'index.html');
-  if (!existsSync(file)) return (response) => sendPage(response, 'Not here', NOT_BUILT, 503);
+  if (!existsSync(file)) return (exchange) => sendPage(exchange, NOT_BUILT, 503);
   const page = readFileSync(file, 'utf8');
-  return (response) => {
+  return ({ response }, status = 200) => {
     const nonce = randomBytes(16).toString('base64');
-    send(response, 200, toHeaders(nonce), page.replaceAll(NONCE_PLACEHOLDER, nonce));
+    send(response, status, toHeaders(nonce), page.replaceAll(NONCE_PLACEHOLDER, nonce));
   };
 }
 
-const NOT_BUILT = html`<p>The pages for people are not built on this server. Its programming interfaces work.</p>`;
+const NOT_BUILT: Page = {
+  en: {
+    title: 'Not here',
+    content: html`<p>The pages for people are not built on this server. Its programming interfaces work.</p>`,
+  },
+  de: {
+    title: 'Nicht hier',
+    content: html`<p>Die Seiten für Personen sind auf diesem Server nicht gebaut. Seine Programmierschnittstellen funktionieren.</p>`,
+  },
+};
