@@ -34,7 +34,7 @@ function developerConsole(): void {
     expect(await isAuthenticated(app)).toBe(true);
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('console-app-registered');
-    await page.getByRole('link', { name: 'I have kept the secret' }).click();
+    await page.getByRole('link', { name: 'I have saved the secret' }).click();
     await page.getByRole('heading', { name: 'Sleep Well' }).waitFor();
     expect(await page.content()).not.toContain(app.clientSecret);
 
@@ -58,8 +58,8 @@ function developerConsole(): void {
 
     await page.getByRole('button', { name: 'Revoke' }).click();
     await visitor.takePictures('console-app-revoke-dialog');
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke for good' }).click();
-    await page.getByText('revoked', { exact: true }).waitFor();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke permanently' }).click();
+    await page.getByText('Revoked', { exact: true }).waitFor();
     await visitor.takePictures('console-app-revoked');
     expect(await isAuthenticated(app)).toBe(false);
   });
@@ -72,7 +72,7 @@ function developerConsole(): void {
     await page.getByText('Only the port of an http loopback address').waitFor();
     await page.getByLabel('Redirect URIs').fill('http://not-loopback.example/cb');
     await page.getByRole('button', { name: 'Register' }).click();
-    expect(await page.getByRole('alert').textContent()).toContain('Nothing was saved yet.');
+    expect(await page.getByRole('alert').textContent()).toContain('Nothing was saved.');
     expect(await page.getByLabel('Redirect URIs').inputValue()).toBe('http://not-loopback.example/cb');
     expect(await page.getByLabel('Redirect URIs').getAttribute('aria-invalid')).toBe('true');
     expect(await visitor.findBarriers()).toEqual([]);
@@ -89,7 +89,7 @@ function developerConsole(): void {
     const visitor = await visits.open('/console/new', { session });
     const { page } = visitor;
     const { clientId } = await register(visitor, 'Two Windows');
-    await page.getByRole('link', { name: 'I have kept the secret' }).click();
+    await page.getByRole('link', { name: 'I have saved the secret' }).click();
     await page.getByLabel('Developer name').fill('Runners Ltd');
     const url = `${visits.stack.gateway}/developer/apps/${clientId}`;
     const elsewhere = { name: 'Renamed', scopes: ['read:profile'], homepageUrl: 'https://renamed.example/' };
@@ -111,9 +111,7 @@ function developerConsole(): void {
     const { page } = await visits.open(`/console/${app.clientId}`, { session });
     const commands = page.getByRole('figure', { name: 'Commands for the first call' }).locator('pre');
     const text = (await commands.textContent()) ?? '';
-    expect(text).toContain(
-      "# 2: the browser comes back to https://app.example/back?a=1&b='c'&code=…&state=xyz",
-    );
+    expect(text).toContain("# 2: the browser returns to https://app.example/back?a=1&b='c'&code=…&state=xyz");
     // Prints the arguments of each call that are parameters.
     const stubs = 'openssl() { echo +/=; }; curl() { printf "%s\\n" "$@" | grep =; echo; }';
     const env = { ...process.env, CLIENT_SECRET: 'secret', CODE: 'code' };
@@ -134,7 +132,7 @@ function developerConsole(): void {
     const app = await registerApp(visits.stack.gateway, session, { name: 'Often Refused' });
     const visitor = await visits.open(`/console/${app.clientId}`, { session });
     const { page } = visitor;
-    await page.getByText('No request yet').waitFor();
+    await page.getByText('No requests yet').waitFor();
     await visitor.takePictures('console-usage-empty');
     const { accessToken } = await app.connect(session, [HEART]);
     for (const path of ['health-data/heart', 'health-data/heart?page=0', 'health-data/heart?page=0', 'mood'])
@@ -182,8 +180,8 @@ function developerConsole(): void {
     await page.getByLabel('App').selectOption(app.clientId);
     await page.getByRole('alert').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Add this page to its redirect URIs' }).click();
-    await page.getByLabel('What to ask for').selectOption('read:profile');
-    await page.getByRole('button', { name: 'Ask and go to the approval screen' }).click();
+    await page.getByLabel('Scope to request').selectOption('read:profile');
+    await page.getByRole('button', { name: 'Send the request' }).click();
     await page.getByRole('button', { name: /^Share 1 of 1$/ }).click();
     await page.getByLabel('Client secret').fill(app.clientSecret);
     expect(page.url()).not.toContain('code=');
@@ -211,7 +209,7 @@ function developerConsole(): void {
     const app = await registerApp(gateway, session, { redirectUris, scopes: ['read:profile'] });
     const visitor = await visits.open('/console/test-run', { session });
     const { page } = visitor;
-    await page.getByRole('button', { name: 'Ask and go to the approval screen' }).click();
+    await page.getByRole('button', { name: 'Send the request' }).click();
     await page.getByRole('button', { name: /^Share 1 of 1$/ }).click();
     const { promise: pressed, resolve: goOn } = Promise.withResolvers<void>();
     const issued: string[] = [];
@@ -229,7 +227,7 @@ function developerConsole(): void {
     await page.locator('button[aria-disabled=true]').waitFor();
     await secret.press('Enter');
     goOn();
-    await page.getByRole('alert').getByText('No answer came. The code may be used up.').waitFor();
+    await page.getByRole('alert').getByText('No answer arrived. The code may be used.').waitFor();
     expect(await page.getByRole('button', { name: 'Get tokens' }).count()).toBe(0);
     await secret.press('Enter');
     expect(await visitor.findBarriers()).toEqual([]);
@@ -244,7 +242,7 @@ function developerConsole(): void {
     const other = await visits.open(`/console/${app.clientId}`, {
       session: await signIn(visits.stack, 'web-console-mallory'),
     });
-    await other.page.getByRole('heading', { name: 'There is no such app of yours' }).waitFor();
+    await other.page.getByRole('heading', { name: 'You have no such app' }).waitFor();
     await other.takePictures('console-app-not-there');
   });
 }

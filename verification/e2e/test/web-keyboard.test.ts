@@ -199,7 +199,7 @@ function keyboardAlone(): void {
     await keyboard.activate(button('Copy the secret'));
     await page.getByText('Copied.').waitFor();
     const clientSecret = String(await page.evaluate('navigator.clipboard.readText()'));
-    await keyboard.activate(link('I have kept the secret'));
+    await keyboard.activate(link('I have saved the secret'));
     await page.getByRole('heading', { name: 'Typed', exact: true }).waitFor();
     const clientId = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     const typed = new PartnerApp(visits.stack.gateway, { clientId, clientSecret });
@@ -211,10 +211,10 @@ function keyboardAlone(): void {
     await keyboard.activate(link('Developers'), 'Shift+Tab');
     await keyboard.activate(link('Try the flow'));
     await keyboard.activate(button('Add this page to its redirect URIs'));
-    await button('Ask and go to the approval screen').waitFor();
-    await keyboard.waitForFocusIn(button('Ask and go to the approval screen'));
-    await keyboard.fill(page.getByLabel('What to ask for'), 'Profile', 'Shift+Tab');
-    await keyboard.activate(button('Ask and go to the approval screen'));
+    await button('Send the request').waitFor();
+    await keyboard.waitForFocusIn(button('Send the request'));
+    await keyboard.fill(page.getByLabel('Scope to request'), 'Profile', 'Shift+Tab');
+    await keyboard.activate(button('Send the request'));
     await keyboard.activate(button('Share 1 of 1'));
     await keyboard.fill(page.getByLabel('Client secret'), clientSecret);
     await keyboard.press('Enter');
@@ -232,10 +232,10 @@ function keyboardAlone(): void {
     await keyboard.activate(button('Save'));
     await page.getByText('Saved.').waitFor();
     await confirm('Suspend', 'Suspend', 'Shift+Tab');
-    await page.getByText('suspended', { exact: true }).waitFor();
+    await page.getByText('Suspended', { exact: true }).waitFor();
     await keyboard.activate(button('Activate'));
-    await page.getByText('active', { exact: true }).waitFor();
-    await confirm('Revoke', 'Revoke for good');
-    await page.getByText('revoked', { exact: true }).waitFor();
+    await page.getByText('Active', { exact: true }).waitFor();
+    await confirm('Revoke', 'Revoke permanently');
+    await page.getByText('Revoked', { exact: true }).waitFor();
   });
 }

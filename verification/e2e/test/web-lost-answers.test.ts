@@ -203,14 +203,14 @@ function lostAnswers(): void {
     await visitor.takePictures('console-rotation-lost');
     await page.route('**/rotate-secret', (route) => route.fulfill({ status: 500, json: {} }), { times: 1 });
     await visitor.loseAnswer(() => confirm(page, 'Rotate the secret', 'Rotate'));
-    await page.getByText('The secret was not rotated yet.').waitFor();
+    await page.getByText('The secret was not rotated.').waitFor();
     await confirm(page, 'Rotate the secret', 'Rotate');
     await page.getByText('Copy the secret now.').waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
 
     await page.route('**/status', loseAnswer, { times: 1 });
     await confirm(page, 'Suspend', 'Suspend');
-    await page.getByText('suspended', { exact: true }).waitFor();
+    await page.getByText('Suspended', { exact: true }).waitFor();
     await page.getByLabel('Description').fill('For runners');
     await page.route('**/developer/apps/*', loseAnswer, { times: 1 });
     await page.getByRole('button', { name: 'Save' }).click();

@@ -8,9 +8,10 @@ import { Button } from '../../ui/button.tsx';
 import { Card, Row, Soft, Stack, Tag } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Checkbox, CheckboxGroup, TextField } from '../../ui/field.tsx';
-import { groupByCategory } from '../../ui/scopes.ts';
+import { groupByCategory, scopeTitle } from '../../ui/scopes.ts';
 import { toggled } from '../../ui/toggled.ts';
 import style from './app-form.module.css';
+import { text } from './texts.ts';
 
 interface Draft {
   readonly name: string;
@@ -24,10 +25,6 @@ interface Draft {
 }
 
 const NOTHING: Partial<Draft> = {};
-
-const REDIRECT_URI_HINT =
-  'One a line: https, http on loopback, or a private-use scheme with a dot. Requests must send the same text, character by character. ' +
-  'Only the port of an http loopback address (localhost, 127.0.0.1 or [::1]) may differ.';
 
 /**
  * The settings of an app. Input is kept when it is refused, and each error is shown at its field. Untouched fields show the app's
@@ -68,29 +65,33 @@ export function AppForm({
   };
   return (
     <form onSubmit={send}>
-      <Card label="The app">
-        <TextField label="Name" isRequired {...field('name')} hint="People see it when they decide." />
+      <Card label={text('app')}>
+        <TextField label={text('name')} isRequired {...field('name')} hint={text('nameHint')} />
         <TextField
-          label="Redirect URIs"
+          label={text('redirectUris')}
           isRequired
           multiline
           {...field('redirectUris')}
-          hint={REDIRECT_URI_HINT}
+          hint={text('redirectUrisHint')}
         />
-        <TextField label="Developer name (optional)" {...field('developerName')} />
-        <TextField label="Description (optional)" {...field('description')} />
-        <TextField label="Homepage (optional)" type="url" {...field('homepageUrl')} />
-        <TextField label="Privacy policy (optional)" type="url" {...field('privacyPolicyUrl')} />
+        <TextField
+          label={text('developerName')}
+          {...field('developerName')}
+          hint={text('developerNameHint')}
+        />
+        <TextField label={text('description')} {...field('description')} />
+        <TextField label={text('homepage')} type="url" {...field('homepageUrl')} />
+        <TextField label={text('privacyPolicy')} type="url" {...field('privacyPolicyUrl')} />
         <Checkbox isSelected={draft.requirePkce} onChange={(requirePkce) => set({ requirePkce })}>
-          Every request must use PKCE
+          {text('requirePkce')}
         </Checkbox>
         <ScopeBoxes chosen={draft.scopes} onChange={(scopes) => set({ scopes })} />
-        <ChangeNotice failure={failure} undone="Nothing was saved yet." {...doubt} />
+        <ChangeNotice failure={failure} undone={text('notSaved')} {...doubt} />
         <Row>
           <Button kind="primary" type="submit" isBusy={isPending}>
             {submit}
           </Button>
-          <span role="status">{isSaved && edits === NOTHING ? 'Saved.' : ''}</span>
+          <span role="status">{isSaved && edits === NOTHING ? text('saved') : ''}</span>
         </Row>
       </Card>
     </form>
@@ -106,21 +107,19 @@ function ScopeBoxes({
 }) {
   return (
     <details className={style['scopes']}>
-      <summary>
-        What it may ask for: {chosen.size} of {SCOPES.length} scopes
-      </summary>
+      <summary>{text('scopesOfApp', { chosen: chosen.size, all: SCOPES.length })}</summary>
       <Stack>
-        <Soft>Ask for little: people decide scope by scope, and fewer are trusted more.</Soft>
+        <Soft>{text('scopesAdvice')}</Soft>
         {groupByCategory(SCOPES).map(({ category, items }) => (
           <CheckboxGroup key={category} title={category}>
-            {items.map(({ scope, title, sensitive }) => (
+            {items.map(({ scope, sensitive }) => (
               <Checkbox
                 key={scope}
                 isSelected={chosen.has(scope)}
                 onChange={(isSelected) => onChange(toggled(chosen, scope, isSelected))}
               >
-                {title} <code className={style['scope']}>{scope}</code>{' '}
-                {sensitive ? <Tag tone="warn">sensitive</Tag> : null}
+                {scopeTitle(scope)} <code className={style['scope']}>{scope}</code>{' '}
+                {sensitive ? <Tag tone="warn">{text('veryPersonal')}</Tag> : null}
               </Checkbox>
             ))}
           </CheckboxGroup>

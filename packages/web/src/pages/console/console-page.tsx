@@ -9,6 +9,7 @@ import { Resource } from '../../ui/resource.tsx';
 import { Pages, Table } from '../../ui/table.tsx';
 import { Day } from '../../ui/time.tsx';
 import { AppStatusTag } from './app-status-tag.tsx';
+import { text } from './texts.ts';
 
 export function ConsolePage() {
   const [page, setPage] = useState(1);
@@ -16,11 +17,11 @@ export function ConsolePage() {
   return (
     <>
       <PageHeading
-        title="Developer console"
-        lead="Register an app, send a person to the approval screen, get tokens, read data."
+        title={text('title')}
+        lead={text('lead')}
         actions={
           <ButtonLink to="/console/new" kind="primary">
-            Register an app
+            {text('register')}
           </ButtonLink>
         }
       />
@@ -28,26 +29,23 @@ export function ConsolePage() {
         <Resource query={apps}>
           {({ data, pagination }) =>
             data.length === 0 ? (
-              <Empty title="You have no app yet">
-                <p>
-                  Register one: it takes a name and an address to come back to. You get an id and a secret at
-                  once.
-                </p>
+              <Empty title={text('noApps')}>
+                <p>{text('noAppsAdvice')}</p>
               </Empty>
             ) : (
               <div>
                 <Table
-                  caption="Your apps"
+                  caption={text('yourApps')}
                   rows={data}
                   keyOf={({ clientId }) => clientId}
                   columns={[
                     {
-                      title: 'Name',
+                      title: text('name'),
                       cell: ({ clientId, name }) => <Link href={`/console/${clientId}`}>{name}</Link>,
                     },
-                    { title: 'Client id', cell: ({ clientId }) => <code>{clientId}</code> },
-                    { title: 'Status', cell: ({ status }) => <AppStatusTag status={status} /> },
-                    { title: 'Since', cell: ({ createdAt }) => <Day at={createdAt} /> },
+                    { title: text('clientId'), cell: ({ clientId }) => <code>{clientId}</code> },
+                    { title: text('status'), cell: ({ status }) => <AppStatusTag status={status} /> },
+                    { title: text('registeredOn'), cell: ({ createdAt }) => <Day at={createdAt} /> },
                   ]}
                 />
                 <Pages pagination={pagination} onChange={setPage} />
@@ -56,11 +54,11 @@ export function ConsolePage() {
           }
         </Resource>
         <Row>
-          <ButtonLink to="/console/test-run">Try the flow</ButtonLink>
-          <a href="/openapi.json">OpenAPI</a>
-          <a href="/oauth/scopes">Scopes</a>
-          <a href="/catalog.json">Catalog</a>
-          <a href="/.well-known/oauth-authorization-server">OAuth metadata</a>
+          <ButtonLink to="/console/test-run">{text('tryFlow')}</ButtonLink>
+          <a href="/openapi.json">{text('openApi')}</a>
+          <a href="/oauth/scopes">{text('scopes')}</a>
+          <a href="/catalog.json">{text('catalog')}</a>
+          <a href="/.well-known/oauth-authorization-server">{text('metadata')}</a>
         </Row>
       </Stack>
     </>

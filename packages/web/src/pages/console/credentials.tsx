@@ -7,6 +7,7 @@ import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { SecretOnce } from './secret-once.tsx';
+import { text } from './texts.ts';
 
 /** Rotates the secret, suspends, revokes and activates; each asks for confirmation with its consequences. */
 export function Credentials({ app }: { readonly app: DeveloperApp }) {
@@ -27,21 +28,21 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
       <Rotated rotation={rotation} />
       <ChangeNotice
         failure={status.failure}
-        undone="The status has not changed yet."
-        unknown="We could not find out whether the status has changed."
-        advice="Check your connection, then choose it again. The same status twice does no harm."
+        undone={text('statusUnchanged')}
+        unknown={text('statusUnknown')}
+        advice={text('statusAdvice')}
       />
       <Row>
         <Confirmation
-          trigger="Rotate the secret"
+          trigger={text('rotate')}
           triggerKind="plain"
-          title="Rotate the secret?"
-          confirm="Rotate"
+          title={text('rotateTitle')}
+          confirm={text('rotateConfirm')}
           isBusy={rotation.isPending}
           isBlocked={isBusy}
           onConfirm={rotate}
         >
-          <p>The old secret fails at the very next request. Tokens that were issued live on.</p>
+          <p>{text('rotateEffect')}</p>
         </Confirmation>
         <StatusButtons
           app={app}
@@ -62,8 +63,8 @@ function Rotated({ rotation }: { readonly rotation: ReturnType<typeof useRotatio
     return (
       <div role="alert">
         <Notice tone="warn">
-          <strong>The secret was rotated, but the new one did not reach this page.</strong>
-          <span>The old one no longer works. Rotate once more to get a secret that you can see.</span>
+          <strong>{text('rotatedUnseen')}</strong>
+          <span>{text('rotatedUnseenAdvice')}</span>
         </Notice>
       </div>
     );
@@ -71,9 +72,9 @@ function Rotated({ rotation }: { readonly rotation: ReturnType<typeof useRotatio
   return (
     <ChangeNotice
       failure={failure}
-      undone="The secret was not rotated yet."
-      unknown="We could not find out whether the secret was rotated."
-      advice="The old one may have stopped working. Check your connection, then rotate again to get a secret that you can see."
+      undone={text('notRotated')}
+      unknown={text('rotationUnknown')}
+      advice={text('rotationAdvice')}
     />
   );
 }
@@ -94,36 +95,31 @@ function StatusButtons({
     <>
       {app.status === 'active' ? (
         <Confirmation
-          trigger="Suspend"
+          trigger={text('suspend')}
           triggerKind="plain"
-          title={`Suspend ${app.name}?`}
-          confirm="Suspend"
+          title={text('suspendTitle', { app: app.name })}
+          confirm={text('suspend')}
           isBusy={beingSet === 'suspended'}
           isBlocked={isBlocked}
           onConfirm={() => onChange('suspended')}
         >
-          <p>
-            Every token and the secret are refused at once. Consents stay; activate the app again to go on.
-          </p>
+          <p>{text('suspendEffect')}</p>
         </Confirmation>
       ) : (
         <Button onPress={() => onChange('active')} isBusy={isBlocked}>
-          Activate
+          {text('activate')}
         </Button>
       )}
       {app.status === 'revoked' ? null : (
         <Confirmation
-          trigger="Revoke"
-          title={`Revoke ${app.name}?`}
-          confirm="Revoke for good"
+          trigger={text('revoke')}
+          title={text('revokeTitle', { app: app.name })}
+          confirm={text('revokeConfirm')}
           isBusy={beingSet === 'revoked'}
           isBlocked={isBlocked}
           onConfirm={() => onChange('revoked')}
         >
-          <p>
-            All consents, tokens, waiting approvals and secrets of the app end for good. Nothing brings them
-            back.
-          </p>
+          <p>{text('revokeEffect')}</p>
         </Confirmation>
       )}
     </>

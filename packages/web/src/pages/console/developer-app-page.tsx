@@ -11,6 +11,7 @@ import { AppForm, settingsOf } from './app-form.tsx';
 import { AppStatusTag } from './app-status-tag.tsx';
 import { Credentials } from './credentials.tsx';
 import { FirstCall } from './first-call.tsx';
+import { text } from './texts.ts';
 import { Usage } from './usage.tsx';
 
 export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
@@ -34,27 +35,27 @@ export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
 
 function NoApp() {
   return (
-    <EmptyPage title="There is no such app of yours">
-      <p>Its id is not complete, or it belongs to somebody else.</p>
-      <ButtonLink to="/console">Your apps</ButtonLink>
+    <EmptyPage title={text('noSuchApp')}>
+      <p>{text('noSuchAppAdvice')}</p>
+      <ButtonLink to="/console">{text('yourApps')}</ButtonLink>
     </EmptyPage>
   );
 }
 
 function About({ app }: { readonly app: DeveloperApp }) {
   return (
-    <Card label="Credentials and status">
+    <Card label={text('credentials')}>
       <Facts
         facts={[
           [
-            'Client id',
+            text('clientId'),
             <span key="id">
-              <code>{app.clientId}</code> <CopyButton value={app.clientId}>Copy</CopyButton>
+              <code>{app.clientId}</code> <CopyButton value={app.clientId}>{text('copyId')}</CopyButton>
             </span>,
           ],
-          ['Client secret', <code key="secret">…{app.secretLast4}</code>],
-          ['Registered', <Instant key="created" at={app.createdAt} />],
-          ['Changed', <Instant key="updated" at={app.updatedAt} />],
+          [text('clientSecret'), <code key="secret">…{app.secretLast4}</code>],
+          [text('registeredOn'), <Instant key="created" at={app.createdAt} />],
+          [text('changedOn'), <Instant key="updated" at={app.updatedAt} />],
         ]}
       />
       <Credentials app={app} />
@@ -62,26 +63,21 @@ function About({ app }: { readonly app: DeveloperApp }) {
   );
 }
 
-const DOUBT = {
-  unknown: 'We could not find out whether the settings were saved.',
-  advice: 'Check your connection, then save again. The same settings twice do no harm.',
-};
-
 function Settings({ app }: { readonly app: DeveloperApp }) {
   const change = useSettingsChange(app.clientId);
   return (
     <Stack>
-      <h2>Settings</h2>
+      <h2>{text('settings')}</h2>
       <AppForm
         app={app}
-        submit="Save"
+        submit={text('save')}
         onSubmit={(settings, onSaved) =>
           change.mutate(findChanges(settingsOf(app), settings), { onSuccess: onSaved })
         }
         isPending={change.isPending}
         isSaved={change.isSuccess}
         failure={change.failure}
-        doubt={DOUBT}
+        doubt={{ unknown: text('settingsUnknown'), advice: text('settingsAdvice') }}
       />
     </Stack>
   );

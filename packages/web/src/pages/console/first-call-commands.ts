@@ -1,6 +1,7 @@
 import type { DeveloperApp } from '../../api/resources.ts';
+import { text } from './texts.ts';
 
-const VERIFIER = `# 0: PKCE. A secret for this one request, and its digest
+const toVerifier = () => `# ${text('commandPkce')}
 CODE_VERIFIER=$(openssl rand -hex 32)
 CODE_CHALLENGE=$(printf %s "$CODE_VERIFIER" | openssl dgst -sha256 -binary | openssl base64 | tr '+/' '-_' | tr -d '=')
 
@@ -17,18 +18,18 @@ export function toFirstCall(app: DeveloperApp, origin: string): string {
   const credentials = `-d client_id=${app.clientId} -d client_secret="$CLIENT_SECRET"`;
   const redirection = `--data-urlencode ${quote(`redirect_uri=${redirectUri}`)}`;
   const [verifier, challenge, proof] = app.requirePkce
-    ? [VERIFIER, CHALLENGE, ' -d code_verifier="$CODE_VERIFIER"']
+    ? [toVerifier(), CHALLENGE, ' -d code_verifier="$CODE_VERIFIER"']
     : ['', '', ''];
-  return `# CLIENT_SECRET is in the environment
-${verifier}# 1: ask, and send the person to approval_uri
+  return `# ${text('commandSecret')}
+${verifier}# ${text('commandAsk')}
 curl -s ${origin}/oauth/authorize ${credentials} \\
   ${redirection} -d scope=${scope} -d state=xyz${challenge}
 
-# 2: the browser comes back to ${toCallback(redirectUri)}
+# ${text('commandCode', { callback: toCallback(redirectUri) })}
 curl -s ${origin}/oauth/token -d grant_type=authorization_code -d code="$CODE"${proof} \\
   ${credentials} ${redirection}
 
-# 3: read
+# ${text('commandRead')}
 curl -s ${origin}${toPath(scope)} -H "Authorization: Bearer $ACCESS_TOKEN"`;
 }
 

@@ -8,11 +8,7 @@ import { EmptyPage } from '../../ui/notice.tsx';
 import { AppForm } from './app-form.tsx';
 import { FirstCall } from './first-call.tsx';
 import { SecretOnce } from './secret-once.tsx';
-
-const DOUBT = {
-  unknown: 'We could not find out whether the app was registered.',
-  advice: 'Check your connection, and look for it in “Developers” before you register it again.',
-};
+import { text } from './texts.ts';
 
 /** Registers an app. Its secret is shown on this page only. */
 export function NewAppPage() {
@@ -24,16 +20,16 @@ export function NewAppPage() {
   if (isMade && sent !== null) return <AnswerLost app={findNew(apps ?? [], sent.before, sent.name)} />;
   return (
     <Narrow>
-      <PageHeading title="Register an app" />
+      <PageHeading title={text('register')} />
       <AppForm
-        submit="Register"
+        submit={text('registerApp')}
         onSubmit={(settings) => {
           if (!registration.isPending) setSent({ name: settings.name, before: apps ?? [] });
           registration.mutate(settings);
         }}
         isPending={registration.isPending}
         failure={registration.failure}
-        doubt={DOUBT}
+        doubt={{ unknown: text('registrationUnknown'), advice: text('registrationAdvice') }}
       />
     </Narrow>
   );
@@ -42,13 +38,13 @@ export function NewAppPage() {
 function Registered({ app }: { readonly app: NewApp }) {
   return (
     <Narrow>
-      <PageHeading title={`${app.name} is registered`} />
+      <PageHeading title={text('registered', { app: app.name })} />
       <Stack>
         <SecretOnce clientId={app.clientId} secret={app.clientSecret} />
         <FirstCall app={app} />
         <Row>
           <ButtonLink to={`/console/${app.clientId}`} kind="primary">
-            I have kept the secret
+            {text('secretKept')}
           </ButtonLink>
         </Row>
       </Stack>
@@ -59,10 +55,10 @@ function Registered({ app }: { readonly app: NewApp }) {
 /** The app was registered, but its secret was lost with the response. */
 function AnswerLost({ app }: { readonly app: DeveloperApp | null }) {
   return (
-    <EmptyPage title="The app is registered">
-      <p>Its secret did not reach this page. Open the app and rotate the secret to get another one.</p>
+    <EmptyPage title={text('registeredUnseen')}>
+      <p>{text('registeredUnseenAdvice')}</p>
       <ButtonLink to={app === null ? '/console' : `/console/${app.clientId}`} kind="primary">
-        {app === null ? 'Your apps' : `Open ${app.name}`}
+        {app === null ? text('yourApps') : text('openApp', { app: app.name })}
       </ButtonLink>
     </EmptyPage>
   );

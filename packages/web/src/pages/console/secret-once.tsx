@@ -2,27 +2,28 @@ import { Card, Facts, Row } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { useFocusOnAppearance } from '../../ui/focus.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { text } from './texts.ts';
 
 /** A new secret, kept only in this page's memory. */
 export function SecretOnce({ clientId, secret }: { readonly clientId: string; readonly secret: string }) {
   const appeared = useFocusOnAppearance();
   return (
-    <Card label="Client secret">
+    <Card label={text('clientSecret')}>
       <Notice tone="warn">
         <strong ref={appeared} tabIndex={-1}>
-          Copy the secret now. It is shown this once.
+          {text('copySecretNow')}
         </strong>
-        <span>Only a hash of it is kept. If it is lost, rotate it; the old one stops working at once.</span>
+        <span>{text('secretAdvice')}</span>
       </Notice>
       <Facts
         facts={[
-          ['Client id', <code key="id">{clientId}</code>],
-          ['Client secret', <code key="secret">{secret}</code>],
+          [text('clientId'), <code key="id">{clientId}</code>],
+          [text('clientSecret'), <code key="secret">{secret}</code>],
         ]}
       />
       <Row>
-        <CopyButton value={secret}>Copy the secret</CopyButton>
-        <CopyButton value={clientId}>Copy the id</CopyButton>
+        <CopyButton value={secret}>{text('copySecret')}</CopyButton>
+        <CopyButton value={clientId}>{text('copyId')}</CopyButton>
       </Row>
     </Card>
   );

@@ -9,6 +9,7 @@ import { AskStep } from './test-run/ask-step.tsx';
 import { ReadStep } from './test-run/read-step.tsx';
 import { forgetReturn, readReturn } from './test-run/test-run.ts';
 import { TokenStep, type Tokens } from './test-run/token-step.tsx';
+import { text } from './texts.ts';
 
 /** The flow from authorization to data, step by step, with the developer's own app and data. */
 export function TestRunPage() {
@@ -18,17 +19,14 @@ export function TestRunPage() {
   useEffect(forgetReturn, []);
   return (
     <Narrow>
-      <PageHeading
-        title="Try the flow"
-        lead="You play both parts: your app asks, and you decide with your own session about your own data."
-      />
+      <PageHeading title={text('tryFlow')} lead={text('flowLead')} />
       <Resource query={apps}>
         {(found) => {
           const active = found.filter(({ status }) => status === 'active');
           if (active.length === 0) {
             return (
-              <Empty title="You have no active app">
-                <ButtonLink to="/console/new">Register an app</ButtonLink>
+              <Empty title={text('noActiveApp')}>
+                <ButtonLink to="/console/new">{text('register')}</ButtonLink>
               </Empty>
             );
           }

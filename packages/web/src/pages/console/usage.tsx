@@ -6,6 +6,7 @@ import { Card, Soft } from '../../ui/card.tsx';
 import { addDays, today } from '../../ui/days.ts';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
+import { Rich, text } from './texts.ts';
 
 // The service's default number of days.
 const SHOWN_DAYS = 30;
@@ -14,8 +15,8 @@ const SHOWN_DAYS = 30;
 export function Usage({ clientId }: { readonly clientId: string }) {
   const usage = useUsage(clientId);
   return (
-    <Card label="Usage">
-      <h2>Usage of the last {SHOWN_DAYS} days</h2>
+    <Card label={text('usage')}>
+      <h2>{text('usageOfDays', { days: SHOWN_DAYS })}</h2>
       <Resource query={usage}>
         {(rows) => (rows.length === 0 ? <NoRequest /> : <Charts rows={rows} />)}
       </Resource>
@@ -25,11 +26,8 @@ export function Usage({ clientId }: { readonly clientId: string }) {
 
 function NoRequest() {
   return (
-    <Empty title="No request yet">
-      <p>
-        Accesses appear here at once and refused requests within seconds, by day (UTC), endpoint and HTTP
-        status.
-      </p>
+    <Empty title={text('noRequests')}>
+      <p>{text('noRequestsAdvice')}</p>
     </Empty>
   );
 }
@@ -40,8 +38,8 @@ function Charts({ rows }: { readonly rows: readonly UsageDay[] }) {
   return (
     <>
       <BarChart
-        title="Requests by day (UTC) and endpoint"
-        seriesTitle="Endpoint"
+        title={text('requestsByDay')}
+        seriesTitle={text('endpoint')}
         {...days}
         bars={rows.map(({ date, endpoint, released, refused }) => ({
           date,
@@ -50,16 +48,11 @@ function Charts({ rows }: { readonly rows: readonly UsageDay[] }) {
         }))}
       />
       {refused.length === 0 ? null : (
-        <BarChart
-          title="Refused requests by day (UTC) and HTTP status"
-          seriesTitle="HTTP status"
-          {...days}
-          bars={refused}
-        />
+        <BarChart title={text('refusedByDay')} seriesTitle={text('httpStatus')} {...days} bars={refused} />
       )}
       <Soft>
-        Refused requests appear within seconds. Requests whose access token was not live belong to no app and
-        are not counted. <a href="/problems">What the errors mean</a>
+        {/* biome-ignore lint/a11y/useAnchorContent: the message has the content. */}
+        <Rich id="usageScope" components={{ link: <a href="/problems" /> }} />
       </Soft>
     </>
   );

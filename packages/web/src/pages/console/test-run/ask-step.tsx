@@ -11,6 +11,7 @@ import { ChangeNotice } from '../../../ui/change-notice.tsx';
 import { Select } from '../../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
 import { scopeTitle } from '../../../ui/scopes.ts';
+import { Rich, text } from '../texts.ts';
 import { startRun, testRunUri } from './test-run.ts';
 
 /** Step 1: the app requests a scope, and the browser goes to the approval screen. */
@@ -21,22 +22,22 @@ export function AskStep({ apps }: { readonly apps: readonly DeveloperApp[] }) {
   const scope = app?.scopes.includes(chosen) === true ? chosen : (app?.scopes[0] ?? '');
   if (app === undefined) return null;
   return (
-    <Card label="Step 1: ask">
-      <h2>1. Ask</h2>
+    <Card label={text('askStep')}>
+      <h2>{text('askStep')}</h2>
       <Select
-        label="App"
+        label={text('askApp')}
         value={clientId}
         onChange={setClientId}
         options={apps.map(({ clientId: id, name }) => ({ id, text: name }))}
       />
       <Select
-        label="What to ask for"
+        label={text('askScope')}
         value={scope}
         onChange={setChosen}
         options={app.scopes.map((name) => ({ id: name, text: scopeTitle(name) }))}
       />
       <Soft>
-        Sends <code>POST /oauth/authorize</code> with state and PKCE, then opens <code>approval_uri</code>.
+        <Rich id="askDetail" components={{ request: <code />, uri: <code /> }} />
       </Soft>
       <Asking key={clientId} app={app} scope={scope} />
     </Card>
@@ -65,11 +66,7 @@ function Asking({ app, scope }: { readonly app: DeveloperApp; readonly scope: st
       {asking.error === null ? null : (
         <ErrorNotice
           error={asking.error}
-          title={
-            isRefusal(asking.error)
-              ? 'The request was refused.'
-              : 'No answer came. Asking again does no harm.'
-          }
+          title={isRefusal(asking.error) ? text('requestRefused') : text('requestUnanswered')}
           isOwn={false}
         />
       )}
@@ -80,7 +77,7 @@ function Asking({ app, scope }: { readonly app: DeveloperApp; readonly scope: st
           isBusy={asking.isPending}
           onPress={() => asking.mutate({ clientId, scope })}
         >
-          Ask and go to the approval screen
+          {text('ask')}
         </Button>
       </Row>
     </>
@@ -119,18 +116,17 @@ function AllowThisPage({
   return (
     <Notice tone="warn">
       <span>
-        The approval screen leads back to registered addresses only. <code>{testRunUri()}</code> is not yet
-        one of this app.
+        <Rich id="addressMissing" values={{ uri: testRunUri() }} components={{ uri: <code /> }} />
       </span>
       <ChangeNotice
         failure={failure}
-        undone="The address was not added yet."
-        unknown="We could not find out whether the address was added."
-        advice="Check your connection, then add it again. Adding it twice does no harm."
+        undone={text('addressNotAdded')}
+        unknown={text('addressUnknown')}
+        advice={text('addressAdvice')}
       />
       <Row>
         <Button onPress={onAllow} isBusy={isPending}>
-          Add this page to its redirect URIs
+          {text('addAddress')}
         </Button>
       </Row>
     </Notice>

@@ -7,6 +7,7 @@ import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { useFocusOnAppearance } from '../../../ui/focus.ts';
 import { ErrorNotice } from '../../../ui/notice.tsx';
+import { Rich, text } from '../texts.ts';
 import type { Tokens } from './token-step.tsx';
 
 /** Step 3: the token is used to read, and the access appears in the history. */
@@ -18,28 +19,26 @@ export function ReadStep({ tokens }: { readonly tokens: Tokens }) {
   });
   const appeared = useFocusOnAppearance();
   return (
-    <Card label="Step 3: read">
+    <Card label={text('readStep')}>
       <h2 ref={appeared} tabIndex={-1}>
-        3. Read
+        {text('readStep')}
       </h2>
       <Soft>
-        <code>GET {path}</code> with the access token.
+        <Rich id="readDetail" values={{ path }} components={{ request: <code /> }} />
       </Soft>
       <Row>
         <Button kind="primary" onPress={() => reading.mutate()} isBusy={reading.isPending}>
-          Read
+          {text('read')}
         </Button>
       </Row>
       {reading.error === null ? null : (
-        <ErrorNotice error={reading.error} title="The read did not work." isOwn={false} />
+        <ErrorNotice error={reading.error} title={text('readFailed')} isOwn={false} />
       )}
       {reading.data === undefined ? null : (
         <>
-          <Code label="The answer" text={JSON.stringify(reading.data, null, 2)} />
+          <Code label={text('answer')} text={JSON.stringify(reading.data, null, 2)} />
           <p>
-            This read is on record: see{' '}
-            <Link href={`/apps/${tokens.grant_id}`}>the connection as its person</Link>, and stop sharing
-            there to see the next read fail.
+            <Rich id="readLogged" components={{ link: <Link href={`/apps/${tokens.grant_id}`} /> }} />
           </p>
         </>
       )}

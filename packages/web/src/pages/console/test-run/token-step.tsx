@@ -6,6 +6,7 @@ import { Button, ButtonAnchor } from '../../../ui/button.tsx';
 import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
+import { Rich, text } from '../texts.ts';
 import { type ReturnedRun, testRunUri } from './test-run.ts';
 
 /** The response of the token endpoint (RFC 6749 5.1). */
@@ -53,27 +54,36 @@ export function TokenStep({
   if (code === null || run === null) return <NoCode error={error} />;
   return (
     <form onSubmit={submit}>
-      <Card label="Step 2: exchange the code">
-        <h2>2. Exchange the code</h2>
+      <Card label={text('tokenStep')}>
+        <h2>{text('tokenStep')}</h2>
         {tokens === null ? (
           <>
             <Soft>
-              The browser is back with a code and the right <code>state</code>. The secret goes to{' '}
-              <code>POST /oauth/token</code> and is kept nowhere.
+              <Rich id="tokenDetail" components={{ state: <code />, request: <code /> }} />
             </Soft>
-            <TextField label="Client secret" type="password" value={secret} onChange={setSecret} isRequired />
+            <TextField
+              label={text('clientSecret')}
+              type="password"
+              value={secret}
+              onChange={setSecret}
+              isRequired
+            />
             {exchange.error === null ? null : <NoTokens error={exchange.error} />}
             {exchange.error === null || isRefusal(exchange.error) ? (
               <Row>
                 <Button kind="primary" type="submit" isBusy={exchange.isPending} isDisabled={secret === ''}>
-                  Get tokens
+                  {text('getTokens')}
                 </Button>
               </Row>
             ) : null}
           </>
         ) : (
           <p role="status">
-            Tokens for <code>{tokens.scope}</code>, good for {Math.round(tokens.expires_in / 60)} minutes.
+            <Rich
+              id="tokensFor"
+              values={{ scope: tokens.scope, minutes: Math.round(tokens.expires_in / 60) }}
+              components={{ scope: <code /> }}
+            />
           </p>
         )}
       </Card>
@@ -83,12 +93,12 @@ export function TokenStep({
 
 /** Sending a code twice revokes its tokens, so it is sent again only after a refusal. */
 function NoTokens({ error }: { readonly error: unknown }) {
-  if (isRefusal(error)) return <ErrorNotice error={error} title="No tokens." isOwn={false} />;
+  if (isRefusal(error)) return <ErrorNotice error={error} title={text('noTokens')} isOwn={false} />;
   return (
     <>
-      <ErrorNotice error={error} title="No answer came. The code may be used up." isOwn={false} />
+      <ErrorNotice error={error} title={text('codeUnknown')} isOwn={false} />
       <Row>
-        <ButtonAnchor href="/console/test-run">Begin again</ButtonAnchor>
+        <ButtonAnchor href="/console/test-run">{text('startAgain')}</ButtonAnchor>
       </Row>
     </>
   );
@@ -97,14 +107,10 @@ function NoTokens({ error }: { readonly error: unknown }) {
 function NoCode({ error }: { readonly error: string | null }) {
   return (
     <Notice tone="warn">
-      <strong>{error === 'access_denied' ? 'You did not share.' : 'No code came back.'}</strong>
-      <span>
-        {error === 'access_denied'
-          ? 'The app gets error=access_denied and has to live with it.'
-          : 'The answer does not belong to a run that this tab began.'}
-      </span>
+      <strong>{text(error === 'access_denied' ? 'declined' : 'noCode')}</strong>
+      <span>{text(error === 'access_denied' ? 'declinedDetail' : 'noCodeDetail')}</span>
       <Row>
-        <ButtonAnchor href="/console/test-run">Begin again</ButtonAnchor>
+        <ButtonAnchor href="/console/test-run">{text('startAgain')}</ButtonAnchor>
       </Row>
     </Notice>
   );
