@@ -5,8 +5,11 @@ import style from './account.module.css';
 import { Button } from './button.tsx';
 import { ChangeNotice } from './change-notice.tsx';
 
-/** The signed-in person with the button to sign out, or the link to sign in. It keeps its place while that is being found out. */
-export function Account() {
+/**
+ * The signed-in person with the button to sign out, or the link to sign in. It keeps its place while that is being found out. If
+ * short, a phone shows the button only.
+ */
+export function Account({ isShort }: { readonly isShort: boolean }) {
   const session = useSession();
   const signOut = useSignOut();
   if (session.data === undefined) return <div className={style['account']} />;
@@ -22,7 +25,9 @@ export function Account() {
   return (
     <>
       <div className={style['account']}>
-        <span className={style['name']}>{session.data.name ?? session.data.userId}</span>
+        <span className={isShort ? `${style['name']} ${style['short']}` : style['name']}>
+          {session.data.name ?? session.data.userId}
+        </span>
         <Button kind="quiet" isBusy={isBusy} onPress={leave}>
           {text('signOut')}
         </Button>

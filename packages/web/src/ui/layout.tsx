@@ -11,7 +11,7 @@ import { useTitle } from './title.ts';
 const PLACES = [
   { path: '/apps', long: 'apps', short: 'appsShort' },
   { path: '/history', long: 'history', short: 'historyShort' },
-  { path: '/data', long: 'data', short: 'data' },
+  { path: '/data', long: 'data', short: 'dataShort' },
   { path: '/console', long: 'developers', short: 'developers' },
 ] as const;
 
@@ -22,6 +22,7 @@ const PLACES = [
 export function Shell({ children }: { readonly children: ReactNode }) {
   const main = useFocusOnArrival();
   const [path] = useLocation();
+  const hasNavigation = !path.startsWith('/approve/');
   return (
     <div className={style['shell']}>
       <a className={style['skip']} href="#main">
@@ -31,10 +32,10 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         <div className={style['bar']}>
           <Link href="/" className={style['brand']}>
             <img src={icon} alt="" />
-            {text('product')}
+            <span>{text('product')}</span>
           </Link>
-          {path.startsWith('/approve/') ? null : <Navigation />}
-          <Account />
+          {hasNavigation ? <Navigation /> : null}
+          <Account isShort={hasNavigation} />
         </div>
       </header>
       <main id="main" ref={main} tabIndex={-1} className={style['main']}>
