@@ -44,3 +44,16 @@ test.each(AREAS)('every message of %s is used', (area) => {
   );
   expect(unused).toEqual([]);
 });
+
+/** Messages that are the same in both languages. */
+const SAME: Readonly<Record<string, readonly string[]>> = {
+  console: ['name', 'status', 'scopes', 'homepage', 'askApp'],
+  frame: ['appsShort'],
+};
+
+test.each(AREAS)('every message of %s is translated', (area) => {
+  const [english, german] = [readCatalog('en', area), readCatalog('de', area)];
+  const hasWords = (message: string) => /\p{L}/u.test(message.replaceAll(/\{[^{}]*\}|<[^<>]*>/g, ''));
+  const same = Object.keys(english).filter((id) => english[id] === german[id] && hasWords(english[id] ?? ''));
+  expect(same.toSorted()).toEqual((SAME[area] ?? []).toSorted());
+});

@@ -8,7 +8,6 @@ import { send } from '@phds/running-system/request';
 
 const HEART = 'read:health-data:heart';
 const DAY_MS = 86_400_000;
-const PAGES = ['/', '/apps', '/history', '/data', '/console', '/console/new', '/console/test-run'];
 
 describeWithChromium('the pages of people', pagesOfPeople);
 
@@ -40,16 +39,6 @@ function pagesOfPeople(): void {
     return { user: userSession, tokens: await app.connect(userSession, scopes) };
   };
   const readHeart = ({ accessToken }: Tokens) => app.read(accessToken, '/api/v1/health-data/heart');
-
-  test.each(PAGES)('%s is accessible and fits, on a phone and in dark mode', async (path) => {
-    const visitor = await visits.open(path, { session, screen: 'phone' });
-    expect(await visitor.page.getByRole('heading', { level: 1 }).count()).toBe(1);
-    for (const screen of ['phone', 'dark'] as const) {
-      await visitor.lookAs(screen);
-      expect(await visitor.findBarriers()).toEqual([]);
-      expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
-    }
-  });
 
   test('a signed-out person is asked to sign in on each page', async () => {
     const visitor = await visits.open('/apps', {});

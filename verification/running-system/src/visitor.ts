@@ -15,6 +15,7 @@ export type { RealBrowser };
 
 /** Screen sizes and color schemes. */
 const SCREENS = {
+  narrow: { viewport: { width: 320, height: 568 }, hasTouch: true },
   phone: { viewport: { width: 390, height: 844 }, hasTouch: true },
   desktop: { viewport: { width: 1280, height: 800 } },
   dark: { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
@@ -179,18 +180,19 @@ export class Visitor implements AsyncDisposable {
   }
 
   /**
-   * Takes pictures of the current page on phone and desktop, light and dark, in every language, if `SCREENSHOTS` names a directory:
-   * the visible part, and the whole page if it is longer.
+   * Takes pictures of the current page on phone and desktop, light and dark, in every language that it offers, if `SCREENSHOTS` names
+   * a directory: the visible part, and the whole page if it is longer.
    */
   async takePictures(name: string): Promise<void> {
     const directory = process.env['SCREENSHOTS'];
     if (directory === undefined) return;
     await mkdir(directory, { recursive: true });
     const before = this.page.viewportSize();
-    for (const language of ['de', 'en'] as const) {
-      await this.speak(language);
-      for (const picture of PICTURES)
-        await this.#takePicture(join(directory, `${name}-${language}`), picture);
+    const hasLanguages = (await this.page.locator('footer button[lang]').count()) > 0;
+    for (const language of hasLanguages ? (['de', 'en'] as const) : [null]) {
+      if (language !== null) await this.speak(language);
+      const path = join(directory, language === null ? name : `${name}-${language}`);
+      for (const picture of PICTURES) await this.#takePicture(path, picture);
     }
     await this.page.emulateMedia({ colorScheme: null });
     if (before !== null) await this.page.setViewportSize(before);

@@ -1,0 +1,116 @@
+import { beforeAll, expect, test } from '@jest/globals';
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { findFaintDisabledTexts, findHiddenStops, findSmallTargets, unfold } from '@phds/e2e/page-checks';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
+import { ingestReadings } from '@phds/running-system/ingestion';
+import { expectStatus, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import type { Visitor } from '@phds/running-system/visitor';
+
+const HEART = 'read:health-data:heart';
+const DAY_MS = 86_400_000;
+/** More reads than one page of the history shows. */
+const READS = 22;
+
+/** Every page, with the ids of what `beforeAll` creates. */
+const PAGES = [
+  '/apps',
+  '/data',
+  '/console',
+  '/console/new',
+  '/console/test-run',
+  '/console/:app',
+  '/signed-in',
+  '/no/such/page',
+] as const;
+
+/** Pages that the gateway renders without script. */
+const PLAIN_PAGES = [
+  '/sign-in/callback',
+  '/oauth/authorize?client_id=unknown',
+  '/problems',
+  '/problems/not-found',
+];
+
+describeWithChromium('every page', everyPage);
+
+function everyPage(): void {
+  const visits = prepareVisits();
+  const ids: Record<string, string> = {};
+  let session: string;
+
+  beforeAll(async () => {
+    const { stack } = visits;
+    session = await signIn(stack, 'web-everywhere-ada');
+    const readings = Array.from({ length: 20 }, (_, day) => ({
+      type: 'Heart Rate',
+      start: new Date(Date.now() - day * DAY_MS).toISOString(),
+      value: 60 + (day % 7),
+      source: 'apple-watch',
+    }));
+    await ingestReadings(stack, 'web-everywhere-ada', readings);
+    const app = await registerApp(stack.gateway, session, { name: 'Morning Run with a Rather Long Name' });
+    const tokens = await app.connect(session, [HEART, 'read:mood', 'read:weight']);
+    for (let read = 0; read < READS; read += 1)
+      await app.read(tokens.accessToken, '/api/v1/health-data/heart');
+    await app.read(tokens.accessToken, '/api/v1/profile');
+    ids['app'] = app.clientId;
+    ids['grant'] = tokens.grantId;
+    ids['pending'] = expectStatus(201, await app.authorize(SCOPE_NAMES)).body.pending_id;
+  });
+
+  const openPage = (path: string): Promise<Visitor> => {
+    const filled = path.replace(/:(\w+)/, (_, name: string) => ids[name] ?? '');
+    return visits.open(filled, { session, screen: 'narrow' });
+  };
+
+  test.each(PAGES)(
+    '%s fits on the narrowest phone, also with text twice as large, in each language',
+    async (path) => {
+      const visitor = await openPage(path);
+      expect(await visitor.page.getByRole('heading', { level: 1 }).count()).toBe(1);
+      for (const language of ['de', 'en'] as const) {
+        await visitor.speak(language);
+        expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
+      }
+      await unfold(visitor.page);
+      for (const language of ['de', 'en'] as const) {
+        await visitor.speak(language);
+        expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
+        expect(await findSmallTargets(visitor.page)).toEqual([]);
+      }
+    },
+  );
+
+  test.each(PAGES)(
+    '%s shows each element that gets the focus by keyboard, on a small phone',
+    async (path) => {
+      const visitor = await openPage(path);
+      await unfold(visitor.page);
+      expect(await findHiddenStops(visitor.page)).toEqual([]);
+    },
+  );
+
+  test.each(PAGES)(
+    '%s has no barrier and readable texts, also disabled ones, in light and dark',
+    async (path) => {
+      const visitor = await openPage(path);
+      await unfold(visitor.page);
+      for (const screen of ['narrow', 'dark'] as const) {
+        await visitor.lookAs(screen);
+        expect(await visitor.findBarriers()).toEqual([]);
+        expect(await findFaintDisabledTexts(visitor.page)).toEqual([]);
+      }
+    },
+  );
+
+  test.each(PLAIN_PAGES)('%s, without script, passes the same checks', async (path) => {
+    const visitor = await openPage(path);
+    for (const screen of ['narrow', 'dark'] as const) {
+      await visitor.lookAs(screen);
+      expect(await visitor.findBarriers()).toEqual([]);
+      expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
+      expect(await findSmallTargets(visitor.page)).toEqual([]);
+    }
+  });
+}
