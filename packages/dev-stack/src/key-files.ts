@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 
-/** The callers that sign service tokens: the four services, importers and seeding, and operators. */
+/** The callers that sign service tokens: the four services, importers and seeding, operators, and the host application. */
 export const CALLERS = [
   'gateway',
   'authorization',
@@ -11,6 +11,7 @@ export const CALLERS = [
   'health-data',
   'importer',
   'operator',
+  'host-application',
 ] as const;
 
 /** A name that service tokens are issued to. */

@@ -57,6 +57,10 @@ const settings = z.object({
   PRUNE_PENDING_AFTER_DAYS: integer(30, { min: 1 }),
   /** Days that counts of refused requests are kept; app usage does not show older ones. */
   PRUNE_REFUSALS_AFTER_DAYS: integer(400, { min: 31 }),
+  /** Interval at which all grants are searched for coming ends and unusual reading, by one instance for all. */
+  NOTICE_SCAN_INTERVAL_MS: durationMs(900_000),
+  /** Days that a notice is kept, read or not. More than the days between the notice of an end and the end, or it would be made again. */
+  PRUNE_NOTICES_AFTER_DAYS: integer(90, { min: 14 }),
 });
 
 /** The settings of consent. `KEY_FILE` names a file with the value of KEY. */

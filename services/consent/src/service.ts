@@ -2,7 +2,6 @@ import { CHECKPOINT_TYPE } from '@phds/record-chain/checkpoint';
 import { acknowledging } from '@phds/service-kit/acknowledged-changes';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
-import { type PeriodicOptions, startPeriodic } from '@phds/service-kit/periodic';
 import { startPruning } from '@phds/service-kit/pruning';
 import { openRedis } from '@phds/service-kit/redis';
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
@@ -16,16 +15,17 @@ import {
 } from '@phds/service-kit/service-options';
 import type { SessionVerifier } from '@phds/service-kit/session';
 import { createStepUp } from '@phds/service-kit/step-up';
-import { countAccessRecords } from './app/access-counting.ts';
 import type { AccessRecordStore } from './app/access-ports.ts';
 import { type AccessRecorder, createAccessRecorder } from './app/access-recorder.ts';
 import { createAccesses } from './app/accesses.ts';
+import { startBackground } from './app/background.ts';
 import { createCheckpoints } from './app/checkpoints.ts';
 import { loggingClockDifference } from './app/clock-difference.ts';
 import { createDecisions } from './app/decisions.ts';
 import { createErasures } from './app/erasures.ts';
 import { createGrants } from './app/grants.ts';
 import { createLedger, type Ledger } from './app/ledger.ts';
+import { createNotices } from './app/notices.ts';
 import { createPendingApprovals } from './app/pending-approvals.ts';
 import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
@@ -38,6 +38,7 @@ import { createRedisEvictions, noEvictions } from './events/redis-evictions.ts';
 import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { type ConsentServiceParts, createConsentService } from './rpc/consent-service.ts';
 import { createLedgerService } from './rpc/ledger-service.ts';
+import { createNoticeService } from './rpc/notice-service.ts';
 import { createReportService } from './rpc/report-service.ts';
 import { createSessionService } from './rpc/session-service.ts';
 import { type ConnectionPools, openConnectionPools } from './store/connection-pools.ts';
@@ -52,6 +53,8 @@ import { createPrismaApps } from './store/prisma-apps.ts';
 import { createPrismaCheckpoints } from './store/prisma-checkpoints.ts';
 import { createPrismaDecisions } from './store/prisma-decisions.ts';
 import { createPrismaGrants } from './store/prisma-grants.ts';
+import { createPrismaNoticeFeed } from './store/prisma-notice-feed.ts';
+import { createPrismaNoticeScan } from './store/prisma-notice-scan.ts';
 import { createPrismaPartitions } from './store/prisma-partitions.ts';
 import { createPrismaPendingApprovals } from './store/prisma-pending-approvals.ts';
 import { createPrismaPeople } from './store/prisma-people.ts';
@@ -91,7 +94,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const evictions = overrides.evictions ?? openEvictions({ config, clock, log }, resources);
   const { verify } = resources.use(openSessionVerification(config, { clock, log }));
   const parts: Parts = { ...pools, prisma: pools.ordinary, config, clock, log, guard, evictions, verify };
-  await startBackground(parts, resources);
+  await startBackgroundTasks(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
   const recorder = resources.use(createRecorder(parts, overrides));
   const server = resources.use(
@@ -128,44 +131,36 @@ function openEvictions(
   return createRedisEvictions({ redis: resources.use(openRedis(config.REDIS_URL, log)), clock, log });
 }
 
-/** Counting, checkpoints, retention and pruning. Disposal signs a last checkpoint. */
-async function startBackground(parts: Parts, resources: AsyncDisposableStack): Promise<void> {
+/** Counting, checkpoints, retention, the search for notices, and pruning. Disposal signs a last checkpoint. */
+async function startBackgroundTasks(parts: Parts, resources: AsyncDisposableStack): Promise<void> {
   const { config, clock, log, prisma, months, access } = parts;
   const retentionDays = config.RECORD_RETENTION_DAYS;
-  const checkpoints = createCheckpoints({
-    checkpoints: createPrismaCheckpoints(prisma),
-    signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, CHECKPOINT_TYPE),
-    clock,
-    retentionDays,
-    intervalMs: config.CHECKPOINT_INTERVAL_MS,
+  const background = startBackground({
+    counts: createPgAccessCounts(access.pool),
+    checkpoints: createCheckpoints({
+      checkpoints: createPrismaCheckpoints(prisma),
+      signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, CHECKPOINT_TYPE),
+      clock,
+      retentionDays,
+      intervalMs: config.CHECKPOINT_INTERVAL_MS,
+    }),
+    retention: createRetention({ partitions: createPrismaPartitions(months), retentionDays }),
+    noticeScan: createPrismaNoticeScan(prisma),
+    intervalsMs: {
+      count: config.COUNT_INTERVAL_MS,
+      checkpoint: config.CHECKPOINT_INTERVAL_MS,
+      prune: config.PRUNE_INTERVAL_MS,
+      noticeScan: config.NOTICE_SCAN_INTERVAL_MS,
+    },
+    onFailure: (what, err) => log.warn({ err }, `${what} failed`),
+    onDropped: (months) => log.info({ months }, 'months of access records dropped'),
   });
-  const retention = createRetention({ partitions: createPrismaPartitions(months), retentionDays });
-  const counts = createPgAccessCounts(access.pool);
-  const failed = (what: string) => (err: unknown) => log.warn({ err }, `${what} failed`);
-  const checkpointFailed = failed('the checkpoint of the access records');
-  resources.defer(() => checkpoints.take().then(() => undefined, checkpointFailed));
-  type Turn = Parameters<typeof startPeriodic>[0];
-  const repeat = (options: PeriodicOptions, turn: Turn) => resources.use(startPeriodic(turn, options));
-  repeat({ intervalMs: config.COUNT_INTERVAL_MS, onFailure: failed('counting') }, (signal) =>
-    countAccessRecords(counts, signal),
-  );
-  repeat({ intervalMs: config.CHECKPOINT_INTERVAL_MS, onFailure: checkpointFailed }, () =>
-    checkpoints.takeDue(),
-  );
-  const moving = failed('moving the months of access records');
-  repeat({ intervalMs: config.PRUNE_INTERVAL_MS, onFailure: moving, atOnce: true }, async (signal) => {
-    const dropped = await retention.movePartitions(signal);
-    if (dropped.length > 0) {
-      log.info({ months: dropped }, 'months of access records dropped');
-      await checkpoints.take();
-    }
-    await retention.deleteCounts(signal);
-    await checkpoints.dropOld(signal);
-  });
+  resources.use(background);
   const pruned = createPrismaPruner(prisma, {
     revocationDays: config.PRUNE_REVOCATIONS_AFTER_DAYS,
     pendingDays: config.PRUNE_PENDING_AFTER_DAYS,
     refusalDays: config.PRUNE_REFUSALS_AFTER_DAYS,
+    noticeDays: config.PRUNE_NOTICES_AFTER_DAYS,
   });
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, log }));
 }
@@ -197,6 +192,7 @@ async function createRpcServices(parts: Parts, recorder: AccessRecorder) {
     createAccessService({ recorder, accesses, userOf }),
     createSessionService(createSessionsUseCase(parts)),
     createReportService({ reports: acknowledging(guard, reports, ['report']), userOf }),
+    createNoticeService(createNotices({ feed: createPrismaNoticeFeed(prisma) })),
     createRestoreService({ guard, countSuspended: createPrismaSuspensions(prisma).count }),
   ];
 }

@@ -5,6 +5,7 @@ import { RestoreService } from '@phds/contracts/phds/common/v1/restore_pb';
 import { AccessService, type Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { NoticeService } from '@phds/contracts/phds/consent/v1/notices_pb';
 import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { newId } from '@phds/service-kit/ids';
@@ -19,7 +20,7 @@ import type pg from 'pg';
 import { readEnvironment } from '../src/config.ts';
 import { createService, type Overrides, type Service } from '../src/service.ts';
 
-const CALLERS = ['gateway', 'authorization', 'health-data', 'operator'] as const;
+const CALLERS = ['gateway', 'authorization', 'health-data', 'operator', 'host-application'] as const;
 type Caller = (typeof CALLERS)[number];
 
 /** A consent service with its own database, and its callers. */
@@ -42,6 +43,8 @@ export interface RunningService {
   readonly history: Client<typeof AccessService>;
   readonly reports: Readonly<Record<'asGateway' | 'asOperator', Client<typeof ReportService>>>;
   readonly sessions: Client<typeof SessionService>;
+  /** Client with the role host-application. */
+  readonly notices: Client<typeof NoticeService>;
   /** Starts another instance on the same database with the same keys. */
   startAnother(settings?: Record<string, string>, overrides?: Overrides): Promise<Service>;
   /** Call options with a session of this user, and more claims in it. */
@@ -102,11 +105,12 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
         deadlineMs: 15_000,
       }),
     );
-  const [authorization, gateway, healthData, operator] = [
+  const [authorization, gateway, healthData, operator, hostApplication] = [
     channel('authorization'),
     channel('gateway'),
     channel('health-data'),
     channel('operator'),
+    channel('host-application'),
   ];
   const running = resources.move();
   return {
@@ -125,6 +129,7 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     history: gateway.client(AccessService),
     reports: { asGateway: gateway.client(ReportService), asOperator: operator.client(ReportService) },
     sessions: gateway.client(SessionService),
+    notices: hostApplication.client(NoticeService),
     session: async (userId, claims = {}) => ({
       headers: { 'phds-session': await sessions.issueSession(userId, { claims }) },
     }),

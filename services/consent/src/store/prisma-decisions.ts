@@ -4,10 +4,12 @@ import type { ApprovalCommand, Approved, DecisionStore } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
 import type { Grant } from '../domain/grant.ts';
+import { toApprovalNotice } from '../domain/notice.ts';
 import type { PendingApproval } from '../domain/pending-approval.ts';
 import { addEvent } from './consent-events.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, SUSPENDED, toGrant } from './grant-rows.ts';
+import { addNotice } from './notice-rows.ts';
 import { PENDING_COLUMNS, PENDING_FROM, type PendingRow, toPendingApproval } from './pending-rows.ts';
 import { keepPerson } from './person-locks.ts';
 import { requireVerified } from './restore-guard.ts';
@@ -17,6 +19,8 @@ type Transaction = Prisma.TransactionClient;
 interface LockedFacts extends DecisionFacts {
   /** The one row that the unique index allows: live, or ended but not yet closed. */
   readonly openGrant: Grant | null;
+  /** The app's present name. */
+  readonly appName: string;
 }
 
 /** Decisions, each in one transaction. Lock order: person, pending approval, user and app, app, grant. */
@@ -64,6 +68,7 @@ async function approve(
     shownApp: facts.pending.shownApp,
   });
   await markApproved(tx, command, grantId, outcome, facts.now);
+  await notify(tx, command, { clientId, grantId }, outcome, facts);
   return {
     grantId,
     clientId,
@@ -74,6 +79,24 @@ async function approve(
     repeated: false,
     joined: outcome.joins !== null,
   };
+}
+
+/** Tells the person about a connection that began or changed. */
+async function notify(
+  tx: Transaction,
+  { pendingId, userId }: ApprovalCommand,
+  grant: { grantId: string; clientId: string },
+  { joins, terms }: Approval,
+  { pending, liveGrant, appName, now }: LockedFacts,
+): Promise<void> {
+  const notice = toApprovalNotice({
+    pendingId,
+    userId,
+    at: now,
+    connection: { ...grant, appName: pending.shownApp?.name ?? appName, terms },
+    before: joins === null ? null : liveGrant,
+  });
+  if (notice !== null) await addNotice(tx, notice);
 }
 
 async function deny(
@@ -106,8 +129,8 @@ async function lockFacts(tx: Transaction, command: ApprovalCommand, clientId: st
   // While there is no grant yet, a row lock could not prevent a second one.
   const pair = JSON.stringify([userId, clientId]);
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${pair}, 0))`;
-  const [app] = await tx.$queryRaw<{ status: AppStatus }[]>`
-    SELECT status FROM app WHERE client_id = ${clientId} FOR SHARE`;
+  const [app] = await tx.$queryRaw<{ status: AppStatus; name: string }[]>`
+    SELECT status, name FROM app WHERE client_id = ${clientId} FOR SHARE`;
   if (app === undefined) throw new Error(`pending approval ${pendingId} has no app`);
   await tx.$executeRaw`
     SELECT 1 FROM consent_grant WHERE user_id = ${userId} AND client_id = ${clientId} AND closed_at IS NULL FOR UPDATE`;
@@ -118,7 +141,7 @@ async function lockFacts(tx: Transaction, command: ApprovalCommand, clientId: st
   const facts = await readPending(tx, pendingId);
   // A grant that a restore may have brought back is not joined; the new decision ends it, whatever is confirmed later.
   const liveGrant = row?.suspended === true ? null : toLiveGrant(openGrant, facts.now);
-  return { ...facts, appStatus: app.status, openGrant, liveGrant };
+  return { ...facts, appStatus: app.status, appName: app.name, openGrant, liveGrant };
 }
 
 // Longer than a transaction can take: Prisma ends it after 5 s, the server a statement after 10 s.

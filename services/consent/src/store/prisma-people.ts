@@ -16,6 +16,7 @@ async function erase(tx: Prisma.TransactionClient, userId: string): Promise<Eras
     { id: string }[]
   >`DELETE FROM consent_grant WHERE user_id = ${userId} RETURNING id`;
   const pendingApprovals = await tx.$executeRaw`DELETE FROM pending_approval WHERE claimed_by = ${userId}`;
+  await tx.$executeRaw`DELETE FROM notice WHERE user_id = ${userId}`;
   await tx.$executeRaw`DELETE FROM person WHERE user_id = ${userId}`;
   await tx.$executeRaw`UPDATE app_report SET user_id = NULL, text = '' WHERE user_id = ${userId}`;
   await tx.$executeRaw`UPDATE app SET owner_id = '' WHERE owner_id = ${userId}`;

@@ -8,6 +8,8 @@ export interface KeptDays {
   readonly pendingDays: number;
   /** For counts of refused requests, after their day. */
   readonly refusalDays: number;
+  /** For notices, read or not. */
+  readonly noticeDays: number;
 }
 
 /**
@@ -17,7 +19,7 @@ export interface KeptDays {
  */
 export function createPrismaPruner(
   prisma: PrismaClient,
-  { revocationDays, pendingDays, refusalDays }: KeptDays,
+  { revocationDays, pendingDays, refusalDays, noticeDays }: KeptDays,
 ) {
   return translatingErrors({
     revoked_family: async (limit) =>
@@ -40,6 +42,11 @@ export function createPrismaPruner(
         SELECT ctid FROM refused_request
         WHERE day < (statement_timestamp() AT TIME ZONE 'UTC')::date - ${refusalDays}::int
         ORDER BY day LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
+    notice: (limit) => prisma.$executeRaw`
+      DELETE FROM notice WHERE id = ANY(ARRAY(
+        SELECT id FROM notice
+        WHERE at < statement_timestamp() - make_interval(days => ${noticeDays}::int)
+        ORDER BY at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
   } satisfies PrunedTables);
 }
 

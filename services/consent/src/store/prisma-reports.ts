@@ -2,7 +2,9 @@ import { offsetOf } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { NewReport, ReportStore } from '../app/reports.ts';
 import type { AppReport, ReportSubject } from '../domain/app-report.ts';
+import { toReportNotice } from '../domain/notice.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
+import { addNotice } from './notice-rows.ts';
 import { keepPerson } from './person-locks.ts';
 
 /** Reports in table `app_report`. */
@@ -48,6 +50,9 @@ async function add(
     INSERT INTO app_report (id, at, client_id, app_name, redirect_host, reason, text, user_id, grant_id, pending_id)
     VALUES (${id}, ${today.now}, ${app.clientId}, ${app.name}, ${app.redirectHost}, ${reason}, ${text}, ${userId},
       ${grantId}, ${pendingId})`;
+  const { clientId, name: appName, redirectHost } = app;
+  const report = { reportId: id, clientId, appName, redirectHost, grantId, reason, text };
+  await addNotice(tx, toReportNotice(userId, today.now, report));
   return today.now;
 }
 

@@ -1235,10 +1235,9 @@ export declare const ConsentService: GenService<{
     output: typeof ListAppGrantsResponseSchema;
   },
   /**
-   * Erases a person: ends and removes their grants, removes their pending approvals, the link from the access records
-   * to them, their id from apps that they own, and their id and text from their reports; the records stay and verify. In
-   * effect before it returns. Called by
-   * operator, without a session. Idempotent.
+   * Erases a person: ends and removes their grants, removes their pending approvals and notices, the link from the access
+   * records to them, their id from apps that they own, and their id and text from their reports; the records stay and
+   * verify. In effect before it returns. Called by operator, without a session. Idempotent.
    *
    * @generated from rpc phds.consent.v1.ConsentService.EraseUser
    */

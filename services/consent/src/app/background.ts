@@ -1,0 +1,57 @@
+import { startPeriodic } from '@phds/service-kit/periodic';
+import { countAccessRecords } from './access-counting.ts';
+import type { AccessCountStore } from './access-ports.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import type { NoticeScanStore } from './notice-ports.ts';
+import { scanForNotices } from './notice-scan.ts';
+import type { Retention } from './retention.ts';
+
+export interface BackgroundOptions {
+  readonly counts: AccessCountStore;
+  readonly checkpoints: Checkpoints;
+  readonly retention: Retention;
+  readonly noticeScan: NoticeScanStore;
+  /** Milliseconds between two runs of each task. */
+  readonly intervalsMs: {
+    readonly count: number;
+    readonly checkpoint: number;
+    readonly prune: number;
+    readonly noticeScan: number;
+  };
+  /** Receives the error of a failed run, and what failed; the next run tries again. */
+  readonly onFailure: (what: string, error: unknown) => void;
+  readonly onDropped: (months: readonly string[]) => void;
+}
+
+/** Starts counting, checkpoints, retention and the search for notices. Disposal waits for them, then signs a last checkpoint. */
+export function startBackground(options: BackgroundOptions): AsyncDisposable {
+  const { counts, checkpoints, retention, noticeScan, intervalsMs, onDropped } = options;
+  const failed = (what: string) => (error: unknown) => options.onFailure(what, error);
+  const resources = new AsyncDisposableStack();
+  const repeat = (
+    what: string,
+    intervalMs: number,
+    turn: (signal: AbortSignal) => Promise<unknown>,
+    atOnce = false,
+  ) => resources.use(startPeriodic(turn, { intervalMs, atOnce, onFailure: failed(what) }));
+
+  const checkpointing = 'the checkpoint of the access records';
+  resources.defer(() => checkpoints.take().then(() => undefined, failed(checkpointing)));
+  repeat('counting', intervalsMs.count, (signal) => countAccessRecords(counts, signal));
+  repeat(checkpointing, intervalsMs.checkpoint, () => checkpoints.takeDue());
+  // More often than a search begins, so that an interrupted one goes on soon.
+  repeat('searching for notices', intervalsMs.noticeScan / 10, (signal) =>
+    scanForNotices(noticeScan, intervalsMs.noticeScan, signal),
+  );
+  const moveMonths = async (signal: AbortSignal) => {
+    const dropped = await retention.movePartitions(signal);
+    if (dropped.length > 0) {
+      onDropped(dropped);
+      await checkpoints.take();
+    }
+    await retention.deleteCounts(signal);
+    await checkpoints.dropOld(signal);
+  };
+  repeat('moving the months of access records', intervalsMs.prune, moveMonths, true);
+  return resources;
+}

@@ -1,0 +1,173 @@
+import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { letDaysPass } from '@phds/test-kit/passing-days';
+import { addReads, foundNotices, type NoticeSearcher, openNoticeSearcher } from './notice-searcher.ts';
+import {
+  approve,
+  HEART,
+  MOOD,
+  openPending,
+  type RegisteredApp,
+  type RunningService,
+  registerApp,
+  startConsent,
+} from './running-service.ts';
+
+const DAY_MS = 86_400_000;
+
+let consent: RunningService;
+let searcher: NoticeSearcher;
+let app: RegisteredApp;
+
+beforeAll(async () => {
+  // Only the test searches.
+  consent = await startConsent({ settings: { NOTICE_SCAN_INTERVAL_MS: '86400000' } });
+  searcher = await openNoticeSearcher(consent.database.url);
+  app = await registerApp(consent);
+});
+afterAll(async () => {
+  await searcher[Symbol.asyncDispose]();
+  await consent[Symbol.asyncDispose]();
+});
+
+const noticesOf = (userId: string) => foundNotices(consent, userId);
+const kindsOf = async (userId: string) => (await noticesOf(userId)).map(({ kind }) => kind.case);
+
+/** A grant of that life in days, made some days ago. */
+async function grantOf(userId: string, { days = 90, age = 0 } = {}): Promise<string> {
+  const { grantId } = await approve(consent, app, userId, { requested: [HEART, MOOD], days });
+  await letDaysPass(consent.database.adminUrl, grantId, age);
+  return grantId;
+}
+
+describe('an end that is near', () => {
+  test('is announced once, with what a mail needs', async () => {
+    const grantId = await grantOf('ender', { age: 82 });
+    await searcher.search();
+    expect(await kindsOf('ender')).toEqual([]);
+    await letDaysPass(consent.database.adminUrl, grantId, 1);
+    for (let times = 0; times < 3; times += 1) await searcher.search();
+    const { grant } = await consent.asGateway.getGrant({ id: grantId }, await consent.session('ender'));
+    expect(await noticesOf('ender')).toMatchObject([
+      {
+        kind: {
+          case: 'connectionEnding',
+          value: {
+            connection: {
+              grantId,
+              clientId: app.clientId,
+              appName: 'Pulse Diary',
+              terms: { scopes: grant?.scopes, expiresAt: grant?.expiresAt, dataFrom: '' },
+            },
+          },
+        },
+      },
+    ]);
+  });
+
+  test('is announced anew when it was moved and comes near again', async () => {
+    const grantId = await grantOf('mover', { age: 84 });
+    await searcher.search();
+    const id = await openPending(consent, app, [HEART]);
+    const session = await consent.session('mover');
+    await consent.asAuthorization.approve({ id, allRequested: true, expiresInDays: 30 }, session);
+    await searcher.search();
+    expect(await noticesOf('mover')).toHaveLength(1);
+    await letDaysPass(consent.database.adminUrl, grantId, 24);
+    await searcher.search();
+    const ends = (await noticesOf('mover')).map(({ kind }) =>
+      kind.case === 'connectionEnding' ? kind.value.connection?.terms?.expiresAt : undefined,
+    );
+    expect(ends).toHaveLength(2);
+    expect(timestampDate(ends[1]!) > timestampDate(ends[0]!)).toBe(true);
+  });
+
+  test('is not announced when the person set it recently, by an approval or by narrowing', async () => {
+    const [short, narrowed] = [await grantOf('short', { days: 1 }), await grantOf('narrower', { age: 50 })];
+    const joined = await grantOf('joiner', { age: 50 });
+    const id = await openPending(consent, app, [HEART]);
+    await consent.asAuthorization.approve(
+      { id, allRequested: true, expiresInDays: 1 },
+      await consent.session('joiner'),
+    );
+    const expiresAt = timestampFromDate(new Date(Date.now() + 5 * DAY_MS));
+    await consent.asGateway.narrowGrant({ id: narrowed, expiresAt }, await consent.session('narrower'));
+    await searcher.search();
+    expect([short, narrowed, joined]).toHaveLength(3);
+    for (const user of ['short', 'narrower', 'joiner']) expect(await kindsOf(user)).toEqual([]);
+  });
+
+  test('is not announced of a connection that has ended already', async () => {
+    const revoked = await grantOf('revoker', { age: 84 });
+    await consent.asGateway.revokeGrant({ id: revoked }, await consent.session('revoker'));
+    await grantOf('expired', { age: 91 });
+    const doomed = await registerApp(consent);
+    const { grantId } = await approve(consent, doomed, 'of-revoked-app');
+    await letDaysPass(consent.database.adminUrl, grantId, 84);
+    await consent.ledger.setAppStatus({ clientId: doomed.clientId, status: AppStatus.REVOKED });
+    await searcher.search();
+    for (const user of ['revoker', 'expired', 'of-revoked-app']) expect(await kindsOf(user)).toEqual([]);
+  });
+});
+
+describe('unusual reading', () => {
+  test('is announced once for its day, with the counts of the answers that the app got', async () => {
+    const grantId = await grantOf('unusual', { age: 30 });
+    for (let day = 1; day <= 28; day += 1) await addReads(consent, grantId, day, { recorded: 10 });
+    // Before the 28 days.
+    await addReads(consent, grantId, 29, { recorded: 100_000 });
+    await addReads(consent, grantId, 0, { recorded: 60 });
+    await addReads(consent, grantId, 0, { recorded: 60, endpoint: '/api/v1/trends' });
+    for (let times = 0; times < 3; times += 1) await searcher.search();
+    await addReads(consent, grantId, 0, { recorded: 1_000 });
+    await searcher.search();
+    const today = new Date().toISOString().slice(0, 10);
+    expect(await noticesOf('unusual')).toMatchObject([
+      {
+        id: `unusual:${grantId}:${today}`,
+        kind: {
+          case: 'unusualReading',
+          value: {
+            connection: { grantId, clientId: app.clientId },
+            day: today,
+            reads: 120,
+            usualReadsPerDay: 10,
+          },
+        },
+      },
+    ]);
+  });
+
+  test('compares with the days since the connection began, if it is younger', async () => {
+    const [younger, week] = [await grantOf('six-days', { age: 6 }), await grantOf('a-week', { age: 7 })];
+    for (const grantId of [younger, week]) await addReads(consent, grantId, 0, { recorded: 500 });
+    const busy = await grantOf('busy-week', { age: 7 });
+    for (let day = 1; day <= 7; day += 1) await addReads(consent, busy, day, { recorded: 100 });
+    await addReads(consent, busy, 0, { recorded: 500 });
+    await searcher.search();
+    expect(await kindsOf('six-days')).toEqual([]);
+    expect(await kindsOf('a-week')).toEqual(['unusualReading']);
+    expect(await kindsOf('busy-week')).toEqual([]);
+  });
+
+  test('of refused requests is not reading', async () => {
+    const grantId = await grantOf('refused', { age: 30 });
+    await addReads(consent, grantId, 0, { recorded: 1_000, refused: 950 });
+    await searcher.search();
+    expect(await kindsOf('refused')).toEqual([]);
+  });
+
+  test('at the end of yesterday is announced today, also of a connection that ended since', async () => {
+    const grantId = await grantOf('yesterday', { age: 30 });
+    await addReads(consent, grantId, 1, { recorded: 500 });
+    await consent.asGateway.revokeGrant({ id: grantId }, await consent.session('yesterday'));
+    await searcher.search();
+    expect(await kindsOf('yesterday')).toEqual(['unusualReading']);
+    await letDaysPass(consent.database.adminUrl, grantId, 1);
+    await addReads(consent, await grantOf('long-ago', { age: 30 }), 2, { recorded: 500 });
+    await searcher.search();
+    expect(await kindsOf('yesterday')).toEqual(['unusualReading']);
+    expect(await kindsOf('long-ago')).toEqual([]);
+  });
+});
