@@ -1,36 +1,34 @@
 import type { EndpointScope } from './endpoints.ts';
 import { DATA_PATHS } from './endpoints.ts';
+import type { Language } from './languages.ts';
+import { DE } from './scope-texts/de.ts';
+import { EN } from './scope-texts/en.ts';
+import type { CatalogTexts, ScopeCategory } from './scope-texts/texts.ts';
 
 /** Name of a scope. Every data endpoint requires exactly one (interface.md 4). */
 export type Scope = EndpointScope;
 
-/** Heading for a scope on the approval screen and in `GET /oauth/scopes`. */
-export type ScopeCategory =
-  | 'Vital signs'
-  | 'Activity, sleep and body'
-  | 'Mind and mood'
-  | 'Summaries'
-  | 'Medical history'
-  | 'About you';
-
-interface ScopeText {
-  readonly title: string;
-  readonly description: string;
-  readonly category: ScopeCategory;
-  readonly sensitive: boolean;
-}
-
-/** A scope as shown on the approval screen and published by `GET /oauth/scopes` (contract section 3). */
-export interface ScopeEntry {
-  readonly scope: Scope;
+/** What the approval screen says about a scope. */
+export interface ScopeText {
   readonly title: string;
   /** One plain sentence, addressed to the person who decides. */
   readonly description: string;
-  readonly category: ScopeCategory;
+  /** Heading for several scopes. */
+  readonly category: string;
+}
+
+/** A scope as published by `GET /oauth/scopes` (contract section 3), with its English texts. */
+export interface ScopeEntry extends ScopeText {
+  readonly scope: Scope;
   /** Whether the approval screen marks the scope as sensitive. */
   readonly sensitive: boolean;
   /** Full paths of the endpoints that the scope opens. */
   readonly endpoints: readonly string[];
+}
+
+interface ScopeTraits {
+  readonly category: ScopeCategory;
+  readonly sensitive: boolean;
 }
 
 // All scopes are health data and require consent. `sensitive` marks scopes that deserve a second look, and must be rare enough to
@@ -39,152 +37,57 @@ export interface ScopeEntry {
 // health data type, even those whose own scope the person declines. Not marked are single measurements, allergies (meant to be
 // shared, rarely used against anybody), and the profile, which identifies the person but reveals no illness and whose description
 // lists every field.
-const TEXTS: Readonly<Record<Scope, ScopeText>> = {
-  'read:health-data:heart': {
-    title: 'Heart',
-    description:
-      'Your heart rate (also at rest and while walking), its variability and the heart rate of your ECGs.',
-    category: 'Vital signs',
-    sensitive: false,
-  },
-  'read:health-data:blood-pressure': {
-    title: 'Blood pressure',
-    description: 'Your blood pressure readings, upper and lower value.',
-    category: 'Vital signs',
-    sensitive: false,
-  },
-  'read:health-data:oxygen': {
-    title: 'Blood oxygen',
-    description: 'The oxygen saturation of your blood.',
-    category: 'Vital signs',
-    sensitive: false,
-  },
-  'read:health-data:respiratory': {
-    title: 'Breathing',
-    description: 'How many breaths you take a minute, measured by a device or noted by a person.',
-    category: 'Vital signs',
-    sensitive: false,
-  },
-  'read:health-data:glucose': {
-    title: 'Blood glucose',
-    description: 'Your blood sugar readings.',
-    category: 'Vital signs',
-    sensitive: false,
-  },
-  'read:health-data:temperature': {
-    title: 'Body temperature',
-    description: 'Your body temperature readings.',
-    category: 'Vital signs',
-    sensitive: false,
-  },
-  'read:health-data:activity': {
-    title: 'Activity',
-    description:
-      'Your steps, distance, energy burned, exercise minutes and flights climbed, but no places or routes.',
-    category: 'Activity, sleep and body',
-    sensitive: false,
-  },
-  'read:health-data:sleep': {
-    title: 'Sleep',
-    description: 'When and how long you slept, your sleep phases, and the time you lay awake or in bed.',
-    category: 'Activity, sleep and body',
-    sensitive: false,
-  },
-  'read:health-data:body-composition': {
-    title: 'Body measurements',
-    description: 'Every weight you recorded, your height, body mass index and body fat.',
-    category: 'Activity, sleep and body',
-    sensitive: false,
-  },
-  'read:health-data:mindfulness': {
-    title: 'Mindfulness',
-    description: 'When and how long you meditated or practised mindfulness.',
-    category: 'Mind and mood',
-    sensitive: false,
-  },
-  'read:aggregations': {
-    title: 'Summary of all health data',
-    description:
-      'Latest, average, lowest and highest values of ALL your health data types, even of those you do not share one by one.',
-    category: 'Summaries',
-    sensitive: true,
-  },
-  'read:trends': {
-    title: 'Trends of all health data',
-    description:
-      'How ALL your health data types change by the hour or day, even those you do not share one by one.',
-    category: 'Summaries',
-    sensitive: true,
-  },
-  'read:symptoms': {
-    title: 'Symptoms',
-    description: 'The symptoms you recorded, in your own words, with their severity and time.',
-    category: 'Medical history',
-    sensitive: true,
-  },
-  'read:medications': {
-    title: 'Medications',
-    description: 'Your medications, what they are for, and when you took or missed them.',
-    category: 'Medical history',
-    sensitive: true,
-  },
-  'read:conditions': {
-    title: 'Conditions',
-    description: 'The illnesses and conditions you have or had, their severity and since when.',
-    category: 'Medical history',
-    sensitive: true,
-  },
-  'read:allergies': {
-    title: 'Allergies',
-    description: 'Your allergies, their severity and since when.',
-    category: 'Medical history',
-    sensitive: false,
-  },
-  'read:appointments': {
-    title: 'Appointments',
-    description: 'Your medical appointments, past and coming: when, where and with which specialty.',
-    category: 'Medical history',
-    sensitive: true,
-  },
-  'read:weight': {
-    title: 'Weight by day',
-    description: 'Your weight, one value a day.',
-    category: 'Activity, sleep and body',
-    sensitive: false,
-  },
-  'read:mood': {
-    title: 'Mood',
-    description: 'How you felt and when, with the notes you wrote about it.',
-    category: 'Mind and mood',
-    sensitive: true,
-  },
-  'read:reports': {
-    title: 'Report summaries',
-    description: 'The summaries of your health reports and the dates they cover.',
-    category: 'Medical history',
-    sensitive: true,
-  },
-  'read:profile': {
-    title: 'Profile',
-    description: 'Your name, gender, date of birth and blood type.',
-    category: 'About you',
-    sensitive: false,
-  },
-  'read:ehr': {
-    title: 'Records from your care providers',
-    description:
-      'Short summaries of the records imported from doctors and hospitals, which may be about any part of your health.',
-    category: 'Medical history',
-    sensitive: true,
-  },
+const TRAITS: Readonly<Record<Scope, ScopeTraits>> = {
+  'read:health-data:heart': { category: 'vital-signs', sensitive: false },
+  'read:health-data:blood-pressure': { category: 'vital-signs', sensitive: false },
+  'read:health-data:oxygen': { category: 'vital-signs', sensitive: false },
+  'read:health-data:respiratory': { category: 'vital-signs', sensitive: false },
+  'read:health-data:glucose': { category: 'vital-signs', sensitive: false },
+  'read:health-data:temperature': { category: 'vital-signs', sensitive: false },
+  'read:health-data:activity': { category: 'activity-sleep-body', sensitive: false },
+  'read:health-data:sleep': { category: 'activity-sleep-body', sensitive: false },
+  'read:health-data:body-composition': { category: 'activity-sleep-body', sensitive: false },
+  'read:health-data:mindfulness': { category: 'mind-mood', sensitive: false },
+  'read:aggregations': { category: 'summaries', sensitive: true },
+  'read:trends': { category: 'summaries', sensitive: true },
+  'read:symptoms': { category: 'medical-history', sensitive: true },
+  'read:medications': { category: 'medical-history', sensitive: true },
+  'read:conditions': { category: 'medical-history', sensitive: true },
+  'read:allergies': { category: 'medical-history', sensitive: false },
+  'read:appointments': { category: 'medical-history', sensitive: true },
+  'read:weight': { category: 'activity-sleep-body', sensitive: false },
+  'read:mood': { category: 'mind-mood', sensitive: true },
+  'read:reports': { category: 'medical-history', sensitive: true },
+  'read:profile': { category: 'about-you', sensitive: false },
+  'read:ehr': { category: 'medical-history', sensitive: true },
 };
 
 const pathsByScope = Map.groupBy(DATA_PATHS, (entry) => entry.scope);
 
+const TEXTS: Readonly<Record<Language, Readonly<Record<Scope, ScopeText>>>> = {
+  en: headed(EN),
+  de: headed(DE),
+};
+
+/** The texts of all scopes in a language. A receipt keeps those that were shown. */
+export function scopeTexts(language: Language): Readonly<Record<Scope, ScopeText>> {
+  return TEXTS[language];
+}
+
+/** The texts of each scope with its heading. */
+function headed({ scopes, categories }: CatalogTexts): Readonly<Record<Scope, ScopeText>> {
+  const entries = [...pathsByScope.keys()].map((scope) => {
+    const category = categories[TRAITS[scope].category];
+    return [scope, { ...scopes[scope], category }] as const;
+  });
+  return Object.fromEntries(entries) as Record<Scope, ScopeText>;
+}
+
 /** The 22 scopes in catalog order, i.e. the order of their endpoints. */
 export const SCOPES: readonly ScopeEntry[] = [...pathsByScope].map(([scope, paths]) => ({
   scope,
-  ...TEXTS[scope],
+  ...TEXTS.en[scope],
+  sensitive: TRAITS[scope].sensitive,
   endpoints: paths.map((entry) => entry.path),
 }));
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { DATA_PATHS, ENDPOINTS, getEndpoint, scopeOfEndpoint } from '@phds/catalog/endpoints';
+import { LANGUAGES } from '@phds/catalog/languages';
 import {
   findScope,
   formatScopeList,
@@ -8,6 +9,7 @@ import {
   parseScopeList,
   SCOPE_NAMES,
   SCOPES,
+  scopeTexts,
 } from '@phds/catalog/scopes';
 
 // As written in interface.md 4.1 and 4.2.
@@ -121,17 +123,38 @@ describe('scopes', () => {
     }
   });
 
-  test('each has a unique title and one plain sentence', () => {
-    expect(new Set(SCOPES.map((entry) => entry.title)).size).toBe(22);
-    for (const { description } of SCOPES) {
-      expect(description).toMatch(/^[A-Z].{20,158}\.$/);
+  test.each(LANGUAGES)('each has a unique title, one plain sentence and a heading in %s', (language) => {
+    const texts = SCOPE_NAMES.map((scope) => scopeTexts(language)[scope]);
+    expect(new Set(texts.map(({ title }) => title)).size).toBe(22);
+    expect(new Set(texts.map(({ category }) => category)).size).toBe(6);
+    for (const { title, description } of texts) {
+      expect(title).toMatch(/^\p{Lu}/u);
+      expect(description).toMatch(/^\p{Lu}.{20,158}\.$/u);
       expect(description.slice(0, -1)).not.toMatch(/[.!?] /);
     }
   });
 
-  test('aggregations and trends state that they cover all health data types', () => {
-    for (const name of ['read:aggregations', 'read:trends']) {
-      expect(findScope(name)?.description).toContain('ALL your health data types');
+  test('no two languages have a description in common', () => {
+    const descriptions = LANGUAGES.flatMap((language) =>
+      SCOPE_NAMES.map((scope) => scopeTexts(language)[scope].description),
+    );
+    expect(new Set(descriptions).size).toBe(22 * LANGUAGES.length);
+  });
+
+  test('are published in English', () => {
+    for (const { scope, title, description, category } of SCOPES) {
+      expect({ title, description, category }).toEqual(scopeTexts('en')[scope]);
+    }
+  });
+
+  test('aggregations and trends state that they cover types that were not selected', () => {
+    for (const name of ['read:aggregations', 'read:trends'] as const) {
+      expect(scopeTexts('en')[name].description).toContain(
+        'Covers everything you measure, including types you have not selected',
+      );
+      expect(scopeTexts('de')[name].description).toContain(
+        'Umfasst alles, was Sie messen, auch nicht ausgewählte Arten',
+      );
       expect(findScope(name)?.sensitive).toBe(true);
     }
   });

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { scopeTexts } from '@phds/catalog/scopes';
+import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { jwtVerify } from 'jose';
 import {
   approve,
   GLUCOSE,
   HEART,
+  openPending,
   type RunningService,
   registerApp,
   startConsent,
@@ -48,6 +51,39 @@ describe('a receipt', () => {
       ],
     });
   });
+
+  test('has the texts of the language that was on the screen', async () => {
+    const id = await openPending(consent, await registerApp(consent), [HEART]);
+    const session = await consent.session('german');
+    const { grantId } = await consent.asAuthorization.approve(
+      { id, allRequested: true, language: 'de-AT' },
+      session,
+    );
+    const { receipt } = await consent.asGateway.getReceipt({ grantId }, session);
+    const { payload } = await jwtVerify(receipt, consent.receiptPublicKey);
+    const { title, description } = scopeTexts('de')[HEART];
+    const information = { pii_type: HEART, pii_title: title, pii_description: description };
+    expect(payload).toMatchObject({
+      language: 'de',
+      purposes: [{ language: 'de', pii_information: [information] }],
+    });
+  });
+
+  test.each(['fr', 'de_AT', 'd', '-'])(
+    'is never in a language without texts: an approval in %j is refused by name and decides nothing',
+    async (language) => {
+      const id = await openPending(consent, await registerApp(consent), [HEART]);
+      const session = await consent.session('french');
+      await expect(
+        consent.asAuthorization.approve({ id, allRequested: true, language }, session),
+      ).rejects.toMatchObject({
+        reason: 'invalid_request',
+        violations: [{ parameter: 'language', message: 'must be a tag of one of en, de' }],
+      });
+      const { pendingApproval } = await consent.asGateway.getPendingApproval({ id }, session);
+      expect(pendingApproval?.status).toBe(PendingStatus.PENDING);
+    },
+  );
 
   test('of another person is not found', async () => {
     const { grantId } = await approve(consent, await registerApp(consent), 'keeper2');

@@ -70,6 +70,17 @@ describe('a decision', () => {
     });
   });
 
+  test('in a language without texts is refused by name and changes nothing', async () => {
+    const init = { headers: { 'content-type': 'application/json' }, body: '{"language":"fr"}' };
+    const response = await decide('approve', init);
+    expect(await response.json()).toMatchObject({
+      status: 400,
+      code: 'INVALID_REQUEST',
+      errors: [{ parameter: 'language', message: 'must be a tag of one of en, de' }],
+    });
+    expect(gateway.backends.calls).toEqual([]);
+  });
+
   test('with an empty list of scopes is refused and changes nothing', async () => {
     const init = { headers: { 'content-type': 'application/json' }, body: '{"scopes":[]}' };
     const response = await decide('approve', init);

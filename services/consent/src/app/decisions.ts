@@ -1,4 +1,5 @@
-import { findScope } from '@phds/catalog/scopes';
+import type { Language } from '@phds/catalog/languages';
+import { type Scope, scopeTexts } from '@phds/catalog/scopes';
 import { type AppError, notFound } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { type ApprovalChoice, decideApproval, decideDenial } from '../domain/decision.ts';
@@ -18,7 +19,7 @@ export interface Decisions {
    * Creates the grant or joins the live one. Repeating the same decision returns the same result. Throws as documented for the rpc
    * Approve.
    */
-  approve(pendingId: string, approver: Approver, choice: ApprovalChoice, language: string): Promise<Approved>;
+  approve(pendingId: string, approver: Approver, choice: ApprovalChoice, language: Language): Promise<Approved>;
   /** Returns the time of the denial. Throws `not_found`, `already_decided`, `pending_expired`. */
   deny(pendingId: string, userId: string): Promise<Date>;
 }
@@ -30,7 +31,7 @@ export function createDecisions(dependencies: {
   const { decisions, evictions } = dependencies;
   return {
     async approve(pendingId, { userId, sensitiveRefusal }, choice, language) {
-      const command = { pendingId, userId, language, newGrantId: newId('grt'), describe };
+      const command = { pendingId, userId, language, newGrantId: newId('grt'), describe: describeIn(language) };
       const approved = await decisions.approve(command, (facts) =>
         decideApproval(facts, choice, sensitiveRefusal),
       );
@@ -48,9 +49,11 @@ export function createDecisions(dependencies: {
 }
 
 /** The texts of the approval screen, stored with the decision because the catalog may change. */
-function describe(scopes: readonly string[]): ShownScope[] {
-  return scopes.map((scope) => {
-    const entry = findScope(scope);
-    return { scope, title: entry?.title ?? scope, description: entry?.description ?? '' };
-  });
+function describeIn(language: Language): (scopes: readonly Scope[]) => ShownScope[] {
+  const texts = scopeTexts(language);
+  return (scopes) =>
+    scopes.map((scope) => {
+      const { title, description } = texts[scope];
+      return { scope, title, description };
+    });
 }

@@ -1,4 +1,6 @@
+import type { Language } from '@phds/catalog/languages';
 import type { Listed, Page } from '@phds/catalog/pagination';
+import type { Scope } from '@phds/catalog/scopes';
 import type { AppStanding, AppStatus, ReportedApp } from '../domain/app.ts';
 import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
 import type { ConnectedApp, Grant, GrantStatus, GrantTerms, GrantView } from '../domain/grant.ts';
@@ -105,8 +107,8 @@ export interface ApprovalCommand {
   readonly userId: string;
   /** Id for a new grant, if one is created. */
   readonly newGrantId: string;
-  readonly language: string;
-  readonly describe: (scopes: readonly string[]) => readonly ShownScope[];
+  readonly language: Language;
+  readonly describe: (scopes: readonly Scope[]) => readonly ShownScope[];
 }
 
 /** An approval, decided now or earlier. */

@@ -1,5 +1,6 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { findLanguage, LANGUAGES, type Language } from '@phds/catalog/languages';
 import { isScope, SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
 import { invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
@@ -72,11 +73,9 @@ export function parseScopes(parameter: string, scopes: readonly string[]): Scope
   return SCOPE_NAMES.filter((scope) => scopes.includes(scope));
 }
 
-/** A BCP 47 language tag; `en` when empty. */
-export function parseLanguage(parameter: string, language: string): string {
-  if (language === '') return 'en';
-  if (language.length > 35 || !/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(language)) {
-    throw invalidRequest(parameter, 'must be a BCP 47 language tag');
-  }
+/** The language of the texts on the approval screen, from a BCP 47 tag; `en` when empty. */
+export function parseLanguage(parameter: string, tag: string): Language {
+  const language = tag === '' ? 'en' : findLanguage(tag);
+  if (language === null) throw invalidRequest(parameter, `must be a tag of one of ${LANGUAGES.join(', ')}`);
   return language;
 }

@@ -1,4 +1,5 @@
 import { isDate } from '@phds/catalog/instants';
+import { findLanguage, LANGUAGES } from '@phds/catalog/languages';
 import { GRANT_DAYS_CHOICES, isGrantDays } from '@phds/catalog/lifetimes';
 import { PENDING_STATUSES } from '@phds/catalog/wire-names';
 import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
@@ -27,7 +28,9 @@ const approvalTerms = z.strictObject({
     .optional(),
   keepExpiry: z.boolean('must be true or false').optional(),
   dataFrom: text.refine(isDate, 'must be a date (2026-03-01)').nullable().optional(),
-  language: text.regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/, 'must be a language tag').optional(),
+  language: text
+    .refine((tag) => findLanguage(tag) !== null, `must be a tag of one of ${LANGUAGES.join(', ')}`)
+    .optional(),
 });
 
 const approvalBody = approvalTerms.refine(
