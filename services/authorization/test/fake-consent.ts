@@ -1,5 +1,9 @@
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { type OpenPendingApprovalRequest, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import {
+  type ApproveRequest,
+  type OpenPendingApprovalRequest,
+  PendingStatus,
+} from '@phds/contracts/phds/consent/v1/consent_pb';
 import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import type { Clock } from '@phds/service-kit/clock';
@@ -57,6 +61,8 @@ export class FakeConsent {
   readonly refused = new Map<string, Reason>();
   /** Ids that the next opening reports as removed. */
   removed: readonly string[] = [];
+  /** Identifies what everybody shares with every app now. */
+  revision = 'first';
   readonly calls: string[] = [];
   /** Runs in each CheckLiveness after its judgement and before its response. */
   onCheckLiveness: () => Promise<void> = () => Promise.resolve();
@@ -131,10 +137,17 @@ export class FakeConsent {
   }
 
   approve(
-    wanted: { id: string; scopes: string[]; allRequested: boolean; expiresInDays: number; dataFrom: string },
+    wanted: Pick<
+      ApproveRequest,
+      'id' | 'scopes' | 'allRequested' | 'expiresInDays' | 'dataFrom' | 'revision'
+    >,
     userId: string,
   ) {
-    const requested = this.pending.get(wanted.id)?.request.scopes ?? [];
+    const known = this.pending.get(wanted.id);
+    if (known?.decision === null && wanted.revision !== '' && wanted.revision !== this.revision) {
+      throw new AppError('conflict', 'What you share has changed.');
+    }
+    const requested = known?.request.scopes ?? [];
     const scopes = wanted.allRequested ? requested : wanted.scopes;
     if (scopes.length === 0) throw new AppError('no_scopes_approved');
     const pending = this.decide(wanted.id, `approve ${scopes.join(' ')}`, userId);

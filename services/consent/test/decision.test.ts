@@ -3,6 +3,7 @@ import type { Scope } from '@phds/catalog/scopes';
 import { AppError } from '@phds/service-kit/errors';
 import {
   type ApprovalChoice,
+  type ApprovalStanding,
   type DecisionFacts,
   decideApproval as decide,
   decideDenial,
@@ -11,7 +12,9 @@ import {
 import { type Grant, type GrantTerms, narrowTerms, sameScopes } from '../src/domain/grant.ts';
 import type { Approval, PendingApproval, PendingStatus } from '../src/domain/pending-approval.ts';
 
-const decideApproval = (facts: DecisionFacts, choice: ApprovalChoice) => decide(facts, choice, null);
+const SUFFICIENT: ApprovalStanding = { isOutdated: false, sensitiveRefusal: null };
+const OUTDATED: ApprovalStanding = { ...SUFFICIENT, isOutdated: true };
+const decideApproval = (facts: DecisionFacts, choice: ApprovalChoice) => decide(facts, choice, SUFFICIENT);
 
 const NOW = new Date('2026-03-01T12:00:00.000Z');
 const HEART: Scope = 'read:health-data:heart';
@@ -128,7 +131,7 @@ describe('approving', () => {
       decide(
         factsOf(pendingIn('pending', { scopes: [scope] }), { liveGrant }),
         { ...ALL, ...choice },
-        refusal,
+        { ...SUFFICIENT, sensitiveRefusal: refusal },
       );
 
     test('a sensitive scope is shared on as before beside a new one that is not', () => {
@@ -153,6 +156,34 @@ describe('approving', () => {
       ['from the beginning', HEART, shared, { ...kept, dataFrom: null }],
     ])('it is refused to share a sensitive scope %s', (_, scope, liveGrant, choice) => {
       expect(() => approve(scope, liveGrant, choice)).toThrow(refusal);
+    });
+  });
+
+  describe('on a screen that showed other terms of the live grant', () => {
+    test.each<[string, Partial<ApprovalChoice>]>([
+      ['', {}],
+      [', before its scopes are judged', { scopes: [] }],
+      [', before it looks for an end to keep', { days: 'kept' }],
+    ])('is refused as a conflict%s', (_, choice) => {
+      expect(() => decide(factsOf(pendingIn('pending')), { ...ALL, ...choice }, OUTDATED)).toThrow(
+        expect.objectContaining({ reason: 'conflict' }),
+      );
+    });
+
+    test('again with the same choice returns the same result', () => {
+      const choice: ApprovalChoice = { scopes: [HEART], days: 30, dataFrom: null };
+      expect(decide(factsOf(approved), choice, OUTDATED).kind).toBe('repeated');
+    });
+
+    test.each([
+      { reason: 'pending_expired', pending: pendingIn('expired'), appStatus: 'active' },
+      { reason: 'already_decided', pending: approved, appStatus: 'active' },
+      { reason: 'app_not_active', pending: pendingIn('pending'), appStatus: 'suspended' },
+      { reason: 'already_decided', pending: pendingIn('cancelled'), appStatus: 'active' },
+    ] as const)('a request that is $pending.status is refused as $reason', ({ reason, pending, appStatus }) => {
+      expect(() => decide(factsOf(pending, { appStatus }), ALL, OUTDATED)).toThrow(
+        expect.objectContaining({ reason }),
+      );
     });
   });
 

@@ -59,6 +59,7 @@ describe('a decision', () => {
       expiresInDays: 30,
       dataFrom: '2026-01-01',
       language: 'de',
+      revision: 'r1',
     });
     await decide('approve', { headers: { 'content-type': 'application/json' }, body });
     expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({
@@ -67,7 +68,30 @@ describe('a decision', () => {
       expiresInDays: 30,
       dataFrom: '2026-01-01',
       language: 'de',
+      revision: 'r1',
     });
+  });
+
+  test.each(['', 'x'.repeat(129)])('with a revision that cannot be one is refused by name', async (revision) => {
+    const init = { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ revision }) };
+    const response = await decide('approve', init);
+    expect(await response.json()).toMatchObject({ status: 400, errors: [{ parameter: 'revision' }] });
+    expect(gateway.backends.calls).toEqual([]);
+  });
+
+  test('about terms that have changed is a 409 that says so', async () => {
+    gateway.backends.answer({
+      completeAuthorization: () => {
+        throw new AppError('conflict', 'What you share with this app has changed.');
+      },
+    });
+    expect(await (await decide('approve')).json()).toMatchObject({
+      status: 409,
+      code: 'CONFLICT',
+      detail: 'What you share with this app has changed.',
+    });
+    const page = await decide('approve', { headers: BROWSER });
+    expect([page.status, page.headers.get('location')]).toEqual([303, '/approve/apr_1?problem=conflict']);
   });
 
   test('in a language without texts is refused by name and changes nothing', async () => {
@@ -135,13 +159,14 @@ describe('the approval form', () => {
 
   test('redirects the browser to the app', async () => {
     gateway.backends.answer({ completeAuthorization });
-    const response = await form('scopes=read%3Amood&scopes=read%3Aehr&expiresInDays=90&dataFrom=');
+    const response = await form('scopes=read%3Amood&scopes=read%3Aehr&expiresInDays=90&dataFrom=&revision=r1');
     expect([response.status, response.headers.get('location')]).toEqual([303, REDIRECT]);
     expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({
       scopes: ['read:mood', 'read:ehr'],
       allRequested: false,
       expiresInDays: 90,
       dataFrom: '',
+      revision: 'r1',
     });
   });
 

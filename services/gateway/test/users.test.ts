@@ -57,6 +57,14 @@ describe('users', () => {
       requestedScopes: [{ scope: 'read:mood', alreadyShared: true }],
       createdAt: time,
       expiresAt: time,
+      revision: 'r1',
+      connection: {
+        grantId: 'grt_1',
+        appName: 'One before',
+        scopes: ['read:mood'],
+        expiresAt: time,
+        dataFrom: '2026-01-01',
+      },
     };
     gateway.backends.answer({
       listPendingApprovals: () => ({ pendingApprovals: [pendingApproval], total: 1 }),
@@ -79,6 +87,14 @@ describe('users', () => {
       clientAuthenticated: false,
       createdAt: INSTANT,
       expiresAt: INSTANT,
+      revision: 'r1',
+      connection: {
+        grantId: 'grt_1',
+        appName: 'One before',
+        scopes: ['read:mood'],
+        expiresAt: INSTANT,
+        dataFrom: '2026-01-01',
+      },
     };
     expect((await call('GET', '/partner/consent/pending?status=pending')).body.data).toEqual([expected]);
     expect((await call('GET', '/partner/consent/pending/apr_1')).body.data).toEqual(expected);

@@ -65,6 +65,8 @@ describe('GET pending', () => {
         clientAuthenticated: true,
         createdAt: expect.stringMatching(INSTANT),
         expiresAt: expect.stringMatching(INSTANT),
+        revision: expect.any(String),
+        connection: null,
       },
     });
     expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(600_000);
@@ -216,6 +218,58 @@ describe('approve', () => {
     expect(grant.body.data.scopes).toEqual([HEART, PROFILE]);
     expect(codeOf(await app.read(first.accessToken, '/api/v1/mood'))).toEqual([403, 'CONSENT_REQUIRED']);
     expect((await app.read(first.accessToken, '/api/v1/health-data/heart')).status).toBe(200);
+  });
+});
+
+describe('two tabs with different terms', () => {
+  /** Opens a request, as in a tab of its own, and returns what the screen shows. */
+  const openTab = async (user: string, scopes: string[]) => {
+    const id = await ask(scopes);
+    return { id, ...expectStatus(200, await pending(user, `/${id}`)).body.data };
+  };
+  const grantOf = async (user: string, id: string) =>
+    expectStatus(200, await send(`${stack.gateway}/partner/consent/grants/${id}`, { bearer: user })).body.data;
+
+  test('the tab that shows the old terms is refused and changes nothing, until it shows the new ones', async () => {
+    const user = await somebody();
+    const { grantId } = await app.connect(user, [HEART]);
+    const [first, second] = [await openTab(user, [MOOD]), await openTab(user, [PROFILE])];
+    expect(first.connection).toMatchObject({ grantId, appName: 'Pulse', scopes: [HEART], dataFrom: null });
+    const { revision } = second;
+    expectStatus(200, await app.approveAs(user, second.id, { keepExpiry: true, revision }));
+    const before = await grantOf(user, grantId);
+    const stale = await app.approveAs(user, first.id, { expiresInDays: 1, revision: first.revision });
+    expect(codeOf(stale)).toEqual([409, 'CONFLICT']);
+    expect(stale.body.detail).toContain('has changed since this page showed it');
+    expect(await grantOf(user, grantId)).toEqual(before);
+    const shown = expectStatus(200, await pending(user, `/${first.id}`)).body.data;
+    expect(shown).toMatchObject({ status: 'pending', connection: { scopes: [HEART, PROFILE] } });
+    const decision = { expiresInDays: 1, revision: shown.revision };
+    const { data } = expectStatus(200, await app.approveAs(user, first.id, decision)).body;
+    expect(data.grantId).toBe(grantId);
+    expect((await app.approveAs(user, first.id, decision)).body.data).toEqual(data);
+  });
+
+  test('a tab that was opened before a narrowing is refused', async () => {
+    const user = await somebody();
+    const { grantId } = await app.connect(user, [HEART, MOOD]);
+    const tab = await openTab(user, [PROFILE]);
+    const url = `${stack.gateway}/partner/consent/grants/${grantId}`;
+    expectStatus(200, await send(url, { bearer: user, method: 'PATCH', json: { scopes: [HEART] } }));
+    const { revision } = tab;
+    expect(codeOf(await app.approveAs(user, tab.id, { revision }))).toEqual([409, 'CONFLICT']);
+    expect((await grantOf(user, grantId)).scopes).toEqual([HEART]);
+  });
+
+  test('of two approvals at once exactly one wins', async () => {
+    const user = await somebody();
+    const tabs = [await openTab(user, [HEART]), await openTab(user, [MOOD])];
+    expect(tabs[0]?.revision).toBe(tabs[1]?.revision);
+    const answers = await Promise.all(tabs.map(({ id, revision }) => app.approveAs(user, id, { revision })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const grants = await send(`${stack.gateway}/partner/consent/grants`, { bearer: user });
+    expect(grants.body.data).toHaveLength(1);
+    expect(grants.body.data[0].scopes).toHaveLength(1);
   });
 });
 

@@ -19,7 +19,10 @@ export interface Approval {
   /** Omitted: all requested scopes. */
   readonly scopes?: readonly string[];
   readonly expiresInDays?: number;
+  readonly keepExpiry?: boolean;
   readonly dataFrom?: string | null;
+  /** As the approval screen showed it. */
+  readonly revision?: string;
 }
 
 /** The result of an approval. */

@@ -30,7 +30,8 @@ export interface Decisions {
   /**
    * Consent creates the grant first, then the code is stored. The code is derived from the pending id, so repeating the same
    * decision completes it or returns the same code while it is unused; afterwards it throws `already_decided`. Throws `conflict`
-   * when the app's current settings no longer allow an undecided or approved request, and `step_up_required` when a chosen scope is
+   * when the app's current settings no longer allow an undecided or approved request, or consent finds that the person shares
+   * something else with the app than the screen showed, and `step_up_required` when a chosen scope is
    * sensitive and needs a new sign-in.
    */
   approve(decider: Decider, decision: Decision): Promise<Completed>;

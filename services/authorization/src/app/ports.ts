@@ -193,6 +193,8 @@ export interface Decision {
   readonly keepExpiry: boolean;
   readonly dataFrom: string;
   readonly language: string;
+  /** What the person shared with the app when the screen was shown; empty when unknown. */
+  readonly revision: string;
 }
 
 /** The result of an approval. */

@@ -31,7 +31,7 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
 
     async approve(
       session,
-      { pendingId, scopes, allRequested, expiresInDays, keepExpiry, dataFrom, language },
+      { pendingId, scopes, allRequested, expiresInDays, keepExpiry, dataFrom, language, revision },
     ) {
       const request = {
         id: pendingId,
@@ -41,6 +41,7 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
         keepExpiry,
         dataFrom,
         language,
+        revision,
       };
       const answer = await client.approve(request, withSession(session));
       return {

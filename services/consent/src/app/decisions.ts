@@ -3,8 +3,10 @@ import { type Scope, scopeTexts } from '@phds/catalog/scopes';
 import { type AppError, notFound } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { type ApprovalChoice, decideApproval, decideDenial } from '../domain/decision.ts';
+import type { Grant } from '../domain/grant.ts';
 import type { ShownScope } from '../domain/receipt.ts';
 import type { Approved, DecisionStore, EvictionPublisher } from './ports.ts';
+import { toRevision } from './revisions.ts';
 
 /** The person who approves. */
 export interface Approver {
@@ -13,13 +15,20 @@ export interface Approver {
   readonly sensitiveRefusal: AppError | null;
 }
 
+/** What the approval screen showed. */
+export interface Screen {
+  readonly language: Language;
+  /** The revision of the live grant; null when the caller does not say. */
+  readonly revision: string | null;
+}
+
 /** Decisions on the approval screen. */
 export interface Decisions {
   /**
    * Creates the grant or joins the live one. Repeating the same decision returns the same result. Throws as documented for the rpc
    * Approve.
    */
-  approve(pendingId: string, approver: Approver, choice: ApprovalChoice, language: Language): Promise<Approved>;
+  approve(pendingId: string, approver: Approver, choice: ApprovalChoice, screen: Screen): Promise<Approved>;
   /** Returns the time of the denial. Throws `not_found`, `already_decided`, `pending_expired`. */
   deny(pendingId: string, userId: string): Promise<Date>;
 }
@@ -30,11 +39,12 @@ export function createDecisions(dependencies: {
 }): Decisions {
   const { decisions, evictions } = dependencies;
   return {
-    async approve(pendingId, { userId, sensitiveRefusal }, choice, language) {
+    async approve(pendingId, { userId, sensitiveRefusal }, choice, { language, revision }) {
       const command = { pendingId, userId, language, newGrantId: newId('grt'), describe: describeIn(language) };
-      const approved = await decisions.approve(command, (facts) =>
-        decideApproval(facts, choice, sensitiveRefusal),
-      );
+      const approved = await decisions.approve(command, (facts) => {
+        const isOutdated = revision !== null && revision !== revisionOf(facts.liveGrant);
+        return decideApproval(facts, choice, { isOutdated, sensitiveRefusal });
+      });
       if (approved === null) throw notFound();
       // The joined grant may have lost scopes or have another data window.
       if (approved.joined) evictions.publish({ case: 'grantId', value: approved.grantId });
@@ -46,6 +56,10 @@ export function createDecisions(dependencies: {
       return deniedAt;
     },
   };
+}
+
+function revisionOf(live: Grant | null): string {
+  return toRevision(live === null ? null : { ...live, grantId: live.id });
 }
 
 /** The texts of the approval screen, stored with the decision because the catalog may change. */

@@ -25,6 +25,14 @@ export interface DecisionFacts {
   readonly now: Date;
 }
 
+/** What is known of the screen and of the sign-in of the person who approves. */
+export interface ApprovalStanding {
+  /** Whether the live grant has other terms than the screen showed. */
+  readonly isOutdated: boolean;
+  /** Why the sign-in is not enough to share more of a sensitive scope; null if it is. */
+  readonly sensitiveRefusal: AppError | null;
+}
+
 /** The outcome of an approval. */
 export type ApprovalOutcome =
   | { readonly kind: 'repeated'; readonly approval: Approval; readonly decidedAt: Date }
@@ -45,7 +53,7 @@ export type ApprovalOutcome =
 export function decideApproval(
   facts: DecisionFacts,
   choice: ApprovalChoice,
-  sensitiveRefusal: AppError | null,
+  { isOutdated, sensitiveRefusal }: ApprovalStanding,
 ): ApprovalOutcome {
   const { pending, liveGrant, now } = facts;
   const days = choice.days ?? GRANT_DAYS_DEFAULT;
@@ -56,6 +64,8 @@ export function decideApproval(
   refuseDecided(pending);
   if (facts.appStatus !== 'active') throw new AppError('app_not_active', 'The app is not active.');
   refuseOver(pending);
+  // Before the choice is judged, because the choice was made for the terms that were shown.
+  if (isOutdated) throw outdated();
   const scopes = approvedScopes(pending, choice.scopes);
   if (choice.dataFrom !== liveGrant?.dataFrom) refuseFutureDay(choice.dataFrom, now);
   const terms: GrantTerms = {
@@ -127,6 +137,13 @@ function refuseDecided({ status }: PendingApproval): void {
     throw new AppError('already_decided', `This request was already ${status}.`);
   }
   if (status === 'expired') throw new AppError('pending_expired', 'This request has expired.');
+}
+
+function outdated(): AppError {
+  return new AppError(
+    'conflict',
+    'What you share with this app has changed since this page showed it. Look at the request again and decide.',
+  );
 }
 
 /** Checked after the app's status, because a revoked app is the more useful reason. */

@@ -1,5 +1,6 @@
 import type { Scope } from '@phds/catalog/scopes';
 import type { AppProfile } from './app.ts';
+import type { GrantTerms } from './grant.ts';
 import type { ShownApp } from './shown-app.ts';
 
 /**
@@ -26,10 +27,17 @@ export interface PendingApprovalView extends ConsentRequest {
   readonly status: PendingStatus;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Scopes that the person's live grant for this app already has. */
-  readonly alreadyShared: readonly string[];
+  /** What the person shares with the app now; null when no grant is live. */
+  readonly connection: Connection | null;
   /** Present only if approved. */
   readonly approval: Approval | null;
+}
+
+/** The live grant of a person and an app, which an approval joins. */
+export interface Connection extends GrantTerms {
+  readonly grantId: string;
+  /** As shown to the person at the latest approval. */
+  readonly appName: string;
 }
 
 /** The lifetime of a grant: a number of days from the decision, or until the end of the live grant. */

@@ -18,7 +18,7 @@ import {
   toConnectedAppMessage,
   toGrantMessage,
 } from './grant-messages.ts';
-import { findDate, findMoment, parseKnownId, parseLanguage, parseName } from './parameters.ts';
+import { findDate, findMoment, parseKnownId, parseLanguage, parseName, parseText } from './parameters.ts';
 import { findLife, findPendingStatus, parseOpening, toPendingMessage } from './pending-messages.ts';
 
 const AUTHORIZATION = ['authorization'];
@@ -99,12 +99,11 @@ function approvalRpcs(parts: ConsentServiceParts) {
         days: findLife(request),
         dataFrom: findDate('dataFrom', request.dataFrom),
       };
-      const approved = await decisions.approve(
-        id,
-        { userId, sensitiveRefusal },
-        choice,
-        parseLanguage('language', request.language),
-      );
+      const screen = {
+        language: parseLanguage('language', request.language),
+        revision: parseText('revision', request.revision, 128) || null,
+      };
+      const approved = await decisions.approve(id, { userId, sensitiveRefusal }, choice, screen);
       return {
         grantId: approved.grantId,
         clientId: approved.clientId,

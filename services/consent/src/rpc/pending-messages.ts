@@ -3,6 +3,7 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
   type ApprovedTermsSchema,
   type ApproveRequest,
+  type ConnectionSchema,
   type OpenPendingApprovalRequest,
   type PendingApprovalSchema,
   PendingStatus as PendingStatusMessage,
@@ -10,7 +11,14 @@ import {
 import { invalidRequest } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import type { OpeningRequest } from '../app/ports.ts';
-import type { Approval, GrantLife, PendingApprovalView, PendingStatus } from '../domain/pending-approval.ts';
+import { toRevision } from '../app/revisions.ts';
+import type {
+  Approval,
+  Connection,
+  GrantLife,
+  PendingApprovalView,
+  PendingStatus,
+} from '../domain/pending-approval.ts';
 import { parseReportedApp, toAppProfileMessage } from './app-messages.ts';
 import { parseName, parseScopes, parseText } from './parameters.ts';
 
@@ -41,14 +49,22 @@ export function toPendingMessage(
     redirectHost: pending.redirectHost,
     requestedScopes: pending.scopes.map((scope) => ({
       scope,
-      alreadyShared: pending.alreadyShared.includes(scope),
+      alreadyShared: pending.connection?.scopes.includes(scope) ?? false,
     })),
     purpose: pending.purpose,
     clientAuthenticated: pending.clientAuthenticated,
     createdAt: timestampFromDate(pending.createdAt),
     expiresAt: timestampFromDate(pending.expiresAt),
     ...(pending.approval === null ? {} : { approved: toTermsMessage(pending.approval) }),
+    revision: toRevision(pending.connection),
+    ...(pending.connection === null ? {} : { connection: toConnectionMessage(pending.connection) }),
   };
+}
+
+function toConnectionMessage(connection: Connection): MessageInitShape<typeof ConnectionSchema> {
+  const { grantId, appName, scopes, expiresAt, dataFrom } = connection;
+  const end = timestampFromDate(expiresAt);
+  return { grantId, appName, scopes: [...scopes], expiresAt: end, dataFrom: dataFrom ?? '' };
 }
 
 function toTermsMessage({ scopes, days, dataFrom }: Approval): MessageInitShape<typeof ApprovedTermsSchema> {

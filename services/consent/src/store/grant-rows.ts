@@ -19,6 +19,12 @@ export const GRANT_STATUS = `CASE
 /** Whether an unconfirmed restore suspends a grant. Its person sees it as active, like a grant of a suspended app. */
 export const SUSPENDED = 'coalesce(g.restore_number < (SELECT below FROM consent_audit.suspension), false)';
 
+/**
+ * Seconds before its end from which a grant is not joined any more, because it must not become active again: longer than a
+ * transaction can take. Prisma ends one after 5 s, the server a statement after 10 s.
+ */
+export const JOIN_MARGIN_SECONDS = 15;
+
 /** The columns of a GrantRow. */
 export const GRANT_COLUMNS = `g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scopes,
   g.granted_at AS "grantedAt", g.expires_at AS "expiresAt", to_char(g.data_from, 'YYYY-MM-DD') AS "dataFrom",

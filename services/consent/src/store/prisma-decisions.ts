@@ -8,7 +8,14 @@ import { toApprovalNotice } from '../domain/notice.ts';
 import type { PendingApproval } from '../domain/pending-approval.ts';
 import { addEvent } from './consent-events.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
-import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, SUSPENDED, toGrant } from './grant-rows.ts';
+import {
+  GRANT_COLUMNS,
+  GRANT_FROM,
+  type GrantRow,
+  JOIN_MARGIN_SECONDS,
+  SUSPENDED,
+  toGrant,
+} from './grant-rows.ts';
 import { addNotice } from './notice-rows.ts';
 import { PENDING_COLUMNS, PENDING_FROM, type PendingRow, toPendingApproval } from './pending-rows.ts';
 import { keepPerson } from './person-locks.ts';
@@ -144,16 +151,10 @@ async function lockFacts(tx: Transaction, command: ApprovalCommand, clientId: st
   return { ...facts, appStatus: app.status, appName: app.name, openGrant, liveGrant };
 }
 
-// Longer than a transaction can take: Prisma ends it after 5 s, the server a statement after 10 s.
-const JOIN_MARGIN_MS = 15_000;
-
-/**
- * The grant that an approval joins. One that might expire before this transaction commits counts as expired, because it must not
- * become active again.
- */
+/** The grant that an approval joins. One that might expire before this transaction commits counts as expired. */
 function toLiveGrant(grant: Grant | null, now: Date): Grant | null {
   if (grant === null || grant.status !== 'active') return null;
-  return grant.expiresAt.getTime() > now.getTime() + JOIN_MARGIN_MS ? grant : null;
+  return grant.expiresAt.getTime() > now.getTime() + JOIN_MARGIN_SECONDS * 1000 ? grant : null;
 }
 
 async function readPending(tx: Transaction, id: string): Promise<{ pending: PendingApproval; now: Date }> {

@@ -1,12 +1,13 @@
 import { type Listed, offsetOf } from '@phds/catalog/pagination';
+import type { Scope } from '@phds/catalog/scopes';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { Opening, OpeningRequest, PendingApprovalStore } from '../app/ports.ts';
-import type { PendingApprovalView } from '../domain/pending-approval.ts';
+import type { Connection, PendingApprovalView } from '../domain/pending-approval.ts';
 import type { ShownApp } from '../domain/shown-app.ts';
 import { takeProfile } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
-import { SUSPENDED } from './grant-rows.ts';
+import { JOIN_MARGIN_SECONDS, SUSPENDED } from './grant-rows.ts';
 import {
   PENDING_COLUMNS,
   PENDING_FROM,
@@ -15,8 +16,14 @@ import {
   toApproval,
 } from './pending-rows.ts';
 
+/** With the grant that an approval would join; its fields are null when there is none. */
 interface ViewRow extends PendingRow, AppRow {
-  readonly alreadyShared: string[] | null;
+  readonly liveGrantId: string | null;
+  readonly liveScopes: Scope[];
+  readonly liveExpiresAt: Date;
+  readonly liveDataFrom: string | null;
+  /** Also null when no version of the app is stored. */
+  readonly liveAppName: string | null;
 }
 
 /** Pending approvals in table `pending_approval`. */
@@ -152,10 +159,13 @@ async function selectViews(
   paging: Prisma.Sql,
 ): Promise<PendingApprovalView[]> {
   const rows = await prisma.$queryRaw<ViewRow[]>`
-    SELECT ${Prisma.raw(PENDING_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)}, g.scopes AS "alreadyShared"
+    SELECT ${Prisma.raw(PENDING_COLUMNS)}, ${Prisma.raw(APP_COLUMNS)}, g.id AS "liveGrantId", g.scopes AS "liveScopes",
+      g.expires_at AS "liveExpiresAt", to_char(g.data_from, 'YYYY-MM-DD') AS "liveDataFrom",
+      shown_app_of(g.id, g.client_id, 'infinity')->>'name' AS "liveAppName"
     FROM ${Prisma.raw(PENDING_FROM)}
     LEFT JOIN consent_grant g ON g.user_id = ${userId} AND g.client_id = p.client_id AND g.closed_at IS NULL
-      AND g.app_epoch = a.epoch AND g.expires_at > statement_timestamp() AND NOT ${Prisma.raw(SUSPENDED)}
+      AND g.app_epoch = a.epoch AND NOT ${Prisma.raw(SUSPENDED)}
+      AND g.expires_at > statement_timestamp() + make_interval(secs => ${JOIN_MARGIN_SECONDS}::int)
     WHERE ${where} ${paging}`;
   return rows.map((row) => ({
     id: row.id,
@@ -167,7 +177,19 @@ async function selectViews(
     status: row.status,
     createdAt: row.createdAt,
     expiresAt: row.expiresAt,
-    alreadyShared: row.alreadyShared ?? [],
+    connection: toConnection(row),
     approval: toApproval(row),
   }));
+}
+
+function toConnection(row: ViewRow): Connection | null {
+  const { liveGrantId, liveScopes, liveExpiresAt, liveDataFrom, liveAppName, appName } = row;
+  if (liveGrantId === null) return null;
+  return {
+    grantId: liveGrantId,
+    appName: liveAppName ?? appName,
+    scopes: liveScopes,
+    expiresAt: liveExpiresAt,
+    dataFrom: liveDataFrom,
+  };
 }

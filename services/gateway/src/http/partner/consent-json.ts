@@ -4,6 +4,7 @@ import type {
   AppChange,
   ApprovedTerms,
   ConnectedApp,
+  Connection,
   ConsentGrant,
   PendingApproval,
   RequestedScope,
@@ -24,8 +25,15 @@ export function toPendingJson(pending: PendingApproval) {
     clientAuthenticated: pending.clientAuthenticated,
     createdAt: toInstant(pending.createdAt),
     expiresAt: toInstant(pending.expiresAt),
+    revision: pending.revision,
+    connection: pending.connection === undefined ? null : toConnectionJson(pending.connection),
     ...(pending.approved === undefined ? {} : { approved: toApprovedJson(pending.approved) }),
   };
+}
+
+/** What the person shares with the app now. A decision with `revision` is refused when this has changed. */
+function toConnectionJson({ grantId, appName, scopes, expiresAt, dataFrom }: Connection) {
+  return { grantId, appName, scopes, expiresAt: toInstant(expiresAt), dataFrom: toNullable(dataFrom) };
 }
 
 /** The body of `…/approve` that repeats an approval. A page that lost the response sends it to get the code. */

@@ -31,6 +31,7 @@ const approvalTerms = z.strictObject({
   language: text
     .refine((tag) => findLanguage(tag) !== null, `must be a tag of one of ${LANGUAGES.join(', ')}`)
     .optional(),
+  revision: text.min(1, 'must not be empty').max(128, 'must have at most 128 characters').optional(),
 });
 
 const approvalBody = approvalTerms.refine(
@@ -79,6 +80,7 @@ export async function approve(gateway: Gateway, exchange: Exchange): Promise<voi
         keepExpiry: body.keepExpiry ?? false,
         dataFrom: body.dataFrom ?? '',
         language: body.language ?? '',
+        revision: body.revision ?? '',
       },
       onBehalf(exchange),
     );
