@@ -2,7 +2,6 @@ import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { REFUSAL_REASONS } from '@phds/catalog/wire-names';
 import { Verdict, VerdictSchema } from '@phds/contracts/phds/consent/v1/access_pb';
-import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { invalidRequest, notFound } from '@phds/service-kit/errors';
 import { startTestGateway, type TestGateway } from './test-gateway.ts';
@@ -47,58 +46,6 @@ describe('users', () => {
     privacyPolicyUrl: null,
     logoUrl: null,
   };
-
-  test('see pending approvals with the texts of the catalog, without the owner', async () => {
-    const pendingApproval = {
-      id: 'apr_1',
-      status: PendingStatus.PENDING,
-      app: profile,
-      redirectHost: 'a.test',
-      requestedScopes: [{ scope: 'read:mood', alreadyShared: true }],
-      createdAt: time,
-      expiresAt: time,
-      revision: 'r1',
-      connection: {
-        grantId: 'grt_1',
-        appName: 'One before',
-        scopes: ['read:mood'],
-        expiresAt: time,
-        dataFrom: '2026-01-01',
-      },
-    };
-    gateway.backends.answer({
-      listPendingApprovals: () => ({ pendingApprovals: [pendingApproval], total: 1 }),
-      getPendingApproval: () => ({ pendingApproval }),
-    });
-    const expected = {
-      id: 'apr_1',
-      status: 'pending',
-      app: { ...profileJson, redirectHost: 'a.test' },
-      requestedScopes: [
-        {
-          scope: 'read:mood',
-          title: 'Mood',
-          description: expect.any(String),
-          sensitive: true,
-          alreadyShared: true,
-        },
-      ],
-      purpose: null,
-      clientAuthenticated: false,
-      createdAt: INSTANT,
-      expiresAt: INSTANT,
-      revision: 'r1',
-      connection: {
-        grantId: 'grt_1',
-        appName: 'One before',
-        scopes: ['read:mood'],
-        expiresAt: INSTANT,
-        dataFrom: '2026-01-01',
-      },
-    };
-    expect((await call('GET', '/partner/consent/pending?status=pending')).body.data).toEqual([expected]);
-    expect((await call('GET', '/partner/consent/pending/apr_1')).body.data).toEqual(expected);
-  });
 
   test('list, narrow and end grants', async () => {
     const grant = {

@@ -59,7 +59,7 @@ describe('GET pending', () => {
         },
         requestedScopes: [HEART, MOOD].map((scope) => {
           const { title, description, sensitive } = findScope(scope) ?? {};
-          return { scope, title, description, sensitive, alreadyShared: false };
+          return { scope, title, description, sensitive, alreadyShared: false, need: null };
         }),
         purpose: 'To find patterns',
         clientAuthenticated: true,
@@ -79,6 +79,27 @@ describe('GET pending', () => {
     const { body } = expectStatus(201, await send(`${stack.gateway}/oauth/authorize`, { json }));
     const shown = await pending(await somebody(), `/${body.pending_id}`);
     expect(shown.body.data).toMatchObject({ clientAuthenticated: false, purpose: null });
+  });
+
+  test('shows what an authenticated app needs and what is optional; without the secret, it shows neither', async () => {
+    const scopes = [MOOD, HEART];
+    const needs = async (id: string) => {
+      const { requestedScopes } = expectStatus(200, await pending(await somebody(), `/${id}`)).body.data;
+      return requestedScopes.map((each: Record<string, unknown>) => [each['scope'], each['need']]);
+    };
+    expect(await needs(await ask(scopes, { needed_scope: HEART }))).toEqual([
+      [HEART, 'needed'],
+      [MOOD, 'optional'],
+    ]);
+    const json = { client_id: app.clientId, redirect_uri: REDIRECT_URI, scope: scopes.join(' ') };
+    const unproven = await send(`${stack.gateway}/oauth/authorize`, { json: { ...json, needed_scope: HEART } });
+    expect(await needs(expectStatus(201, unproven).body.pending_id)).toEqual([
+      [HEART, null],
+      [MOOD, null],
+    ]);
+    const foreign = await app.authorize([MOOD], { needed_scope: HEART });
+    expect([foreign.status, foreign.body.error]).toEqual([400, 'invalid_request']);
+    expect(foreign.body.error_description).toContain('needed_scope');
   });
 
   test('claims the approval for the first session that opens it; for other people it does not exist', async () => {

@@ -64,8 +64,9 @@ export function createAuthorizations(dependencies: AuthorizationsDependencies): 
       const app = admitClient(client, request);
       const redirectUri = admitRedirectUri(app, client, request);
       try {
-        // Without the secret, anybody could have written the purpose. It is not stored, so it is not validated.
-        const parameters = client.authenticated ? request : { ...request, purpose: undefined };
+        // Without the secret, anybody could have written these. They are not stored, so they are not validated.
+        const unproven = { ...request, purpose: undefined, neededScope: undefined };
+        const parameters = client.authenticated ? request : unproven;
         const accepted = parseRequestParameters(parameters, app);
         return await openPending(dependencies, { app, redirectUri, accepted, client });
       } catch (error) {
@@ -94,7 +95,7 @@ async function openPending(
   { app, redirectUri, accepted, client }: Admitted,
 ): Promise<Opened> {
   const { authorizations, approvals, clock } = dependencies;
-  const { state, codeChallenge, scopes, purpose } = accepted;
+  const { state, codeChallenge, scopes, purpose, neededScopes } = accepted;
   const createdAt = clock.now();
   const pendingId = newId('apr', 160);
   // Inserted first, so that every visible pending approval has its redirect.
@@ -117,6 +118,7 @@ async function openPending(
       redirectHost: toRedirectHost(redirectUri),
       scopes,
       purpose,
+      neededScopes,
       clientAuthenticated: client.authenticated,
     });
     if (removedIds.length > 0) await removeRequests(dependencies, removedIds);

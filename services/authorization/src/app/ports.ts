@@ -180,6 +180,7 @@ export interface PendingApproval {
   readonly redirectHost: string;
   readonly scopes: readonly Scope[];
   readonly purpose: string;
+  readonly neededScopes: readonly Scope[];
   readonly clientAuthenticated: boolean;
 }
 

@@ -11,7 +11,7 @@ import { fromGrantStatusMessage, fromTimestamp, toAppProfileMessage } from './co
 /** Consent's pending approvals and grants over rpc; forwards the person's session. */
 export function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
   return {
-    async open({ id, app, appEpoch, redirectHost, scopes, purpose, clientAuthenticated }) {
+    async open({ id, app, appEpoch, redirectHost, scopes, purpose, neededScopes, clientAuthenticated }) {
       const { removedIds } = await client.openPendingApproval({
         id,
         app: toAppProfileMessage(app),
@@ -19,6 +19,7 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
         redirectHost,
         scopes: [...scopes],
         purpose,
+        neededScopes: [...neededScopes],
         clientAuthenticated,
       });
       return removedIds;

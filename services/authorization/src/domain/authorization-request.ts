@@ -35,6 +35,7 @@ export interface RequestParameters {
   readonly codeChallenge?: string | undefined;
   readonly codeChallengeMethod?: string | undefined;
   readonly purpose?: string | undefined;
+  readonly neededScope?: string | undefined;
   /** Not allowed in a pushed request. */
   readonly requestUri?: string | undefined;
   readonly request?: string | undefined;
@@ -46,6 +47,8 @@ export interface AcceptedParameters {
   readonly state: string | null;
   readonly codeChallenge: string | null;
   readonly purpose: string;
+  /** Those that the app cannot work without; empty when it does not say. */
+  readonly neededScopes: readonly Scope[];
 }
 
 /** A SHA-256 in base64url has 43 characters without padding; no verifier could match another text. */
@@ -64,6 +67,7 @@ export function parseRequestParameters(
     ...checkState(parameters),
     ...checkPkce(parameters, app),
     ...checkPurpose(parameters),
+    ...checkNeededScope(parameters),
     ...checkRequestObjects(parameters),
   ];
   if (violations.length > 0) throw invalidRequest(violations);
@@ -72,6 +76,7 @@ export function parseRequestParameters(
     state: parameters.state || null,
     codeChallenge: parameters.codeChallenge || null,
     purpose: parameters.purpose?.trim() ?? '',
+    neededScopes: parseScopeList(parameters.neededScope ?? '').scopes,
   };
 }
 
@@ -147,6 +152,13 @@ function checkPurpose({ purpose }: RequestParameters): Violation[] {
   }
   const message = findShownTextFault(purpose, 'line');
   return message === null ? [] : [{ parameter: 'purpose', message }];
+}
+
+/** Compared as text: a scope that is unknown or not allowed is then an error of `scope`. */
+function checkNeededScope({ scope = '', neededScope = '' }: RequestParameters): Violation[] {
+  const requested = scope.split(' ');
+  if (neededScope.split(' ').every((name) => name === '' || requested.includes(name))) return [];
+  return [{ parameter: 'needed_scope', message: 'must only name scopes that scope names' }];
 }
 
 /** A reference would replace the validated parameters (RFC 9126 section 2.1); request objects (RFC 9101) are not supported. */

@@ -1,9 +1,11 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { Scope } from '@phds/catalog/scopes';
 import {
   type ApprovedTermsSchema,
   type ApproveRequest,
   type ConnectionSchema,
+  Need as NeedMessage,
   type OpenPendingApprovalRequest,
   type PendingApprovalSchema,
   PendingStatus as PendingStatusMessage,
@@ -12,12 +14,14 @@ import { invalidRequest } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import type { OpeningRequest } from '../app/ports.ts';
 import { toRevision } from '../app/revisions.ts';
-import type {
-  Approval,
-  Connection,
-  GrantLife,
-  PendingApprovalView,
-  PendingStatus,
+import {
+  type Approval,
+  type Connection,
+  type GrantLife,
+  type Need,
+  needOf,
+  type PendingApprovalView,
+  type PendingStatus,
 } from '../domain/pending-approval.ts';
 import { parseReportedApp, toAppProfileMessage } from './app-messages.ts';
 import { parseName, parseScopes, parseText } from './parameters.ts';
@@ -50,6 +54,7 @@ export function toPendingMessage(
     requestedScopes: pending.scopes.map((scope) => ({
       scope,
       alreadyShared: pending.connection?.scopes.includes(scope) ?? false,
+      need: toNeedMessage(needOf(scope, pending)),
     })),
     purpose: pending.purpose,
     clientAuthenticated: pending.clientAuthenticated,
@@ -65,6 +70,11 @@ function toConnectionMessage(connection: Connection): MessageInitShape<typeof Co
   const { grantId, appName, scopes, expiresAt, dataFrom } = connection;
   const end = timestampFromDate(expiresAt);
   return { grantId, appName, scopes: [...scopes], expiresAt: end, dataFrom: dataFrom ?? '' };
+}
+
+function toNeedMessage(need: Need): NeedMessage {
+  if (need === null) return NeedMessage.UNSPECIFIED;
+  return need === 'needed' ? NeedMessage.NEEDED : NeedMessage.OPTIONAL;
 }
 
 function toTermsMessage({ scopes, days, dataFrom }: Approval): MessageInitShape<typeof ApprovedTermsSchema> {
@@ -83,14 +93,22 @@ export function parseOpening(request: OpenPendingApprovalRequest): OpeningReques
   if (!isId('apr', request.id) || request.id.length < 26)
     throw invalidRequest('id', 'must be an apr_ id of 128 bits');
   const purpose = parseText('purpose', request.purpose);
+  const scopes = parseScopes('scopes', request.scopes);
   return {
     id: request.id,
     app: parseReportedApp(request.app),
     appEpoch: request.appEpoch,
     redirectHost: parseName('redirectHost', request.redirectHost, 512),
-    scopes: parseScopes('scopes', request.scopes),
-    // Anybody can send a request in an app's name; only the secret proves that the text is the app's.
+    scopes,
+    // Anybody can send a request in an app's name; only the secret proves that these are the app's words.
     purpose: request.clientAuthenticated ? purpose : '',
+    neededScopes: request.clientAuthenticated ? parseNeeded(request.neededScopes, scopes) : [],
     clientAuthenticated: request.clientAuthenticated,
   };
+}
+
+function parseNeeded(needed: readonly string[], requested: readonly Scope[]): Scope[] {
+  const foreign = needed.filter((scope) => !(requested as readonly string[]).includes(scope));
+  if (foreign.length > 0) throw invalidRequest('neededScopes', `not requested: ${foreign.join(', ')}`);
+  return requested.filter((scope) => needed.includes(scope));
 }

@@ -16,7 +16,7 @@ export const PENDING_STATUS = `CASE
 
 /** The columns of a PendingRow. Earlier releases stored a purpose even for unauthenticated requests; it is not read. */
 export const PENDING_COLUMNS = `p.id, p.client_id AS "clientId", p.app_epoch AS "appEpoch", p.redirect_host AS "redirectHost",
-  p.scopes, CASE WHEN p.client_authenticated THEN p.purpose ELSE '' END AS purpose,
+  p.scopes, p.needed_scopes AS "neededScopes", CASE WHEN p.client_authenticated THEN p.purpose ELSE '' END AS purpose,
   p.client_authenticated AS "clientAuthenticated",
   p.created_at AS "createdAt", p.expires_at AS "expiresAt", p.claimed_by AS "claimedBy", ${PENDING_STATUS} AS status,
   p.decided_at AS "decidedAt", p.approved_scopes AS "approvedScopes", p.approved_days AS "approvedDays",
@@ -30,6 +30,7 @@ export interface PendingRow {
   readonly appEpoch: number;
   readonly redirectHost: string;
   readonly scopes: Scope[];
+  readonly neededScopes: Scope[];
   readonly purpose: string;
   readonly clientAuthenticated: boolean;
   readonly createdAt: Date;
@@ -47,13 +48,14 @@ export interface PendingRow {
 }
 
 export function toPendingApproval(row: PendingRow): PendingApproval {
-  const { id, clientId, appEpoch, redirectHost, scopes, purpose, clientAuthenticated } = row;
+  const { id, clientId, appEpoch, redirectHost, scopes, neededScopes, purpose, clientAuthenticated } = row;
   return {
     id,
     clientId,
     appEpoch,
     redirectHost,
     scopes,
+    neededScopes,
     purpose,
     clientAuthenticated,
     status: row.status,

@@ -1,6 +1,6 @@
 import { APP_STATUSES, GRANT_STATUSES, PENDING_STATUSES, type RefusalReason } from '@phds/catalog/wire-names';
 import { Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
-import { PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { Need, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 
 type Name<T extends readonly string[]> = T[number];
@@ -41,6 +41,15 @@ const REASON: Readonly<Record<Verdict, RefusalReason | null>> = {
 
 /** Why an access was refused, by its public name; null when it was released, and for a verdict that this gateway does not know. */
 export const refusalReason = (verdict: Verdict): RefusalReason | null => REASON[verdict] ?? null;
+
+const NEED: Readonly<Record<Need, 'needed' | 'optional' | null>> = {
+  [Need.UNSPECIFIED]: null,
+  [Need.NEEDED]: 'needed',
+  [Need.OPTIONAL]: 'optional',
+};
+
+/** What an app says about a scope; null when it says nothing. */
+export const needName = (need: Need) => NEED[need] ?? null;
 
 /** Maps internal status values to their public names and back. */
 export const toAppStatus = (name: Name<typeof APP_STATUSES>): AppStatus => APP[name];

@@ -103,5 +103,6 @@ function toOpenRequest(parameters: OauthParameters) {
     ...pick(parameters, 'codeChallenge', 'code_challenge'),
     ...pick(parameters, 'codeChallengeMethod', 'code_challenge_method'),
     ...pick(parameters, 'purpose', 'purpose'),
+    ...pick(parameters, 'neededScope', 'needed_scope'),
   };
 }

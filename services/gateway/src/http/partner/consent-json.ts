@@ -11,7 +11,7 @@ import type {
 } from '@phds/contracts/phds/consent/v1/consent_pb';
 import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
-import { grantStatusName, pendingStatusName, refusalReason } from '../consent-names.ts';
+import { grantStatusName, needName, pendingStatusName, refusalReason } from '../consent-names.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
 
 /** A pending approval for the approval screen, with scope texts from the catalog (contract section 5). */
@@ -41,7 +41,7 @@ function toApprovedJson({ scopes, expiresInDays, keepExpiry, dataFrom }: Approve
   return { scopes, ...(keepExpiry ? { keepExpiry } : { expiresInDays }), dataFrom: toNullable(dataFrom) };
 }
 
-function toRequestedScopeJson({ scope, alreadyShared }: RequestedScope) {
+function toRequestedScopeJson({ scope, alreadyShared, need }: RequestedScope) {
   const entry = findScope(scope);
   return {
     scope,
@@ -49,6 +49,7 @@ function toRequestedScopeJson({ scope, alreadyShared }: RequestedScope) {
     description: entry?.description ?? null,
     sensitive: entry?.sensitive ?? true,
     alreadyShared,
+    need: needName(need),
   };
 }
 

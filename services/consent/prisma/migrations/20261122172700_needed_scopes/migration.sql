@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "pending_approval" ADD COLUMN     "needed_scopes" TEXT[] DEFAULT ARRAY[]::TEXT[];
