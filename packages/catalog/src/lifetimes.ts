@@ -19,6 +19,9 @@ export const REFRESH_TOKEN_SECONDS = 30 * DAY;
 /** How long a pending approval waits for the user before it expires (contract section 5). */
 export const PENDING_APPROVAL_SECONDS = 600;
 
+/** How often a person may extend that time, each time to the full length from then on (WCAG 2.2, success criterion 2.2.1). */
+export const PENDING_APPROVAL_EXTENSIONS = 10;
+
 /** How long a rotated refresh token can be presented again for the same successor pair (contract section 3). */
 export const RETRY_WINDOW_SECONDS = 60;
 

@@ -83,14 +83,16 @@ export const PROBLEMS = {
   CONFLICT: {
     statuses: [409],
     meaning:
-      'The present state does not allow the change, for example because a developer has as many apps as are allowed, or because an app ' +
-      'has changed its settings since it asked for an approval.',
+      'The present state does not allow the change, for example because a developer has as many apps as are allowed, because an app ' +
+      'has changed its settings since it asked for an approval, or because what the person shares with the app has changed since the ' +
+      'approval screen showed it.',
     action:
-      'Read the resource again and decide by what it says. For a request of an app: start again in the app.',
+      'Read the resource again and decide by what it says. For a request of an app whose settings changed: start again in the app.',
   },
   PENDING_EXPIRED: {
     statuses: [409],
-    meaning: 'The time to decide on this request of an app is over.',
+    meaning:
+      'The time to decide on this request of an app is over, so it can be neither decided nor extended.',
     action: 'Start again in the app, which makes a new request.',
   },
   ALREADY_DECIDED: {

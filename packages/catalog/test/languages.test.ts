@@ -13,12 +13,22 @@ describe('the language of a tag', () => {
     expect(findLanguage(tag)).toBe(language);
   });
 
-  test.each(['', 'fr', 'den', 'e', 'x-de', 'de_AT', 'de-', 'de--AT', 'de-abcdefghi', ' de', 'de\n', 'constructor'])(
-    '%j is none of ours',
-    (tag) => {
-      expect(findLanguage(tag)).toBeNull();
-    },
-  );
+  test.each([
+    '',
+    'fr',
+    'den',
+    'e',
+    'x-de',
+    'de_AT',
+    'de-',
+    'de--AT',
+    'de-abcdefghi',
+    ' de',
+    'de\n',
+    'constructor',
+  ])('%j is none of ours', (tag) => {
+    expect(findLanguage(tag)).toBeNull();
+  });
 
   test('a tag that is longer than any real one is refused', () => {
     expect(findLanguage(`de${'-abcdefgh'.repeat(3)}`)).toBe('de');

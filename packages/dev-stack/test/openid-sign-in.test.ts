@@ -118,6 +118,19 @@ describe('a person who is signed in', () => {
     expect(client.errorOf(await client.browser.submit(page, { user: 'ada' }))).toBeNull();
   });
 
+  test('chooses an account with prompt=select_account, which the discovery names', async () => {
+    expect(client.openid.serverMetadata()['prompt_values_supported']).toEqual([
+      'none',
+      'login',
+      'select_account',
+    ]);
+    await client.signIn('ada');
+    const page = await client.authorize({ prompt: 'select_account' });
+    expect(page.text).toContain('Signed in as ada');
+    const callback = await client.browser.submit(page, { user: 'ada' });
+    expect((await client.exchange(callback)).claims()?.sub).toBe('ada');
+  });
+
   test('is asked again for another acr, which is then in the ID token', async () => {
     await client.signIn('ada');
     const acr_values = 'confirmed';
@@ -126,6 +139,13 @@ describe('a person who is signed in', () => {
     expect(client.errorOf(await client.authorize({ acr_values, prompt: 'none' }))).toBeNull();
   });
 });
+
+test.each(['login', 'select_account'])(
+  'a person without a session is asked once with prompt=%s',
+  async (prompt) => {
+    expect((await client.signIn('grace', { prompt })).claims.sub).toBe('grace');
+  },
+);
 
 test('a person without a session cannot be signed in silently', async () => {
   expect(await client.isSignedIn()).toBe(false);

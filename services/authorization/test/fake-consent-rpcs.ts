@@ -27,6 +27,8 @@ export function createFakeServices(fake: FakeConsent) {
       getPendingApproval: ['authorization'],
       approve: ['authorization'],
       deny: ['authorization'],
+      extendPendingApproval: ['authorization'],
+      releasePendingApproval: [],
       listAppGrants: ['authorization'],
       listPendingApprovals: [],
       listGrants: [],
@@ -134,6 +136,11 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
       const pending = fake.decide(id, 'deny', userId);
       return { decidedAt: timestampFromDate(pending.decidedAt) };
     },
+    extendPendingApproval: async ({ id }, context) => {
+      fake.enter('extendPendingApproval');
+      const { userId } = await fake.sessions(sessionOf(context));
+      return { expiresAt: timestampFromDate(fake.extend(id, userId)) };
+    },
     listAppGrants: async ({ clientId }) => {
       fake.enter('listAppGrants');
       const grants = [...fake.grants.values()].filter((grant) => grant.clientId === clientId);
@@ -147,6 +154,7 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
       }));
       return { grants: items.map(({ userId: _, dataFrom: __, ...item }) => item), total: grants.length };
     },
+    releasePendingApproval: never,
     listPendingApprovals: never,
     listGrants: never,
     getGrant: never,

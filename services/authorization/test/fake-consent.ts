@@ -136,6 +136,15 @@ export class FakeConsent {
     return pending;
   }
 
+  /** Returns the new end of the time to decide. */
+  extend(id: string, userId: string): Date {
+    const pending = this.claim(id, userId);
+    if (pending.decision !== null) throw new AppError('already_decided');
+    if (this.statusOf(pending) === PendingStatus.EXPIRED) throw new AppError('pending_expired');
+    pending.expiresAt = new Date(this.clock.now().getTime() + 600_000);
+    return pending.expiresAt;
+  }
+
   approve(
     wanted: Pick<
       ApproveRequest,

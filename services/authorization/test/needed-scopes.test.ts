@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Harness, HEART, REDIRECT_URI, refusalOf, SLEEP, startHarness, type TestApp } from './harness.ts';
+import {
+  type Harness,
+  HEART,
+  REDIRECT_URI,
+  refusalOf,
+  SLEEP,
+  startHarness,
+  type TestApp,
+} from './harness.ts';
 
 let harness: Harness;
 let app: TestApp;
@@ -12,7 +20,10 @@ afterAll(async () => harness[Symbol.asyncDispose]());
 
 const BOTH = `${HEART} ${SLEEP}`;
 
-const open = (neededScope: string, { scope = BOTH, client = app as Partial<TestApp>, frontChannel = false } = {}) =>
+const open = (
+  neededScope: string,
+  { scope = BOTH, client = app as Partial<TestApp>, frontChannel = false } = {},
+) =>
   harness.authorizations.openAuthorization({
     client,
     redirectUri: REDIRECT_URI,

@@ -34,6 +34,7 @@ function pendingIn(status: PendingStatus, changes: Partial<PendingApproval> = {}
     clientAuthenticated: true,
     status,
     claimedBy: 'ada',
+    extensions: 0,
     decidedAt: null,
     shownApp: null,
     approval: null,
@@ -181,11 +182,14 @@ describe('approving', () => {
       { reason: 'already_decided', pending: approved, appStatus: 'active' },
       { reason: 'app_not_active', pending: pendingIn('pending'), appStatus: 'suspended' },
       { reason: 'already_decided', pending: pendingIn('cancelled'), appStatus: 'active' },
-    ] as const)('a request that is $pending.status is refused as $reason', ({ reason, pending, appStatus }) => {
-      expect(() => decide(factsOf(pending, { appStatus }), ALL, OUTDATED)).toThrow(
-        expect.objectContaining({ reason }),
-      );
-    });
+    ] as const)(
+      'a request that is $pending.status is refused as $reason',
+      ({ reason, pending, appStatus }) => {
+        expect(() => decide(factsOf(pending, { appStatus }), ALL, OUTDATED)).toThrow(
+          expect.objectContaining({ reason }),
+        );
+      },
+    );
   });
 
   test.each([

@@ -49,12 +49,16 @@ test('a request shows which scopes the app needs and that the others are optiona
 });
 
 test('a request whose app does not say shows nothing about any scope', async () => {
-  expect(await needsOf(await open([]))).toEqual([HEART, GLUCOSE, MOOD].map((scope) => [scope, Need.UNSPECIFIED]));
+  expect(await needsOf(await open([]))).toEqual(
+    [HEART, GLUCOSE, MOOD].map((scope) => [scope, Need.UNSPECIFIED]),
+  );
 });
 
 test("without the app's secret, what it needs is neither stored nor shown", async () => {
   const id = await open([HEART], false);
-  const { rows } = await consent.owner.query('SELECT needed_scopes FROM pending_approval WHERE id = $1', [id]);
+  const { rows } = await consent.owner.query('SELECT needed_scopes FROM pending_approval WHERE id = $1', [
+    id,
+  ]);
   expect(rows).toEqual([{ needed_scopes: [] }]);
   expect((await needsOf(id))?.map(([, need]) => need)).toEqual(Array(3).fill(Need.UNSPECIFIED));
 });

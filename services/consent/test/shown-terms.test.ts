@@ -25,7 +25,10 @@ afterAll(() => consent[Symbol.asyncDispose]());
 
 /** What the approval screen of a request shows. */
 async function look(id: string, userId: string) {
-  const { pendingApproval } = await consent.asGateway.getPendingApproval({ id }, await consent.session(userId));
+  const { pendingApproval } = await consent.asGateway.getPendingApproval(
+    { id },
+    await consent.session(userId),
+  );
   if (pendingApproval === undefined) throw new Error('no pending approval');
   return pendingApproval;
 }
@@ -49,8 +52,8 @@ describe('the approval screen', () => {
       days: 30,
       dataFrom: '2026-01-01',
     });
-    await consent.ledger.putApp({ app: { ...renamed, name: 'Data Broker' } });
-    const shown = await look(await openPending(consent, renamed, [GLUCOSE, HEART]), 'sharer');
+    const broker = { ...renamed, name: 'Data Broker' };
+    const shown = await look(await openPending(consent, broker, [GLUCOSE, HEART]), 'sharer');
     expect(shown.connection).toMatchObject({
       grantId: first.grantId,
       appName: 'Pulse Diary',
@@ -93,7 +96,10 @@ describe('the approval screen', () => {
     expect((await look(id, 'steady')).revision).toBe(revision);
     expect((await look(await openPending(consent, app, [MOOD]), 'steady')).revision).toBe(revision);
     const session = await consent.session('steady');
-    const { pendingApprovals } = await consent.asGateway.listPendingApprovals({}, session);
+    const { pendingApprovals } = await consent.asGateway.listPendingApprovals(
+      { status: PendingStatus.PENDING },
+      session,
+    );
     expect(pendingApprovals.map((pending) => pending.revision)).toEqual([revision, revision]);
   });
 });
@@ -154,7 +160,9 @@ describe('a decision about terms that have changed since they were shown', () =>
     const { revision } = await look(id, 'ender');
     const session = await consent.session('ender');
     await consent.asGateway.revokeGrant({ id: grantId }, session);
-    await expect(decide('ender', { id, allRequested: true, keepExpiry: true, revision })).rejects.toMatchObject({
+    await expect(
+      decide('ender', { id, allRequested: true, keepExpiry: true, revision }),
+    ).rejects.toMatchObject({
       reason: 'conflict',
     });
     const { total } = await consent.asGateway.listGrants({}, session);
@@ -167,7 +175,10 @@ describe('a decision about terms that have changed since they were shown', () =>
     const decision = { id, allRequested: true, revision };
     const first = await decide('repeater', decision);
     expect((await look(id, 'repeater')).revision).not.toBe(revision);
-    expect(await decide('repeater', decision)).toMatchObject({ grantId: first.grantId, repeatedDecision: true });
+    expect(await decide('repeater', decision)).toMatchObject({
+      grantId: first.grantId,
+      repeatedDecision: true,
+    });
   });
 
   test('is accepted without a revision, as before', async () => {
@@ -201,16 +212,26 @@ describe('of several approvals at once that were shown the same terms', () => {
     return { outcomes, refusals };
   };
 
-  test.each(['without a grant', 'with a grant'])('exactly one wins, and the others are refused, %s', async (how) => {
-    const userId = newId('usr');
-    if (how === 'with a grant') await approve(consent, app, userId, { requested: [MOOD] });
-    const { outcomes, refusals } = await approveAtOnce(userId, [[HEART], [GLUCOSE], [HEART, GLUCOSE], [MOOD]]);
-    expect(refusals).toEqual(Array(3).fill(expect.objectContaining({ reason: 'conflict' })));
-    const { grants } = await consent.asGateway.listGrants({}, await consent.session(userId));
-    const [won] = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
-    const scopes = [...(won?.scopes ?? []), ...(how === 'with a grant' ? [MOOD] : [])];
-    expect(grants.map((grant) => [grant.id, new Set(grant.scopes)])).toEqual([[won?.grantId, new Set(scopes)]]);
-  });
+  test.each(['without a grant', 'with a grant'])(
+    'exactly one wins, and the others are refused, %s',
+    async (how) => {
+      const userId = newId('usr');
+      if (how === 'with a grant') await approve(consent, app, userId, { requested: [MOOD] });
+      const { outcomes, refusals } = await approveAtOnce(userId, [
+        [HEART],
+        [GLUCOSE],
+        [HEART, GLUCOSE],
+        [MOOD],
+      ]);
+      expect(refusals).toEqual(Array(3).fill(expect.objectContaining({ reason: 'conflict' })));
+      const { grants } = await consent.asGateway.listGrants({}, await consent.session(userId));
+      const [won] = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+      const scopes = [...(won?.scopes ?? []), ...(how === 'with a grant' ? [MOOD] : [])];
+      expect(grants.map((grant) => [grant.id, new Set(grant.scopes)])).toEqual([
+        [won?.grantId, new Set(scopes)],
+      ]);
+    },
+  );
 
   test('different choices for one request leave one decision', async () => {
     const id = await openPending(consent, app, [HEART, GLUCOSE]);

@@ -72,12 +72,15 @@ describe('a decision', () => {
     });
   });
 
-  test.each(['', 'x'.repeat(129)])('with a revision that cannot be one is refused by name', async (revision) => {
-    const init = { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ revision }) };
-    const response = await decide('approve', init);
-    expect(await response.json()).toMatchObject({ status: 400, errors: [{ parameter: 'revision' }] });
-    expect(gateway.backends.calls).toEqual([]);
-  });
+  test.each(['', 'x'.repeat(129)])(
+    'with a revision that cannot be one is refused by name',
+    async (revision) => {
+      const init = { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ revision }) };
+      const response = await decide('approve', init);
+      expect(await response.json()).toMatchObject({ status: 400, errors: [{ parameter: 'revision' }] });
+      expect(gateway.backends.calls).toEqual([]);
+    },
+  );
 
   test('about terms that have changed is a 409 that says so', async () => {
     gateway.backends.answer({
@@ -159,7 +162,9 @@ describe('the approval form', () => {
 
   test('redirects the browser to the app', async () => {
     gateway.backends.answer({ completeAuthorization });
-    const response = await form('scopes=read%3Amood&scopes=read%3Aehr&expiresInDays=90&dataFrom=&revision=r1');
+    const response = await form(
+      'scopes=read%3Amood&scopes=read%3Aehr&expiresInDays=90&dataFrom=&revision=r1',
+    );
     expect([response.status, response.headers.get('location')]).toEqual([303, REDIRECT]);
     expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({
       scopes: ['read:mood', 'read:ehr'],

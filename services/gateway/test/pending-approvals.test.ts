@@ -1,6 +1,7 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Need, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
+import { AppError, notFound } from '@phds/service-kit/errors';
 import { startTestGateway, type TestGateway } from './test-gateway.ts';
 
 let gateway: TestGateway;
@@ -20,13 +21,21 @@ beforeEach(() => {
 
 async function call(method: string, path: string) {
   const response = await gateway.fetch(path, { method, headers: { authorization: `Bearer ${session}` } });
-  return { status: response.status, body: await response.json() };
+  return { status: response.status, body: JSON.parse(await response.text()) };
 }
 
-const profile = { clientId: 'app_1', name: 'One', ownerId: 'grace', homepageUrl: 'https://a.test' };
+const profile = {
+  clientId: 'app_1',
+  name: 'One',
+  ownerId: 'grace',
+  developerName: 'One GmbH',
+  homepageUrl: 'https://a.test',
+};
 const profileJson = {
   clientId: 'app_1',
   name: 'One',
+  description: null,
+  developerName: 'One GmbH',
   homepageUrl: 'https://a.test',
   privacyPolicyUrl: null,
   logoUrl: null,
@@ -83,4 +92,61 @@ test('people see pending approvals with the texts of the catalog, without the ow
   };
   expect((await call('GET', '/partner/consent/pending?status=pending')).body.data).toEqual([expected]);
   expect((await call('GET', '/partner/consent/pending/apr_1')).body.data).toEqual(expected);
+});
+
+describe('a person who reads a request', () => {
+  test('gets more time', async () => {
+    gateway.backends.answer({ extendAuthorization: () => ({ expiresAt: time }) });
+    expect(await call('POST', '/partner/consent/pending/apr_1/extend')).toEqual({
+      status: 200,
+      body: { data: { id: 'apr_1', expiresAt: INSTANT } },
+    });
+    expect(gateway.backends.callsOf('extendAuthorization')).toMatchObject([
+      { request: { pendingId: 'apr_1' }, session },
+    ]);
+  });
+
+  test('gives it back', async () => {
+    expect(await call('POST', '/partner/consent/pending/apr_1/release')).toEqual({
+      status: 200,
+      body: { data: { id: 'apr_1' } },
+    });
+    expect(gateway.backends.callsOf('releasePendingApproval')).toMatchObject([
+      { request: { id: 'apr_1' }, session },
+    ]);
+  });
+
+  test.each([
+    ['pending_expired', 409, 'PENDING_EXPIRED'],
+    ['already_decided', 409, 'ALREADY_DECIDED'],
+    ['conflict', 409, 'CONFLICT'],
+    ['not_found', 404, 'NOT_FOUND'],
+  ] as const)('is told why neither is possible: %s', async (reason, status, code) => {
+    const refuse = () => {
+      throw reason === 'not_found' ? notFound() : new AppError(reason, 'This is why.');
+    };
+    gateway.backends.answer({ extendAuthorization: refuse, releasePendingApproval: refuse });
+    for (const what of ['extend', 'release']) {
+      expect(await call('POST', `/partner/consent/pending/apr_1/${what}`)).toMatchObject({
+        status,
+        body: { code },
+      });
+    }
+  });
+
+  test.each(['extend', 'release'])('needs a session, and the method POST, for %s', async (what) => {
+    const path = `/partner/consent/pending/apr_1/${what}`;
+    expect((await gateway.fetch(path, { method: 'POST' })).status).toBe(401);
+    expect((await call('GET', path)).status).toBe(405);
+    expect(gateway.backends.calls).toEqual([]);
+  });
+
+  test.each(['extend', 'release'])('is not made to %s by another site', async (what) => {
+    const response = await gateway.fetch(`/partner/consent/pending/apr_1/${what}`, {
+      method: 'POST',
+      headers: { cookie: `session=${session}`, 'sec-fetch-site': 'cross-site' },
+    });
+    expect(response.status).toBe(401);
+    expect(gateway.backends.calls).toEqual([]);
+  });
 });

@@ -81,27 +81,6 @@ describe('GET pending', () => {
     expect(shown.body.data).toMatchObject({ clientAuthenticated: false, purpose: null });
   });
 
-  test('shows what an authenticated app needs and what is optional; without the secret, it shows neither', async () => {
-    const scopes = [MOOD, HEART];
-    const needs = async (id: string) => {
-      const { requestedScopes } = expectStatus(200, await pending(await somebody(), `/${id}`)).body.data;
-      return requestedScopes.map((each: Record<string, unknown>) => [each['scope'], each['need']]);
-    };
-    expect(await needs(await ask(scopes, { needed_scope: HEART }))).toEqual([
-      [HEART, 'needed'],
-      [MOOD, 'optional'],
-    ]);
-    const json = { client_id: app.clientId, redirect_uri: REDIRECT_URI, scope: scopes.join(' ') };
-    const unproven = await send(`${stack.gateway}/oauth/authorize`, { json: { ...json, needed_scope: HEART } });
-    expect(await needs(expectStatus(201, unproven).body.pending_id)).toEqual([
-      [HEART, null],
-      [MOOD, null],
-    ]);
-    const foreign = await app.authorize([MOOD], { needed_scope: HEART });
-    expect([foreign.status, foreign.body.error]).toEqual([400, 'invalid_request']);
-    expect(foreign.body.error_description).toContain('needed_scope');
-  });
-
   test('claims the approval for the first session that opens it; for other people it does not exist', async () => {
     const [first, second] = [await somebody(), await somebody()];
     const id = await ask([HEART]);
@@ -239,58 +218,6 @@ describe('approve', () => {
     expect(grant.body.data.scopes).toEqual([HEART, PROFILE]);
     expect(codeOf(await app.read(first.accessToken, '/api/v1/mood'))).toEqual([403, 'CONSENT_REQUIRED']);
     expect((await app.read(first.accessToken, '/api/v1/health-data/heart')).status).toBe(200);
-  });
-});
-
-describe('two tabs with different terms', () => {
-  /** Opens a request, as in a tab of its own, and returns what the screen shows. */
-  const openTab = async (user: string, scopes: string[]) => {
-    const id = await ask(scopes);
-    return { id, ...expectStatus(200, await pending(user, `/${id}`)).body.data };
-  };
-  const grantOf = async (user: string, id: string) =>
-    expectStatus(200, await send(`${stack.gateway}/partner/consent/grants/${id}`, { bearer: user })).body.data;
-
-  test('the tab that shows the old terms is refused and changes nothing, until it shows the new ones', async () => {
-    const user = await somebody();
-    const { grantId } = await app.connect(user, [HEART]);
-    const [first, second] = [await openTab(user, [MOOD]), await openTab(user, [PROFILE])];
-    expect(first.connection).toMatchObject({ grantId, appName: 'Pulse', scopes: [HEART], dataFrom: null });
-    const { revision } = second;
-    expectStatus(200, await app.approveAs(user, second.id, { keepExpiry: true, revision }));
-    const before = await grantOf(user, grantId);
-    const stale = await app.approveAs(user, first.id, { expiresInDays: 1, revision: first.revision });
-    expect(codeOf(stale)).toEqual([409, 'CONFLICT']);
-    expect(stale.body.detail).toContain('has changed since this page showed it');
-    expect(await grantOf(user, grantId)).toEqual(before);
-    const shown = expectStatus(200, await pending(user, `/${first.id}`)).body.data;
-    expect(shown).toMatchObject({ status: 'pending', connection: { scopes: [HEART, PROFILE] } });
-    const decision = { expiresInDays: 1, revision: shown.revision };
-    const { data } = expectStatus(200, await app.approveAs(user, first.id, decision)).body;
-    expect(data.grantId).toBe(grantId);
-    expect((await app.approveAs(user, first.id, decision)).body.data).toEqual(data);
-  });
-
-  test('a tab that was opened before a narrowing is refused', async () => {
-    const user = await somebody();
-    const { grantId } = await app.connect(user, [HEART, MOOD]);
-    const tab = await openTab(user, [PROFILE]);
-    const url = `${stack.gateway}/partner/consent/grants/${grantId}`;
-    expectStatus(200, await send(url, { bearer: user, method: 'PATCH', json: { scopes: [HEART] } }));
-    const { revision } = tab;
-    expect(codeOf(await app.approveAs(user, tab.id, { revision }))).toEqual([409, 'CONFLICT']);
-    expect((await grantOf(user, grantId)).scopes).toEqual([HEART]);
-  });
-
-  test('of two approvals at once exactly one wins', async () => {
-    const user = await somebody();
-    const tabs = [await openTab(user, [HEART]), await openTab(user, [MOOD])];
-    expect(tabs[0]?.revision).toBe(tabs[1]?.revision);
-    const answers = await Promise.all(tabs.map(({ id, revision }) => app.approveAs(user, id, { revision })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-    const grants = await send(`${stack.gateway}/partner/consent/grants`, { bearer: user });
-    expect(grants.body.data).toHaveLength(1);
-    expect(grants.body.data[0].scopes).toHaveLength(1);
   });
 });
 

@@ -59,6 +59,22 @@ describe('with a certified provider', () => {
     expect(await statusesOf(sessionOf(visit))).toEqual([200, 200]);
   });
 
+  test('a person switches the account, and the page returned to belongs to the other one', async () => {
+    await visit.signIn(stack.gateway, 'ada');
+    const first = sessionOf(visit);
+    const choice = await visit.open(`${stack.gateway}/sign-in?switch=1&return_to=/approve/apr_1`);
+    expect(choice.url.origin).toBe(stack.identityProviderUrl);
+    expect(choice.text).toContain('Signed in as ada');
+    const signedOut = await visit.pick(choice, 'grace');
+    // The provider signs the first person out before it signs the second one in, by a form that sends itself.
+    const place = await visit.submit(signedOut, {});
+    expect(place.url.href).toBe(`${stack.gateway}/approve/apr_1`);
+    const headers = { Cookie: `session=${sessionOf(visit)}` };
+    const { body } = await send(`${stack.gateway}/partner/session`, { headers });
+    expect(body.data.userId).toBe('grace');
+    await eventually(async () => expect(await statusesOf(first)).toEqual([401, 401]));
+  });
+
   test('a cancelled sign-in shows a page with a way to try again', async () => {
     const asking = await visit.open(`${stack.gateway}/sign-in?return_to=/data`);
     const place = await visit.submit(asking, { cancel: 'yes' });

@@ -19,7 +19,11 @@ export function createInteraction(provider: Provider, users: UserDirectory): Rou
     const { user, cancel } = request.body ?? {};
     const result: InteractionResults =
       cancel === undefined
-        ? { login: { accountId: await rememberUser(users, user), acr: chooseAcr(params['acr_values']) } }
+        ? {
+            login: { accountId: await rememberUser(users, user), acr: chooseAcr(params['acr_values']) },
+            // Answers both prompts at once: the page is the same.
+            select_account: {},
+          }
         : { error: 'access_denied', error_description: 'the person cancelled the sign-in' };
     await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
   });

@@ -80,6 +80,8 @@ function toConfiguration(options: OpenIdProviderOptions): Configuration {
     conformIdTokenClaims: false,
     acrValues: [...ACR_VALUES],
     pkce: { required: () => true },
+    // The package does not publish this by itself.
+    discovery: { prompt_values_supported: ['none', 'login', 'select_account'] },
     routes: { jwks: '/.well-known/jwks.json' },
     interactions: { policy: createPolicy(), url: (_context, { uid }) => `/interaction/${uid}` },
     findAccount: (_context, id) => ({
@@ -132,10 +134,14 @@ function toClient({ clientId, client }: OpenIdProviderOptions): ClientMetadata {
   };
 }
 
-/** Asks who the person is when nobody is signed in, when the sign-in is too old, and when another `acr` is requested. */
+/**
+ * Asks who the person is when nobody is signed in, when the sign-in is too old, when another `acr` is requested, and when the client
+ * wants the person to choose an account.
+ */
 function createPolicy(): interactionPolicy.DefaultPolicy {
   const policy = interactionPolicy.base();
   policy.remove('consent');
+  policy.add(new interactionPolicy.Prompt({ name: 'select_account', requestable: true }));
   policy.get('login')?.checks.add(
     new interactionPolicy.Check(
       'acr_values',

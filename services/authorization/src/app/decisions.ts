@@ -37,6 +37,11 @@ export interface Decisions {
   approve(decider: Decider, decision: Decision): Promise<Completed>;
   /** Returns the app's redirect URI with error=access_denied, state and iss; null when the app has removed that URI since. */
   deny(session: string, pendingId: string): Promise<string | null>;
+  /**
+   * Gives the person more time to decide and returns the new end, until which the `request_uri` works too. Throws as documented for the
+   * rpc ExtendAuthorization.
+   */
+  extend(session: string, pendingId: string): Promise<Date>;
 }
 
 export interface DecisionsDependencies {
@@ -51,12 +56,6 @@ export interface DecisionsDependencies {
 
 export function createDecisions(dependencies: DecisionsDependencies): Decisions {
   const { apps, authorizations, approvals, clock, issuer, derivationKey, codeSeconds } = dependencies;
-
-  async function getRequest(pendingId: string): Promise<AuthorizationRequest> {
-    const request = isId('apr', pendingId) ? await authorizations.findRequest(pendingId) : null;
-    if (request === null) throw notFound();
-    return request;
-  }
 
   async function getApp({ clientId }: AuthorizationRequest): Promise<App> {
     const app = await apps.findApp(clientId);
@@ -75,7 +74,7 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
   return {
     async approve(decider, decision) {
       const { session } = decider;
-      const request = await getRequest(decision.pendingId);
+      const request = await getRequest(authorizations, decision.pendingId);
       // Thrown before consent creates a grant, but only to the person whose request it is.
       const refusal = await findRefusal(request, decision, decider);
       if (refusal !== null && (await approvals.isUndecided(session, decision.pendingId))) throw refusal;
@@ -97,13 +96,29 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
     },
 
     async deny(session, pendingId) {
-      const request = await getRequest(pendingId);
+      const request = await getRequest(authorizations, pendingId);
       await approvals.deny(session, pendingId);
       const { redirectUris } = await getApp(request);
       if (!isRegistered(redirectUris, request.redirectUri)) return null;
       return addQuery(request.redirectUri, { error: 'access_denied', state: request.state, iss: issuer });
     },
+
+    async extend(session, pendingId) {
+      await getRequest(authorizations, pendingId);
+      const expiresAt = await approvals.extend(session, pendingId);
+      await authorizations.extendRequest(pendingId, expiresAt);
+      return expiresAt;
+    },
   };
+}
+
+async function getRequest(
+  authorizations: Pick<AuthorizationStore, 'findRequest'>,
+  pendingId: string,
+): Promise<AuthorizationRequest> {
+  const request = isId('apr', pendingId) ? await authorizations.findRequest(pendingId) : null;
+  if (request === null) throw notFound();
+  return request;
 }
 
 /** The requested scopes that the person approves. A scope that the app has lost does not matter if it is not approved. */

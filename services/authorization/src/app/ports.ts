@@ -47,6 +47,8 @@ export interface AuthorizationStore {
   insertRequest(request: AuthorizationRequest): Promise<void>;
   deleteRequests(pendingIds: readonly string[]): Promise<void>;
   findRequest(pendingId: string): Promise<AuthorizationRequest | null>;
+  /** Moves a request's end later; never earlier. */
+  extendRequest(pendingId: string, expiresAt: Date): Promise<void>;
   /** Stores a code unless its approval already has one. Returns the stored one. */
   putCode(code: AuthorizationCode): Promise<AuthorizationCode>;
   findCode(hash: Uint8Array): Promise<AuthorizationCode | null>;
@@ -229,6 +231,8 @@ export interface ConsentApprovals {
   /** Repeating a user's decision returns the same result. */
   approve(session: string, decision: Decision): Promise<Approval>;
   deny(session: string, pendingId: string): Promise<void>;
+  /** Gives the person more time to decide and returns the new end. */
+  extend(session: string, pendingId: string): Promise<Date>;
   /** Newest first. */
   listAppGrants(clientId: string, page: Page): Promise<Listed<OwnGrant>>;
 }

@@ -60,6 +60,11 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
       await client.deny({ id: pendingId }, withSession(session));
     },
 
+    async extend(session, pendingId) {
+      const { expiresAt } = await client.extendPendingApproval({ id: pendingId }, withSession(session));
+      return fromTimestamp(expiresAt);
+    },
+
     async listAppGrants(clientId, page) {
       const { grants, total } = await client.listAppGrants({ clientId, page });
       return { items: grants.map(fromAppGrant), total };

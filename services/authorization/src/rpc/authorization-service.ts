@@ -50,6 +50,10 @@ export function createAuthorizationService(dependencies: {
       const { session } = await deciderOf(context);
       return { redirectUri: (await decisions.deny(session, pendingId)) ?? '' };
     },
+    async extendAuthorization({ pendingId }, context) {
+      const { session } = await deciderOf(context);
+      return { expiresAt: timestampFromDate(await decisions.extend(session, pendingId)) };
+    },
     eraseUser: ({ userId, revokeApps }) => erasures.erase(userId, revokeApps),
   };
 
@@ -59,6 +63,7 @@ export function createAuthorizationService(dependencies: {
     resolveRequestUri: ['gateway'],
     completeAuthorization: ['gateway'],
     denyAuthorization: ['gateway'],
+    extendAuthorization: ['gateway'],
     eraseUser: ['operator'],
   });
 }

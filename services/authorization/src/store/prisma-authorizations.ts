@@ -26,6 +26,11 @@ export function createPrismaAuthorizations(
       return row === null ? null : { ...row, scopes: row.scopes.filter(isScope) };
     },
 
+    async extendRequest(pendingId, expiresAt) {
+      await prisma.$executeRaw`
+        UPDATE authorization_request SET expires_at = greatest(expires_at, ${expiresAt}) WHERE pending_id = ${pendingId}`;
+    },
+
     putCode: (code) =>
       inVerified(prisma, guard, async (tx) => {
         const hash = toBytes(code.hash);

@@ -40,7 +40,13 @@ export function createDecisions(dependencies: {
   const { decisions, evictions } = dependencies;
   return {
     async approve(pendingId, { userId, sensitiveRefusal }, choice, { language, revision }) {
-      const command = { pendingId, userId, language, newGrantId: newId('grt'), describe: describeIn(language) };
+      const command = {
+        pendingId,
+        userId,
+        language,
+        newGrantId: newId('grt'),
+        describe: describeIn(language),
+      };
       const approved = await decisions.approve(command, (facts) => {
         const isOutdated = revision !== null && revision !== revisionOf(facts.liveGrant);
         return decideApproval(facts, choice, { isOutdated, sensitiveRefusal });

@@ -1,6 +1,7 @@
 import { PENDING_APPROVAL_SECONDS } from '@phds/catalog/lifetimes';
 import type { Listed, Page } from '@phds/catalog/pagination';
 import { AppError, notFound } from '@phds/service-kit/errors';
+import { refuseExtension, refuseFinal } from '../domain/decision.ts';
 import type { PendingApprovalView, PendingStatus } from '../domain/pending-approval.ts';
 import type { OpenedApproval, OpeningRequest, PendingApprovalStore } from './ports.ts';
 
@@ -10,6 +11,10 @@ export interface PendingApprovals {
   open(request: OpeningRequest): Promise<OpenedApproval>;
   /** Reads and claims. Throws `not_found`. */
   get(id: string, userId: string): Promise<PendingApprovalView>;
+  /** Gives the claimant more time to decide; returns the new end. Throws as documented for the rpc ExtendPendingApproval. */
+  extend(id: string, userId: string): Promise<Date>;
+  /** The next person who reads it claims it. Throws `not_found`, `already_decided`, `pending_expired`. */
+  release(id: string, userId: string): Promise<void>;
   list(userId: string, status: PendingStatus | null, page: Page): Promise<Listed<PendingApprovalView>>;
 }
 
@@ -41,6 +46,14 @@ export function createPendingApprovals(dependencies: {
       const pending = await pendingApprovals.claim(id, userId);
       if (pending === null) throw notFound();
       return pending;
+    },
+    async extend(id, userId) {
+      const end = await pendingApprovals.extend(id, userId, PENDING_APPROVAL_SECONDS, refuseExtension);
+      if (end === null) throw notFound();
+      return end;
+    },
+    async release(id, userId) {
+      if (!(await pendingApprovals.release(id, userId, refuseFinal))) throw notFound();
     },
     list: (userId, status, page) => pendingApprovals.list(userId, status, page),
   };

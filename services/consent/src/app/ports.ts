@@ -92,12 +92,25 @@ export type Opening =
 
 export interface PendingApprovalStore {
   /**
-   * Even concurrent calls never exceed `maxLive` undecided, unexpired requests that an app authenticated. Unauthenticated requests
-   * do not count; of the unclaimed ones the `maxLive` newest are kept. Repeating an id returns the same result.
+   * Even concurrent calls never exceed `maxLive` undecided, unexpired requests that an app authenticated. Extended and
+   * unauthenticated ones do not count; of the unauthenticated ones that are unclaimed, the `maxLive` newest are kept. Repeating an id
+   * returns the same result.
    */
   open(request: OpeningRequest, limits: { lifetimeSeconds: number; maxLive: number }): Promise<Opening>;
   /** Reads for a user and claims it if it is unclaimed; null when unknown or claimed by another user. */
   claim(id: string, userId: string): Promise<PendingApprovalView | null>;
+  /**
+   * Ends the time to decide `seconds` from now and counts the extension, unless `refuse` throws. Returns the new end; null when unknown
+   * or not claimed by this user.
+   */
+  extend(
+    id: string,
+    userId: string,
+    seconds: number,
+    refuse: (pending: PendingApproval) => void,
+  ): Promise<Date | null>;
+  /** Removes the user's claim, if any, unless `refuse` throws. Returns false when unknown or claimed by another user. */
+  release(id: string, userId: string, refuse: (pending: PendingApproval) => void): Promise<boolean>;
   /** Those claimed by the user, and unclaimed ones of the user's apps. */
   list(userId: string, status: PendingStatus | null, page: Page): Promise<Listed<PendingApprovalView>>;
 }

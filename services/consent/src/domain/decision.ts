@@ -1,4 +1,9 @@
-import { GRANT_DAYS_CHOICES, GRANT_DAYS_DEFAULT, isGrantDays } from '@phds/catalog/lifetimes';
+import {
+  GRANT_DAYS_CHOICES,
+  GRANT_DAYS_DEFAULT,
+  isGrantDays,
+  PENDING_APPROVAL_EXTENSIONS,
+} from '@phds/catalog/lifetimes';
 import { findScope, SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import type { AppStatus } from './app.ts';
@@ -103,9 +108,22 @@ function toEnd(days: GrantLife, liveGrant: Grant | null, now: Date): Date {
  */
 export function decideDenial(pending: PendingApproval): Date | null {
   if (pending.status === 'denied') return pending.decidedAt;
+  refuseFinal(pending);
+  return null;
+}
+
+/** Throws the reasons documented for ExtendPendingApproval unless the claimant may extend the time to decide. */
+export function refuseExtension(pending: PendingApproval): void {
+  refuseFinal(pending);
+  if (pending.extensions < PENDING_APPROVAL_EXTENSIONS) return;
+  const message = `The time was extended ${PENDING_APPROVAL_EXTENSIONS} times, which is the most. Start again in the app.`;
+  throw new AppError('conflict', message);
+}
+
+/** Throws `already_decided` or `pending_expired` unless the request waits for a decision. */
+export function refuseFinal(pending: PendingApproval): void {
   refuseDecided(pending);
   refuseOver(pending);
-  return null;
 }
 
 /** (old minus requested) union approved, in catalog order (contract section 5). */

@@ -60,6 +60,8 @@ export interface PendingApproval extends ConsentRequest {
   readonly appEpoch: number;
   readonly status: PendingStatus;
   readonly claimedBy: string | null;
+  /** How often the time to decide was extended. */
+  readonly extensions: number;
   readonly decidedAt: Date | null;
   /** Null when an earlier release opened it. */
   readonly shownApp: ShownApp | null;

@@ -47,13 +47,21 @@ type Rpcs<Name extends keyof ServiceImpl<typeof ConsentService>> = Pick<
 export function createConsentService(parts: ConsentServiceParts) {
   return implement(
     ConsentService,
-    { ...approvalRpcs(parts), ...grantRpcs(parts), ...withdrawalRpcs(parts), ...erasureRpcs(parts) },
+    {
+      ...approvalRpcs(parts),
+      ...claimRpcs(parts),
+      ...grantRpcs(parts),
+      ...withdrawalRpcs(parts),
+      ...erasureRpcs(parts),
+    },
     {
       openPendingApproval: AUTHORIZATION,
       getPendingApproval: GATEWAY_OR_AUTHORIZATION,
       listPendingApprovals: GATEWAY,
       approve: AUTHORIZATION,
       deny: AUTHORIZATION,
+      extendPendingApproval: AUTHORIZATION,
+      releasePendingApproval: GATEWAY,
       listGrants: GATEWAY,
       getGrant: GATEWAY,
       narrowGrant: GATEWAY,
@@ -122,6 +130,21 @@ function approvalRpcs(parts: ConsentServiceParts) {
   } satisfies Rpcs<
     'openPendingApproval' | 'getPendingApproval' | 'listPendingApprovals' | 'approve' | 'deny'
   >;
+}
+
+function claimRpcs({ pendingApprovals, userOf }: ConsentServiceParts) {
+  return {
+    async extendPendingApproval(request, context) {
+      const userId = await userOf(context);
+      const expiresAt = await pendingApprovals.extend(parseKnownId('apr', request.id), userId);
+      return { expiresAt: timestampFromDate(expiresAt) };
+    },
+    async releasePendingApproval(request, context) {
+      const userId = await userOf(context);
+      await pendingApprovals.release(parseKnownId('apr', request.id), userId);
+      return {};
+    },
+  } satisfies Rpcs<'extendPendingApproval' | 'releasePendingApproval'>;
 }
 
 function grantRpcs({ grants, receipts, userOf }: ConsentServiceParts) {

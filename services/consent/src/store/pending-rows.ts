@@ -18,7 +18,8 @@ export const PENDING_STATUS = `CASE
 export const PENDING_COLUMNS = `p.id, p.client_id AS "clientId", p.app_epoch AS "appEpoch", p.redirect_host AS "redirectHost",
   p.scopes, p.needed_scopes AS "neededScopes", CASE WHEN p.client_authenticated THEN p.purpose ELSE '' END AS purpose,
   p.client_authenticated AS "clientAuthenticated",
-  p.created_at AS "createdAt", p.expires_at AS "expiresAt", p.claimed_by AS "claimedBy", ${PENDING_STATUS} AS status,
+  p.created_at AS "createdAt", p.expires_at AS "expiresAt", p.claimed_by AS "claimedBy", p.extensions,
+  ${PENDING_STATUS} AS status,
   p.decided_at AS "decidedAt", p.approved_scopes AS "approvedScopes", p.approved_days AS "approvedDays",
   to_char(p.approved_data_from, 'YYYY-MM-DD') AS "approvedDataFrom", p.grant_id AS "grantId",
   p.grant_expires_at AS "grantExpiresAt", p.shown_app AS "shownApp"`;
@@ -36,6 +37,7 @@ export interface PendingRow {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly claimedBy: string | null;
+  readonly extensions: number;
   readonly status: PendingStatus;
   readonly decidedAt: Date | null;
   readonly approvedScopes: Scope[] | null;
@@ -60,6 +62,7 @@ export function toPendingApproval(row: PendingRow): PendingApproval {
     clientAuthenticated,
     status: row.status,
     claimedBy: row.claimedBy,
+    extensions: row.extensions,
     decidedAt: row.decidedAt,
     shownApp: row.shownApp,
     approval: toApproval(row),

@@ -17,7 +17,7 @@ import {
   toGrant,
 } from './grant-rows.ts';
 import { addNotice } from './notice-rows.ts';
-import { PENDING_COLUMNS, PENDING_FROM, type PendingRow, toPendingApproval } from './pending-rows.ts';
+import { lockPending, readPending } from './pending-locks.ts';
 import { keepPerson } from './person-locks.ts';
 import { requireVerified } from './restore-guard.ts';
 
@@ -122,14 +122,6 @@ async function deny(
   return now;
 }
 
-/** Locks the pending approval and returns its app; null when unknown or another person's. */
-async function lockPending(tx: Transaction, id: string, userId: string): Promise<string | null> {
-  const [row] = await tx.$queryRaw<{ clientId: string; claimedBy: string | null }[]>`
-    SELECT client_id AS "clientId", claimed_by AS "claimedBy" FROM pending_approval WHERE id = ${id} FOR UPDATE`;
-  if (row === undefined || (row.claimedBy !== null && row.claimedBy !== userId)) return null;
-  return row.clientId;
-}
-
 /** Facts are read by separate statements after the locks, in a fresh snapshot with the current clock. */
 async function lockFacts(tx: Transaction, command: ApprovalCommand, clientId: string): Promise<LockedFacts> {
   const { userId, pendingId } = command;
@@ -155,14 +147,6 @@ async function lockFacts(tx: Transaction, command: ApprovalCommand, clientId: st
 function toLiveGrant(grant: Grant | null, now: Date): Grant | null {
   if (grant === null || grant.status !== 'active') return null;
   return grant.expiresAt.getTime() > now.getTime() + JOIN_MARGIN_SECONDS * 1000 ? grant : null;
-}
-
-async function readPending(tx: Transaction, id: string): Promise<{ pending: PendingApproval; now: Date }> {
-  const [row] = await tx.$queryRaw<(PendingRow & { now: Date })[]>`
-    SELECT ${Prisma.raw(PENDING_COLUMNS)}, statement_timestamp() AS now
-    FROM ${Prisma.raw(PENDING_FROM)} WHERE p.id = ${id}`;
-  if (row === undefined) throw new Error(`pending approval ${id} has no app`);
-  return { pending: toPendingApproval(row), now: row.now };
 }
 
 type Approval = Extract<ApprovalOutcome, { kind: 'approved' }>;

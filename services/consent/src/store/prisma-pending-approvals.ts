@@ -8,6 +8,7 @@ import { takeProfile } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { JOIN_MARGIN_SECONDS, SUSPENDED } from './grant-rows.ts';
+import { extendClaimed, releaseClaimed } from './pending-claims.ts';
 import {
   PENDING_COLUMNS,
   PENDING_FROM,
@@ -41,6 +42,9 @@ export function createPrismaPendingApprovals(prisma: PrismaClient): PendingAppro
       );
       return view ?? null;
     },
+    extend: (id, userId, seconds, refuse) =>
+      prisma.$transaction((tx) => extendClaimed(tx, { id, userId, seconds }, refuse)),
+    release: (id, userId, refuse) => prisma.$transaction((tx) => releaseClaimed(tx, { id, userId }, refuse)),
     async list(userId, status, page) {
       const own = Prisma.sql`(p.claimed_by = ${userId} OR (p.claimed_by IS NULL
         AND p.client_id IN (SELECT client_id FROM app WHERE owner_id = ${userId})))`;
@@ -90,7 +94,10 @@ async function open(
   return { kind: 'opened', expiresAt, removedIds };
 }
 
-/** Seconds until the app may open another one with its secret; null if it may now. */
+/**
+ * Seconds until the app may open another one with its secret; null if it may now. Extended ones do not count: otherwise a person could
+ * keep the app from opening more for hours.
+ */
 async function findWait(
   tx: Prisma.TransactionClient,
   { app: { clientId }, appEpoch }: OpeningRequest,
@@ -100,7 +107,7 @@ async function findWait(
     SELECT count(*)::int AS count, ceil(extract(epoch FROM min(expires_at) - statement_timestamp()))::int AS wait
     FROM pending_approval
     WHERE client_id = ${clientId} AND expires_at > statement_timestamp() AND decision IS NULL
-      AND client_authenticated AND app_epoch = ${appEpoch}`;
+      AND client_authenticated AND app_epoch = ${appEpoch} AND extensions = 0`;
   return live !== undefined && live.count >= maxLive ? Math.max(1, live.wait ?? 1) : null;
 }
 

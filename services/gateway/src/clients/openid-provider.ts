@@ -9,6 +9,8 @@ export interface SignInRequest {
   readonly codeVerifier: string;
   /** Whether the provider must not ask the person anything. */
   readonly silent: boolean;
+  /** Whether the provider must let the person choose an account, also if they are signed in there. Ignored when silent. */
+  readonly switchAccount: boolean;
   /** Longest time since the person last proved who they are; null for any. */
   readonly maxAgeSeconds: number | null;
   /** Ways of signing in that are asked for, in order of preference. */
@@ -35,16 +37,19 @@ export function openOpenidProvider(options: OpenidProviderOptions): OpenidProvid
   const { publicUrl, scope } = options;
   const discovery = new Discovery(options);
   return {
-    findAuthorizationUrl: ({ state, nonce, codeVerifier, silent, maxAgeSeconds, acrValues }) =>
+    findAuthorizationUrl: (request) =>
       translateErrors(async () => {
-        const url = client.buildAuthorizationUrl(await discovery.findReachable(), {
+        const { state, nonce, codeVerifier, maxAgeSeconds, acrValues } = request;
+        const config = await discovery.findReachable();
+        const prompt = toPrompt(request, config.serverMetadata());
+        const url = client.buildAuthorizationUrl(config, {
           redirect_uri: `${publicUrl}/sign-in/callback`,
           scope,
           state,
           nonce,
           code_challenge: await client.calculatePKCECodeChallenge(codeVerifier),
           code_challenge_method: 'S256',
-          ...(silent ? { prompt: 'none' } : {}),
+          ...(prompt === null ? {} : { prompt }),
           ...(maxAgeSeconds === null ? {} : { max_age: String(maxAgeSeconds) }),
           ...(acrValues.length === 0 ? {} : { acr_values: acrValues.join(' ') }),
         });
@@ -70,6 +75,17 @@ export function openOpenidProvider(options: OpenidProviderOptions): OpenidProvid
         return client.buildEndSessionUrl(config, parameters).href;
       }),
   };
+}
+
+/** The value of `prompt` (OpenID Connect Core section 3.1.2.1); null to let the provider decide. */
+function toPrompt(
+  { silent, switchAccount }: SignInRequest,
+  { prompt_values_supported: supported }: client.ServerMetadata,
+): string | null {
+  if (silent) return 'none';
+  if (!switchAccount) return null;
+  // Every provider has `login`, which asks for the account too. The page to choose one is optional.
+  return Array.isArray(supported) && supported.includes('select_account') ? 'select_account' : 'login';
 }
 
 async function translateErrors<T>(call: () => Promise<T>): Promise<T> {

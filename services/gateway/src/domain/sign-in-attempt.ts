@@ -10,4 +10,6 @@ export interface SignInAttempt {
   readonly silent: boolean;
   /** Whether the person must confirm who they are, as the step-up settings say. */
   readonly stepUp: boolean;
+  /** Whether the provider must let the person choose an account. */
+  readonly switchAccount: boolean;
 }

@@ -108,6 +108,23 @@ export async function deny(gateway: Gateway, exchange: Exchange): Promise<void> 
   });
 }
 
+/** `POST /partner/consent/pending/:id/extend`: more time to decide; any body is ignored. */
+export async function extend(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const id = pathParameter(exchange, 'id');
+  const { expiresAt } = await gateway.backends.authorization.extendAuthorization(
+    { pendingId: id },
+    onBehalf(exchange),
+  );
+  sendJson(exchange.response, 200, { data: { id, expiresAt: toInstant(expiresAt) } });
+}
+
+/** `POST /partner/consent/pending/:id/release`: gives the request back, for another account; any body is ignored. */
+export async function release(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const id = pathParameter(exchange, 'id');
+  await gateway.backends.consent.releasePendingApproval({ id }, onBehalf(exchange));
+  sendJson(exchange.response, 200, { data: { id } });
+}
+
 /** Answers a decision. A browser that submitted the page's form is redirected to the app, or back to the page with the error. */
 async function decide<T extends { redirectUri: string | null }>(
   { request, response }: Exchange,

@@ -14,7 +14,7 @@ import {
   revokeAllGrants,
   revokeGrant,
 } from './grants.ts';
-import { approve, deny, getPending, listPending } from './pending-approvals.ts';
+import { approve, deny, extend, getPending, listPending, release } from './pending-approvals.ts';
 import { reportGrant, reportPending } from './reports.ts';
 import { showSession } from './session.ts';
 
@@ -28,6 +28,8 @@ export function createPartnerRouter(gateway: Gateway): Router {
   mount(router, '/consent/pending/:id/deny', { POST: (exchange) => deny(gateway, exchange) });
   mount(router, '/consent/pending/:id/report', { POST: (exchange) => reportPending(gateway, exchange) });
   mount(router, '/consent/apps', { GET: (exchange) => listConnectedApps(gateway, exchange) });
+  mount(router, '/consent/pending/:id/extend', { POST: (exchange) => extend(gateway, exchange) });
+  mount(router, '/consent/pending/:id/release', { POST: (exchange) => release(gateway, exchange) });
   mount(router, '/consent/grants', { GET: (exchange) => listGrants(gateway, exchange) });
   // Registered before `:id`, which would also match it.
   mount(router, '/consent/grants/revoke-all', { POST: (exchange) => revokeAllGrants(gateway, exchange) });

@@ -21,6 +21,8 @@ const attemptShape = z.object({
   returnTo: z.string(),
   silent: z.boolean(),
   stepUp: z.boolean(),
+  // Gateways of an earlier release begin sign-ins without it.
+  switchAccount: z.boolean().default(false),
 });
 
 /**

@@ -12,8 +12,9 @@ import { sendBack } from './send-back.ts';
 import { toSignInRequest } from './sign-in-request.ts';
 
 /**
- * `GET /sign-in?return_to=/own/path[&silent=1][&step_up=1]`: sends the browser to the provider. With `silent`, the provider must not
- * ask anything; with `step_up`, the person must confirm who they are as the step-up settings say.
+ * `GET /sign-in?return_to=/own/path[&silent=1][&step_up=1][&switch=1]`: sends the browser to the provider. With `silent`, the provider
+ * must not ask anything; with `step_up`, the person must confirm who they are as the step-up settings say; with `switch`, the person
+ * chooses an account.
  */
 export async function beginSignIn(gateway: Gateway, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
@@ -39,6 +40,7 @@ function newAttempt(rawQuery: string): SignInAttempt {
     returnTo: toReturnPath(parameters.get('return_to')),
     silent: parameters.get('silent') === '1',
     stepUp: parameters.get('step_up') === '1',
+    switchAccount: parameters.get('switch') === '1',
   };
 }
 

@@ -148,14 +148,15 @@ const TOO_MANY: Page = {
   },
 };
 
-function toRetry({ returnTo, stepUp }: SignInAttempt) {
+function toRetry({ returnTo, stepUp, switchAccount }: SignInAttempt) {
+  const options = { ...(stepUp ? { step_up: '1' } : {}), ...(switchAccount ? { switch: '1' } : {}) };
   return {
-    en: toLink(returnTo, 'Try again', stepUp),
-    de: toLink(returnTo, 'Erneut versuchen', stepUp),
+    en: toLink(returnTo, 'Try again', options),
+    de: toLink(returnTo, 'Erneut versuchen', options),
   };
 }
 
-function toLink(returnTo: string, text: string, stepUp = false): Html {
-  const parameters = new URLSearchParams({ return_to: returnTo, ...(stepUp ? { step_up: '1' } : {}) });
+function toLink(returnTo: string, text: string, options: Readonly<Record<string, string>> = {}): Html {
+  const parameters = new URLSearchParams({ return_to: returnTo, ...options });
   return html`<p><a class="action" href="/sign-in?${parameters.toString()}">${text}</a></p>`;
 }

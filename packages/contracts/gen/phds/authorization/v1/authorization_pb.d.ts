@@ -136,6 +136,13 @@ export declare type OpenAuthorizationRequest = Message<"phds.authorization.v1.Op
    * @generated from field: optional string request = 12;
    */
   request?: string | undefined;
+
+  /**
+   * Scopes of `scope` that the app cannot work without. Ignored without a valid secret.
+   *
+   * @generated from field: optional string needed_scope = 13;
+   */
+  neededScope?: string | undefined;
 };
 
 /**
@@ -265,6 +272,13 @@ export declare type CompleteAuthorizationRequest = Message<"phds.authorization.v
    * @generated from field: bool keep_expiry = 7;
    */
   keepExpiry: boolean;
+
+  /**
+   * As in phds.consent.v1.ApproveRequest.
+   *
+   * @generated from field: string revision = 8;
+   */
+  revision: string;
 };
 
 /**
@@ -339,6 +353,38 @@ export declare type DenyAuthorizationResponse = Message<"phds.authorization.v1.D
  * Use `create(DenyAuthorizationResponseSchema)` to create a new message.
  */
 export declare const DenyAuthorizationResponseSchema: GenMessage<DenyAuthorizationResponse>;
+
+/**
+ * @generated from message phds.authorization.v1.ExtendAuthorizationRequest
+ */
+export declare type ExtendAuthorizationRequest = Message<"phds.authorization.v1.ExtendAuthorizationRequest"> & {
+  /**
+   * @generated from field: string pending_id = 1;
+   */
+  pendingId: string;
+};
+
+/**
+ * Describes the message phds.authorization.v1.ExtendAuthorizationRequest.
+ * Use `create(ExtendAuthorizationRequestSchema)` to create a new message.
+ */
+export declare const ExtendAuthorizationRequestSchema: GenMessage<ExtendAuthorizationRequest>;
+
+/**
+ * @generated from message phds.authorization.v1.ExtendAuthorizationResponse
+ */
+export declare type ExtendAuthorizationResponse = Message<"phds.authorization.v1.ExtendAuthorizationResponse"> & {
+  /**
+   * @generated from field: google.protobuf.Timestamp expires_at = 1;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message phds.authorization.v1.ExtendAuthorizationResponse.
+ * Use `create(ExtendAuthorizationResponseSchema)` to create a new message.
+ */
+export declare const ExtendAuthorizationResponseSchema: GenMessage<ExtendAuthorizationResponse>;
 
 /**
  * @generated from message phds.authorization.v1.EraseUserRequest
@@ -436,7 +482,7 @@ export declare const AuthorizationService: GenService<{
    * Approves on behalf of the session in metadata `phds-session`: consent creates the grant first, then the code is
    * derived from the pending id. Repeating the same decision completes it and never creates a second code. Errors:
    * UNAUTHORIZED, NOT_FOUND, INVALID_REQUEST, NO_SCOPES_APPROVED, PENDING_EXPIRED, ALREADY_DECIDED, APP_NOT_ACTIVE,
-   * CONFLICT (the app's settings no longer allow the request).
+   * CONFLICT (the app's settings no longer allow the request, or the live grant is not the one that was shown).
    *
    * @generated from rpc phds.authorization.v1.AuthorizationService.CompleteAuthorization
    */
@@ -454,6 +500,17 @@ export declare const AuthorizationService: GenService<{
     methodKind: "unary";
     input: typeof DenyAuthorizationRequestSchema;
     output: typeof DenyAuthorizationResponseSchema;
+  },
+  /**
+   * Gives the person of the session more time to decide: consent extends the pending approval, and its `request_uri` lives
+   * as long. Errors: UNAUTHORIZED, NOT_FOUND, and those of phds.consent.v1.ConsentService.ExtendPendingApproval.
+   *
+   * @generated from rpc phds.authorization.v1.AuthorizationService.ExtendAuthorization
+   */
+  extendAuthorization: {
+    methodKind: "unary";
+    input: typeof ExtendAuthorizationRequestSchema;
+    output: typeof ExtendAuthorizationResponseSchema;
   },
   /**
    * Erases a person: removes all of their codes, tokens and families, and their id from the apps that they registered,

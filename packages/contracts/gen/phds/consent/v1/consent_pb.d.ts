@@ -77,6 +77,20 @@ export declare type PendingApproval = Message<"phds.consent.v1.PendingApproval">
    * @generated from field: phds.consent.v1.ApprovedTerms approved = 10;
    */
   approved?: ApprovedTerms | undefined;
+
+  /**
+   * Opaque; identifies the terms of `connection`, or that there is none. Approve refuses a decision about other terms.
+   *
+   * @generated from field: string revision = 11;
+   */
+  revision: string;
+
+  /**
+   * The user's live grant for this app, which an approval would join; absent when there is none.
+   *
+   * @generated from field: phds.consent.v1.Connection connection = 12;
+   */
+  connection?: Connection | undefined;
 };
 
 /**
@@ -84,6 +98,50 @@ export declare type PendingApproval = Message<"phds.consent.v1.PendingApproval">
  * Use `create(PendingApprovalSchema)` to create a new message.
  */
 export declare const PendingApprovalSchema: GenMessage<PendingApproval>;
+
+/**
+ * What a person shares with an app.
+ *
+ * @generated from message phds.consent.v1.Connection
+ */
+export declare type Connection = Message<"phds.consent.v1.Connection"> & {
+  /**
+   * @generated from field: string grant_id = 1;
+   */
+  grantId: string;
+
+  /**
+   * As shown to the person at the latest approval.
+   *
+   * @generated from field: string app_name = 2;
+   */
+  appName: string;
+
+  /**
+   * In catalog order.
+   *
+   * @generated from field: repeated string scopes = 3;
+   */
+  scopes: string[];
+
+  /**
+   * @generated from field: google.protobuf.Timestamp expires_at = 4;
+   */
+  expiresAt?: Timestamp | undefined;
+
+  /**
+   * YYYY-MM-DD; empty for no limit.
+   *
+   * @generated from field: string data_from = 5;
+   */
+  dataFrom: string;
+};
+
+/**
+ * Describes the message phds.consent.v1.Connection.
+ * Use `create(ConnectionSchema)` to create a new message.
+ */
+export declare const ConnectionSchema: GenMessage<Connection>;
 
 /**
  * @generated from message phds.consent.v1.ApprovedTerms
@@ -137,6 +195,11 @@ export declare type RequestedScope = Message<"phds.consent.v1.RequestedScope"> &
    * @generated from field: bool already_shared = 2;
    */
   alreadyShared: boolean;
+
+  /**
+   * @generated from field: phds.consent.v1.Need need = 3;
+   */
+  need: Need;
 };
 
 /**
@@ -187,6 +250,14 @@ export declare type OpenPendingApprovalRequest = Message<"phds.consent.v1.OpenPe
    * @generated from field: bool client_authenticated = 7;
    */
   clientAuthenticated: boolean;
+
+  /**
+   * The scopes among `scopes` that the app cannot work without; empty when it does not say. Ignored unless
+   * client_authenticated.
+   *
+   * @generated from field: repeated string needed_scopes = 8;
+   */
+  neededScopes: string[];
 };
 
 /**
@@ -330,7 +401,8 @@ export declare type ApproveRequest = Message<"phds.consent.v1.ApproveRequest"> &
   dataFrom: string;
 
   /**
-   * BCP 47 language of the text on the screen, for the receipt; `en` when empty.
+   * BCP 47 language of the texts on the screen, which the receipt keeps: `en` or `de`, or with more subtags (`de-AT`);
+   * `en` when empty.
    *
    * @generated from field: string language = 6;
    */
@@ -342,6 +414,14 @@ export declare type ApproveRequest = Message<"phds.consent.v1.ApproveRequest"> &
    * @generated from field: bool keep_expiry = 7;
    */
   keepExpiry: boolean;
+
+  /**
+   * `PendingApproval.revision` as the screen showed it. CONFLICT when the live grant has other terms now, unless this
+   * repeats a decision. Not checked when empty.
+   *
+   * @generated from field: string revision = 8;
+   */
+  revision: string;
 };
 
 /**
@@ -436,6 +516,66 @@ export declare type DenyResponse = Message<"phds.consent.v1.DenyResponse"> & {
  * Use `create(DenyResponseSchema)` to create a new message.
  */
 export declare const DenyResponseSchema: GenMessage<DenyResponse>;
+
+/**
+ * @generated from message phds.consent.v1.ExtendPendingApprovalRequest
+ */
+export declare type ExtendPendingApprovalRequest = Message<"phds.consent.v1.ExtendPendingApprovalRequest"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message phds.consent.v1.ExtendPendingApprovalRequest.
+ * Use `create(ExtendPendingApprovalRequestSchema)` to create a new message.
+ */
+export declare const ExtendPendingApprovalRequestSchema: GenMessage<ExtendPendingApprovalRequest>;
+
+/**
+ * @generated from message phds.consent.v1.ExtendPendingApprovalResponse
+ */
+export declare type ExtendPendingApprovalResponse = Message<"phds.consent.v1.ExtendPendingApprovalResponse"> & {
+  /**
+   * @generated from field: google.protobuf.Timestamp expires_at = 1;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message phds.consent.v1.ExtendPendingApprovalResponse.
+ * Use `create(ExtendPendingApprovalResponseSchema)` to create a new message.
+ */
+export declare const ExtendPendingApprovalResponseSchema: GenMessage<ExtendPendingApprovalResponse>;
+
+/**
+ * @generated from message phds.consent.v1.ReleasePendingApprovalRequest
+ */
+export declare type ReleasePendingApprovalRequest = Message<"phds.consent.v1.ReleasePendingApprovalRequest"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message phds.consent.v1.ReleasePendingApprovalRequest.
+ * Use `create(ReleasePendingApprovalRequestSchema)` to create a new message.
+ */
+export declare const ReleasePendingApprovalRequestSchema: GenMessage<ReleasePendingApprovalRequest>;
+
+/**
+ * @generated from message phds.consent.v1.ReleasePendingApprovalResponse
+ */
+export declare type ReleasePendingApprovalResponse = Message<"phds.consent.v1.ReleasePendingApprovalResponse"> & {
+};
+
+/**
+ * Describes the message phds.consent.v1.ReleasePendingApprovalResponse.
+ * Use `create(ReleasePendingApprovalResponseSchema)` to create a new message.
+ */
+export declare const ReleasePendingApprovalResponseSchema: GenMessage<ReleasePendingApprovalResponse>;
 
 /**
  * A change that an app made to its profile.
@@ -1061,7 +1201,7 @@ export enum PendingStatus {
   DENIED = 3,
 
   /**
-   * Not decided within 600 seconds; determined when reading.
+   * Not decided in time: 600 seconds, or longer if extended; determined when reading.
    *
    * @generated from enum value: PENDING_STATUS_EXPIRED = 4;
    */
@@ -1079,6 +1219,37 @@ export enum PendingStatus {
  * Describes the enum phds.consent.v1.PendingStatus.
  */
 export declare const PendingStatusSchema: GenEnum<PendingStatus>;
+
+/**
+ * What an app says about a scope that it asks for.
+ *
+ * @generated from enum phds.consent.v1.Need
+ */
+export enum Need {
+  /**
+   * It says nothing about any of them.
+   *
+   * @generated from enum value: NEED_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * It cannot work without.
+   *
+   * @generated from enum value: NEED_NEEDED = 1;
+   */
+  NEEDED = 1,
+
+  /**
+   * @generated from enum value: NEED_OPTIONAL = 2;
+   */
+  OPTIONAL = 2,
+}
+
+/**
+ * Describes the enum phds.consent.v1.Need.
+ */
+export declare const NeedSchema: GenEnum<Need>;
 
 /**
  * Pending approvals and consent grants of people. Unless stated otherwise, the caller forwards the person's session as
@@ -1122,8 +1293,9 @@ export declare const ConsentService: GenService<{
   },
   /**
    * Approves some of the requested scopes: creates a grant, or joins the live one. Repeating the same decision returns
-   * the same result. Errors: NO_SCOPES_APPROVED, PENDING_EXPIRED, ALREADY_DECIDED, APP_NOT_ACTIVE,
-   * STEP_UP_REQUIRED (a sensitive scope would be shared longer or further back, by a sign-in that is not enough).
+   * the same result. Errors: NO_SCOPES_APPROVED, PENDING_EXPIRED, ALREADY_DECIDED, APP_NOT_ACTIVE, CONFLICT (the live
+   * grant is not the one that was shown), STEP_UP_REQUIRED (a sensitive scope would be shared longer or further back, by
+   * a sign-in that is not enough).
    *
    * @generated from rpc phds.consent.v1.ConsentService.Approve
    */
@@ -1141,6 +1313,28 @@ export declare const ConsentService: GenService<{
     methodKind: "unary";
     input: typeof DenyRequestSchema;
     output: typeof DenyResponseSchema;
+  },
+  /**
+   * Gives the claimant 600 seconds from now to decide, at most ten times. Called by authorization. Errors: NOT_FOUND (also
+   * when unclaimed), PENDING_EXPIRED, ALREADY_DECIDED, CONFLICT (extended ten times already).
+   *
+   * @generated from rpc phds.consent.v1.ConsentService.ExtendPendingApproval
+   */
+  extendPendingApproval: {
+    methodKind: "unary";
+    input: typeof ExtendPendingApprovalRequestSchema;
+    output: typeof ExtendPendingApprovalResponseSchema;
+  },
+  /**
+   * Gives an undecided request back: the next user who reads it claims it. Idempotent. Errors: PENDING_EXPIRED,
+   * ALREADY_DECIDED.
+   *
+   * @generated from rpc phds.consent.v1.ConsentService.ReleasePendingApproval
+   */
+  releasePendingApproval: {
+    methodKind: "unary";
+    input: typeof ReleasePendingApprovalRequestSchema;
+    output: typeof ReleasePendingApprovalResponseSchema;
   },
   /**
    * The user's grants, newest first.

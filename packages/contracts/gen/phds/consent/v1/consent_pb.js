@@ -11,7 +11,7 @@ import { file_phds_consent_v1_ledger } from "./ledger_pb.js";
  * Describes the file phds/consent/v1/consent.proto.
  */
 export const file_phds_consent_v1_consent = /*@__PURE__*/
-  fileDesc("Ch1waGRzL2NvbnNlbnQvdjEvY29uc2VudC5wcm90bxIPcGhkcy5jb25zZW50LnYxIooDCg9QZW5kaW5nQXBwcm92YWwSCgoCaWQYASABKAkSLgoGc3RhdHVzGAIgASgOMh4ucGhkcy5jb25zZW50LnYxLlBlbmRpbmdTdGF0dXMSKAoDYXBwGAMgASgLMhsucGhkcy5jb25zZW50LnYxLkFwcFByb2ZpbGUSFQoNcmVkaXJlY3RfaG9zdBgEIAEoCRI5ChByZXF1ZXN0ZWRfc2NvcGVzGAUgAygLMh8ucGhkcy5jb25zZW50LnYxLlJlcXVlc3RlZFNjb3BlEg8KB3B1cnBvc2UYBiABKAkSHAoUY2xpZW50X2F1dGhlbnRpY2F0ZWQYByABKAgSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoIYXBwcm92ZWQYCiABKAsyHi5waGRzLmNvbnNlbnQudjEuQXBwcm92ZWRUZXJtcyJgCg1BcHByb3ZlZFRlcm1zEg4KBnNjb3BlcxgBIAMoCRIXCg9leHBpcmVzX2luX2RheXMYAiABKA0SEQoJZGF0YV9mcm9tGAMgASgJEhMKC2tlZXBfZXhwaXJ5GAQgASgIIjcKDlJlcXVlc3RlZFNjb3BlEg0KBXNjb3BlGAEgASgJEhYKDmFscmVhZHlfc2hhcmVkGAIgASgIIrsBChpPcGVuUGVuZGluZ0FwcHJvdmFsUmVxdWVzdBIKCgJpZBgBIAEoCRIoCgNhcHAYAiABKAsyGy5waGRzLmNvbnNlbnQudjEuQXBwUHJvZmlsZRIRCglhcHBfZXBvY2gYAyABKA0SFQoNcmVkaXJlY3RfaG9zdBgEIAEoCRIOCgZzY29wZXMYBSADKAkSDwoHcHVycG9zZRgGIAEoCRIcChRjbGllbnRfYXV0aGVudGljYXRlZBgHIAEoCCJiChtPcGVuUGVuZGluZ0FwcHJvdmFsUmVzcG9uc2USLgoKZXhwaXJlc19hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVtb3ZlZF9pZHMYAiADKAkiJwoZR2V0UGVuZGluZ0FwcHJvdmFsUmVxdWVzdBIKCgJpZBgBIAEoCSJYChpHZXRQZW5kaW5nQXBwcm92YWxSZXNwb25zZRI6ChBwZW5kaW5nX2FwcHJvdmFsGAEgASgLMiAucGhkcy5jb25zZW50LnYxLlBlbmRpbmdBcHByb3ZhbCJ4ChtMaXN0UGVuZGluZ0FwcHJvdmFsc1JlcXVlc3QSKQoEcGFnZRgBIAEoCzIbLnBoZHMuY29tbW9uLnYxLlBhZ2VSZXF1ZXN0Ei4KBnN0YXR1cxgCIAEoDjIeLnBoZHMuY29uc2VudC52MS5QZW5kaW5nU3RhdHVzImoKHExpc3RQZW5kaW5nQXBwcm92YWxzUmVzcG9uc2USOwoRcGVuZGluZ19hcHByb3ZhbHMYASADKAsyIC5waGRzLmNvbnNlbnQudjEuUGVuZGluZ0FwcHJvdmFsEg0KBXRvdGFsGAIgASgNIpYBCg5BcHByb3ZlUmVxdWVzdBIKCgJpZBgBIAEoCRIOCgZzY29wZXMYAiADKAkSFQoNYWxsX3JlcXVlc3RlZBgDIAEoCBIXCg9leHBpcmVzX2luX2RheXMYBCABKA0SEQoJZGF0YV9mcm9tGAUgASgJEhAKCGxhbmd1YWdlGAYgASgJEhMKC2tlZXBfZXhwaXJ5GAcgASgIIusBCg9BcHByb3ZlUmVzcG9uc2USEAoIZ3JhbnRfaWQYASABKAkSEQoJY2xpZW50X2lkGAIgASgJEg8KB3VzZXJfaWQYAyABKAkSDgoGc2NvcGVzGAQgAygJEjQKEGdyYW50X2V4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmRlY2lkZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWFwcF9lcG9jaBgHIAEoDRIZChFyZXBlYXRlZF9kZWNpc2lvbhgIIAEoCCIZCgtEZW55UmVxdWVzdBIKCgJpZBgBIAEoCSI+CgxEZW55UmVzcG9uc2USLgoKZGVjaWRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXAoJQXBwQ2hhbmdlEg0KBWZpZWxkGAEgASgJEgwKBGZyb20YAiABKAkSCgoCdG8YAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrEECgxDb25zZW50R3JhbnQSCgoCaWQYASABKAkSKAoDYXBwGAIgASgLMhsucGhkcy5jb25zZW50LnYxLkFwcFByb2ZpbGUSDgoGc2NvcGVzGAMgAygJEiwKBnN0YXR1cxgEIAEoDjIcLnBoZHMuY29uc2VudC52MS5HcmFudFN0YXR1cxIuCgpncmFudGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpyZXZva2VkX2J5GAggASgJEjIKDmxhc3RfYWNjZXNzX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxhY2Nlc3NfY291bnQYCiABKA0SEQoJZGF0YV9mcm9tGAsgASgJEhgKEGN1cnJlbnRfYXBwX25hbWUYDCABKAkSLwoLYXBwX2NoYW5nZXMYDSADKAsyGi5waGRzLmNvbnNlbnQudjEuQXBwQ2hhbmdlEhUKDXJlZGlyZWN0X2hvc3QYDiABKAkSDwoHcHVycG9zZRgPIAEoCRI5ChVkZWxldGlvbl9yZXF1ZXN0ZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImwKEUxpc3RHcmFudHNSZXF1ZXN0EikKBHBhZ2UYASABKAsyGy5waGRzLmNvbW1vbi52MS5QYWdlUmVxdWVzdBIsCgZzdGF0dXMYAiABKA4yHC5waGRzLmNvbnNlbnQudjEuR3JhbnRTdGF0dXMiUgoSTGlzdEdyYW50c1Jlc3BvbnNlEi0KBmdyYW50cxgBIAMoCzIdLnBoZHMuY29uc2VudC52MS5Db25zZW50R3JhbnQSDQoFdG90YWwYAiABKA0iHQoPR2V0R3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJIkAKEEdldEdyYW50UmVzcG9uc2USLAoFZ3JhbnQYASABKAsyHS5waGRzLmNvbnNlbnQudjEuQ29uc2VudEdyYW50IocBChJOYXJyb3dHcmFudFJlcXVlc3QSCgoCaWQYASABKAkSDgoGc2NvcGVzGAIgAygJEhIKCnNldF9zY29wZXMYAyABKAgSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJZGF0YV9mcm9tGAUgASgJIkMKE05hcnJvd0dyYW50UmVzcG9uc2USLAoFZ3JhbnQYASABKAsyHS5waGRzLmNvbnNlbnQudjEuQ29uc2VudEdyYW50IiAKElJldm9rZUdyYW50UmVxdWVzdBIKCgJpZBgBIAEoCSJFChNSZXZva2VHcmFudFJlc3BvbnNlEi4KCnJldm9rZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhgKFlJldm9rZUFsbEdyYW50c1JlcXVlc3QiKgoXUmV2b2tlQWxsR3JhbnRzUmVzcG9uc2USDwoHcmV2b2tlZBgBIAEoDSJFChhMaXN0Q29ubmVjdGVkQXBwc1JlcXVlc3QSKQoEcGFnZRgBIAEoCzIbLnBoZHMuY29tbW9uLnYxLlBhZ2VSZXF1ZXN0IlwKDENvbm5lY3RlZEFwcBIRCgljbGllbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIUCgxjdXJyZW50X25hbWUYAyABKAkSFQoNcmVkaXJlY3RfaG9zdBgEIAEoCSJXChlMaXN0Q29ubmVjdGVkQXBwc1Jlc3BvbnNlEisKBGFwcHMYASADKAsyHS5waGRzLmNvbnNlbnQudjEuQ29ubmVjdGVkQXBwEg0KBXRvdGFsGAIgASgNIioKFlJlcXVlc3REZWxldGlvblJlcXVlc3QSEAoIZ3JhbnRfaWQYASABKAkiVAoXUmVxdWVzdERlbGV0aW9uUmVzcG9uc2USOQoVZGVsZXRpb25fcmVxdWVzdGVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIlChFHZXRSZWNlaXB0UmVxdWVzdBIQCghncmFudF9pZBgBIAEoCSIlChJHZXRSZWNlaXB0UmVzcG9uc2USDwoHcmVjZWlwdBgBIAEoCSJUChRMaXN0QXBwR3JhbnRzUmVxdWVzdBIRCgljbGllbnRfaWQYASABKAkSKQoEcGFnZRgCIAEoCzIbLnBoZHMuY29tbW9uLnYxLlBhZ2VSZXF1ZXN0Iu8BCghBcHBHcmFudBIKCgJpZBgBIAEoCRIOCgZzY29wZXMYAiADKAkSLAoGc3RhdHVzGAMgASgOMhwucGhkcy5jb25zZW50LnYxLkdyYW50U3RhdHVzEi4KCmdyYW50ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjkKFWRlbGV0aW9uX3JlcXVlc3RlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiUQoVTGlzdEFwcEdyYW50c1Jlc3BvbnNlEikKBmdyYW50cxgBIAMoCzIZLnBoZHMuY29uc2VudC52MS5BcHBHcmFudBINCgV0b3RhbBgCIAEoDSIjChBFcmFzZVVzZXJSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkiPgoRRXJhc2VVc2VyUmVzcG9uc2USDgoGZ3JhbnRzGAEgASgNEhkKEXBlbmRpbmdfYXBwcm92YWxzGAIgASgNKr0BCg1QZW5kaW5nU3RhdHVzEh4KGlBFTkRJTkdfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGgoWUEVORElOR19TVEFUVVNfUEVORElORxABEhsKF1BFTkRJTkdfU1RBVFVTX0FQUFJPVkVEEAISGQoVUEVORElOR19TVEFUVVNfREVOSUVEEAMSGgoWUEVORElOR19TVEFUVVNfRVhQSVJFRBAEEhwKGFBFTkRJTkdfU1RBVFVTX0NBTkNFTExFRBAFMpgLCg5Db25zZW50U2VydmljZRJwChNPcGVuUGVuZGluZ0FwcHJvdmFsEisucGhkcy5jb25zZW50LnYxLk9wZW5QZW5kaW5nQXBwcm92YWxSZXF1ZXN0GiwucGhkcy5jb25zZW50LnYxLk9wZW5QZW5kaW5nQXBwcm92YWxSZXNwb25zZRJtChJHZXRQZW5kaW5nQXBwcm92YWwSKi5waGRzLmNvbnNlbnQudjEuR2V0UGVuZGluZ0FwcHJvdmFsUmVxdWVzdBorLnBoZHMuY29uc2VudC52MS5HZXRQZW5kaW5nQXBwcm92YWxSZXNwb25zZRJzChRMaXN0UGVuZGluZ0FwcHJvdmFscxIsLnBoZHMuY29uc2VudC52MS5MaXN0UGVuZGluZ0FwcHJvdmFsc1JlcXVlc3QaLS5waGRzLmNvbnNlbnQudjEuTGlzdFBlbmRpbmdBcHByb3ZhbHNSZXNwb25zZRJMCgdBcHByb3ZlEh8ucGhkcy5jb25zZW50LnYxLkFwcHJvdmVSZXF1ZXN0GiAucGhkcy5jb25zZW50LnYxLkFwcHJvdmVSZXNwb25zZRJDCgREZW55EhwucGhkcy5jb25zZW50LnYxLkRlbnlSZXF1ZXN0Gh0ucGhkcy5jb25zZW50LnYxLkRlbnlSZXNwb25zZRJVCgpMaXN0R3JhbnRzEiIucGhkcy5jb25zZW50LnYxLkxpc3RHcmFudHNSZXF1ZXN0GiMucGhkcy5jb25zZW50LnYxLkxpc3RHcmFudHNSZXNwb25zZRJPCghHZXRHcmFudBIgLnBoZHMuY29uc2VudC52MS5HZXRHcmFudFJlcXVlc3QaIS5waGRzLmNvbnNlbnQudjEuR2V0R3JhbnRSZXNwb25zZRJYCgtOYXJyb3dHcmFudBIjLnBoZHMuY29uc2VudC52MS5OYXJyb3dHcmFudFJlcXVlc3QaJC5waGRzLmNvbnNlbnQudjEuTmFycm93R3JhbnRSZXNwb25zZRJYCgtSZXZva2VHcmFudBIjLnBoZHMuY29uc2VudC52MS5SZXZva2VHcmFudFJlcXVlc3QaJC5waGRzLmNvbnNlbnQudjEuUmV2b2tlR3JhbnRSZXNwb25zZRJkCg9SZXZva2VBbGxHcmFudHMSJy5waGRzLmNvbnNlbnQudjEuUmV2b2tlQWxsR3JhbnRzUmVxdWVzdBooLnBoZHMuY29uc2VudC52MS5SZXZva2VBbGxHcmFudHNSZXNwb25zZRJqChFMaXN0Q29ubmVjdGVkQXBwcxIpLnBoZHMuY29uc2VudC52MS5MaXN0Q29ubmVjdGVkQXBwc1JlcXVlc3QaKi5waGRzLmNvbnNlbnQudjEuTGlzdENvbm5lY3RlZEFwcHNSZXNwb25zZRJkCg9SZXF1ZXN0RGVsZXRpb24SJy5waGRzLmNvbnNlbnQudjEuUmVxdWVzdERlbGV0aW9uUmVxdWVzdBooLnBoZHMuY29uc2VudC52MS5SZXF1ZXN0RGVsZXRpb25SZXNwb25zZRJVCgpHZXRSZWNlaXB0EiIucGhkcy5jb25zZW50LnYxLkdldFJlY2VpcHRSZXF1ZXN0GiMucGhkcy5jb25zZW50LnYxLkdldFJlY2VpcHRSZXNwb25zZRJeCg1MaXN0QXBwR3JhbnRzEiUucGhkcy5jb25zZW50LnYxLkxpc3RBcHBHcmFudHNSZXF1ZXN0GiYucGhkcy5jb25zZW50LnYxLkxpc3RBcHBHcmFudHNSZXNwb25zZRJSCglFcmFzZVVzZXISIS5waGRzLmNvbnNlbnQudjEuRXJhc2VVc2VyUmVxdWVzdBoiLnBoZHMuY29uc2VudC52MS5FcmFzZVVzZXJSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_phds_common_v1_page, file_phds_consent_v1_ledger]);
+  fileDesc("Ch1waGRzL2NvbnNlbnQvdjEvY29uc2VudC5wcm90bxIPcGhkcy5jb25zZW50LnYxIs0DCg9QZW5kaW5nQXBwcm92YWwSCgoCaWQYASABKAkSLgoGc3RhdHVzGAIgASgOMh4ucGhkcy5jb25zZW50LnYxLlBlbmRpbmdTdGF0dXMSKAoDYXBwGAMgASgLMhsucGhkcy5jb25zZW50LnYxLkFwcFByb2ZpbGUSFQoNcmVkaXJlY3RfaG9zdBgEIAEoCRI5ChByZXF1ZXN0ZWRfc2NvcGVzGAUgAygLMh8ucGhkcy5jb25zZW50LnYxLlJlcXVlc3RlZFNjb3BlEg8KB3B1cnBvc2UYBiABKAkSHAoUY2xpZW50X2F1dGhlbnRpY2F0ZWQYByABKAgSLgoKY3JlYXRlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZXhwaXJlc19hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoIYXBwcm92ZWQYCiABKAsyHi5waGRzLmNvbnNlbnQudjEuQXBwcm92ZWRUZXJtcxIQCghyZXZpc2lvbhgLIAEoCRIvCgpjb25uZWN0aW9uGAwgASgLMhsucGhkcy5jb25zZW50LnYxLkNvbm5lY3Rpb24igwEKCkNvbm5lY3Rpb24SEAoIZ3JhbnRfaWQYASABKAkSEAoIYXBwX25hbWUYAiABKAkSDgoGc2NvcGVzGAMgAygJEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWRhdGFfZnJvbRgFIAEoCSJgCg1BcHByb3ZlZFRlcm1zEg4KBnNjb3BlcxgBIAMoCRIXCg9leHBpcmVzX2luX2RheXMYAiABKA0SEQoJZGF0YV9mcm9tGAMgASgJEhMKC2tlZXBfZXhwaXJ5GAQgASgIIlwKDlJlcXVlc3RlZFNjb3BlEg0KBXNjb3BlGAEgASgJEhYKDmFscmVhZHlfc2hhcmVkGAIgASgIEiMKBG5lZWQYAyABKA4yFS5waGRzLmNvbnNlbnQudjEuTmVlZCLSAQoaT3BlblBlbmRpbmdBcHByb3ZhbFJlcXVlc3QSCgoCaWQYASABKAkSKAoDYXBwGAIgASgLMhsucGhkcy5jb25zZW50LnYxLkFwcFByb2ZpbGUSEQoJYXBwX2Vwb2NoGAMgASgNEhUKDXJlZGlyZWN0X2hvc3QYBCABKAkSDgoGc2NvcGVzGAUgAygJEg8KB3B1cnBvc2UYBiABKAkSHAoUY2xpZW50X2F1dGhlbnRpY2F0ZWQYByABKAgSFQoNbmVlZGVkX3Njb3BlcxgIIAMoCSJiChtPcGVuUGVuZGluZ0FwcHJvdmFsUmVzcG9uc2USLgoKZXhwaXJlc19hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLcmVtb3ZlZF9pZHMYAiADKAkiJwoZR2V0UGVuZGluZ0FwcHJvdmFsUmVxdWVzdBIKCgJpZBgBIAEoCSJYChpHZXRQZW5kaW5nQXBwcm92YWxSZXNwb25zZRI6ChBwZW5kaW5nX2FwcHJvdmFsGAEgASgLMiAucGhkcy5jb25zZW50LnYxLlBlbmRpbmdBcHByb3ZhbCJ4ChtMaXN0UGVuZGluZ0FwcHJvdmFsc1JlcXVlc3QSKQoEcGFnZRgBIAEoCzIbLnBoZHMuY29tbW9uLnYxLlBhZ2VSZXF1ZXN0Ei4KBnN0YXR1cxgCIAEoDjIeLnBoZHMuY29uc2VudC52MS5QZW5kaW5nU3RhdHVzImoKHExpc3RQZW5kaW5nQXBwcm92YWxzUmVzcG9uc2USOwoRcGVuZGluZ19hcHByb3ZhbHMYASADKAsyIC5waGRzLmNvbnNlbnQudjEuUGVuZGluZ0FwcHJvdmFsEg0KBXRvdGFsGAIgASgNIqgBCg5BcHByb3ZlUmVxdWVzdBIKCgJpZBgBIAEoCRIOCgZzY29wZXMYAiADKAkSFQoNYWxsX3JlcXVlc3RlZBgDIAEoCBIXCg9leHBpcmVzX2luX2RheXMYBCABKA0SEQoJZGF0YV9mcm9tGAUgASgJEhAKCGxhbmd1YWdlGAYgASgJEhMKC2tlZXBfZXhwaXJ5GAcgASgIEhAKCHJldmlzaW9uGAggASgJIusBCg9BcHByb3ZlUmVzcG9uc2USEAoIZ3JhbnRfaWQYASABKAkSEQoJY2xpZW50X2lkGAIgASgJEg8KB3VzZXJfaWQYAyABKAkSDgoGc2NvcGVzGAQgAygJEjQKEGdyYW50X2V4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmRlY2lkZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCWFwcF9lcG9jaBgHIAEoDRIZChFyZXBlYXRlZF9kZWNpc2lvbhgIIAEoCCIZCgtEZW55UmVxdWVzdBIKCgJpZBgBIAEoCSI+CgxEZW55UmVzcG9uc2USLgoKZGVjaWRlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiKgocRXh0ZW5kUGVuZGluZ0FwcHJvdmFsUmVxdWVzdBIKCgJpZBgBIAEoCSJPCh1FeHRlbmRQZW5kaW5nQXBwcm92YWxSZXNwb25zZRIuCgpleHBpcmVzX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIrCh1SZWxlYXNlUGVuZGluZ0FwcHJvdmFsUmVxdWVzdBIKCgJpZBgBIAEoCSIgCh5SZWxlYXNlUGVuZGluZ0FwcHJvdmFsUmVzcG9uc2UiXAoJQXBwQ2hhbmdlEg0KBWZpZWxkGAEgASgJEgwKBGZyb20YAiABKAkSCgoCdG8YAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrEECgxDb25zZW50R3JhbnQSCgoCaWQYASABKAkSKAoDYXBwGAIgASgLMhsucGhkcy5jb25zZW50LnYxLkFwcFByb2ZpbGUSDgoGc2NvcGVzGAMgAygJEiwKBnN0YXR1cxgEIAEoDjIcLnBoZHMuY29uc2VudC52MS5HcmFudFN0YXR1cxIuCgpncmFudGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpleHBpcmVzX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXZva2VkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpyZXZva2VkX2J5GAggASgJEjIKDmxhc3RfYWNjZXNzX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxhY2Nlc3NfY291bnQYCiABKA0SEQoJZGF0YV9mcm9tGAsgASgJEhgKEGN1cnJlbnRfYXBwX25hbWUYDCABKAkSLwoLYXBwX2NoYW5nZXMYDSADKAsyGi5waGRzLmNvbnNlbnQudjEuQXBwQ2hhbmdlEhUKDXJlZGlyZWN0X2hvc3QYDiABKAkSDwoHcHVycG9zZRgPIAEoCRI5ChVkZWxldGlvbl9yZXF1ZXN0ZWRfYXQYECABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImwKEUxpc3RHcmFudHNSZXF1ZXN0EikKBHBhZ2UYASABKAsyGy5waGRzLmNvbW1vbi52MS5QYWdlUmVxdWVzdBIsCgZzdGF0dXMYAiABKA4yHC5waGRzLmNvbnNlbnQudjEuR3JhbnRTdGF0dXMiUgoSTGlzdEdyYW50c1Jlc3BvbnNlEi0KBmdyYW50cxgBIAMoCzIdLnBoZHMuY29uc2VudC52MS5Db25zZW50R3JhbnQSDQoFdG90YWwYAiABKA0iHQoPR2V0R3JhbnRSZXF1ZXN0EgoKAmlkGAEgASgJIkAKEEdldEdyYW50UmVzcG9uc2USLAoFZ3JhbnQYASABKAsyHS5waGRzLmNvbnNlbnQudjEuQ29uc2VudEdyYW50IocBChJOYXJyb3dHcmFudFJlcXVlc3QSCgoCaWQYASABKAkSDgoGc2NvcGVzGAIgAygJEhIKCnNldF9zY29wZXMYAyABKAgSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJZGF0YV9mcm9tGAUgASgJIkMKE05hcnJvd0dyYW50UmVzcG9uc2USLAoFZ3JhbnQYASABKAsyHS5waGRzLmNvbnNlbnQudjEuQ29uc2VudEdyYW50IiAKElJldm9rZUdyYW50UmVxdWVzdBIKCgJpZBgBIAEoCSJFChNSZXZva2VHcmFudFJlc3BvbnNlEi4KCnJldm9rZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhgKFlJldm9rZUFsbEdyYW50c1JlcXVlc3QiKgoXUmV2b2tlQWxsR3JhbnRzUmVzcG9uc2USDwoHcmV2b2tlZBgBIAEoDSJFChhMaXN0Q29ubmVjdGVkQXBwc1JlcXVlc3QSKQoEcGFnZRgBIAEoCzIbLnBoZHMuY29tbW9uLnYxLlBhZ2VSZXF1ZXN0IlwKDENvbm5lY3RlZEFwcBIRCgljbGllbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIUCgxjdXJyZW50X25hbWUYAyABKAkSFQoNcmVkaXJlY3RfaG9zdBgEIAEoCSJXChlMaXN0Q29ubmVjdGVkQXBwc1Jlc3BvbnNlEisKBGFwcHMYASADKAsyHS5waGRzLmNvbnNlbnQudjEuQ29ubmVjdGVkQXBwEg0KBXRvdGFsGAIgASgNIioKFlJlcXVlc3REZWxldGlvblJlcXVlc3QSEAoIZ3JhbnRfaWQYASABKAkiVAoXUmVxdWVzdERlbGV0aW9uUmVzcG9uc2USOQoVZGVsZXRpb25fcmVxdWVzdGVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIlChFHZXRSZWNlaXB0UmVxdWVzdBIQCghncmFudF9pZBgBIAEoCSIlChJHZXRSZWNlaXB0UmVzcG9uc2USDwoHcmVjZWlwdBgBIAEoCSJUChRMaXN0QXBwR3JhbnRzUmVxdWVzdBIRCgljbGllbnRfaWQYASABKAkSKQoEcGFnZRgCIAEoCzIbLnBoZHMuY29tbW9uLnYxLlBhZ2VSZXF1ZXN0Iu8BCghBcHBHcmFudBIKCgJpZBgBIAEoCRIOCgZzY29wZXMYAiADKAkSLAoGc3RhdHVzGAMgASgOMhwucGhkcy5jb25zZW50LnYxLkdyYW50U3RhdHVzEi4KCmdyYW50ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjkKFWRlbGV0aW9uX3JlcXVlc3RlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiUQoVTGlzdEFwcEdyYW50c1Jlc3BvbnNlEikKBmdyYW50cxgBIAMoCzIZLnBoZHMuY29uc2VudC52MS5BcHBHcmFudBINCgV0b3RhbBgCIAEoDSIjChBFcmFzZVVzZXJSZXF1ZXN0Eg8KB3VzZXJfaWQYASABKAkiPgoRRXJhc2VVc2VyUmVzcG9uc2USDgoGZ3JhbnRzGAEgASgNEhkKEXBlbmRpbmdfYXBwcm92YWxzGAIgASgNKr0BCg1QZW5kaW5nU3RhdHVzEh4KGlBFTkRJTkdfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGgoWUEVORElOR19TVEFUVVNfUEVORElORxABEhsKF1BFTkRJTkdfU1RBVFVTX0FQUFJPVkVEEAISGQoVUEVORElOR19TVEFUVVNfREVOSUVEEAMSGgoWUEVORElOR19TVEFUVVNfRVhQSVJFRBAEEhwKGFBFTkRJTkdfU1RBVFVTX0NBTkNFTExFRBAFKkAKBE5lZWQSFAoQTkVFRF9VTlNQRUNJRklFRBAAEg8KC05FRURfTkVFREVEEAESEQoNTkVFRF9PUFRJT05BTBACMosNCg5Db25zZW50U2VydmljZRJwChNPcGVuUGVuZGluZ0FwcHJvdmFsEisucGhkcy5jb25zZW50LnYxLk9wZW5QZW5kaW5nQXBwcm92YWxSZXF1ZXN0GiwucGhkcy5jb25zZW50LnYxLk9wZW5QZW5kaW5nQXBwcm92YWxSZXNwb25zZRJtChJHZXRQZW5kaW5nQXBwcm92YWwSKi5waGRzLmNvbnNlbnQudjEuR2V0UGVuZGluZ0FwcHJvdmFsUmVxdWVzdBorLnBoZHMuY29uc2VudC52MS5HZXRQZW5kaW5nQXBwcm92YWxSZXNwb25zZRJzChRMaXN0UGVuZGluZ0FwcHJvdmFscxIsLnBoZHMuY29uc2VudC52MS5MaXN0UGVuZGluZ0FwcHJvdmFsc1JlcXVlc3QaLS5waGRzLmNvbnNlbnQudjEuTGlzdFBlbmRpbmdBcHByb3ZhbHNSZXNwb25zZRJMCgdBcHByb3ZlEh8ucGhkcy5jb25zZW50LnYxLkFwcHJvdmVSZXF1ZXN0GiAucGhkcy5jb25zZW50LnYxLkFwcHJvdmVSZXNwb25zZRJDCgREZW55EhwucGhkcy5jb25zZW50LnYxLkRlbnlSZXF1ZXN0Gh0ucGhkcy5jb25zZW50LnYxLkRlbnlSZXNwb25zZRJ2ChVFeHRlbmRQZW5kaW5nQXBwcm92YWwSLS5waGRzLmNvbnNlbnQudjEuRXh0ZW5kUGVuZGluZ0FwcHJvdmFsUmVxdWVzdBouLnBoZHMuY29uc2VudC52MS5FeHRlbmRQZW5kaW5nQXBwcm92YWxSZXNwb25zZRJ5ChZSZWxlYXNlUGVuZGluZ0FwcHJvdmFsEi4ucGhkcy5jb25zZW50LnYxLlJlbGVhc2VQZW5kaW5nQXBwcm92YWxSZXF1ZXN0Gi8ucGhkcy5jb25zZW50LnYxLlJlbGVhc2VQZW5kaW5nQXBwcm92YWxSZXNwb25zZRJVCgpMaXN0R3JhbnRzEiIucGhkcy5jb25zZW50LnYxLkxpc3RHcmFudHNSZXF1ZXN0GiMucGhkcy5jb25zZW50LnYxLkxpc3RHcmFudHNSZXNwb25zZRJPCghHZXRHcmFudBIgLnBoZHMuY29uc2VudC52MS5HZXRHcmFudFJlcXVlc3QaIS5waGRzLmNvbnNlbnQudjEuR2V0R3JhbnRSZXNwb25zZRJYCgtOYXJyb3dHcmFudBIjLnBoZHMuY29uc2VudC52MS5OYXJyb3dHcmFudFJlcXVlc3QaJC5waGRzLmNvbnNlbnQudjEuTmFycm93R3JhbnRSZXNwb25zZRJYCgtSZXZva2VHcmFudBIjLnBoZHMuY29uc2VudC52MS5SZXZva2VHcmFudFJlcXVlc3QaJC5waGRzLmNvbnNlbnQudjEuUmV2b2tlR3JhbnRSZXNwb25zZRJkCg9SZXZva2VBbGxHcmFudHMSJy5waGRzLmNvbnNlbnQudjEuUmV2b2tlQWxsR3JhbnRzUmVxdWVzdBooLnBoZHMuY29uc2VudC52MS5SZXZva2VBbGxHcmFudHNSZXNwb25zZRJqChFMaXN0Q29ubmVjdGVkQXBwcxIpLnBoZHMuY29uc2VudC52MS5MaXN0Q29ubmVjdGVkQXBwc1JlcXVlc3QaKi5waGRzLmNvbnNlbnQudjEuTGlzdENvbm5lY3RlZEFwcHNSZXNwb25zZRJkCg9SZXF1ZXN0RGVsZXRpb24SJy5waGRzLmNvbnNlbnQudjEuUmVxdWVzdERlbGV0aW9uUmVxdWVzdBooLnBoZHMuY29uc2VudC52MS5SZXF1ZXN0RGVsZXRpb25SZXNwb25zZRJVCgpHZXRSZWNlaXB0EiIucGhkcy5jb25zZW50LnYxLkdldFJlY2VpcHRSZXF1ZXN0GiMucGhkcy5jb25zZW50LnYxLkdldFJlY2VpcHRSZXNwb25zZRJeCg1MaXN0QXBwR3JhbnRzEiUucGhkcy5jb25zZW50LnYxLkxpc3RBcHBHcmFudHNSZXF1ZXN0GiYucGhkcy5jb25zZW50LnYxLkxpc3RBcHBHcmFudHNSZXNwb25zZRJSCglFcmFzZVVzZXISIS5waGRzLmNvbnNlbnQudjEuRXJhc2VVc2VyUmVxdWVzdBoiLnBoZHMuY29uc2VudC52MS5FcmFzZVVzZXJSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_phds_common_v1_page, file_phds_consent_v1_ledger]);
 
 /**
  * Describes the message phds.consent.v1.PendingApproval.
@@ -21,256 +21,291 @@ export const PendingApprovalSchema = /*@__PURE__*/
   messageDesc(file_phds_consent_v1_consent, 0);
 
 /**
+ * Describes the message phds.consent.v1.Connection.
+ * Use `create(ConnectionSchema)` to create a new message.
+ */
+export const ConnectionSchema = /*@__PURE__*/
+  messageDesc(file_phds_consent_v1_consent, 1);
+
+/**
  * Describes the message phds.consent.v1.ApprovedTerms.
  * Use `create(ApprovedTermsSchema)` to create a new message.
  */
 export const ApprovedTermsSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 1);
+  messageDesc(file_phds_consent_v1_consent, 2);
 
 /**
  * Describes the message phds.consent.v1.RequestedScope.
  * Use `create(RequestedScopeSchema)` to create a new message.
  */
 export const RequestedScopeSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 2);
+  messageDesc(file_phds_consent_v1_consent, 3);
 
 /**
  * Describes the message phds.consent.v1.OpenPendingApprovalRequest.
  * Use `create(OpenPendingApprovalRequestSchema)` to create a new message.
  */
 export const OpenPendingApprovalRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 3);
+  messageDesc(file_phds_consent_v1_consent, 4);
 
 /**
  * Describes the message phds.consent.v1.OpenPendingApprovalResponse.
  * Use `create(OpenPendingApprovalResponseSchema)` to create a new message.
  */
 export const OpenPendingApprovalResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 4);
+  messageDesc(file_phds_consent_v1_consent, 5);
 
 /**
  * Describes the message phds.consent.v1.GetPendingApprovalRequest.
  * Use `create(GetPendingApprovalRequestSchema)` to create a new message.
  */
 export const GetPendingApprovalRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 5);
+  messageDesc(file_phds_consent_v1_consent, 6);
 
 /**
  * Describes the message phds.consent.v1.GetPendingApprovalResponse.
  * Use `create(GetPendingApprovalResponseSchema)` to create a new message.
  */
 export const GetPendingApprovalResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 6);
+  messageDesc(file_phds_consent_v1_consent, 7);
 
 /**
  * Describes the message phds.consent.v1.ListPendingApprovalsRequest.
  * Use `create(ListPendingApprovalsRequestSchema)` to create a new message.
  */
 export const ListPendingApprovalsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 7);
+  messageDesc(file_phds_consent_v1_consent, 8);
 
 /**
  * Describes the message phds.consent.v1.ListPendingApprovalsResponse.
  * Use `create(ListPendingApprovalsResponseSchema)` to create a new message.
  */
 export const ListPendingApprovalsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 8);
+  messageDesc(file_phds_consent_v1_consent, 9);
 
 /**
  * Describes the message phds.consent.v1.ApproveRequest.
  * Use `create(ApproveRequestSchema)` to create a new message.
  */
 export const ApproveRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 9);
+  messageDesc(file_phds_consent_v1_consent, 10);
 
 /**
  * Describes the message phds.consent.v1.ApproveResponse.
  * Use `create(ApproveResponseSchema)` to create a new message.
  */
 export const ApproveResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 10);
+  messageDesc(file_phds_consent_v1_consent, 11);
 
 /**
  * Describes the message phds.consent.v1.DenyRequest.
  * Use `create(DenyRequestSchema)` to create a new message.
  */
 export const DenyRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 11);
+  messageDesc(file_phds_consent_v1_consent, 12);
 
 /**
  * Describes the message phds.consent.v1.DenyResponse.
  * Use `create(DenyResponseSchema)` to create a new message.
  */
 export const DenyResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 12);
+  messageDesc(file_phds_consent_v1_consent, 13);
+
+/**
+ * Describes the message phds.consent.v1.ExtendPendingApprovalRequest.
+ * Use `create(ExtendPendingApprovalRequestSchema)` to create a new message.
+ */
+export const ExtendPendingApprovalRequestSchema = /*@__PURE__*/
+  messageDesc(file_phds_consent_v1_consent, 14);
+
+/**
+ * Describes the message phds.consent.v1.ExtendPendingApprovalResponse.
+ * Use `create(ExtendPendingApprovalResponseSchema)` to create a new message.
+ */
+export const ExtendPendingApprovalResponseSchema = /*@__PURE__*/
+  messageDesc(file_phds_consent_v1_consent, 15);
+
+/**
+ * Describes the message phds.consent.v1.ReleasePendingApprovalRequest.
+ * Use `create(ReleasePendingApprovalRequestSchema)` to create a new message.
+ */
+export const ReleasePendingApprovalRequestSchema = /*@__PURE__*/
+  messageDesc(file_phds_consent_v1_consent, 16);
+
+/**
+ * Describes the message phds.consent.v1.ReleasePendingApprovalResponse.
+ * Use `create(ReleasePendingApprovalResponseSchema)` to create a new message.
+ */
+export const ReleasePendingApprovalResponseSchema = /*@__PURE__*/
+  messageDesc(file_phds_consent_v1_consent, 17);
 
 /**
  * Describes the message phds.consent.v1.AppChange.
  * Use `create(AppChangeSchema)` to create a new message.
  */
 export const AppChangeSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 13);
+  messageDesc(file_phds_consent_v1_consent, 18);
 
 /**
  * Describes the message phds.consent.v1.ConsentGrant.
  * Use `create(ConsentGrantSchema)` to create a new message.
  */
 export const ConsentGrantSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 14);
+  messageDesc(file_phds_consent_v1_consent, 19);
 
 /**
  * Describes the message phds.consent.v1.ListGrantsRequest.
  * Use `create(ListGrantsRequestSchema)` to create a new message.
  */
 export const ListGrantsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 15);
+  messageDesc(file_phds_consent_v1_consent, 20);
 
 /**
  * Describes the message phds.consent.v1.ListGrantsResponse.
  * Use `create(ListGrantsResponseSchema)` to create a new message.
  */
 export const ListGrantsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 16);
+  messageDesc(file_phds_consent_v1_consent, 21);
 
 /**
  * Describes the message phds.consent.v1.GetGrantRequest.
  * Use `create(GetGrantRequestSchema)` to create a new message.
  */
 export const GetGrantRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 17);
+  messageDesc(file_phds_consent_v1_consent, 22);
 
 /**
  * Describes the message phds.consent.v1.GetGrantResponse.
  * Use `create(GetGrantResponseSchema)` to create a new message.
  */
 export const GetGrantResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 18);
+  messageDesc(file_phds_consent_v1_consent, 23);
 
 /**
  * Describes the message phds.consent.v1.NarrowGrantRequest.
  * Use `create(NarrowGrantRequestSchema)` to create a new message.
  */
 export const NarrowGrantRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 19);
+  messageDesc(file_phds_consent_v1_consent, 24);
 
 /**
  * Describes the message phds.consent.v1.NarrowGrantResponse.
  * Use `create(NarrowGrantResponseSchema)` to create a new message.
  */
 export const NarrowGrantResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 20);
+  messageDesc(file_phds_consent_v1_consent, 25);
 
 /**
  * Describes the message phds.consent.v1.RevokeGrantRequest.
  * Use `create(RevokeGrantRequestSchema)` to create a new message.
  */
 export const RevokeGrantRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 21);
+  messageDesc(file_phds_consent_v1_consent, 26);
 
 /**
  * Describes the message phds.consent.v1.RevokeGrantResponse.
  * Use `create(RevokeGrantResponseSchema)` to create a new message.
  */
 export const RevokeGrantResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 22);
+  messageDesc(file_phds_consent_v1_consent, 27);
 
 /**
  * Describes the message phds.consent.v1.RevokeAllGrantsRequest.
  * Use `create(RevokeAllGrantsRequestSchema)` to create a new message.
  */
 export const RevokeAllGrantsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 23);
+  messageDesc(file_phds_consent_v1_consent, 28);
 
 /**
  * Describes the message phds.consent.v1.RevokeAllGrantsResponse.
  * Use `create(RevokeAllGrantsResponseSchema)` to create a new message.
  */
 export const RevokeAllGrantsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 24);
+  messageDesc(file_phds_consent_v1_consent, 29);
 
 /**
  * Describes the message phds.consent.v1.ListConnectedAppsRequest.
  * Use `create(ListConnectedAppsRequestSchema)` to create a new message.
  */
 export const ListConnectedAppsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 25);
+  messageDesc(file_phds_consent_v1_consent, 30);
 
 /**
  * Describes the message phds.consent.v1.ConnectedApp.
  * Use `create(ConnectedAppSchema)` to create a new message.
  */
 export const ConnectedAppSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 26);
+  messageDesc(file_phds_consent_v1_consent, 31);
 
 /**
  * Describes the message phds.consent.v1.ListConnectedAppsResponse.
  * Use `create(ListConnectedAppsResponseSchema)` to create a new message.
  */
 export const ListConnectedAppsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 27);
+  messageDesc(file_phds_consent_v1_consent, 32);
 
 /**
  * Describes the message phds.consent.v1.RequestDeletionRequest.
  * Use `create(RequestDeletionRequestSchema)` to create a new message.
  */
 export const RequestDeletionRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 28);
+  messageDesc(file_phds_consent_v1_consent, 33);
 
 /**
  * Describes the message phds.consent.v1.RequestDeletionResponse.
  * Use `create(RequestDeletionResponseSchema)` to create a new message.
  */
 export const RequestDeletionResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 29);
+  messageDesc(file_phds_consent_v1_consent, 34);
 
 /**
  * Describes the message phds.consent.v1.GetReceiptRequest.
  * Use `create(GetReceiptRequestSchema)` to create a new message.
  */
 export const GetReceiptRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 30);
+  messageDesc(file_phds_consent_v1_consent, 35);
 
 /**
  * Describes the message phds.consent.v1.GetReceiptResponse.
  * Use `create(GetReceiptResponseSchema)` to create a new message.
  */
 export const GetReceiptResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 31);
+  messageDesc(file_phds_consent_v1_consent, 36);
 
 /**
  * Describes the message phds.consent.v1.ListAppGrantsRequest.
  * Use `create(ListAppGrantsRequestSchema)` to create a new message.
  */
 export const ListAppGrantsRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 32);
+  messageDesc(file_phds_consent_v1_consent, 37);
 
 /**
  * Describes the message phds.consent.v1.AppGrant.
  * Use `create(AppGrantSchema)` to create a new message.
  */
 export const AppGrantSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 33);
+  messageDesc(file_phds_consent_v1_consent, 38);
 
 /**
  * Describes the message phds.consent.v1.ListAppGrantsResponse.
  * Use `create(ListAppGrantsResponseSchema)` to create a new message.
  */
 export const ListAppGrantsResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 34);
+  messageDesc(file_phds_consent_v1_consent, 39);
 
 /**
  * Describes the message phds.consent.v1.EraseUserRequest.
  * Use `create(EraseUserRequestSchema)` to create a new message.
  */
 export const EraseUserRequestSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 35);
+  messageDesc(file_phds_consent_v1_consent, 40);
 
 /**
  * Describes the message phds.consent.v1.EraseUserResponse.
  * Use `create(EraseUserResponseSchema)` to create a new message.
  */
 export const EraseUserResponseSchema = /*@__PURE__*/
-  messageDesc(file_phds_consent_v1_consent, 36);
+  messageDesc(file_phds_consent_v1_consent, 41);
 
 /**
  * Describes the enum phds.consent.v1.PendingStatus.
@@ -285,6 +320,20 @@ export const PendingStatusSchema = /*@__PURE__*/
  */
 export const PendingStatus = /*@__PURE__*/
   tsEnum(PendingStatusSchema);
+
+/**
+ * Describes the enum phds.consent.v1.Need.
+ */
+export const NeedSchema = /*@__PURE__*/
+  enumDesc(file_phds_consent_v1_consent, 1);
+
+/**
+ * What an app says about a scope that it asks for.
+ *
+ * @generated from enum phds.consent.v1.Need
+ */
+export const Need = /*@__PURE__*/
+  tsEnum(NeedSchema);
 
 /**
  * Pending approvals and consent grants of people. Unless stated otherwise, the caller forwards the person's session as
