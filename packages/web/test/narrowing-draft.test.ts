@@ -4,32 +4,42 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 
 const MODULE = pathToFileURL(join(import.meta.dirname, '../src/pages/apps/narrowing-draft.ts')).href;
-const OVER = 'The last day is over. Choose today or a later day. To end now, stop sharing above.';
-const TOO_LATE = 'Sharing ends before that day is over. Choose an earlier day.';
 
 interface Case {
   readonly zone: string;
   readonly now: string;
-  readonly lastDay: string;
+  readonly lastDay?: string;
+  readonly dataFrom?: string;
+  readonly withdrawn?: readonly string[];
+  /** The terms before. */
   readonly expiresAt?: string;
+  readonly presentDataFrom?: string | null;
 }
 
 interface Outcome {
-  readonly fault: string | null;
+  readonly fault: { readonly field: string | null; readonly id: string } | null;
   readonly expiresAt: string;
   readonly days?: { readonly min: string; readonly max: string };
+  readonly firstDays: { readonly min?: string; readonly max: string };
 }
 
-/** Applies the form's logic to a last day in a browser with this zone, at this instant. A zone can only be set for a new process. */
-function choose({ zone, now, lastDay, expiresAt = '2028-12-31T12:00:00Z' }: Case): Outcome {
+/** Applies the form's logic to a draft in a browser with this zone, at this instant. A zone can only be set for a new process. */
+function choose({ zone, now, withdrawn = [], presentDataFrom = null, ...rest }: Case): Outcome {
   const program = `
-    const { findFault, findLastDays, toNarrowing } = await import(${JSON.stringify(MODULE)});
-    const { now, lastDay, expiresAt } = JSON.parse(process.argv[1]);
-    const grant = { scopes: ['read:mood'], expiresAt };
-    const draft = { withdrawn: new Set(), lastDay, dataFrom: '' };
-    const days = findLastDays(grant, now);
-    console.log(JSON.stringify({ fault: findFault(grant, draft, now), days, ...toNarrowing(grant, draft) }));`;
-  const input = JSON.stringify({ now: Date.parse(now), lastDay, expiresAt });
+    const { findFault, findFirstDays, findLastDays, toNarrowing } = await import(${JSON.stringify(MODULE)});
+    const { now, draft, terms } = JSON.parse(process.argv[1]);
+    const chosen = { ...draft, withdrawn: new Set(draft.withdrawn) };
+    const days = findLastDays(terms, now);
+    const firstDays = findFirstDays(terms, now);
+    const fault = findFault(terms, chosen, now);
+    console.log(JSON.stringify({ fault, days, firstDays, ...toNarrowing(terms, chosen) }));`;
+  const { lastDay = '', dataFrom = '', expiresAt = '2028-12-31T12:00:00Z' } = rest;
+  const terms = { scopes: ['read:mood', 'read:weight'], expiresAt, dataFrom: presentDataFrom };
+  const input = JSON.stringify({
+    now: Date.parse(now),
+    draft: { withdrawn, lastDay, dataFrom },
+    terms,
+  });
   const env = { ...process.env, TZ: zone };
   return JSON.parse(
     execFileSync(process.execPath, ['--input-type=module', '-e', program, input], { env, encoding: 'utf8' }),
@@ -81,13 +91,55 @@ describe('sharing that is to end after today', () => {
 describe('an invalid last day', () => {
   test("is refused with a reason once it is over in the browser's zone", () => {
     const yesterday = { zone: 'Europe/Berlin', now: '2026-11-21T23:00:00Z', lastDay: '2026-11-21' };
-    expect(choose(yesterday).fault).toBe(OVER);
+    expect(choose(yesterday).fault).toEqual({ field: 'lastDay', id: 'faultLastDayOver' });
   });
 
   test('is refused with a reason if sharing ends before that day is over', () => {
     const now = '2026-11-21T22:00:00Z';
     const today = { zone: 'Europe/Berlin', now, lastDay: '2026-11-21', expiresAt: '2026-11-21T22:30:00Z' };
-    expect(choose(today)).toMatchObject({ fault: TOO_LATE });
+    expect(choose(today).fault).toEqual({ field: 'lastDay', id: 'faultLastDayLate' });
     expect(choose(today).days).toBeUndefined();
+  });
+});
+
+describe('the earliest day of shared data', () => {
+  const evening = { zone: 'Europe/Berlin', now: '2026-11-21T23:20:00Z' };
+
+  test("may be today in the browser's zone, and not later", () => {
+    expect(choose({ ...evening, dataFrom: '2026-11-22' })).toMatchObject({
+      fault: null,
+      dataFrom: '2026-11-22',
+      firstDays: { max: '2026-11-22' },
+    });
+    const tomorrow = choose({ ...evening, dataFrom: '2026-11-23' });
+    expect(tomorrow.fault).toEqual({ field: 'dataFrom', id: 'faultFirstDayFuture' });
+  });
+
+  test('may not be earlier than the present one, because that would share more', () => {
+    const terms = { ...evening, presentDataFrom: '2026-06-01' };
+    expect(choose({ ...terms, dataFrom: '2026-06-01' })).toMatchObject({
+      fault: null,
+      firstDays: { min: '2026-06-01' },
+    });
+    const earlier = choose({ ...terms, dataFrom: '2026-05-31' });
+    expect(earlier.fault).toEqual({ field: 'dataFrom', id: 'faultFirstDayEarly' });
+  });
+});
+
+describe('what is shared', () => {
+  const morning = { zone: 'Europe/Berlin', now: '2026-11-21T09:00:00Z' };
+
+  test('keeps what was not unticked', () => {
+    const outcome = choose({ ...morning, withdrawn: ['read:mood'] });
+    expect(outcome).toMatchObject({ fault: null, scopes: ['read:weight'] });
+  });
+
+  test('cannot become nothing here, because that is the end of sharing', () => {
+    const outcome = choose({ ...morning, withdrawn: ['read:mood', 'read:weight'] });
+    expect(outcome.fault).toEqual({ field: null, id: 'faultNothingLeft' });
+  });
+
+  test('is not sent when nothing was changed', () => {
+    expect(choose(morning).fault).toEqual({ field: null, id: 'faultUnchanged' });
   });
 });

@@ -47,6 +47,7 @@ test.each(AREAS)('every message of %s is used', (area) => {
 
 /** Messages that are the same in both languages. */
 const SAME: Readonly<Record<string, readonly string[]>> = {
+  apps: ['app', 'domain', 'website'],
   console: ['name', 'status', 'scopes', 'homepage', 'askApp'],
   frame: ['appsShort'],
 };

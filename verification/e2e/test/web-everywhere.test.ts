@@ -15,6 +15,8 @@ const READS = 22;
 /** Every page, with the ids of what `beforeAll` creates. */
 const PAGES = [
   '/apps',
+  '/apps/:grant',
+  '/apps/:grant/receipt',
   '/data',
   '/console',
   '/console/new',

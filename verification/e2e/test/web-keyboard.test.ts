@@ -44,7 +44,7 @@ function keyboardAlone(): void {
     await visitor.takePictures('start');
     await keyboard.activate(link('Skip to the content'));
     await keyboard.activate(link('Connected apps').last());
-    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    await page.getByRole('heading', { name: 'No app can read your data' }).waitFor();
     await keyboard.waitForFocusIn(page.locator('main'));
   });
 
@@ -107,16 +107,16 @@ function keyboardAlone(): void {
     const { page, keyboard, button, link } = await open('/apps', { session });
     await keyboard.activate(link('Morning Run'));
 
-    await keyboard.activate(button('Share less'));
-    await page.getByText('Take a tick away or choose a day first.').waitFor();
+    await keyboard.activate(button('Save changes'));
+    await page.getByText('Nothing has changed yet. Untick something or choose a day.').waitFor();
     // Not today, which may be over before the form is sent.
     const [year, month, day] = dayOfBrowser(Date.now() + DAY_MS).split('-');
     await keyboard.tabTo(page.getByRole('checkbox', { name: 'Heart' }), 'Shift+Tab');
     await keyboard.press('Space');
-    await keyboard.fill(page.getByLabel('End after'), `${month}${day}${year}`);
-    await keyboard.activate(button('Share less'));
-    await page.getByText('Done. It is effective.').waitFor();
-    await keyboard.waitForFocusIn(button('Share less'));
+    await keyboard.fill(page.getByLabel('Last day of sharing'), `${month}${day}${year}`);
+    await keyboard.activate(button('Save changes'));
+    await page.getByText('Saved.', { exact: true }).waitFor();
+    await keyboard.waitForFocusIn(button('Save changes'));
     expect(await read()).toBe(403);
     const { expiresAt } = expectStatus(200, await send(grantUrl, { bearer: session })).body.data;
     expect(Date.parse(expiresAt)).toBeLessThan(Date.now() + 3 * DAY_MS);
@@ -134,7 +134,7 @@ function keyboardAlone(): void {
     await page.locator('button:focus', { hasText: 'Stop sharing' }).waitFor();
     await keyboard.press('Enter');
     await keyboard.activate(dialog.getByRole('button', { name: 'Stop sharing' }));
-    await page.getByText('revoked', { exact: true }).waitFor();
+    await page.getByText('Morning Run no longer has access.').waitFor();
     await page.locator('h1:focus').waitFor();
     expect(await read()).toBe(401);
   });
@@ -230,7 +230,7 @@ function keyboardAlone(): void {
     expect(await works()).toBe(false);
     await keyboard.fill(page.getByLabel('Redirect URIs'), `http://localhost:9999/other\n`);
     await keyboard.activate(button('Save'));
-    await page.getByText('Saved.').waitFor();
+    await page.getByText('Saved.', { exact: true }).waitFor();
     await confirm('Suspend', 'Suspend', 'Shift+Tab');
     await page.getByText('Suspended', { exact: true }).waitFor();
     await keyboard.activate(button('Activate'));

@@ -86,7 +86,7 @@ function lostAnswers(): void {
     const { page } = await visits.open(path, { session: owner });
     await page.route('**/grants/*', loseAnswer, { times: 1 });
     await confirm(page, 'Stop sharing', 'Stop sharing');
-    await page.getByText('revoked', { exact: true }).waitFor();
+    await page.getByText('Morning Run no longer has access.').waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
@@ -96,12 +96,12 @@ function lostAnswers(): void {
     const { page } = visitor;
     await page.route('**/grants/*', (route) => route.fulfill({ status: 503, json: {} }), { times: 1 });
     await visitor.loseAnswer(() => confirm(page, 'Stop sharing', 'Stop sharing'));
-    await page.getByRole('alert').getByText('Sharing has not ended yet.').waitFor();
+    await page.getByRole('alert').getByText('Sharing has not stopped yet.').waitFor();
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('connected-app-not-stopped');
     expectStatus(200, await send(url, { method: 'DELETE', bearer: owner }));
     await page.evaluate(COME_BACK);
-    await page.getByText('revoked', { exact: true }).waitFor();
+    await page.getByText('Morning Run no longer has access.').waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
@@ -117,7 +117,7 @@ function lostAnswers(): void {
     const claims = await page.getByRole('alert').allTextContents();
     expectStatus(200, await send(url, { method: 'DELETE', bearer: owner }));
     await page.clock.runFor(1_000);
-    await page.getByText('revoked', { exact: true }).waitFor();
+    await page.getByText('Morning Run no longer has access.').waitFor();
     expect([claims, await page.getByRole('alert').count()]).toEqual([[], 0]);
   });
 
@@ -129,13 +129,13 @@ function lostAnswers(): void {
     await page.route('**/grants/*', (route) => (isAway ? route.abort('connectionreset') : route.continue()));
     await visitor.loseAnswer(() => confirm(page, 'Stop sharing', 'Stop sharing'));
     const alert = page.getByRole('alert');
-    await alert.getByText('We could not find out whether sharing has ended.').waitFor();
+    await alert.getByText("We couldn't confirm that sharing has stopped.").waitFor();
     await visitor.takePictures('connected-app-unknown');
     isAway = false;
     await page.evaluate(COME_BACK);
-    await alert.getByText('Sharing has not ended yet.').waitFor();
+    await alert.getByText('Sharing has not stopped yet.').waitFor();
     await confirm(page, 'Stop sharing', 'Stop sharing');
-    await page.getByText('revoked', { exact: true }).waitFor();
+    await page.getByText('Morning Run no longer has access.').waitFor();
     expect(await alert.count()).toBe(0);
   });
 
@@ -144,16 +144,16 @@ function lostAnswers(): void {
     const { page } = await visits.open(path, { session: owner });
     await page.getByText('Heart', { exact: true }).click();
     await page.route('**/grants/*', loseAnswer, { times: 1 });
-    await page.getByRole('button', { name: 'Share less' }).click();
-    await page.getByText('Done. It is effective.').waitFor();
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('Saved.', { exact: true }).waitFor();
     expect([await page.getByRole('checkbox').count(), await page.getByRole('alert').count()]).toEqual([1, 0]);
   });
 
   test('edits made during a change are kept, and the outcome of the change is shown', async () => {
     const { owner, path } = await connect('editor', [HEART, 'read:weight']);
     const { page } = await visits.open(path, { session: owner });
-    const firstDay = page.getByLabel('Hide data before');
-    const share = page.getByRole('button', { name: 'Share less' });
+    const firstDay = page.getByLabel('Earliest data shared');
+    const share = page.getByRole('button', { name: 'Save changes' });
     const { promise: edited, resolve: goOn } = Promise.withResolvers<void>();
     await page.route('**/grants/*', (route) => edited.then(() => route.continue()), { times: 1 });
     await page.getByText('Heart', { exact: true }).click();
@@ -161,16 +161,16 @@ function lostAnswers(): void {
     await share.click();
     await asked;
     await firstDay.fill('2026-01-01');
-    await page.locator('button[aria-disabled=true]', { hasText: 'Share less' }).waitFor();
+    await page.locator('button[aria-disabled=true]', { hasText: 'Save changes' }).waitFor();
     goOn();
-    await page.getByText('It is effective. What you changed since then is not sent yet.').waitFor();
+    await page.getByText('Saved. Your later changes are not saved yet.').waitFor();
     expect([await page.getByRole('checkbox').count(), await firstDay.inputValue()]).toEqual([
       1,
       '2026-01-01',
     ]);
     await share.click();
-    await page.getByText('Done. It is effective.', { exact: true }).waitFor();
-    await page.getByText('from 1 Jan 2026 on').waitFor();
+    await page.getByText('Saved.', { exact: true }).waitFor();
+    await page.getByText('from 1 Jan 2026', { exact: true }).waitFor();
     expect(await firstDay.inputValue()).toBe('');
   });
 
@@ -181,7 +181,7 @@ function lostAnswers(): void {
     const { page } = await visits.open('/apps', { session: owner });
     await page.route('**/revoke-all', loseAnswer, { times: 1 });
     await confirm(page, 'Stop sharing with all', 'Stop sharing');
-    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    await page.getByRole('heading', { name: 'No app can read your data' }).waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 
@@ -214,7 +214,7 @@ function lostAnswers(): void {
     await page.getByLabel('Description').fill('For runners');
     await page.route('**/developer/apps/*', loseAnswer, { times: 1 });
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved.').waitFor();
+    await page.getByText('Saved.', { exact: true }).waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 }

@@ -53,7 +53,7 @@ function pagesOfPeople(): void {
   test('a person who shares with nobody is told so', async () => {
     const visitor = await visits.open('/apps', { session: await signIn(visits.stack, 'newcomer') });
     const { page } = visitor;
-    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    await page.getByRole('heading', { name: 'No app can read your data' }).waitFor();
     await visitor.takePictures('connected-apps-none');
     await page.getByRole('link', { name: 'Access history' }).click();
     await page.getByRole('heading', { name: 'Nobody has looked' }).waitFor();
@@ -72,7 +72,7 @@ function pagesOfPeople(): void {
     await visitor.takePictures('connected-apps-not-loaded');
     await page.unroute('**/partner/consent/grants*');
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    await page.getByRole('heading', { name: 'No app can read your data' }).waitFor();
   });
 
   test('a missing item is reported with a way to continue', async () => {
@@ -80,7 +80,7 @@ function pagesOfPeople(): void {
     await visitor.page.getByRole('heading', { name: 'There is no such connection' }).waitFor();
     await visitor.takePictures('connected-app-not-there');
     await visitor.page.getByRole('main').getByRole('link', { name: 'Connected apps' }).click();
-    await visitor.page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    await visitor.page.getByRole('heading', { name: 'No app can read your data' }).waitFor();
   });
 
   test("a connected app's scopes can be reduced with immediate effect", async () => {
@@ -89,20 +89,20 @@ function pagesOfPeople(): void {
     const { page } = visitor;
     await visitor.takePictures('connected-app');
     await page.getByText('Heart', { exact: true }).first().click();
-    await page.getByRole('button', { name: 'Share less' }).click();
+    await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByRole('checkbox').nth(1).waitFor({ state: 'detached' });
     await visitor.takePictures('connected-app-narrowed');
     expect((await readHeart(tokens)).status).toBe(403);
     expect((await app.read(tokens.accessToken, '/api/v1/weight')).status).toBe(200);
-    const lastDay = page.getByLabel('End after');
+    const lastDay = page.getByLabel('Last day of sharing');
     await lastDay.fill((await lastDay.getAttribute('max')) ?? '');
-    await page.getByRole('button', { name: 'Share less' }).click();
-    await page.getByText('Done. It is effective.').waitFor();
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('Saved.', { exact: true }).waitFor();
     await page.context().clearCookies();
-    await page.getByLabel('Hide data before').fill('2026-01-01');
-    await page.getByRole('button', { name: 'Share less' }).click();
+    await page.getByLabel('Earliest data shared').fill('2026-01-01');
+    await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByRole('alertdialog', { name: 'Your session has ended' }).waitFor();
-    expect(await page.getByLabel('Hide data before').inputValue()).toBe('2026-01-01');
+    expect(await page.getByLabel('Earliest data shared').inputValue()).toBe('2026-01-01');
   });
 
   test('sharing stops only after confirmation', async () => {
@@ -111,7 +111,9 @@ function pagesOfPeople(): void {
     const { page } = visitor;
     await page.getByRole('link', { name: 'Morning Run' }).click();
     await page.getByRole('button', { name: 'Stop sharing' }).click();
-    expect(await page.getByRole('alertdialog').textContent()).toContain('cannot read anything');
+    expect(await page.getByRole('alertdialog').textContent()).toContain(
+      'Morning Run loses access immediately.',
+    );
     expect(await visitor.findBarriers()).toEqual([]);
     // Nothing moves, so the reduced-motion preference is respected.
     expect(await page.evaluate('document.getAnimations().length')).toBe(0);
@@ -124,7 +126,7 @@ function pagesOfPeople(): void {
     };
     await page.context().setOffline(true);
     await visitor.loseAnswer(stop);
-    await page.getByRole('alert').getByText('We could not find out whether sharing has ended.').waitFor();
+    await page.getByRole('alert').getByText("We couldn't confirm that sharing has stopped.").waitFor();
     await page.context().setOffline(false);
     expect((await readHeart(tokens)).status).toBe(200);
     const { promise: looked, resolve: goOn } = Promise.withResolvers<void>();
@@ -134,7 +136,7 @@ function pagesOfPeople(): void {
     expect(await busy.getAttribute('aria-disabled')).toBe('true');
     await visitor.takePictures('connected-app-stopping');
     goOn();
-    await page.getByText('revoked', { exact: true }).first().waitFor();
+    await page.getByText('Morning Run no longer has access.').waitFor();
     expect((await readHeart(tokens)).status).toBe(401);
     await visitor.takePictures('connected-app-stopped');
   });
@@ -151,7 +153,7 @@ function pagesOfPeople(): void {
     await page.getByRole('button', { name: 'Stop sharing with all' }).click();
     await visitor.takePictures('connected-apps-stop-all-dialog');
     await page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' }).click();
-    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    await page.getByRole('heading', { name: 'No app can read your data' }).waitFor();
     await visitor.takePictures('connected-apps-all-stopped');
     expect([(await readHeart(tokens)).status, (await readHeart(others)).status]).toEqual([401, 401]);
   });

@@ -53,7 +53,7 @@ function pagesOfRenamedApps(): void {
       `It changed its name on ${on} from “Diabetes Diary” to “Data Broker”.`,
       `It changed the link to its privacy policy on ${on} from ${DIARY.privacyPolicyUrl} to ${BROKER.privacyPolicyUrl}.`,
     ]);
-    const policy = page.getByRole('link', { name: 'Its privacy policy when you agreed' });
+    const policy = page.getByRole('link', { name: 'Privacy policy when you agreed' });
     expect(await policy.getAttribute('href')).toBe(DIARY.privacyPolicyUrl);
     await visitor.takePictures('connected-app-renamed');
     await visitor.lookAs('phone');

@@ -137,7 +137,7 @@ function safeguards(): void {
     await page.getByRole('button', { name: 'Stop sharing' }).click();
     const confirmation = page.getByRole('alertdialog').getByRole('button', { name: 'Stop sharing' });
     await visitor.loseAnswer(() => confirmation.click());
-    await page.getByText('Sharing has not ended yet.').waitFor();
+    await page.getByText('Sharing has not stopped yet.').waitFor();
     await page.route('**/accesses/summary*', (route) => route.fulfill(portal));
     await page.getByRole('link', { name: 'Access history' }).click();
     await page.getByText('Something between you and the service answered in its place.').waitFor();

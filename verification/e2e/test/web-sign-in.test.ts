@@ -96,7 +96,7 @@ function signingIn(): void {
     for (const url of stack.gatewayUrls.slice(1)) {
       const other = await page.context().newPage();
       await other.goto(`${url}/apps`);
-      await other.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+      await other.getByRole('heading', { name: 'No app can read your data' }).waitFor();
       pages.push(other);
     }
     expect(pages).toHaveLength(2);
@@ -195,7 +195,7 @@ function signingIn(): void {
       await provider().start();
     }
     const again = await openSignedIn('/apps', 'sign-in-patient');
-    await again.page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    await again.page.getByRole('heading', { name: 'No app can read your data' }).waitFor();
   });
 
   test('a new key of the provider is accepted without a restart', async () => {
@@ -205,7 +205,7 @@ function signingIn(): void {
     await writeSecretFile(stack.keys.identityProviderPrivateKey, newPrivateKey());
     await provider().start();
     const { page } = await openSignedIn('/apps', 'sign-in-rotated');
-    await page.getByRole('heading', { name: 'No app reads your data' }).waitFor();
+    await page.getByRole('heading', { name: 'No app can read your data' }).waitFor();
     const session = (await findSession(page)) ?? '';
     for (const url of stack.gatewayUrls) {
       await eventually(async () => {

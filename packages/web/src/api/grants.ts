@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useChange } from './change.ts';
 import { type Data, get, getAll, type Page, send } from './client.ts';
+import type { SignedReceipt } from './receipt.ts';
 import type { Grant } from './resources.ts';
 
 const GRANTS = '/partner/consent/grants';
@@ -99,8 +100,26 @@ export function useRevocationOfAll(page: number) {
   });
 }
 
-/** The signed receipt of a consent as a file. */
-export async function downloadReceipt(id: string): Promise<Blob> {
-  const { data } = await get<Data<unknown>>(`${pathOf(id)}/receipt`);
-  return new Blob([JSON.stringify(data, null, 2)], { type: 'application/json' });
+/** Asks the app to delete what it has read. The first request stands. */
+export function useDeletionRequest(id: string) {
+  return useChange({
+    queryKey: ['grants', id],
+    read: () => fetchGrant(id),
+    send: () => send<unknown>('POST', `${pathOf(id)}/deletion-request`),
+    isMade: ({ deletionRequestedAt }) => deletionRequestedAt !== null,
+    affected: [['grants']],
+  });
+}
+
+/** The path of reports about the app of a grant. */
+export function toReportPath(id: string): string {
+  return `${pathOf(id)}/report`;
+}
+
+/** The signed receipt of a grant as it is now. */
+export function useReceipt(id: string) {
+  return useQuery({
+    queryKey: ['grants', id, 'receipt'],
+    queryFn: async () => (await get<Data<SignedReceipt>>(`${pathOf(id)}/receipt`)).data,
+  });
 }

@@ -71,12 +71,14 @@ export type GrantStatus = 'active' | 'expired' | 'revoked';
 export interface Grant {
   readonly id: string;
   /** As shown at the latest approval. */
-  readonly app: AppProfile & NamedApp;
+  readonly app: AppProfile & NamedApp & { readonly redirectHost: string | null };
   /**
    * The app's changes since then, oldest first; absent if there are none. Lists contain only the latest change of each field, for
    * active grants.
    */
   readonly appChanges?: readonly AppChange[];
+  /** What the app said at the latest approval. */
+  readonly purpose: string | null;
   readonly scopes: readonly string[];
   readonly status: GrantStatus;
   readonly grantedAt: string;
@@ -87,6 +89,8 @@ export interface Grant {
   readonly accessCount: number;
   /** The first day that the app sees (YYYY-MM-DD); null for no limit. */
   readonly dataFrom: string | null;
+  /** When the person asked the app to delete what it has read. */
+  readonly deletionRequestedAt: string | null;
 }
 
 export interface Access {

@@ -17,3 +17,8 @@ export function focusHeading(): void {
     }
   });
 }
+
+/** Moves the focus to the first field that the next rendering marks as wrong, so that a screen reader reads the error. */
+export function focusInvalidField(): void {
+  setTimeout(() => document.querySelector<HTMLElement>('main [aria-invalid="true"]')?.focus());
+}

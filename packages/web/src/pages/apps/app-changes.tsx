@@ -2,17 +2,15 @@ import type { AppChange } from '../../api/resources.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Day } from '../../ui/time.tsx';
 import { WebLink } from '../../ui/web-link.tsx';
+import { Rich, text } from './texts.ts';
 
 const TEXTS = {
-  name: 'its name',
-  description: 'its description',
-  developerName: 'the name of its developer',
-} as const;
-
-const LINKS = {
-  homepageUrl: 'the link to its website',
-  privacyPolicyUrl: 'the link to its privacy policy',
-  logoUrl: 'its logo',
+  name: 'changeOfName',
+  description: 'changeOfDescription',
+  developerName: 'changeOfDeveloperName',
+  homepageUrl: 'changeOfHomepageUrl',
+  privacyPolicyUrl: 'changeOfPrivacyPolicyUrl',
+  logoUrl: 'changeOfLogoUrl',
 } as const;
 
 /** The changes of an app since the approval, each with its day. */
@@ -25,7 +23,7 @@ export function AppChanges({
 }) {
   return (
     <Notice tone="warn">
-      <strong>This app has changed since you agreed.</strong>
+      <strong>{text('changedTitle')}</strong>
       <ul>
         {changes.map((change) => (
           <li key={`${change.at} ${change.field} ${change.to}`}>
@@ -33,32 +31,25 @@ export function AppChanges({
           </li>
         ))}
       </ul>
-      {isActive ? (
-        <span>What you share stays the same. If you no longer trust the app, stop sharing.</span>
-      ) : null}
+      {isActive ? <span>{text('changedAdvice')}</span> : null}
     </Notice>
   );
 }
 
 function Change({ change: { field, from, to, at } }: { readonly change: AppChange }) {
-  if (field === 'name' || field === 'description' || field === 'developerName') {
-    return (
-      <>
-        It changed {TEXTS[field]} on <Day at={at} /> from {quote(from)} to {quote(to)}.
-      </>
-    );
-  }
+  const Value = field.endsWith('Url') ? Address : Words;
   return (
-    <>
-      It changed {LINKS[field]} on <Day at={at} /> from <Address url={from} /> to <Address url={to} />.
-    </>
+    <Rich
+      id={TEXTS[field]}
+      values={{ day: <Day at={at} />, from: <Value value={from} />, to: <Value value={to} /> }}
+    />
   );
 }
 
-function quote(text: string | null): string {
-  return text === null ? 'none' : `“${text}”`;
+function Words({ value }: { readonly value: string | null }) {
+  return value === null ? text('none') : text('quoted', { words: value });
 }
 
-function Address({ url }: { readonly url: string | null }) {
-  return url === null ? 'none' : <WebLink url={url}>{url}</WebLink>;
+function Address({ value }: { readonly value: string | null }) {
+  return value === null ? text('none') : <WebLink url={value}>{value}</WebLink>;
 }

@@ -1,24 +1,17 @@
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { useGrants, useRevocationOfAll } from '../../api/grants.ts';
-import type { Grant } from '../../api/resources.ts';
-import { appTitle } from '../../ui/app-title.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { Card, Grid, Soft, Stack, Titled } from '../../ui/card.tsx';
+import { Grid, Stack } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
 import { PageHeading } from '../../ui/layout.tsx';
-import { Empty, Notice } from '../../ui/notice.tsx';
+import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
-import { scopeTitle } from '../../ui/scopes.ts';
 import { Pages } from '../../ui/table.tsx';
-import { Day, Instant } from '../../ui/time.tsx';
-import { changesText } from './changes-text.ts';
-import style from './connected-apps-page.module.css';
-import { timesText } from './times-text.ts';
-
-const SHOWN_SCOPES = 4;
+import { AppCard } from './app-card.tsx';
+import { EndedApps } from './ended-apps.tsx';
+import { text } from './texts.ts';
 
 /** Every app that this person shares with or has shared with. */
 export function ConnectedAppsPage() {
@@ -28,21 +21,18 @@ export function ConnectedAppsPage() {
   return (
     <>
       <PageHeading
-        title="Connected apps"
-        lead="Who may read your health data, what of it and until when. You can change your mind here at any time."
+        title={text('title')}
+        lead={text('lead')}
         actions={
           (active.data?.pagination.total ?? 0) > 1 ? (
             <Confirmation
-              trigger="Stop sharing with all"
-              title="Stop sharing with every app?"
-              confirm="Stop sharing"
+              trigger={text('stopAll')}
+              title={text('stopAllTitle')}
+              confirm={text('stop')}
               isBusy={revocation.isPending}
               onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
             >
-              <p>
-                No app can read anything from the moment this is confirmed. What apps have read already stays
-                with them.
-              </p>
+              <p>{text('stopAllText')}</p>
             </Confirmation>
           ) : undefined
         }
@@ -50,25 +40,22 @@ export function ConnectedAppsPage() {
       <Stack>
         <ChangeNotice
           failure={revocation.failure}
-          undone="Sharing has not ended yet."
-          unknown="We could not find out whether sharing has ended."
-          advice="Check your connection, then press “Stop sharing with all” again. Stopping twice does no harm."
+          undone={text('notStopped')}
+          unknown={text('stopUnknown')}
+          advice={text('stopAllAdvice')}
         />
         <Resource query={active}>
           {({ data, pagination }) =>
             data.length === 0 ? (
-              <Empty title="No app reads your data">
-                <p>
-                  When an app asks for some of it, you decide here what it gets. Until then nobody sees
-                  anything.
-                </p>
-                <ButtonLink to="/data">See what an app would see</ButtonLink>
+              <Empty title={text('nobody')}>
+                <p>{text('nobodyText')}</p>
+                <ButtonLink to="/data">{text('previewData')}</ButtonLink>
               </Empty>
             ) : (
               <div>
                 <Grid>
                   {data.map((grant) => (
-                    <GrantCard key={grant.id} grant={grant} />
+                    <AppCard key={grant.id} grant={grant} others={data.map(({ app }) => app)} />
                   ))}
                 </Grid>
                 <Pages pagination={pagination} onChange={setPage} />
@@ -76,66 +63,9 @@ export function ConnectedAppsPage() {
             )
           }
         </Resource>
-        <Ended status="revoked" title="No longer shared" />
-        <Ended status="expired" title="Ran out" />
+        <EndedApps status="revoked" />
+        <EndedApps status="expired" />
       </Stack>
     </>
-  );
-}
-
-function GrantCard({ grant }: { readonly grant: Grant }) {
-  const { app, appChanges, scopes, expiresAt, lastAccessAt, accessCount } = grant;
-  const shown = scopes.slice(0, SHOWN_SCOPES).map(scopeTitle).join(', ');
-  const more = scopes.length > SHOWN_SCOPES ? ` and ${scopes.length - SHOWN_SCOPES} more` : '';
-  return (
-    <Card label={appTitle(app)}>
-      <Titled name={app.name}>
-        <h2>
-          <Link href={`/apps/${grant.id}`}>{appTitle(app)}</Link>
-        </h2>
-      </Titled>
-      {appChanges === undefined ? null : (
-        <Notice tone="warn">
-          <span>{changesText(appChanges)}</span>
-        </Notice>
-      )}
-      <p>
-        Reads {shown}
-        {more}.
-      </p>
-      <Soft>
-        Until <Day at={expiresAt} />.{' '}
-        {lastAccessAt === null ? (
-          'It has not looked yet.'
-        ) : (
-          <>
-            Looked {timesText(accessCount)}, last <Instant at={lastAccessAt} />.
-          </>
-        )}
-      </Soft>
-    </Card>
-  );
-}
-
-/** Grants that ended for one reason; renders nothing if there are none. */
-function Ended({ status, title }: { readonly status: 'revoked' | 'expired'; readonly title: string }) {
-  const [page, setPage] = useState(1);
-  const { data: grants } = useGrants(status, page);
-  if (grants === undefined || grants.pagination.total === 0) return null;
-  return (
-    <Card label={title}>
-      <h2>{title}</h2>
-      <ul className={style['list']}>
-        {grants.data.map(({ id, app, grantedAt, expiresAt, revokedAt }) => (
-          <li key={id}>
-            <Link href={`/apps/${id}`}>{appTitle(app)}</Link>
-            <Soft>
-              <Day at={grantedAt} /> to <Day at={revokedAt ?? expiresAt} />
-            </Soft>
-          </li>
-        ))}
-      </ul>
-      <Pages pagination={grants.pagination} onChange={setPage} />
-    </Card>
   );
 }

@@ -1,8 +1,14 @@
 import type { GrantStatus } from '../../api/resources.ts';
 import { Tag } from '../../ui/card.tsx';
+import { text } from './texts.ts';
 
-const TONES = { active: 'good', expired: 'neutral', revoked: 'bad' } as const;
+const TAGS = {
+  active: { tone: 'good', id: 'active' },
+  expired: { tone: 'neutral', id: 'expired' },
+  revoked: { tone: 'bad', id: 'stopped' },
+} as const;
 
 export function GrantStatusTag({ status }: { readonly status: GrantStatus }) {
-  return <Tag tone={TONES[status]}>{status}</Tag>;
+  const { tone, id } = TAGS[status];
+  return <Tag tone={tone}>{text(id)}</Tag>;
 }

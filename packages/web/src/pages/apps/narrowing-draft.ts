@@ -9,20 +9,41 @@ export interface Draft {
   readonly dataFrom: string;
 }
 
-type Terms = Pick<Grant, 'scopes' | 'expiresAt'>;
+type Terms = Pick<Grant, 'scopes' | 'expiresAt' | 'dataFrom'>;
+
+/** Why the form cannot be submitted: the id of a text, and the field if it is about one. */
+export interface Fault {
+  readonly field: 'lastDay' | 'dataFrom' | null;
+  readonly id:
+    | 'faultNothingLeft'
+    | 'faultUnchanged'
+    | 'faultLastDayOver'
+    | 'faultLastDayLate'
+    | 'faultFirstDayFuture'
+    | 'faultFirstDayEarly';
+}
 
 /** Why the form cannot be submitted at `now` (milliseconds), or null. */
-export function findFault({ scopes, expiresAt }: Terms, draft: Draft, now: number): string | null {
-  if (scopes.every((scope) => draft.withdrawn.has(scope)))
-    return 'To take away everything, stop sharing above.';
-  if (draft.lastDay !== '') {
-    const end = endOf(draft.lastDay).getTime();
-    if (end <= now)
-      return 'The last day is over. Choose today or a later day. To end now, stop sharing above.';
-    if (end > Date.parse(expiresAt)) return 'Sharing ends before that day is over. Choose an earlier day.';
-  }
+export function findFault(terms: Terms, draft: Draft, now: number): Fault | null {
+  const { scopes } = terms;
+  if (scopes.every((scope) => draft.withdrawn.has(scope))) return { field: null, id: 'faultNothingLeft' };
   const isUnchanged = draft.withdrawn.size === 0 && draft.lastDay === '' && draft.dataFrom === '';
-  return isUnchanged ? 'Take a tick away or choose a day first.' : null;
+  if (isUnchanged) return { field: null, id: 'faultUnchanged' };
+  return findLastDayFault(terms, draft, now) ?? findFirstDayFault(terms, draft, now);
+}
+
+function findLastDayFault({ expiresAt }: Terms, { lastDay }: Draft, now: number): Fault | null {
+  if (lastDay === '') return null;
+  const end = endOf(lastDay).getTime();
+  if (end <= now) return { field: 'lastDay', id: 'faultLastDayOver' };
+  return end > Date.parse(expiresAt) ? { field: 'lastDay', id: 'faultLastDayLate' } : null;
+}
+
+function findFirstDayFault(terms: Terms, { dataFrom }: Draft, now: number): Fault | null {
+  if (dataFrom === '') return null;
+  if (dataFrom > dayOf(now)) return { field: 'dataFrom', id: 'faultFirstDayFuture' };
+  const isEarlier = terms.dataFrom !== null && dataFrom < terms.dataFrom;
+  return isEarlier ? { field: 'dataFrom', id: 'faultFirstDayEarly' } : null;
 }
 
 /** The changes that the form makes. */
@@ -36,9 +57,18 @@ export function toNarrowing({ scopes }: Terms, { withdrawn, lastDay, dataFrom }:
 
 /** The earliest and latest selectable last day; undefined if sharing ends before the end of today. */
 export function findLastDays({ expiresAt }: Terms, now: number): { min: string; max: string } | undefined {
-  const min = localDay(new Date(now).toISOString());
+  const min = dayOf(now);
   const max = addDays(localDay(expiresAt), -1);
   return max < min ? undefined : { min, max };
+}
+
+/** The earliest and latest selectable first day of shared data. */
+export function findFirstDays({ dataFrom }: Terms, now: number): { min?: string; max: string } {
+  return { max: dayOf(now), ...(dataFrom === null ? {} : { min: dataFrom }) };
+}
+
+function dayOf(now: number): string {
+  return localDay(new Date(now).toISOString());
 }
 
 /** The end of a day in the browser's zone: midnight, or the first instant of the next day if the zone skips midnight. */

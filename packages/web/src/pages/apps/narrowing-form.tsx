@@ -1,94 +1,126 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useNarrowing } from '../../api/grants.ts';
 import { violationOf } from '../../api/problem.ts';
 import type { Grant } from '../../api/resources.ts';
+import { appTitle } from '../../ui/app-title.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card, Fields, Row, Soft, Stack } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Checkbox, TextField } from '../../ui/field.tsx';
+import { focusInvalidField } from '../../ui/focus.ts';
 import { scopeTitle } from '../../ui/scopes.ts';
+import { formatDate, formatInstant } from '../../ui/time.tsx';
 import { toggled } from '../../ui/toggled.ts';
-import { type Draft, findFault, findLastDays, toNarrowing } from './narrowing-draft.ts';
+import {
+  type Draft,
+  type Fault,
+  findFault,
+  findFirstDays,
+  findLastDays,
+  toNarrowing,
+} from './narrowing-draft.ts';
+import { text } from './texts.ts';
 
 const NOTHING: Draft = { withdrawn: new Set(), lastDay: '', dataFrom: '' };
 
-/** Narrows a grant: fewer scopes, an earlier end, a later first day. To get more, the app has to request it. */
+/** Narrows a grant: fewer scopes, an earlier end, a later first day. Only its button submits. */
 export function NarrowingForm({ grant }: { readonly grant: Grant }) {
   const [draft, setDraft] = useState(NOTHING);
-  const [fault, setFault] = useState<string | null>(null);
+  const [fault, setFault] = useState<Fault | null>(null);
   const narrowing = useNarrowing(grant.id);
   const set = (part: Partial<Draft>) => {
     setDraft({ ...draft, ...part });
     setFault(null);
     narrowing.reset();
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const found = findFault(grant, draft, Date.now());
     setFault(found);
-    if (found !== null) return;
+    if (found !== null) return focusInvalidField();
     // Edits made during the change are kept.
     const onSuccess = () => setDraft((present) => (present === draft ? NOTHING : present));
     narrowing.mutate(toNarrowing(grant, draft), { onSuccess });
   };
-  const done =
-    draft === NOTHING
-      ? 'Done. It is effective.'
-      : 'Done. It is effective. What you changed since then is not sent yet.';
-
+  const saved = text(draft === NOTHING ? 'saved' : 'savedPartly');
+  const title = text('changeSharing');
   return (
-    <form onSubmit={submit} aria-label="Share less">
-      <Card>
-        <h2>Share less</h2>
-        <Soft>
-          Take a tick away to stop sharing that part. It takes effect at once; to share more again, start in
-          the app.
-        </Soft>
-        <Stack tight>
-          {grant.scopes.map((scope) => (
-            <Checkbox
-              key={scope}
-              isSelected={!draft.withdrawn.has(scope)}
-              onChange={(isSelected) => set({ withdrawn: toggled(draft.withdrawn, scope, !isSelected) })}
-            >
-              {scopeTitle(scope)}
-            </Checkbox>
-          ))}
-        </Stack>
-        <Fields>
-          <TextField
-            label="End after"
-            type="date"
-            value={draft.lastDay}
-            onChange={(lastDay) => set({ lastDay })}
-            {...findLastDays(grant, Date.now())}
-            error={
-              violationOf(narrowing.failure?.error, 'expiresAt') === undefined
-                ? undefined
-                : 'This day is over, or sharing ends before it is over.'
-            }
-          />
-          <TextField
-            label="Hide data before"
-            type="date"
-            value={draft.dataFrom}
-            onChange={(dataFrom) => set({ dataFrom })}
-            error={violationOf(narrowing.failure?.error, 'dataFrom')}
-          />
-        </Fields>
-        <ChangeNotice
-          failure={narrowing.failure}
-          undone="Nothing was changed yet."
-          unknown="We could not find out whether this was changed."
-          advice="Check your connection, then press “Share less” again. The same change twice does no harm."
-        />
-        <Row>
-          <Button type="submit" kind="primary" isBusy={narrowing.isPending}>
-            Share less
-          </Button>
-          <span role="status">{fault ?? (narrowing.isSuccess ? done : null)}</span>
-        </Row>
-      </Card>
-    </form>
+    <Card label={title}>
+      <h2>{title}</h2>
+      <Soft>{text('changeHint', { app: appTitle(grant.app) })}</Soft>
+      <Stack tight>
+        {grant.scopes.map((scope) => (
+          <Checkbox
+            key={scope}
+            isSelected={!draft.withdrawn.has(scope)}
+            onChange={(isSelected) => set({ withdrawn: toggled(draft.withdrawn, scope, !isSelected) })}
+          >
+            {scopeTitle(scope)}
+          </Checkbox>
+        ))}
+      </Stack>
+      <DayFields grant={grant} draft={draft} onChange={set} fault={fault} error={narrowing.failure?.error} />
+      <ChangeNotice
+        failure={narrowing.failure}
+        undone={text('notSaved')}
+        unknown={text('saveUnknown')}
+        advice={text('saveAdvice')}
+      />
+      <Row>
+        <Button kind="primary" isBusy={narrowing.isPending} onPress={submit}>
+          {text('save')}
+        </Button>
+        <span role="status">
+          {fault?.field === null ? text(fault.id) : null}
+          {fault === null && narrowing.isSuccess ? saved : null}
+        </span>
+      </Row>
+    </Card>
   );
+}
+
+function DayFields({
+  grant,
+  draft,
+  onChange,
+  fault,
+  error,
+}: {
+  readonly grant: Grant;
+  readonly draft: Draft;
+  readonly onChange: (part: Partial<Draft>) => void;
+  readonly fault: Fault | null;
+  /** Why the service refused the change. */
+  readonly error: unknown;
+}) {
+  const { expiresAt, dataFrom } = grant;
+  const errorOf = (field: Fault['field']) => (fault?.field === field ? faultText(fault, grant) : undefined);
+  const isRefused = (parameter: string) => violationOf(error, parameter) !== undefined;
+  return (
+    <Fields>
+      <TextField
+        label={text('lastDay')}
+        type="date"
+        value={draft.lastDay}
+        onChange={(lastDay) => onChange({ lastDay })}
+        {...findLastDays(grant, Date.now())}
+        hint={text('lastDayNow', { end: formatInstant(expiresAt) })}
+        error={errorOf('lastDay') ?? (isRefused('expiresAt') ? text('faultLastDay') : undefined)}
+      />
+      <TextField
+        label={text('firstDay')}
+        type="date"
+        value={draft.dataFrom}
+        onChange={(day) => onChange({ dataFrom: day })}
+        {...findFirstDays(grant, Date.now())}
+        hint={dataFrom === null ? text('firstDayNowAll') : text('firstDayNow', { day: formatDate(dataFrom) })}
+        error={errorOf('dataFrom') ?? (isRefused('dataFrom') ? text('faultFirstDay') : undefined)}
+      />
+    </Fields>
+  );
+}
+
+function faultText({ id }: Fault, { dataFrom }: Grant): string {
+  return id === 'faultFirstDayEarly' && dataFrom !== null
+    ? text(id, { day: formatDate(dataFrom) })
+    : text(id);
 }

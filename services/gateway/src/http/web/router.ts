@@ -13,6 +13,7 @@ const PAGES = [
   '/approve/:id',
   '/apps',
   '/apps/:id',
+  '/apps/:id/receipt',
   '/history',
   '/data',
   '/console',

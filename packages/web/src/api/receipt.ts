@@ -1,0 +1,95 @@
+/** The answer of `GET …/receipt`; also the content of the downloaded file. */
+export interface SignedReceipt {
+  readonly grantId: string;
+  /** Compact JWS. */
+  readonly receipt: string;
+}
+
+/**
+ * The content of a receipt (ISO/IEC TS 27560:2023, see docs/decisions/0018). Texts are those that the person was shown. Some were not
+ * stored by earlier releases.
+ */
+export interface Receipt {
+  /** The id of the grant. */
+  readonly record_id: string;
+  readonly pii_principal_id: string;
+  /** When it was signed, in Unix seconds. */
+  readonly iat: number;
+  /** One for each approval, oldest first. */
+  readonly purposes: readonly ReceiptPurpose[];
+  /** Everything that happened, oldest first. The approvals among them have the order of `purposes`. */
+  readonly events: readonly ReceiptEvent[];
+}
+
+export interface ReceiptPurpose {
+  /** What the app said it needs the data for. */
+  readonly purpose: string | null;
+  /** BCP 47; empty if not stored. */
+  readonly language: string;
+  readonly recipient: ReceiptRecipient;
+  /** Empty if not stored. */
+  readonly pii_information: readonly ReceiptItem[];
+}
+
+/** The app as the person was shown it. */
+export interface ReceiptRecipient {
+  readonly party_name: string;
+  readonly party_developer?: string | null;
+  readonly party_description?: string | null;
+  readonly party_url: string | null;
+  readonly privacy_notice: string | null;
+  readonly redirect_host: string | null;
+  /** False if the approval did not store what it showed; then the app is described as of `as_of`. */
+  readonly as_shown: boolean;
+  readonly as_of: string;
+}
+
+export interface ReceiptItem {
+  readonly pii_type: string;
+  readonly pii_title: string;
+  readonly pii_description: string;
+}
+
+export interface ReceiptEvent {
+  readonly event_time: string;
+  /** `given`, `narrowed`, `withdrawn`, `expired`, `terminated`, `deletion requested`; later releases may add others. */
+  readonly event_state: string;
+  /** ISO 8601 duration in seconds from `event_time`; null if the event is not about terms. */
+  readonly validity_duration: string | null;
+  /** The scopes after the event. */
+  readonly pii_types: readonly string[];
+  /** YYYY-MM-DD; null for no limit. */
+  readonly pii_since: string | null;
+}
+
+/** Decodes a receipt without checking its signature: it comes from the service itself. Throws if it is not a JWS with a JSON object. */
+export function decodeReceipt({ receipt }: SignedReceipt): Receipt {
+  const [, payload = ''] = receipt.split('.');
+  const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'));
+  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Receipt;
+}
+
+/** An approval on a receipt: its terms, and what was shown. */
+export interface ReceiptApproval {
+  readonly event: ReceiptEvent;
+  readonly shown: ReceiptPurpose;
+}
+
+/** The approvals, oldest first. */
+export function approvalsOf({ purposes, events }: Receipt): ReceiptApproval[] {
+  const given = events.filter(({ event_state }) => event_state === 'given');
+  return given.flatMap((event, index) => {
+    const shown = purposes[index];
+    return shown === undefined ? [] : [{ event, shown }];
+  });
+}
+
+const SECOND_MS = 1_000;
+
+/** The end of sharing after an event (Unix milliseconds); null if the event is not about an end. Durations are in whole seconds. */
+export function endOf({ event_time, validity_duration }: ReceiptEvent): number | null {
+  const [, seconds] = /^PT(\d+)S$/.exec(validity_duration ?? '') ?? [];
+  if (seconds === undefined) return null;
+  return Math.round(Date.parse(event_time) / SECOND_MS + Number(seconds)) * SECOND_MS;
+}

@@ -1,0 +1,35 @@
+import type { Grant } from '../../api/resources.ts';
+import { localDay } from '../../ui/days.ts';
+
+const DAY_MS = 86_400_000;
+const WARNING_DAYS = 14;
+const QUIET_DAYS = 60;
+const UNUSED_DAYS = 30;
+
+/**
+ * The number of days, in the browser's zone, until the last day of sharing: 0 on that day. Null for sharing that has ended, or that
+ * goes on for more than 14 days. Sharing that ends at midnight has the day before as its last day.
+ */
+export function findDaysLeft({ status, expiresAt }: Pick<Grant, 'status' | 'expiresAt'>, now: number) {
+  const end = Date.parse(expiresAt);
+  if (status !== 'active' || end <= now) return null;
+  const days =
+    (Date.parse(lastDayOf(expiresAt)) - Date.parse(localDay(new Date(now).toISOString()))) / DAY_MS;
+  return days <= WARNING_DAYS ? days : null;
+}
+
+/** The last day of sharing (YYYY-MM-DD) in the browser's zone. */
+export function lastDayOf(expiresAt: string): string {
+  return localDay(new Date(Date.parse(expiresAt) - 1).toISOString());
+}
+
+/** Whether an app that can read has read nothing for 60 days, or nothing at all in the first 30. */
+export function isUnused(
+  { status, grantedAt, lastAccessAt }: Pick<Grant, 'status' | 'grantedAt' | 'lastAccessAt'>,
+  now: number,
+): boolean {
+  if (status !== 'active') return false;
+  return lastAccessAt === null
+    ? now - Date.parse(grantedAt) >= UNUSED_DAYS * DAY_MS
+    : now - Date.parse(lastAccessAt) >= QUIET_DAYS * DAY_MS;
+}

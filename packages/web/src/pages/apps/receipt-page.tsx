@@ -1,0 +1,86 @@
+import { Link } from 'wouter';
+import { useReceipt } from '../../api/grants.ts';
+import { approvalsOf, decodeReceipt, type Receipt, type SignedReceipt } from '../../api/receipt.ts';
+import { Button } from '../../ui/button.tsx';
+import { Card, Facts, Row, Soft, Stack } from '../../ui/card.tsx';
+import { Narrow, PageHeading } from '../../ui/layout.tsx';
+import { Resource } from '../../ui/resource.tsx';
+import { saveFile } from '../../ui/save-file.ts';
+import { formatInstant } from '../../ui/time.tsx';
+import style from './apps.module.css';
+import { NoSuchConnection } from './connected-app-page.tsx';
+import { ReceiptApproval } from './receipt-approval.tsx';
+import { ReceiptEvents } from './receipt-events.tsx';
+import { Rich, text } from './texts.ts';
+
+const KEYS_PATH = '/.well-known/jwks.json';
+
+/** The signed receipt of a connection in words, to read, print and download. */
+export function ReceiptPage({ id }: { readonly id: string }) {
+  const receipt = useReceipt(id);
+  return (
+    <Narrow>
+      <Resource query={receipt} notFound={<NoSuchConnection />}>
+        {(signed) => <ReadableReceipt signed={signed} receipt={decodeReceipt(signed)} />}
+      </Resource>
+    </Narrow>
+  );
+}
+
+function ReadableReceipt({ signed, receipt }: { readonly signed: SignedReceipt; readonly receipt: Receipt }) {
+  const approvals = approvalsOf(receipt);
+  const app = approvals.at(-1)?.shown.recipient.party_name ?? '';
+  const when = formatInstant(new Date(receipt.iat * 1_000).toISOString());
+  return (
+    <>
+      <PageHeading title={text('receiptTitle', { app })} lead={text('receiptLead', { when })} />
+      <Stack>
+        <div className={style['screenOnly']}>
+          <Row>
+            <Button onPress={() => download(signed)}>{text('downloadReceipt')}</Button>
+            <Button onPress={() => print()}>{text('print')}</Button>
+            <span className={style['target']}>
+              <Link href={`/apps/${signed.grantId}`}>{text('backToApp', { app })}</Link>
+            </span>
+          </Row>
+        </div>
+        {approvals.map((approval, index) => (
+          <ReceiptApproval key={approval.event.event_time} approval={approval} isFirst={index === 0} />
+        ))}
+        <ReceiptEvents events={receipt.events} />
+        <Signature receipt={receipt} />
+      </Stack>
+    </>
+  );
+}
+
+function Signature({ receipt: { pii_principal_id, record_id } }: { readonly receipt: Receipt }) {
+  return (
+    <Card label={text('receiptSignature')}>
+      <h2>{text('receiptSignature')}</h2>
+      <Facts
+        facts={[
+          [text('receiptPerson'), pii_principal_id],
+          [text('receiptId'), <code key="id">{record_id}</code>],
+        ]}
+      />
+      <Soft>
+        <Rich id="receiptSignatureText" components={{ keys: <PublicKeys /> }} />
+      </Soft>
+    </Card>
+  );
+}
+
+function PublicKeys({ children }: { readonly children?: React.ReactNode }) {
+  return (
+    <a href={KEYS_PATH} target="_blank" rel="noopener">
+      {children}
+    </a>
+  );
+}
+
+/** Saves the receipt that is shown, with its signature. */
+function download(signed: SignedReceipt): void {
+  const content = new Blob([JSON.stringify(signed, null, 2)], { type: 'application/json' });
+  saveFile(`consent-receipt-${signed.grantId}.json`, content);
+}

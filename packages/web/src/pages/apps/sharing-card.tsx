@@ -1,0 +1,43 @@
+import type { ReactNode } from 'react';
+import type { Grant } from '../../api/resources.ts';
+import { ButtonLink } from '../../ui/button.tsx';
+import { Card, Facts, Row } from '../../ui/card.tsx';
+import { formatList } from '../../ui/formats.ts';
+import { scopeTitle } from '../../ui/scopes.ts';
+import { Instant } from '../../ui/time.tsx';
+import { LastRead } from './app-card.tsx';
+import { datesText } from './terms-text.ts';
+import { Rich, text } from './texts.ts';
+
+/** What is or was shared, and when the app has read. */
+export function SharingCard({ grant }: { readonly grant: Grant }) {
+  const { id, status, scopes, grantedAt, dataFrom } = grant;
+  const [title, reading] =
+    status === 'active' ? [text('sharing'), text('canRead')] : [text('shared'), text('couldRead')];
+  return (
+    <Card label={title}>
+      <h2>{title}</h2>
+      <Facts
+        facts={[
+          [reading, formatList(scopes.map(scopeTitle))],
+          [text('since'), <Instant key="since" at={grantedAt} />],
+          endOf(grant),
+          [text('dataShared'), datesText(dataFrom)],
+          [text('lastRead'), <LastRead key="last" grant={grant} />],
+        ]}
+      />
+      <Row>
+        <ButtonLink to={`/apps/${id}/receipt`}>{text('viewReceipt')}</ButtonLink>
+      </Row>
+    </Card>
+  );
+}
+
+/** When sharing ends or ended, and why. */
+function endOf({ status, expiresAt, revokedAt, revokedBy }: Grant): readonly [string, ReactNode] {
+  const at = <Instant key="end" at={revokedAt ?? expiresAt} />;
+  if (status === 'active') return [text('until'), at];
+  if (status === 'expired') return [text('expired'), at];
+  const by = revokedBy === 'app' ? text('byApp') : text('byYou');
+  return [text('stopped'), <Rich key="end" id="endedBy" values={{ when: at, by }} />];
+}

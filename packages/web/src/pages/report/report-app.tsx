@@ -1,0 +1,114 @@
+import { REPORT_REASONS, type ReportReason } from '@phds/catalog/wire-names';
+import { useState } from 'react';
+import { Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { isRefusal, Problem } from '../../api/problem.ts';
+import { REPORT_TEXT_MAX, useReport } from '../../api/reports.ts';
+import { text as frameText } from '../../texts/frame.ts';
+import { Button } from '../../ui/button.tsx';
+import { Soft } from '../../ui/card.tsx';
+import style from '../../ui/dialog.module.css';
+import { TextField } from '../../ui/field.tsx';
+import { ErrorNotice, Notice } from '../../ui/notice.tsx';
+import { RadioChoice } from '../../ui/radio-choice.tsx';
+import { text } from './texts.ts';
+
+const REASONS = {
+  data_use: 'dataUse',
+  impersonation: 'impersonation',
+  not_deleted: 'notDeleted',
+  other: 'otherReason',
+} as const satisfies Record<ReportReason, string>;
+
+/** The button that opens the form to report an app, and the confirmation of a report. `path` is where reports are sent. */
+export function ReportApp({ app, path }: { readonly app: string; readonly path: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const [isSent, setSent] = useState(false);
+  return (
+    <div>
+      <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
+        <Button kind="quiet">{text('trigger')}</Button>
+        <ModalOverlay className={style['overlay'] ?? ''}>
+          <Modal className={style['dialog'] ?? ''}>
+            <Dialog style={{ outline: 'none' }}>
+              <ReportForm
+                app={app}
+                path={path}
+                onSent={() => {
+                  setOpen(false);
+                  setSent(true);
+                }}
+              />
+            </Dialog>
+          </Modal>
+        </ModalOverlay>
+      </DialogTrigger>
+      <p role="status">{isSent && !isOpen ? text('sent', { app }) : null}</p>
+    </div>
+  );
+}
+
+function ReportForm({
+  app,
+  path,
+  onSent,
+}: {
+  readonly app: string;
+  readonly path: string;
+  readonly onSent: () => void;
+}) {
+  const [reason, setReason] = useState<ReportReason | null>(null);
+  const [details, setDetails] = useState('');
+  const [wasChecked, setChecked] = useState(false);
+  const report = useReport(path);
+  const count = Array.from(details.trim()).length;
+  const submit = () => {
+    setChecked(true);
+    if (reason === null || count > REPORT_TEXT_MAX || report.isPending) return;
+    const words = details.trim();
+    report.mutate({ reason, ...(words === '' ? {} : { text: words }) }, { onSuccess: onSent });
+  };
+  return (
+    <div className={style['body']}>
+      <Heading slot="title" level={2}>
+        {text('title', { app })}
+      </Heading>
+      <Soft>{text('lead', { app })}</Soft>
+      <RadioChoice
+        label={text('reason')}
+        choices={REPORT_REASONS.map((id) => ({ id, text: text(REASONS[id]) }))}
+        value={reason ?? ''}
+        onChange={(id) => setReason(id as ReportReason)}
+        error={wasChecked && reason === null ? text('reasonMissing') : undefined}
+      />
+      <TextField
+        label={text('details')}
+        value={details}
+        onChange={setDetails}
+        multiline
+        hint={text('detailsHint')}
+        error={count > REPORT_TEXT_MAX ? text('detailsTooLong', { max: REPORT_TEXT_MAX, count }) : undefined}
+      />
+      {report.error === null ? null : <NotSent error={report.error} />}
+      <div className={style['buttons']}>
+        <Button slot="close">{frameText('cancel')}</Button>
+        <Button kind="primary" isBusy={report.isPending} onPress={submit}>
+          {report.isPending ? frameText('oneMoment') : text('send')}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function NotSent({ error }: { readonly error: unknown }) {
+  if (error instanceof Problem && error.status === 429) {
+    return (
+      <div role="alert">
+        <Notice tone="bad">
+          <strong>{text('notSent')}</strong>
+          <span>{text('tooMany')}</span>
+        </Notice>
+      </div>
+    );
+  }
+  return <ErrorNotice error={error} title={text(isRefusal(error) ? 'notSent' : 'sendUnknown')} />;
+}

@@ -1,0 +1,54 @@
+import { expect } from '@jest/globals';
+import { type Approval, expectStatus, type PartnerApp, type Tokens } from '@phds/running-system/partner-app';
+import { send } from '@phds/running-system/request';
+import type { Visitor } from '@phds/running-system/visitor';
+
+export const PURPOSE = 'Your heart rate shows how hard you train.';
+
+/** An app that people connect and disconnect, through the interface that their pages use. */
+export class Connections {
+  readonly #app: PartnerApp;
+
+  constructor(app: PartnerApp) {
+    this.#app = app;
+  }
+
+  /** Connects a person who was told `PURPOSE`. */
+  async connect(session: string, scopes: readonly string[], approval: Approval = {}): Promise<Tokens> {
+    const app = this.#app;
+    const { pending_id } = expectStatus(201, await app.authorize(scopes, { purpose: PURPOSE })).body;
+    const { redirectUri } = expectStatus(200, await app.approveAs(session, pending_id, approval)).body.data;
+    return app.expectTokens(new URL(redirectUri).searchParams.get('code') ?? '');
+  }
+
+  /** The grant as its person sees it. */
+  async look(session: string, tokens: Tokens) {
+    return expectStatus(200, await send(this.#url(tokens), { bearer: session })).body.data;
+  }
+
+  async narrow(session: string, tokens: Tokens, json: unknown): Promise<void> {
+    expectStatus(200, await send(this.#url(tokens), { method: 'PATCH', bearer: session, json }));
+  }
+
+  async stop(session: string, tokens: Tokens): Promise<void> {
+    expectStatus(200, await send(this.#url(tokens), { method: 'DELETE', bearer: session }));
+  }
+
+  async readHeart({ accessToken }: Tokens): Promise<void> {
+    expectStatus(200, await this.#app.read(accessToken, '/api/v1/health-data/heart'));
+  }
+
+  #url({ grantId }: Tokens): string {
+    return `${this.#app.gateway}/partner/consent/grants/${grantId}`;
+  }
+}
+
+/** The page has no barriers and fits on a phone, on the narrowest one, and with text at twice the size. */
+export async function expectToFit(visitor: Visitor): Promise<void> {
+  expect(await visitor.findBarriers()).toEqual([]);
+  await visitor.lookAs('phone');
+  expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
+  await visitor.lookAs('narrow');
+  expect([await visitor.findOverflow(), await visitor.findBarriers()]).toEqual([[], []]);
+  await visitor.lookAs('desktop');
+}

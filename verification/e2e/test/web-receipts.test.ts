@@ -1,0 +1,133 @@
+import { Buffer } from 'node:buffer';
+import { readFile } from 'node:fs/promises';
+import { beforeAll, expect, test } from '@jest/globals';
+import { Connections, expectToFit, PURPOSE } from '@phds/e2e/connections';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
+import { registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import type { Page } from 'playwright-core';
+
+const HEART = 'read:health-data:heart';
+const MOOD = 'read:mood';
+const WEIGHT = 'read:weight';
+
+describeWithChromium('the page of a receipt', pagesOfReceipts);
+
+function pagesOfReceipts(): void {
+  const visits = prepareVisits();
+  let app: Connections;
+  let people = 0;
+
+  beforeAll(async () => {
+    const { gateway } = visits.stack;
+    const settings = { name: 'Morning Run', developerName: 'Run Labs GmbH' };
+    app = new Connections(await registerApp(gateway, await signIn(visits.stack, 'developer'), settings));
+  });
+
+  const somebody = () => {
+    people += 1;
+    return signIn(visits.stack, `web-receipts-${people}`);
+  };
+
+  test('a receipt tells the whole life of a connection, and its signed file can be saved', async () => {
+    const user = await somebody();
+    const tokens = await app.connect(user, [HEART]);
+    await app.connect(user, [MOOD, WEIGHT], { dataFrom: '2026-01-01' });
+    await app.narrow(user, tokens, { scopes: [HEART, MOOD] });
+    await app.stop(user, tokens);
+    const visitor = await visits.open(`/apps/${tokens.grantId}`, { session: user });
+    const { page } = visitor;
+    await page.getByRole('link', { name: 'View receipt' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Receipt for Morning Run' }).waitFor();
+    const [first, again] = [page.getByRole('region').nth(0), page.getByRole('region').nth(1)];
+    await first.getByRole('heading', { name: /^You agreed on/ }).waitFor();
+    await first.getByText(PURPOSE).waitFor();
+    await first.getByText('Run Labs GmbH').waitFor();
+    await first.getByText('English').waitFor();
+    expect(await first.getByRole('listitem').allTextContents()).toHaveLength(1);
+    await again.getByRole('heading', { name: /^You agreed again on/ }).waitFor();
+    await again.getByText('from 1 Jan 2026').waitFor();
+    expect(await again.locator('ul[lang=en] > li').count()).toBe(2);
+    const events = page.getByRole('region', { name: 'What happened' }).getByRole('listitem');
+    expect((await events.allTextContents()).map((line) => line.replace(/\..*/s, ''))).toEqual([
+      'You agreed',
+      'You agreed',
+      'You changed sharing',
+      'You stopped sharing',
+    ]);
+    await visitor.takePictures('receipt');
+    await expectToFit(visitor);
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download receipt' }).click();
+    const saved = JSON.parse(await readFile(await (await download).path(), 'utf8'));
+    expect(saved).toEqual({
+      grantId: tokens.grantId,
+      receipt: expect.stringMatching(/^[\w-]+(\.[\w-]+){2}$/),
+    });
+    await expectToPrint(page);
+  });
+
+  /** On paper there are only the words of the receipt. */
+  const expectToPrint = async (page: Page) => {
+    await page.emulateMedia({ media: 'print' });
+    await page.getByRole('heading', { name: 'What happened' }).waitFor();
+    expect(await page.getByRole('button').count()).toBe(0);
+    expect(await page.getByRole('banner').count()).toBe(0);
+    await page.emulateMedia({ media: 'screen' });
+  };
+
+  test('a receipt of an earlier release says what was not stored', async () => {
+    const user = await somebody();
+    const tokens = await app.connect(user, [HEART]);
+    const since = '2025-02-01T08:00:00.000Z';
+    const recipient = {
+      party_name: 'Morning Run',
+      party_url: null,
+      privacy_notice: null,
+      redirect_host: null,
+      as_shown: false,
+      as_of: since,
+    };
+    const content = {
+      record_id: tokens.grantId,
+      pii_principal_id: 'somebody',
+      iat: Date.parse(since) / 1_000,
+      purposes: [{ purpose: null, language: '', recipient, pii_information: [] }],
+      events: [
+        {
+          event_time: '2025-01-01T08:00:00.000Z',
+          event_state: 'given',
+          validity_duration: 'PT86400S',
+          pii_types: [HEART],
+          pii_since: null,
+        },
+        {
+          event_time: '2025-01-02T08:00:00.000Z',
+          event_state: 'expired',
+          validity_duration: 'PT0S',
+          pii_types: [],
+          pii_since: null,
+        },
+      ],
+    };
+    const payload = Buffer.from(JSON.stringify(content)).toString('base64url');
+    const visitor = await visits.open('/apps', { session: user });
+    const { page } = visitor;
+    const data = { grantId: tokens.grantId, receipt: `e30.${payload}.e30` };
+    await page.route('**/receipt', (route) =>
+      route.request().resourceType() === 'fetch' ? route.fulfill({ json: { data } }) : route.continue(),
+    );
+    await visitor.goto(`/apps/${tokens.grantId}/receipt`);
+    await page.getByText('Name and links are those of 1 Feb 2025.').waitFor();
+    await page.getByText('The words on the screen were not stored at that time.').waitFor();
+    await page.getByText('Sharing expired.').waitFor();
+    await visitor.takePictures('receipt-of-earlier-release');
+    await expectToFit(visitor);
+  });
+
+  test("another person's receipt is reported as missing", async () => {
+    const tokens = await app.connect(await somebody(), [HEART]);
+    const visitor = await visits.open(`/apps/${tokens.grantId}/receipt`, { session: await somebody() });
+    await visitor.page.getByRole('heading', { name: 'There is no such connection' }).waitFor();
+  });
+}
