@@ -61,6 +61,8 @@ const settings = z.object({
   NOTICE_SCAN_INTERVAL_MS: durationMs(900_000),
   /** Days that a notice is kept, read or not. More than the days between the notice of an end and the end, or it would be made again. */
   PRUNE_NOTICES_AFTER_DAYS: integer(90, { min: 14 }),
+  /** Days that a report about an app is kept. */
+  PRUNE_REPORTS_AFTER_DAYS: integer(730, { min: 31 }),
 });
 
 /** The settings of consent. `KEY_FILE` names a file with the value of KEY. */

@@ -161,6 +161,7 @@ async function startBackgroundTasks(parts: Parts, resources: AsyncDisposableStac
     pendingDays: config.PRUNE_PENDING_AFTER_DAYS,
     refusalDays: config.PRUNE_REFUSALS_AFTER_DAYS,
     noticeDays: config.PRUNE_NOTICES_AFTER_DAYS,
+    reportDays: config.PRUNE_REPORTS_AFTER_DAYS,
   });
   resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, log }));
 }

@@ -10,6 +10,7 @@ export interface KeptDays {
   readonly refusalDays: number;
   /** For notices, read or not. */
   readonly noticeDays: number;
+  readonly reportDays: number;
 }
 
 /**
@@ -19,7 +20,7 @@ export interface KeptDays {
  */
 export function createPrismaPruner(
   prisma: PrismaClient,
-  { revocationDays, pendingDays, refusalDays, noticeDays }: KeptDays,
+  { revocationDays, pendingDays, refusalDays, noticeDays, reportDays }: KeptDays,
 ) {
   return translatingErrors({
     revoked_family: async (limit) =>
@@ -46,6 +47,11 @@ export function createPrismaPruner(
       DELETE FROM notice WHERE id = ANY(ARRAY(
         SELECT id FROM notice
         WHERE at < statement_timestamp() - make_interval(days => ${noticeDays}::int)
+        ORDER BY at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
+    app_report: (limit) => prisma.$executeRaw`
+      DELETE FROM app_report WHERE id = ANY(ARRAY(
+        SELECT id FROM app_report
+        WHERE at < statement_timestamp() - make_interval(days => ${reportDays}::int)
         ORDER BY at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
   } satisfies PrunedTables);
 }
