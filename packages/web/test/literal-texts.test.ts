@@ -68,6 +68,18 @@ function ownTexts(node: Node): string[] {
   return [];
 }
 
+/** Texts anywhere else, such as a function's answer. Not the messages of errors, which are for developers. */
+function findSentences(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(findSentences);
+  if (typeof value !== 'object' || value === null) return [];
+  const { type, callee } = value as { type?: unknown; callee?: unknown };
+  const isError = type === 'NewExpression' || (isNode(callee) && callee.type === 'Super');
+  if (isError || type === 'ImportDeclaration') return [];
+  const isText = type === 'StringLiteral' || type === 'TemplateLiteral';
+  const own = isText ? shownBy(value).filter((text) => /^\p{Lu}.*\s\p{Ll}/u.test(text)) : [];
+  return [...own, ...Object.values(value).flatMap(findSentences)];
+}
+
 function findTexts(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(findTexts);
   if (typeof value !== 'object' || value === null) return [];
@@ -76,8 +88,9 @@ function findTexts(value: unknown): string[] {
 }
 
 function textsOf(source: string): string[] {
-  const found = findTexts(parseSync(source, { syntax: 'typescript', tsx: true }).body);
-  return found.map((text) => text.trim());
+  const { body } = parseSync(source, { syntax: 'typescript', tsx: true });
+  const found = [...findTexts(body), ...findSentences(body)].map((text) => text.trim());
+  return [...new Set(found)];
 }
 
 test.each<[string, readonly string[]]>([
@@ -88,14 +101,16 @@ test.each<[string, readonly string[]]>([
   ['<Card label="Step 1" id="step" />', ['Step 1']],
   ["<Card label={isOld ? 'Old' : 'New'} />", ['Old', 'New']],
   ["columns = [{ title: 'Name', cell: () => <code>{id}</code> }]", ['Name']],
+  ["sum = () => 'This app has changed';", ['This app has changed']],
+  ["throw new Error('This cannot be');", []],
   ['<p className="wide">{text(\'title\', { app })} · {count}</p>', []],
   ["titles = { title: 'sessionEndedTitle', kind: 'Plain' }", []],
 ])('a literal text is found: %s', (source, texts) => {
   expect(textsOf(source)).toEqual(texts);
 });
 
-test('no component holds a literal text instead of a message of a catalogue', () => {
-  const files = globSync('**/*.tsx', { cwd: SRC }).map((file) => file.replaceAll('\\', '/'));
+test('no source file holds a literal text instead of a message of a catalogue', () => {
+  const files = globSync('**/*.{ts,tsx}', { cwd: SRC }).map((file) => file.replaceAll('\\', '/'));
   expect(files).toContain('app.tsx');
   const found = files
     .filter((file) => !NOT_CONVERTED.some((folder) => file.startsWith(`${folder}/`)))

@@ -18,5 +18,6 @@ const TEXTS = new Map([
 export function problemText(error: unknown): string {
   if (!(error instanceof Problem)) return text('ownError');
   const id = TEXTS.get(error.code as 'CONFLICT');
-  return id === undefined ? error.message : text(id);
+  if (id !== undefined) return text(id);
+  return error.message === '' ? text('ownError') : error.message;
 }

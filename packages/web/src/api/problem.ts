@@ -46,7 +46,7 @@ export function toProblem(status: number, body: unknown): Problem {
   return new Problem(
     typeof code === 'string' ? code : 'INTERNAL_ERROR',
     status,
-    typeof text === 'string' ? text : 'The service gave no reason.',
+    typeof text === 'string' ? text : '',
     Array.isArray(errors) ? (errors as Violation[]) : [],
   );
 }
