@@ -14,7 +14,7 @@ function afterMistake(): void {
     try {
       const page = await context.newPage();
       const response = await page.goto(visits.stack.gateway + path);
-      const text = await page.locator('body').innerText();
+      const text = await page.locator('body').textContent();
       return { status: response?.status(), language: await page.locator('html').getAttribute('lang'), text };
     } finally {
       await context.close();
@@ -38,9 +38,26 @@ function afterMistake(): void {
   );
 
   test('the page about a mistyped address has no barrier', async () => {
-    const visitor = await visits.open('/histroy', { session: await signIn(visits.stack, 'web-mistakes-ada') });
+    const visitor = await visits.open('/histroy', {
+      session: await signIn(visits.stack, 'web-mistakes-ada'),
+    });
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('no-such-page');
+  });
+
+  test('a browser that blocks storage shows the pages, in the language that is chosen', async () => {
+    const session = await signIn(visits.stack, 'web-mistakes-ada');
+    const visitor = await visits.open('/', { session });
+    await visitor.page.addInitScript(() => {
+      Object.defineProperty(globalThis, 'localStorage', {
+        get() {
+          throw new Error('The storage is blocked.');
+        },
+      });
+    });
+    await visitor.goto('/histroy');
+    await visitor.speak('de');
+    await visitor.page.getByRole('heading', { name: 'Diese Seite gibt es nicht' }).waitFor();
   });
 
   test('a browser without script is told in both languages that the pages need it', async () => {
@@ -52,12 +69,15 @@ function afterMistake(): void {
   test.each([
     ['de-CH', 'de', 'Dieser Link funktioniert nicht', 'Für den Entwickler der App'],
     ['fr-CH', 'en', 'This link does not work', 'For the app’s developer'],
-  ])('a bad link of an app is explained to a browser in %s in %s', async (locale, language, title, heading) => {
-    const answer = await openPlainly('/oauth/authorize?client_id=unknown', { locale });
-    expect([answer.status, answer.language]).toEqual([400, language]);
-    expect(answer.text).toContain(title);
-    expect(answer.text).toContain(heading);
-  });
+  ])(
+    'a bad link of an app is explained to a browser in %s in %s',
+    async (locale, language, title, heading) => {
+      const answer = await openPlainly('/oauth/authorize?client_id=unknown', { locale });
+      expect([answer.status, answer.language]).toEqual([400, language]);
+      expect(answer.text).toContain(title);
+      expect(answer.text).toContain(heading);
+    },
+  );
 
   test('a mistake in a request is explained, with a way back whose address is shown', async () => {
     const app = await registerApp(visits.stack.gateway, await signIn(visits.stack, 'web-mistakes-maker'));

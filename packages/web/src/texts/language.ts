@@ -23,15 +23,27 @@ export function currentLocale(): string {
 
 /** Starts with the language that the person chose before, else with the first one of the browser that the pages have. */
 export function startLanguage(): void {
-  const chosen = localStorage.getItem(CHOICE);
+  const chosen = readChoice();
   const spoken = navigator.languages.map(languageOf).find(isLanguage);
   activate(isLanguage(chosen) ? chosen : (spoken ?? 'en'));
 }
 
 /** Shows the page in another language, also from the next visit on. */
 export function chooseLanguage(language: Language): void {
-  localStorage.setItem(CHOICE, language);
+  try {
+    localStorage.setItem(CHOICE, language);
+  } catch {
+    // Storage is blocked. The choice lasts until the page is left.
+  }
   activate(language);
+}
+
+function readChoice(): string | null {
+  try {
+    return localStorage.getItem(CHOICE);
+  } catch {
+    return null;
+  }
 }
 
 function activate(language: Language): void {

@@ -5,7 +5,7 @@ import { text } from '../texts/frame.ts';
 import { Account } from './account.tsx';
 import { LanguageChoice } from './language-choice.tsx';
 import style from './layout.module.css';
-import { SignInDialog } from './sign-in-dialog.tsx';
+import { SignInRequest } from './sign-in-request.tsx';
 import { useTitle } from './title.ts';
 
 const PLACES = [
@@ -44,7 +44,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <footer className={style['footer']}>
         <LanguageChoice />
       </footer>
-      <SignInDialog />
+      <SignInRequest />
     </div>
   );
 }

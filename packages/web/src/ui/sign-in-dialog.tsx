@@ -1,5 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { type Demand, setAsking, signInUrl, useSignIn } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
@@ -14,17 +12,9 @@ const TEXTS = {
 /** The page that a sign-in in a new tab returns to. */
 const RETURN_PATH = '/signed-in';
 
-/**
- * Asks the person to sign in when the service demands it, without leaving the page. It closes when they have done so in any tab, and
- * what could not be read in the meantime is read again. A refused change is not repeated: the person presses its button again.
- */
+/** The dialog that asks the person to sign in. It closes when they have done so in any tab. */
 export function SignInDialog() {
   const { demand, isAsking } = useSignIn();
-  const client = useQueryClient();
-  useEffect(() => {
-    if (demand !== null) return;
-    void client.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
-  }, [client, demand]);
   const isOpen = isAsking && demand !== null;
   return (
     <ModalOverlay className={style['overlay'] ?? ''} isOpen={isOpen} onOpenChange={setAsking}>

@@ -1,0 +1,53 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { signInUrl, useSignIn } from '../api/sign-in.ts';
+import { text } from '../texts/frame.ts';
+import { Notice } from './notice.tsx';
+
+/** Later than a page has loaded: the dialog's script must not delay it. */
+const PRELOAD_MS = 5_000;
+
+const loadDialog = async () => ({ default: (await import('./sign-in-dialog.tsx')).SignInDialog });
+
+const SignInDialog = lazy(() => loadDialog().catch(() => ({ default: SignInNotice })));
+
+/**
+ * Asks the person to sign in when the service demands it, without leaving the page. When they have done so in any tab, what could not
+ * be read in the meantime is read again. A refused change is not repeated: the person presses its button again.
+ */
+export function SignInRequest() {
+  const { demand } = useSignIn();
+  const [isNeeded, setNeeded] = useState(false);
+  const client = useQueryClient();
+  useEffect(() => {
+    if (demand !== null) return;
+    void client.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
+  }, [client, demand]);
+  useEffect(() => {
+    const timer = setTimeout(() => loadDialog().catch(() => undefined), PRELOAD_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (demand !== null && !isNeeded) setNeeded(true);
+  if (!isNeeded) return null;
+  return (
+    <Suspense fallback={null}>
+      <SignInDialog />
+    </Suspense>
+  );
+}
+
+/** In place of the dialog when its script cannot be loaded, such as after an update of the server. */
+function SignInNotice() {
+  const { demand } = useSignIn();
+  if (demand === null) return null;
+  return (
+    <div role="alert">
+      <Notice tone="warn">
+        <strong>{text('pleaseSignIn')}</strong>
+        <a href={signInUrl('/signed-in')} target="_blank" rel="noopener opener">
+          {text('signIn')}
+        </a>
+      </Notice>
+    </div>
+  );
+}
