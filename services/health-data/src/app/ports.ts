@@ -2,7 +2,7 @@ import type { Category } from '@phds/catalog/categories';
 import type { MetricKey } from '@phds/catalog/metrics';
 import type { TrendBucket } from '@phds/catalog/wire-names';
 import type { HealthRecordKind, HealthRecordTypes, Stored, WeightEntry } from '../domain/health-records.ts';
-import type { ImportKey, ImportProgress, ImportState, ImportStatus } from '../domain/import-progress.ts';
+import type { ImportKey } from '../domain/import-progress.ts';
 import type { Profile, ProfileChanges } from '../domain/profile.ts';
 import type { NewReading, Reading, ReadingKey } from '../domain/reading.ts';
 import type { MetricSummary, TrendPoint } from '../domain/summary.ts';
@@ -185,21 +185,6 @@ export interface HealthRecordWriter {
     userId: string,
     keys: readonly { readonly kind: HealthRecordKind; readonly id: string }[],
   ): Promise<number>;
-}
-
-export interface ImportStore {
-  /**
-   * Starts an import, or resumes an unfinished one at the position of its furthest report. With `again`, or after a finished one,
-   * starts a new run at the beginning.
-   */
-  start(key: ImportKey, size: number, again: boolean, now: Date): Promise<ImportProgress>;
-  /**
-   * Stores the furthest report of the latest run. A report that is behind it, belongs to an earlier run, or follows the end of the
-   * run changes nothing. Returns false if there is no such import.
-   */
-  report(key: ImportKey, progress: ImportProgress, state: ImportState, now: Date): Promise<boolean>;
-  /** The latest first. */
-  list(userId: string, limit: number): Promise<readonly ImportStatus[]>;
 }
 
 export interface UserEraser {
