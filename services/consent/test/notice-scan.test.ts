@@ -126,18 +126,21 @@ describe('the search', () => {
     expect(rows).toEqual([]);
   });
 
-  test('ends with the service, however many grants are left', async () => {
+  test.each([
+    ['with the service', 3, 3],
+    ['after 100,000 grants, and leaves the others to the next run', Number.POSITIVE_INFINITY, 100],
+  ])('ends %s', async (_, abortedAt, expected) => {
     const ending = new AbortController();
-    let turns = 0;
+    let parts = 0;
     const store = {
       scanNext: () => {
-        turns += 1;
-        if (turns === 3) ending.abort();
-        return Promise.resolve(turns < 1_000);
+        parts += 1;
+        if (parts === abortedAt) ending.abort();
+        return Promise.resolve(parts < 1_000);
       },
     };
     await scanForNotices(store, 0, ending.signal);
-    expect(turns).toBe(3);
+    expect(parts).toBe(expected);
   });
 
   test('of the running service finds what a test would find', async () => {

@@ -39,7 +39,7 @@ export function startBackground(options: BackgroundOptions): AsyncDisposable {
   resources.defer(() => checkpoints.take().then(() => undefined, failed(checkpointing)));
   repeat('counting', intervalsMs.count, (signal) => countAccessRecords(counts, signal));
   repeat(checkpointing, intervalsMs.checkpoint, () => checkpoints.takeDue());
-  // More often than a search begins, so that an interrupted one goes on soon.
+  // More often than a search begins, so that one over many grants, or an interrupted one, goes on soon.
   repeat('searching for notices', intervalsMs.noticeScan / 10, (signal) =>
     scanForNotices(noticeScan, intervalsMs.noticeScan, signal),
   );
