@@ -24,6 +24,7 @@ export const DATE_SUITES: readonly Suite[] = [
       'verification/e2e/test/partner-history.test.ts',
       'services/consent/test/history.test.ts',
       'services/consent/test/record-partitions.test.ts',
+      'services/consent/test/found-notices.test.ts',
     ],
   },
 ];
