@@ -49,7 +49,9 @@ test.each(AREAS)('every message of %s is used', (area) => {
 const SAME: Readonly<Record<string, readonly string[]>> = {
   apps: ['app', 'domain', 'website'],
   console: ['name', 'status', 'scopes', 'homepage', 'askApp'],
+  data: ['bmi', 'fieldName', 'fieldStatus', 'moodNeutral', 'sourceAppleWatch', 'sourceIphone'],
   frame: ['appsShort'],
+  history: ['app'],
 };
 
 test.each(AREAS)('every message of %s is translated', (area) => {

@@ -100,7 +100,7 @@ function approvalScreen(): void {
     const { page } = await visit(approval_uri);
     const beside = page.waitForEvent('popup');
     await page.getByRole('link', { name: /^Look at my data/ }).click();
-    await (await beside).getByRole('heading', { name: 'My data at a glance' }).waitFor();
+    await (await beside).getByRole('heading', { name: 'My data' }).waitFor();
   });
 
   test('of an app with the longest name and all scopes fits a small phone', async () => {

@@ -135,7 +135,7 @@ function endedSession(): void {
     await dialog.waitFor();
     await pickPerson(await openSignInTab(page), 'web-ended-looker');
     await dialog.waitFor({ state: 'detached' });
-    await page.getByRole('heading', { name: 'Nobody has looked' }).waitFor();
+    await page.getByRole('heading', { name: 'No reads yet' }).waitFor();
   });
 
   test('pages that were open when the person signed out in another tab show nothing of them any more', async () => {

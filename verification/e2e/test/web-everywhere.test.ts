@@ -14,6 +14,8 @@ const READS = 22;
 
 /** Every page, with the ids of what `beforeAll` creates. */
 const PAGES = [
+  '/',
+  '/history',
   '/apps',
   '/apps/:grant',
   '/apps/:grant/receipt',

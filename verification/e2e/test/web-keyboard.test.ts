@@ -91,11 +91,11 @@ function keyboardAlone(): void {
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('page-not-loaded');
     await keyboard.activate(link('My data'), 'Shift+Tab');
-    await page.getByRole('heading', { name: 'My data at a glance' }).waitFor();
+    await page.getByRole('heading', { name: 'My data' }).waitFor();
     await keyboard.activate(link('Access history'), 'Shift+Tab');
     await page.unroute('**/assets/history-page*.js');
     await keyboard.activate(button('Reload'));
-    await page.getByRole('heading', { name: 'Nobody has looked' }).waitFor();
+    await page.getByRole('heading', { name: 'No reads yet' }).waitFor();
     visitor.complaints.length = 0;
   });
 
@@ -147,27 +147,30 @@ function keyboardAlone(): void {
     }
     await app.read(tokens.accessToken, '/api/v1/mood');
     const { page, visitor, keyboard, button, link } = await open('/history', { session });
+    const line = page.locator('summary', { hasText: 'Morning Run' });
+    await keyboard.activate(line);
     await keyboard.activate(button('Older'));
     await page.getByText('Page 2 of 2').waitFor();
     await page.locator('button:focus', { hasText: 'Newer' }).waitFor();
 
-    await keyboard.fill(page.getByLabel('What'), 'Mood', 'Shift+Tab');
+    await keyboard.fill(page.getByLabel('Data', { exact: true }), 'Mood', 'Shift+Tab');
     await page.getByText(/^Page /).waitFor({ state: 'detached' });
+    await line.filter({ hasText: '1 read of Mood' }).waitFor();
     await page.getByRole('row').nth(1).waitFor();
     expect(await page.getByRole('row').allTextContents()).toHaveLength(2);
     await keyboard.fill(page.getByLabel('To'), '01012026');
-    await page.getByRole('heading', { name: 'Nothing of what you chose' }).waitFor();
+    await page.getByRole('heading', { name: 'No reads match' }).waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
     await visitor.takePictures('access-history-nothing-chosen');
-    await keyboard.activate(button('Show everything'));
-    await page.getByText('Page 1 of 2').waitFor();
+    await keyboard.activate(button('Show all'));
+    await line.waitFor();
 
     // A date that UTC has not reached yet. One day later could be today in the browser's zone.
     const days = page.waitForResponse(/\/accesses\/summary/);
     await page.getByLabel('From').fill(dayOfBrowser(Date.now() + 2 * DAY_MS));
     expect((await days).status()).toBe(200);
-    await keyboard.activate(button('Show everything'));
-    await page.getByText('Page 1 of 2').waitFor();
+    await keyboard.activate(button('Show all'));
+    await line.waitFor();
 
     const download = page.waitForEvent('download');
     await keyboard.activate(link('Export as CSV'), 'Shift+Tab');
@@ -178,8 +181,8 @@ function keyboardAlone(): void {
     const { page, keyboard } = await open('/data', {
       session: await signIn(visits.stack, 'web-keyboard-reader'),
     });
-    await keyboard.fill(page.getByLabel('What an app would ask for'), 'Mood');
-    await page.getByRole('heading', { name: 'There is nothing of this kind' }).waitFor();
+    await keyboard.fill(page.getByLabel('Type of data'), 'Mood');
+    await page.getByRole('heading', { name: 'No data here' }).waitFor();
     expect(page.url()).toContain('read%3Amood');
   });
 

@@ -1,13 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
-import { ingestReadings, setTimeZone } from '@phds/running-system/ingestion';
 import { type PartnerApp, registerApp, type Tokens } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { send } from '@phds/running-system/request';
 
 const HEART = 'read:health-data:heart';
-const DAY_MS = 86_400_000;
 
 describeWithChromium('the pages of people', pagesOfPeople);
 
@@ -20,15 +16,6 @@ function pagesOfPeople(): void {
     const { stack } = visits;
     session = await signIn(stack, 'web-people-ada');
     app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Morning Run' });
-    const readings = Array.from({ length: 20 }, (_, day) => ({
-      type: 'Heart Rate',
-      start: new Date(Date.now() - day * DAY_MS).toISOString(),
-      value: 60 + (day % 7),
-      source: 'apple-watch',
-    }));
-    await ingestReadings(stack, 'web-people-ada', readings);
-    // In this time zone, her midnights fall on other days than in the browser's.
-    await setTimeZone(stack, 'web-people-ada', 'Pacific/Kiritimati');
   });
 
   const connect = async (
@@ -56,7 +43,7 @@ function pagesOfPeople(): void {
     await page.getByRole('heading', { name: 'No app can read your data' }).waitFor();
     await visitor.takePictures('connected-apps-none');
     await page.getByRole('link', { name: 'Access history' }).click();
-    await page.getByRole('heading', { name: 'Nobody has looked' }).waitFor();
+    await page.getByRole('heading', { name: 'No reads yet' }).waitFor();
     await visitor.takePictures('access-history-none');
   });
 
@@ -156,54 +143,6 @@ function pagesOfPeople(): void {
     await page.getByRole('heading', { name: 'No app can read your data' }).waitFor();
     await visitor.takePictures('connected-apps-all-stopped');
     expect([(await readHeart(tokens)).status, (await readHeart(others)).status]).toEqual([401, 401]);
-  });
-
-  test('the history shows each access, including refused ones, and exports it', async () => {
-    const { user, tokens } = await connect('web-people-reader', [HEART, 'read:mood']);
-    for (let times = 0; times < 22; times += 1) await readHeart(tokens);
-    await app.read(tokens.accessToken, '/api/v1/mood');
-    const alike = await registerApp(app.gateway, await signIn(visits.stack, 'developer'), {
-      name: 'Morning Run',
-    });
-    await alike.read((await alike.connect(user, [HEART])).accessToken, '/api/v1/health-data/heart');
-    const visitor = await visits.open('/history', { session: user });
-    const { page } = visitor;
-    await page.getByText('Page 1 of 2 (24 in all)').waitFor();
-    const names = await page.getByRole('figure').getByRole('listitem').allTextContents();
-    const expected = [app, alike].map(({ clientId }) => `Morning Run (${clientId})`);
-    expect(names.toSorted()).toEqual(expected.toSorted());
-    await visitor.takePictures('access-history');
-    const { data } = (await send(`${visits.stack.gateway}/partner/consent/accesses`, { bearer: user })).body;
-    const shown = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
-    expect(await page.getByRole('row').nth(1).textContent()).toContain(shown.format(new Date(data[0].at)));
-    await page.getByRole('button', { name: 'Older' }).click();
-    await page.getByText('Page 2 of 2').waitFor();
-    await page.getByLabel('What').selectOption({ label: 'Mood' });
-    await page.getByText('Page 2 of 2').waitFor({ state: 'detached' });
-    await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
-    expect(await visitor.findBarriers()).toEqual([]);
-    const download = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'Export as CSV' }).click();
-    const text = await readFile(await (await download).path(), 'utf8');
-    expect(text.split('\r\n')).toHaveLength(3);
-    expect(text).toContain('/api/v1/mood');
-  });
-
-  test('the preview shows what an app would receive', async () => {
-    const visitor = await visits.open('/data', { session });
-    const { page } = visitor;
-    await page.getByText('20 in all.').waitFor();
-    await visitor.takePictures('my-data');
-    expect(await page.getByRole('figure').first().textContent()).toContain('Heart Rate');
-    const url = `${visits.stack.gateway}/partner/consent/preview?scope=${HEART}`;
-    const { start } = (await send(url, { bearer: session })).body.data.trend[0];
-    await page.getByText('As a table').first().click();
-    const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-    const [newest] = await page.locator('tbody tr td').allTextContents();
-    expect(newest).toBe(day.format(new Date(start.slice(0, 10))));
-    await page.getByLabel('What an app would ask for').selectOption('read:mood');
-    await page.getByRole('heading', { name: 'There is nothing of this kind' }).waitFor();
-    await visitor.takePictures('my-data-nothing-of-this-kind');
   });
 
   test('the start page loads less than 150 kB of compressed script', async () => {

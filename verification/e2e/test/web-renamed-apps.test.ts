@@ -60,10 +60,9 @@ function pagesOfRenamedApps(): void {
     expect([await visitor.findBarriers(), await visitor.findOverflow(2)]).toEqual([[], []]);
     await visitor.lookAs('desktop');
     await visitor.goto('/history');
-    await page.getByRole('cell', { name: BOTH }).waitFor();
-    expect(await page.getByRole('figure').getByRole('listitem').allTextContents()).toEqual([BOTH]);
+    await page.locator('summary', { hasText: BOTH }).waitFor();
     expect(await page.getByLabel('App', { exact: true }).locator('option').allTextContents()).toEqual([
-      'Every app',
+      'All apps',
       BOTH,
     ]);
     await visitor.takePictures('access-history-renamed');

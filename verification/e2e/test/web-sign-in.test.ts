@@ -145,7 +145,7 @@ function signingIn(): void {
     const { page } = visitor;
     await dropSession(page);
     await visitor.goto('/history');
-    await page.getByRole('heading', { name: 'Nobody has looked' }).waitFor();
+    await page.getByRole('heading', { name: 'No reads yet' }).waitFor();
     expect(page.url()).toBe(`${stack.gateway}/history`);
     await page.context().clearCookies();
     await visitor.goto('/history');

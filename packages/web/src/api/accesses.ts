@@ -1,17 +1,23 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { TIME_ZONE } from '../ui/time.tsx';
 import { get, getAll, type Page, toPath } from './client.ts';
 import type { Access, AccessDay } from './resources.ts';
 
-/**
- * Filters of accesses; an absent filter matches all. For the list, `from` and `to` are instants and `to` is exclusive. For days,
- * both or none are given as days (YYYY-MM-DD), inclusive.
- */
+/** Filters of accesses; an absent filter matches all. `from` and `to` are instants, and `to` is exclusive. */
 export interface AccessFilter {
   readonly clientId?: string | undefined;
   readonly scope?: string | undefined;
   readonly grantId?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+}
+
+/** Filters of days with accesses. `from` and `to` are days (YYYY-MM-DD) in the browser's zone, inclusive. */
+export interface DayFilter {
+  readonly clientId?: string | undefined;
+  readonly scope?: string | undefined;
+  readonly from: string;
+  readonly to: string;
 }
 
 const ACCESSES = '/partner/consent/accesses';
@@ -30,11 +36,11 @@ export function toExportPath(filter: AccessFilter): string {
   return toPath(`${ACCESSES}.csv`, { ...filter });
 }
 
-/** Accesses by app and UTC day, by default of the last 30 days. */
-export function useAccessDays(filter: AccessFilter) {
+/** Accesses by app and day of the browser's zone, newest day first. */
+export function useAccessDays(filter: DayFilter) {
   return useQuery({
     queryKey: ['accesses', 'days', filter],
-    queryFn: () => getAll<AccessDay>(`${ACCESSES}/summary`, { ...filter }),
+    queryFn: () => getAll<AccessDay>(`${ACCESSES}/summary`, { ...filter, timeZone: TIME_ZONE }),
     placeholderData: keepPreviousData,
   });
 }

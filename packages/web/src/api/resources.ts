@@ -107,12 +107,17 @@ export interface Access {
   readonly reason: RefusalReason | null;
 }
 
-/** The accesses of one app on one UTC day. */
+/** The accesses of one app on one day of the requested time zone. */
 export interface AccessDay {
   readonly date: string;
   readonly app: NamedApp;
   readonly released: number;
   readonly refused: number;
+  readonly scopes: readonly {
+    readonly scope: string;
+    readonly released: number;
+    readonly refused: number;
+  }[];
 }
 
 export interface TrendPoint {
@@ -131,6 +136,11 @@ export interface Preview {
   readonly total: number;
   readonly newest: readonly Readonly<Record<string, unknown>>[];
   readonly trend: readonly TrendPoint[];
+  /** The doses of medications; absent for other scopes. */
+  readonly doses?: {
+    readonly total: number;
+    readonly newest: readonly Readonly<Record<string, unknown>>[];
+  };
 }
 
 export type AppStatus = 'active' | 'suspended' | 'revoked';

@@ -1,7 +1,9 @@
+import { findMetricByName } from '@phds/catalog/metrics';
 import { extent } from 'd3-array';
 import { scaleLinear, scaleUtc } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import type { TrendPoint } from '../api/resources.ts';
+import { text } from '../texts/frame.ts';
 import { addDays, toDay, today } from '../ui/days.ts';
 import { formatNumber } from '../ui/formats.ts';
 import { formatDayOfMonth } from '../ui/time.tsx';
@@ -15,22 +17,39 @@ const LABEL_WIDTH = 90;
 const SHOWN_DAYS = 30;
 const MARGIN = { top: 8, right: 22, bottom: 24, left: 40 };
 
-/** One type over time, and the same numbers as an accessible table. */
-export function TrendChart({ points }: { readonly points: readonly TrendPoint[] }) {
+/** One type over time, and the same numbers as an accessible table. `name` is the type in the page's language. */
+export function TrendChart({
+  points,
+  name,
+}: {
+  readonly points: readonly TrendPoint[];
+  readonly name: string;
+}) {
   const [newest] = points;
   if (newest === undefined) return null;
   return (
     <figure className={style['figure']}>
       <figcaption>
-        {newest.type} <span className={style['unit']}>{toUnitText(newest.unit)}</span>
+        {name} <span className={style['unit']}>{toUnitText(newest.unit)}</span>
       </figcaption>
       <Canvas height={HEIGHT}>{(width) => <Trend points={points} width={width} />}</Canvas>
+      {points.some(isUnfinished) ? (
+        <ul className={style['legend']}>
+          <li>
+            <svg viewBox="0 0 12 12" aria-hidden="true">
+              <circle className={style['unfinished']} cx="6" cy="6" r="4" />
+            </svg>
+            {text('chartToday')}
+          </li>
+        </ul>
+      ) : null}
       <DataTable
-        columns={['Day', 'Value', 'Lowest', 'Highest']}
+        columns={[text('chartDay'), text('chartValue'), text('chartLowest'), text('chartHighest')]}
         rows={() =>
           points.map((point) => [
             formatDayOfMonth(dayOf(point)),
-            ...[point.value, point.min, point.max].map(formatNumber),
+            valueText(point),
+            ...[point.min, point.max].map(formatNumber),
           ])
         }
       />
@@ -38,11 +57,26 @@ export function TrendChart({ points }: { readonly points: readonly TrendPoint[] 
   );
 }
 
-/** A line, and the range of readings where points are averages of single readings. */
+/** Whether a point is the total of a day that is not over. It would look like a sudden fall. */
+function isUnfinished({ type, end }: TrendPoint): boolean {
+  return isTotal(type) && Date.parse(end) > Date.now();
+}
+
+function isTotal(type: string): boolean {
+  return findMetricByName(type)?.kind === 'additive';
+}
+
+function valueText(point: TrendPoint): string {
+  const value = formatNumber(point.value);
+  return isUnfinished(point) ? text('chartTodayValue', { value }) : value;
+}
+
+/** A line, and the range of readings where points are averages of single readings. The line ends with the last whole day. */
 function Trend({ points, width }: { readonly points: readonly TrendPoint[]; readonly width: number }) {
-  const ordered = points.toSorted((one, other) => one.start.localeCompare(other.start));
-  const isAveraged = ordered.every(({ value, max }) => value <= max);
-  const { x, y } = toScales(ordered, { width, isAveraged });
+  const all = points.toSorted((one, other) => one.start.localeCompare(other.start));
+  const ordered = all.filter((point) => !isUnfinished(point));
+  const isAveraged = all.every(({ type }) => !isTotal(type));
+  const { x, y } = toScales(all, { width, isAveraged });
   const at = (point: TrendPoint) => x(Date.parse(dayOf(point)));
   const path = line<TrendPoint>(at, (point) => y(point.value))(ordered) ?? '';
   const band =
@@ -56,17 +90,54 @@ function Trend({ points, width }: { readonly points: readonly TrendPoint[]; read
       <ValueAxis ticks={y.ticks(3)} y={y} from={MARGIN.left} to={width - MARGIN.right} />
       {isAveraged ? <path className={style['band']} d={band} /> : null}
       <path className={style['line']} d={path} />
-      {ordered.map((point) => (
-        <circle key={point.start} className={style['dot']} cx={at(point)} cy={y(point.value)} r="2.2">
-          <title>{`${formatDayOfMonth(dayOf(point))}: ${formatNumber(point.value)}`}</title>
+      {all.map((point) => (
+        <circle
+          key={point.start}
+          className={isUnfinished(point) ? style['unfinished'] : style['dot']}
+          cx={at(point)}
+          cy={y(point.value)}
+          r={isUnfinished(point) || all.length === 1 ? 4.5 : 2.2}
+        >
+          <title>{`${formatDayOfMonth(dayOf(point))}: ${valueText(point)}`}</title>
         </circle>
       ))}
+      {all.length > 1
+        ? null
+        : all.map((point) => (
+            <SinglePoint key={point.start} point={point} x={at(point)} y={y(point.value)} width={width} />
+          ))}
       {x.ticks(Math.max(3, Math.floor(width / LABEL_WIDTH) - 1)).map((tick) => (
         <text key={tick.getTime()} className={style['label']} x={x(tick)} y={HEIGHT - 5} textAnchor="middle">
           {formatDayOfMonth(toDay(tick.getTime()))}
         </text>
       ))}
     </>
+  );
+}
+
+/** A single point has no line, so it names its day and value. */
+function SinglePoint({
+  point,
+  x,
+  y,
+  width,
+}: {
+  readonly point: TrendPoint;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+}) {
+  const isRight = x > width / 2;
+  return (
+    <text
+      className={style['label']}
+      x={isRight ? x - 9 : x + 9}
+      y={y}
+      dy="0.32em"
+      textAnchor={isRight ? 'end' : 'start'}
+    >
+      {`${formatDayOfMonth(dayOf(point))}: ${formatNumber(point.value)}`}
+    </text>
   );
 }
 
@@ -92,7 +163,6 @@ function toScales(
 }
 
 const UNITS: Readonly<Record<string, string>> = {
-  '/min': 'per minute',
   'mm[Hg]': 'mmHg',
   Cel: '°C',
   '{steps}': '',
@@ -102,5 +172,5 @@ const UNITS: Readonly<Record<string, string>> = {
 
 /** A UCUM unit in common notation. */
 export function toUnitText(unit: string): string {
-  return UNITS[unit] ?? unit;
+  return unit === '/min' ? text('unitPerMinute') : (UNITS[unit] ?? unit);
 }

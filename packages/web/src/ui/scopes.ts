@@ -1,9 +1,19 @@
-import { findScope, SCOPES } from '@phds/catalog/scopes';
+import { isScope, SCOPES, type ScopeText, scopeTexts } from '@phds/catalog/scopes';
 import { text } from '../texts/frame.ts';
+import { currentLanguage } from '../texts/language.ts';
 
-/** A scope's title; the name of an unknown scope. */
+/** A scope's title in the page's language; the name of an unknown scope. */
 export function scopeTitle(scope: string): string {
-  return findScope(scope)?.title ?? scope;
+  return findTexts(scope)?.title ?? scope;
+}
+
+/** A sentence about a scope in the page's language; empty for an unknown scope. */
+export function scopeDescription(scope: string): string {
+  return findTexts(scope)?.description ?? '';
+}
+
+function findTexts(scope: string): ScopeText | null {
+  return isScope(scope) ? scopeTexts(currentLanguage())[scope] : null;
 }
 
 /** Groups scopes under the catalog's headings, in its order. */
@@ -11,8 +21,9 @@ export function groupByCategory<Item extends { readonly scope: string }>(
   items: readonly Item[],
 ): { category: string; items: Item[] }[] {
   const other = text('otherCategory');
-  const groups = Map.groupBy(items, ({ scope }): string => findScope(scope)?.category ?? other);
-  const order = new Set([...SCOPES.map(({ category }): string => category), other]);
+  const headingOf = ({ scope }: { readonly scope: string }) => findTexts(scope)?.category ?? other;
+  const groups = Map.groupBy(items, headingOf);
+  const order = new Set([...SCOPES.map(headingOf), other]);
   return [...order].flatMap((category) => {
     const members = groups.get(category);
     return members === undefined ? [] : [{ category, items: members }];

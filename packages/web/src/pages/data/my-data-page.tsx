@@ -1,15 +1,13 @@
 import { SCOPES } from '@phds/catalog/scopes';
 import { useState } from 'react';
 import { Soft, Stack } from '../../ui/card.tsx';
-import { type Option, Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/field.tsx';
 import { Narrow, PageHeading } from '../../ui/layout.tsx';
+import { groupByCategory, scopeTitle } from '../../ui/scopes.ts';
 import { ScopePreview } from './scope-preview.tsx';
+import { text } from './texts.ts';
 
-const OPTIONS: readonly Option[] = SCOPES.map(({ scope, title, category }) => ({
-  id: scope,
-  text: title,
-  group: category,
-}));
+const USUAL_SCOPE = 'read:health-data:heart';
 
 /** A preview of the data of each scope. */
 export function MyDataPage() {
@@ -18,18 +16,18 @@ export function MyDataPage() {
     setScope(chosen);
     history.replaceState(null, '', `?scope=${encodeURIComponent(chosen)}`);
   };
+  const options = groupByCategory(SCOPES).flatMap(({ category, items }) =>
+    items.map((item) => ({ id: item.scope, text: scopeTitle(item.scope), group: category })),
+  );
   return (
     <>
-      <PageHeading
-        title="My data at a glance"
-        lead="Choose a part and see what an app would see if you shared it. Looking here shares nothing."
-      />
+      <PageHeading title={text('title')} lead={text('lead')} />
       <Stack>
         <Narrow>
-          <Select label="What an app would ask for" options={OPTIONS} value={scope} onChange={change} />
+          <Select label={text('choose')} options={options} value={scope} onChange={change} />
         </Narrow>
         <ScopePreview key={scope} scope={scope} />
-        <Soft>Informational, not for diagnosis.</Soft>
+        <Soft>{text('disclaimer')}</Soft>
       </Stack>
     </>
   );
@@ -37,5 +35,5 @@ export function MyDataPage() {
 
 function readScope(): string {
   const asked = new URLSearchParams(location.search).get('scope');
-  return OPTIONS.find(({ id }) => id === asked)?.id ?? 'read:health-data:heart';
+  return SCOPES.find(({ scope }) => scope === asked)?.scope ?? USUAL_SCOPE;
 }

@@ -8,32 +8,21 @@ import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { type Column, Pages, Table } from '../../ui/table.tsx';
-import { formatDate, formatInstant, Instant } from '../../ui/time.tsx';
+import { Clock, formatDate, formatInstant, Instant } from '../../ui/time.tsx';
 import { refusalText } from './refusal-text.ts';
-
-const COLUMNS: readonly Column<Access>[] = [
-  { title: 'When', cell: ({ at }) => <Instant at={at} />, isPlain: true },
-  { title: 'Outcome', cell: (access) => <Outcome access={access} />, isPlain: true },
-  { title: 'App', cell: ({ app }) => appTitle(app), isPlain: true },
-  { title: 'What', cell: ({ scope }) => scopeTitle(scope), isPlain: true },
-  { title: 'Of the time', cell: (access) => windowText(access), isPlain: true },
-  { title: 'Records', cell: ({ recordCount }) => formatNumber(recordCount), isNumber: true },
-];
-
-const NOBODY = (
-  <Empty title="Nobody has looked">
-    <p>Each time an app reads some of your data, a line appears here before the app gets it.</p>
-  </Empty>
-);
+import { text } from './texts.ts';
 
 /** Accesses, newest first, in pages. */
 export function AccessTable({
   filter,
   showApp = true,
-  empty = NOBODY,
+  showDay = true,
+  empty = <NoReads />,
 }: {
   readonly filter: AccessFilter;
   readonly showApp?: boolean;
+  /** Whether the days of the accesses may differ. */
+  readonly showDay?: boolean;
   /** Shown instead of an empty list. */
   readonly empty?: ReactNode;
 }) {
@@ -50,8 +39,8 @@ export function AccessTable({
         ) : (
           <div>
             <Table
-              caption="Accesses"
-              columns={showApp ? COLUMNS : COLUMNS.filter(({ title }) => title !== 'App')}
+              caption={text('list')}
+              columns={toColumns(showApp, showDay)}
               rows={data}
               keyOf={({ id }) => id}
               isCompact
@@ -64,21 +53,47 @@ export function AccessTable({
   );
 }
 
+function toColumns(showApp: boolean, showDay: boolean): readonly Column<Access>[] {
+  return [
+    {
+      title: text('time'),
+      cell: ({ at }) => (showDay ? <Instant at={at} /> : <Clock at={at} />),
+      isPlain: true,
+    },
+    { title: text('result'), cell: (access) => <Outcome access={access} />, isPlain: true },
+    ...(showApp ? [{ title: text('app'), cell: ({ app }: Access) => appTitle(app), isPlain: true }] : []),
+    { title: text('data'), cell: ({ scope }) => scopeTitle(scope), isPlain: true },
+    { title: text('dataFrom'), cell: (access) => windowText(access) },
+    { title: text('records'), cell: ({ recordCount }) => formatNumber(recordCount), isNumber: true },
+  ];
+}
+
+/** For a person whose data no app has read. */
+export function NoReads() {
+  return (
+    <Empty title={text('none')}>
+      <p>{text('noneText')}</p>
+    </Empty>
+  );
+}
+
 /** A bound of the request, which is a date or an instant. */
 function formatBound(bound: string): string {
   return bound.includes('T') ? formatInstant(bound) : formatDate(bound);
 }
 
+/** Of which time an app requested data. */
 function windowText({ from, to }: Access): string {
-  if (from === null && to === null) return 'all time';
-  return `${from === null ? 'the beginning' : formatBound(from)} to ${to === null ? 'now' : formatBound(to)}`;
+  if (from !== null && to !== null) return text('between', { from: formatBound(from), to: formatBound(to) });
+  if (from !== null) return text('since', { from: formatBound(from) });
+  return to === null ? text('allDates') : text('until', { to: formatBound(to) });
 }
 
 function Outcome({ access }: { readonly access: Access }) {
-  if (access.outcome === 'released') return <Tag tone="good">given</Tag>;
+  if (access.outcome === 'released') return <Tag tone="good">{text('shared')}</Tag>;
   return (
-    <span title={access.reason ?? undefined}>
-      <Tag tone="bad">refused</Tag> {refusalText(access.reason)}
-    </span>
+    <>
+      <Tag tone="bad">{text('blocked')}</Tag> {refusalText(access.reason)}
+    </>
   );
 }

@@ -1,11 +1,12 @@
 import { type AccessFilter, toExportPath } from '../../api/accesses.ts';
 import { ButtonAnchor } from '../../ui/button.tsx';
+import { text } from './texts.ts';
 
 /** Downloads all accesses that match the filter as CSV, streamed by the browser. */
 export function ExportButton({ filter }: { readonly filter: AccessFilter }) {
   return (
     <ButtonAnchor href={toExportPath(filter)} download="access-history.csv">
-      Export as CSV
+      {text('export')}
     </ButtonAnchor>
   );
 }

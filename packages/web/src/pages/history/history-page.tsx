@@ -1,84 +1,125 @@
 import { useState } from 'react';
-import { useAccessDays } from '../../api/accesses.ts';
-import { BarChart } from '../../charts/bar-chart.tsx';
+import { type DayFilter, useAccessDays, useAccesses } from '../../api/accesses.ts';
+import { useKnownApps } from '../../api/known-apps.ts';
+import type { AccessDay } from '../../api/resources.ts';
 import { Button } from '../../ui/button.tsx';
-import { Card, Soft, Stack } from '../../ui/card.tsx';
+import { Row, Soft, Stack } from '../../ui/card.tsx';
+import { localDay } from '../../ui/days.ts';
 import { focusHeading } from '../../ui/focus.ts';
 import { PageHeading } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
-import { formatDate, TIME_ZONE } from '../../ui/time.tsx';
-import { AccessTable } from './access-table.tsx';
+import { formatDay, TIME_ZONE } from '../../ui/time.tsx';
+import { NoReads } from './access-table.tsx';
 import { nameApps } from './app-names.ts';
+import { DayChart } from './day-chart.tsx';
+import { DayList } from './day-list.tsx';
 import { ExportButton } from './export-button.tsx';
-import { EVERYTHING, Filters, type Selection, toDayFilter, toFilter } from './filters.tsx';
+import { Filters } from './filters.tsx';
+import { countDays, EVERYTHING, type Selection, toDayFilter, toDaysBefore, toFilter } from './selection.ts';
+import { text } from './texts.ts';
 
-/** Who read what, when and how much. */
+/** Who read what, by day, when and how much. */
 export function HistoryPage() {
   const [selection, setSelection] = useState<Selection>(EVERYTHING);
-  const filter = toFilter(selection);
-  const showEverything = () => {
-    setSelection(EVERYTHING);
+  const known = useKnownApps();
+  const period = toDayFilter(selection);
+  const days = useAccessDays(period);
+  const appNames = nameApps([...(known.data ?? []), ...(days.data ?? []).map(({ app }) => app)]);
+  const select = (next: Selection) => {
+    setSelection(next);
     focusHeading();
   };
   return (
     <>
       <PageHeading
-        title="Access history"
-        lead="Every time an app reads some of your data, that is written down before the app gets it. Nothing is missing here."
-        actions={<ExportButton filter={filter} />}
+        title={text('title')}
+        lead={text('lead')}
+        actions={<ExportButton filter={toFilter(selection)} />}
       />
       <Stack>
-        <Filters selection={selection} onChange={setSelection} />
-        <Days selection={selection} />
-        <AccessTable
-          filter={filter}
-          {...(Object.keys(filter).length === 0
-            ? {}
-            : { empty: <NothingChosen onShowEverything={showEverything} /> })}
-        />
-        <Soft>Times and the days you choose are those of {TIME_ZONE}.</Soft>
+        <Filters selection={selection} appNames={appNames} onChange={setSelection} />
+        <Resource query={days}>
+          {(found) =>
+            found.length === 0 ? (
+              <NothingFound selection={selection} period={period} onSelect={select} />
+            ) : (
+              <Found
+                days={found}
+                period={period}
+                appNames={appNames}
+                selection={selection}
+                onSelect={select}
+              />
+            )
+          }
+        </Resource>
+        <Soft>{text('zone', { zone: TIME_ZONE })}</Soft>
       </Stack>
     </>
   );
 }
 
-function NothingChosen({ onShowEverything }: { readonly onShowEverything: () => void }) {
+interface Shown {
+  readonly selection: Selection;
+  readonly period: DayFilter;
+  readonly onSelect: (selection: Selection) => void;
+}
+
+function Found({
+  days,
+  appNames,
+  ...shown
+}: Shown & { readonly days: readonly AccessDay[]; readonly appNames: ReadonlyMap<string, string> }) {
   return (
-    <Empty title="Nothing of what you chose">
-      <p>No app has looked at that in those days.</p>
-      <Button onPress={onShowEverything}>Show everything</Button>
-    </Empty>
+    <>
+      <DayChart days={days} period={shown.period} />
+      <DayList days={days} appNames={appNames} selection={shown.selection} />
+      <Earlier {...shown} />
+    </>
   );
 }
 
-function Days({ selection }: { readonly selection: Selection }) {
-  const filter = toDayFilter(selection);
-  const days = useAccessDays(filter);
+function Earlier({ selection, period, onSelect }: Shown) {
   return (
-    <Resource query={days}>
-      {(data) => {
-        if (data.length === 0) return null;
-        const names = nameApps(data.map(({ app }) => app));
+    <Row>
+      <Button onPress={() => onSelect(toDaysBefore(selection, period))}>
+        {text('earlier', { count: countDays(period) })}
+      </Button>
+    </Row>
+  );
+}
+
+/** Explains why there are no days, with a way to those that there are. */
+function NothingFound(shown: Shown) {
+  const { selection, onSelect } = shown;
+  const isFiltered = JSON.stringify(selection) !== JSON.stringify(EVERYTHING);
+  if (!isFiltered) return <NothingLately {...shown} />;
+  return (
+    <>
+      <Empty title={text('noneChosen')}>
+        <p>{text('noneChosenText')}</p>
+        <Button onPress={() => onSelect(EVERYTHING)}>{text('showAll')}</Button>
+      </Empty>
+      <Earlier {...shown} />
+    </>
+  );
+}
+
+function NothingLately({ selection, period, onSelect }: Shown) {
+  const latest = useAccesses({}, 1, 1);
+  return (
+    <Resource query={latest}>
+      {({ data: [access] }) => {
+        if (access === undefined) return <NoReads />;
+        const day = localDay(access.at);
         return (
-          <Card label="Accesses by day">
-            <BarChart
-              title="Accesses by app and day"
-              seriesTitle="App"
-              nameOf={(clientId) => names.get(clientId) ?? clientId}
-              from={filter.from}
-              to={filter.to}
-              bars={data.map(({ date, app, released, refused }) => ({
-                date,
-                series: app.clientId,
-                value: released + refused,
-              }))}
-            />
-            <Soft>
-              {formatDate(filter.from)} to {formatDate(filter.to)}. Days of the chart begin at midnight UTC,
-              so an access near midnight may stand a day beside its time in the list.
-            </Soft>
-          </Card>
+          <Empty title={text('noneLately', { count: countDays(period) })}>
+            <p>{text('latest', { day: formatDay(access.at) })}</p>
+            <Button onPress={() => onSelect({ ...selection, from: day, to: day })}>
+              {text('showLatest')}
+            </Button>
+          </Empty>
         );
       }}
     </Resource>

@@ -1,18 +1,19 @@
 import type { RefusalReason } from '@phds/catalog/wire-names';
+import { text } from './texts.ts';
 
-const TEXTS: Readonly<Record<RefusalReason, string>> = {
-  GRANT_REVOKED: 'you had stopped sharing',
-  GRANT_EXPIRED: 'the time was over',
-  SCOPE_WITHDRAWN: 'you had withdrawn this part',
-  APP_NOT_ALIVE: 'the app was suspended or ended',
-  TOKEN_REVOKED: 'its token was revoked',
-  TOKEN_EXPIRED: 'its token had expired',
-  FAMILY_REVOKED: 'its sign-in was revoked',
-  RESTORE_UNCONFIRMED: 'the service was restored and has to check it first',
-  WINDOW_CHANGED: 'you had changed how far back it sees',
-};
+const TEXTS = {
+  GRANT_REVOKED: 'grantRevoked',
+  GRANT_EXPIRED: 'grantExpired',
+  SCOPE_WITHDRAWN: 'scopeWithdrawn',
+  APP_NOT_ALIVE: 'appNotAlive',
+  TOKEN_REVOKED: 'tokenRevoked',
+  TOKEN_EXPIRED: 'tokenExpired',
+  FAMILY_REVOKED: 'tokenRevoked',
+  RESTORE_UNCONFIRMED: 'restoreUnconfirmed',
+  WINDOW_CHANGED: 'windowChanged',
+} as const satisfies Readonly<Record<RefusalReason, string>>;
 
-/** The reason of a refused access, worded for the person whose data it is. */
+/** Why a read was blocked, worded for the person whose data it is. */
 export function refusalText(reason: RefusalReason | null): string {
-  return reason === null ? '' : (TEXTS[reason] ?? '');
+  return reason === null || TEXTS[reason] === undefined ? '' : text(TEXTS[reason]);
 }

@@ -2,13 +2,16 @@ import { Link } from 'wouter';
 import { useWaitingApprovals } from '../../api/approvals.ts';
 import { isSignedOutHereOnly, useSession } from '../../api/session.ts';
 import { signInUrl } from '../../api/sign-in.ts';
+import { text as frameText } from '../../texts/frame.ts';
 import { ButtonAnchor, ButtonLink } from '../../ui/button.tsx';
 import { Card, Grid, Row, Stack } from '../../ui/card.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
+import style from './home-page.module.css';
+import { text } from './texts.ts';
 
-/** The start page: what this service promises, and links to its pages. */
+/** The start page: what this service promises, requests that wait, and links to its pages. */
 export function HomePage() {
   const session = useSession();
   return (
@@ -16,12 +19,12 @@ export function HomePage() {
       {(found) => (
         <>
           <PageHeading
-            title="Your health data, shared on your terms"
-            lead="Apps read your health data only when you say so, only what you say, and only as long as you say. Every look is written down for you."
+            title={text('title')}
+            lead={text('lead')}
             actions={
               found === null ? (
                 <ButtonAnchor kind="primary" href={signInUrl()}>
-                  Sign in
+                  {frameText('signIn')}
                 </ButtonAnchor>
               ) : undefined
             }
@@ -41,49 +44,47 @@ function SignedOutHere() {
   return (
     <div role="alert">
       <Notice tone="warn">
-        <strong>You are signed out in this browser.</strong>
-        <span>
-          We could not find out whether your session has also ended everywhere else. If somebody has a copy of
-          it, it works until it expires, within 24 hours.
-        </span>
+        <strong>{text('signedOutHere')}</strong>
+        <span>{text('signedOutHereText')}</span>
       </Notice>
     </div>
   );
 }
 
+/** The requests that wait for the person's decision. */
 function Waiting() {
   const waiting = useWaitingApprovals();
   const approvals = waiting.data?.data ?? [];
-  return approvals.map(({ id, app }) => (
+  return approvals.map(({ id, app, requestedScopes }) => (
     <Notice key={id} tone="warn">
       <Row between>
-        <strong>{app.name} waits for your decision.</strong>
-        <ButtonLink to={`/approve/${id}`}>Decide</ButtonLink>
+        <span>
+          <strong>{text('waiting', { app: app.name })}</strong>{' '}
+          {text('waitingWhat', { count: requestedScopes.length })}
+        </span>
+        <ButtonLink to={`/approve/${id}`}>{text('review')}</ButtonLink>
       </Row>
     </Notice>
   ));
 }
 
-const PLACES = [
-  {
-    path: '/apps',
-    title: 'Connected apps',
-    text: 'Who may read what of your data, until when. Give less, or stop.',
-  },
-  { path: '/history', title: 'Access history', text: 'Who read what, when and how much. Every single time.' },
-  { path: '/data', title: 'My data', text: 'See what an app would see before you share it.' },
-  { path: '/console', title: 'For developers', text: 'Register an app, try the flow, watch its usage.' },
-] as const;
-
 function Places() {
+  const places = [
+    { path: '/apps', title: frameText('apps'), about: text('appsText') },
+    { path: '/history', title: frameText('history'), about: text('historyText') },
+    { path: '/data', title: frameText('data'), about: text('dataText') },
+    { path: '/console', title: text('developersTitle'), about: text('developersText') },
+  ];
   return (
     <Grid>
-      {PLACES.map(({ path, title, text }) => (
+      {places.map(({ path, title, about }) => (
         <Card key={path}>
           <h2>
-            <Link href={path}>{title}</Link>
+            <Link href={path} className={style['place']}>
+              {title}
+            </Link>
           </h2>
-          <p>{text}</p>
+          <p>{about}</p>
         </Card>
       ))}
     </Grid>

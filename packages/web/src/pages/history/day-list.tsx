@@ -1,0 +1,99 @@
+import { useId, useState } from 'react';
+import type { AccessDay } from '../../api/resources.ts';
+import { appTitle } from '../../ui/app-title.ts';
+import { Tag } from '../../ui/card.tsx';
+import { dateFormat, formatList } from '../../ui/formats.ts';
+import { scopeTitle } from '../../ui/scopes.ts';
+import { Pages } from '../../ui/table.tsx';
+import { AccessTable } from './access-table.tsx';
+import style from './day-list.module.css';
+import { type Selection, toFilterOfDay } from './selection.ts';
+import { text } from './texts.ts';
+
+const DAYS_A_PAGE = 10;
+const NAMED_SCOPES = 3;
+
+const dayFormat = dateFormat({
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+
+interface Shown {
+  /** By client id. */
+  readonly appNames: ReadonlyMap<string, string>;
+  readonly selection: Selection;
+}
+
+/** The days with reads, newest first, in pages: a heading for each day, and for each app a line that opens to the single reads. */
+export function DayList({ days, ...shown }: Shown & { readonly days: readonly AccessDay[] }) {
+  const selected = JSON.stringify(shown.selection);
+  const [at, setAt] = useState({ selected, page: 1 });
+  // Another selection starts at its first page.
+  if (at.selected !== selected) setAt({ selected, page: 1 });
+  const byDay = [...Map.groupBy(days, ({ date }) => date)];
+  const totalPages = Math.ceil(byDay.length / DAYS_A_PAGE);
+  const page = Math.min(at.page, totalPages);
+  const pagination = { page, pageSize: DAYS_A_PAGE, total: byDay.length, totalPages };
+  return (
+    <>
+      {byDay.slice((page - 1) * DAYS_A_PAGE, page * DAYS_A_PAGE).map(([date, ofDay]) => (
+        <Day key={date} date={date} apps={ofDay} {...shown} />
+      ))}
+      <Pages pagination={pagination} onChange={(next) => setAt({ selected, page: next })} />
+    </>
+  );
+}
+
+function Day({
+  date,
+  apps,
+  ...shown
+}: Shown & { readonly date: string; readonly apps: readonly AccessDay[] }) {
+  const heading = useId();
+  return (
+    <section aria-labelledby={heading} className={style['day']}>
+      <h2 id={heading}>{dayFormat().format(new Date(`${date}T00:00:00Z`))}</h2>
+      {apps.map((day) => (
+        <AppOfDay key={day.app.clientId} day={day} {...shown} />
+      ))}
+    </section>
+  );
+}
+
+/** What one app read on one day; its single reads are loaded when it is opened. */
+function AppOfDay({ day, appNames, selection }: Shown & { readonly day: AccessDay }) {
+  const [isOpen, setOpen] = useState(false);
+  const { app, date, released, refused } = day;
+  return (
+    <details className={style['app']} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <strong>{appNames.get(app.clientId) ?? appTitle(app)}</strong> <span>{readsText(day)}</span>
+        {released > 0 && refused > 0 ? (
+          <>
+            {' · '}
+            <Tag tone="bad">{text('alsoBlocked', { count: refused })}</Tag>
+          </>
+        ) : null}
+      </summary>
+      {isOpen ? (
+        <AccessTable filter={toFilterOfDay(selection, date, app.clientId)} showApp={false} showDay={false} />
+      ) : null}
+    </details>
+  );
+}
+
+/** “34 reads of Heart and Sleep”; if all were blocked, “2 blocked reads of Mood”. */
+function readsText({ released, refused, scopes }: AccessDay): string {
+  if (released === 0) return text('blockedReads', { count: refused, scopes: listScopes(scopes) });
+  return text('reads', { count: released, scopes: listScopes(scopes.filter((scope) => scope.released > 0)) });
+}
+
+function listScopes(scopes: AccessDay['scopes']): string {
+  const titles = scopes.map(({ scope }) => scopeTitle(scope));
+  if (titles.length <= NAMED_SCOPES + 1) return formatList(titles);
+  const named = titles.slice(0, NAMED_SCOPES);
+  return formatList([...named, text('more', { count: titles.length - NAMED_SCOPES })]);
+}

@@ -1,0 +1,69 @@
+import type { AccessFilter, DayFilter } from '../../api/accesses.ts';
+import { addDays, localDay } from '../../ui/days.ts';
+
+export const ALL = 'all';
+const USUAL_DAYS = 30;
+// The maximum number of days that the service returns.
+const LONGEST_DAYS = 366;
+
+/** The selected filters; `all` and an empty day mean no filter. Days are those of the browser's zone. */
+export interface Selection {
+  readonly clientId: string;
+  readonly scope: string;
+  readonly from: string;
+  /** The last day, inclusive. */
+  readonly to: string;
+}
+
+export const EVERYTHING: Selection = { clientId: ALL, scope: ALL, from: '', to: '' };
+
+/** The filter for the list, from midnight to midnight. */
+export function toFilter(selection: Selection): AccessFilter {
+  const [from, to] = [findDay(selection.from), findDay(selection.to)];
+  return {
+    ...toParts(selection),
+    ...(from === null ? {} : { from: toMidnight(from, 0) }),
+    ...(to === null ? {} : { to: toMidnight(to, 1) }),
+  };
+}
+
+/** The filter for the list of one app's accesses on one day, out of the selected ones. */
+export function toFilterOfDay(selection: Selection, day: string, clientId: string): AccessFilter {
+  return toFilter({ ...selection, clientId, from: day, to: day });
+}
+
+/** The filter for the days: 30 days until today unless other days are selected, a year at most. */
+export function toDayFilter(selection: Selection): DayFilter {
+  const from = findDay(selection.from);
+  const today = localDay(new Date().toISOString());
+  const latest = from !== null && from > today ? from : today;
+  const to = findDay(selection.to) ?? latest;
+  const earliest = addDays(to, 1 - LONGEST_DAYS);
+  const first = from ?? addDays(to, 1 - USUAL_DAYS);
+  // biome-ignore lint/complexity/useMathMinMax: days are texts
+  return { ...toParts(selection), from: first < earliest ? earliest : first, to };
+}
+
+/** The same filters for as many days before a period. */
+export function toDaysBefore(selection: Selection, { from, to }: DayFilter): Selection {
+  const length = countDays({ from, to });
+  return { ...selection, from: addDays(from, -length), to: addDays(from, -1) };
+}
+
+export function countDays({ from, to }: Pick<DayFilter, 'from' | 'to'>): number {
+  return (Date.parse(to) - Date.parse(from)) / 86_400_000 + 1;
+}
+
+function toParts({ clientId, scope }: Selection) {
+  return { ...(clientId === ALL ? {} : { clientId }), ...(scope === ALL ? {} : { scope }) };
+}
+
+/** A given day; null if its year is still being typed (0020-11-21). */
+function findDay(day: string): string | null {
+  return /^[12]\d{3}-/.test(day) ? day : null;
+}
+
+function toMidnight(date: string, daysLater: number): string {
+  const [year = 0, month = 1, day = 1] = date.split('-').map(Number);
+  return new Date(year, month - 1, day + daysLater).toISOString();
+}
