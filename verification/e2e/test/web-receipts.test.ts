@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import { Connections, expectToFit, PURPOSE } from '@phds/e2e/connections';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
-import { registerApp } from '@phds/running-system/partner-app';
+import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
 import type { Page } from 'playwright-core';
 
 const HEART = 'read:health-data:heart';
@@ -15,13 +16,19 @@ describeWithChromium('the page of a receipt', pagesOfReceipts);
 
 function pagesOfReceipts(): void {
   const visits = prepareVisits();
+  let developer: string;
   let app: Connections;
   let people = 0;
 
   beforeAll(async () => {
-    const { gateway } = visits.stack;
-    const settings = { name: 'Morning Run', developerName: 'Run Labs GmbH' };
-    app = new Connections(await registerApp(gateway, await signIn(visits.stack, 'developer'), settings));
+    developer = await signIn(visits.stack, 'developer');
+    const settings = {
+      name: 'Morning Run',
+      developerName: 'Run Labs GmbH',
+      homepageUrl: 'https://run.example/',
+      privacyPolicyUrl: 'https://run.example/a-rather-long-address/of-the-privacy-policy/2026',
+    };
+    app = new Connections(await registerApp(visits.stack.gateway, developer, settings));
   });
 
   const somebody = () => {
@@ -123,6 +130,20 @@ function pagesOfReceipts(): void {
     await page.getByText('Sharing expired.').waitFor();
     await visitor.takePictures('receipt-of-earlier-release');
     await expectToFit(visitor);
+  });
+
+  test('sharing that ended with its app is explained on the page and on the receipt', async () => {
+    const user = await somebody();
+    const ended = await registerApp(visits.stack.gateway, developer, { name: 'Short Life' });
+    const { grantId } = await ended.connect(user, [HEART]);
+    const url = `${ended.gateway}/developer/apps/${ended.clientId}/status`;
+    expectStatus(200, await send(url, { bearer: developer, json: { status: 'revoked' } }));
+    const visitor = await visits.open(`/apps/${grantId}`, { session: user });
+    const { page } = visitor;
+    await page.getByText('because the app was shut down').waitFor();
+    await visitor.takePictures('connected-app-shut-down');
+    await page.getByRole('link', { name: 'View receipt' }).click();
+    await page.getByText('Sharing stopped because the app was shut down.').waitFor();
   });
 
   test("another person's receipt is reported as missing", async () => {
