@@ -42,20 +42,26 @@ export function localAccessCounts(where: Prisma.Sql, { from, to, starts }: Local
       CROSS JOIN LATERAL (SELECT width_bucket(utc.quarter, ${starts}::int[]) AS place) first
       CROSS JOIN LATERAL (SELECT coalesce((${starts}::int[])[place + 1] - utc.quarter, 96) AS cut1,
         coalesce((${starts}::int[])[place + 2] - utc.quarter, 96) AS cut2) cuts
-      CROSS JOIN LATERAL (
-        SELECT coalesce(sum(n) FILTER (WHERE number <= cut1), 0) AS n1, coalesce(sum(n) FILTER (WHERE number <= cut2), 0) AS n2,
-          coalesce(sum(n), 0) AS n3, coalesce(sum(f) FILTER (WHERE number <= cut1), 0) AS f1,
-          coalesce(sum(f) FILTER (WHERE number <= cut2), 0) AS f2, coalesce(sum(f), 0) AS f3
-        FROM unnest(r.recorded_by_quarter, r.refused_by_quarter) WITH ORDINALITY AS quarters(n, f, number)
-      ) until
-      CROSS JOIN LATERAL (VALUES (place, n1, f1), (place + 1, n2 - n1, f2 - f1), (place + 2, n3 - n2, f3 - f2),
-        (r.day - ${from}::date + 1, r.recorded - n3, r.refused - f3)) local(place, recorded, refused)
+      CROSS JOIN LATERAL (${untilCuts('r.recorded_by_quarter')}) n
+      CROSS JOIN LATERAL (${untilCuts('r.refused_by_quarter')}) f
+      CROSS JOIN LATERAL (VALUES (place, n.cut1, f.cut1), (place + 1, n.cut2 - n.cut1, f.cut2 - f.cut1),
+        (place + 2, n.total - n.cut2, f.total - f.cut2),
+        (r.day - ${from}::date + 1, r.recorded - n.total, r.refused - f.total)) local(place, recorded, refused)
       WHERE ${where} AND r.day >= ${FIRST_KEPT} AND r.day BETWEEN ${from}::date - 1 AND ${to}::date + 1
       UNION ALL
       SELECT client_id, scope, width_bucket(quarter_of_id(coalesce(refers_to, id)), ${starts}::int[]),
         CASE WHEN refers_to IS NULL THEN 1 ELSE 0 END, CASE WHEN refers_to IS NULL THEN 0 ELSE 1 END
       FROM access_record r WHERE ${where} AND ${UNCOUNTED} AND day_of_id(coalesce(refers_to, id)) >= ${FIRST_KEPT}
     ) counted WHERE place BETWEEN 1 AND ${starts.length - 1} AND (recorded > 0 OR refused > 0))`;
+}
+
+/** The sums of an array of quarters until each cut. Set-returning functions in FROM would store their rows first. */
+function untilCuts(quarters: 'r.recorded_by_quarter' | 'r.refused_by_quarter'): Prisma.Sql {
+  const column = Prisma.raw(quarters);
+  return Prisma.sql`
+    SELECT coalesce(sum(n) FILTER (WHERE number <= cuts.cut1), 0) AS cut1,
+      coalesce(sum(n) FILTER (WHERE number <= cuts.cut2), 0) AS cut2, coalesce(sum(n), 0) AS total
+    FROM (SELECT unnest(${column}) AS n, generate_subscripts(${column}, 1) AS number) quarters`;
 }
 
 /** The reference of a person; NULL for one who never gave a consent. */
