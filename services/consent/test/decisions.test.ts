@@ -33,6 +33,19 @@ describe('a decision', () => {
     expect(rows).toEqual([{ n: 1 }]);
   });
 
+  test('about a scope that this release does not have records the name of the scope', async () => {
+    const id = await openPending(consent, await registerApp(consent));
+    await consent.owner.query(
+      `UPDATE pending_approval SET scopes = scopes || '{read:tomorrow}' WHERE id = $1`,
+      [id],
+    );
+    const { grantId } = await approveAll(id, 'early');
+    const { rows } = await consent.owner.query('SELECT shown FROM consent_event WHERE grant_id = $1', [
+      grantId,
+    ]);
+    expect(rows[0].shown).toContainEqual({ scope: 'read:tomorrow', title: 'read:tomorrow', description: '' });
+  });
+
   test('made twice with different choices is already decided', async () => {
     const id = await openPending(consent, await registerApp(consent));
     const session = await consent.session('fickle');

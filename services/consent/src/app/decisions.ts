@@ -73,7 +73,8 @@ function describeIn(language: Language): (scopes: readonly Scope[]) => ShownScop
   const texts = scopeTexts(language);
   return (scopes) =>
     scopes.map((scope) => {
-      const { title, description } = texts[scope];
+      // A request may be older than this release, and ask for a scope that it does not have.
+      const { title, description } = texts[scope] ?? { title: scope, description: '' };
       return { scope, title, description };
     });
 }
