@@ -156,6 +156,14 @@ test('an approval that needs a new sign-in is a 403 that says which, and the pag
   ]);
 });
 
+test('an approval with the null revision that a consent service of the release before leads to is sent without one', async () => {
+  gateway.backends.answer({ completeAuthorization });
+  const body = JSON.stringify({ revision: null });
+  const response = await decide('approve', { headers: { 'content-type': 'application/json' }, body });
+  expect(response.status).toBe(200);
+  expect(gateway.backends.callsOf('completeAuthorization')[0]?.request).toMatchObject({ revision: '' });
+});
+
 describe('the approval form', () => {
   const form = (body: string) =>
     decide('approve', { headers: { ...BROWSER, 'content-type': 'application/x-www-form-urlencoded' }, body });
@@ -173,6 +181,17 @@ describe('the approval form', () => {
       dataFrom: '',
       revision: 'r1',
     });
+  });
+
+  test.each([['true'], ['yes']])('with keepExpiry=%s keeps the end or is refused by name', async (given) => {
+    gateway.backends.answer({ completeAuthorization });
+    const response = await form(`scopes=read%3Amood&keepExpiry=${given}`);
+    const location = given === 'true' ? REDIRECT : '/approve/apr_1?problem=invalid_request';
+    expect([response.status, response.headers.get('location')]).toEqual([303, location]);
+    const kept = gateway.backends
+      .callsOf('completeAuthorization')
+      .map(({ request }) => request as { keepExpiry: boolean });
+    expect(kept).toMatchObject(given === 'true' ? [{ keepExpiry: true, expiresInDays: 0 }] : []);
   });
 
   test('with nothing ticked shares nothing', async () => {

@@ -25,7 +25,8 @@ export function toPendingJson(pending: PendingApproval) {
     clientAuthenticated: pending.clientAuthenticated,
     createdAt: toInstant(pending.createdAt),
     expiresAt: toInstant(pending.expiresAt),
-    revision: pending.revision,
+    // Empty from a consent service of the release before.
+    revision: toNullable(pending.revision),
     connection: pending.connection === undefined ? null : toConnectionJson(pending.connection),
     ...(pending.approved === undefined ? {} : { approved: toApprovedJson(pending.approved) }),
   };

@@ -31,7 +31,7 @@ const approvalTerms = z.strictObject({
   language: text
     .refine((tag) => findLanguage(tag) !== null, `must be a tag of one of ${LANGUAGES.join(', ')}`)
     .optional(),
-  revision: text.min(1, 'must not be empty').max(128, 'must have at most 128 characters').optional(),
+  revision: text.min(1, 'must not be empty').max(128, 'must have at most 128 characters').nullish(),
 });
 
 const approvalBody = approvalTerms.refine(
@@ -147,10 +147,11 @@ async function decide<T extends { redirectUri: string | null }>(
 function fromApprovalForm(fields: readonly [name: string, value: string][]): Record<string, unknown> {
   const scopes = fields.filter(([name]) => name === 'scopes').map(([, value]) => value);
   const others = fields.filter(([name, value]) => name !== 'scopes' && value !== '');
-  const { expiresInDays, ...rest } = Object.fromEntries(others);
+  const { expiresInDays, keepExpiry, ...rest } = Object.fromEntries(others);
   return {
     ...rest,
     scopes,
     ...(expiresInDays === undefined ? {} : { expiresInDays: Number(expiresInDays) }),
+    ...(keepExpiry === undefined ? {} : { keepExpiry: keepExpiry === 'true' || keepExpiry }),
   };
 }
