@@ -130,6 +130,20 @@ function myData(): void {
     await visitor.takePictures('my-data-reports');
   });
 
+  test('shows every field of a summary, which has too many for a table', async () => {
+    const visitor = await visits.open('/data?scope=read:aggregations', { session });
+    const { page } = visitor;
+    await page.getByRole('heading', { name: 'All records' }).waitFor();
+    const facts = page.locator('main dl').first();
+    expect(await facts.locator('dt').allTextContents()).toEqual(
+      expect.arrayContaining(['Type', 'Latest', 'Usual range', 'Outside that range']),
+    );
+    const values = await facts.locator('dd').allTextContents();
+    expect(values).toEqual(expect.arrayContaining(['Heart rate', expect.stringMatching(/^41 to 130 \(/)]));
+    await expectUsable(visitor);
+    await visitor.takePictures('my-data-summaries');
+  });
+
   test('marks the total of a day that is not over, and names a single point', async () => {
     const now = Date.now();
     const point = (type: string, daysAgo: number, value: number) => ({
