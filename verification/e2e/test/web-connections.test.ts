@@ -205,7 +205,8 @@ function pagesOfConnectedApps(): void {
     const tokens = await app.connect(user, [HEART]);
     await app.stop(user, tokens);
     const { page } = await visits.open(`/apps/${tokens.grantId}`, { session: user });
-    await page.getByText('It read none of your data.').waitFor();
+    await page.getByRole('heading', { name: 'It read none of your data.' }).waitFor();
+    expect(await page.getByText("Hasn't read anything yet").count()).toBe(0);
     expect(await page.getByRole('button', { name: /delete/ }).count()).toBe(0);
   });
 }

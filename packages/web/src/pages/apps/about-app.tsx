@@ -31,12 +31,14 @@ export function AboutApp({ grant: { app, purpose, appChanges } }: { readonly gra
           [text('clientId'), <code key="id">{app.clientId}</code>],
         ]}
       />
-      <div className={style['target']}>
-        <Row>
-          <WebLink url={app.homepageUrl}>{text(website)}</WebLink>
-          <WebLink url={app.privacyPolicyUrl}>{text(privacyPolicy)}</WebLink>
-        </Row>
-      </div>
+      {app.homepageUrl === null && app.privacyPolicyUrl === null ? null : (
+        <div className={style['target']}>
+          <Row>
+            <WebLink url={app.homepageUrl}>{text(website)}</WebLink>
+            <WebLink url={app.privacyPolicyUrl}>{text(privacyPolicy)}</WebLink>
+          </Row>
+        </div>
+      )}
     </Card>
   );
 }

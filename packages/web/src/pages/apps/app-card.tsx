@@ -60,8 +60,8 @@ export function AppCard({
 }
 
 /** When and how often an app has read. */
-export function LastRead({ grant: { lastAccessAt, accessCount } }: { readonly grant: Grant }) {
-  if (lastAccessAt === null) return text('nothingRead');
+export function LastRead({ grant: { status, lastAccessAt, accessCount } }: { readonly grant: Grant }) {
+  if (lastAccessAt === null) return text(status === 'active' ? 'nothingRead' : 'neverLastRead');
   const when = <Instant at={lastAccessAt} />;
   return <Rich id="lastReadTimes" values={{ when, count: accessCount }} />;
 }

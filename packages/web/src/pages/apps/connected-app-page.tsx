@@ -85,7 +85,11 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
         <section aria-label={text('reads')}>
           <Stack>
             <h2>{text('reads')}</h2>
-            <AccessTable filter={{ grantId: grant.id }} showApp={false} empty={<NothingRead />} />
+            <AccessTable
+              filter={{ grantId: grant.id }}
+              showApp={false}
+              empty={<NothingRead isActive={isActive} />}
+            />
           </Stack>
         </section>
         <ReportApp app={app} path={toReportPath(grant.id)} />
@@ -94,7 +98,8 @@ function ConnectedApp({ grant }: { readonly grant: Grant }) {
   );
 }
 
-function NothingRead() {
+function NothingRead({ isActive }: { readonly isActive: boolean }) {
+  if (!isActive) return <Empty title={text('readNothing')} />;
   return (
     <Empty title={text('nothingRead')}>
       <p>{text('readsEmpty')}</p>
