@@ -2,7 +2,8 @@
  * Writes the next migration of a service from the difference between its migrations and its schema.prisma. Read the SQL before
  * committing it. Add by hand what a Prisma schema cannot express (grants, triggers, partial indexes, partitions); `--empty` writes
  * a migration for that without a difference. A migration runs in one transaction, where CREATE INDEX CONCURRENTLY is not possible:
- * build such an index before the migration, which then uses IF NOT EXISTS.
+ * build such an index before the migration, which then uses IF NOT EXISTS and refuses an index that is not valid. Add a CHECK to a
+ * large table as NOT VALID and validate it in a migration of its own, so that no statement of the service waits while rows are read.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';

@@ -1,12 +1,8 @@
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { applyMigrations } from '@phds/database/migrations';
 import { newId } from '@phds/service-kit/ids';
-import { createTestDatabase } from '@phds/test-kit/databases';
 import { openTestPool } from '@phds/test-kit/test-pool';
 import { decodeJwt } from 'jose';
+import { createDatabaseBefore } from './earlier-migrations.ts';
 import { renamingAt } from './renamed-apps.ts';
 import {
   accessOf,
@@ -18,7 +14,6 @@ import {
   startConsent,
 } from './running-service.ts';
 
-const MIGRATIONS = join(import.meta.dirname, '../prisma/migrations');
 const UPGRADE = '20261122042500_shown_profiles';
 
 let consent: RunningService;
@@ -130,17 +125,10 @@ describe('an instance of an earlier release beside this one', () => {
 
 describe('the upgrade', () => {
   test('stores the profile of each app and open request, so that a later rename affects neither receipts of earlier decisions nor open screens', async () => {
-    const earlier = await mkdtemp(join(tmpdir(), 'phds-migrations-'));
-    try {
-      const names = (await readdir(MIGRATIONS, { withFileTypes: true })).filter((entry) =>
-        entry.isDirectory(),
-      );
-      for (const { name } of names.filter(({ name }) => name < UPGRADE))
-        await cp(join(MIGRATIONS, name), join(earlier, name), { recursive: true });
-      const database = await createTestDatabase('consent', { migrations: earlier });
-      const pendingId = newId('apr');
-      const owner = openTestPool(database.ownerUrl, { max: 1, options: '-c search_path=consent' });
-      await owner.query(`
+    const { database, upgrade } = await createDatabaseBefore(UPGRADE);
+    const pendingId = newId('apr');
+    const owner = openTestPool(database.ownerUrl, { max: 1, options: '-c search_path=consent' });
+    await owner.query(`
         WITH app AS (
           INSERT INTO app (client_id, owner_id, name, homepage_url, privacy_policy_url, logo_url)
           VALUES ('app_old', 'dev', 'Diabetes Diary', '', 'https://diary.test/privacy', '')
@@ -152,31 +140,27 @@ describe('the upgrade', () => {
         )
         INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at)
         VALUES (gen_random_uuid(), 'grt_old', now(), 'granted', '{read:mood}', now() + interval '1 day')`);
-      await owner.query(`${INSERT_PENDING_AS_EARLIER_RELEASE}`, [pendingId, 'app_old']);
-      await owner.end();
-      const { ownerUrl, schema } = database;
-      await applyMigrations({ connectionString: ownerUrl, schema, directory: MIGRATIONS });
-      await using upgraded = await startConsent({ database });
-      const app = { clientId: 'app_old', ownerId: 'dev', name: 'Data Broker' };
-      await upgraded.ledger.putApp({ app });
-      const session = await upgraded.session('before');
-      const { receipt } = await upgraded.asGateway.getReceipt({ grantId: 'grt_old' }, session);
-      const recipient = {
-        party_name: 'Diabetes Diary',
-        privacy_notice: 'https://diary.test/privacy',
-        as_shown: false,
-      };
-      expect(decodeJwt(receipt)).toMatchObject({ purposes: [{ recipient }] });
-      const { grant } = await upgraded.asGateway.getGrant({ id: 'grt_old' }, session);
-      expect(grant).toMatchObject({ app: { name: 'Diabetes Diary' }, currentAppName: 'Data Broker' });
-      const open = await upgraded.asGateway.getPendingApproval({ id: pendingId }, session);
-      expect(open.pendingApproval?.app?.name).toBe('Diabetes Diary');
-      await upgraded.asAuthorization.approve({ id: pendingId, allRequested: true }, session);
-      const signed = await upgraded.asGateway.getReceipt({ grantId: 'grt_old' }, session);
-      const seen = { ...recipient, as_shown: true, redirect_host: 'diary.test' };
-      expect(decodeJwt(signed.receipt)).toMatchObject({ purposes: [{ recipient }, { recipient: seen }] });
-    } finally {
-      await rm(earlier, { recursive: true });
-    }
+    await owner.query(`${INSERT_PENDING_AS_EARLIER_RELEASE}`, [pendingId, 'app_old']);
+    await owner.end();
+    await upgrade();
+    await using upgraded = await startConsent({ database });
+    const app = { clientId: 'app_old', ownerId: 'dev', name: 'Data Broker' };
+    await upgraded.ledger.putApp({ app });
+    const session = await upgraded.session('before');
+    const { receipt } = await upgraded.asGateway.getReceipt({ grantId: 'grt_old' }, session);
+    const recipient = {
+      party_name: 'Diabetes Diary',
+      privacy_notice: 'https://diary.test/privacy',
+      as_shown: false,
+    };
+    expect(decodeJwt(receipt)).toMatchObject({ purposes: [{ recipient }] });
+    const { grant } = await upgraded.asGateway.getGrant({ id: 'grt_old' }, session);
+    expect(grant).toMatchObject({ app: { name: 'Diabetes Diary' }, currentAppName: 'Data Broker' });
+    const open = await upgraded.asGateway.getPendingApproval({ id: pendingId }, session);
+    expect(open.pendingApproval?.app?.name).toBe('Diabetes Diary');
+    await upgraded.asAuthorization.approve({ id: pendingId, allRequested: true }, session);
+    const signed = await upgraded.asGateway.getReceipt({ grantId: 'grt_old' }, session);
+    const seen = { ...recipient, as_shown: true, redirect_host: 'diary.test' };
+    expect(decodeJwt(signed.receipt)).toMatchObject({ purposes: [{ recipient }, { recipient: seen }] });
   });
 });
