@@ -37,7 +37,19 @@ CREATE INDEX "notice_at_idx" ON "notice"("at");
 -- CreateIndex
 CREATE INDEX "notice_user_id_idx" ON "notice"("user_id");
 
--- CreateIndex, unless it was built before the migration with CREATE INDEX CONCURRENTLY, as a large table may need.
+-- CreateIndex, unless it was built before the migration with CREATE INDEX CONCURRENTLY, as a large table may need. An interrupted build
+-- leaves an index that is not valid: no statement uses it, and IF NOT EXISTS accepts it.
+DO $$
+BEGIN
+  IF EXISTS (
+    SELECT FROM pg_index
+    WHERE indexrelid = to_regclass('"consent_grant_expires_at_id_idx"') AND NOT indisvalid
+  ) THEN
+    RAISE EXCEPTION 'index consent_grant_expires_at_id_idx is not valid: its build was interrupted or has not ended'
+      USING HINT = 'Wait for the build, or DROP INDEX CONCURRENTLY and build it again.';
+  END IF;
+END
+$$;
 CREATE INDEX IF NOT EXISTS "consent_grant_expires_at_id_idx" ON "consent_grant"("expires_at", "id");
 
 -- The rest is not expressible in schema.prisma (docs/decisions/0028).
