@@ -16,7 +16,9 @@ export async function addNotice(tx: Prisma.TransactionClient, notice: NewNotice)
 
 /**
  * Adds notices about grants, each unless its grant was erased meanwhile. The lock on a grant keeps it from being erased until
- * the transaction ends, and no revocation waits for it. Grants are locked in the order of their ids.
+ * the transaction ends. Revoking one grant does not wait for it, because that updates no column of a key. What locks the grant
+ * FOR UPDATE first waits until the commit: revoking all grants, narrowing, approving and erasing. Grants are locked in the
+ * order of their ids.
  */
 export async function addGrantNotices(
   tx: Prisma.TransactionClient,
