@@ -117,10 +117,10 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
         removedIds: [...fake.removed],
       });
     },
-    getPendingApproval: async ({ id }, context) => {
+    getPendingApproval: async ({ id, withoutClaiming }, context) => {
       fake.enter('getPendingApproval');
       const { userId } = await fake.sessions(sessionOf(context));
-      const pending = fake.claim(id, userId);
+      const pending = withoutClaiming ? fake.find(id, userId) : fake.claim(id, userId);
       return { pendingApproval: { id, status: fake.statusOf(pending) } };
     },
     approve: async (request, context) => {

@@ -115,9 +115,14 @@ export class FakeConsent {
     return expiresAt;
   }
 
-  claim(id: string, userId: string): FakePending {
+  find(id: string, userId: string): FakePending {
     const pending = this.pending.get(id);
     if (pending === undefined || (pending.claimedBy ?? userId) !== userId) throw notFound();
+    return pending;
+  }
+
+  claim(id: string, userId: string): FakePending {
+    const pending = this.find(id, userId);
     pending.claimedBy = userId;
     return pending;
   }

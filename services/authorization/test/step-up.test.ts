@@ -75,8 +75,15 @@ describe('the approval of a sensitive scope', () => {
 
   test('tells another person nothing about the request', async () => {
     const pendingId = await open();
+    harness.consent.claim(pendingId, 'ada');
     expect(await reasonOf(approve(pendingId, {}))).toBe('step_up_required');
     expect(await reasonOf(approve(pendingId, {}, { userId: 'bob' }))).toBe('not_found');
+  });
+
+  test('does not claim a request that nobody has claimed when it is refused: another person can approve it', async () => {
+    const pendingId = await open();
+    expect(await reasonOf(approve(pendingId, {}))).toBe('step_up_required');
+    expect((await approve(pendingId, signIn(), { userId: 'bob' })).scopes).toEqual([HEART, MOOD]);
   });
 
   test('after its time is over is refused for that reason', async () => {

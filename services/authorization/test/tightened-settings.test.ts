@@ -100,6 +100,18 @@ describe('settings that were tightened after a request was opened', () => {
     },
   );
 
+  test.each(TIGHTENINGS)(
+    'do not claim an unclaimed request with %s for the person who is refused',
+    async (_, settings) => {
+      const { pendingId } = await open();
+      await update(settings);
+      expect(await reasonOf(approve(pendingId, 'ada'))).toBe('conflict');
+      await update({ redirectUris: [REDIRECT_URI, OTHER_URI], scopes: [HEART, SLEEP], requirePkce: false });
+      await approve(pendingId, 'ben');
+      expect(harness.consent.pending.get(pendingId)?.claimedBy).toBe('ben');
+    },
+  );
+
   test.each(TIGHTENINGS)('leave an expired request with %s expired', async (_, settings) => {
     const { pendingId } = await open();
     await update(settings);

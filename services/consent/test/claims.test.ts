@@ -55,6 +55,38 @@ const ENDINGS: readonly [state: string, reason: string, end: (id: string) => Pro
   ],
 ];
 
+describe('reading without claiming', () => {
+  const check = async (id: string, userId: string) =>
+    (
+      await consent.asAuthorization.getPendingApproval(
+        { id, withoutClaiming: true },
+        await consent.session(userId),
+      )
+    ).pendingApproval;
+
+  test('leaves a new or released request to the next person who opens it', async () => {
+    const id = await open();
+    expect((await check(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
+    await look(id, 'ada');
+    expect((await check(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
+    await release(id, 'ada');
+    expect((await check(id, 'ada'))?.status).toBe(PendingStatus.PENDING);
+    expect((await look(id, 'grace'))?.status).toBe(PendingStatus.PENDING);
+    expect((await approve(id, 'grace')).userId).toBe('grace');
+  });
+
+  test("finds neither another person's request nor an unknown one", async () => {
+    const id = await open();
+    await look(id, 'ada');
+    for (const unknown of [id, newId('apr'), 'nonsense']) {
+      await expect(check(unknown, 'grace')).rejects.toMatchObject({
+        reason: 'not_found',
+        message: 'Not found.',
+      });
+    }
+  });
+});
+
 describe('extending', () => {
   test('gives the claimant 600 seconds from now, ten times, and the request can then be approved', async () => {
     const id = await open();

@@ -75,7 +75,7 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
     async approve(decider, decision) {
       const { session } = decider;
       const request = await getRequest(authorizations, decision.pendingId);
-      // Thrown before consent creates a grant, but only to the person whose request it is.
+      // Thrown before consent creates a grant. It claims nothing, and another person's request stays not found.
       const refusal = await findRefusal(request, decision, decider);
       if (refusal !== null && (await approvals.isUndecided(session, decision.pendingId))) throw refusal;
       // With a refusal, consent can create no grant for this request and throws the error of its state, unless this repeats an

@@ -226,7 +226,7 @@ export interface OwnGrant {
 export interface ConsentApprovals {
   /** Idempotent by id. Returns the ids of requests that consent removed for it. Throws `app_not_active`, `rate_limited`. */
   open(pending: PendingApproval): Promise<readonly string[]>;
-  /** Whether the pending approval is still undecided. Claims it. Throws `not_found`, also when another person has claimed it. */
+  /** Whether the pending approval is still undecided. Does not claim it. Throws `not_found`, also when another person has claimed it. */
   isUndecided(session: string, pendingId: string): Promise<boolean>;
   /** Repeating a user's decision returns the same result. */
   approve(session: string, decision: Decision): Promise<Approval>;

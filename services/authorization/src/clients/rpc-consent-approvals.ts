@@ -26,7 +26,8 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
     },
 
     async isUndecided(session, pendingId) {
-      const { pendingApproval } = await client.getPendingApproval({ id: pendingId }, withSession(session));
+      const request = { id: pendingId, withoutClaiming: true };
+      const { pendingApproval } = await client.getPendingApproval(request, withSession(session));
       return pendingApproval?.status === PendingStatus.PENDING;
     },
 

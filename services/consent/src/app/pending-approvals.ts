@@ -9,8 +9,8 @@ import type { OpenedApproval, OpeningRequest, PendingApprovalStore } from './por
 export interface PendingApprovals {
   /** Throws `app_not_active`, `rate_limited`; `conflict` when another app's request has the id. */
   open(request: OpeningRequest): Promise<OpenedApproval>;
-  /** Reads and claims. Throws `not_found`. */
-  get(id: string, userId: string): Promise<PendingApprovalView>;
+  /** Reads, and claims it if it is unclaimed and `claiming`. Throws `not_found`. */
+  get(id: string, userId: string, how: { readonly claiming: boolean }): Promise<PendingApprovalView>;
   /** Gives the claimant more time to decide; returns the new end. Throws as documented for the rpc ExtendPendingApproval. */
   extend(id: string, userId: string): Promise<Date>;
   /** The next person who reads it claims it. Throws `not_found`, `already_decided`, `pending_expired`. */
@@ -42,8 +42,10 @@ export function createPendingApprovals(dependencies: {
           });
       }
     },
-    async get(id, userId) {
-      const pending = await pendingApprovals.claim(id, userId);
+    async get(id, userId, { claiming }) {
+      const pending = await (claiming
+        ? pendingApprovals.claim(id, userId)
+        : pendingApprovals.find(id, userId));
       if (pending === null) throw notFound();
       return pending;
     },

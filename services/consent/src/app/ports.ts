@@ -99,6 +99,8 @@ export interface PendingApprovalStore {
   open(request: OpeningRequest, limits: { lifetimeSeconds: number; maxLive: number }): Promise<Opening>;
   /** Reads for a user and claims it if it is unclaimed; null when unknown or claimed by another user. */
   claim(id: string, userId: string): Promise<PendingApprovalView | null>;
+  /** Reads for a user without claiming; null when unknown or claimed by another user. */
+  find(id: string, userId: string): Promise<PendingApprovalView | null>;
   /**
    * Ends the time to decide `seconds` from now and counts the extension, unless `refuse` throws. Returns the new end; null when unknown
    * or not claimed by this user.

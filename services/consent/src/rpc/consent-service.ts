@@ -85,7 +85,8 @@ function approvalRpcs(parts: ConsentServiceParts) {
     },
     async getPendingApproval(request, context) {
       const userId = await userOf(context);
-      const pending = await pendingApprovals.get(parseKnownId('apr', request.id), userId);
+      const id = parseKnownId('apr', request.id);
+      const pending = await pendingApprovals.get(id, userId, { claiming: !request.withoutClaiming });
       return { pendingApproval: toPendingMessage(pending) };
     },
     async listPendingApprovals(request, context) {

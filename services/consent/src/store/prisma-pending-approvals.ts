@@ -34,14 +34,14 @@ export function createPrismaPendingApprovals(prisma: PrismaClient): PendingAppro
     async claim(id, userId) {
       await prisma.$executeRaw`
         UPDATE pending_approval SET claimed_by = ${userId} WHERE id = ${id} AND claimed_by IS NULL`;
-      const [view] = await selectViews(
+      return selectView(prisma, userId, Prisma.sql`p.id = ${id} AND p.claimed_by = ${userId}`);
+    },
+    find: (id, userId) =>
+      selectView(
         prisma,
         userId,
-        Prisma.sql`p.id = ${id} AND p.claimed_by = ${userId}`,
-        Prisma.empty,
-      );
-      return view ?? null;
-    },
+        Prisma.sql`p.id = ${id} AND (p.claimed_by IS NULL OR p.claimed_by = ${userId})`,
+      ),
     extend: (id, userId, seconds, refuse) =>
       prisma.$transaction((tx) => extendClaimed(tx, { id, userId, seconds }, refuse)),
     release: (id, userId, refuse) => prisma.$transaction((tx) => releaseClaimed(tx, { id, userId }, refuse)),
@@ -157,6 +157,15 @@ async function removeAnonymous(
 function toOpening(known: { clientId: string; expiresAt: Date }, clientId: string): Opening {
   if (known.clientId !== clientId) return { kind: 'id_taken' };
   return { kind: 'opened', expiresAt: known.expiresAt, removedIds: [] };
+}
+
+async function selectView(
+  prisma: PrismaClient,
+  userId: string,
+  where: Prisma.Sql,
+): Promise<PendingApprovalView | null> {
+  const [view] = await selectViews(prisma, userId, where, Prisma.empty);
+  return view ?? null;
 }
 
 async function selectViews(

@@ -297,6 +297,13 @@ export declare type GetPendingApprovalRequest = Message<"phds.consent.v1.GetPend
    * @generated from field: string id = 1;
    */
   id: string;
+
+  /**
+   * Leaves an unclaimed one unclaimed. For a check on which the person sees nothing of the request.
+   *
+   * @generated from field: bool without_claiming = 2;
+   */
+  withoutClaiming: boolean;
 };
 
 /**
@@ -1272,7 +1279,7 @@ export declare const ConsentService: GenService<{
     output: typeof OpenPendingApprovalResponseSchema;
   },
   /**
-   * Reads a pending approval and claims it for the session's user if it is unclaimed. Idempotent.
+   * Reads a pending approval and claims it for the session's user if it is unclaimed, unless told otherwise. Idempotent.
    *
    * @generated from rpc phds.consent.v1.ConsentService.GetPendingApproval
    */
