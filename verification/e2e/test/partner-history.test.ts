@@ -134,11 +134,13 @@ const withoutId = ({ id: _, ...shown }: { id: string }) => shown;
 describe('preview', () => {
   test.each(SCOPE_NAMES)('shows the newest data that an app with %s would receive', async (scope) => {
     const { data } = await list(ada, `/preview?scope=${scope}`);
-    expect(Object.keys(data)).toEqual(['scope', 'total', 'newest', 'trend']);
+    const more = scope === 'read:medications' ? ['doses'] : [];
+    expect(Object.keys(data)).toEqual(['scope', 'total', 'newest', 'trend', ...more]);
     expect(data.scope).toBe(scope);
     expect(data.total).toBeGreaterThan(0);
     expect(data.newest.length).toBe(Math.min(data.total, 5));
     for (const point of data.trend) expect(findFaults(point, RESOURCE_SHAPES.trends)).toEqual([]);
+    expect(data.doses?.newest.length).toBe(scope === 'read:medications' ? 5 : undefined);
     const days = new Set(data.trend.map(({ start }: { start: string }) => start.slice(0, 10)));
     expect(days.size).toBeLessThanOrEqual(30);
   });
