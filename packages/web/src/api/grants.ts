@@ -2,29 +2,27 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useChange } from './change.ts';
 import { type Data, get, getAll, type Page, send } from './client.ts';
 import type { SignedReceipt } from './receipt.ts';
-import type { Grant } from './resources.ts';
+import type { Grant, GrantStatus } from './resources.ts';
 
 const GRANTS = '/partner/consent/grants';
 const PAGE_SIZE = 20;
 const pathOf = (id: string) => `${GRANTS}/${encodeURIComponent(id)}`;
 
-type Status = Grant['status'] | undefined;
-
-/** Consent grants, newest first; without a status, all. */
-export function useGrants(status: Status, page = 1, pageSize = PAGE_SIZE) {
+/** A page of the consent grants with a status, newest first. */
+export function useGrants(status: GrantStatus, page: number) {
   return useQuery({
-    queryKey: listKey(status, page, pageSize),
-    queryFn: () => fetchGrants(status, page, pageSize),
+    queryKey: listKey(status, page),
+    queryFn: () => fetchGrants(status, page),
     placeholderData: keepPreviousData,
   });
 }
 
-function listKey(status: Status, page: number, pageSize = PAGE_SIZE) {
-  return ['grants', status, page, pageSize];
+function listKey(status: GrantStatus, page: number) {
+  return ['grants', status, page];
 }
 
-function fetchGrants(status: Status, page: number, pageSize = PAGE_SIZE): Promise<Page<Grant>> {
-  return get<Page<Grant>>(GRANTS, { status, page, pageSize });
+function fetchGrants(status: GrantStatus, page: number): Promise<Page<Grant>> {
+  return get<Page<Grant>>(GRANTS, { status, page, pageSize: PAGE_SIZE });
 }
 
 /** Every active grant, at most one for each app. */
