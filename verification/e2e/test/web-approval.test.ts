@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
-import { expireApproval } from '@phds/e2e/approval-expiry';
+import { ApprovalScreen } from '@phds/e2e/approval-screen';
 import { pickPerson } from '@phds/e2e/sign-in-page';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
@@ -34,20 +34,25 @@ function approvalScreen(): void {
   const press = (visitor: Visitor, name: RegExp) =>
     visitor.leave(() => visitor.page.getByRole('button', { name }).click());
 
-  test('shows who requests what, accessibly on every screen size', async () => {
+  test('shows who requests what, with nothing chosen, accessibly on every screen size', async () => {
     const { approval_uri } = await ask([HEART, 'read:mood', 'read:trends', 'read:profile'], {
       purpose: 'To pace your runs.',
     });
     const visitor = await visit(approval_uri);
     const { page } = visitor;
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
-      'Share your health data with Morning Run?',
+      'Morning Run wants to read your health data',
     );
-    const facts = ['To pace your runs.', 'localhost:9999', 'The app proved', 'reach over everything'];
+    const facts = ['To pace your runs.', 'localhost:9999', "Morning Run's registered app sent this."];
     for (const text of facts) await page.getByText(text).first().waitFor();
-    const ticked = await page.getByRole('checkbox', { checked: true }).count();
-    // Mood and trends are sensitive and must be ticked deliberately.
-    expect([ticked, await page.getByText('sensitive', { exact: true }).count()]).toEqual([2, 2]);
+    expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
+    const groups = page.getByRole('region', { name: 'What to share' }).locator('legend');
+    expect(await groups.allTextContents()).toEqual([
+      'Vital signs',
+      'About you',
+      'Very personal',
+      'Summaries',
+    ]);
     for (const screen of ['phone', 'desktop', 'dark'] as const) {
       await visitor.lookAs(screen);
       expect(await visitor.findBarriers()).toEqual([]);
@@ -56,12 +61,13 @@ function approvalScreen(): void {
     await visitor.takePictures('approval');
   });
 
-  test('leads from "connect" to data with the ticked scopes', async () => {
+  test('leads from "connect" to data with the chosen scopes', async () => {
     const { approval_uri } = await ask([HEART, 'read:weight', 'read:profile'], { state: 'a state' });
     const visitor = await visit(approval_uri);
-    await visitor.page.getByText('Profile', { exact: true }).click();
-    await visitor.page.getByLabel('For how long').selectOption('30 days');
-    const callback = await press(visitor, /^Share 2 of 3$/);
+    const screen = new ApprovalScreen(visitor.page);
+    await screen.choose('Heart', 'Weight by day');
+    await screen.chooseLife('30 days');
+    const callback = await press(visitor, /^Share 2 items$/);
     expect(callback.searchParams.get('state')).toBe('a state');
     const tokens = expectStatus(200, await app.exchange(callback.searchParams.get('code') ?? '')).body;
     expect(tokens.scope.split(' ').toSorted()).toEqual([HEART, 'read:weight']);
@@ -89,18 +95,11 @@ function approvalScreen(): void {
     const visitor = await visits.open(url.href, {});
     await visitor.page.getByRole('link', { name: 'Sign in' }).first().click();
     await pickPerson(visitor.page, 'web-approval-grace');
-    const callback = await press(visitor, /^Share 2 of 2$/);
+    await new ApprovalScreen(visitor.page).choose('Heart', 'Profile');
+    const callback = await press(visitor, /^Share 2 items$/);
     const tokens = await client.authorizationCodeGrant(config, callback, { pkceCodeVerifier, expectedState });
     const heart = new URL('/api/v1/health-data/heart', visits.stack.gateway);
     expect((await client.fetchProtectedResource(config, tokens.access_token, heart, 'GET')).status).toBe(200);
-  });
-
-  test('lets a person preview the data of a scope', async () => {
-    const { approval_uri } = await ask([HEART]);
-    const { page } = await visit(approval_uri);
-    const beside = page.waitForEvent('popup');
-    await page.getByRole('link', { name: /^Look at my data/ }).click();
-    await (await beside).getByRole('heading', { name: 'My data' }).waitFor();
   });
 
   test('of an app with the longest name and all scopes fits a small phone', async () => {
@@ -113,40 +112,23 @@ function approvalScreen(): void {
     expect(await visitor.findOverflow()).toEqual([]);
   });
 
-  test('shows what is already shared and when it was approved', async () => {
-    const sleeper = await registerApp(visits.stack.gateway, developer, { name: 'Sleep Well' });
-    await sleeper.connect(session, ['read:mood', 'read:weight'], { dataFrom: '2026-01-01' });
-    const { body } = expectStatus(201, await sleeper.authorize(['read:mood', HEART]));
-    const visitor = await visit(body.approval_uri);
-    await visitor.page.getByText('Take the tick away to stop sharing it.').waitFor();
-    await visitor.page.getByText('Not asked for this time, so it goes on: Weight by day.').waitFor();
-    // An approval sets the first day of all shared data, so the page starts with the one chosen before.
-    expect(await visitor.page.getByLabel('Only data from this day on').inputValue()).toBe('2026-01-01');
-    // Mood is sensitive, but unticking it would end the existing sharing.
-    expect(await visitor.page.getByRole('checkbox', { checked: true }).count()).toBe(2);
-    await visitor.takePictures('approval-shared-already');
-    await press(visitor, /^Share 2 of 2$/);
-    const later = await visit(body.approval_uri);
-    await later.page.getByRole('heading', { name: 'You approved this request' }).waitFor();
-    expect(await later.findBarriers()).toEqual([]);
-    await later.takePictures('approval-approved-before');
-  });
-
   test('keeps every choice when the service is unreachable, and continues afterwards', async () => {
     const { approval_uri, pending_id } = await ask([HEART, 'read:mood', 'read:profile']);
     const visitor = await visit(approval_uri);
     const { page } = visitor;
-    await page.getByText(/^Mood/).first().click();
-    await page.getByLabel('For how long').selectOption('365 days');
-    await page.getByLabel('Only data from this day on').fill('2026-01-01');
+    const screen = new ApprovalScreen(page);
+    await screen.choose('Heart', 'Mood', 'Profile');
+    await screen.chooseLife('Other');
+    await page.getByRole('radiogroup', { name: 'For longer' }).getByText('365 days').click();
+    await screen.chooseFirstDay('2026-01-01');
     await page.context().setOffline(true);
-    await visitor.loseAnswer(() => page.getByRole('button', { name: 'Share 3 of 3' }).click());
-    await page.getByRole('alert').getByText('We could not find out whether your choice was saved.').waitFor();
+    await visitor.loseAnswer(() => screen.share.click());
+    await page.getByRole('alert').getByText("We couldn't confirm that. Try again.").waitFor();
     await visitor.takePictures('approval-service-away');
     await page.context().setOffline(false);
     const pending = `${visits.stack.gateway}/partner/consent/pending/${pending_id}`;
     expect((await send(pending, { bearer: session })).body.data.status).toBe('pending');
-    const code = (await press(visitor, /^Share 3 of 3$/)).searchParams.get('code') ?? '';
+    const code = (await press(visitor, /^Share 3 items$/)).searchParams.get('code') ?? '';
     const { grant_id } = expectStatus(200, await app.exchange(code)).body;
     const grant = await send(`${visits.stack.gateway}/partner/consent/grants/${grant_id}`, {
       bearer: session,
@@ -156,22 +138,12 @@ function approvalScreen(): void {
     expect(Date.parse(grant.body.data.expiresAt)).toBeGreaterThan(Date.now() + 364 * 86_400_000);
   });
 
-  test('tells when the request expires while the page is open', async () => {
-    const { approval_uri, pending_id } = await ask([HEART]);
-    const visitor = await visit(approval_uri);
-    await expireApproval(visits.stack, pending_id);
-    await visitor.page.getByRole('button', { name: /^Share 1/ }).click();
-    await visitor.page.getByRole('heading', { name: 'The time to decide is over' }).waitFor();
-    expect(await visitor.findBarriers()).toEqual([]);
-    await visitor.takePictures('approval-expired');
-  });
-
   test('denies the request and confirms it', async () => {
     const { approval_uri } = await ask([HEART]);
-    const callback = await press(await visit(approval_uri), /^Do not share$/);
+    const callback = await press(await visit(approval_uri), /^Don't share$/);
     expect(callback.searchParams.get('error')).toBe('access_denied');
     const later = await visit(approval_uri);
-    await later.page.getByRole('heading', { name: 'You did not share anything' }).waitFor();
+    await later.page.getByRole('heading', { name: 'You declined' }).waitFor();
     expect(await later.findBarriers()).toEqual([]);
     await later.takePictures('approval-denied-before');
   });
@@ -192,7 +164,7 @@ function approvalScreen(): void {
     const { approval_uri } = await ask([HEART]);
     await visit(approval_uri);
     const other = await visit(approval_uri, { session: await signIn(visits.stack, 'web-approval-mallory') });
-    await other.page.getByRole('heading', { name: 'This request is not available' }).waitFor();
+    await other.page.getByRole('heading', { name: "This request isn't available" }).waitFor();
     expect(await other.page.content()).not.toContain('Morning Run');
     expect(await other.findBarriers()).toEqual([]);
     await other.takePictures('approval-claimed-by-somebody-else');
@@ -208,13 +180,15 @@ function approvalScreen(): void {
         bearer: developer,
       });
     await setStatus('suspended');
-    await visitor.page.getByRole('button', { name: /^Share 1/ }).click();
+    const screen = new ApprovalScreen(visitor.page);
+    await screen.choose('Heart');
+    await screen.share.click();
     expect(await visitor.page.getByRole('alert').textContent()).toContain('Nothing was shared yet.');
     expect(await visitor.page.getByRole('checkbox', { checked: true }).count()).toBe(1);
     await visitor.takePictures('approval-app-suspended-meanwhile');
     await setStatus('revoked');
     const later = await visit(body.approval_uri);
-    await later.page.getByRole('heading', { name: 'The app is no longer active' }).waitFor();
+    await later.page.getByRole('heading', { name: 'Brief is no longer active' }).waitFor();
     await later.takePictures('approval-app-revoked');
   });
 

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { ApprovalScreen } from '@phds/e2e/approval-screen';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -30,10 +31,12 @@ function changedApp(): void {
   test('approving is refused with an explanation of what the person can do', async () => {
     const visitor = await openMoved();
     const { page } = visitor;
-    await page.getByRole('button', { name: 'Share 1 of 1' }).click();
+    const screen = new ApprovalScreen(page);
+    await screen.choose('Heart');
+    await screen.share.click();
     const alert = page.getByRole('alert');
-    await alert.getByText('Nothing was shared yet.').waitFor();
-    await alert.getByText('Start again in the app.').waitFor();
+    await alert.getByText('Nothing was shared: Morning Run has changed its settings').waitFor();
+    await alert.getByText('Start again in Morning Run.').waitFor();
     expect(await visitor.findBarriers()).toEqual([]);
   });
 
@@ -42,8 +45,8 @@ function changedApp(): void {
     const { page } = visitor;
     // The skip link leaves a fragment in the address.
     await page.evaluate("location.hash = 'main'");
-    await page.getByRole('button', { name: 'Do not share' }).click();
-    await page.getByRole('heading', { name: 'You did not share anything' }).waitFor();
+    await page.getByRole('button', { name: "Don't share" }).click();
+    await page.getByRole('heading', { name: 'You declined' }).waitFor();
     await page.getByRole('button', { name: 'Return to Morning Run' }).click();
     await page.getByRole('alert').getByText('Go back to Morning Run yourself.').waitFor();
     expect(await visitor.findBarriers()).toEqual([]);

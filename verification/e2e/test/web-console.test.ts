@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
+import { ApprovalScreen } from '@phds/e2e/approval-screen';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -182,7 +183,7 @@ function developerConsole(): void {
     await page.getByRole('button', { name: 'Add this page to its redirect URIs' }).click();
     await page.getByLabel('Scope to request').selectOption('read:profile');
     await page.getByRole('button', { name: 'Send the request' }).click();
-    await page.getByRole('button', { name: /^Share 1 of 1$/ }).click();
+    await new ApprovalScreen(page).shareOnly('Profile');
     await page.getByLabel('Client secret').fill(app.clientSecret);
     expect(page.url()).not.toContain('code=');
     await visitor.takePictures('test-run-2-code');
@@ -204,13 +205,12 @@ function developerConsole(): void {
 
   test('sends the code of a test run only once, even when the response is lost', async () => {
     const session = await signIn(visits.stack, 'repeater');
-    const { gateway } = visits.stack;
-    const redirectUris = [`${gateway}/console/test-run`];
-    const app = await registerApp(gateway, session, { redirectUris, scopes: ['read:profile'] });
+    const redirectUris = [`${visits.stack.gateway}/console/test-run`];
+    const app = await registerApp(visits.stack.gateway, session, { redirectUris, scopes: ['read:profile'] });
     const visitor = await visits.open('/console/test-run', { session });
     const { page } = visitor;
     await page.getByRole('button', { name: 'Send the request' }).click();
-    await page.getByRole('button', { name: /^Share 1 of 1$/ }).click();
+    await new ApprovalScreen(page).shareOnly('Profile');
     const { promise: pressed, resolve: goOn } = Promise.withResolvers<void>();
     const issued: string[] = [];
     await page.route('**/oauth/token', async (route) => {
@@ -233,7 +233,7 @@ function developerConsole(): void {
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('test-run-2-no-answer');
     expect([sent, issued.length]).toEqual([['/oauth/token'], 1]);
-    expectStatus(200, await send(`${gateway}/api/v1/profile`, { bearer: issued[0] ?? '' }));
+    expectStatus(200, await send(`${visits.stack.gateway}/api/v1/profile`, { bearer: issued[0] ?? '' }));
   });
 
   test("shows nothing of another developer's app", async () => {

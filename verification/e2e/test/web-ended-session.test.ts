@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { ApprovalScreen } from '@phds/e2e/approval-screen';
 import { Keyboard } from '@phds/e2e/keyboard';
 import { openSignInTab, pickPerson } from '@phds/e2e/sign-in-page';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
@@ -26,13 +27,16 @@ function endedSession(): void {
     const visitor = await visits.open(body.approval_uri, { session });
     const { page } = visitor;
     // The page knows the person then.
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await page.getByRole('button', { name: 'Switch account' }).waitFor();
+    const screen = new ApprovalScreen(page);
+    await screen.choose('Heart', 'Mood');
     const url = `${app.gateway}/partner/consent/pending/${body.pending_id}`;
     return {
       visitor,
       page,
       session,
-      share: page.getByRole('button', { name: /^Share \d/ }),
+      screen,
+      share: screen.share,
       dialog: page.getByRole('alertdialog'),
       status: async () => (await send(url, { bearer: session })).body.data.status as string,
     };
@@ -40,11 +44,9 @@ function endedSession(): void {
   const endSession = (visitor: Visitor) => visitor.page.context().clearCookies();
 
   test('an approval keeps its choices, and continues after a sign-in in a new tab, which closes', async () => {
-    const { visitor, page, session, share, dialog, status } = await openApproval('web-ended-ada');
-    await page.getByText('Weight by day', { exact: true }).click();
-    await page.getByText(/^Mood/).first().click();
-    await page.getByLabel('For how long').selectOption('30 days');
-    await page.getByLabel('Only data from this day on').fill('2026-01-01');
+    const { visitor, page, session, screen, share, dialog, status } = await openApproval('web-ended-ada');
+    await screen.chooseLife('30 days');
+    await screen.chooseFirstDay('2026-01-01');
     await endSession(visitor);
     await share.click();
     await dialog.getByRole('heading', { name: ENDED }).waitFor();
@@ -60,7 +62,7 @@ function endedSession(): void {
     await share.and(page.locator(':focus')).waitFor();
     expect(await status()).toBe('pending');
     await visitor.takePictures('session-back');
-    expect(await page.getByLabel('For how long').inputValue()).toBe('30');
+    expect(await screen.limits()).toEqual(['30 days', 'Choose a date']);
 
     const arrival = await visitor.leave(() => share.press('Enter'));
     const { body } = await app.exchange(arrival.searchParams.get('code') ?? '');
@@ -75,7 +77,7 @@ function endedSession(): void {
     await share.click();
     await dialog.waitFor();
     await pickPerson(await openSignInTab(page), 'web-ended-other');
-    await page.getByRole('heading', { name: 'This request is not available' }).waitFor();
+    await page.getByRole('heading', { name: "This request isn't available" }).waitFor();
     await page.getByText('web-ended-other', { exact: true }).waitFor();
     expect(await page.content()).not.toContain('Morning Run');
     expect(await status()).toBe('pending');

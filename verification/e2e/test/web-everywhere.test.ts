@@ -25,6 +25,7 @@ const PAGES = [
   '/console/test-run',
   '/console/:app',
   '/signed-in',
+  '/approve/:pending',
   '/no/such/page',
 ] as const;
 

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { ApprovalScreen } from '@phds/e2e/approval-screen';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -36,12 +37,17 @@ function lostAnswers(): void {
     const approvalUri = await ask([HEART, 'read:weight']);
     const visitor = await visits.open(approvalUri, { session });
     const { page } = visitor;
-    await page.getByText('Weight by day', { exact: true }).click();
-    await page.getByLabel('For how long').selectOption('30 days');
-    await page.getByLabel('Only data from this day on').fill('2026-01-01');
+    const screen = new ApprovalScreen(page);
+    await screen.choose('Heart');
+    await screen.chooseLife('30 days');
+    await screen.chooseFirstDay('2026-01-01');
     await page.route('**/approve', loseAnswer, { times: 1 });
-    await page.getByRole('button', { name: 'Share 1 of 2' }).click();
-    await page.getByRole('heading', { name: 'You approved this request' }).waitFor();
+    await screen.share.click();
+    await page
+      .getByRole('heading', { name: "You're sharing with Morning Run" })
+      .and(page.locator(':focus'))
+      .waitFor();
+    await page.getByText("You approved Morning Run's request.").waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('approval-answer-lost');
@@ -63,8 +69,8 @@ function lostAnswers(): void {
     const visitor = await visits.open(await ask([HEART]), { session });
     const { page } = visitor;
     await page.route('**/deny', loseAnswer, { times: 1 });
-    await page.getByRole('button', { name: 'Do not share' }).click();
-    await page.getByRole('heading', { name: 'You did not share anything' }).waitFor();
+    await page.getByRole('button', { name: "Don't share" }).click();
+    await page.getByRole('heading', { name: 'You declined' }).waitFor();
     const goOn = page.getByRole('button', { name: 'Return to Morning Run' });
     const callback = await visitor.leave(() => goOn.click());
     expect(callback.searchParams.get('error')).toBe('access_denied');

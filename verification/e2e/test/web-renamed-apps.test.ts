@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { ApprovalScreen } from '@phds/e2e/approval-screen';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -71,16 +72,18 @@ function pagesOfRenamedApps(): void {
   test('keeps its name on an open approval screen; the next request shows the new name beside the old one', async () => {
     const { body } = expectStatus(201, await app.authorize([HEART]));
     const first = await visits.open(body.approval_uri, { session });
-    const heading = 'Share your health data with Diabetes Diary?';
+    const heading = 'Diabetes Diary wants to read your health data';
     await first.page.getByRole('heading', { name: heading }).waitFor();
     await rename();
     await first.page.reload();
     await first.page.getByRole('heading', { name: heading }).waitFor();
-    await first.leave(() => first.page.getByRole('button', { name: /^Share 1 of 1$/ }).click());
+    const screen = new ApprovalScreen(first.page);
+    await screen.choose('Heart');
+    await first.leave(() => screen.share.click());
     const next = expectStatus(201, await app.authorize([MOOD])).body;
     const visitor = await visits.open(next.approval_uri, { session });
     const { page } = visitor;
-    await page.getByRole('heading', { name: 'Share your health data with Data Broker?' }).waitFor();
+    await page.getByRole('heading', { name: 'Data Broker wants to read your health data' }).waitFor();
     await page.getByText('It was called “Diabetes Diary” when you agreed to that.').waitFor();
     await visitor.takePictures('approval-renamed-since');
     expect(await visitor.findBarriers()).toEqual([]);

@@ -2,10 +2,8 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
-import { send } from '@phds/running-system/request';
 
 const HEART = 'read:health-data:heart';
-const DAY_MS = 86_400_000;
 describeWithChromium('the pages keep people from accidents:', safeguards);
 
 function safeguards(): void {
@@ -19,101 +17,13 @@ function safeguards(): void {
     app = await registerApp(stack.gateway, await signIn(stack, 'developer'), { name: 'Morning Run' });
   });
 
-  const open = async (scopes: readonly string[], user = session) => {
-    const { body } = expectStatus(201, await app.authorize(scopes));
-    const visitor = await visits.open(body.approval_uri, { session: user });
-    const url = `${app.gateway}/partner/consent/pending/${body.pending_id}`;
-    const status = async () => (await send(url, { bearer: user })).body.data.status as string;
-    const share = visitor.page.getByRole('button', { name: /^Share \d/ });
-    const firstDay = visitor.page.getByLabel('Only data from this day on');
-    return { visitor, page: visitor.page, status, share, firstDay };
-  };
-
   test('a page sends its own origin when it claims a request, for browsers without Fetch Metadata', async () => {
-    const { page } = await open([HEART]);
+    const { body } = expectStatus(201, await app.authorize([HEART]));
+    const { page } = await visits.open(body.approval_uri, { session });
     const claiming = page.waitForRequest((request) => request.url().includes('/partner/consent/pending/'));
     await page.reload();
     const referer = (await (await claiming).headerValue('referer')) ?? '';
     expect(referer.startsWith(`${visits.stack.gateway}/`)).toBe(true);
-  });
-
-  test('end and first day of a connection stay unless changed, and a change is announced before approval', async () => {
-    const user = await signIn(visits.stack, 'sharer');
-    const terms = { expiresInDays: 365, dataFrom: '2026-01-01' };
-    const { grantId } = await app.connect(user, [HEART, 'read:mood'], terms);
-    const url = `${app.gateway}/partner/consent/grants/${grantId}`;
-    const before = (await send(url, { bearer: user })).body.data;
-    const { visitor, page, share, firstDay } = await open([HEART, 'read:weight'], user);
-    const life = page.getByLabel('For how long');
-    expect([await life.inputValue(), await firstDay.inputValue()]).toEqual(['kept', '2026-01-01']);
-    await life.selectOption('30 days');
-    await firstDay.fill('');
-    await page
-      .getByText(/^Heart/)
-      .first()
-      .click();
-    const changes = page.getByRole('listitem');
-    await changes.getByText('Heart will stop.').waitFor();
-    await changes.getByText(/^All of it ends on .* instead of /).waitFor();
-    await changes.getByText('All of it: data of all dates instead of data from 1 Jan 2026 on.').waitFor();
-    await changes.getByText('Not asked for this time, so it goes on: Mood.').waitFor();
-    expect(await visitor.findBarriers()).toEqual([]);
-    await visitor.takePictures('approval-changes-a-connection');
-    await life.selectOption('kept');
-    await firstDay.fill('2026-01-01');
-    await page
-      .getByText(/^Heart/)
-      .first()
-      .click();
-    await visitor.leave(() => share.click());
-    const after = (await send(url, { bearer: user })).body.data;
-    const { expiresAt, dataFrom } = before;
-    expect(after).toMatchObject({ expiresAt, dataFrom, scopes: [HEART, 'read:weight', 'read:mood'] });
-  });
-
-  test('Enter in a date field does not approve', async () => {
-    const { page, status, firstDay } = await open([HEART]);
-    const sent: string[] = [];
-    page.on('request', (request) => sent.push(request.method()));
-    await firstDay.fill('2026-01-01');
-    await firstDay.press('Enter');
-    await page.getByRole('checkbox').press('Enter');
-    expect([sent, await status()]).toEqual([[], 'pending']);
-  });
-
-  test('a future first day is refused, and a partial date does not mean all dates', async () => {
-    const { visitor, page, status, share, firstDay } = await open([HEART]);
-    await firstDay.fill(new Date(Date.now() + 3 * DAY_MS).toISOString().slice(0, 10));
-    await page.getByText('This day is in the future.').waitFor();
-    await share.click();
-    await firstDay.and(page.locator(':focus')).waitFor();
-    expect(await visitor.findBarriers()).toEqual([]);
-    await visitor.takePictures('approval-first-day-in-the-future');
-    await firstDay.fill('');
-    await firstDay.press('1');
-    await share.click();
-    await page.getByText('Complete the date, or clear it to share everything.').waitFor();
-    expect(await status()).toBe('pending');
-    await firstDay.fill('2026-01-01');
-    await visitor.leave(() => share.click());
-    expect(await status()).toBe('approved');
-  });
-
-  test('facts that a first day does not limit are listed as soon as one is chosen', async () => {
-    const { visitor, page, firstDay } = await open(
-      [HEART, 'read:medications', 'read:profile'],
-      await signIn(visits.stack, 'factual'),
-    );
-    const sentence = page.getByText(
-      'If you share Medications or Profile, Morning Run sees all of it, whatever first day you choose.',
-    );
-    expect(await sentence.count()).toBe(0);
-    await firstDay.fill('2026-01-01');
-    await sentence.waitFor();
-    await visitor.takePictures('approval-standing-facts');
-    const other = await open([HEART], await signIn(visits.stack, 'measured'));
-    await other.firstDay.fill('2026-01-01');
-    expect(await other.page.getByText('whatever first day you choose').count()).toBe(0);
   });
 
   test('a request that takes too long is aborted with an explanation', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newPrivateKey, writeSecretFile } from '@phds/dev-stack/key-files';
 import type { ManagedProcess } from '@phds/dev-stack/managed-process';
+import { ApprovalScreen } from '@phds/e2e/approval-screen';
 import { openSignInTab, pickPerson, signOutAtProvider } from '@phds/e2e/sign-in-page';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
@@ -13,7 +14,7 @@ import type { Page } from 'playwright-core';
 
 const HEART = 'read:health-data:heart';
 const STEP_UP = { STEP_UP_FOR: 'secret-rotation', STEP_UP_ACR: 'confirmed' };
-const WAITING_FOR = /^Share your health data with/;
+const WAITING_FOR = /wants to read your health data$/;
 describeWithChromium('people sign in at an OpenID provider', signingIn);
 
 function signingIn(): void {
@@ -44,7 +45,7 @@ function signingIn(): void {
     const visitor = await visits.open(path, {});
     await visitor.page.getByRole('link', { name: 'Sign in' }).first().click();
     await pickPerson(visitor.page, user);
-    await visitor.page.getByRole('button', { name: 'Sign out' }).waitFor();
+    await visitor.page.getByText(user, { exact: true }).waitFor();
     return visitor;
   };
   const findSession = async (page: Page): Promise<string | undefined> =>
@@ -63,8 +64,9 @@ function signingIn(): void {
     const cookies = await page.context().cookies(stack.gateway);
     expect(cookies.find(({ name }) => name === 'session')).toMatchObject({ httpOnly: true, sameSite: 'Lax' });
     expect(cookies.filter(({ name }) => name.startsWith('sign-in'))).toEqual([]);
-    const share = page.getByRole('button', { name: 'Share 2 of 3' });
-    const callback = await visitor.leave(() => share.click());
+    const screen = new ApprovalScreen(page);
+    await screen.choose('Heart', 'Weight by day');
+    const callback = await visitor.leave(() => screen.share.click());
     const { body } = expectStatus(200, await app.exchange(callback.searchParams.get('code') ?? ''));
     expect((await app.read(body.access_token, HEART_PATH)).status).toBe(200);
   });
@@ -72,18 +74,18 @@ function signingIn(): void {
   test('an expired session in the middle of an approval loses nothing, and a provider that knows the person does not ask', async () => {
     const visitor = await openSignedIn(await ask(), 'sign-in-grace');
     const { page } = visitor;
-    await page.getByText(/^Mood/).first().click();
-    await page.getByLabel('For how long').selectOption('30 days');
+    const screen = new ApprovalScreen(page);
+    await screen.choose('Mood');
+    await screen.chooseLife('30 days');
     await dropSession(page);
-    const share = page.getByRole('button', { name: 'Share 3 of 3' });
-    await share.click();
+    await screen.share.click();
     const dialog = page.getByRole('alertdialog', { name: 'Your session has ended' });
     await dialog.waitFor();
     const tab = await openSignInTab(page);
     if (!tab.isClosed()) await tab.waitForEvent('close');
     await dialog.waitFor({ state: 'detached' });
-    expect(await page.getByLabel('For how long').inputValue()).toBe('30');
-    const callback = await visitor.leave(() => share.click());
+    expect(await screen.limits()).toEqual(['30 days', 'Last 30 days']);
+    const callback = await visitor.leave(() => screen.share.click());
     const { body } = expectStatus(200, await app.exchange(callback.searchParams.get('code') ?? ''));
     expect(body.scope.split(' ')).toContain('read:mood');
   });
@@ -115,10 +117,10 @@ function signingIn(): void {
     const { page } = await openSignedIn(await ask(), 'sign-in-first');
     await page.getByRole('heading', { name: WAITING_FOR }).waitFor();
     await signOutAtProvider(page, stack.identityProviderUrl);
-    await page.getByRole('button', { name: 'Do not share' }).click();
+    await page.getByRole('button', { name: "Don't share" }).click();
     await page.getByRole('alertdialog').waitFor();
     await pickPerson(await openSignInTab(page), 'sign-in-second');
-    await page.getByRole('heading', { name: 'This request is not available' }).waitFor();
+    await page.getByRole('heading', { name: "This request isn't available" }).waitFor();
     await page.getByText('sign-in-second', { exact: true }).waitFor();
     expect(await page.content()).not.toContain('Morning Run');
   });

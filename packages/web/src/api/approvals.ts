@@ -1,8 +1,8 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { currentLanguage } from '../texts/language.ts';
 import { useChange } from './change.ts';
 import { type Data, get, type Page, send } from './client.ts';
-import type { ApprovedTerms, Decision, PendingApproval } from './resources.ts';
+import type { ApprovedTerms, Decision, KnownApp, PendingApproval } from './resources.ts';
 
 const pathOf = (id: string) => `/partner/consent/pending/${encodeURIComponent(id)}`;
 
@@ -11,7 +11,7 @@ export function usePendingApproval(id: string) {
   return useQuery({
     queryKey: ['pending', id],
     queryFn: () => fetchApproval(id),
-    // Sharing may have been reduced in another window.
+    // Sharing may have changed in another window.
     refetchOnWindowFocus: 'always',
   });
 }
@@ -28,16 +28,30 @@ export function useWaitingApprovals() {
   });
 }
 
-/**
- * Sends a decision: terms to approve, null to deny. Repeating the same decision returns the same response until the app has used
- * the code.
- */
+/** The latest apps that the person shares or shared with. */
+export function useKnownApps() {
+  return useQuery({
+    queryKey: ['known-apps'],
+    queryFn: () => get<Page<KnownApp>>('/partner/consent/apps', { pageSize: 100 }),
+    select: ({ data }) => data,
+  });
+}
+
+/** A decision as it was made on the screen. */
+export interface MadeDecision {
+  /** Null to deny. */
+  readonly terms: ApprovedTerms | null;
+  /** The revision of the connection that the screen showed. */
+  readonly revision: string;
+}
+
+/** Sends a decision. Repeating it returns the same response until the app has used the code. */
 export function useDecision(id: string) {
   return useChange({
     queryKey: ['pending', id],
     read: () => fetchApproval(id),
-    send: (terms: ApprovedTerms | null) => sendDecision(id, terms),
-    isMade: ({ status }, terms) => status === (terms === null ? 'denied' : 'approved'),
+    send: (decision: MadeDecision) => sendDecision(id, decision.terms, decision.revision),
+    isMade: ({ status }, { terms }) => status === (terms === null ? 'denied' : 'approved'),
     affected: [['pending', id], ['grants']],
     leadsAway: true,
   });
@@ -48,9 +62,26 @@ export function useRepeatedDecision(id: string) {
   return useMutation({ mutationFn: (terms: ApprovedTerms | null) => sendDecision(id, terms) });
 }
 
-async function sendDecision(id: string, terms: ApprovedTerms | null): Promise<Decision> {
+async function sendDecision(id: string, terms: ApprovedTerms | null, revision?: string): Promise<Decision> {
   if (terms === null) return (await send<Data<Decision>>('POST', `${pathOf(id)}/deny`)).data;
-  return (
-    await send<Data<Decision>>('POST', `${pathOf(id)}/approve`, { ...terms, language: currentLanguage() })
-  ).data;
+  const body = { ...terms, language: currentLanguage(), ...(revision === undefined ? {} : { revision }) };
+  return (await send<Data<Decision>>('POST', `${pathOf(id)}/approve`, body)).data;
+}
+
+/** Gives the person more time to decide. Throws Problem. */
+export function useExtension(id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: async () => (await send<Data<{ expiresAt: string }>>('POST', `${pathOf(id)}/extend`)).data,
+    onSuccess: ({ expiresAt }) => {
+      client.setQueryData<PendingApproval>(['pending', id], (known) => known && { ...known, expiresAt });
+    },
+    // The request may be over or decided.
+    onError: () => void client.invalidateQueries({ queryKey: ['pending', id] }),
+  });
+}
+
+/** Gives an undecided request back, so that another account can open it. Throws Problem. */
+export async function releaseApproval(id: string): Promise<void> {
+  await send('POST', `${pathOf(id)}/release`);
 }

@@ -64,6 +64,19 @@ export function send<Answer>(
   });
 }
 
+/** The service's clock minus the browser's, by the latest response. */
+let clockDifferenceMs = 0;
+
+/** The present time by the service's clock (Unix milliseconds). The browser's may be minutes off. */
+export function serviceNow(): number {
+  return Date.now() + clockDifferenceMs;
+}
+
+function noteServiceTime(date: string | null): void {
+  const time = Date.parse(date ?? '');
+  if (!Number.isNaN(time)) clockDifferenceMs = time - Date.now();
+}
+
 /** Time limit of a request. The service itself answers or gives up much earlier. */
 const TIME_LIMIT_MS = 20_000;
 
@@ -80,6 +93,7 @@ async function exchange<Answer>(path: string, init: RequestInit): Promise<Answer
       referrerPolicy: 'same-origin',
       signal: limit.signal,
     });
+    noteServiceTime(response.headers.get('Date'));
     const body = parseObject(await response.text());
     if (!response.ok) {
       const problem = toProblem(response.status, body);

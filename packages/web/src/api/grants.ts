@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useChange } from './change.ts';
-import { type Data, get, getAll, type Page, send } from './client.ts';
+import { type Data, get, type Page, send } from './client.ts';
 import type { SignedReceipt } from './receipt.ts';
 import type { Grant, GrantStatus } from './resources.ts';
 
@@ -23,15 +23,6 @@ function listKey(status: GrantStatus, page: number) {
 
 function fetchGrants(status: GrantStatus, page: number): Promise<Page<Grant>> {
   return get<Page<Grant>>(GRANTS, { status, page, pageSize: PAGE_SIZE });
-}
-
-/** Every active grant, at most one for each app. */
-export function useLivingGrants() {
-  return useQuery({
-    queryKey: ['grants', 'living'],
-    queryFn: () => getAll<Grant>(GRANTS, { status: 'active' }),
-    refetchOnWindowFocus: 'always',
-  });
 }
 
 export function useGrant(id: string) {

@@ -20,6 +20,12 @@ export interface NamedApp {
   readonly currentName?: string;
 }
 
+/** An app that the person shares or shared with. */
+export interface KnownApp extends NamedApp {
+  /** Where it receives the answers to its requests; null if unknown. */
+  readonly redirectHost: string | null;
+}
+
 /** A change that an app made to its profile. */
 export interface AppChange {
   readonly field: 'name' | 'description' | 'developerName' | 'homepageUrl' | 'privacyPolicyUrl' | 'logoUrl';
@@ -34,19 +40,41 @@ export interface RequestedScope {
   readonly description: string | null;
   readonly sensitive: boolean;
   readonly alreadyShared: boolean;
+  /** What the app says about it; null if the app says nothing about any. */
+  readonly need: 'needed' | 'optional' | null;
+}
+
+/** What a person shares with an app now. */
+export interface Connection {
+  readonly grantId: string;
+  /** As shown at the latest approval. */
+  readonly appName: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: string;
+  /** The first day that the app sees (YYYY-MM-DD); null for no limit. */
+  readonly dataFrom: string | null;
 }
 
 export type PendingStatus = 'pending' | 'approved' | 'denied' | 'expired' | 'cancelled';
 
+/** An app as it was when it asked. */
+export interface RequestingApp extends AppProfile {
+  readonly redirectHost: string;
+}
+
 export interface PendingApproval {
   readonly id: string;
   readonly status: PendingStatus;
-  readonly app: AppProfile & { readonly redirectHost: string };
+  readonly app: RequestingApp;
   readonly requestedScopes: readonly RequestedScope[];
   readonly purpose: string | null;
   readonly clientAuthenticated: boolean;
   readonly createdAt: string;
   readonly expiresAt: string;
+  /** Identifies the connection's present terms. A decision names it, so that it is refused if they have changed. */
+  readonly revision: string;
+  /** Null if nothing is shared with the app now. */
+  readonly connection: Connection | null;
   /** Present only if approved. */
   readonly approved?: ApprovedTerms;
 }

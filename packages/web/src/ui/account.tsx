@@ -6,10 +6,10 @@ import { Button } from './button.tsx';
 import { ChangeNotice } from './change-notice.tsx';
 
 /**
- * The signed-in person with the button to sign out, or the link to sign in. It keeps its place while that is being found out. If
- * short, a phone shows the button only.
+ * The signed-in person with the button to sign out, or the link to sign in. It keeps its place while that is being found out. A phone
+ * shows the button only.
  */
-export function Account({ isShort }: { readonly isShort: boolean }) {
+export function Account() {
   const session = useSession();
   const signOut = useSignOut();
   if (session.data === undefined) return <div className={style['account']} />;
@@ -25,7 +25,7 @@ export function Account({ isShort }: { readonly isShort: boolean }) {
   return (
     <>
       <div className={style['account']}>
-        <span className={isShort ? `${style['name']} ${style['short']}` : style['name']}>
+        <span className={`${style['name']} ${style['short']}`}>
           {session.data.name ?? session.data.userId}
         </span>
         <Button kind="quiet" isBusy={isBusy} onPress={leave}>

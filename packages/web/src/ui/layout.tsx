@@ -6,6 +6,7 @@ import { Account } from './account.tsx';
 import { LanguageChoice } from './language-choice.tsx';
 import style from './layout.module.css';
 import { SignInRequest } from './sign-in-request.tsx';
+import { SwitchAccount } from './switch-account.tsx';
 import { useTitle } from './title.ts';
 
 const PLACES = [
@@ -15,6 +16,9 @@ const PLACES = [
   { path: '/console', long: 'developers', short: 'developers' },
 ] as const;
 
+/** The path of the approval screen, before the id. */
+const APPROVAL = '/approve/';
+
 /**
  * The frame of every page: the product, navigation, the signed-in person, the page, and the choice of language. The approval screen
  * has no navigation, so that nothing leads away from the decision.
@@ -22,7 +26,7 @@ const PLACES = [
 export function Shell({ children }: { readonly children: ReactNode }) {
   const main = useFocusOnArrival();
   const [path] = useLocation();
-  const hasNavigation = !path.startsWith('/approve/');
+  const approvalId = path.startsWith(APPROVAL) ? path.slice(APPROVAL.length) : null;
   return (
     <div className={style['shell']}>
       <a className={style['skip']} href="#main">
@@ -34,8 +38,14 @@ export function Shell({ children }: { readonly children: ReactNode }) {
             <img src={icon} alt="" />
             <span>{text('product')}</span>
           </Link>
-          {hasNavigation ? <Navigation /> : null}
-          <Account isShort={hasNavigation} />
+          {approvalId === null ? (
+            <>
+              <Navigation />
+              <Account />
+            </>
+          ) : (
+            <SwitchAccount approvalId={approvalId} />
+          )}
         </div>
       </header>
       <main id="main" ref={main} tabIndex={-1} className={style['main']}>

@@ -1,43 +1,49 @@
+import { useEffect, useRef } from 'react';
 import { usePendingApproval } from '../../api/approvals.ts';
-import { useLivingGrants } from '../../api/grants.ts';
-import type { Grant, PendingApproval } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
+import { focusHeading } from '../../ui/focus.ts';
 import { Narrow } from '../../ui/layout.tsx';
 import { EmptyPage } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { ApprovalForm } from './approval-form.tsx';
 import { EndedRequest } from './ended-request.tsx';
+import { text } from './texts.ts';
 
 /** The approval screen: the app, its request, and the decision. */
 export function ApprovalPage({ id }: { readonly id: string }) {
   const pending = usePendingApproval(id);
-  const living = useLivingGrants();
+  useFocusOnEnd(pending.data?.status);
   return (
-    <Narrow isCentred>
-      <Resource query={pending} notFound={<NoRequest />}>
-        {(approval) =>
-          approval.status === 'pending' ? (
-            <Resource query={living}>
-              {(grants) => <ApprovalForm approval={approval} grant={findGrant(grants, approval)} />}
-            </Resource>
-          ) : (
+    <Resource query={pending} notFound={<NoRequest />}>
+      {(approval) =>
+        approval.status === 'pending' ? (
+          <ApprovalForm approval={approval} isLooking={pending.isFetching} onLook={pending.refetch} />
+        ) : (
+          <Narrow isCentred>
             <EndedRequest approval={approval} />
-          )
-        }
-      </Resource>
-    </Narrow>
+          </Narrow>
+        )
+      }
+    </Resource>
   );
 }
 
-function findGrant(grants: readonly Grant[], { app }: PendingApproval): Grant | null {
-  return grants.find((grant) => grant.app.clientId === app.clientId) ?? null;
+/** Focuses the heading when the form disappears, because the request is decided or over. */
+function useFocusOnEnd(status: string | undefined): void {
+  const before = useRef(status);
+  useEffect(() => {
+    if (before.current === 'pending' && status !== 'pending') focusHeading();
+    before.current = status;
+  }, [status]);
 }
 
 function NoRequest() {
   return (
-    <EmptyPage title="This request is not available">
-      <p>It may have expired, or it belongs to another account. Start again in the app.</p>
-      <ButtonLink to="/apps">Connected apps</ButtonLink>
-    </EmptyPage>
+    <Narrow isCentred>
+      <EmptyPage title={text('noRequest')}>
+        <p>{text('noRequestWhy')}</p>
+        <ButtonLink to="/apps">{text('connectedApps')}</ButtonLink>
+      </EmptyPage>
+    </Narrow>
   );
 }

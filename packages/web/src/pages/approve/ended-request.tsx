@@ -1,50 +1,82 @@
 import { useRepeatedDecision } from '../../api/approvals.ts';
 import { isRefusal, Problem } from '../../api/problem.ts';
-import type { ApprovedTerms, PendingApproval } from '../../api/resources.ts';
+import type { ApprovedTerms, Connection, PendingApproval } from '../../api/resources.ts';
 import { Button, ButtonLink } from '../../ui/button.tsx';
-import { Row } from '../../ui/card.tsx';
+import { Card, Facts, Row, Stack } from '../../ui/card.tsx';
+import { formatList } from '../../ui/formats.ts';
+import { PageHeading } from '../../ui/layout.tsx';
 import { EmptyPage, ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
+import { formatDate, Instant } from '../../ui/time.tsx';
+import { text } from './texts.ts';
 
 const ENDINGS = {
-  approved: {
-    title: 'You approved this request',
-    text: 'If the app is still waiting, continue to it. What you share with it, and when it looked, is under “Connected apps”.',
-  },
-  denied: {
-    title: 'You did not share anything',
-    text: 'You declined this request. If the app is still waiting, return to it.',
-  },
-  expired: {
-    title: 'The time to decide is over',
-    text: 'A request waits for ten minutes. Nothing was shared; start again in the app.',
-  },
-  cancelled: {
-    title: 'The app is no longer active',
-    text: 'Its maker or this service has ended it. Nothing was shared.',
-  },
+  denied: { title: 'deniedTitle', why: 'deniedText' },
+  expired: { title: 'expiredTitle', why: 'expiredText' },
+  cancelled: { title: 'cancelledTitle', why: 'cancelledText' },
 } as const;
 
-/** A request that can no longer be decided. After a decision, the redirect to the app remains available. */
+/** A request that can no longer be decided. After a decision, the way back to the app remains. */
 export function EndedRequest({ approval }: { readonly approval: PendingApproval }) {
-  const { status, app, approved } = approval;
+  const { status, app, approved, connection } = approval;
   if (status === 'pending') return null;
-  const { title, text } = ENDINGS[status];
+  if (status === 'approved' && approved !== undefined) {
+    return connection === null ? (
+      <EmptyPage title={text('stoppedTitle', { app: app.name })}>
+        <p>{text('stoppedText', { app: app.name })}</p>
+        <ButtonLink to="/apps">{text('connectedApps')}</ButtonLink>
+      </EmptyPage>
+    ) : (
+      <Sharing approval={approval} approved={approved} connection={connection} />
+    );
+  }
+  if (status === 'approved') return null;
+  const { title, why } = ENDINGS[status];
   return (
-    <EmptyPage title={title}>
-      <p>
-        {app.name} asked
-        {approved === undefined ? '' : `, and you chose: ${approved.scopes.map(scopeTitle).join(', ')}`}.{' '}
-        {text}
-      </p>
-      {approved === undefined ? null : (
-        <WayBack approval={approval} terms={approved} text={`Continue to ${app.name}`} />
-      )}
+    <EmptyPage title={text(title, { app: app.name })}>
+      <p>{text(why, { app: app.name })}</p>
       {status === 'denied' ? (
-        <WayBack approval={approval} terms={null} text={`Return to ${app.name}`} />
+        <WayBack approval={approval} terms={null} label={text('returnToApp', { app: app.name })} />
       ) : null}
-      <ButtonLink to="/apps">Connected apps</ButtonLink>
+      <ButtonLink to="/apps">{text('connectedApps')}</ButtonLink>
     </EmptyPage>
+  );
+}
+
+/** What the person shares with the app after the approval. */
+function Sharing({
+  approval,
+  approved,
+  connection: { grantId, scopes, expiresAt, dataFrom },
+}: {
+  readonly approval: PendingApproval;
+  readonly approved: ApprovedTerms;
+  readonly connection: Connection;
+}) {
+  const { app } = approval;
+  return (
+    <>
+      <PageHeading
+        title={text('sharingTitle', { app: app.name })}
+        lead={text('sharingText', { app: app.name })}
+      />
+      <Stack>
+        <Card label={text('whatYouShare')}>
+          <Facts
+            facts={[
+              [text('canRead'), formatList(scopes.map(scopeTitle))],
+              [text('until'), <Instant key="until" at={expiresAt} />],
+              [text('goingBack'), dataFrom === null ? text('everything') : formatDate(dataFrom)],
+            ]}
+          />
+        </Card>
+        <WayBack approval={approval} terms={approved} label={text('continueTo', { app: app.name })} />
+        <Row>
+          <ButtonLink to={`/apps/${grantId}`}>{text('details')}</ButtonLink>
+          <ButtonLink to="/apps">{text('connectedApps')}</ButtonLink>
+        </Row>
+      </Stack>
+    </>
   );
 }
 
@@ -52,11 +84,11 @@ export function EndedRequest({ approval }: { readonly approval: PendingApproval 
 function WayBack({
   approval: { id, app },
   terms,
-  text,
+  label,
 }: {
   readonly approval: PendingApproval;
   readonly terms: ApprovedTerms | null;
-  readonly text: string;
+  readonly label: string;
 }) {
   const decision = useRepeatedDecision(id);
   const goOn = () =>
@@ -74,37 +106,36 @@ function WayBack({
           isBusy={decision.isPending || typeof data?.redirectUri === 'string'}
           onPress={goOn}
         >
-          {text}
+          {label}
         </Button>
       </Row>
-      {error === null ? null : <NoWayBack error={error} name={app.name} />}
-      {data?.redirectUri === null ? <RemovedWayBack name={app.name} /> : null}
+      {error === null ? null : <NoWayBack error={error} app={app.name} />}
+      {data?.redirectUri === null ? (
+        <Explained
+          title={text('noAddress', { app: app.name })}
+          advice={text('goBackYourself', { app: app.name })}
+        />
+      ) : null}
     </>
   );
 }
 
-function RemovedWayBack({ name }: { readonly name: string }) {
+function NoWayBack({ error, app }: { readonly error: unknown; readonly app: string }) {
+  if (error instanceof Problem && error.code === 'ALREADY_DECIDED') {
+    return <Explained title={text('usedAlready', { app })} advice={text('usedAlreadyAdvice', { app })} />;
+  }
   return (
-    <div role="alert">
-      <Notice tone="warn">
-        <strong>{name} has removed the address it gave us for the answer.</strong>
-        <span>Your decision stands. Go back to {name} yourself.</span>
-      </Notice>
-    </div>
+    <ErrorNotice error={error} title={isRefusal(error) ? text('notReachable', { app }) : text('unknown')} />
   );
 }
 
-function NoWayBack({ error, name }: { readonly error: unknown; readonly name: string }) {
-  if (error instanceof Problem && error.code === 'ALREADY_DECIDED') {
-    return (
-      <div role="alert">
-        <Notice tone="warn">
-          <strong>{name} has used this approval already, or its time is over.</strong>
-          <span>Go back to {name}. If it is not connected there, start again in it.</span>
-        </Notice>
-      </div>
-    );
-  }
-  const title = isRefusal(error) ? `${name} cannot be reached from here.` : 'No answer came.';
-  return <ErrorNotice error={error} title={title} />;
+function Explained({ title, advice }: { readonly title: string; readonly advice: string }) {
+  return (
+    <div role="alert">
+      <Notice tone="warn">
+        <strong>{title}</strong>
+        <span>{advice}</span>
+      </Notice>
+    </div>
+  );
 }

@@ -1,115 +1,118 @@
 import { GRANT_DAYS_CHOICES } from '@phds/catalog/lifetimes';
 import { STANDING_SCOPES } from '@phds/catalog/scopes';
-import type { Grant, PendingApproval } from '../../api/resources.ts';
-import { Card } from '../../ui/card.tsx';
+import type { Ref } from 'react';
+import type { Connection, PendingApproval } from '../../api/resources.ts';
+import { Card, Soft, Stack } from '../../ui/card.tsx';
 import { localDay } from '../../ui/days.ts';
-import { Select, TextField } from '../../ui/field.tsx';
+import { TextField } from '../../ui/field.tsx';
 import { formatList } from '../../ui/formats.ts';
+import { type Choice, RadioChoice } from '../../ui/radio-choice.tsx';
 import { scopeTitle } from '../../ui/scopes.ts';
-import { formatDay } from '../../ui/time.tsx';
-import style from './approval-form.module.css';
-import { PresentSharing } from './present-sharing.tsx';
+import { formatDate, formatDay } from '../../ui/time.tsx';
+import { type Choices, KEPT, type LookBack, type Terms } from './terms.ts';
+import { text } from './texts.ts';
 
-const DAY_MS = 86_400_000;
+const OTHER = 'other';
+/** Lives that are offered under “Other”. */
+const LONG_LIVES = GRANT_DAYS_CHOICES.filter((days) => days > 90);
 
-/** The choice to keep the connection's current end. */
-export const KEPT = 'kept';
-
-/** How long an app may read, and how far back. */
-export interface Limits {
-  /** A number of days, or KEPT. */
-  readonly life: string;
-  /** YYYY-MM-DD; empty for no limit. */
-  readonly dataFrom: string;
+interface LimitsProps {
+  readonly approval: PendingApproval;
+  readonly terms: Terms;
+  readonly onChange: (change: Partial<Choices>) => void;
 }
 
-const DAYS = GRANT_DAYS_CHOICES.map((days) => ({
-  id: String(days),
-  text: days === 1 ? '1 day' : `${days} days`,
-}));
-
-/** Chooses the end and the first day, shown beside those of the existing sharing. */
+/** How long the app can read, and how far back. Around the date field, `dayField` finds it. */
 export function LimitsChoice({
-  approval,
-  grant,
-  chosen,
-  limits: { life, dataFrom },
-  onChange,
   dayFault,
-}: {
-  readonly approval: PendingApproval;
-  readonly grant: Grant | null;
-  readonly chosen: ReadonlySet<string>;
-  readonly limits: Limits;
-  readonly onChange: (change: Partial<Limits>) => void;
-  readonly dayFault: string | undefined;
-}) {
-  const end =
-    life === KEPT && grant !== null ? Date.parse(grant.expiresAt) : Date.now() + Number(life) * DAY_MS;
-  const kept = grant === null ? [] : [{ id: KEPT, text: `As now, until ${formatDay(grant.expiresAt)}` }];
+  dayField,
+  ...limits
+}: LimitsProps & { readonly dayFault: string | undefined; readonly dayField: Ref<HTMLDivElement> }) {
   return (
-    <Card label="How much and how long">
-      <div className={style['choices']}>
-        <Select
-          label="For how long"
-          options={[...kept, ...DAYS]}
-          value={life}
-          onChange={(value) => onChange({ life: value })}
-          hint={`Until ${formatDay(end)}; then it ends by itself.`}
-        />
-        <TextField
-          label="Only data from this day on"
-          type="date"
-          value={dataFrom}
-          onChange={(value) => onChange({ dataFrom: value })}
-          max={latestDay(grant)}
-          hint="Empty: everything you have."
-          error={dayFault}
-        />
-      </div>
-      {dataFrom === '' ? null : <StandingFacts approval={approval} grant={grant} />}
-      {grant === null ? null : (
-        <PresentSharing
-          approval={approval}
-          grant={grant}
-          chosen={chosen}
-          end={life === KEPT ? null : end}
-          dataFrom={dataFrom}
-        />
-      )}
-      <p>You can stop sharing at any time, with effect at once, and see every time the app looked.</p>
+    <Card>
+      <LifeChoice {...limits} />
+      <Stack tight>
+        <LookBackChoice {...limits} />
+        {limits.terms.lookBack === 'day' ? (
+          <div ref={dayField}>
+            <TextField
+              label={text('firstDay')}
+              type="date"
+              value={limits.terms.firstDay ?? ''}
+              onChange={(day) => limits.onChange({ day })}
+              max={localDay(new Date().toISOString())}
+              error={dayFault}
+            />
+          </div>
+        ) : null}
+        <StandingFacts {...limits} />
+      </Stack>
     </Card>
   );
 }
 
-/** Today, or the first day of the existing sharing if that is later. */
-function latestDay(grant: Grant | null): string {
-  const today = localDay(new Date().toISOString());
-  return grant?.dataFrom != null && grant.dataFrom > today ? grant.dataFrom : today;
+function LifeChoice({ approval: { app, connection }, terms: { life, end }, onChange }: LimitsProps) {
+  const toChoice = (days: number): Choice => ({ id: String(days), text: text('days', { days }) });
+  const isLong = LONG_LIVES.some((days) => String(days) === life);
+  const choices = [
+    ...(connection === null
+      ? []
+      : [{ id: KEPT, text: text('keepEnd', { day: formatDay(connection.expiresAt) }) }]),
+    ...GRANT_DAYS_CHOICES.filter((days) => !LONG_LIVES.includes(days)).map(toChoice),
+    { id: OTHER, text: text('other') },
+  ];
+  return (
+    <Stack tight>
+      <RadioChoice
+        label={text('howLong', { app: app.name })}
+        choices={choices}
+        value={isLong ? OTHER : life}
+        onChange={(id) => onChange({ life: id === OTHER ? String(LONG_LIVES[0]) : id })}
+      />
+      {isLong ? (
+        <RadioChoice
+          label={text('otherLife')}
+          choices={LONG_LIVES.map(toChoice)}
+          value={life}
+          onChange={(id) => onChange({ life: id })}
+        />
+      ) : null}
+      <Soft>{text('stopsAutomatically', { day: formatDay(end) })}</Soft>
+    </Stack>
+  );
 }
 
-/** The error of a first day, if any. */
-export function findDayFault(dataFrom: string, grant: Grant | null): string | undefined {
-  return dataFrom > latestDay(grant)
-    ? 'This day is in the future. Choose today or an earlier day.'
-    : undefined;
+function LookBackChoice({ approval: { app, connection }, terms: { lookBack }, onChange }: LimitsProps) {
+  const ways: LookBack[] = ['today', 'month', 'everything', 'day'];
+  const choices = ways
+    .filter((way) => !(way === 'everything' && connection !== null && connection.dataFrom === null))
+    .map((way) => ({ id: way, text: text(LOOK_BACKS[way as keyof typeof LOOK_BACKS]) }));
+  return (
+    <RadioChoice
+      label={text('howFarBack', { app: app.name })}
+      choices={[...(connection === null ? [] : [{ id: KEPT, text: keptText(connection) }]), ...choices]}
+      value={lookBack}
+      onChange={(id) => onChange({ lookBack: id as LookBack })}
+    />
+  );
 }
 
-/** Lists requested or shared data without dates, which a first day does not limit. */
-function StandingFacts({
-  approval,
-  grant,
-}: {
-  readonly approval: PendingApproval;
-  readonly grant: Grant | null;
-}) {
-  const all = new Set([...approval.requestedScopes.map(({ scope }) => scope), ...(grant?.scopes ?? [])]);
+const LOOK_BACKS = {
+  today: 'fromToday',
+  month: 'lastMonth',
+  everything: 'everything',
+  day: 'chooseDay',
+} as const;
+
+function keptText({ dataFrom }: Connection): string {
+  return dataFrom === null ? text('keepEverything') : text('keepFirstDay', { day: formatDate(dataFrom) });
+}
+
+/** Names requested or shared data without dates, which a first day does not limit. */
+function StandingFacts({ approval: { app, requestedScopes }, terms: { firstDay, others } }: LimitsProps) {
+  if (firstDay === null) return null;
+  const all = new Set([...requestedScopes.map(({ scope }) => scope), ...others]);
   const standing = STANDING_SCOPES.filter((scope) => all.has(scope)).map(scopeTitle);
   if (standing.length === 0) return null;
-  return (
-    <p>
-      If you share {formatList(standing, 'disjunction')}, {approval.app.name} sees all of it, whatever first
-      day you choose.
-    </p>
-  );
+  return <Soft>{text('standing', { items: formatList(standing), app: app.name })}</Soft>;
 }

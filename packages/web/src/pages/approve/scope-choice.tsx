@@ -1,51 +1,98 @@
+import { useId, useState } from 'react';
+import { Button as AriaButton } from 'react-aria-components';
 import type { RequestedScope } from '../../api/resources.ts';
-import { Stack, Tag } from '../../ui/card.tsx';
-import { Checkbox, CheckboxGroup } from '../../ui/field.tsx';
-import { groupByCategory } from '../../ui/scopes.ts';
-import style from './approval-form.module.css';
+import { Card, Soft, Tag } from '../../ui/card.tsx';
+import { Checkbox } from '../../ui/field.tsx';
+import { formatList } from '../../ui/formats.ts';
+import { scopeDescription, scopeTitle } from '../../ui/scopes.ts';
+import { PreviewSheet } from './preview-sheet.tsx';
+import style from './scope-choice.module.css';
+import { type ScopeGroup, toScopeGroups } from './scope-groups.ts';
+import { text } from './texts.ts';
 
-/** Checkboxes for the requested scopes, under the catalog's headings. */
-export function ScopeChoice({
-  scopes,
-  chosen,
-  onChange,
-}: {
-  readonly scopes: readonly RequestedScope[];
-  readonly chosen: ReadonlySet<string>;
+/** Above this number of scopes, groups start collapsed. */
+const MAX_OPEN_SCOPES = 6;
+
+interface Choice {
+  readonly chosen: readonly string[];
   readonly onChange: (scope: string, isChosen: boolean) => void;
-}) {
+}
+
+/** Checkboxes for the requested scopes, in groups. */
+export function ScopeChoice({ scopes, ...choice }: Choice & { readonly scopes: readonly RequestedScope[] }) {
+  const isLong = scopes.length > MAX_OPEN_SCOPES;
+  const hasShared = scopes.some(({ alreadyShared }) => alreadyShared);
   return (
-    <Stack>
-      {groupByCategory(scopes).map(({ category, items }) => (
-        <CheckboxGroup key={category} title={category}>
-          {items.map((item) => (
-            <div key={item.scope} className={style['scope']}>
-              <Checkbox
-                isSelected={chosen.has(item.scope)}
-                onChange={(isSelected) => onChange(item.scope, isSelected)}
-              >
-                <span className={style['title']}>
-                  {item.title}
-                  {item.sensitive ? <Tag tone="warn">sensitive</Tag> : null}
-                  {item.alreadyShared ? <Tag tone="good">shared already</Tag> : null}
-                </span>
-                <span className={style['description']}>
-                  {item.description}
-                  {item.alreadyShared ? ' Take the tick away to stop sharing it.' : ''}
-                </span>
-              </Checkbox>
-              <a
-                className={style['look']}
-                href={`/data?scope=${encodeURIComponent(item.scope)}`}
-                target="_blank"
-                rel="noopener"
-              >
-                Look at my data<span className={style['hidden']}> of {item.title} (opens beside)</span>
-              </a>
-            </div>
-          ))}
-        </CheckboxGroup>
-      ))}
-    </Stack>
+    <Card label={text('what')}>
+      <div className={style['lead']}>
+        <h2>{text('youChoose')}</h2>
+        <Soft>{text(hasShared ? 'sharedIsSelected' : 'nothingSelected')}</Soft>
+      </div>
+      <div className={style['groups']}>
+        {toScopeGroups(scopes).map((group) =>
+          isLong ? (
+            <Foldable key={group.id} group={group} {...choice} />
+          ) : (
+            <fieldset key={group.id} className={style['group']}>
+              <legend>{group.title}</legend>
+              {group.note === null ? null : <Soft>{group.note}</Soft>}
+              <Rows items={group.items} {...choice} />
+            </fieldset>
+          ),
+        )}
+      </div>
+    </Card>
   );
+}
+
+/** A group that starts collapsed unless some of it is shared already. */
+function Foldable({ group: { title, note, items }, ...choice }: Choice & { readonly group: ScopeGroup }) {
+  const [isOpen, setOpen] = useState(() => items.some(({ alreadyShared }) => alreadyShared));
+  const panel = useId();
+  const count = items.filter(({ scope }) => choice.chosen.includes(scope)).length;
+  const names = formatList(items.map(({ scope }) => scopeTitle(scope)));
+  return (
+    <div className={style['group']}>
+      <h3 className={style['foldable']}>
+        <AriaButton
+          className={style['fold'] ?? ''}
+          aria-expanded={isOpen}
+          aria-controls={panel}
+          onPress={() => setOpen(!isOpen)}
+        >
+          <span className={style['arrow']} aria-hidden="true" />
+          <span className={style['name']}>{title}</span>
+          <span className={style['count']}>{text('selectedOf', { count, all: items.length })}</span>
+        </AriaButton>
+      </h3>
+      <p className={style['names']}>{isOpen ? note : [names, note].filter(Boolean).join('. ')}</p>
+      <fieldset id={panel} className={style['group']} aria-label={title} hidden={!isOpen}>
+        <Rows items={items} {...choice} />
+      </fieldset>
+    </div>
+  );
+}
+
+function Rows({ items, chosen, onChange }: Choice & { readonly items: readonly RequestedScope[] }) {
+  return items.map((item) => {
+    const title = scopeTitle(item.scope);
+    return (
+      <div key={item.scope} className={style['row']}>
+        <Checkbox
+          isSelected={chosen.includes(item.scope)}
+          onChange={(isSelected) => onChange(item.scope, isSelected)}
+        >
+          <span className={style['title']}>
+            {title}
+            {item.need === null ? null : <Tag>{text(item.need)}</Tag>}
+            {item.alreadyShared ? <Tag tone="good">{text('alreadyShared')}</Tag> : null}
+          </span>
+          <span className={style['description']}>
+            {scopeDescription(item.scope)} {item.alreadyShared ? text('untick') : null}
+          </span>
+        </Checkbox>
+        <PreviewSheet scope={item.scope} title={title} />
+      </div>
+    );
+  });
 }

@@ -1,36 +1,82 @@
-import type { PendingApproval } from '../../api/resources.ts';
-import { Card, Row, Soft, Titled } from '../../ui/card.tsx';
+import { useKnownApps } from '../../api/approvals.ts';
+import type { KnownApp, PendingApproval, RequestingApp } from '../../api/resources.ts';
+import { Titled } from '../../ui/card.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { useTitle } from '../../ui/title.ts';
 import { WebLink } from '../../ui/web-link.tsx';
+import style from './approval-form.module.css';
+import { Rich, text } from './texts.ts';
 
-/** The app, its purpose, the redirect host, and whether the app was authenticated. */
+/** The page's heading: the app, who makes it, where the answer goes, why it asks, and whether it proved who it is. */
 export function WhoAsks({ approval }: { readonly approval: PendingApproval }) {
   const { app, purpose, clientAuthenticated } = approval;
+  const title = text('title', { app: app.name });
+  useTitle(title);
   return (
-    <Card label="Who asks">
+    <section className={style['who']} aria-label={text('whoAsks')}>
       <Titled name={app.name}>
-        <h2>{app.name}</h2>
-        <Soft>
-          The answer goes to <strong>{app.redirectHost}</strong>.
-        </Soft>
-        <Row>
-          <WebLink url={app.homepageUrl}>About the app</WebLink>
-          <WebLink url={app.privacyPolicyUrl}>Its privacy policy</WebLink>
-        </Row>
+        <h1 tabIndex={-1}>{title}</h1>
       </Titled>
+      <ul className={style['facts']}>
+        {app.developerName === null ? null : <li>{text('madeBy', { developer: app.developerName })}</li>}
+        <li>
+          <Rich id="returnTo" values={{ host: app.redirectHost }} components={{ host: <strong /> }} />
+        </li>
+        {app.privacyPolicyUrl === null ? null : (
+          <li>
+            <WebLink url={app.privacyPolicyUrl}>{text('privacyPolicy')}</WebLink>
+          </li>
+        )}
+        {app.homepageUrl === null ? null : (
+          <li>
+            <WebLink url={app.homepageUrl}>{text('aboutApp', { app: app.name })}</WebLink>
+          </li>
+        )}
+        {clientAuthenticated ? (
+          <li className={style['proven']}>{text('proven', { app: app.name })}</li>
+        ) : null}
+      </ul>
+      {app.description === null ? null : <p>{app.description}</p>}
       {purpose === null ? null : (
         <p>
-          Its reason, in its own words: <q>{purpose}</q>
+          <Rich id="purpose" values={{ app: app.name, purpose }} components={{ q: <q /> }} />
         </p>
       )}
-      {clientAuthenticated ? (
-        <Soft>The app proved who it is when it asked.</Soft>
-      ) : (
+      {clientAuthenticated ? null : (
         <Notice tone="warn">
-          <strong>The app did not prove who it is when it asked.</strong>
-          <span>Go on only if you came here from it yourself.</span>
+          <strong>{text('unproven', { app: app.name })}</strong>
         </Notice>
       )}
-    </Card>
+      <LookAlikes app={app} />
+    </section>
   );
+}
+
+/** Warns of other apps of the person with the same name. */
+function LookAlikes({ app }: { readonly app: RequestingApp }) {
+  const known = useKnownApps();
+  return (known.data ?? [])
+    .filter((other) => other.clientId !== app.clientId && namesOf(other).includes(toPlain(app.name)))
+    .map(({ clientId, redirectHost }) => (
+      <Notice key={clientId} tone="warn">
+        <strong>{text('lookAlike', { app: app.name })}</strong>
+        <span>
+          {redirectHost === null
+            ? text('lookAlikeUnknown')
+            : text('lookAlikeHosts', { other: redirectHost, host: app.redirectHost })}
+        </span>
+      </Notice>
+    ));
+}
+
+function namesOf({ name, currentName = name }: KnownApp): string[] {
+  return [name, currentName].map(toPlain);
+}
+
+/** A name without what is easily overlooked: case, spaces, punctuation, and forms of the same letter. */
+function toPlain(name: string): string {
+  return name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]/gu, '');
 }

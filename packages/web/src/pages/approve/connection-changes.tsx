@@ -1,0 +1,90 @@
+import type { Connection, PendingApproval } from '../../api/resources.ts';
+import { Card } from '../../ui/card.tsx';
+import { formatList } from '../../ui/formats.ts';
+import { scopeTitle } from '../../ui/scopes.ts';
+import { formatDate, formatDay } from '../../ui/time.tsx';
+import style from './approval-form.module.css';
+import { ConnectionLink } from './connection-link.tsx';
+import { KEPT, type Terms } from './terms.ts';
+import { Rich, text } from './texts.ts';
+
+interface ChangesProps {
+  readonly approval: PendingApproval;
+  readonly connection: Connection;
+  readonly terms: Terms;
+}
+
+/** What is shared with the app now, and beside it what an approval with these terms would change. */
+export function ConnectionChanges(props: ChangesProps) {
+  const { approval, connection, terms } = props;
+  const { appName, scopes, expiresAt, dataFrom } = connection;
+  const now = { items: toList(scopes), until: formatDay(expiresAt), range: rangeText(dataFrom) };
+  return (
+    <Card label={text('whatChanges')}>
+      <h2>{text('whatChanges')}</h2>
+      <p>{text('sharedNow', now)}</p>
+      {appName === approval.app.name ? null : <p>{text('calledBefore', { name: appName })}</p>}
+      {terms.chosen.length === 0 ? null : <Changes {...props} />}
+    </Card>
+  );
+}
+
+function Changes({ approval: { app }, connection, terms }: ChangesProps) {
+  const { added, stopped, others, life, end, firstDay, dayFault } = terms;
+  const isEndNew = life !== KEPT;
+  const isFirstDayNew = dayFault === null && firstDay !== connection.dataFrom;
+  const isSame = added.length + stopped.length === 0 && !isEndNew && !isFirstDayNew;
+  return (
+    <ul className={style['changes']} aria-live="polite">
+      {isSame ? <li>{text('noChange')}</li> : null}
+      {added.length === 0 ? null : (
+        <li>
+          <Rich id="added" values={{ items: toList(added) }} components={{ new: <strong /> }} />
+        </li>
+      )}
+      {stopped.length === 0 ? null : (
+        <li>
+          <Rich id="stopped" values={{ items: toList(stopped) }} components={{ new: <strong /> }} />
+        </li>
+      )}
+      {isEndNew ? <Change id="newEnd" from={formatDay(connection.expiresAt)} to={formatDay(end)} /> : null}
+      {isFirstDayNew ? (
+        <Change id="newFirstDay" from={rangeText(connection.dataFrom)} to={rangeText(firstDay)} />
+      ) : null}
+      {others.length === 0 ? null : (
+        <li>
+          {text('others', { app: app.name, items: toList(others) })}{' '}
+          {isEndNew || isFirstDayNew ? `${text('othersToo')} ` : null}
+          <Rich id="changeOthers" components={{ link: <ConnectionLink id={connection.grantId} /> }} />
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** Old beside new. */
+function Change({
+  id,
+  from,
+  to,
+}: {
+  readonly id: 'newEnd' | 'newFirstDay';
+  readonly from: string;
+  readonly to: string;
+}) {
+  const arrow = <span role="img" aria-label={text('becomes')} />;
+  return (
+    <li>
+      <Rich id={id} values={{ from, to }} components={{ arrow, new: <strong /> }} />
+    </li>
+  );
+}
+
+function toList(scopes: readonly string[]): string {
+  return formatList(scopes.map(scopeTitle));
+}
+
+/** How far back the app sees. */
+function rangeText(firstDay: string | null): string {
+  return firstDay === null ? text('rangeEverything') : text('rangeFrom', { day: formatDate(firstDay) });
+}

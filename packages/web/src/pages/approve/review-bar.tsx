@@ -1,0 +1,64 @@
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import style from './approval-form.module.css';
+import { text } from './texts.ts';
+
+/** Room for the outline of a focused element. */
+const CLEARANCE_PX = 8;
+
+/** A bar at the bottom of the screen. It leads to the summary while that is not on the screen; it never decides. */
+export function ReviewBar({
+  summary,
+  count,
+  children,
+}: {
+  readonly summary: RefObject<HTMLElement | null>;
+  /** How many items are chosen. */
+  readonly count: number;
+  readonly children: ReactNode;
+}) {
+  const isAway = useIsAway(summary);
+  const review = () => {
+    summary.current?.focus({ preventScroll: true });
+    summary.current?.scrollIntoView({ block: 'center' });
+  };
+  const bar = useRef<HTMLDivElement>(null);
+  useFocusAbove(bar);
+  return (
+    <div ref={bar} className={style['bar']}>
+      {children}
+      {isAway ? (
+        <div className={style['review']}>
+          <span>{text('selected', { count })}</span>
+          <Button onPress={review}>{text('review')}</Button>
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+/** Whether an element is outside the screen. */
+function useIsAway(element: RefObject<HTMLElement | null>): boolean {
+  const [isAway, setAway] = useState(false);
+  useEffect(() => {
+    if (element.current === null) return;
+    const observer = new IntersectionObserver((entries) => setAway(entries.at(-1)?.isIntersecting === false));
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, [element]);
+  return isAway;
+}
+
+/** Scrolls elements that get the focus under the bar above it (WCAG 2.4.11). */
+function useFocusAbove(bar: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const reveal = ({ target }: FocusEvent) => {
+      if (!(target instanceof Element) || bar.current === null || bar.current.contains(target)) return;
+      const limit = bar.current.getBoundingClientRect().top;
+      const { top, bottom } = (target.closest('label') ?? target).getBoundingClientRect();
+      if (bottom > limit && bottom - top < limit) window.scrollBy(0, bottom - limit + CLEARANCE_PX);
+    };
+    document.addEventListener('focusin', reveal);
+    return () => document.removeEventListener('focusin', reveal);
+  }, [bar]);
+}
