@@ -1,8 +1,15 @@
-import { type ReactNode, useState } from 'react';
-import { Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { type ComponentType, lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { text } from '../texts/frame.ts';
 import { Button, type ButtonKind } from './button.tsx';
-import style from './dialog.module.css';
+import type { ConfirmationDialogProps } from './confirmation-dialog.tsx';
+
+const ConfirmationDialog = lazy(async (): Promise<{ default: ComponentType<ConfirmationDialogProps> }> => {
+  try {
+    return { default: (await import('./confirmation-dialog.tsx')).ConfirmationDialog };
+  } catch {
+    return { default: BrowserDialog };
+  }
+});
 
 /** A button that asks for confirmation, with the consequences, before it does something irreversible. */
 export function Confirmation({
@@ -29,38 +36,33 @@ export function Confirmation({
 }) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <DialogTrigger isOpen={isOpen} onOpenChange={(open) => setOpen(open && !isBusy && !isBlocked)}>
-      <Button kind={triggerKind} isBusy={isBusy || isBlocked}>
+    <>
+      <Button kind={triggerKind} isBusy={isBusy || isBlocked} onPress={() => setOpen(true)}>
         {isBusy ? text('oneMoment') : trigger}
       </Button>
-      <ModalOverlay className={style['overlay'] ?? ''} isDismissable>
-        <Modal className={style['dialog'] ?? ''}>
-          <Dialog role="alertdialog" style={{ outline: 'none' }}>
-            {({ close }) => (
-              <div className={style['body']}>
-                <Heading slot="title" level={2}>
-                  {title}
-                </Heading>
-                {children}
-                <div className={style['buttons']}>
-                  <Button slot="close" autoFocus>
-                    {text('cancel')}
-                  </Button>
-                  <Button
-                    kind="danger"
-                    onPress={() => {
-                      close();
-                      onConfirm();
-                    }}
-                  >
-                    {confirm}
-                  </Button>
-                </div>
-              </div>
-            )}
-          </Dialog>
-        </Modal>
-      </ModalOverlay>
-    </DialogTrigger>
+      {isOpen ? (
+        // Loaded with the sign-in dialog, after the page, or now.
+        <Suspense fallback={null}>
+          <ConfirmationDialog
+            title={title}
+            confirm={confirm}
+            onConfirm={onConfirm}
+            onClose={() => setOpen(false)}
+          >
+            {children}
+          </ConfirmationDialog>
+        </Suspense>
+      ) : null}
+    </>
   );
+}
+
+/** In place of the dialog when its script cannot be loaded, such as after an update of the server. */
+function BrowserDialog({ title, onConfirm, onClose }: ConfirmationDialogProps) {
+  useEffect(() => {
+    const isConfirmed = window.confirm(title);
+    onClose();
+    if (isConfirmed) onConfirm();
+  }, [title, onConfirm, onClose]);
+  return null;
 }

@@ -4,12 +4,16 @@ import { signInUrl, useSignIn } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
 import { Notice } from './notice.tsx';
 
-/** Later than a page has loaded: the dialog's script must not delay it. */
+/** Later than a page has loaded: the script of the dialogs must not delay it. */
 const PRELOAD_MS = 5_000;
 
 const loadDialog = async () => ({ default: (await import('./sign-in-dialog.tsx')).SignInDialog });
 
 const SignInDialog = lazy(() => loadDialog().catch(() => ({ default: SignInNotice })));
+
+async function loadDialogs(): Promise<void> {
+  await Promise.allSettled([loadDialog(), import('./confirmation-dialog.tsx')]);
+}
 
 /**
  * Asks the person to sign in when the service demands it, without leaving the page. When they have done so in any tab, what could not
@@ -24,7 +28,7 @@ export function SignInRequest() {
     void client.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
   }, [client, demand]);
   useEffect(() => {
-    const timer = setTimeout(() => loadDialog().catch(() => undefined), PRELOAD_MS);
+    const timer = setTimeout(loadDialogs, PRELOAD_MS);
     return () => clearTimeout(timer);
   }, []);
   if (demand !== null && !isNeeded) setNeeded(true);
