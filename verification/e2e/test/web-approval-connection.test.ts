@@ -175,4 +175,17 @@ function existingConnection(): void {
     expect(await screen.limits()).toEqual(['90 days', 'Last 30 days']);
     expect(await screen.page.getByRole('checkbox', { checked: true }).count()).toBe(0);
   });
+
+  test('warns when another app of the person has the same name', async () => {
+    const developer = await signIn(visits.stack, 'developer');
+    const twin = await registerApp(visits.stack.gateway, developer, { name: 'sleep-well' });
+    const session = await signIn(visits.stack, 'web-twins');
+    await app.connect(session, [HEART]);
+    const { body } = expectStatus(201, await twin.authorize([HEART]));
+    const visitor = await visits.open(body.approval_uri, { session });
+    await visitor.page.getByText('You already know another app called sleep-well.').waitFor();
+    await visitor.page.getByText('The other app belongs to localhost:9999').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('approval-look-alike');
+  });
 }
