@@ -137,7 +137,9 @@ describe('a report', () => {
       );
       expect(rows).toEqual([{ early: true }]);
     });
-    const outcomes = await Promise.allSettled(Array.from({ length: 13 }, () => report('angry', subject)));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 13 }, (_, nth) => report('angry', subject, { text: `No. ${nth}` })),
+    );
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
     expect(refused.map(({ reason }) => reason)).toEqual(
       Array(3).fill(expect.objectContaining({ reason: 'rate_limited' })),
@@ -147,6 +149,46 @@ describe('a report', () => {
     await consent.owner.query("UPDATE app_report SET at = at - interval '1 day' WHERE user_id = 'angry'");
     await report('angry', subject);
     expect((await list(own.clientId)).total).toBe(12);
+  });
+
+  test('sent again within a minute, also at once, is one report with one notice, and counts once', async () => {
+    const own = await registerApp(consent);
+    const subject = await grantOf('repeater', own);
+    const complaint = { reason: ReportReason.DATA_USE, text: 'They sold it.' };
+    const first = await Promise.all([1, 2, 3].map(() => report('repeater', subject, complaint)));
+    const again = await report('repeater', subject, { ...complaint, text: ' They sold it.\u200B' });
+    for (const { id, at } of first) expect({ id, at }).toEqual({ id: again.id, at: again.at });
+    expect((await list(own.clientId)).total).toBe(1);
+    const { rows } = await consent.owner.query(
+      "SELECT id FROM notice WHERE user_id = 'repeater' AND kind = 'app_reported'",
+    );
+    expect(rows).toEqual([{ id: `reported:${again.id}` }]);
+  });
+
+  test('of a person who has made ten on this day can be sent again within a minute', async () => {
+    const subject = await grantOf('tenth');
+    for (let nth = 1; nth <= 9; nth += 1) await report('tenth', subject, { text: `No. ${nth}` });
+    const { id } = await report('tenth', subject, { text: 'No. 10' });
+    expect((await report('tenth', subject, { text: 'No. 10' })).id).toBe(id);
+  });
+
+  test('that differs in person, subject, reason or text, or comes after a minute, is another report', async () => {
+    const own = await registerApp(consent);
+    const subject = await grantOf('differing', own);
+    const complaint = { reason: ReportReason.DATA_USE, text: 'They sold it.' };
+    await report('differing', subject, complaint);
+    await report('differing', subject, { ...complaint, reason: ReportReason.OTHER });
+    await report('differing', subject, { ...complaint, text: '' });
+    const value = await openPending(consent, own);
+    await consent.asGateway.getPendingApproval({ id: value }, await consent.session('differing'));
+    await report('differing', { case: 'pendingId', value }, complaint);
+    await report('another', await grantOf('another', own), complaint);
+    expect((await list(own.clientId)).total).toBe(5);
+    await consent.owner.query("UPDATE app_report SET at = at - interval '61 seconds' WHERE client_id = $1", [
+      own.clientId,
+    ]);
+    await report('differing', subject, complaint);
+    expect((await list(own.clientId)).total).toBe(6);
   });
 
   test('is read by operators only', async () => {

@@ -5,6 +5,9 @@ import { AppError, invalidRequest } from '@phds/service-kit/errors';
 /** How many reports one person can make on one UTC day. */
 export const REPORTS_PER_DAY = 10;
 
+/** The same report within this time is the same press of a button, or a repetition after a lost answer. */
+export const REPEATED_WITHIN_SECONDS = 60;
+
 const TEXT_MAX_LENGTH = 1_000;
 
 /** Where the person met the app. */

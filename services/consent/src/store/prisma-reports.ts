@@ -1,7 +1,7 @@
 import { offsetOf } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { NewReport, ReportStore } from '../app/reports.ts';
-import type { AppReport, ReportSubject } from '../domain/app-report.ts';
+import type { NewReport, ReportStore, StoredReport } from '../app/reports.ts';
+import { type AppReport, REPEATED_WITHIN_SECONDS, type ReportSubject } from '../domain/app-report.ts';
 import { toReportNotice } from '../domain/notice.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { addNotice } from './notice-rows.ts';
@@ -31,21 +31,28 @@ async function add(
   tx: Prisma.TransactionClient,
   { id, userId, subject, reason, text }: NewReport,
   decide: (madeToday: number, now: Date) => void,
-): Promise<Date | null> {
+): Promise<StoredReport | null> {
   // An erasure waits for this transaction, or precedes it and leaves nothing to report.
   await keepPerson(tx, userId);
-  // Serialises the reports of a person, so that their number is exact.
+  // Serialises the reports of a person, so that their number is exact and a repetition finds the first one.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended('reports of ' || ${userId}, 0))`;
   const app = await findApp(tx, subject, userId);
   if (app === null) return null;
+  const { grantId = null, pendingId = null } = { ...subject } as Partial<
+    Record<'grantId' | 'pendingId', string>
+  >;
+  const [same] = await tx.$queryRaw<StoredReport[]>`
+    SELECT id, at FROM app_report
+    WHERE user_id = ${userId} AND at >= statement_timestamp() - make_interval(secs => ${REPEATED_WITHIN_SECONDS}::int)
+      AND grant_id IS NOT DISTINCT FROM ${grantId} AND pending_id IS NOT DISTINCT FROM ${pendingId}
+      AND reason = ${reason} AND text = ${text}
+    ORDER BY at, id LIMIT 1`;
+  if (same !== undefined) return same;
   const [today] = await tx.$queryRaw<{ made: number; now: Date }[]>`
     SELECT count(*)::int AS made, statement_timestamp() AS now FROM app_report
     WHERE user_id = ${userId} AND at >= date_trunc('day', statement_timestamp(), 'UTC')`;
   if (today === undefined) throw new Error('a count without a row');
   decide(today.made, today.now);
-  const { grantId = null, pendingId = null } = { ...subject } as Partial<
-    Record<'grantId' | 'pendingId', string>
-  >;
   await tx.$executeRaw`
     INSERT INTO app_report (id, at, client_id, app_name, redirect_host, reason, text, user_id, grant_id, pending_id)
     VALUES (${id}, ${today.now}, ${app.clientId}, ${app.name}, ${app.redirectHost}, ${reason}, ${text}, ${userId},
@@ -53,7 +60,7 @@ async function add(
   const { clientId, name: appName, redirectHost } = app;
   const report = { reportId: id, clientId, appName, redirectHost, grantId, reason, text };
   await addNotice(tx, toReportNotice(userId, today.now, report));
-  return today.now;
+  return { id, at: today.now };
 }
 
 interface ShownToReporter {

@@ -238,8 +238,9 @@ export declare const ReportReasonSchema: GenEnum<ReportReason>;
 export declare const ReportService: GenService<{
   /**
    * Stores a person's report about the app of their grant, or of a pending approval that they have claimed. The caller
-   * forwards the person's session as metadata `phds-session`. Not idempotent. Errors: UNAUTHORIZED (session), NOT_FOUND
-   * (unknown or another person's, not distinguished), RATE_LIMITED (ten reports of this person on this UTC day).
+   * forwards the person's session as metadata `phds-session`. The same report again within a minute (same person, subject,
+   * reason and text) returns the first one; later it is another report. Errors: UNAUTHORIZED (session), NOT_FOUND (unknown
+   * or another person's, not distinguished), RATE_LIMITED (ten reports of this person on this UTC day).
    *
    * @generated from rpc phds.consent.v1.ReportService.ReportApp
    */
