@@ -26,6 +26,8 @@ async function addNotice(id: string, userId: string, at?: Date): Promise<void> {
   await consent.owner.query(INSERT, noticeValues(id, userId, at));
 }
 
+const setLast = (number: number) => consent.owner.query('UPDATE notice_feed SET last_number = $1', [number]);
+
 describe('a reader of the feed', () => {
   test('misses no notice that began earlier and commits after it has read a later one', async () => {
     const reader = new FeedReader(consent);
@@ -118,6 +120,31 @@ describe('a reader of the feed', () => {
     await addNotice('kept-2', 'set-back');
     const ids = (await reader.readOf('set-back')).map(({ id }) => id);
     expect(ids).toEqual(['kept-1', 'kept-1', 'kept-2']);
+  });
+
+  test('whose cursor is ahead of a database that lost the last numbering, and whose clock is behind, gets what others read first', async () => {
+    const [ahead, behind] = [new FeedReader(consent), new FeedReader(consent)];
+    await behind.readOf('');
+    // As if the clock had been five minutes ahead until now.
+    await setLast(Date.now() * 1_000 + 300_000_000);
+    await addNotice('lost-1', 'lost');
+    await ahead.readOf('lost');
+    await consent.owner.query("DELETE FROM notice WHERE id = 'lost-1'");
+    await setLast(0);
+    expect(await ahead.read()).toEqual([]);
+    await addNotice('lost-2', 'lost');
+    expect((await behind.readOf('lost')).map(({ id }) => id)).toContain('lost-2');
+    expect((await ahead.readOf('lost')).map(({ id }) => id)).toContain('lost-2');
+  });
+
+  test('more than ten minutes ahead is refused and moves no number', async () => {
+    const reader = new FeedReader(consent);
+    await reader.readOf('');
+    const lastNumber = 'SELECT last_number FROM notice_feed';
+    const { rows: before } = await consent.owner.query(lastNumber);
+    const after = String(Math.max(Number(before[0].last_number), Date.now() * 1_000) + 660_000_000);
+    await expect(consent.notices.listNotices({ after })).rejects.toMatchObject({ reason: 'invalid_request' });
+    expect((await consent.owner.query(lastNumber)).rows).toEqual(before);
   });
 
   test.each([

@@ -7,8 +7,8 @@ import type { EndingGrant, HeavyDay } from '../domain/scanned-grant.ts';
 /** The notices in the order in which they are read. */
 export interface NoticeFeedStore {
   /**
-   * At most `limit` notices with greater numbers than `after`, in order. No notice ever gets a number below one that a call has
-   * returned. Null when `after` is beyond every number that could have been given.
+   * At most `limit` notices with greater numbers than `after`, in order. From then on no notice gets a number up to `after`, nor up to
+   * one that the call returned. Null when `after` is more than ten minutes beyond the last number and the present time.
    */
   list(after: number, limit: number): Promise<Notice[] | null>;
 }

@@ -4,7 +4,7 @@ import type { NoticeFeedStore } from './notice-ports.ts';
 
 /** The feed of notices for the host application. */
 export interface Notices {
-  /** Throws `invalid_request` when the feed has not reached `after`. */
+  /** Throws `invalid_request` when `after` is more than ten minutes ahead of the feed. */
   list(after: number, limit: number): Promise<Notice[]>;
 }
 

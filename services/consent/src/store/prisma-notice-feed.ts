@@ -6,6 +6,9 @@ import { type NoticeRow, toNotice } from './notice-rows.ts';
 /** Notices that get their numbers at once; more than a reader gets at once. */
 const NUMBERED_AT_ONCE = 1_000;
 
+/** How far ahead of a database that lost the last numbering a reader's cursor is accepted, in microseconds: ten minutes. */
+const MAX_LOST = 600_000_000;
+
 /**
  * The feed in table `notice`. A notice gets its number when it is committed and somebody reads, under a lock that is held until the
  * numbers are committed. So whoever sees a number sees all smaller ones, whatever the order of the commits was.
@@ -15,8 +18,10 @@ export function createPrismaNoticeFeed(prisma: PrismaClient): NoticeFeedStore {
     list: (after, limit) =>
       prisma.$transaction(async (tx) => {
         const { last, now } = await lockFeed(tx);
-        if (after > Math.max(last, now)) return null;
-        await numberNotices(tx, Math.max(last, now));
+        if (after > Math.max(last, now) + MAX_LOST) return null;
+        // The database has lost the numbering that gave this cursor. Later numbers have to be above it, whoever reads first.
+        if (after > last) await keepLast(tx, after);
+        await numberNotices(tx, Math.max(last, now, after));
         const rows = await tx.$queryRaw<NoticeRow[]>`
           SELECT id, number::double precision AS number, at, user_id AS "userId", content FROM notice
           WHERE number > ${BigInt(after)} ORDER BY number LIMIT ${limit}`;
@@ -52,6 +57,9 @@ async function numberNotices(tx: Prisma.TransactionClient, above: number): Promi
         FOR UPDATE SKIP LOCKED) locked
     ) u
     WHERE n.id = u.id`;
-  if (numbered === 0) return;
-  await tx.$executeRaw`UPDATE notice_feed SET last_number = ${BigInt(above + numbered)}`;
+  if (numbered > 0) await keepLast(tx, above + numbered);
+}
+
+async function keepLast(tx: Prisma.TransactionClient, number: number): Promise<void> {
+  await tx.$executeRaw`UPDATE notice_feed SET last_number = ${BigInt(number)}`;
 }

@@ -71,7 +71,7 @@ export declare const NoticeService: GenService<{
   /**
    * The notices after a cursor, in the order of the feed, at least once: a reader that stores `next` after it has handled
    * an answer, and goes on from there, misses none. Notices are kept for 90 days unless configured otherwise, whether they
-   * were read or not. INVALID_REQUEST for an `after` that the feed has not reached.
+   * were read or not. INVALID_REQUEST for an `after` that is more than ten minutes ahead of the feed.
    *
    * @generated from rpc phds.consent.v1.NoticeService.ListNotices
    */
