@@ -41,7 +41,9 @@ export function localAccessCounts(where: Prisma.Sql, { from, to, starts }: Local
       CROSS JOIN LATERAL (SELECT (r.day - date '1970-01-01') * 96 AS quarter) utc
       CROSS JOIN LATERAL (SELECT width_bucket(utc.quarter, ${starts}::int[]) AS place) first
       CROSS JOIN LATERAL (SELECT coalesce((${starts}::int[])[place + 1] - utc.quarter, 96) AS cut1,
-        coalesce((${starts}::int[])[place + 2] - utc.quarter, 96) AS cut2) cuts
+        coalesce((${starts}::int[])[place + 2] - utc.quarter, 96) AS cut2
+        OFFSET 0 -- Otherwise Postgres computes the cuts again for each quarter.
+      ) cuts
       CROSS JOIN LATERAL (${untilCuts('r.recorded_by_quarter')}) n
       CROSS JOIN LATERAL (${untilCuts('r.refused_by_quarter')}) f
       CROSS JOIN LATERAL (VALUES (place, n.cut1, f.cut1), (place + 1, n.cut2 - n.cut1, f.cut2 - f.cut1),
