@@ -122,6 +122,8 @@ const gatewayShape = z.object({
   LIMIT_REGISTRATIONS_PER_MINUTE: integer(20, { min: 1 }),
   /** Previews a minute of one person's own data. */
   LIMIT_PREVIEWS_PER_MINUTE: integer(60, { min: 1 }),
+  /** Summaries a minute of one person's accesses by day of a time zone. */
+  LIMIT_SUMMARIES_PER_MINUTE: integer(120, { min: 1 }),
   /** Authorization requests a minute from one address that carry no app secret. */
   LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: integer(60, { min: 1 }),
   /** Sign-ins begun a minute from one address, and as many finished. */

@@ -73,6 +73,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
       clientCredentialsPerMinute: config.LIMIT_CLIENT_CREDENTIALS_PER_MINUTE,
       registrationsPerMinute: config.LIMIT_REGISTRATIONS_PER_MINUTE,
       previewsPerMinute: config.LIMIT_PREVIEWS_PER_MINUTE,
+      summariesPerMinute: config.LIMIT_SUMMARIES_PER_MINUTE,
       anonymousAuthorizationsPerMinute: config.LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE,
       signInsPerMinute: config.LIMIT_SIGN_INS_PER_MINUTE,
     }),

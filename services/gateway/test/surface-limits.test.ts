@@ -168,6 +168,7 @@ describe('costly requests have a limit of their own besides that of their surfac
     ['registrations', 'POST', '/developer/apps', registration, 201],
     ['registrations', 'POST', '/developer/apps/app_1/rotate-secret', undefined, 200],
     ['previews', 'GET', '/partner/consent/preview?scope=read:mood', undefined, 200],
+    ['summaries', 'GET', '/partner/consent/accesses/summary?timeZone=Asia/Kathmandu', undefined, 200],
   ])('for %s of each person: %s %s', async (name, method, path, body, status) => {
     const setting = `LIMIT_${name.toUpperCase()}_PER_MINUTE`;
     await using gateway = await startGateway({ [setting]: '2' });

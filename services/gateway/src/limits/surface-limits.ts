@@ -11,12 +11,13 @@ export interface SurfaceLimitsOptions {
   readonly clientCredentialsPerMinute: number;
   readonly registrationsPerMinute: number;
   readonly previewsPerMinute: number;
+  readonly summariesPerMinute: number;
   readonly anonymousAuthorizationsPerMinute: number;
   readonly signInsPerMinute: number;
 }
 
 /** Expensive requests, which have a limit of their own besides that of their surface. */
-export type CostlyRequest = 'client-credentials' | 'registrations' | 'previews';
+export type CostlyRequest = 'client-credentials' | 'registrations' | 'previews' | 'summaries';
 
 /**
  * Limits of `/oauth`, `/developer`, `/partner` and `/sign-in`. Limits of an app or a person are counted only after authentication, so that
@@ -40,6 +41,7 @@ export class SurfaceLimits {
       'client-credentials': costly('client-credentials', options.clientCredentialsPerMinute),
       registrations: costly('registrations', options.registrationsPerMinute),
       previews: costly('previews', options.previewsPerMinute),
+      summaries: costly('summaries', options.summariesPerMinute),
     };
     this.#anonymousAuthorizations = new Limit({
       name: 'anonymous-authorizations',
