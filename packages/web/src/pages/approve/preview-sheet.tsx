@@ -1,14 +1,12 @@
-import { lazy, Suspense } from 'react';
-import { Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { lazy, Suspense, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import dialog from '../../ui/dialog.module.css';
-import { Loading, Notice } from '../../ui/notice.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import style from './preview-sheet.module.css';
 import { Rich, text } from './texts.ts';
 
-const ScopePreview = lazy(async () => {
+const PreviewDialog = lazy(async () => {
   try {
-    return { default: (await import('../data/scope-preview.tsx')).ScopePreview };
+    return { default: (await import('./preview-dialog.tsx')).PreviewDialog };
   } catch {
     // The choices on the page stay.
     return { default: NotLoaded };
@@ -17,33 +15,20 @@ const ScopePreview = lazy(async () => {
 
 /** A button that shows the person's own data of a scope in a sheet. */
 export function PreviewSheet({ scope, title }: { readonly scope: string; readonly title: string }) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <DialogTrigger>
-      <Button kind="quiet">
+    <>
+      <Button kind="quiet" onPress={() => setOpen(true)}>
         <span>
           <Rich id="preview" values={{ title }} components={{ more: <span className={style['more']} /> }} />
         </span>
       </Button>
-      <ModalOverlay className={`${dialog['overlay']} ${style['overlay']}`} isDismissable>
-        <Modal className={`${dialog['dialog']} ${style['sheet']}`}>
-          <Dialog style={{ outline: 'none' }}>
-            <div className={dialog['body']}>
-              <Heading slot="title" level={2}>
-                {text('previewTitle', { title })}
-              </Heading>
-              <Suspense fallback={<Loading />}>
-                <ScopePreview scope={scope} />
-              </Suspense>
-              <div className={dialog['buttons']}>
-                <Button slot="close" autoFocus>
-                  {text('close')}
-                </Button>
-              </div>
-            </div>
-          </Dialog>
-        </Modal>
-      </ModalOverlay>
-    </DialogTrigger>
+      {isOpen ? (
+        <Suspense fallback={null}>
+          <PreviewDialog scope={scope} title={title} onClose={() => setOpen(false)} />
+        </Suspense>
+      ) : null}
+    </>
   );
 }
 
