@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { withConnection } from './connection.ts';
 
@@ -11,7 +12,23 @@ export interface MigrationTarget {
   readonly schema: string;
   /** The service's `prisma/migrations`. */
   readonly directory: string;
+  readonly lockWaits?: LockWaits;
 }
+
+/** How migrations wait for locks of the running service, whose later statements wait behind them. */
+export interface LockWaits {
+  /** Longest wait for one lock. */
+  readonly timeoutMs: number;
+  /** How often a migration is tried that waited longer. */
+  readonly attempts: number;
+  /** Between two attempts, while the statements that waited run. */
+  readonly pause: () => Promise<void>;
+}
+
+/** Longer than Postgres's deadlock_timeout (1 s), after which it ends an automatic VACUUM that is in the way. */
+const LOCK_WAITS: LockWaits = { timeoutMs: 2_000, attempts: 10, pause: () => sleep(5_000) };
+
+const LOCK_NOT_AVAILABLE = '55P03';
 
 interface Migration {
   readonly name: string;
@@ -22,7 +39,8 @@ interface Migration {
 
 /**
  * Applies the migrations that the database does not have yet, in the order of their names, and returns their names. Each runs in
- * one transaction with its row in the history: a failed one leaves nothing behind and is retried by the next run. Concurrent runs
+ * one transaction with its row in the history: a failed one leaves nothing behind and is retried by the next run. One that does
+ * not get a lock in time is tried again a few times, so that the service never waits long behind it. Concurrent runs
  * are safe: the second waits for the first. Unknown migrations of a newer release are ignored. The history is the table that Prisma
  * writes, so `prisma migrate deploy` accepts the same database. Throws if an applied migration was edited afterwards.
  */
@@ -39,7 +57,7 @@ export async function applyMigrations(target: MigrationTarget): Promise<string[]
     ]);
     await client.query(PREPARE_HISTORY);
     const missing = findMissing(migrations, await readHistory(client));
-    for (const migration of missing) await apply(client, migration);
+    for (const migration of missing) await apply(client, migration, target.lockWaits ?? LOCK_WAITS);
     return missing.map(({ name }) => name);
   });
 }
@@ -97,18 +115,32 @@ function findMissing(migrations: readonly Migration[], history: ReadonlyMap<stri
   return migrations.filter(({ name }) => !history.has(name));
 }
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
-  try {
-    await client.query('BEGIN');
-    await client.query(sql);
-    await client.query(
-      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
-      [randomUUID(), checksum, name],
-    );
-    await client.query('COMMIT');
-  } catch (cause) {
-    // Closing the connection rolls back.
-    throw new Error(`migration ${name} failed: ${(cause as Error).message}`, { cause });
+async function apply(client: pg.Client, migration: Migration, waits: LockWaits): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await run(client, migration, waits.timeoutMs);
+    } catch (cause) {
+      if (attempt >= waits.attempts || (cause as pg.DatabaseError).code !== LOCK_NOT_AVAILABLE)
+        // Closing the connection rolls back.
+        throw new Error(`migration ${migration.name} failed: ${(cause as Error).message}`, { cause });
+    }
+    await client.query('ROLLBACK');
+    await waits.pause();
   }
+}
+
+async function run(
+  client: pg.Client,
+  { name, sql, checksum }: Migration,
+  lockTimeoutMs: number,
+): Promise<void> {
+  await client.query('BEGIN');
+  await client.query("SELECT set_config('lock_timeout', $1, true)", [String(lockTimeoutMs)]);
+  await client.query(sql);
+  await client.query(
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+     VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
+    [randomUUID(), checksum, name],
+  );
+  await client.query('COMMIT');
 }

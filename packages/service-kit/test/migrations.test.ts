@@ -39,6 +39,20 @@ async function query(sql: string): Promise<Record<string, unknown>[]> {
   }
 }
 
+/** A transaction that has read a table, until it ends. */
+async function startReading(table: string) {
+  const client = new pg.Client({
+    connectionString: database.ownerUrl,
+    options: `-c search_path=${database.schema}`,
+  });
+  await client.connect();
+  await client.query(`BEGIN; SELECT FROM ${table}`);
+  const end = async () => {
+    await client.query('ROLLBACK');
+  };
+  return { end, [Symbol.asyncDispose]: () => client.end() };
+}
+
 async function writeMigration(name: string, sql: string): Promise<void> {
   await mkdir(join(target.directory, name), { recursive: true });
   await writeFile(join(target.directory, name, 'migration.sql'), sql);
@@ -108,6 +122,43 @@ describe('applying', () => {
       await query('SELECT migration_name FROM _prisma_migrations WHERE rolled_back_at IS NOT NULL'),
     ).toEqual([{ migration_name: '0003_begun' }]);
     expect(await applyMigrations(target)).toEqual([]);
+  });
+
+  test('tries a migration again that waits for a lock for too long, and lets the statements behind it run in the meantime', async () => {
+    await applyMigrations(target);
+    await writeMigration('0003_locks', 'ALTER TABLE author ADD COLUMN born date;');
+    await using reader = await startReading('author');
+    let pauses = 0;
+    const pause = async () => {
+      pauses += 1;
+      expect(await query('SELECT id FROM author')).toEqual([]);
+      if (pauses === 2) await reader.end();
+    };
+    const lockWaits = { timeoutMs: 20, attempts: 3, pause };
+    expect(await applyMigrations({ ...target, lockWaits })).toEqual(['0003_locks']);
+    expect(pauses).toBe(2);
+    expect(await query('SELECT born FROM author')).toEqual([]);
+  });
+
+  test('fails after the last attempt to get a lock, leaves nothing behind, and applies the migration in the next run', async () => {
+    await applyMigrations(target);
+    await writeMigration(
+      '0003_locks',
+      'CREATE TABLE shelf (id int); ALTER TABLE author ADD COLUMN born date;',
+    );
+    await using reader = await startReading('author');
+    let pauses = 0;
+    const pause = async () => {
+      pauses += 1;
+    };
+    const lockWaits = { timeoutMs: 20, attempts: 3, pause };
+    await expect(applyMigrations({ ...target, lockWaits })).rejects.toThrow(
+      'migration 0003_locks failed: canceling statement due to lock timeout',
+    );
+    expect(pauses).toBe(2);
+    expect(await query("SELECT to_regclass('shelf') AS shelf")).toEqual([{ shelf: null }]);
+    await reader.end();
+    expect(await applyMigrations(target)).toEqual(['0003_locks']);
   });
 
   test('accepts a database that a newer release has migrated', async () => {
