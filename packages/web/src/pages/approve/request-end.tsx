@@ -74,10 +74,14 @@ function Warning({
 function Extended({ expiresAt, onRead }: { readonly expiresAt: string; readonly onRead: () => void }) {
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    const { current } = element;
-    current?.focus();
-    current?.addEventListener('blur', onRead);
-    return () => current?.removeEventListener('blur', onRead);
+    element.current?.focus();
+    // Not when the focus leaves: the page would move between the two halves of a click.
+    document.addEventListener('click', onRead, true);
+    document.addEventListener('keyup', onRead, true);
+    return () => {
+      document.removeEventListener('click', onRead, true);
+      document.removeEventListener('keyup', onRead, true);
+    };
   }, [onRead]);
   return (
     <div ref={element} tabIndex={-1}>
