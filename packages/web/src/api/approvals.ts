@@ -42,7 +42,7 @@ export interface MadeDecision {
   /** Null to deny. */
   readonly terms: ApprovedTerms | null;
   /** The revision of the connection that the screen showed. */
-  readonly revision: string;
+  readonly revision: string | null;
 }
 
 /** Sends a decision. Repeating it returns the same response until the app has used the code. */
@@ -62,7 +62,11 @@ export function useRepeatedDecision(id: string) {
   return useMutation({ mutationFn: (terms: ApprovedTerms | null) => sendDecision(id, terms) });
 }
 
-async function sendDecision(id: string, terms: ApprovedTerms | null, revision?: string): Promise<Decision> {
+async function sendDecision(
+  id: string,
+  terms: ApprovedTerms | null,
+  revision?: string | null,
+): Promise<Decision> {
   if (terms === null) return (await send<Data<Decision>>('POST', `${pathOf(id)}/deny`)).data;
   const body = { ...terms, language: currentLanguage(), ...(revision === undefined ? {} : { revision }) };
   return (await send<Data<Decision>>('POST', `${pathOf(id)}/approve`, body)).data;

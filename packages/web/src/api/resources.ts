@@ -71,8 +71,11 @@ export interface PendingApproval {
   readonly clientAuthenticated: boolean;
   readonly createdAt: string;
   readonly expiresAt: string;
-  /** Identifies the connection's present terms. A decision names it, so that it is refused if they have changed. */
-  readonly revision: string;
+  /**
+   * Identifies the connection's present terms. A decision names it, so that it is refused if they have changed. Null from a service of
+   * the release before.
+   */
+  readonly revision: string | null;
   /** Null if nothing is shared with the app now. */
   readonly connection: Connection | null;
   /** Present only if approved. */
