@@ -149,7 +149,10 @@ export class Visitor implements AsyncDisposable {
     await this.page.route(`${REDIRECT_URI}**`, (route) => route.fulfill({ body: 'the app' }));
     const arrival = this.page.waitForRequest((request) => request.url().startsWith(REDIRECT_URI));
     await act();
-    return new URL((await arrival).url());
+    const url = new URL((await arrival).url());
+    // Otherwise the arrival would interrupt what the test opens next.
+    await this.page.waitForURL(`${REDIRECT_URI}**`, { waitUntil: 'commit' });
+    return url;
   }
 
   /**
