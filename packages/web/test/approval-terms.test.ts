@@ -6,8 +6,8 @@ const HEART = 'read:health-data:heart';
 const MOOD = 'read:mood';
 const WEIGHT = 'read:weight';
 const DAY_MS = 86_400_000;
-/** Noon, so that the day is the same in nearly every zone. */
-const NOW = Date.parse('2026-11-22T12:00:00Z');
+/** Noon in the zone of this process, so that the day is this one in every zone. */
+const NOW = new Date(2026, 10, 22, 12).getTime();
 
 const CONNECTION: Connection = {
   grantId: 'cgr_1',

@@ -1,5 +1,10 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from '@jest/globals';
-import { EVERYTHING, toDayFilter, toDaysBefore, toFilterOfDay } from '../src/pages/history/selection.ts';
+import { EVERYTHING, toDayFilter, toDaysBefore } from '../src/pages/history/selection.ts';
+
+const MODULE = pathToFileURL(join(import.meta.dirname, '../src/pages/history/selection.ts')).href;
 
 const days = (from: string, to: string) => toDayFilter({ ...EVERYTHING, from, to });
 
@@ -19,8 +24,19 @@ test('the days before are as many, and keep the app', () => {
   expect(before).toEqual({ ...selection, from: '2026-01-30', to: '2026-02-28' });
 });
 
-test('a day of an app is from its local midnight to the next one', () => {
-  const filter = toFilterOfDay({ ...EVERYTHING, scope: 'read:mood' }, '2026-03-29', 'app_1');
-  const midnight = (day: number) => new Date(2026, 2, day).toISOString();
-  expect(filter).toEqual({ clientId: 'app_1', scope: 'read:mood', from: midnight(29), to: midnight(30) });
+/** The filter of a day in a browser with this zone. A zone can only be set for a new process. */
+function filterOfDay(zone: string, day: string) {
+  const program = `
+    const { EVERYTHING, toFilterOfDay } = await import(${JSON.stringify(MODULE)});
+    console.log(JSON.stringify(toFilterOfDay({ ...EVERYTHING, scope: 'read:mood' }, process.argv[1], 'app_1')));`;
+  const args = ['--input-type=module', '-e', program, day];
+  const env = { ...process.env, TZ: zone };
+  return JSON.parse(execFileSync(process.execPath, args, { env, encoding: 'utf8' }));
+}
+
+test.each([
+  ['Europe/Berlin', '2026-03-29', '2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z'],
+  ['Pacific/Kiritimati', '2026-03-29', '2026-03-28T10:00:00.000Z', '2026-03-29T10:00:00.000Z'],
+])('in %s the day %s of an app is from its local midnight to the next one', (zone, day, from, to) => {
+  expect(filterOfDay(zone, day)).toEqual({ clientId: 'app_1', scope: 'read:mood', from, to });
 });

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { ApprovalScreen } from '@phds/e2e/approval-screen';
+import { dayText, textsSince } from '@phds/e2e/day-texts';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { type Approval, expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -12,15 +13,6 @@ const SLEEP = 'read:health-data:sleep';
 const DAY_MS = 86_400_000;
 
 describeWithChromium('an approval for an app that reads already', existingConnection);
-
-/** A day as the pages show it. */
-const dayText = (instant: number): string =>
-  new Intl.DateTimeFormat('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    year: 'numeric',
-    timeZone: 'Europe/Berlin',
-  }).format(instant);
 
 function existingConnection(): void {
   const visits = prepareVisits();
@@ -83,6 +75,7 @@ function existingConnection(): void {
   });
 
   test('shows the old end and first day beside the new ones, also for what was not asked for', async () => {
+    const openedAt = Date.now();
     const terms = { expiresInDays: 365, dataFrom: '2026-01-01' };
     const { visitor, screen, before, find } = await open('web-wider', [HEART, MOOD], terms, [HEART, WEIGHT]);
     await screen.toggle('Heart', 'Weight by day');
@@ -90,15 +83,17 @@ function existingConnection(): void {
     await screen.chooseLookBack('Everything');
     const changes = screen.changes.getByRole('listitem');
     await changes.getByText('Heart will stop.').waitFor();
-    const newEnd = dayText(Date.now() + 30 * DAY_MS);
+    const newEnd = (now: number) => dayText(now + 30 * DAY_MS);
     const ends = await changes.filter({ hasText: /^End:/ }).textContent();
-    expect(ends).toBe(`End: ${dayText(Date.parse(before.expiresAt))} → ${newEnd}.`);
+    const oldEnd = dayText(Date.parse(before.expiresAt));
+    expect(textsSince(openedAt, (now) => `End: ${oldEnd} → ${newEnd(now)}.`)).toContain(ends);
     const looks = await changes.filter({ hasText: /^How far back:/ }).textContent();
     expect(looks).toBe('How far back: from 1 Jan 2026 → everything.');
     await changes.getByText('Your new end date and look-back apply to these too.').waitFor();
-    expect(await screen.summary.textContent()).toBe(
-      `Sleep Well can read your weight by day and mood, including new data, until ${newEnd}, going back to your first record.`,
-    );
+    const sentence = await screen.summary.textContent();
+    const toSentence = (now: number) =>
+      `Sleep Well can read your weight by day and mood, including new data, until ${newEnd(now)}, going back to your first record.`;
+    expect(textsSince(openedAt, toSentence)).toContain(sentence);
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('approval-changes-a-connection');
     await visitor.leave(() => screen.share.click());

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { ApprovalScreen } from '@phds/e2e/approval-screen';
+import { dayText, dayTextBefore, textsSince } from '@phds/e2e/day-texts';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
@@ -55,6 +56,7 @@ function safeguards(): void {
   });
 
   test('the buttons come after the sentence, which is complete for every choice', async () => {
+    const openedAt = Date.now();
     const { page, screen } = await open('guards-sentence', [
       HEART,
       'read:health-data:sleep',
@@ -62,30 +64,30 @@ function safeguards(): void {
       'read:profile',
     ]);
     const read = async () => (await screen.summary.locator('p').allTextContents()).join(' ');
+    const expectSentence = async (toSentence: (now: number) => string) => {
+      const sentence = await read();
+      expect(textsSince(openedAt, toSentence)).toContain(sentence);
+    };
+    const after = (now: number, days: number) => dayText(now + days * DAY_MS);
     expect(await read()).toBe('Nothing is selected, so Morning Run gets nothing.');
     expect(await screen.share.getAttribute('aria-disabled')).toBe('true');
     await screen.toggle('Heart');
-    const day = (days: number, options: Intl.DateTimeFormatOptions = {}) =>
-      new Intl.DateTimeFormat('en-GB', {
-        day: 'numeric',
-        month: 'short',
-        year: 'numeric',
-        timeZone: 'Europe/Berlin',
-        ...options,
-      }).format(Date.now() + days * DAY_MS);
-    expect(await read()).toBe(
-      `Morning Run can read your heart, including new data, until ${day(90)}, going back to ${day(-30)}.`,
+    await expectSentence(
+      (now) =>
+        `Morning Run can read your heart, including new data, until ${after(now, 90)}, going back to ${dayTextBefore(now, 30)}.`,
     );
     await screen.toggle('Sleep');
     await screen.chooseLookBack('Everything');
-    expect(await read()).toBe(
-      `Morning Run can read your heart and sleep, including new data, until ${day(90)}, going back to your first record.`,
+    await expectSentence(
+      (now) =>
+        `Morning Run can read your heart and sleep, including new data, until ${after(now, 90)}, going back to your first record.`,
     );
     await screen.toggle('Trends of all health data', 'Profile');
     await screen.chooseLookBack('From today');
     await screen.chooseLife('30 days');
-    expect(await read()).toBe(
-      `Morning Run can read your heart, sleep, trends of all health data and profile, including new data, until ${day(30)}, starting with today, ${day(0)}. Trends of all health data: this covers everything you measure, including types you have not selected, but not individual readings. Profile: no dates, so Morning Run can read all of it.`,
+    await expectSentence(
+      (now) =>
+        `Morning Run can read your heart, sleep, trends of all health data and profile, including new data, until ${after(now, 30)}, starting with today, ${dayText(now)}. Trends of all health data: this covers everything you measure, including types you have not selected, but not individual readings. Profile: no dates, so Morning Run can read all of it.`,
     );
     await screen.chooseLookBack('Choose a date');
     expect(await read()).toBe('Choose the first day that the app can see.');

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
+import { dayOfBrowser } from '@phds/e2e/day-texts';
 import { Keyboard } from '@phds/e2e/keyboard';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
 import { expectStatus, PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
@@ -10,10 +11,6 @@ const DAY_MS = 86_400_000;
 const HEART = 'read:health-data:heart';
 
 describeWithChromium('with the keyboard alone', keyboardAlone);
-
-/** The date (YYYY-MM-DD) of an instant in the time zone of the browsers. */
-const dayOfBrowser = (instant: number): string =>
-  new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Berlin' }).format(instant);
 
 function keyboardAlone(): void {
   const visits = prepareVisits();
