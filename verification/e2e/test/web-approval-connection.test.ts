@@ -178,7 +178,7 @@ function existingConnection(): void {
     await app.connect(session, [HEART]);
     const { body } = expectStatus(201, await twin.authorize([HEART]));
     const visitor = await visits.open(body.approval_uri, { session });
-    await visitor.page.getByText('You already know another app called sleep-well.').waitFor();
+    await visitor.page.getByText('You already know another app called Sleep Well.').waitFor();
     await visitor.page.getByText('The other app belongs to localhost:9999').waitFor();
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('approval-look-alike');

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { currentLanguage } from '../texts/language.ts';
 import { useChange } from './change.ts';
 import { type Data, get, type Page, send } from './client.ts';
-import type { ApprovedTerms, Decision, KnownApp, PendingApproval } from './resources.ts';
+import type { ApprovedTerms, Decision, PendingApproval } from './resources.ts';
 
 const pathOf = (id: string) => `/partner/consent/pending/${encodeURIComponent(id)}`;
 
@@ -25,15 +25,6 @@ export function useWaitingApprovals() {
   return useQuery({
     queryKey: ['pending'],
     queryFn: () => get<Page<PendingApproval>>('/partner/consent/pending', { status: 'pending' }),
-  });
-}
-
-/** The latest apps that the person shares or shared with. */
-export function useKnownApps() {
-  return useQuery({
-    queryKey: ['known-apps'],
-    queryFn: () => get<Page<KnownApp>>('/partner/consent/apps', { pageSize: 100 }),
-    select: ({ data }) => data,
   });
 }
 

@@ -20,12 +20,6 @@ export interface NamedApp {
   readonly currentName?: string;
 }
 
-/** An app that the person shares or shared with. */
-export interface KnownApp extends NamedApp {
-  /** Where it receives the answers to its requests; null if unknown. */
-  readonly redirectHost: string | null;
-}
-
 /** A change that an app made to its profile. */
 export interface AppChange {
   readonly field: 'name' | 'description' | 'developerName' | 'homepageUrl' | 'privacyPolicyUrl' | 'logoUrl';

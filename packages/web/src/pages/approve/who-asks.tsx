@@ -1,10 +1,11 @@
-import { useKnownApps } from '../../api/approvals.ts';
-import type { KnownApp, PendingApproval, RequestingApp } from '../../api/resources.ts';
+import { useKnownApps } from '../../api/known-apps.ts';
+import type { PendingApproval, RequestingApp } from '../../api/resources.ts';
 import { Titled } from '../../ui/card.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { useTitle } from '../../ui/title.ts';
 import { WebLink } from '../../ui/web-link.tsx';
 import style from './approval-form.module.css';
+import { findLookAlikes } from './look-alikes.ts';
 import { Rich, text } from './texts.ts';
 
 /** The page's heading: the app, who makes it, where the answer goes, why it asks, and whether it proved who it is. */
@@ -55,28 +56,14 @@ export function WhoAsks({ approval }: { readonly approval: PendingApproval }) {
 /** Warns of other apps of the person with the same name. */
 function LookAlikes({ app }: { readonly app: RequestingApp }) {
   const known = useKnownApps();
-  return (known.data ?? [])
-    .filter((other) => other.clientId !== app.clientId && namesOf(other).includes(toPlain(app.name)))
-    .map(({ clientId, redirectHost }) => (
-      <Notice key={clientId} tone="warn">
-        <strong>{text('lookAlike', { app: app.name })}</strong>
-        <span>
-          {redirectHost === null
-            ? text('lookAlikeUnknown')
-            : text('lookAlikeHosts', { other: redirectHost, host: app.redirectHost })}
-        </span>
-      </Notice>
-    ));
-}
-
-function namesOf({ name, currentName = name }: KnownApp): string[] {
-  return [name, currentName].map(toPlain);
-}
-
-/** A name without what is easily overlooked: case, spaces, punctuation, and forms of the same letter. */
-function toPlain(name: string): string {
-  return name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return findLookAlikes(app, known.data ?? []).map(({ clientId, name, redirectHost }) => (
+    <Notice key={clientId} tone="warn">
+      <strong>{text('lookAlike', { app: name })}</strong>
+      <span>
+        {redirectHost === null
+          ? text('lookAlikeUnknown')
+          : text('lookAlikeHosts', { other: redirectHost, host: app.redirectHost })}
+      </span>
+    </Notice>
+  ));
 }

@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals';
+import type { KnownApp } from '../src/api/known-apps.ts';
+import { findLookAlikes } from '../src/pages/approve/look-alikes.ts';
+
+const knownOf = (name: string, currentName?: string): KnownApp => ({
+  clientId: 'app_known',
+  name,
+  redirectHost: 'run.test',
+  ...(currentName === undefined ? {} : { currentName }),
+});
+const find = (name: string, known: KnownApp) => findLookAlikes({ clientId: 'app_new', name }, [known]);
+
+test.each(['Morning Run', 'morning-run', 'MORNINGRUN!', 'Ｍorning Run'])(
+  'the name %j is taken for Morning Run, and the known app keeps its own name',
+  (name) => {
+    const alike = { clientId: 'app_known', name: 'Morning Run', redirectHost: 'run.test' };
+    expect(find(name, knownOf('Morning Run'))).toEqual([alike]);
+  },
+);
+
+test('an app that was renamed is found by either name, and has the name that is alike', () => {
+  const renamed = knownOf('Walk', 'Morning Run');
+  expect(find('walk', renamed).map(({ name }) => name)).toEqual(['Walk']);
+  expect(find('morning run', renamed).map(({ name }) => name)).toEqual(['Morning Run']);
+});
+
+test.each([
+  ['Evening Run', 'Morning Run'],
+  ['***', '!!!'],
+  ['***', 'Morning Run'],
+  ['Morning Run', '***'],
+])('the name %j is not taken for %j', (name, known) => {
+  expect(find(name, knownOf(known))).toEqual([]);
+});
+
+test('names of the same symbols are alike', () => {
+  expect(find('***', knownOf('***'))).toHaveLength(1);
+});
+
+test('an app is not taken for itself', () => {
+  expect(findLookAlikes({ clientId: 'app_known', name: 'Run' }, [knownOf('Run')])).toEqual([]);
+});
