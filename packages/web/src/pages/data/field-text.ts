@@ -3,10 +3,9 @@ import { formatNumber } from '../../ui/formats.ts';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { formatDate, formatInstant } from '../../ui/time.tsx';
 import { text } from './texts.ts';
+import { findTimeKind } from './time-kind.ts';
 import { valueInWords } from './words.ts';
 
-const INSTANT = /^\d{4}-\d\d-\d\dT/;
-const DATE = /^\d{4}-\d\d-\d\d$/;
 const ABSENT = '–';
 
 type Nested = Readonly<Record<string, unknown>>;
@@ -19,8 +18,9 @@ export function fieldText(field: string, value: unknown): string {
   const plain = String(value);
   if (field === 'unit') return toUnitText(plain) || ABSENT;
   if (field === 'category') return scopeTitle(`read:health-data:${plain}`);
-  if (INSTANT.test(plain)) return formatInstant(plain);
-  return DATE.test(plain) ? formatDate(plain) : valueInWords(field, plain);
+  const kind = findTimeKind(plain);
+  if (kind === null) return valueInWords(field, plain);
+  return kind === 'instant' ? formatInstant(plain) : formatDate(plain);
 }
 
 function nestedText(field: string, value: Nested): string {
