@@ -31,11 +31,13 @@ export function ConnectionChanges(props: ChangesProps) {
 
 function Changes({ approval: { app }, connection, terms }: ChangesProps) {
   const { added, stopped, others, life, end, firstDay, dayFault } = terms;
-  const isEndNew = life !== KEPT;
+  const ends = { from: formatDay(connection.expiresAt), to: formatDay(end) };
+  // Another time of the same day is not shown.
+  const isEndNew = life !== KEPT && ends.from !== ends.to;
   const isFirstDayNew = dayFault === null && firstDay !== connection.dataFrom;
   const isSame = added.length + stopped.length === 0 && !isEndNew && !isFirstDayNew;
   return (
-    <ul className={style['changes']} aria-live="polite">
+    <ul className={style['changes']}>
       {isSame ? <li>{text('noChange')}</li> : null}
       {added.length === 0 ? null : (
         <li>
@@ -47,7 +49,7 @@ function Changes({ approval: { app }, connection, terms }: ChangesProps) {
           <Rich id="stopped" values={{ items: toList(stopped) }} components={{ new: <strong /> }} />
         </li>
       )}
-      {isEndNew ? <Change id="newEnd" from={formatDay(connection.expiresAt)} to={formatDay(end)} /> : null}
+      {isEndNew ? <Change id="newEnd" {...ends} /> : null}
       {isFirstDayNew ? (
         <Change id="newFirstDay" from={rangeText(connection.dataFrom)} to={rangeText(firstDay)} />
       ) : null}
