@@ -59,6 +59,11 @@ function runningOut(): void {
     expect(await warning.count()).toBe(0);
     expect(await screen.count()).toBe('Share 1 item');
     await visitor.takePictures('approval-more-time');
+    for (const key of ['Shift', 'ArrowDown']) await page.keyboard.press(key);
+    await page.locator(':focus', { hasText: 'You now have until' }).waitFor();
+    await page.keyboard.press('Shift+Tab');
+    await page.getByText(/^You now have until/).waitFor({ state: 'detached' });
+    expect(await page.locator(':focus').count()).toBe(1);
     await visitor.leave(() => screen.share.click());
   });
 
@@ -81,6 +86,25 @@ function runningOut(): void {
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('approval-expired');
     expect((await find()).status).toBe('expired');
+  });
+
+  test('shows that it has expired also when the service takes longer to answer than the page waits to look again', async () => {
+    const { page, id } = await open('time-slow');
+    await expireApproval(visits.stack, id);
+    const answers: (() => void)[] = [];
+    await page.route(`**/consent/pending/${id}`, async (route) => {
+      await new Promise<void>((answer) => answers.push(answer));
+      await route.continue();
+    });
+    const asked = page.waitForRequest((request) => request.url().endsWith(id));
+    await page.clock.fastForward(10.5 * MINUTE_MS);
+    await asked;
+    await page.clock.runFor(12_000);
+    // Every request that the page has begun before is known then.
+    await page.evaluate("fetch('/partner/consent/pending').then(({ status }) => status)");
+    expect(answers).toHaveLength(1);
+    answers[0]?.();
+    await page.getByRole('heading', { name: 'This request expired' }).waitFor();
   });
 
   test('is not taken for expired because of a wrong clock of the browser', async () => {

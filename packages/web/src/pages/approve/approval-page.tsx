@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
 import { usePendingApproval } from '../../api/approvals.ts';
 import { ButtonLink } from '../../ui/button.tsx';
 import { focusHeading } from '../../ui/focus.ts';
@@ -13,11 +13,14 @@ import { text } from './texts.ts';
 export function ApprovalPage({ id }: { readonly id: string }) {
   const pending = usePendingApproval(id);
   useFocusOnEnd(pending.data?.status);
+  const { refetch } = pending;
+  // Waits for a read that is under way: cancelling it would lose its answer.
+  const look = useCallback(() => void refetch({ cancelRefetch: false }), [refetch]);
   return (
     <Resource query={pending} notFound={<NoRequest />}>
       {(approval) =>
         approval.status === 'pending' ? (
-          <ApprovalForm approval={approval} isLooking={pending.isFetching} onLook={pending.refetch} />
+          <ApprovalForm approval={approval} isLooking={pending.isFetching} onLook={look} />
         ) : (
           <Narrow isCentred>
             <EndedRequest approval={approval} />

@@ -14,6 +14,8 @@ const LAST_MS = 30_000;
 const TICK_MS = 1_000;
 const LOOK_EVERY_MS = 3_000;
 
+const MODIFIERS = ['Shift', 'Control', 'Alt', 'AltGraph', 'Meta', 'CapsLock', 'NumLock'];
+
 /** Warns before the request ends and offers more time. When it has ended, `onOver` reads its state until it is known. */
 export function RequestEnd({
   approval: { id, expiresAt },
@@ -75,12 +77,18 @@ function Extended({ expiresAt, onRead }: { readonly expiresAt: string; readonly 
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
     element.current?.focus();
+    const goOn = (event: Event) => {
+      if (event instanceof KeyboardEvent && MODIFIERS.includes(event.key)) return;
+      // The focus would be lost with the element.
+      if (element.current?.contains(document.activeElement)) return;
+      onRead();
+    };
     // Not when the focus leaves: the page would move between the two halves of a click.
-    document.addEventListener('click', onRead, true);
-    document.addEventListener('keyup', onRead, true);
+    document.addEventListener('click', goOn, true);
+    document.addEventListener('keyup', goOn, true);
     return () => {
-      document.removeEventListener('click', onRead, true);
-      document.removeEventListener('keyup', onRead, true);
+      document.removeEventListener('click', goOn, true);
+      document.removeEventListener('keyup', goOn, true);
     };
   }, [onRead]);
   return (
