@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { currentLanguage } from '../texts/language.ts';
 import { useChange } from './change.ts';
 import { type Data, get, type Page, send } from './client.ts';
+import { Problem } from './problem.ts';
 import type { ApprovedTerms, Decision, PendingApproval } from './resources.ts';
 
 const pathOf = (id: string) => `/partner/consent/pending/${encodeURIComponent(id)}`;
@@ -16,7 +17,15 @@ export function usePendingApproval(id: string) {
   });
 }
 
+/** Requests that this page gives back or has given back. Reading one would claim it again. */
+const givenBack = new Set<string>();
+
 async function fetchApproval(id: string): Promise<PendingApproval> {
+  if (givenBack.has(id)) {
+    return new Promise(() => {
+      // Never settles: the page is being left, and stays as it is until then.
+    });
+  }
   return (await get<Data<PendingApproval>>(pathOf(id))).data;
 }
 
@@ -76,7 +85,38 @@ export function useExtension(id: string) {
   });
 }
 
-/** Gives an undecided request back, so that another account can open it. Throws Problem. */
-export async function releaseApproval(id: string): Promise<void> {
-  await send('POST', `${pathOf(id)}/release`);
+/**
+ * Gives an undecided request back, so that another account can open it. From then on this page does not read it; after a failure it
+ * does again. Throws Problem.
+ */
+export function useRelease(id: string, onReleased: () => void) {
+  const client = useQueryClient();
+  const queryKey = ['pending', id];
+  return useMutation({
+    mutationFn: () => {
+      givenBack.add(id);
+      return release(id);
+    },
+    onSuccess: onReleased,
+    onError: async () => {
+      givenBack.delete(id);
+      // A read that was held back in the meantime.
+      await client.cancelQueries({ queryKey });
+      void client.invalidateQueries({ queryKey });
+    },
+  });
+}
+
+async function release(id: string): Promise<void> {
+  try {
+    await send('POST', `${pathOf(id)}/release`);
+  } catch (error) {
+    if (!isNotHeld(error)) throw error;
+  }
+}
+
+/** Whether there is nothing to give back, because the request is decided, over or not this person's. The other account sees that. */
+function isNotHeld(error: unknown): boolean {
+  if (!(error instanceof Problem)) return false;
+  return error.status === 404 || error.code === 'ALREADY_DECIDED' || error.code === 'PENDING_EXPIRED';
 }

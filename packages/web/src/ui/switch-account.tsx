@@ -1,6 +1,4 @@
-import { useMutation } from '@tanstack/react-query';
-import { releaseApproval } from '../api/approvals.ts';
-import { isRefusal } from '../api/problem.ts';
+import { useRelease } from '../api/approvals.ts';
 import { useSession } from '../api/session.ts';
 import { signInUrl } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
@@ -14,17 +12,9 @@ import { ErrorNotice } from './notice.tsx';
  */
 export function SwitchAccount({ approvalId }: { readonly approvalId: string }) {
   const session = useSession();
-  const change = useMutation({
-    mutationFn: async () => {
-      try {
-        await releaseApproval(approvalId);
-      } catch (error) {
-        // A request that is decided or not this person's cannot be given back. The other account sees that.
-        if (!isRefusal(error)) throw error;
-      }
-    },
-    onSuccess: () => location.assign(`${signInUrl(`/approve/${approvalId}`)}&switch=1`),
-  });
+  const change = useRelease(approvalId, () =>
+    location.assign(`${signInUrl(`/approve/${approvalId}`)}&switch=1`),
+  );
   if (session.data === undefined) return <div className={style['account']} />;
   if (session.data === null) {
     return (
