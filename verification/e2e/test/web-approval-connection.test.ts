@@ -92,7 +92,7 @@ function existingConnection(): void {
     await changes.getByText('Your new end date and look-back apply to these too.').waitFor();
     const sentence = await screen.summary.textContent();
     const toSentence = (now: number) =>
-      `Sleep Well can read your weight by day and mood, including new data, until ${newEnd(now)}, going back to your first record.`;
+      `Sleep Well can read your weight by day and mood, including new data, until ${newEnd(now)}, going back to your first record.Sleep Well can no longer read your heart.`;
     expect(textsSince(openedAt, toSentence)).toContain(sentence);
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('approval-changes-a-connection');
@@ -133,6 +133,9 @@ function existingConnection(): void {
     ]);
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('approval-changed-meanwhile');
+    await screen.share.click();
+    await screen.summary.and(page.locator(':focus')).waitFor();
+    expect(await find()).toMatchObject(less);
     await visitor.leave(() => screen.share.click());
     expect(await find()).toMatchObject({ scopes: [WEIGHT, MOOD], dataFrom: '2026-02-01' });
   });
@@ -157,8 +160,30 @@ function existingConnection(): void {
     await secondScreen.summary
       .getByText(`your heart, weight by day and mood, including new data, until ${end}`)
       .waitFor();
+    await secondScreen.share.click();
+    await secondScreen.summary.and(second.page.locator(':focus')).waitFor();
     await second.leave(() => secondScreen.share.click());
     expect(await find()).toMatchObject({ scopes: [HEART, WEIGHT, MOOD], expiresAt: first.expiresAt });
+  });
+
+  test('that was changed while the screen is read is not decided by a second press that comes at once', async () => {
+    const { screen, find, session, url } = await open(
+      'web-second-press',
+      [HEART, MOOD],
+      { expiresInDays: 365 },
+      [HEART],
+    );
+    await screen.summary.waitFor();
+    const less = { scopes: [HEART], dataFrom: '2026-02-01' };
+    expectStatus(200, await send(url, { method: 'PATCH', json: less, bearer: session }));
+    // The first press is refused, and the new terms replace the old ones under the finger.
+    await screen.share.press('Enter');
+    await screen.page.getByText('Now: Heart, until').waitFor();
+    await screen.share.press('Enter');
+    await screen.summary.and(screen.page.locator(':focus')).waitFor();
+    // What follows the press on the keyboard does not reach the button.
+    await screen.page.keyboard.press('Enter');
+    expect(await find()).toMatchObject(less);
   });
 
   test('which ends while the screen is open is a new connection with the usual terms, and says so', async () => {

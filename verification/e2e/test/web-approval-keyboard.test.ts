@@ -128,6 +128,8 @@ function keyboardAlone(): void {
     await page.evaluate("window.dispatchEvent(new Event('visibilitychange'))");
     await screen.lookBack.getByText('As now, from 1 Feb 2026').waitFor();
     await page.getByRole('status').getByText('has changed since you opened this page').waitFor();
+    await keyboard.activate(button('Share 1 item'));
+    await screen.summary.and(page.locator(':focus')).waitFor();
     await visitor.leave(() => keyboard.activate(button('Share 1 item')));
     expect((await send(url, { bearer: session })).body.data).toMatchObject(less);
   });

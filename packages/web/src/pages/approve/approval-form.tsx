@@ -90,7 +90,7 @@ function useSubmission({ id, revision }: PendingApproval, terms: Terms) {
   const decision = useDecision(id);
   const summary = useRef<HTMLDivElement>(null);
   const dayField = useRef<HTMLDivElement>(null);
-  const show = useShown(summary);
+  const show = useShown(summary, revision);
   const send = (approved: ApprovedTerms | null) =>
     decision.mutate(
       { terms: approved, revision },

@@ -9,11 +9,11 @@ import type { Terms } from './terms.ts';
 import { text } from './texts.ts';
 
 /**
- * Says what an approval with these terms would allow: one sentence with every item, the end and the first day, and what these do not
- * tell about some items. Without a choice, it says what to do.
+ * Says what an approval with these terms would allow: one sentence with every item, the end and the first day, then what it would end,
+ * and what the sentence does not tell about some items. Without a choice, it says what to do.
  */
 export function toSummary({ app, connection, requestedScopes }: PendingApproval, terms: Terms): string[] {
-  const { chosen, scopes, firstDay, dayFault } = terms;
+  const { chosen, scopes, stopped, firstDay, dayFault } = terms;
   if (chosen.length === 0) return [text(connection === null ? 'nothing' : 'nothingKept', { app: app.name })];
   if (dayFault !== null) return [text(dayFault === 'missing' ? 'dayMissing' : 'dayFuture')];
   const summaries = scopes.filter((scope) => SUMMARIES.includes(scope));
@@ -21,6 +21,7 @@ export function toSummary({ app, connection, requestedScopes }: PendingApproval,
   const missing = requestedScopes.filter(({ scope, need }) => need === 'needed' && !chosen.includes(scope));
   return [
     toSentence(app.name, terms),
+    stopped.length === 0 ? null : text('noLonger', { app: app.name, items: toItems(stopped) }),
     summaries.length === 0
       ? null
       : text('coversEverything', { items: formatList(summaries.map(scopeTitle)), count: summaries.length }),
