@@ -49,11 +49,15 @@ function useIsAway(element: RefObject<HTMLElement | null>): boolean {
   return isAway;
 }
 
-/** Scrolls elements that get the focus under the bar above it (WCAG 2.4.11). */
+/**
+ * Scrolls elements that get the focus under the bar above it (WCAG 2.4.11). Not those that a mouse or finger presses: the page would move
+ * under the pointer, and the press would be lost.
+ */
 function useFocusAbove(bar: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const reveal = ({ target }: FocusEvent) => {
-      if (!(target instanceof Element) || bar.current === null || bar.current.contains(target)) return;
+      if (!(target instanceof Element) || !target.matches(':focus-visible')) return;
+      if (bar.current === null || bar.current.contains(target)) return;
       const limit = bar.current.getBoundingClientRect().top;
       const { top, bottom } = (target.closest('label') ?? target).getBoundingClientRect();
       if (bottom > limit && bottom - top < limit) window.scrollBy(0, bottom - limit + CLEARANCE_PX);
