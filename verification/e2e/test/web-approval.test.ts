@@ -183,7 +183,7 @@ function approvalScreen(): void {
     const screen = new ApprovalScreen(visitor.page);
     await screen.choose('Heart');
     await screen.share.click();
-    expect(await visitor.page.getByRole('alert').textContent()).toContain('Nothing was shared yet.');
+    expect(await visitor.page.getByRole('alert').textContent()).toContain('Nothing was changed.');
     expect(await visitor.page.getByRole('checkbox', { checked: true }).count()).toBe(1);
     await visitor.takePictures('approval-app-suspended-meanwhile');
     await setStatus('revoked');

@@ -96,7 +96,7 @@ function endedSession(): void {
     await keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await share.and(page.locator(':focus')).waitFor();
-    const notice = page.getByRole('alert').filter({ hasText: 'Nothing was shared yet.' });
+    const notice = page.getByRole('alert').filter({ hasText: 'Nothing was changed.' });
     expect(await notice.textContent()).toContain('Your session has ended.');
     for (const screen of ['phone', 'dark'] as const) {
       await visitor.lookAs(screen);

@@ -28,7 +28,7 @@ export function ConnectedAppsPage() {
             <Confirmation
               trigger={text('stopAll')}
               title={text('stopAllTitle')}
-              confirm={text('stop')}
+              confirm={text('stopAllNow')}
               isBusy={revocation.isPending}
               onConfirm={() => revocation.mutate(undefined, { onSuccess: focusHeading })}
             >
