@@ -30,12 +30,25 @@ const purposeOf = (name: string) => ({
 
 test('a receipt is decoded with every character that an app or a catalog may use', () => {
   const purpose = { ...purposeOf('Tagebuch für Müde 🩺 ~~~???'), purpose: 'Größe → Gewicht' };
-  const receipt = { record_id: 'g', purposes: [purpose], events: [] };
+  const receipt = { record_id: 'g', iat: 1_772_366_400, purposes: [purpose], events: [eventOf('given')] };
   expect(decodeReceipt({ grantId: 'g', receipt: toJws(receipt) })).toEqual(receipt);
 });
 
 test.each(['', 'a', 'a.b', 'a.!!!.c'])('a text that is not a receipt (%j) is refused', (receipt) => {
   expect(() => decodeReceipt({ grantId: 'g', receipt })).toThrow();
+});
+
+test.each([
+  ['nothing', null],
+  ['a list', []],
+  ['no time', { purposes: [], events: [] }],
+  ['an impossible time', { iat: 1e300, purposes: [], events: [] }],
+  ['no events', { iat: 1, purposes: [] }],
+  ['an app that is missing', { iat: 1, purposes: [{ pii_information: [] }], events: [] }],
+  ['an event without scopes', { iat: 1, purposes: [], events: [{ event_time: '2026-03-01T12:00:00Z' }] }],
+  ['an event without a time', { iat: 1, purposes: [], events: [{ pii_types: [] }] }],
+])('a receipt whose content is or has %s is refused', (_, content) => {
+  expect(() => decodeReceipt({ grantId: 'g', receipt: toJws(content) })).toThrow('not a receipt');
 });
 
 test('each approval has the terms of its own event, also with other events between', () => {

@@ -132,6 +132,24 @@ function pagesOfReceipts(): void {
     await expectToFit(visitor);
   });
 
+  test('a receipt that the page cannot read is still offered as a file', async () => {
+    const user = await somebody();
+    const tokens = await app.connect(user, [HEART]);
+    const visitor = await visits.open('/apps', { session: user });
+    const { page } = visitor;
+    const data = { grantId: tokens.grantId, receipt: 'e30.bnVsbA.e30' };
+    await page.route('**/receipt', (route) =>
+      route.request().resourceType() === 'fetch' ? route.fulfill({ json: { data } }) : route.continue(),
+    );
+    await visitor.goto(`/apps/${tokens.grantId}/receipt`);
+    await page.getByText("This receipt can't be shown here. You can still download it.").waitFor();
+    await visitor.takePictures('receipt-unreadable');
+    await expectToFit(visitor);
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download receipt' }).click();
+    expect(JSON.parse(await readFile(await (await download).path(), 'utf8'))).toEqual(data);
+  });
+
   test('sharing that ended with its app is explained on the page and on the receipt', async () => {
     const user = await somebody();
     const ended = await registerApp(visits.stack.gateway, developer, { name: 'Short Life' });

@@ -1,3 +1,5 @@
+const SECOND_MS = 1_000;
+
 /** The answer of `GET …/receipt`; also the content of the downloaded file. */
 export interface SignedReceipt {
   readonly grantId: string;
@@ -62,12 +64,37 @@ export interface ReceiptEvent {
   readonly pii_since: string | null;
 }
 
-/** Decodes a receipt without checking its signature: it comes from the service itself. Throws if it is not a JWS with a JSON object. */
+/** Decodes a receipt without checking its signature: it comes from the service itself. Throws if it is not a JWS with a receipt. */
 export function decodeReceipt({ receipt }: SignedReceipt): Receipt {
   const [, payload = ''] = receipt.split('.');
   const binary = atob(payload.replaceAll('-', '+').replaceAll('_', '/'));
   const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
-  return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Receipt;
+  const content: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  if (!isReceipt(content)) throw new TypeError('the content is not a receipt');
+  return content;
+}
+
+/** Whether content has what the page of a receipt reads. */
+function isReceipt(content: unknown): content is Receipt {
+  const { iat, purposes, events } = (content ?? {}) as Partial<Receipt>;
+  const isTime = (time: string | number) => !Number.isNaN(new Date(time).getTime());
+  return (
+    typeof iat === 'number' &&
+    isTime(iat * SECOND_MS) &&
+    Array.isArray(purposes) &&
+    purposes.every(
+      (purpose?: Partial<ReceiptPurpose> | null) =>
+        typeof purpose?.recipient === 'object' &&
+        purpose.recipient !== null &&
+        isTime(purpose.recipient.as_of) &&
+        Array.isArray(purpose.pii_information),
+    ) &&
+    Array.isArray(events) &&
+    events.every(
+      (event?: Partial<ReceiptEvent> | null) =>
+        isTime(event?.event_time ?? '') && Array.isArray(event?.pii_types),
+    )
+  );
 }
 
 /** An approval on a receipt: its terms, and what was shown. */
@@ -84,8 +111,6 @@ export function approvalsOf({ purposes, events }: Receipt): ReceiptApproval[] {
     return shown === undefined ? [] : [{ event, shown }];
   });
 }
-
-const SECOND_MS = 1_000;
 
 /** The end of sharing after an event (Unix milliseconds); null if the event is not about an end. Durations are in whole seconds. */
 export function endOf({ event_time, validity_duration }: ReceiptEvent): number | null {

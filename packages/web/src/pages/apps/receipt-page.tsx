@@ -4,6 +4,7 @@ import { approvalsOf, decodeReceipt, type Receipt, type SignedReceipt } from '..
 import { Button } from '../../ui/button.tsx';
 import { Card, Facts, Row, Soft, Stack } from '../../ui/card.tsx';
 import { Narrow, PageHeading } from '../../ui/layout.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { formatInstant } from '../../ui/time.tsx';
@@ -21,9 +22,42 @@ export function ReceiptPage({ id }: { readonly id: string }) {
   return (
     <Narrow>
       <Resource query={receipt} notFound={<NoSuchConnection />}>
-        {(signed) => <ReadableReceipt signed={signed} receipt={decodeReceipt(signed)} />}
+        {(signed) => {
+          const content = readReceipt(signed);
+          return content === null ? (
+            <UnreadableReceipt signed={signed} />
+          ) : (
+            <ReadableReceipt signed={signed} receipt={content} />
+          );
+        }}
       </Resource>
     </Narrow>
+  );
+}
+
+function readReceipt(signed: SignedReceipt): Receipt | null {
+  try {
+    return decodeReceipt(signed);
+  } catch {
+    return null;
+  }
+}
+
+/** Offers the file of a receipt that this page does not understand. */
+function UnreadableReceipt({ signed }: { readonly signed: SignedReceipt }) {
+  return (
+    <>
+      <PageHeading title={text('receiptUnreadable')} />
+      <Stack>
+        <Notice tone="warn">{text('receiptUnreadableText')}</Notice>
+        <Row>
+          <Button onPress={() => download(signed)}>{text('downloadReceipt')}</Button>
+          <span className={style['target']}>
+            <Link href="/apps">{text('title')}</Link>
+          </span>
+        </Row>
+      </Stack>
+    </>
   );
 }
 
