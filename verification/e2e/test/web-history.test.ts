@@ -101,6 +101,7 @@ function accessHistory(): void {
     const chart = page.getByRole('figure');
     expect(await chart.getByRole('listitem').allTextContents()).toEqual(['Shared', 'Blocked']);
     await chart.getByText('Show as a table').click();
+    await chart.getByRole('table').waitFor();
     expect(await chart.getByRole('columnheader').allTextContents()).toEqual(['Day', 'Shared', 'Blocked']);
     expect((await chart.getByRole('cell').allTextContents()).slice(1)).toEqual(['2', '3']);
     // Not by colour alone.
