@@ -2,7 +2,13 @@ import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { letDaysPass } from '@phds/test-kit/passing-days';
-import { addReads, foundNotices, type NoticeSearcher, openNoticeSearcher } from './notice-searcher.ts';
+import {
+  addReads,
+  foundNotices,
+  type NoticeSearcher,
+  openNoticeSearcher,
+  todayOf,
+} from './notice-searcher.ts';
 import {
   approve,
   HEART,
@@ -122,7 +128,7 @@ describe('unusual reading', () => {
     for (let times = 0; times < 3; times += 1) await searcher.search();
     await addReads(consent, grantId, 0, { recorded: 1_000 });
     await searcher.search();
-    const today = new Date().toISOString().slice(0, 10);
+    const today = await todayOf(consent, grantId);
     expect(await noticesOf('unusual')).toMatchObject([
       {
         id: `unusual:${grantId}:${today}`,

@@ -43,6 +43,17 @@ export async function openNoticeSearcher(databaseUrl: string): Promise<NoticeSea
   };
 }
 
+// The day of a grant's start and its age in whole days: the same day as long as a test runs, also when midnight passes.
+const TODAY = `((granted_at AT TIME ZONE 'UTC')::date + round(extract(epoch FROM now() - granted_at) / 86400)::int)`;
+
+/** Today for a grant that is whole days old, in UTC. */
+export async function todayOf({ owner }: Pick<RunningService, 'owner'>, grantId: string): Promise<string> {
+  const { rows } = await owner.query(`SELECT ${TODAY}::text AS today FROM consent_grant WHERE id = $1`, [
+    grantId,
+  ]);
+  return rows[0].today;
+}
+
 /** Adds counted reads of a grant to the UTC day so many days ago, `refused` of them refused. */
 export async function addReads(
   { owner }: Pick<RunningService, 'owner'>,
@@ -52,7 +63,7 @@ export async function addReads(
 ): Promise<void> {
   await owner.query(
     `INSERT INTO access_day AS c (user_ref, grant_id, client_id, scope, endpoint, day, recorded, refused, last_at)
-     SELECT user_ref, id, client_id, 'read:health-data:heart', $5, (now() AT TIME ZONE 'UTC')::date - $2::int, $3, $4, now()
+     SELECT user_ref, id, client_id, 'read:health-data:heart', $5, ${TODAY} - $2::int, $3, $4, now()
      FROM consent_grant WHERE id = $1
      ON CONFLICT (user_ref, grant_id, day, client_id, scope, endpoint)
        DO UPDATE SET recorded = c.recorded + excluded.recorded, refused = c.refused + excluded.refused`,
