@@ -121,7 +121,7 @@ function keyboardAlone(): void {
     await line.filter({ hasText: '1 read of Mood' }).waitFor();
     await page.getByRole('row').nth(1).waitFor();
     expect(await page.getByRole('row').allTextContents()).toHaveLength(2);
-    await keyboard.fill(page.getByLabel('To'), '01012026');
+    await keyboard.fill(page.getByLabel('To', { exact: true }), '01012026');
     await page.getByRole('heading', { name: 'No reads match' }).waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
     await visitor.takePictures('access-history-nothing-chosen');
@@ -130,7 +130,7 @@ function keyboardAlone(): void {
 
     // A date that UTC has not reached yet. One day later could be today in the browser's zone.
     const days = page.waitForResponse(/\/accesses\/summary/);
-    await page.getByLabel('From').fill(dayOfBrowser(Date.now() + 2 * DAY_MS));
+    await page.getByLabel('From', { exact: true }).fill(dayOfBrowser(Date.now() + 2 * DAY_MS));
     expect((await days).status()).toBe(200);
     await keyboard.activate(button('Show all'));
     await line.waitFor();
