@@ -139,7 +139,7 @@ function safeguards(): void {
     await page.evaluate('scrollTo(0, 0)');
     await review.click();
     await screen.summary.and(page.locator(':focus')).waitFor();
-    await review.waitFor({ state: 'detached' });
+    await review.waitFor({ state: 'hidden' });
     expect((await find()).status).toBe('pending');
   });
 

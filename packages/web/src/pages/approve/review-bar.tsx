@@ -6,7 +6,10 @@ import { text } from './texts.ts';
 /** Room for the outline of a focused element. */
 const CLEARANCE_PX = 8;
 
-/** A bar at the bottom of the screen. It leads to the summary while that is not on the screen; it never decides. */
+/**
+ * A bar at the bottom of the screen. It leads to the summary while that is not on the screen; it never decides. It keeps its height, so
+ * that the page does not move under a pointer when the summary comes or goes.
+ */
 export function ReviewBar({
   summary,
   count,
@@ -25,14 +28,12 @@ export function ReviewBar({
   const bar = useRef<HTMLDivElement>(null);
   useFocusAbove(bar);
   return (
-    <div ref={bar} className={style['bar']}>
+    <div ref={bar} className={isAway ? style['bar'] : `${style['bar']} ${style['resting']}`}>
       {children}
-      {isAway ? (
-        <div className={style['review']}>
-          <span>{text('selected', { count })}</span>
-          <Button onPress={review}>{text('review')}</Button>
-        </div>
-      ) : null}
+      <div className={style['review']}>
+        <span>{text('selected', { count })}</span>
+        <Button onPress={review}>{text('review')}</Button>
+      </div>
     </div>
   );
 }
@@ -55,8 +56,9 @@ function useIsAway(element: RefObject<HTMLElement | null>): boolean {
  */
 function useFocusAbove(bar: RefObject<HTMLElement | null>): void {
   useEffect(() => {
-    const reveal = ({ target }: FocusEvent) => {
-      if (!(target instanceof Element) || !target.matches(':focus-visible')) return;
+    const reveal = () => {
+      const target = document.activeElement;
+      if (target === null || !target.matches(':focus-visible')) return;
       if (bar.current === null || bar.current.contains(target)) return;
       const limit = bar.current.getBoundingClientRect().top;
       const { top, bottom } = (target.closest('label') ?? target).getBoundingClientRect();
