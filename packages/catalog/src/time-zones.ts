@@ -9,6 +9,9 @@ const namesByLowerCase = new Map(TIME_ZONE_NAMES.map((name) => [name.toLowerCase
 /** Whether Intl, which may be older than the list, knows a name. Bounded by the length of the list. */
 const supported = new Map<string, boolean>();
 
+/** What is wrong with a text that is no time zone. */
+export const NO_TIME_ZONE = 'must be an IANA time zone such as Europe/Berlin';
+
 /**
  * Finds an IANA time zone by its name in any case and returns the database's spelling. Returns null for anything else, including
  * abbreviations and offsets such as `+01:00`. Costs one look-up.

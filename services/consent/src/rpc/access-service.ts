@@ -1,6 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { toPage } from '@phds/catalog/pagination';
-import { findTimeZone } from '@phds/catalog/time-zones';
+import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import {
   type Access as AccessMessage,
   AccessService,
@@ -175,7 +175,7 @@ function findPeriod(request: Pick<ListAccessesRequest, 'from' | 'to'>) {
 function parseTimeZone(text: string): string | null {
   if (text === '') return null;
   const timeZone = findTimeZone(text);
-  if (timeZone === null) throw invalidRequest('timeZone', 'must be an IANA time zone such as Europe/Berlin');
+  if (timeZone === null) throw invalidRequest('timeZone', NO_TIME_ZONE);
   return timeZone;
 }
 

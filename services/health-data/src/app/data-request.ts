@@ -3,7 +3,7 @@ import { type DataPath, getEndpoint } from '@phds/catalog/endpoints';
 import { findTimeBound, isInverted, type TimeBound, type TimeWindow } from '@phds/catalog/instants';
 import { findMetricByName, type Metric } from '@phds/catalog/metrics';
 import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '@phds/catalog/pagination';
-import { findTimeZone } from '@phds/catalog/time-zones';
+import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import { TREND_BUCKET_DEFAULT, type TrendBucket } from '@phds/catalog/wire-names';
 import { invalidRequest } from '@phds/service-kit/errors';
 import { INVERTED } from '../domain/window.ts';
@@ -98,6 +98,6 @@ function resolveMetric(name: string, category: Category | null): Metric {
 
 function resolveTimeZone(name: string): string {
   const timeZone = findTimeZone(name);
-  if (timeZone === null) throw invalidRequest('timeZone', 'must be an IANA time zone such as Europe/Berlin');
+  if (timeZone === null) throw invalidRequest('timeZone', NO_TIME_ZONE);
   return timeZone;
 }

@@ -2,7 +2,7 @@ import type { Category } from '@phds/catalog/categories';
 import type { Endpoint, QueryParameter } from '@phds/catalog/endpoints';
 import { findTimeBound, isInverted, type TimeBound } from '@phds/catalog/instants';
 import { findMetricByName, METRICS, metricsOfCategory } from '@phds/catalog/metrics';
-import { findTimeZone } from '@phds/catalog/time-zones';
+import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import { TREND_BUCKETS, type TrendBucket } from '@phds/catalog/wire-names';
 import { TrendBucket as WireTrendBucket } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { readPage } from '../page-parameters.ts';
@@ -99,7 +99,7 @@ function readTimeZone(query: Query, violations: Violations): string {
   const text = query.values.get('timeZone');
   if (text === undefined) return '';
   const timeZone = findTimeZone(text);
-  if (timeZone === null) violations.add('timeZone', 'must be an IANA time zone such as Europe/Berlin');
+  if (timeZone === null) violations.add('timeZone', NO_TIME_ZONE);
   return timeZone ?? '';
 }
 

@@ -1,7 +1,7 @@
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { findTimeBound } from '@phds/catalog/instants';
 import { isScope, SCOPE_NAMES } from '@phds/catalog/scopes';
-import { findTimeZone } from '@phds/catalog/time-zones';
+import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import { limitCostly } from '../allowance.ts';
 import { readDayRange } from '../day-range.ts';
 import { type Exchange, onBehalf, userOf } from '../exchange.ts';
@@ -100,7 +100,7 @@ function readTimeZone(query: ListQuery): string {
   const text = query.find('timeZone');
   if (text === undefined) return '';
   const timeZone = findTimeZone(text);
-  if (timeZone === null) query.fault('timeZone', 'must be an IANA time zone such as Europe/Berlin');
+  if (timeZone === null) query.fault('timeZone', NO_TIME_ZONE);
   return timeZone ?? '';
 }
 
