@@ -16,6 +16,9 @@ export type GrantStatus = (typeof GRANT_STATUSES)[number];
 export const REPORT_REASONS = ['data_use', 'impersonation', 'not_deleted', 'other'] as const;
 export type ReportReason = (typeof REPORT_REASONS)[number];
 
+/** The most characters of the text of a report. */
+export const REPORT_TEXT_MAX = 1_000;
+
 /** Why a recorded access was refused (contract section 8). */
 export const REFUSAL_REASONS = [
   'TOKEN_EXPIRED',

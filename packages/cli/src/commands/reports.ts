@@ -1,11 +1,10 @@
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
-import { REPORT_REASONS } from '@phds/catalog/wire-names';
 import {
   type ListReportsResponse,
   type Report,
-  ReportReason,
   ReportService,
 } from '@phds/contracts/phds/consent/v1/reports_pb';
+import { findReportReason } from '@phds/service-kit/report-reasons';
 import { explainOperator } from '../operator/explanation.ts';
 import { EXIT_DONE, EXIT_FAILED } from './exit-codes.ts';
 import type { OperatorSurroundings } from './restore.ts';
@@ -47,7 +46,7 @@ function toEntry(report: Report) {
   return {
     id: report.id,
     at: toInstant(report.at),
-    reason: toReason(report.reason),
+    reason: findReportReason(report.reason) ?? 'unknown',
     app: {
       clientId: report.clientId,
       name: report.appName,
@@ -80,18 +79,6 @@ function toParagraph(report: Report): string {
     .filter((line) => line !== '')
     .map((line) => `${line}\n`)
     .join('');
-}
-
-const REASONS = {
-  data_use: ReportReason.DATA_USE,
-  impersonation: ReportReason.IMPERSONATION,
-  not_deleted: ReportReason.NOT_DELETED,
-  other: ReportReason.OTHER,
-} as const satisfies Record<(typeof REPORT_REASONS)[number], ReportReason>;
-
-/** `unknown` for a reason of a later release. */
-function toReason(reason: ReportReason): string {
-  return REPORT_REASONS.find((name) => REASONS[name] === reason) ?? 'unknown';
 }
 
 function toInstant(time: Timestamp | undefined): string {

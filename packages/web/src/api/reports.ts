@@ -2,9 +2,6 @@ import type { ReportReason } from '@phds/catalog/wire-names';
 import { useMutation } from '@tanstack/react-query';
 import { send } from './client.ts';
 
-/** The most characters of the text of a report. */
-export const REPORT_TEXT_MAX = 1_000;
-
 export interface Report {
   readonly reason: ReportReason;
   /** In the person's words. */

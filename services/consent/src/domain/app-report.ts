@@ -1,5 +1,5 @@
 import { cleanShownText, countCharacters } from '@phds/catalog/shown-text';
-import type { ReportReason } from '@phds/catalog/wire-names';
+import { REPORT_TEXT_MAX, type ReportReason } from '@phds/catalog/wire-names';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 
 /** How many reports one person can make on one UTC day. */
@@ -7,8 +7,6 @@ export const REPORTS_PER_DAY = 10;
 
 /** The same report within this time is the same press of a button, or a repetition after a lost answer. */
 export const REPEATED_WITHIN_SECONDS = 60;
-
-const TEXT_MAX_LENGTH = 1_000;
 
 /** Where the person met the app. */
 export type ReportSubject = { readonly grantId: string } | { readonly pendingId: string };
@@ -41,8 +39,8 @@ export interface AppReport extends Complaint {
  * when it is too long.
  */
 export function parseComplaintText(text: string): string {
-  if (countCharacters(text) > TEXT_MAX_LENGTH) {
-    throw invalidRequest('text', `must have at most ${TEXT_MAX_LENGTH} characters`);
+  if (countCharacters(text) > REPORT_TEXT_MAX) {
+    throw invalidRequest('text', `must have at most ${REPORT_TEXT_MAX} characters`);
   }
   return cleanShownText(text, 'lines');
 }

@@ -4,23 +4,17 @@ import { toPage } from '@phds/catalog/pagination';
 import { REPORT_REASONS, type ReportReason } from '@phds/catalog/wire-names';
 import {
   type ReportAppRequest,
-  ReportReason as ReportReasonMessage,
+  type ReportReason as ReportReasonMessage,
   type ReportSchema,
   ReportService,
 } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { invalidRequest } from '@phds/service-kit/errors';
+import { findReportReason, toReportReasonMessage } from '@phds/service-kit/report-reasons';
 import type { UserOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { Reports } from '../app/reports.ts';
 import type { AppReport, ReportSubject } from '../domain/app-report.ts';
 import { parseKnownId, parseText } from './parameters.ts';
-
-const TO_MESSAGE = {
-  data_use: ReportReasonMessage.DATA_USE,
-  impersonation: ReportReasonMessage.IMPERSONATION,
-  not_deleted: ReportReasonMessage.NOT_DELETED,
-  other: ReportReasonMessage.OTHER,
-} as const satisfies Record<ReportReason, ReportReasonMessage>;
 
 /** phds.consent.v1.ReportService. */
 export function createReportService({ reports, userOf }: { reports: Reports; userOf: UserOf }) {
@@ -44,8 +38,8 @@ export function createReportService({ reports, userOf }: { reports: Reports; use
 }
 
 function parseReason(message: ReportReasonMessage): ReportReason {
-  const reason = REPORT_REASONS.find((candidate) => TO_MESSAGE[candidate] === message);
-  if (reason === undefined) throw invalidRequest('reason', `must be one of ${REPORT_REASONS.join(', ')}`);
+  const reason = findReportReason(message);
+  if (reason === null) throw invalidRequest('reason', `must be one of ${REPORT_REASONS.join(', ')}`);
   return reason;
 }
 
@@ -64,7 +58,7 @@ function toReportMessage(report: AppReport): MessageInitShape<typeof ReportSchem
   return {
     ...report,
     at: timestampFromDate(report.at),
-    reason: TO_MESSAGE[report.reason],
+    reason: toReportReasonMessage(report.reason),
     userId: report.userId ?? '',
     grantId: report.grantId ?? '',
     pendingId: report.pendingId ?? '',

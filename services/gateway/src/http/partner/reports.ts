@@ -1,8 +1,6 @@
-import { REPORT_REASONS, type ReportReason } from '@phds/catalog/wire-names';
-import {
-  type ReportAppRequest,
-  ReportReason as ReportReasonMessage,
-} from '@phds/contracts/phds/consent/v1/reports_pb';
+import { REPORT_REASONS } from '@phds/catalog/wire-names';
+import type { ReportAppRequest } from '@phds/contracts/phds/consent/v1/reports_pb';
+import { toReportReasonMessage } from '@phds/service-kit/report-reasons';
 import { z } from 'zod';
 import { type Exchange, onBehalf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
@@ -10,13 +8,6 @@ import { readJsonBody } from '../json-body.ts';
 import { sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
 import { toInstant } from '../timestamps.ts';
-
-const REASON: Readonly<Record<ReportReason, ReportReasonMessage>> = {
-  data_use: ReportReasonMessage.DATA_USE,
-  impersonation: ReportReasonMessage.IMPERSONATION,
-  not_deleted: ReportReasonMessage.NOT_DELETED,
-  other: ReportReasonMessage.OTHER,
-};
 
 // Consent limits the text and removes invisible characters.
 const reportBody = z.strictObject({
@@ -47,7 +38,7 @@ async function report(
     maxBytes: gateway.config.MAX_BODY_BYTES,
   });
   const { id, at } = await gateway.backends.reports.reportApp(
-    { subject, reason: REASON[reason], text: text ?? '' },
+    { subject, reason: toReportReasonMessage(reason), text: text ?? '' },
     onBehalf(exchange),
   );
   sendJson(exchange.response, 201, { data: { id, at: toInstant(at) } });
