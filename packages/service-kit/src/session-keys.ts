@@ -5,7 +5,6 @@ import { findingSigner, parseKeySet } from './keys.ts';
 import type { Logger } from './log.ts';
 import { startPeriodic } from './periodic.ts';
 
-const DEFAULT_TIMEOUT_MS = 2_000;
 /** Interval of the fetches in the background. A key that the provider removed verifies sessions this long at most. */
 const REFRESH_MS = 10 * 60_000;
 /** Pause after a fetch, so that sessions with invented key ids do not load the provider. */
@@ -22,8 +21,8 @@ export interface SessionKeys extends AsyncDisposable {
 export interface SessionKeysOptions {
   readonly clock?: Clock;
   readonly log: Logger;
-  /** Maximum wait for the key set. Milliseconds, default 2000. */
-  readonly timeoutMs?: number;
+  /** Maximum wait for the key set, in milliseconds. */
+  readonly timeoutMs: number;
   /** Milliseconds between two fetches in the background. */
   readonly refreshMs?: number;
 }
@@ -34,7 +33,7 @@ export interface SessionKeysOptions {
  */
 export function openSessionKeys(jwks: string, options: SessionKeysOptions): SessionKeys {
   if (jwks.startsWith('{')) return { find: parseKeySet(jwks), [Symbol.asyncDispose]: async () => undefined };
-  const { clock = systemClock, log, timeoutMs = DEFAULT_TIMEOUT_MS, refreshMs = REFRESH_MS } = options;
+  const { clock = systemClock, log, timeoutMs, refreshMs = REFRESH_MS } = options;
   const keys = new RemoteKeys(new URL(jwks), clock, timeoutMs);
   const refreshing = startPeriodic(() => keys.fetch(), {
     intervalMs: refreshMs,

@@ -33,7 +33,7 @@ afterEach(() => opened.disposeAsync());
 function open({ refreshMs = DAY_MS, url = provider.url } = {}) {
   const destination = { write: (line: string) => void warnings.push(line) };
   const log = createLogger({ service: 'test', level: 'warn', destination });
-  const jwks = opened.use(openSessionKeys(url, { clock, log, refreshMs }));
+  const jwks = opened.use(openSessionKeys(url, { clock, log, refreshMs, timeoutMs: 2_000 }));
   return createSessionVerifier({ issuer: ISSUER, audience: 'phds', jwks, clock });
 }
 
@@ -208,7 +208,7 @@ test('a key set as text is never fetched', async () => {
 
 test('after disposal nothing is fetched any more', async () => {
   const log = createLogger({ service: 'test', level: 'silent' });
-  const keys = openSessionKeys(provider.url, { clock, log, refreshMs: 1 });
+  const keys = openSessionKeys(provider.url, { clock, log, refreshMs: 1, timeoutMs: 2_000 });
   await eventually(() => provider.requests >= 2);
   await keys[Symbol.asyncDispose]();
   const requests = provider.requests;

@@ -11,6 +11,7 @@ describe('the session issuer of the tests', () => {
     const session = await provider.issueSession('user-1');
     await using keys = openSessionKeys(served.url, {
       log: createLogger({ service: 'test', level: 'silent' }),
+      timeoutMs: 2_000,
     });
     for (const jwks of [provider.jwks, keys]) {
       const verify = createSessionVerifier({ issuer: provider.issuer, audience: provider.audience, jwks });
