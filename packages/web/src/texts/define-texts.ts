@@ -1,7 +1,8 @@
 import { i18n } from '@lingui/core';
 import { Trans } from '@lingui/react';
+import type { Language } from '@phds/catalog/languages';
 import { createElement, Fragment, type ReactElement, type ReactNode } from 'react';
-import { type Language, USUAL_LOCALES } from './language.ts';
+import { USUAL_LOCALES } from './language.ts';
 
 /** Values for the placeholders of a message. */
 type Values = Readonly<Record<string, string | number>>;

@@ -1,9 +1,8 @@
 import { i18n } from '@lingui/core';
+import { findLanguage, type Language } from '@phds/catalog/languages';
 
 /** The languages of these pages, each with its own name. */
-export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
-
-export type Language = keyof typeof LANGUAGES;
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' };
 
 /** For a browser that does not have the page's language. */
 export const USUAL_LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE' };
@@ -13,7 +12,7 @@ const CHOICE = 'language';
 
 /** The language of the page. */
 export function currentLanguage(): Language {
-  return isLanguage(i18n.locale) ? i18n.locale : 'en';
+  return findLanguage(i18n.locale) ?? 'en';
 }
 
 /** The locale of dates and numbers: the browser's own if it has the page's language. */
@@ -24,8 +23,8 @@ export function currentLocale(): string {
 /** Starts with the language that the person chose before, else with the first one of the browser that the pages have. */
 export function startLanguage(): void {
   const chosen = readChoice();
-  const spoken = navigator.languages.map(languageOf).find(isLanguage);
-  activate(isLanguage(chosen) ? chosen : (spoken ?? 'en'));
+  const wanted = chosen === null ? navigator.languages : [chosen, ...navigator.languages];
+  activate(wanted.map(findLanguage).find((language) => language !== null) ?? 'en');
 }
 
 /** Shows the page in another language, also from the next visit on. */
@@ -48,15 +47,6 @@ function readChoice(): string | null {
 
 function activate(language: Language): void {
   document.documentElement.lang = language;
-  const regional = navigator.languages.find((tag) => languageOf(tag) === language);
+  const regional = navigator.languages.find((tag) => findLanguage(tag) === language);
   i18n.activate(language, regional ?? USUAL_LOCALES[language]);
-}
-
-/** The language of a tag, without its region. */
-function languageOf(tag: string): string {
-  return tag.split('-')[0] ?? '';
-}
-
-function isLanguage(text: string | null | undefined): text is Language {
-  return text !== null && text !== undefined && Object.hasOwn(LANGUAGES, text);
 }

@@ -1,12 +1,13 @@
+import type { Language } from '@phds/catalog/languages';
 import { text } from '../texts/frame.ts';
-import { chooseLanguage, currentLanguage, LANGUAGES, type Language } from '../texts/language.ts';
+import { chooseLanguage, currentLanguage, LANGUAGE_NAMES } from '../texts/language.ts';
 import style from './language-choice.module.css';
 
 /** A button for each language, in the words of that language. */
 export function LanguageChoice() {
   return (
     <fieldset aria-label={text('language')} className={style['languages']}>
-      {Object.entries(LANGUAGES).map(([language, name]) => (
+      {Object.entries(LANGUAGE_NAMES).map(([language, name]) => (
         <button
           key={language}
           type="button"

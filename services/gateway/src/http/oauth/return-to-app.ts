@@ -1,3 +1,4 @@
+import type { Language } from '@phds/catalog/languages';
 import { PAGE_SIZE_MAX } from '@phds/catalog/pagination';
 import type { OpenAuthorizationResponse } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
@@ -7,7 +8,6 @@ import type { Gateway } from '../gateway.ts';
 import { errorHeaders } from '../http-error.ts';
 import { OAUTH_HEADERS } from '../oauth-error.ts';
 import { type Html, html } from '../pages/html.ts';
-import type { Language } from '../pages/language.ts';
 import { type Page, sendPage } from '../pages/page.ts';
 import { redirect } from '../respond.ts';
 

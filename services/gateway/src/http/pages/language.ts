@@ -1,9 +1,5 @@
+import { LANGUAGES, type Language } from '@phds/catalog/languages';
 import type { Request } from 'express';
-
-const LANGUAGES = ['en', 'de'] as const;
-
-/** A language of the pages for people, as in packages/web/src/texts. */
-export type Language = (typeof LANGUAGES)[number];
 
 /** The language that the browser prefers (`Accept-Language`); English if these pages have none of its languages. */
 export function preferredLanguage(request: Request): Language {

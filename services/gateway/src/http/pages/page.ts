@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import type { Language } from '@phds/catalog/languages';
 import type { Exchange } from '../exchange.ts';
 import { type Headers, send } from '../respond.ts';
 import { type Html, html } from './html.ts';
-import { type Language, preferredLanguage } from './language.ts';
+import { preferredLanguage } from './language.ts';
 
 const STYLE = readFileSync(new URL('./page.css', import.meta.url));
 
