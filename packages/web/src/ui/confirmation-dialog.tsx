@@ -1,8 +1,7 @@
 import type { ReactNode } from 'react';
-import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { text } from '../texts/frame.ts';
 import { Button } from './button.tsx';
-import style from './dialog.module.css';
+import { DialogContent, DialogWindow } from './dialog.tsx';
 
 export interface ConfirmationDialogProps {
   readonly title: string;
@@ -21,39 +20,33 @@ export function ConfirmationDialog({
   onConfirm,
   onClose,
 }: ConfirmationDialogProps) {
+  const buttons = (
+    <>
+      <Button slot="close" autoFocus>
+        {text('cancel')}
+      </Button>
+      <Button
+        kind="danger"
+        onPress={() => {
+          onClose();
+          onConfirm();
+        }}
+      >
+        {confirm}
+      </Button>
+    </>
+  );
   return (
-    <ModalOverlay
-      className={style['overlay'] ?? ''}
+    <DialogWindow
       isDismissable
       isOpen
       onOpenChange={(isOpen) => {
         if (!isOpen) onClose();
       }}
     >
-      <Modal className={style['dialog'] ?? ''}>
-        <Dialog role="alertdialog" style={{ outline: 'none' }}>
-          <div className={style['body']}>
-            <Heading slot="title" level={2}>
-              {title}
-            </Heading>
-            {children}
-            <div className={style['buttons']}>
-              <Button slot="close" autoFocus>
-                {text('cancel')}
-              </Button>
-              <Button
-                kind="danger"
-                onPress={() => {
-                  onClose();
-                  onConfirm();
-                }}
-              >
-                {confirm}
-              </Button>
-            </div>
-          </div>
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
+      <DialogContent role="alertdialog" title={title} buttons={buttons}>
+        {children}
+      </DialogContent>
+    </DialogWindow>
   );
 }

@@ -17,10 +17,19 @@ export function daysBetween(first: string, last: string): string[] {
   return Array.from({ length: Math.max(0, count) }, (_, index) => addDays(first, index));
 }
 
-/** The calendar day (YYYY-MM-DD) of an instant in the browser's zone. */
-export function localDay(at: string): string {
+/** The calendar day (YYYY-MM-DD) of an instant (RFC 3339 or milliseconds) in the browser's zone. */
+export function localDay(at: string | number): string {
   const date = new Date(at);
   return toDay(date.getTime() - date.getTimezoneOffset() * MINUTE_MS);
+}
+
+/**
+ * The start of a day (YYYY-MM-DD) in the browser's zone, or of the day a number of days later: midnight, or the first instant of the
+ * day if the zone skips midnight.
+ */
+export function startOfLocalDay(day: string, daysLater = 0): Date {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  return new Date(year, month - 1, date + daysLater);
 }
 
 /** The UTC day of a time in milliseconds. */

@@ -1,5 +1,4 @@
-import type { ReactNode } from 'react';
-import { FieldError, Label, Radio, RadioGroup, Text } from 'react-aria-components';
+import { FieldError, Label, Radio, RadioGroup } from 'react-aria-components';
 import style from './radio-choice.module.css';
 
 export interface Choice {
@@ -7,20 +6,18 @@ export interface Choice {
   readonly text: string;
 }
 
-/** Chooses one of a few options that are all visible. `hint` explains the present choice and is announced when it changes. */
+/** Chooses one of a few options that are all visible. */
 export function RadioChoice({
   label,
   choices,
   value,
   onChange,
-  hint,
   error,
 }: {
   readonly label: string;
   readonly choices: readonly Choice[];
   readonly value: string;
   readonly onChange: (id: string) => void;
-  readonly hint?: ReactNode;
   readonly error?: string | undefined;
 }) {
   return (
@@ -40,11 +37,6 @@ export function RadioChoice({
           </Radio>
         ))}
       </div>
-      {hint === undefined ? null : (
-        <Text slot="description" className={style['hint'] ?? ''}>
-          <span aria-live="polite">{hint}</span>
-        </Text>
-      )}
       <FieldError className={style['error'] ?? ''}>{error}</FieldError>
     </RadioGroup>
   );

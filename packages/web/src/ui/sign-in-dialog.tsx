@@ -1,8 +1,7 @@
-import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { type Demand, setAsking, signInUrl, useSignIn } from '../api/sign-in.ts';
 import { text } from '../texts/frame.ts';
 import { Button, ButtonAnchor } from './button.tsx';
-import style from './dialog.module.css';
+import { DialogContent, DialogWindow } from './dialog.tsx';
 
 const TEXTS = {
   'sign-in': { title: 'sessionEndedTitle', advice: 'sessionEndedAdvice' },
@@ -17,26 +16,24 @@ export function SignInDialog() {
   const { demand, isAsking } = useSignIn();
   const isOpen = isAsking && demand !== null;
   return (
-    <ModalOverlay className={style['overlay'] ?? ''} isOpen={isOpen} onOpenChange={setAsking}>
-      <Modal className={style['dialog'] ?? ''}>
-        {demand === null ? null : (
-          <Dialog role="alertdialog" style={{ outline: 'none' }}>
-            <div className={style['body']}>
-              <Heading slot="title" level={2}>
-                {text(TEXTS[demand].title)}
-              </Heading>
-              <p>{text(TEXTS[demand].advice)}</p>
-              <div className={style['buttons']}>
-                <Button slot="close">{text('notNow')}</Button>
-                <ButtonAnchor kind="primary" href={toUrl(demand)} target="_blank" rel="opener" autoFocus>
-                  {text('signIn')}
-                </ButtonAnchor>
-              </div>
-            </div>
-          </Dialog>
-        )}
-      </Modal>
-    </ModalOverlay>
+    <DialogWindow isOpen={isOpen} onOpenChange={setAsking}>
+      {demand === null ? null : (
+        <DialogContent
+          role="alertdialog"
+          title={text(TEXTS[demand].title)}
+          buttons={
+            <>
+              <Button slot="close">{text('notNow')}</Button>
+              <ButtonAnchor kind="primary" href={toUrl(demand)} target="_blank" rel="opener" autoFocus>
+                {text('signIn')}
+              </ButtonAnchor>
+            </>
+          }
+        >
+          <p>{text(TEXTS[demand].advice)}</p>
+        </DialogContent>
+      )}
+    </DialogWindow>
   );
 }
 

@@ -1,8 +1,8 @@
 import { lazy, Suspense } from 'react';
-import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Button } from '../../ui/button.tsx';
-import dialog from '../../ui/dialog.module.css';
-import { Loading, Notice } from '../../ui/notice.tsx';
+import { DialogContent, DialogWindow } from '../../ui/dialog.tsx';
+import { Loading } from '../../ui/notice.tsx';
+import { NotLoaded } from './not-loaded.tsx';
 import style from './preview-sheet.module.css';
 import { text } from './texts.ts';
 
@@ -26,39 +26,27 @@ export function PreviewDialog({
   readonly onClose: () => void;
 }) {
   return (
-    <ModalOverlay
-      className={`${dialog['overlay']} ${style['overlay']}`}
+    <DialogWindow
+      overlay={style['overlay']}
+      dialog={style['sheet']}
       isDismissable
       isOpen
       onOpenChange={(isOpen) => {
         if (!isOpen) onClose();
       }}
     >
-      <Modal className={`${dialog['dialog']} ${style['sheet']}`}>
-        <Dialog style={{ outline: 'none' }}>
-          <div className={dialog['body']}>
-            <Heading slot="title" level={2}>
-              {text('previewTitle', { title })}
-            </Heading>
-            <Suspense fallback={<Loading />}>
-              <ScopePreview scope={scope} />
-            </Suspense>
-            <div className={dialog['buttons']}>
-              <Button slot="close" autoFocus>
-                {text('close')}
-              </Button>
-            </div>
-          </div>
-        </Dialog>
-      </Modal>
-    </ModalOverlay>
-  );
-}
-
-function NotLoaded() {
-  return (
-    <Notice tone="bad">
-      <strong>{text('previewFailed')}</strong>
-    </Notice>
+      <DialogContent
+        title={text('previewTitle', { title })}
+        buttons={
+          <Button slot="close" autoFocus>
+            {text('close')}
+          </Button>
+        }
+      >
+        <Suspense fallback={<Loading />}>
+          <ScopePreview scope={scope} />
+        </Suspense>
+      </DialogContent>
+    </DialogWindow>
   );
 }

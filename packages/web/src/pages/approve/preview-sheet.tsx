@@ -1,8 +1,8 @@
 import { lazy, Suspense, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { Notice } from '../../ui/notice.tsx';
+import { NotLoaded } from './not-loaded.tsx';
 import style from './preview-sheet.module.css';
-import { Rich, text } from './texts.ts';
+import { Rich } from './texts.ts';
 
 const PreviewDialog = lazy(async () => {
   try {
@@ -29,13 +29,5 @@ export function PreviewSheet({ scope, title }: { readonly scope: string; readonl
         </Suspense>
       ) : null}
     </>
-  );
-}
-
-function NotLoaded() {
-  return (
-    <Notice tone="bad">
-      <strong>{text('previewFailed')}</strong>
-    </Notice>
   );
 }

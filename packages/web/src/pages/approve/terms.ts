@@ -88,7 +88,7 @@ function findChoice<Choice extends string>(
 
 function toFirstDay(approval: PendingApproval, choices: Choices, now: number) {
   const lookBack: LookBack = findChoice<LookBack>(choices.lookBack, approval, 'month');
-  const today = localDay(new Date(now).toISOString());
+  const today = localDay(now);
   const days: Readonly<Record<LookBack, string | null>> = {
     kept: approval.connection?.dataFrom ?? null,
     today,

@@ -1,20 +1,8 @@
-import type { Grant } from '../../api/resources.ts';
-import { appTitle } from '../../ui/app-title.ts';
+import { findTellingDomain, type NamedAppAt } from '../../ui/app-title.ts';
 
-type App = Grant['app'];
-
-/**
- * What tells an app from others: the host that it gets its answers at, because developers choose names. If another of the shown apps
- * has the same title and host, or the host is unknown, the id.
- */
-export function findDomain(app: App, shown: readonly App[]): string {
-  const host = app.redirectHost ?? '';
-  const isShared = shown.some(
-    (other) =>
-      other.clientId !== app.clientId &&
-      appTitle(other) === appTitle(app) &&
-      (other.redirectHost ?? '') === host,
-  );
-  if (host === '') return app.clientId;
-  return isShared ? `${host} · ${app.clientId}` : host;
+/** The domain that an app gets its answers at; with the id if that does not tell it from the other shown apps. */
+export function findDomain(app: NamedAppAt, shown: readonly NamedAppAt[]): string {
+  const domain = findTellingDomain(app, shown);
+  if (domain !== null) return domain;
+  return app.redirectHost ? `${app.redirectHost} · ${app.clientId}` : app.clientId;
 }

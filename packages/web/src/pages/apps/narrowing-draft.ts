@@ -1,6 +1,6 @@
 import type { Narrowing } from '../../api/grants.ts';
 import type { Grant } from '../../api/resources.ts';
-import { addDays, localDay } from '../../ui/days.ts';
+import { addDays, localDay, startOfLocalDay } from '../../ui/days.ts';
 
 /** The person's choices; dates are YYYY-MM-DD or empty. */
 export interface Draft {
@@ -34,14 +34,14 @@ export function findFault(terms: Terms, draft: Draft, now: number): Fault | null
 
 function findLastDayFault({ expiresAt }: Terms, { lastDay }: Draft, now: number): Fault | null {
   if (lastDay === '') return null;
-  const end = endOf(lastDay).getTime();
+  const end = startOfLocalDay(lastDay, 1).getTime();
   if (end <= now) return { field: 'lastDay', id: 'faultLastDayOver' };
   return end > Date.parse(expiresAt) ? { field: 'lastDay', id: 'faultLastDayLate' } : null;
 }
 
 function findFirstDayFault(terms: Terms, { dataFrom }: Draft, now: number): Fault | null {
   if (dataFrom === '') return null;
-  if (dataFrom > dayOf(now)) return { field: 'dataFrom', id: 'faultFirstDayFuture' };
+  if (dataFrom > localDay(now)) return { field: 'dataFrom', id: 'faultFirstDayFuture' };
   const isEarlier = terms.dataFrom !== null && dataFrom < terms.dataFrom;
   return isEarlier ? { field: 'dataFrom', id: 'faultFirstDayEarly' } : null;
 }
@@ -50,29 +50,19 @@ function findFirstDayFault(terms: Terms, { dataFrom }: Draft, now: number): Faul
 export function toNarrowing({ scopes }: Terms, { withdrawn, lastDay, dataFrom }: Draft): Narrowing {
   return {
     ...(withdrawn.size === 0 ? {} : { scopes: scopes.filter((scope) => !withdrawn.has(scope)) }),
-    ...(lastDay === '' ? {} : { expiresAt: endOf(lastDay).toISOString() }),
+    ...(lastDay === '' ? {} : { expiresAt: startOfLocalDay(lastDay, 1).toISOString() }),
     ...(dataFrom === '' ? {} : { dataFrom }),
   };
 }
 
 /** The earliest and latest selectable last day; undefined if sharing ends before the end of today. */
 export function findLastDays({ expiresAt }: Terms, now: number): { min: string; max: string } | undefined {
-  const min = dayOf(now);
+  const min = localDay(now);
   const max = addDays(localDay(expiresAt), -1);
   return max < min ? undefined : { min, max };
 }
 
 /** The earliest and latest selectable first day of shared data. */
 export function findFirstDays({ dataFrom }: Terms, now: number): { min?: string; max: string } {
-  return { max: dayOf(now), ...(dataFrom === null ? {} : { min: dataFrom }) };
-}
-
-function dayOf(now: number): string {
-  return localDay(new Date(now).toISOString());
-}
-
-/** The end of a day in the browser's zone: midnight, or the first instant of the next day if the zone skips midnight. */
-function endOf(day: string): Date {
-  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
-  return new Date(year, month - 1, date + 1);
+  return { max: localDay(now), ...(dataFrom === null ? {} : { min: dataFrom }) };
 }

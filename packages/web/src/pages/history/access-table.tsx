@@ -1,8 +1,9 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { type AccessFilter, useAccesses } from '../../api/accesses.ts';
 import type { Access } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { Tag } from '../../ui/card.tsx';
+import { useFilteredPage } from '../../ui/filtered-page.ts';
 import { formatNumber } from '../../ui/formats.ts';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
@@ -26,11 +27,8 @@ export function AccessTable({
   /** Shown instead of an empty list. */
   readonly empty?: ReactNode;
 }) {
-  const shown = JSON.stringify(filter);
-  const [at, setAt] = useState({ shown, page: 1 });
-  // A changed filter starts at its first page.
-  if (at.shown !== shown) setAt({ shown, page: 1 });
-  const accesses = useAccesses(filter, at.page);
+  const [page, setPage] = useFilteredPage(filter);
+  const accesses = useAccesses(filter, page);
   return (
     <Resource query={accesses}>
       {({ data, pagination }) =>
@@ -45,7 +43,7 @@ export function AccessTable({
               keyOf={({ id }) => id}
               isCompact
             />
-            <Pages pagination={pagination} onChange={(next) => setAt({ shown, page: next })} />
+            <Pages pagination={pagination} onChange={setPage} />
           </div>
         )
       }

@@ -1,10 +1,4 @@
-import type { NamedApp } from '../../api/resources.ts';
-import { appTitle } from '../../ui/app-title.ts';
-
-/** An app, and the domain of its redirect URI if that is known. */
-export interface NamedAppAt extends NamedApp {
-  readonly redirectHost?: string | null;
-}
+import { appTitle, findTellingDomain, type NamedAppAt } from '../../ui/app-title.ts';
 
 /**
  * Display names by client id. Developers choose names, so a name used by several apps is shown with the app's domain, or with its id
@@ -18,8 +12,7 @@ export function nameApps(apps: readonly NamedAppAt[]): Map<string, string> {
     const title = appTitle(app);
     const alike = bearers.get(title) ?? [];
     if (alike.length === 1) return title;
-    const isAlone = alike.filter(({ redirectHost }) => redirectHost === app.redirectHost).length === 1;
-    return `${title} (${(isAlone ? app.redirectHost : null) ?? app.clientId})`;
+    return `${title} (${findTellingDomain(app, alike) ?? app.clientId})`;
   };
   return new Map([...first.values()].map((app) => [app.clientId, toName(app)]));
 }

@@ -2,6 +2,7 @@ import { useId, useState } from 'react';
 import type { AccessDay } from '../../api/resources.ts';
 import { appTitle } from '../../ui/app-title.ts';
 import { Tag } from '../../ui/card.tsx';
+import { useFilteredPage } from '../../ui/filtered-page.ts';
 import { dateFormat, formatList } from '../../ui/formats.ts';
 import { scopeTitle } from '../../ui/scopes.ts';
 import { Pages } from '../../ui/table.tsx';
@@ -29,20 +30,17 @@ interface Shown {
 
 /** The days with reads, newest first, in pages: a heading for each day, and for each app a line that opens to the single reads. */
 export function DayList({ days, ...shown }: Shown & { readonly days: readonly AccessDay[] }) {
-  const selected = JSON.stringify(shown.selection);
-  const [at, setAt] = useState({ selected, page: 1 });
-  // Another selection starts at its first page.
-  if (at.selected !== selected) setAt({ selected, page: 1 });
+  const [wanted, setPage] = useFilteredPage(shown.selection);
   const byDay = [...Map.groupBy(days, ({ date }) => date)];
   const totalPages = Math.ceil(byDay.length / DAYS_A_PAGE);
-  const page = Math.min(at.page, totalPages);
+  const page = Math.min(wanted, totalPages);
   const pagination = { page, pageSize: DAYS_A_PAGE, total: byDay.length, totalPages };
   return (
     <>
       {byDay.slice((page - 1) * DAYS_A_PAGE, page * DAYS_A_PAGE).map(([date, ofDay]) => (
         <Day key={date} date={date} apps={ofDay} {...shown} />
       ))}
-      <Pages pagination={pagination} onChange={(next) => setAt({ selected, page: next })} />
+      <Pages pagination={pagination} onChange={setPage} />
     </>
   );
 }

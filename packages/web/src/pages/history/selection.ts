@@ -1,5 +1,5 @@
 import type { AccessFilter, DayFilter } from '../../api/accesses.ts';
-import { addDays, localDay } from '../../ui/days.ts';
+import { addDays, localDay, startOfLocalDay } from '../../ui/days.ts';
 
 export const ALL = 'all';
 const USUAL_DAYS = 30;
@@ -22,8 +22,8 @@ export function toFilter(selection: Selection): AccessFilter {
   const [from, to] = [findDay(selection.from), findDay(selection.to)];
   return {
     ...toParts(selection),
-    ...(from === null ? {} : { from: toMidnight(from, 0) }),
-    ...(to === null ? {} : { to: toMidnight(to, 1) }),
+    ...(from === null ? {} : { from: startOfLocalDay(from).toISOString() }),
+    ...(to === null ? {} : { to: startOfLocalDay(to, 1).toISOString() }),
   };
 }
 
@@ -35,7 +35,7 @@ export function toFilterOfDay(selection: Selection, day: string, clientId: strin
 /** The filter for the days: 30 days until today unless other days are selected, a year at most. */
 export function toDayFilter(selection: Selection): DayFilter {
   const from = findDay(selection.from);
-  const today = localDay(new Date().toISOString());
+  const today = localDay(Date.now());
   const latest = from !== null && from > today ? from : today;
   const to = findDay(selection.to) ?? latest;
   const earliest = addDays(to, 1 - LONGEST_DAYS);
@@ -61,9 +61,4 @@ function toParts({ clientId, scope }: Selection) {
 /** A given day; null if its year is still being typed (0020-11-21). */
 function findDay(day: string): string | null {
   return /^[12]\d{3}-/.test(day) ? day : null;
-}
-
-function toMidnight(date: string, daysLater: number): string {
-  const [year = 0, month = 1, day = 1] = date.split('-').map(Number);
-  return new Date(year, month - 1, day + daysLater).toISOString();
 }

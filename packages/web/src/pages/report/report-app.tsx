@@ -1,12 +1,12 @@
-import { REPORT_REASONS, type ReportReason } from '@phds/catalog/wire-names';
+import { REPORT_REASONS, REPORT_TEXT_MAX, type ReportReason } from '@phds/catalog/wire-names';
 import { useState } from 'react';
-import { Dialog, DialogTrigger, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { DialogTrigger } from 'react-aria-components';
 import { isRefusal, Problem } from '../../api/problem.ts';
-import { REPORT_TEXT_MAX, useReport } from '../../api/reports.ts';
+import { useReport } from '../../api/reports.ts';
 import { text as frameText } from '../../texts/frame.ts';
 import { Button } from '../../ui/button.tsx';
 import { Soft } from '../../ui/card.tsx';
-import style from '../../ui/dialog.module.css';
+import { DialogContent, DialogWindow } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../ui/notice.tsx';
 import { RadioChoice } from '../../ui/radio-choice.tsx';
@@ -27,20 +27,16 @@ export function ReportApp({ app, path }: { readonly app: string; readonly path: 
     <div>
       <DialogTrigger isOpen={isOpen} onOpenChange={setOpen}>
         <Button kind="quiet">{text('trigger')}</Button>
-        <ModalOverlay className={style['overlay'] ?? ''}>
-          <Modal className={style['dialog'] ?? ''}>
-            <Dialog style={{ outline: 'none' }}>
-              <ReportForm
-                app={app}
-                path={path}
-                onSent={() => {
-                  setOpen(false);
-                  setSent(true);
-                }}
-              />
-            </Dialog>
-          </Modal>
-        </ModalOverlay>
+        <DialogWindow>
+          <ReportForm
+            app={app}
+            path={path}
+            onSent={() => {
+              setOpen(false);
+              setSent(true);
+            }}
+          />
+        </DialogWindow>
       </DialogTrigger>
       <p role="status">{isSent && !isOpen ? text('sent', { app }) : null}</p>
     </div>
@@ -67,11 +63,16 @@ function ReportForm({
     const words = details.trim();
     report.mutate({ reason, ...(words === '' ? {} : { text: words }) }, { onSuccess: onSent });
   };
+  const buttons = (
+    <>
+      <Button slot="close">{frameText('cancel')}</Button>
+      <Button kind="primary" isBusy={report.isPending} onPress={submit}>
+        {report.isPending ? frameText('oneMoment') : text('send')}
+      </Button>
+    </>
+  );
   return (
-    <div className={style['body']}>
-      <Heading slot="title" level={2}>
-        {text('title', { app })}
-      </Heading>
+    <DialogContent title={text('title', { app })} buttons={buttons}>
       <Soft>{text('lead', { app })}</Soft>
       <RadioChoice
         label={text('reason')}
@@ -89,13 +90,7 @@ function ReportForm({
         error={count > REPORT_TEXT_MAX ? text('detailsTooLong', { max: REPORT_TEXT_MAX, count }) : undefined}
       />
       {report.error === null ? null : <NotSent error={report.error} />}
-      <div className={style['buttons']}>
-        <Button slot="close">{frameText('cancel')}</Button>
-        <Button kind="primary" isBusy={report.isPending} onPress={submit}>
-          {report.isPending ? frameText('oneMoment') : text('send')}
-        </Button>
-      </div>
-    </div>
+    </DialogContent>
   );
 }
 
