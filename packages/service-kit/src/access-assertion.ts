@@ -1,4 +1,5 @@
 import { ACCESS_ASSERTION_SECONDS } from '@phds/catalog/lifetimes';
+import { mayShareWith } from '@phds/catalog/sandbox';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from './clock.ts';
@@ -105,6 +106,8 @@ export function createAssertionVerifier(options: {
         tokenExpiresAt: Number(payload['token_exp']),
         dataFrom: payload['data_from'] === undefined ? null : String(payload['data_from']),
       };
+      // Authorization never signs one. Checked where data is read too, so that no fault there shows a real person to a sandbox app.
+      if (!mayShareWith(assertion.userId, assertion.clientId)) throw new Error('sandbox and live are mixed');
       verified.set(jwt, { assertion, expiresAt: (payload.exp ?? 0) * 1000 });
       return assertion;
     } catch (cause) {

@@ -154,9 +154,9 @@ export const GLUCOSE = 'read:health-data:glucose';
 export const MOOD = 'read:mood';
 
 /** Registers an active app. */
-export async function registerApp(consent: RunningService, ownerId = newId('dev')) {
+export async function registerApp(consent: RunningService, ownerId = newId('dev'), prefix = 'app') {
   const app = {
-    clientId: newId('app'),
+    clientId: newId(prefix),
     name: 'Pulse Diary',
     ownerId,
     homepageUrl: 'https://pulse.test/',

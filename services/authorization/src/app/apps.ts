@@ -1,4 +1,5 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
+import { type Environment, SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
@@ -17,7 +18,11 @@ export interface IssuedSecret {
 /** Developers' apps (contract section 4). `ownerId` is the session's user. Other people's apps are not found. */
 export interface Apps {
   /** Registers an app. Throws `invalid_request`, `conflict` (too many). */
-  register(ownerId: string, input: SettingsInput): Promise<IssuedSecret & { app: App }>;
+  register(
+    ownerId: string,
+    input: SettingsInput,
+    environment: Environment,
+  ): Promise<IssuedSecret & { app: App }>;
   list(ownerId: string, page: Page): Promise<Listed<App>>;
   get(ownerId: string, clientId: string): Promise<App>;
   /** Replaces the fields that were sent. */
@@ -56,7 +61,7 @@ export function createApps(dependencies: AppsDependencies): Apps {
     get,
     list: (ownerId, page) => apps.listApps(ownerId, page),
 
-    register: (ownerId, input) => register(dependencies, ownerId, input),
+    register: (ownerId, input, environment) => register(dependencies, ownerId, input, environment),
 
     async update(ownerId, clientId, input) {
       const known = await get(ownerId, clientId);
@@ -102,11 +107,12 @@ async function register(
   { apps, ledger, clock, maxAppsPerDeveloper }: AppsDependencies,
   ownerId: string,
   input: SettingsInput,
+  environment: Environment,
 ): Promise<IssuedSecret & { app: App }> {
   const settings = parseRegistration(input);
   if ((await apps.countApps(ownerId)) >= maxAppsPerDeveloper) throw tooMany(maxAppsPerDeveloper);
   const now = clock.now();
-  const profile = { ...settings, clientId: newId('app'), ownerId, updatedAt: now };
+  const profile = { ...settings, clientId: newClientId(environment), ownerId, updatedAt: now };
   // The ledger first: an app only known to the ledger is harmless, but an app unknown to the ledger could never be revoked.
   const { status, epoch, revision } = await ledger.putApp(profile);
   const { clientSecret, trace } = makeSecret();
@@ -121,6 +127,10 @@ async function register(
   };
   if (!(await apps.insertApp(app, trace, maxAppsPerDeveloper))) throw tooMany(maxAppsPerDeveloper);
   return { app, clientSecret, secretLast4: trace.last4 };
+}
+
+function newClientId(environment: Environment): string {
+  return newId(environment === 'sandbox' ? SANDBOX_APP_PREFIX.slice(0, -1) : 'app');
 }
 
 function makeSecret(): { clientSecret: string; trace: SecretTrace } {

@@ -1,3 +1,4 @@
+import { mayShareWith } from '@phds/catalog/sandbox';
 import { findScope, isScope, type Scope } from '@phds/catalog/scopes';
 import type { Clock } from '@phds/service-kit/clock';
 import { AppError, notFound } from '@phds/service-kit/errors';
@@ -82,8 +83,8 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
       // approval.
       const approval = await approvals.approve(session, decision);
       if (refusal !== null) throw refusal;
-      if (approval.clientId !== request.clientId) {
-        throw new AppError('internal', '', { cause: 'consent names another app for this pending approval' });
+      if (approval.clientId !== request.clientId || !mayShareWith(approval.userId, request.clientId)) {
+        throw new AppError('internal', '', { cause: 'consent names another app or environment' });
       }
       const code = deriveSecret('authorization_code', derivationKey, 'code', request.pendingId);
       const standing = await authorizations.putCode(toCode(request, approval, code, codeSeconds));

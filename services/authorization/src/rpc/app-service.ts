@@ -22,8 +22,9 @@ export function createAppService(dependencies: {
   const { apps, verifySession, stepUp } = dependencies;
   const userOf = createUserOf(verifySession);
   const implementation: ServiceImpl<typeof AppService> = {
-    async registerApp({ settings }, context) {
-      const registered = await apps.register(await userOf(context), toSettingsInput(settings));
+    async registerApp({ settings, sandbox }, context) {
+      const environment = sandbox ? 'sandbox' : 'live';
+      const registered = await apps.register(await userOf(context), toSettingsInput(settings), environment);
       return { app: toAppMessage(registered.app), clientSecret: registered.clientSecret };
     },
     async listApps({ page }, context) {

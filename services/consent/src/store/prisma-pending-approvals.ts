@@ -1,4 +1,5 @@
 import { type Listed, offsetOf } from '@phds/catalog/pagination';
+import { isSandboxUser, SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
 import type { Scope } from '@phds/catalog/scopes';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { Opening, OpeningRequest, PendingApprovalStore } from '../app/ports.ts';
@@ -33,20 +34,21 @@ export function createPrismaPendingApprovals(prisma: PrismaClient): PendingAppro
     open: (request, limits) => prisma.$transaction((tx) => open(tx, request, limits)),
     async claim(id, userId) {
       await prisma.$executeRaw`
-        UPDATE pending_approval SET claimed_by = ${userId} WHERE id = ${id} AND claimed_by IS NULL`;
+        UPDATE pending_approval p SET claimed_by = ${userId}
+        WHERE p.id = ${id} AND p.claimed_by IS NULL AND ${mayClaim(userId)}`;
       return selectView(prisma, userId, Prisma.sql`p.id = ${id} AND p.claimed_by = ${userId}`);
     },
     find: (id, userId) =>
       selectView(
         prisma,
         userId,
-        Prisma.sql`p.id = ${id} AND (p.claimed_by IS NULL OR p.claimed_by = ${userId})`,
+        Prisma.sql`p.id = ${id} AND (p.claimed_by = ${userId} OR (p.claimed_by IS NULL AND ${mayClaim(userId)}))`,
       ),
     extend: (id, userId, seconds, refuse) =>
       prisma.$transaction((tx) => extendClaimed(tx, { id, userId, seconds }, refuse)),
     release: (id, userId, refuse) => prisma.$transaction((tx) => releaseClaimed(tx, { id, userId }, refuse)),
     async list(userId, status, page) {
-      const own = Prisma.sql`(p.claimed_by = ${userId} OR (p.claimed_by IS NULL
+      const own = Prisma.sql`(p.claimed_by = ${userId} OR (p.claimed_by IS NULL AND ${mayClaim(userId)}
         AND p.client_id IN (SELECT client_id FROM app WHERE owner_id = ${userId})))`;
       const where = status === null ? own : Prisma.sql`${own} AND ${Prisma.raw(PENDING_STATUS)} = ${status}`;
       const paging = Prisma.sql`ORDER BY p.created_at DESC, p.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`;
@@ -58,6 +60,11 @@ export function createPrismaPendingApprovals(prisma: PrismaClient): PendingAppro
       return { items, total: counted[0]?.total ?? 0 } satisfies Listed<PendingApprovalView>;
     },
   });
+}
+
+/** Requests of sandbox apps are for sandbox people only, and other requests for everybody else. */
+function mayClaim(userId: string): Prisma.Sql {
+  return Prisma.sql`starts_with(p.client_id, ${SANDBOX_APP_PREFIX}) = ${isSandboxUser(userId)}`;
 }
 
 /** Maximum number removed by one opening; more exist only after the limit was lowered. */

@@ -1,4 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { ENVIRONMENTS } from '@phds/catalog/sandbox';
 import { APP_STATUSES } from '@phds/catalog/wire-names';
 import type { AppSettingsSchema } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { z } from 'zod';
@@ -22,7 +23,12 @@ const optionalSettings = {
 };
 
 /** Body of a registration. */
-export const registrationBody = z.strictObject({ name: text, redirectUris: texts, ...optionalSettings });
+export const registrationBody = z.strictObject({
+  name: text,
+  redirectUris: texts,
+  environment: z.enum(ENVIRONMENTS, `must be one of ${ENVIRONMENTS.join(', ')}`).optional(),
+  ...optionalSettings,
+});
 
 /** Body of a change. Absent fields keep their value. */
 export const changeBody = z.strictObject({

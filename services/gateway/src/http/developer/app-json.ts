@@ -1,3 +1,4 @@
+import { environmentOf } from '@phds/catalog/sandbox';
 import type { App } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { appStatusName } from '../consent-names.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
@@ -6,6 +7,7 @@ import { toInstant, toNullable } from '../timestamps.ts';
 export function toAppJson(app: App) {
   return {
     clientId: app.clientId,
+    environment: environmentOf(app.clientId),
     secretLast4: app.secretLast4,
     name: app.name,
     redirectUris: app.redirectUris,

@@ -15,9 +15,13 @@ import { toAppJson, toNewAppJson } from './app-json.ts';
 /** `POST /developer/apps`: registers an app and returns its secret, which is never shown again. */
 export async function registerApp(gateway: Gateway, exchange: Exchange): Promise<void> {
   await limitRegistration(gateway, exchange);
-  const body = await readJsonBody(exchange.request, registrationBody, toBodyLimit(gateway));
+  const { environment, ...settings } = await readJsonBody(
+    exchange.request,
+    registrationBody,
+    toBodyLimit(gateway),
+  );
   const answer = await gateway.backends.apps.registerApp(
-    { settings: toAppSettings(body) },
+    { settings: toAppSettings(settings), sandbox: environment === 'sandbox' },
     onBehalf(exchange),
   );
   const app = required(answer.app);

@@ -173,6 +173,13 @@ export declare type RegisterAppRequest = Message<"phds.authorization.v1.Register
    * @generated from field: phds.authorization.v1.AppSettings settings = 1;
    */
   settings?: AppSettings | undefined;
+
+  /**
+   * Registers a sandbox app, whose client id begins with `app_sandbox_`. This never changes.
+   *
+   * @generated from field: bool sandbox = 2;
+   */
+  sandbox: boolean;
 };
 
 /**
