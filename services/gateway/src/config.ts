@@ -139,6 +139,11 @@ const gatewayShape = z.object({
    * interval. Milliseconds.
    */
   USAGE_INTERVAL_MS: durationMs(5_000),
+  /**
+   * Interval at which the request log of the apps is moved to Redis, where all gateways read it. A gateway that crashes loses the
+   * requests of one interval. Milliseconds.
+   */
+  REQUEST_LOG_INTERVAL_MS: durationMs(1_000),
   MAX_BODY_BYTES: integer(64 * 1024, { min: 1 }),
   MAX_URL_BYTES: integer(8 * 1024, { min: 256 }),
   MAX_HEADER_BYTES: integer(16 * 1024, { min: 4 * 1024 }),

@@ -2,7 +2,7 @@ import { setTimeout as pauseForReal } from 'node:timers/promises';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPeriodic } from '@phds/service-kit/periodic';
-import { openRedis } from '@phds/service-kit/redis';
+import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
 import { openSessionVerification, type SessionVerification } from '@phds/service-kit/service-options';
 import { Authenticator } from './cache/authenticator.ts';
 import { subscribeEvictions } from './cache/evictions.ts';
@@ -21,7 +21,9 @@ import { FailedAuthentications } from './limits/failed-authentications.ts';
 import { KnownClients } from './limits/known-clients.ts';
 import { RequestLimits } from './limits/request-limits.ts';
 import { SurfaceLimits } from './limits/surface-limits.ts';
+import { createRedisRequestLog } from './usage/redis-request-log.ts';
 import { RefusalCounts } from './usage/refusal-counts.ts';
+import { RequestLog } from './usage/request-log.ts';
 
 export interface Overrides {
   readonly clock?: Clock;
@@ -49,6 +51,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   if (redisUrl !== undefined) starting.use(subscribeEvictions(redisUrl, cache, log));
   const refusals = new RefusalCounts({ accesses: backends.accesses, clock, log });
   handOverRefusals(refusals, config, log, starting);
+  const requests = openRequestLog(redis, config, { clock, log }, starting);
   const verification = starting.use(openSessionVerification(config, { clock, log }));
   const authenticator = new Authenticator({ tokens: backends.tokens, cache, clock });
   starting.use(renewDueTokens(authenticator, config, log));
@@ -79,6 +82,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     }),
     knownClients: new KnownClients(),
     refusals,
+    requests,
     failures: new FailedAuthentications({ redis, perMinute: config.LIMIT_AUTH_FAILURES_PER_MINUTE }),
     readSession: createSessionReader({
       verify: verification.verify,
@@ -113,6 +117,20 @@ function handOverRefusals(
     log.warn({ err }, 'sending the counts of refused requests to consent failed');
   resources.defer(() => refusals.handOver().catch(failed));
   resources.use(startPeriodic(() => refusals.handOver(), { intervalMs, onFailure: failed }));
+}
+
+/** The request log, which moves to Redis periodically, and once more after the last request. */
+function openRequestLog(
+  redis: RedisConnection | null,
+  { REQUEST_LOG_INTERVAL_MS: intervalMs }: Config,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  resources: AsyncDisposableStack,
+): RequestLog {
+  const requests = new RequestLog({ shared: redis && createRedisRequestLog(redis, log), clock });
+  const failed = (err: unknown) => log.debug({ err }, 'storing the request log failed; it is kept');
+  resources.defer(() => requests.handOver().catch(failed));
+  resources.use(startPeriodic(() => requests.handOver(), { intervalMs, onFailure: failed }));
+  return requests;
 }
 
 function openSignIn(

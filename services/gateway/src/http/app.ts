@@ -1,14 +1,16 @@
+import type { ProblemCode } from '@phds/catalog/problems';
 import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/errors';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createApiHandler } from './api/handler.ts';
 import { createDeveloperRouter } from './developer/router.ts';
-import { credentialOf, exchangeOf } from './exchange.ts';
+import { credentialOf, type Exchange, exchangeOf } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { urlTooLong } from './http-error.ts';
 import { createOauthRouter } from './oauth/router.ts';
 import { createPartnerRouter } from './partner/router.ts';
 import { createPublicRouter } from './public/router.ts';
 import { refuse } from './refusal.ts';
+import { addToRequestLog } from './request-log-entry.ts';
 import { transportHeaders } from './respond.ts';
 import { createSignInRouter } from './sign-in/router.ts';
 import { isUnder, surfaceOf } from './surface.ts';
@@ -40,7 +42,8 @@ export function createApp(gateway: Gateway): Express {
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);
 
 /** Logs one line for each request outside the data API. Never logs a path, a query or a body. */
-function logExchange({ log }: Gateway): RequestHandler {
+function logExchange(gateway: Gateway): RequestHandler {
+  const { log } = gateway;
   return (request, response, next) => {
     const exchange = exchangeOf(request, response);
     response.once('finish', () => {
@@ -49,6 +52,7 @@ function logExchange({ log }: Gateway): RequestHandler {
       const line = { requestId, method: request.method, route, status: response.statusCode, ms };
       if (PROBES.has(route)) log.debug(line, 'probe');
       else log.info(line, 'request');
+      if (response.statusCode < 400) noteAnswer(gateway, exchange, null);
     });
     next();
   };
@@ -64,7 +68,7 @@ function limitUrl({ config }: Gateway): RequestHandler {
 function handleError(gateway: Gateway): ErrorRequestHandler {
   return async (caught: unknown, request, response, _next) => {
     const exchange = exchangeOf(request, response);
-    await refuse(gateway, response, toHttpError(caught), {
+    const code = await refuse(gateway, response, toHttpError(caught), {
       surface: surfaceOf(request.originalUrl),
       requestId: exchange.requestId,
       startedAt: exchange.startedAt,
@@ -72,7 +76,16 @@ function handleError(gateway: Gateway): ErrorRequestHandler {
       route: exchange.route,
       credential: credentialOf(exchange),
     });
+    if (code !== null) noteAnswer(gateway, exchange, code);
   };
+}
+
+/** Adds an answer to an authenticated app to the app's request log. */
+function noteAnswer(gateway: Gateway, exchange: Exchange, code: ProblemCode | null): void {
+  const { clientId, requestId, startedAt, route, request, response } = exchange;
+  if (clientId === undefined) return;
+  const { method } = request;
+  addToRequestLog(gateway, clientId, { requestId, startedAt, method, endpoint: route, response, code });
 }
 
 /** Express throws an error with status 400 for a path with a bad percent escape. */

@@ -18,6 +18,8 @@ export interface Exchange {
   route: string;
   /** The client id that the request presented, not yet verified. */
   presentedClientId: string | undefined;
+  /** The app that has authenticated itself. */
+  clientId: string | undefined;
   /** Set on routes that require a session. */
   session: SignedIn | undefined;
 }
@@ -35,6 +37,7 @@ export function exchangeOf(request: Request, response: Response): Exchange {
     startedAt: performance.now(),
     route: '',
     presentedClientId: undefined,
+    clientId: undefined,
     session: undefined,
   };
   exchanges.set(request, exchange);

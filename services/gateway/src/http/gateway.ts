@@ -8,6 +8,7 @@ import type { KnownClients } from '../limits/known-clients.ts';
 import type { RequestLimits } from '../limits/request-limits.ts';
 import type { SurfaceLimits } from '../limits/surface-limits.ts';
 import type { RefusalCounts } from '../usage/refusal-counts.ts';
+import type { RequestLog } from '../usage/request-log.ts';
 import type { SessionReader } from './session.ts';
 import type { SignIn } from './sign-in/sign-in.ts';
 
@@ -27,6 +28,7 @@ export interface Gateway {
   readonly knownClients: KnownClients;
   readonly failures: FailedAuthentications;
   readonly refusals: Pick<RefusalCounts, 'add'>;
+  readonly requests: Pick<RequestLog, 'add' | 'find'>;
   readonly readSession: SessionReader;
   /** Null when no OpenID provider is set. */
   readonly signIn: SignIn | null;

@@ -52,7 +52,7 @@ export function toOauthError(
 }
 
 /** Under /oauth only the codes of contract section 2 exist; a conflict becomes an invalid request. */
-function toOauthMeaning(error: AppError): { status: number; code: ProblemCode } {
+export function toOauthMeaning(error: AppError): { status: number; code: ProblemCode } {
   const { status, code } = meaningOf(error);
   if (code in ERRORS || code === 'NOT_FOUND') return { status, code };
   return status >= 500

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import type { ProblemCode } from '@phds/catalog/problems';
 import { AppError } from '@phds/service-kit/errors';
 import { DeadToken } from '../cache/authenticator.ts';
 import type { Gateway } from './gateway.ts';
 import { meaningOf } from './http-error.ts';
-import { sendOauthError } from './oauth-error.ts';
+import { sendOauthError, toOauthMeaning } from './oauth-error.ts';
 import { sendProblem } from './problem.ts';
 import { type Headers, transportHeaders } from './respond.ts';
 import type { Surface } from './surface.ts';
@@ -24,20 +25,27 @@ export interface RefusedRequest {
   readonly headers?: Headers;
 }
 
-/** Answers an error in the format of its surface and logs it. Only our own failures are logged as warnings or errors. */
+/**
+ * Answers an error in the format of its surface and logs it. Only our own failures are logged as warnings or errors. Returns the code of
+ * the answer, null when the response had begun already.
+ */
 export async function refuse(
   gateway: Gateway,
   response: ServerResponse,
   error: AppError,
   request: RefusedRequest,
-): Promise<void> {
+): Promise<ProblemCode | null> {
   logRefusal(gateway, error, request);
-  if (response.headersSent) return void response.destroy();
+  if (response.headersSent) {
+    response.destroy();
+    return null;
+  }
   const { surface } = request;
   const failed = error.reason === 'unauthorized' || (surface === 'oauth' && error.reason === 'token_expired');
-  if (failed) await refuseAuthentication(gateway, response, request, isIssued(error, request));
-  else if (surface === 'oauth') sendOauthError(response, error, request.requestId);
+  if (failed) return refuseAuthentication(gateway, response, request, isIssued(error, request));
+  if (surface === 'oauth') sendOauthError(response, error, request.requestId);
   else sendProblem(response, error, request.requestId, request.headers);
+  return (surface === 'oauth' ? toOauthMeaning(error) : meaningOf(error)).code;
 }
 
 function isIssued(error: AppError, { isAuthenticated = false }: RefusedRequest): boolean {
@@ -49,13 +57,14 @@ async function refuseAuthentication(
   response: ServerResponse,
   request: RefusedRequest,
   issued: boolean,
-) {
+): Promise<ProblemCode> {
   const { surface, requestId, startedAt, address, credential } = request;
   const retryAfterSeconds = await gateway.failures.count({ address, credential, issued });
   const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
   if (early > 0) await gateway.pause(early);
   if (retryAfterSeconds === null) {
-    return sendUniform401(response, surface, transportHeaders(gateway.config));
+    sendUniform401(response, surface, transportHeaders(gateway.config));
+    return 'UNAUTHORIZED';
   }
   const limited = new AppError('rate_limited', '', { retryAfterSeconds });
   const { LIMIT_AUTH_FAILURES_PER_MINUTE: quota } = gateway.config;
@@ -65,6 +74,7 @@ async function refuseAuthentication(
   };
   if (surface === 'oauth') sendOauthError(response, limited, requestId, headers);
   else sendProblem(response, limited, requestId, headers);
+  return 'RATE_LIMITED';
 }
 
 function logRefusal({ log }: Gateway, error: AppError, { requestId, route }: RefusedRequest): void {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ProblemCode } from '@phds/catalog/problems';
 import { AppError, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { toReadEndpoint } from '@phds/service-kit/read-endpoints';
@@ -9,6 +10,7 @@ import { findAccessToken, findBearerToken } from '../bearer.ts';
 import type { Gateway } from '../gateway.ts';
 import { meaningOf } from '../http-error.ts';
 import { refuse } from '../refusal.ts';
+import { addToRequestLog } from '../request-log-entry.ts';
 import { admit, withAssertion } from './admission.ts';
 import { type ApiCall, readApiCall } from './api-call.ts';
 import { sendDocument } from './document-answer.ts';
@@ -30,48 +32,79 @@ export function createApiHandler(gateway: Gateway): ApiHandler {
     if (call.path === VERSIONS_PATH && (call.method === 'GET' || call.method === 'OPTIONS')) {
       return sendVersions(response, call.method, gateway.config);
     }
-    const startedAt = performance.now();
     const requestId = newId('req', 96);
-    let headers: Record<string, string> = {};
-    let clientId: string | null = null;
-    const answer = async () => {
-      const who = await authenticate(gateway, call);
-      clientId = who.principal.clientId;
-      // Every authenticated request counts and gets the limit's header fields; exceeding the limit is judged later, in its place in
-      // the order.
-      const allowance = await gateway.limits.take(who.principal.clientId, who.principal.userId);
-      headers = { ...toHeaders(allowance, requestId), ...lifecycle };
-      await serve(gateway, { call, requestId, who, allowance, headers, response });
-    };
-    answer()
+    const address = request.ip ?? request.socket.remoteAddress ?? '';
+    const startedAt = performance.now();
+    const arrival: Arrival = { call, requestId, startedAt, address, response, clientId: null, headers: {} };
+    answer(gateway, arrival, lifecycle)
       .then(
-        () => gateway.log.debug({ requestId, path: call.path, ms: performance.now() - startedAt }, 'data'),
-        (caught: unknown) => {
-          // The path is the caller's own text and may contain a secret.
-          const endpoint = toUsageName(call.path);
-          // No failure of ours, and no refusal, because nothing was answered.
-          if (caught instanceof ClientGone) {
-            return gateway.log.debug({ requestId, route: endpoint }, 'the client hung up');
-          }
-          const error = toAppError(caught);
-          if (clientId !== null) {
-            const { status } = meaningOf(error);
-            gateway.refusals.add({ clientId, endpoint, status });
-          }
-          return refuse(gateway, response, error, {
-            surface: 'problem',
-            requestId,
-            startedAt,
-            address: request.ip ?? request.socket.remoteAddress ?? '',
-            route: endpoint,
-            credential: findAccessToken(call.authorization) ?? undefined,
-            isAuthenticated: clientId !== null,
-            headers,
-          });
-        },
+        () => noteData(gateway, arrival),
+        (caught: unknown) => refuseCall(gateway, arrival, caught),
       )
       .catch((err: unknown) => gateway.log.error({ requestId, err }, 'answering failed'));
   };
+}
+
+/** A request and what is known about it so far. */
+interface Arrival {
+  readonly call: ApiCall;
+  readonly requestId: string;
+  readonly startedAt: number;
+  readonly address: string;
+  readonly response: ServerResponse;
+  /** The app, once its token has proved to be live. */
+  clientId: string | null;
+  headers: Readonly<Record<string, string>>;
+}
+
+async function answer(
+  gateway: Gateway,
+  arrival: Arrival,
+  lifecycle: Readonly<Record<string, string>>,
+): Promise<void> {
+  const { call, requestId, response } = arrival;
+  const who = await authenticate(gateway, call);
+  arrival.clientId = who.principal.clientId;
+  // Every authenticated request counts and gets the limit's header fields; exceeding the limit is judged later, in its place in
+  // the order.
+  const allowance = await gateway.limits.take(who.principal.clientId, who.principal.userId);
+  arrival.headers = { ...toHeaders(allowance, requestId), ...lifecycle };
+  await serve(gateway, { call, requestId, who, allowance, headers: arrival.headers, response });
+}
+
+function noteData(gateway: Gateway, arrival: Arrival): void {
+  const { call, requestId, startedAt } = arrival;
+  noteAnswer(gateway, arrival, toUsageName(call.path), null);
+  gateway.log.debug({ requestId, path: call.path, ms: performance.now() - startedAt }, 'data');
+}
+
+function noteAnswer(gateway: Gateway, arrival: Arrival, endpoint: string, code: ProblemCode | null): void {
+  const { clientId, requestId, startedAt, call, response } = arrival;
+  if (clientId === null) return;
+  addToRequestLog(gateway, clientId, { requestId, startedAt, method: call.method, endpoint, response, code });
+}
+
+async function refuseCall(gateway: Gateway, arrival: Arrival, caught: unknown): Promise<void> {
+  const { call, requestId, startedAt, address, response, clientId, headers } = arrival;
+  // The path is the caller's own text and may contain a secret.
+  const endpoint = toUsageName(call.path);
+  // No failure of ours, and no refusal, because nothing was answered.
+  if (caught instanceof ClientGone) {
+    return gateway.log.debug({ requestId, route: endpoint }, 'the client hung up');
+  }
+  const error = toAppError(caught);
+  if (clientId !== null) gateway.refusals.add({ clientId, endpoint, status: meaningOf(error).status });
+  const code = await refuse(gateway, response, error, {
+    surface: 'problem',
+    requestId,
+    startedAt,
+    address,
+    route: endpoint,
+    credential: findAccessToken(call.authorization) ?? undefined,
+    isAuthenticated: clientId !== null,
+    headers,
+  });
+  if (code !== null) noteAnswer(gateway, arrival, endpoint, code);
 }
 
 async function authenticate({ authenticator }: Gateway, { authorization }: ApiCall): Promise<Authenticated> {

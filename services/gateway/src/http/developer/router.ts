@@ -3,6 +3,7 @@ import type { Gateway } from '../gateway.ts';
 import { mount, mountNotFound } from '../routing.ts';
 import { createSessionRouter } from '../session-router.ts';
 import { changeApp, getApp, listApps, registerApp, rotateSecret, setStatus } from './apps.ts';
+import { listRequests } from './requests.ts';
 import { listUsage } from './usage.ts';
 
 /** Everything under `/developer` (contract section 4). */
@@ -18,6 +19,7 @@ export function createDeveloperRouter(gateway: Gateway): Router {
   });
   mount(router, '/apps/:clientId/rotate-secret', { POST: (exchange) => rotateSecret(gateway, exchange) });
   mount(router, '/apps/:clientId/status', { POST: (exchange) => setStatus(gateway, exchange) });
+  mount(router, '/apps/:clientId/requests', { GET: (exchange) => listRequests(gateway, exchange) });
   mount(router, '/apps/:clientId/usage', { GET: (exchange) => listUsage(gateway, exchange) });
   mountNotFound(router);
   return router;

@@ -19,17 +19,21 @@ export interface Credentials {
  */
 export async function callAsClient<T>(
   gateway: Gateway,
-  { response }: Exchange,
+  exchange: Exchange,
   client: Credentials,
   call: (clientId: string) => Promise<T>,
 ): Promise<T> {
   const { knownClients, surfaceLimits } = gateway;
   const clientId = knownClients.find(client) ?? (await authenticate(gateway, client));
-  applyAllowance(response, await surfaceLimits.takeForClient(clientId));
+  exchange.clientId = clientId;
+  applyAllowance(exchange.response, await surfaceLimits.takeForClient(clientId));
   try {
     return await call(clientId);
   } catch (error) {
-    if (error instanceof AppError && error.reason === 'unauthorized') knownClients.forget(client);
+    if (error instanceof AppError && error.reason === 'unauthorized') {
+      knownClients.forget(client);
+      exchange.clientId = undefined;
+    }
     throw error;
   }
 }

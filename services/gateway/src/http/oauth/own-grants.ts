@@ -13,11 +13,13 @@ import { sendJson } from '../respond.ts';
 import { toInstant } from '../timestamps.ts';
 
 /** `GET /oauth/grants`: the app's own grants, for its userless token. Contains nothing about the people. */
-export async function listOwnGrants(gateway: Gateway, { request, response }: Exchange): Promise<void> {
+export async function listOwnGrants(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const { request, response } = exchange;
   const token = findAccessToken(request.headersDistinct['authorization'] ?? []);
   if (token === null) throw unauthorized('not one access token');
   const who = await gateway.authenticator.authenticate(token);
   const { clientId, userId } = who.principal;
+  exchange.clientId = clientId;
   applyAllowance(response, await gateway.surfaceLimits.takeForClient(clientId));
   if (userId !== '') {
     // Asks again when the facts are cached, so that a token revoked in the meantime gets the uniform 401 instead of a 403.

@@ -1,0 +1,124 @@
+import type { ProblemCode } from '@phds/catalog/problems';
+import type { Clock } from '@phds/service-kit/clock';
+
+/** Number of requests kept for each app. */
+export const KEPT_REQUESTS = 200;
+/** How long a request is kept. */
+export const KEPT_HOURS = 24;
+/** Number of apps whose requests are kept in memory while they are not stored in Redis. */
+const MAX_APPS = 1_000;
+
+/** One answered request of an authenticated app. Holds no id from a path, no query, no person and no value. */
+export interface LoggedRequest {
+  readonly requestId: string;
+  /** Arrival in milliseconds since 1 January 1970. */
+  readonly at: number;
+  readonly method: string;
+  /** One of a fixed set of names, never the path itself. */
+  readonly endpoint: string;
+  readonly status: number;
+  /** Null for an answer that is not an error. */
+  readonly code: ProblemCode | null;
+  /** Milliseconds until the answer. */
+  readonly ms: number;
+}
+
+/** The requests that all gateways share. */
+export interface SharedRequestLog {
+  /** Stores requests, oldest first in each app. Throws when Redis does not store all of them. */
+  append(requests: ReadonlyMap<string, readonly LoggedRequest[]>): Promise<void>;
+  /** The stored requests of an app; null when Redis cannot be read. */
+  find(clientId: string): Promise<LoggedRequest[] | null>;
+}
+
+export interface RequestLogOptions {
+  /** Null without Redis: then this process knows only its own requests. */
+  readonly shared: SharedRequestLog | null;
+  readonly clock: Clock;
+}
+
+export interface RequestsOfApp {
+  /** Newest first. */
+  readonly requests: readonly LoggedRequest[];
+  /** Whether the requests at all gateways are included. */
+  readonly complete: boolean;
+}
+
+type ByApp = Map<string, LoggedRequest[]>;
+
+/**
+ * The latest requests of each app, for its developer. `add` only appends to an array; the requests are moved to Redis periodically. A
+ * gateway that crashes loses those of its last interval: the log is a help for developers, access records are exact.
+ */
+export class RequestLog {
+  readonly #shared: SharedRequestLog | null;
+  readonly #clock: Clock;
+  #added: (readonly [clientId: string, request: LoggedRequest])[] = [];
+  /** Not stored in Redis yet; oldest first in each app. */
+  #kept: ByApp = new Map();
+  /** Handed to Redis, whose answer has not arrived. */
+  #sending: ByApp = new Map();
+
+  constructor({ shared, clock }: RequestLogOptions) {
+    this.#shared = shared;
+    this.#clock = clock;
+  }
+
+  add(clientId: string, request: LoggedRequest): void {
+    this.#added.push([clientId, request]);
+  }
+
+  /** Moves all requests to Redis. Throws when Redis does not store them; they are kept for the next call. Never runs twice at once. */
+  async handOver(): Promise<void> {
+    this.#sort();
+    if (this.#shared === null || this.#kept.size === 0) return;
+    this.#sending = this.#kept;
+    this.#kept = new Map();
+    try {
+      await this.#shared.append(this.#sending);
+    } catch (error) {
+      const newer = this.#kept;
+      this.#kept = this.#sending;
+      for (const [clientId, requests] of newer) this.#keep(clientId, requests);
+      throw error;
+    } finally {
+      this.#sending = new Map();
+    }
+  }
+
+  /** The requests of one app in the last 24 hours, at most 200. */
+  async find(clientId: string): Promise<RequestsOfApp> {
+    const stored = (await this.#shared?.find(clientId)) ?? null;
+    this.#sort();
+    const own = [...(this.#sending.get(clientId) ?? []), ...(this.#kept.get(clientId) ?? [])];
+    const oldest = this.#clock.now().getTime() - KEPT_HOURS * 3_600_000;
+    // A batch whose answer was lost is sent again.
+    const byId = new Map([...(stored ?? []), ...own].map((request) => [request.requestId, request]));
+    const requests = [...byId.values()].filter(({ at }) => at >= oldest).sort((a, b) => b.at - a.at);
+    return { requests: requests.slice(0, KEPT_REQUESTS), complete: stored !== null };
+  }
+
+  /** Moves the added requests to their apps. */
+  #sort(): void {
+    const added = this.#added;
+    this.#added = [];
+    const newest: ByApp = new Map();
+    for (let i = added.length - 1; i >= 0; i -= 1) {
+      const [clientId, request] = added[i] as (typeof added)[number];
+      const requests = newest.get(clientId);
+      if (requests === undefined) newest.set(clientId, [request]);
+      else if (requests.length < KEPT_REQUESTS) requests.push(request);
+    }
+    for (const [clientId, requests] of newest) this.#keep(clientId, requests.reverse());
+  }
+
+  /** Keeps requests that are newer than the kept ones. Drops the app that has been silent for longest when there are too many. */
+  #keep(clientId: string, requests: readonly LoggedRequest[]): void {
+    const kept = [...(this.#kept.get(clientId) ?? []), ...requests].slice(-KEPT_REQUESTS);
+    this.#kept.delete(clientId);
+    this.#kept.set(clientId, kept);
+    if (this.#kept.size <= MAX_APPS) return;
+    const [silent] = this.#kept.keys();
+    if (silent !== undefined) this.#kept.delete(silent);
+  }
+}
