@@ -55,6 +55,24 @@ describe('statements that repeat each other stay the same', () => {
     },
   );
 
+  test.each(['delete-readings.sql', 'delete-window.sql'])(
+    '%s numbers its change as put-readings.sql does',
+    (file) => {
+      const next = (name: string) =>
+        partOf(name, 'change AS', name === 'put-readings.sql' ? 'written AS' : 'deleted AS');
+      const recorded = (name: string) =>
+        partOf(name, 'recorded AS', name === 'put-readings.sql' ? 'restored AS' : 'buried AS');
+      expect(next(file)).toBe(next('put-readings.sql'));
+      expect(recorded(file)).toBe(recorded('put-readings.sql').replaceAll('written', 'deleted'));
+    },
+  );
+
+  test('delete-window.sql keeps deleted readings as delete-readings.sql does', () => {
+    expect(partOf('delete-window.sql', 'buried AS', 'hours AS')).toBe(
+      partOf('delete-readings.sql', 'buried AS', 'hours AS'),
+    );
+  });
+
   test.each(['delete-window.sql', 'erase-readings.sql'])(
     '%s lowers the counts as delete-readings.sql does',
     (file) => {

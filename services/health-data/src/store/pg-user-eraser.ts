@@ -8,7 +8,8 @@ const ERASE_READINGS = readStatement(new URL('sql/erase-readings.sql', import.me
 
 /**
  * Every table with rows of a person, in deletion order; a test compares it with the schema. Imports come first, so that running
- * ones cannot restore anything, then the state of the rollups, which invalidates the rest of them.
+ * ones cannot restore anything, then the state of the rollups, which invalidates the rest of them. Changes come after what they are
+ * about, so that a cursor of an app expires when nothing is left.
  */
 export const USER_TABLES = [
   'import',
@@ -26,6 +27,8 @@ export const USER_TABLES = [
   'hour_rollup',
   'day_rollup',
   'reading',
+  'deleted_reading',
+  'reading_change',
   'reading_count',
 ] as const;
 

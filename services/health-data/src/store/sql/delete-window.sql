@@ -1,15 +1,39 @@
 -- Deletes readings of a metric type from a key (inclusive) to a key (exclusive), of one source or of all, and takes
--- them off reading_count, where a count of 0 is removed. Answers as put-readings.sql; none is inserted.
+-- them off reading_count, where a count of 0 is removed. Answers as put-readings.sql; none is inserted. The change is
+-- numbered as there, and each reading moves to deleted_reading.
 --
--- Indexes: reading_pkey, reading_count_pkey.
+-- Indexes: reading_pkey, reading_count_pkey, reading_change_pkey, reading_user_id_category_start_at_id_idx.
 -- Values:  $1 user, $2 zone, $3 metric type, $4 source or null, $5 to $8 first key and end: start and id,
 --          $9 and $10 types gathered by end and by start.
 WITH
+-- The next number, and the time, which never decreases.
+change AS (
+  SELECT coalesce(max(number), 0) + 1 AS number, greatest(max(at), clock_timestamp()) AS at,
+    max(number) IS NULL AS is_first
+  FROM (SELECT number, at FROM reading_change WHERE user_id = $1 ORDER BY number DESC LIMIT 1) AS latest
+),
 deleted AS (
   DELETE FROM reading
   WHERE user_id = $1 AND type = $3 AND ($4::text IS NULL OR source = $4)
     AND (start_at, id) >= ($5::timestamptz, $6::uuid) AND (start_at, id) < ($7::timestamptz, $8::uuid)
-  RETURNING type, start_at, end_at
+  RETURNING id, type, category, start_at, end_at, source
+),
+recorded AS (
+  INSERT INTO reading_change (user_id, number, at, categories)
+  SELECT $1, number, at, ARRAY(SELECT DISTINCT category FROM deleted ORDER BY category)
+  FROM change
+  WHERE EXISTS (SELECT FROM deleted)
+  UNION ALL
+  SELECT $1, 0, at, '{}'
+  FROM change
+  CROSS JOIN LATERAL (SELECT FROM reading WHERE is_first AND user_id = $1 LIMIT 1) AS earlier
+  WHERE EXISTS (SELECT FROM deleted)
+),
+buried AS (
+  INSERT INTO deleted_reading (user_id, id, type, category, start_at, end_at, source, change_number)
+  SELECT $1, id, type, category, start_at, end_at, source, number
+  FROM deleted
+  CROSS JOIN change
 ),
 hours AS (
   SELECT type, date_trunc('hour', start_at, 'UTC') AS hour, count(*) AS number

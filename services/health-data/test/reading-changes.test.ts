@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
+import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
+
+let harness: RollupHarness;
+beforeAll(async () => {
+  harness = await startRollupHarness();
+});
+afterAll(async () => {
+  await harness[Symbol.asyncDispose]();
+});
+
+const heart = (minute: number, value = 60) =>
+  row('heart-rate', new Date(Date.UTC(2025, 5, 1, 0, minute)).toISOString(), value);
+const steps = row('steps', '2025-06-01T08:00:00Z', 500);
+
+const everyHeart = (from: Date | null = null) =>
+  [{ metric: 'heart-rate', source: null, range: { from, to: null } }] as const;
+
+async function listChanges(userId: string) {
+  const { rows } = await harness.pool.query(
+    'SELECT number::int, at, categories FROM reading_change WHERE user_id = $1 ORDER BY number',
+    [userId],
+  );
+  return rows as { number: number; at: Date; categories: string[] }[];
+}
+
+/** The number of each reading's latest change, by minute; of deleted readings in a list of their own. */
+async function listNumbers(userId: string) {
+  const of = async (table: string) => {
+    const { rows } = await harness.pool.query(
+      `SELECT extract(minute FROM start_at)::int AS minute, change_number::int AS number FROM ${table}
+       WHERE user_id = $1 ORDER BY start_at`,
+      [userId],
+    );
+    return rows.map(({ minute, number }) => [minute, number]);
+  };
+  return { stored: await of('reading'), deleted: await of('deleted_reading') };
+}
+
+test('each transaction that changes readings gets the next number, with the categories that it changed', async () => {
+  await harness.put('numbered', [heart(0), heart(1), steps]);
+  await harness.put('numbered', [heart(1, 61), heart(2)]);
+  expect(await harness.remove('numbered', [heart(0)])).toBe(1);
+  const changes = await listChanges('numbered');
+  expect(changes.map(({ number, categories }) => [number, categories])).toEqual([
+    [1, ['activity', 'heart']],
+    [2, ['heart']],
+    [3, ['heart']],
+  ]);
+  expect(await listNumbers('numbered')).toEqual({
+    stored: [
+      [1, 2],
+      [2, 2],
+      [0, 1],
+    ],
+    deleted: [[0, 3]],
+  });
+});
+
+test('a write that changes nothing gets no number', async () => {
+  await harness.put('idle', [heart(0)]);
+  await harness.put('idle', [heart(0)]);
+  expect(await harness.remove('idle', [heart(5)], everyHeart(new Date('2026-01-01')))).toBe(0);
+  expect(await listChanges('idle')).toHaveLength(1);
+});
+
+test('a deleted reading that is stored again is no longer among the deleted ones', async () => {
+  await harness.put('back', [heart(0), heart(1)]);
+  expect(await harness.remove('back', [], everyHeart())).toBe(2);
+  await harness.put('back', [heart(1)]);
+  expect(await listNumbers('back')).toEqual({ stored: [[1, 3]], deleted: [[0, 2]] });
+});
+
+test('writes at the same time get different numbers without gaps, and their times never decrease', async () => {
+  const writes = Array.from(
+    { length: 20 },
+    (_, index) => () =>
+      index % 4 === 3
+        ? harness.remove('busy', [heart(index - 1)])
+        : harness.put('busy', [heart(index), heart(100, index)]),
+  );
+  await Promise.all(writes.map((write) => write()));
+  const changes = await listChanges('busy');
+  expect(changes.map(({ number }) => number)).toEqual(changes.map((_, index) => index + 1));
+  expect(changes.length).toBeGreaterThanOrEqual(15);
+  const times = changes.map(({ at }) => at.getTime());
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+});
+
+test('the first change of a user with readings from before changes were numbered adds number 0 for these', async () => {
+  await harness.put('old', [heart(0), heart(1)]);
+  await harness.pool.query("UPDATE reading SET change_number = 0 WHERE user_id = 'old'");
+  await harness.pool.query("DELETE FROM reading_change WHERE user_id = 'old'");
+  await harness.put('old', [heart(1, 70)]);
+  const changes = await listChanges('old');
+  expect(changes.map(({ number, categories }) => [number, categories])).toEqual([
+    [0, []],
+    [1, ['heart']],
+  ]);
+  expect((await listNumbers('old')).stored).toEqual([
+    [0, 0],
+    [1, 1],
+  ]);
+});
+
+test('an erasure removes changes and deleted readings too', async () => {
+  await harness.put('gone', [heart(0), heart(1)]);
+  await harness.remove('gone', [heart(0)]);
+  await createPgUserEraser(harness.pool).erase('gone');
+  expect(await listChanges('gone')).toEqual([]);
+  expect(await listNumbers('gone')).toEqual({ stored: [], deleted: [] });
+});
