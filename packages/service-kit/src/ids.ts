@@ -3,9 +3,13 @@ import { randomFillSync } from 'node:crypto';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BITS_PER_DIGIT = Math.log2(ALPHABET.length);
 
+function toWidth(bytes: number): number {
+  return Math.ceil((bytes * 8) / BITS_PER_DIGIT);
+}
+
 /** Encodes the bytes as one big-endian base62 number. The width depends only on the number of bytes. */
 export function base62(bytes: Uint8Array): string {
-  const width = Math.ceil((bytes.length * 8) / BITS_PER_DIGIT);
+  const width = toWidth(bytes.length);
   let value = BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
   let digits = '';
   for (let i = 0; i < width; i += 1) {
@@ -13,6 +17,15 @@ export function base62(bytes: Uint8Array): string {
     value /= 62n;
   }
   return digits;
+}
+
+/** The bytes that base62 encodes as this text; null when no `count` bytes have this encoding. */
+export function findBase62Bytes(text: string, count: number): Uint8Array | null {
+  if (text.length !== toWidth(count) || !/^[0-9A-Za-z]*$/.test(text)) return null;
+  let value = 0n;
+  for (const digit of text) value = value * 62n + BigInt(ALPHABET.indexOf(digit));
+  const hex = value.toString(16).padStart(count * 2, '0');
+  return hex.length > count * 2 ? null : Buffer.from(hex, 'hex');
 }
 
 /** A new opaque id `prefix_…` of `[A-Za-z0-9_]` with the given number of random bits (contract section 1). */
