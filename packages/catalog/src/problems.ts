@@ -134,8 +134,8 @@ export const PROBLEMS = {
   UNAUTHORIZED_CLIENT: {
     statuses: [400, 403],
     meaning:
-      'The app is authenticated and may not do this. 403: `GET /oauth/grants` was asked with an access token that acts for a person.',
-    action: 'For `GET /oauth/grants` use the app’s own access token (`grant_type=client_credentials`).',
+      'The app is authenticated and may not do this. 403: `/oauth/grants` was asked with an access token that acts for a person.',
+    action: 'For `/oauth/grants` use the app’s own access token (`grant_type=client_credentials`).',
   },
 } as const satisfies Readonly<Record<string, Problem>>;
 

@@ -12,6 +12,10 @@ export type PendingStatus = (typeof PENDING_STATUSES)[number];
 export const GRANT_STATUSES = ['active', 'expired', 'revoked'] as const;
 export type GrantStatus = (typeof GRANT_STATUSES)[number];
 
+/** Who ended a grant: the person, the app itself, the developer who revoked the app, or its own end. */
+export const GRANT_ENDERS = ['person', 'app', 'developer', 'expiry'] as const;
+export type GrantEnder = (typeof GRANT_ENDERS)[number];
+
 /** Why a person reports an app: it uses data for something else, pretends to be another app, or did not delete data. */
 export const REPORT_REASONS = ['data_use', 'impersonation', 'not_deleted', 'other'] as const;
 export type ReportReason = (typeof REPORT_REASONS)[number];

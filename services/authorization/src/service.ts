@@ -34,6 +34,7 @@ import { createRefresh } from './app/refresh.ts';
 import { createTokenEndpoint } from './app/token-endpoint.ts';
 import { createTokenRevocation } from './app/token-revocation.ts';
 import { createRpcConsentApprovals } from './clients/rpc-consent-approvals.ts';
+import { createRpcConsentGrants } from './clients/rpc-consent-grants.ts';
 import { createRpcConsentLedger } from './clients/rpc-consent-ledger.ts';
 import type { Config } from './config.ts';
 import { createAppService } from './rpc/app-service.ts';
@@ -150,6 +151,7 @@ function connectConsent(config: Config, clock: Clock, resources: AsyncDisposable
   return {
     ledger: createRpcConsentLedger(channel.client(LedgerService)),
     approvals: createRpcConsentApprovals(channel.client(ConsentService)),
+    grants: createRpcConsentGrants(channel.client(ConsentService)),
   };
 }
 
@@ -202,7 +204,7 @@ function createTokenUseCases(
     issue: createTokenEndpoint({ ...dependencies, grants: new Map(Object.entries(acknowledged)) }),
     revoke: createTokenRevocation(dependencies),
     introspectOwn: createOwnIntrospection(dependencies),
-    listOwnGrants: createOwnGrants(dependencies),
+    ownGrants: createOwnGrants(dependencies),
     introspect: createIntrospection({ ...dependencies, sign }),
   };
 }

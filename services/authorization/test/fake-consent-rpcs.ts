@@ -4,12 +4,13 @@ import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import {
   AppStatus,
   type CheckLivenessRequest,
+  GrantStatus,
   LedgerService,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { sessionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
-import type { FakeConsent } from './fake-consent.ts';
+import type { FakeConsent, FakeGrant } from './fake-consent.ts';
 
 /** The rpcs of consent that authorization calls, on the in-memory state. */
 export function createFakeServices(fake: FakeConsent) {
@@ -30,6 +31,8 @@ export function createFakeServices(fake: FakeConsent) {
       extendPendingApproval: ['authorization'],
       releasePendingApproval: [],
       listAppGrants: ['authorization'],
+      getAppGrant: ['authorization'],
+      revokeAppGrant: ['authorization'],
       listPendingApprovals: [],
       listGrants: [],
       getGrant: [],
@@ -141,18 +144,26 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
       const { userId } = await fake.sessions(sessionOf(context));
       return { expiresAt: timestampFromDate(fake.extend(id, userId)) };
     },
-    listAppGrants: async ({ clientId }) => {
+    listAppGrants: async ({ clientId, status, sub }) => {
       fake.enter('listAppGrants');
-      const grants = [...fake.grants.values()].filter((grant) => grant.clientId === clientId);
-      const items = grants.map((grant) => ({
-        ...fake.facts(grant),
-        id: grant.id,
-        grantedAt: timestampFromDate(grant.grantedAt),
-        ...(grant.deletionRequestedAt !== undefined && {
-          deletionRequestedAt: timestampFromDate(grant.deletionRequestedAt),
-        }),
-      }));
-      return { grants: items.map(({ userId: _, dataFrom: __, ...item }) => item), total: grants.length };
+      const own = [...fake.grants.values()].filter((grant) => grant.clientId === clientId);
+      const grants = own
+        .map((grant) => toAppGrant(fake, grant))
+        .filter((grant) => status === GrantStatus.UNSPECIFIED || grant.status === status)
+        .filter((grant) => sub === '' || grant.sub === sub);
+      return { grants, total: grants.length };
+    },
+    getAppGrant: async ({ clientId, id }) => {
+      fake.enter('getAppGrant');
+      return { grant: toAppGrant(fake, fake.grantOf(clientId, id)) };
+    },
+    revokeAppGrant: async ({ clientId, id }) => {
+      fake.enter('revokeAppGrant');
+      const grant = fake.grantOf(clientId, id);
+      grant.status = GrantStatus.REVOKED;
+      grant.endedBy ??= 'app';
+      grant.endedAt ??= fake.clock.now();
+      return fake.leave('revokeAppGrant', { revokedAt: timestampFromDate(grant.endedAt) });
     },
     releasePendingApproval: never,
     listPendingApprovals: never,
@@ -165,5 +176,18 @@ function createConsent(fake: FakeConsent): ServiceImpl<typeof ConsentService> {
     requestDeletion: never,
     getReceipt: never,
     eraseUser: never,
+  };
+}
+
+function toAppGrant(fake: FakeConsent, grant: FakeGrant) {
+  const { userId: _, ...facts } = fake.facts(grant);
+  const { deletionRequestedAt, endedAt, endedBy = '' } = grant;
+  return {
+    ...facts,
+    id: grant.id,
+    grantedAt: timestampFromDate(grant.grantedAt),
+    ...(deletionRequestedAt !== undefined && { deletionRequestedAt: timestampFromDate(deletionRequestedAt) }),
+    ...(endedAt !== undefined && { endedAt: timestampFromDate(endedAt) }),
+    endedBy,
   };
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
 import {
   type ApproveRequest,
@@ -29,6 +30,8 @@ export interface FakeGrant {
   expiresAt: Date;
   dataFrom: string;
   deletionRequestedAt?: Date;
+  endedAt?: Date;
+  endedBy?: string;
 }
 
 interface FakePending {
@@ -99,11 +102,18 @@ export class FakeConsent {
     return app;
   }
 
+  grantOf(clientId: string, id: string): FakeGrant {
+    const grant = this.grants.get(id);
+    if (grant === undefined || grant.clientId !== clientId) throw notFound();
+    return grant;
+  }
+
   facts(grant: FakeGrant) {
     const over = grant.status === GrantStatus.ACTIVE && grant.expiresAt <= this.clock.now();
     const { scopes, userId, dataFrom } = grant;
     const expiresAt = timestampFromDate(grant.expiresAt);
-    return { status: over ? GrantStatus.EXPIRED : grant.status, scopes, userId, dataFrom, expiresAt };
+    const sub = toFakeSub(grant);
+    return { status: over ? GrantStatus.EXPIRED : grant.status, scopes, userId, dataFrom, expiresAt, sub };
   }
 
   /** Returns its expiry. */
@@ -189,6 +199,11 @@ export class FakeConsent {
       appEpoch: pending.request.appEpoch,
     };
   }
+}
+
+/** The same for each grant of a person and an app. */
+export function toFakeSub({ userId, clientId }: Pick<FakeGrant, 'userId' | 'clientId'>): string {
+  return `sub_${createHash('sha256').update(`${userId} ${clientId}`).digest('hex').slice(0, 22)}`;
 }
 
 /** The time of a protobuf timestamp that must be present. */

@@ -1,4 +1,3 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
@@ -6,7 +5,7 @@ import { newSecret } from '@phds/service-kit/secrets';
 import { decodeJwt } from 'jose';
 import { toDate } from './fake-consent.ts';
 import type { Harness, TestApp } from './harness.ts';
-import { HEART, reasonOf, startHarness, toHash } from './harness.ts';
+import { reasonOf, startHarness, toHash } from './harness.ts';
 
 let harness: Harness;
 let app: TestApp;
@@ -198,37 +197,5 @@ describe('introspection by the gateway', () => {
       'invalid_request',
     );
     expect(await statusOf(newSecret('access_token'))).toBe(TokenStatus.UNKNOWN);
-  });
-});
-
-describe("the list of an app's own grants", () => {
-  const listWith = (token: string) => harness.tokens.listOwnGrants({ tokenHash: toHash(token) });
-  const ownToken = async () =>
-    (await harness.tokens.issueToken({ client: app, grantType: 'client_credentials' })).accessToken;
-
-  test('contains ids, scopes, status and times, and no user', async () => {
-    const issued = await harness.exchange(app, await harness.obtainCode(app, { approved: [HEART] }));
-    const list = async () => listWith(await ownToken());
-    const { grants, total } = await list();
-    expect(total).toBe(1);
-    expect(grants[0]).toMatchObject({ id: issued.grantId, scopes: [HEART], status: GrantStatus.ACTIVE });
-    expect(grants[0]?.deletionRequestedAt).toBeUndefined();
-    const asked = harness.clock.now();
-    harness.consent.grants.get(issued.grantId)!.deletionRequestedAt = asked;
-    expect((await list()).grants[0]?.deletionRequestedAt).toEqual(timestampFromDate(asked));
-    expect(JSON.stringify(grants, (_, value) => (typeof value === 'bigint' ? 0 : value))).not.toContain(
-      'ada',
-    );
-  });
-
-  test("is refused for a user's token, a dead one and an expired one", async () => {
-    const token = await ownToken();
-    expect(await reasonOf(listWith((await start()).accessToken))).toBe('unauthorized');
-    expect(await reasonOf(listWith(newSecret('access_token')))).toBe('unauthorized');
-    harness.clock.advance(3_600_000);
-    expect(await reasonOf(listWith(token))).toBe('token_expired');
-    const revoked = await ownToken();
-    await revoke(app, revoked);
-    expect(await reasonOf(listWith(revoked))).toBe('unauthorized');
   });
 });

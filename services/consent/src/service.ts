@@ -234,7 +234,7 @@ async function createConsentUseCases(
       maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP,
     }),
     decisions: acknowledging(guard, decisions, ['approve', 'deny']),
-    grants: acknowledging(guard, grants, ['narrow', 'revoke', 'revokeAll', 'requestDeletion']),
+    grants: acknowledging(guard, grants, ['narrow', 'revoke', 'revokeByApp', 'revokeAll', 'requestDeletion']),
     receipts: createReceipts({
       receipts: createPrismaReceipts(prisma),
       signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE),

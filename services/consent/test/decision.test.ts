@@ -56,7 +56,8 @@ const LIVE: Grant = {
   expiresAt: NOW,
   dataFrom: null,
   revokedAt: null,
-  revokedBy: null,
+  endedBy: null,
+  sub: 'sub_0000000000000000000000',
   deletionRequestedAt: null,
 };
 const APPROVAL: Approval = {

@@ -62,6 +62,7 @@ describe('a body', () => {
         refreshToken: 'r2',
         scope: 's',
         grantId: 'grt_1',
+        sub: 'sub_1',
       }),
     });
     const { response, body: answer } = await post('token', headers, body);
@@ -77,6 +78,7 @@ describe('a body', () => {
       refresh_token: 'r2',
       scope: 's',
       grant_id: 'grt_1',
+      sub: 'sub_1',
     });
     expect([response.headers.get('cache-control'), response.headers.get('pragma')]).toEqual([
       'no-store',

@@ -75,6 +75,7 @@ describe('users', () => {
       expiresAt: null,
       revokedAt: null,
       revokedBy: null,
+      endedBy: null,
       lastAccessAt: null,
       accessCount: 0,
       dataFrom: null,

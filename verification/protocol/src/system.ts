@@ -155,11 +155,12 @@ function startAuthorization(settings: Record<string, string>, control: Control) 
   return createAuthorization(readAuthorizationConfig(settings), {
     clock: control.clock,
     log: createLogger({ service: 'authorization', level: 'silent' }),
-    consent: ({ ledger, approvals }) => {
+    consent: ({ ledger, approvals, grants }) => {
       const carried = control.network.carry(ledger);
       return {
         ledger: vary(control, carried, (variant) => variant.ledger?.(carried, control)),
         approvals: control.network.carry(approvals),
+        grants: control.network.carry(grants),
       };
     },
   });

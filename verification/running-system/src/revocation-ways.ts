@@ -45,6 +45,14 @@ export const OTHER_WAYS: readonly RevocationWay[] = [
       act(200, `${gateway}/partner/consent/grants/revoke-all`, { method: 'POST', bearer: session }),
   },
   {
+    name: 'DELETE of the grant by its app',
+    leaves: 'nothing',
+    end: async ({ app }, { grantId }, gateway) => {
+      const bearer = await app.at(gateway).userlessToken();
+      await act(200, `${gateway}/oauth/grants/${grantId}`, { method: 'DELETE', bearer });
+    },
+  },
+  {
     name: 'revocation of the access token',
     leaves: 'nothing',
     end: ({ app }, { accessToken }, gateway) => acknowledged(200, app.at(gateway).revoke(accessToken)),

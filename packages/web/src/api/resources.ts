@@ -109,7 +109,8 @@ export interface Grant {
   readonly grantedAt: string;
   readonly expiresAt: string;
   readonly revokedAt: string | null;
-  readonly revokedBy: string | null;
+  /** `person`, `app`, `developer` (who revoked the app) or `expiry`; null while active. */
+  readonly endedBy: string | null;
   readonly lastAccessAt: string | null;
   readonly accessCount: number;
   /** The first day that the app sees (YYYY-MM-DD); null for no limit. */

@@ -83,7 +83,7 @@ async function issue(
     now,
   });
   if (!won) return explainLoss(dependencies, code.hash);
-  return { accessToken, expiresInSeconds, refreshToken, scope, grantId: code.grantId };
+  return { accessToken, expiresInSeconds, refreshToken, scope, grantId: code.grantId, sub: grant.sub };
 }
 
 /** Something was faster: another exchange, which makes this one a replay, or the end of the code or the app. */

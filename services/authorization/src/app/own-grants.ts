@@ -1,23 +1,31 @@
 import type { Listed, Page } from '@phds/catalog/pagination';
 import type { Clock } from '@phds/service-kit/clock';
-import { AppError, unauthorized } from '@phds/service-kit/errors';
+import { AppError, notFound, unauthorized } from '@phds/service-kit/errors';
+import { isId } from '@phds/service-kit/ids';
 import { judgeAccessToken } from '../domain/token.ts';
-import type { ConsentApprovals, ConsentLedger, OwnGrant, TokenStore } from './ports.ts';
+import type { ConsentGrants, OwnGrant, OwnGrantFilter } from './own-grant-ports.ts';
+import type { ConsentLedger, TokenStore } from './ports.ts';
 
 /**
- * Lists the grants of the app behind an access token, without anything about the people. Requires an app's own (client credentials)
- * token. A user's token is `unauthorized` here; the gateway refuses a live one before.
+ * The grants of the app behind an access token. Requires an app's own (client credentials) token. A user's token is `unauthorized`
+ * here; the gateway refuses a live one before. Unknown grants and those of other apps are `not_found`.
  */
-export type OwnGrants = (tokenHash: Uint8Array, page: Page) => Promise<Listed<OwnGrant>>;
+export interface OwnGrants {
+  list(tokenHash: Uint8Array, filter: OwnGrantFilter, page: Page): Promise<Listed<OwnGrant>>;
+  get(tokenHash: Uint8Array, id: string): Promise<OwnGrant>;
+  /** Ends a grant, in effect everywhere when it returns the time. Idempotent. */
+  end(tokenHash: Uint8Array, id: string): Promise<Date>;
+}
 
 export function createOwnGrants(dependencies: {
   readonly tokens: TokenStore;
   readonly ledger: ConsentLedger;
-  readonly approvals: ConsentApprovals;
+  readonly grants: ConsentGrants;
   readonly clock: Clock;
 }): OwnGrants {
-  const { tokens, ledger, approvals, clock } = dependencies;
-  return async (tokenHash, page) => {
+  const { tokens, ledger, grants, clock } = dependencies;
+
+  async function identify(tokenHash: Uint8Array): Promise<string> {
     const token = await tokens.findAccessToken(tokenHash);
     const standing = token === null ? 'dead' : judgeAccessToken(token, clock.now());
     if (standing === 'expired') throw new AppError('token_expired');
@@ -25,6 +33,17 @@ export function createOwnGrants(dependencies: {
     if (token.userId !== null) throw unauthorized("a user's token");
     const liveness = await ledger.checkLiveness({ ...token, tokenHash });
     if (!liveness.appAlive || !liveness.tokenAlive) throw unauthorized('token not live');
-    return approvals.listAppGrants(token.clientId, page);
+    return token.clientId;
+  }
+
+  return {
+    list: async (tokenHash, filter, page) => grants.list(await identify(tokenHash), filter, page),
+    get: async (tokenHash, id) => grants.get(await identify(tokenHash), parseGrantId(id)),
+    end: async (tokenHash, id) => grants.end(await identify(tokenHash), parseGrantId(id)),
   };
+}
+
+function parseGrantId(id: string): string {
+  if (!isId('grt', id)) throw notFound();
+  return id;
 }

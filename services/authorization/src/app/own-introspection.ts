@@ -18,7 +18,12 @@ export interface OwnToken {
   readonly issuedAt: Date;
   readonly expiresAt: Date;
   readonly grantId: string | null;
+  /** Identifies the person to this app only; null for a userless token. */
+  readonly sub: string | null;
 }
+
+/** What a token can do now. */
+interface Working extends Pick<OwnToken, 'scopes' | 'sub'> {}
 
 type Held = Pick<AccessToken, 'userId' | 'scopes'>;
 
@@ -40,25 +45,26 @@ export function createOwnIntrospection(dependencies: {
   const { clients, tokens, ledger, clock } = dependencies;
 
   /** Null when the token is dead or none of its scopes works. */
-  async function findWorkingScopes(query: LivenessQuery, token: Held): Promise<readonly Scope[] | null> {
+  async function findWorking(query: LivenessQuery, token: Held): Promise<Working | null> {
     const liveness = await ledger.checkLiveness(query);
     if (!liveness.appAlive) return null;
     if (query.tokenHash !== null && !liveness.tokenAlive) return null;
     if (query.familyId !== null && !liveness.familyAlive) return null;
-    if (token.userId === null) return token.scopes;
+    if (token.userId === null) return { scopes: token.scopes, sub: null };
     const grant = findActiveGrant(liveness, token.userId);
-    const working = grant === null ? [] : toWorkingScopes(token.scopes, grant);
-    return working.length === 0 ? null : working;
+    if (grant === null) return null;
+    const scopes = toWorkingScopes(token.scopes, grant);
+    return scopes.length === 0 ? null : { scopes, sub: grant.sub };
   }
 
   async function findAccess(app: App, hash: Uint8Array): Promise<OwnToken | null> {
     const token = await tokens.findAccessToken(hash);
     if (token === null || token.clientId !== app.clientId) return null;
     if (judgeAccessToken(token, clock.now()) !== 'live') return null;
-    const scopes = await findWorkingScopes({ ...token, tokenHash: hash }, token);
-    if (scopes === null) return null;
+    const working = await findWorking({ ...token, tokenHash: hash }, token);
+    if (working === null) return null;
     const { clientId, issuedAt, expiresAt, grantId } = token;
-    return { tokenType: 'access_token', clientId, scopes, issuedAt, expiresAt, grantId };
+    return { tokenType: 'access_token', clientId, issuedAt, expiresAt, grantId, ...working };
   }
 
   async function findRefresh(app: App, hash: Uint8Array): Promise<OwnToken | null> {
@@ -69,9 +75,9 @@ export function createOwnIntrospection(dependencies: {
     if (!current || family.revokedAt !== null || family.appEpoch !== app.epoch) return null;
     const { clientId, appEpoch, grantId, id: familyId, userId } = family;
     const query = { clientId, appEpoch, grantId, familyId, tokenHash: null };
-    const scopes = await findWorkingScopes(query, { userId, scopes: token.scopes });
-    if (scopes === null) return null;
-    return { tokenType: 'refresh_token', clientId, scopes, issuedAt, expiresAt, grantId };
+    const working = await findWorking(query, { userId, scopes: token.scopes });
+    if (working === null) return null;
+    return { tokenType: 'refresh_token', clientId, issuedAt, expiresAt, grantId, ...working };
   }
 
   return async (credentials, token) => {

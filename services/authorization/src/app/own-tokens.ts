@@ -40,6 +40,7 @@ export function createOwnTokens(dependencies: {
       refreshToken: null,
       scope: toScopeText(scopes),
       grantId: null,
+      sub: null,
     };
   };
 }

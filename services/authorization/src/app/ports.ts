@@ -6,7 +6,7 @@ import type { App, AppStatus, LedgerState } from '../domain/app.ts';
 import type { SettingsChange } from '../domain/app-settings.ts';
 import type { AuthorizationRequest } from '../domain/authorization-request.ts';
 import type { AuthorizationCode } from '../domain/code.ts';
-import type { GrantStatus, Liveness } from '../domain/liveness.ts';
+import type { Liveness } from '../domain/liveness.ts';
 import type { AccessToken, RefreshToken, TokenFamily } from '../domain/token.ts';
 
 /** The stored part of a client secret. */
@@ -211,18 +211,7 @@ export interface Approval {
   readonly appEpoch: number;
 }
 
-/** One grant of an app, without anything about the person. */
-export interface OwnGrant {
-  readonly id: string;
-  readonly scopes: readonly string[];
-  readonly status: GrantStatus;
-  readonly grantedAt: Date;
-  readonly expiresAt: Date;
-  /** When the person asked the app to delete what it has read. */
-  readonly deletionRequestedAt: Date | null;
-}
-
-/** Consent's pending approvals and grants. Consent verifies the session itself. */
+/** Consent's pending approvals. Consent verifies the session itself. */
 export interface ConsentApprovals {
   /** Idempotent by id. Returns the ids of requests that consent removed for it. Throws `app_not_active`, `rate_limited`. */
   open(pending: PendingApproval): Promise<readonly string[]>;
@@ -233,8 +222,6 @@ export interface ConsentApprovals {
   deny(session: string, pendingId: string): Promise<void>;
   /** Gives the person more time to decide and returns the new end. */
   extend(session: string, pendingId: string): Promise<Date>;
-  /** Newest first. */
-  listAppGrants(clientId: string, page: Page): Promise<Listed<OwnGrant>>;
 }
 
 /** Signs an assertion about an access token for health-data. */

@@ -164,5 +164,6 @@ function toAnswer(
     refreshToken: pair.refresh,
     scope: toScopeText(requireWorkingScopes(scopes, grant)),
     grantId: token.family.grantId,
+    sub: grant.sub,
   };
 }

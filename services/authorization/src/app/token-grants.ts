@@ -26,6 +26,8 @@ export interface IssuedTokens {
   /** The access token's scopes that work now, space-separated. */
   readonly scope: string;
   readonly grantId: string | null;
+  /** Identifies the person to this app only. Null also while consent does not say. */
+  readonly sub: string | null;
 }
 
 /** One grant type. `app` is authenticated. */

@@ -72,7 +72,8 @@ export function fromGrantMessage(grant: GrantFactsMessage): GrantFacts {
     scopes: grant.scopes,
     expiresAt: fromTimestamp(grant.expiresAt),
     userId: grant.userId,
-    dataFrom: grant.dataFrom === '' ? null : grant.dataFrom,
+    dataFrom: grant.dataFrom || null,
+    sub: grant.sub || null,
   };
 }
 

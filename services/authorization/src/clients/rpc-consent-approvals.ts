@@ -1,12 +1,8 @@
 import type { Client } from '@connectrpc/connect';
-import {
-  type AppGrant,
-  type ConsentService,
-  PendingStatus,
-} from '@phds/contracts/phds/consent/v1/consent_pb';
+import { type ConsentService, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
-import type { ConsentApprovals, OwnGrant } from '../app/ports.ts';
-import { fromGrantStatusMessage, fromTimestamp, toAppProfileMessage } from './consent-messages.ts';
+import type { ConsentApprovals } from '../app/ports.ts';
+import { fromTimestamp, toAppProfileMessage } from './consent-messages.ts';
 
 /** Consent's pending approvals and grants over rpc; forwards the person's session. */
 export function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
@@ -65,23 +61,6 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
       const { expiresAt } = await client.extendPendingApproval({ id: pendingId }, withSession(session));
       return fromTimestamp(expiresAt);
     },
-
-    async listAppGrants(clientId, page) {
-      const { grants, total } = await client.listAppGrants({ clientId, page });
-      return { items: grants.map(fromAppGrant), total };
-    },
-  };
-}
-
-function fromAppGrant(grant: AppGrant): OwnGrant {
-  const { deletionRequestedAt } = grant;
-  return {
-    id: grant.id,
-    scopes: grant.scopes,
-    status: fromGrantStatusMessage(grant.status),
-    grantedAt: fromTimestamp(grant.grantedAt),
-    expiresAt: fromTimestamp(grant.expiresAt),
-    deletionRequestedAt: deletionRequestedAt === undefined ? null : fromTimestamp(deletionRequestedAt),
   };
 }
 

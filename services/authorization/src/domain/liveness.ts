@@ -9,6 +9,8 @@ export interface GrantFacts {
   readonly userId: string;
   /** First day that the app may see (YYYY-MM-DD); null for no limit. */
   readonly dataFrom: string | null;
+  /** Identifies the person to this app only; null while consent does not say. */
+  readonly sub: string | null;
 }
 
 /** The ledger's statement about an app, a family, a token and a grant at one time. */

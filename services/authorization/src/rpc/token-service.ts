@@ -1,15 +1,22 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { ServiceImpl } from '@connectrpc/connect';
 import { toPage } from '@phds/catalog/pagination';
 import { formatScopeList } from '@phds/catalog/scopes';
-import { TokenService, TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import {
+  type OwnGrantSchema,
+  TokenService,
+  TokenStatus,
+} from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { implement } from '@phds/service-kit/rpc-service';
 import type { Introspection, LiveToken } from '../app/introspection.ts';
+import type { OwnGrant } from '../app/own-grant-ports.ts';
 import type { OwnGrants } from '../app/own-grants.ts';
 import type { OwnIntrospection } from '../app/own-introspection.ts';
 import type { TokenEndpoint } from '../app/token-endpoint.ts';
 import type { TokenRevocation } from '../app/token-revocation.ts';
-import { toGrantStatusMessage } from '../clients/consent-messages.ts';
+import { fromGrantStatusMessage, toGrantStatusMessage } from '../clients/consent-messages.ts';
 import type { GrantFacts } from '../domain/liveness.ts';
 import { parseTokenHash, toClientCredentials } from './parameters.ts';
 
@@ -17,16 +24,17 @@ export interface TokenUseCases {
   readonly issue: TokenEndpoint;
   readonly revoke: TokenRevocation;
   readonly introspectOwn: OwnIntrospection;
-  readonly listOwnGrants: OwnGrants;
+  readonly ownGrants: OwnGrants;
   readonly introspect: Introspection;
 }
 
 /** Tokens: issue, refresh, revoke, introspect. */
-export function createTokenService(useCases: TokenUseCases) {
+export function createTokenService({ ownGrants, ...useCases }: TokenUseCases) {
   const implementation: ServiceImpl<typeof TokenService> = {
     async issueToken({ client, ...parameters }) {
       const issued = await useCases.issue(toClientCredentials(client), parameters);
-      return { ...issued, refreshToken: issued.refreshToken ?? '', grantId: issued.grantId ?? '' };
+      const { refreshToken, grantId, sub } = issued;
+      return { ...issued, refreshToken: refreshToken ?? '', grantId: grantId ?? '', sub: sub ?? '' };
     },
     async revokeToken({ client, token }) {
       await useCases.revoke(toClientCredentials(client), token);
@@ -43,21 +51,22 @@ export function createTokenService(useCases: TokenUseCases) {
         issuedAt: timestampFromDate(own.issuedAt),
         expiresAt: timestampFromDate(own.expiresAt),
         grantId: own.grantId ?? '',
+        sub: own.sub ?? '',
       };
     },
-    async listOwnGrants({ tokenHash, page }) {
-      const { items, total } = await useCases.listOwnGrants(parseTokenHash(tokenHash), toPage(page));
-      const grants = items.map((grant) => ({
-        id: grant.id,
-        scopes: [...grant.scopes],
-        status: toGrantStatusMessage(grant.status),
-        grantedAt: timestampFromDate(grant.grantedAt),
-        expiresAt: timestampFromDate(grant.expiresAt),
-        ...(grant.deletionRequestedAt !== null && {
-          deletionRequestedAt: timestampFromDate(grant.deletionRequestedAt),
-        }),
-      }));
-      return { grants, total };
+    async listOwnGrants({ tokenHash, page, status, sub }) {
+      const filter = {
+        status: status === GrantStatus.UNSPECIFIED ? null : fromGrantStatusMessage(status),
+        sub: sub || null,
+      };
+      const { items, total } = await ownGrants.list(parseTokenHash(tokenHash), filter, toPage(page));
+      return { grants: items.map(toOwnGrantMessage), total };
+    },
+    async getOwnGrant({ tokenHash, id }) {
+      return { grant: toOwnGrantMessage(await ownGrants.get(parseTokenHash(tokenHash), id)) };
+    },
+    async endOwnGrant({ tokenHash, id }) {
+      return { revokedAt: timestampFromDate(await ownGrants.end(parseTokenHash(tokenHash), id)) };
     },
     async introspect({ tokenHash }) {
       const introspected = await useCases.introspect(parseTokenHash(tokenHash));
@@ -79,8 +88,26 @@ export function createTokenService(useCases: TokenUseCases) {
     revokeToken: ['gateway'],
     introspectOwnToken: ['gateway'],
     listOwnGrants: ['gateway'],
+    getOwnGrant: ['gateway'],
+    endOwnGrant: ['gateway'],
     introspect: ['gateway'],
   });
+}
+
+function toOwnGrantMessage(grant: OwnGrant): MessageInitShape<typeof OwnGrantSchema> {
+  const { deletionRequestedAt, endedAt } = grant;
+  return {
+    id: grant.id,
+    scopes: [...grant.scopes],
+    status: toGrantStatusMessage(grant.status),
+    grantedAt: timestampFromDate(grant.grantedAt),
+    expiresAt: timestampFromDate(grant.expiresAt),
+    ...(deletionRequestedAt !== null && { deletionRequestedAt: timestampFromDate(deletionRequestedAt) }),
+    dataFrom: grant.dataFrom ?? '',
+    sub: grant.sub ?? '',
+    ...(endedAt !== null && { endedAt: timestampFromDate(endedAt) }),
+    endedBy: grant.endedBy ?? '',
+  };
 }
 
 function toLiveTokenMessage({ token, grant, assertion, ledgerChecked }: LiveToken) {

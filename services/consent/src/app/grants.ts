@@ -9,7 +9,7 @@ import {
   narrowTerms,
   sameTerms,
 } from '../domain/grant.ts';
-import type { EvictionPublisher, GrantStore } from './ports.ts';
+import type { AppGrantFilter, EvictionPublisher, GrantStore } from './ports.ts';
 
 /** A person's consent and how to withdraw it. Another person's grants are `not_found`. */
 export interface Grants {
@@ -21,7 +21,11 @@ export interface Grants {
   revoke(id: string, userId: string): Promise<Date>;
   /** In effect before it returns; returns how many were active. */
   revokeAll(userId: string): Promise<number>;
-  listOfApp(clientId: string, page: Page): Promise<Listed<Grant>>;
+  listOfApp(clientId: string, filter: AppGrantFilter, page: Page): Promise<Listed<Grant>>;
+  /** A grant of this app. Another app's is `not_found`. */
+  getOfApp(id: string, clientId: string): Promise<Grant>;
+  /** Ends a grant for its app, like `revoke` for its person. */
+  revokeByApp(id: string, clientId: string): Promise<Date>;
   /** The apps that have or had a grant of the person, the one with the latest grant first. */
   listApps(userId: string, page: Page): Promise<Listed<ConnectedApp>>;
   /** Asks the app to delete what it has read; returns the time of the first request. Also for an ended grant. */
@@ -29,9 +33,12 @@ export interface Grants {
 }
 
 export function createGrants(dependencies: {
-  readonly grants: Pick<GrantStore, 'list' | 'find' | 'listOfApp' | 'listApps' | 'requestDeletion'>;
+  readonly grants: Pick<
+    GrantStore,
+    'list' | 'find' | 'listOfApp' | 'findOfApp' | 'listApps' | 'requestDeletion'
+  >;
   /** The same grants through a separate connection pool for withdrawals. */
-  readonly withdrawals: Pick<GrantStore, 'find' | 'change' | 'revoke' | 'revokeAll'>;
+  readonly withdrawals: Pick<GrantStore, 'find' | 'change' | 'revoke' | 'revokeByApp' | 'revokeAll'>;
   readonly evictions: EvictionPublisher;
 }): Grants {
   const { grants, withdrawals, evictions } = dependencies;
@@ -40,6 +47,12 @@ export function createGrants(dependencies: {
     const grant = await source.find(id, userId);
     if (grant === null) throw notFound();
     return grant;
+  };
+  const revoked = async (id: string, revoking: Promise<Date | null>) => {
+    const revokedAt = await revoking;
+    if (revokedAt === null) throw notFound();
+    evict(id);
+    return revokedAt;
   };
   return {
     get: (id, userId) => getFrom(grants, id, userId),
@@ -50,18 +63,19 @@ export function createGrants(dependencies: {
       evict(id);
       return getFrom(withdrawals, id, userId);
     },
-    async revoke(id, userId) {
-      const revokedAt = await withdrawals.revoke(id, userId);
-      if (revokedAt === null) throw notFound();
-      evict(id);
-      return revokedAt;
-    },
+    revoke: (id, userId) => revoked(id, withdrawals.revoke(id, userId)),
+    revokeByApp: (id, clientId) => revoked(id, withdrawals.revokeByApp(id, clientId)),
     async revokeAll(userId) {
       const revoked = await withdrawals.revokeAll(userId);
       for (const id of revoked) evict(id);
       return revoked.length;
     },
-    listOfApp: (clientId, page) => grants.listOfApp(clientId, page),
+    listOfApp: (clientId, filter, page) => grants.listOfApp(clientId, filter, page),
+    async getOfApp(id, clientId) {
+      const grant = await grants.findOfApp(id, clientId);
+      if (grant === null) throw notFound();
+      return grant;
+    },
     listApps: (userId, page) => grants.listApps(userId, page),
     async requestDeletion(id, userId) {
       const requestedAt = await grants.requestDeletion(id, userId);

@@ -154,6 +154,13 @@ export interface DecisionStore {
   ): Promise<Date | null>;
 }
 
+/** Which grants of an app are listed; null for all. */
+export interface AppGrantFilter {
+  readonly status: GrantStatus | null;
+  /** Of one person. Anything that is no `sub` of the app is found in no grant. */
+  readonly sub: string | null;
+}
+
 /** Grants of people. Another person's grant is treated as unknown. */
 export interface GrantStore {
   list(userId: string, status: GrantStatus | null, page: Page): Promise<Listed<GrantView>>;
@@ -168,7 +175,10 @@ export interface GrantStore {
   revoke(id: string, userId: string): Promise<Date | null>;
   /** Ends every active grant of a user and returns their ids. */
   revokeAll(userId: string): Promise<string[]>;
-  listOfApp(clientId: string, page: Page): Promise<Listed<Grant>>;
+  listOfApp(clientId: string, filter: AppGrantFilter, page: Page): Promise<Listed<Grant>>;
+  findOfApp(id: string, clientId: string): Promise<Grant | null>;
+  /** Like `revoke`, by the app. Null when unknown or another app's. */
+  revokeByApp(id: string, clientId: string): Promise<Date | null>;
   /** The apps of a person's grants, the one with the latest grant first. */
   listApps(userId: string, page: Page): Promise<Listed<ConnectedApp>>;
   /** Records a request for deletion. A repeated one returns the first time. Null when unknown. */

@@ -1,13 +1,11 @@
 import type { Scope } from '@phds/catalog/scopes';
+import type { GrantEnder } from '@phds/catalog/wire-names';
 import { invalidRequest } from '@phds/service-kit/errors';
 import type { AppProfile } from './app.ts';
 import type { AppChange } from './shown-app.ts';
 
 /** Status of a grant at the time of reading: `active -> expired | revoked`, by the database's clock. */
 export type GrantStatus = 'active' | 'expired' | 'revoked';
-
-/** Who ended a grant: the person, or the app's revocation. */
-export type Revoker = 'user' | 'app';
 
 /** What a grant allows. */
 export interface GrantTerms {
@@ -25,7 +23,10 @@ export interface Grant extends GrantTerms {
   readonly status: GrantStatus;
   readonly grantedAt: Date;
   readonly revokedAt: Date | null;
-  readonly revokedBy: Revoker | null;
+  /** Null while active. */
+  readonly endedBy: GrantEnder | null;
+  /** Identifies the person to this app only: the same in all of their grants for it until they are erased. */
+  readonly sub: string;
   /** When the person asked the app to delete what it has read. */
   readonly deletionRequestedAt: Date | null;
 }

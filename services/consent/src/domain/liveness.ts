@@ -1,4 +1,4 @@
-import type { GrantStatus, GrantTerms } from './grant.ts';
+import type { Grant, GrantTerms } from './grant.ts';
 
 /** The subjects of a liveness check; empty ids are not checked. */
 export interface LivenessQuery {
@@ -20,5 +20,5 @@ export interface Liveness {
   readonly familyAlive: boolean;
   readonly tokenAlive: boolean;
   /** Null when not requested, unknown, or another app's. A grant suspended by a restore counts as revoked. */
-  readonly grant: (GrantTerms & { readonly status: GrantStatus; readonly userId: string }) | null;
+  readonly grant: (GrantTerms & Pick<Grant, 'status' | 'userId' | 'sub'>) | null;
 }

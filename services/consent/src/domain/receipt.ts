@@ -1,4 +1,4 @@
-import type { GrantStatus } from './grant.ts';
+import type { GrantEnder } from '@phds/catalog/wire-names';
 import type { ProfileVersion, ShownApp } from './shown-app.ts';
 
 /** A scope in the words shown to the person. */
@@ -26,6 +26,12 @@ export interface ConsentEvent {
   readonly dataFrom: string | null;
 }
 
+/** The end of a grant that is not in its history. */
+export interface Ending {
+  readonly by: Exclude<GrantEnder, 'person'>;
+  readonly at: Date;
+}
+
 /** The content of a receipt. Events are ordered by time; the first is always `granted`. */
 export interface ReceiptFacts {
   readonly grantId: string;
@@ -33,10 +39,8 @@ export interface ReceiptFacts {
   readonly clientId: string;
   /** The oldest known profile of the app, used for decisions that did not store what they showed. */
   readonly oldestProfile: ProfileVersion;
-  readonly status: GrantStatus;
-  readonly expiresAt: Date;
-  /** Set when the app's revocation ended the grant, which is not an event of the grant itself. */
-  readonly endedByAppAt: Date | null;
+  /** How the grant ended, unless the person ended it, which is an event. Null while active. */
+  readonly ending: Ending | null;
   readonly events: readonly ConsentEvent[];
 }
 
@@ -47,6 +51,11 @@ const STATES = {
   revoked: 'withdrawn',
   deletion_requested: 'deletion requested',
 } as const;
+const ENDINGS = {
+  app: 'ended by the app',
+  developer: 'terminated',
+  expiry: 'expired',
+} as const satisfies Record<Ending['by'], string>;
 
 /**
  * The content of a consent receipt: field names and sections (header, processing, parties, events) of ISO/IEC TS 27560:2023, clause
@@ -167,16 +176,16 @@ function toEvent(event: ConsentEvent): ReceiptEvent {
   };
 }
 
-function endingOf(facts: ReceiptFacts): ReceiptEvent[] {
-  const ended = {
-    event_type: 'implicit',
-    validity_duration: 'PT0S',
-    pii_types: [],
-    pii_since: null,
-  } as const;
-  if (facts.endedByAppAt !== null) {
-    return [{ ...ended, event_time: facts.endedByAppAt.toISOString(), event_state: 'terminated' }];
-  }
-  if (facts.status !== 'expired') return [];
-  return [{ ...ended, event_time: facts.expiresAt.toISOString(), event_state: 'expired' }];
+function endingOf({ ending }: ReceiptFacts): ReceiptEvent[] {
+  if (ending === null) return [];
+  return [
+    {
+      event_time: ending.at.toISOString(),
+      event_type: 'implicit',
+      event_state: ENDINGS[ending.by],
+      validity_duration: 'PT0S',
+      pii_types: [],
+      pii_since: null,
+    },
+  ];
 }

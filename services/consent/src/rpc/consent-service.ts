@@ -52,6 +52,7 @@ export function createConsentService(parts: ConsentServiceParts) {
       ...claimRpcs(parts),
       ...grantRpcs(parts),
       ...withdrawalRpcs(parts),
+      ...appGrantRpcs(parts),
       ...erasureRpcs(parts),
     },
     {
@@ -71,6 +72,8 @@ export function createConsentService(parts: ConsentServiceParts) {
       requestDeletion: GATEWAY,
       getReceipt: GATEWAY,
       listAppGrants: AUTHORIZATION,
+      getAppGrant: AUTHORIZATION,
+      revokeAppGrant: AUTHORIZATION,
       eraseUser: OPERATOR,
     },
   );
@@ -176,14 +179,30 @@ function grantRpcs({ grants, receipts, userOf }: ConsentServiceParts) {
       const userId = await userOf(context);
       return { receipt: await receipts.get(parseKnownId('grt', request.grantId), userId) };
     },
+  } satisfies Rpcs<'listGrants' | 'getGrant' | 'listConnectedApps' | 'requestDeletion' | 'getReceipt'>;
+}
+
+function appGrantRpcs({ grants }: ConsentServiceParts) {
+  return {
     async listAppGrants(request) {
       const clientId = parseName('clientId', request.clientId);
-      const { items, total } = await grants.listOfApp(clientId, toPage(request.page));
+      const filter = {
+        status: findGrantStatus(request.status),
+        sub: parseText('sub', request.sub, 128) || null,
+      };
+      const { items, total } = await grants.listOfApp(clientId, filter, toPage(request.page));
       return { grants: items.map(toAppGrantMessage), total };
     },
-  } satisfies Rpcs<
-    'listGrants' | 'getGrant' | 'listConnectedApps' | 'requestDeletion' | 'getReceipt' | 'listAppGrants'
-  >;
+    async getAppGrant(request) {
+      const clientId = parseName('clientId', request.clientId);
+      return { grant: toAppGrantMessage(await grants.getOfApp(parseKnownId('grt', request.id), clientId)) };
+    },
+    async revokeAppGrant(request) {
+      const clientId = parseName('clientId', request.clientId);
+      const revokedAt = await grants.revokeByApp(parseKnownId('grt', request.id), clientId);
+      return { revokedAt: timestampFromDate(revokedAt) };
+    },
+  } satisfies Rpcs<'listAppGrants' | 'getAppGrant' | 'revokeAppGrant'>;
 }
 
 function withdrawalRpcs({ grants, userOf }: ConsentServiceParts) {

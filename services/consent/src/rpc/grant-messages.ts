@@ -38,7 +38,8 @@ export function toGrantMessage(grant: GrantView): MessageInitShape<typeof Consen
     grantedAt: timestampFromDate(grant.grantedAt),
     expiresAt: timestampFromDate(grant.expiresAt),
     ...(grant.revokedAt !== null && { revokedAt: timestampFromDate(grant.revokedAt) }),
-    revokedBy: grant.revokedBy ?? '',
+    revokedBy: toRevokedBy(grant),
+    endedBy: grant.endedBy ?? '',
     ...(grant.lastAccessAt !== null && { lastAccessAt: timestampFromDate(grant.lastAccessAt) }),
     accessCount: grant.accessCount,
     dataFrom: grant.dataFrom ?? '',
@@ -50,7 +51,12 @@ export function toGrantMessage(grant: GrantView): MessageInitShape<typeof Consen
   };
 }
 
-/** A grant as its app sees it, without anything about the person. */
+function toRevokedBy({ status, endedBy }: Grant): string {
+  if (status !== 'revoked') return '';
+  return endedBy === 'person' ? 'user' : 'app';
+}
+
+/** A grant as its app sees it; of the person only what identifies them to this app. */
 export function toAppGrantMessage(grant: Grant): MessageInitShape<typeof AppGrantSchema> {
   return {
     id: grant.id,
@@ -59,6 +65,10 @@ export function toAppGrantMessage(grant: Grant): MessageInitShape<typeof AppGran
     grantedAt: timestampFromDate(grant.grantedAt),
     expiresAt: timestampFromDate(grant.expiresAt),
     ...toDeletionRequest(grant),
+    dataFrom: grant.dataFrom ?? '',
+    sub: grant.sub,
+    ...(grant.endedBy !== null && { endedAt: timestampFromDate(grant.revokedAt ?? grant.expiresAt) }),
+    endedBy: grant.endedBy ?? '',
   };
 }
 

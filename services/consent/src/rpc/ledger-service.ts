@@ -79,6 +79,7 @@ function toLivenessMessage({ grant, ...alive }: Liveness) {
       expiresAt: timestampFromDate(grant.expiresAt),
       userId: grant.userId,
       dataFrom: grant.dataFrom ?? '',
+      sub: grant.sub,
     },
   };
 }

@@ -1,5 +1,7 @@
 import type { Scope } from '@phds/catalog/scopes';
-import type { Grant, GrantStatus, Revoker } from '../domain/grant.ts';
+import type { GrantEnder } from '@phds/catalog/wire-names';
+import type { Grant, GrantStatus } from '../domain/grant.ts';
+import { toSub } from './subs.ts';
 
 /** A grant `g`, its app `a`, and the epoch `e` that ended the grant's own, if any. */
 export const GRANT_FROM = `consent_grant g
@@ -28,8 +30,8 @@ export const JOIN_MARGIN_SECONDS = 15;
 /** The columns of a GrantRow. */
 export const GRANT_COLUMNS = `g.id, g.user_id AS "userId", g.client_id AS "clientId", g.scopes,
   g.granted_at AS "grantedAt", g.expires_at AS "expiresAt", to_char(g.data_from, 'YYYY-MM-DD') AS "dataFrom",
-  ${GRANT_STATUS} AS status, g.revoked_at AS "revokedAt", e.started_at AS "epochEndedAt",
-  g.deletion_requested_at AS "deletionRequestedAt"`;
+  ${GRANT_STATUS} AS status, g.revoked_at AS "revokedAt", g.revoked_by AS "revokedBy", e.started_at AS "epochEndedAt",
+  g.deletion_requested_at AS "deletionRequestedAt", sub_hash(g.user_ref, g.client_id) AS "subHash"`;
 
 /** A grant as read from the database. */
 export interface GrantRow {
@@ -42,13 +44,14 @@ export interface GrantRow {
   readonly dataFrom: string | null;
   readonly status: GrantStatus;
   readonly revokedAt: Date | null;
+  readonly revokedBy: 'app' | null;
   readonly epochEndedAt: Date | null;
   readonly deletionRequestedAt: Date | null;
+  readonly subHash: Uint8Array;
 }
 
 export function toGrant(row: GrantRow): Grant {
   const { id, userId, clientId, scopes, grantedAt, expiresAt, dataFrom, status, deletionRequestedAt } = row;
-  const revoked = status === 'revoked';
   return {
     id,
     userId,
@@ -58,12 +61,20 @@ export function toGrant(row: GrantRow): Grant {
     expiresAt,
     dataFrom,
     status,
-    revokedAt: revoked ? (row.revokedAt ?? row.epochEndedAt) : null,
-    revokedBy: revoked ? revokerOf(row) : null,
+    revokedAt: status === 'revoked' ? (row.revokedAt ?? row.epochEndedAt) : null,
+    endedBy: findEnder(row),
+    sub: toSub(row.subHash),
     deletionRequestedAt,
   };
 }
 
-function revokerOf(row: GrantRow): Revoker {
-  return row.revokedAt === null ? 'app' : 'user';
+function findEnder({ status, revokedAt, revokedBy }: GrantRow): GrantEnder | null {
+  switch (status) {
+    case 'active':
+      return null;
+    case 'expired':
+      return 'expiry';
+    case 'revoked':
+      return revokedAt === null ? 'developer' : (revokedBy ?? 'person');
+  }
 }

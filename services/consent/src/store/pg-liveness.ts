@@ -7,10 +7,12 @@ import type pg from 'pg';
 import type { LivenessStore } from '../app/ports.ts';
 import type { Liveness, LivenessQuery } from '../domain/liveness.ts';
 import type { GrantRow } from './grant-rows.ts';
+import { toSub } from './subs.ts';
 
 const CHECK = readStatement(new URL('sql/check-liveness.sql', import.meta.url));
 
-interface LivenessRow extends Pick<GrantRow, 'userId' | 'scopes' | 'expiresAt' | 'dataFrom' | 'status'> {
+interface LivenessRow
+  extends Pick<GrantRow, 'userId' | 'scopes' | 'expiresAt' | 'dataFrom' | 'status' | 'subHash'> {
   readonly appAlive: boolean;
   readonly familyAlive: boolean;
   readonly tokenAlive: boolean;
@@ -46,6 +48,7 @@ async function checkAll(
 function fromRow(row: LivenessRow): Liveness {
   const { appAlive, familyAlive, tokenAlive, scopes, expiresAt, userId, dataFrom } = row;
   const status = row.suspended ? 'revoked' : row.status;
-  const grant = row.id === null ? null : { status, scopes, expiresAt, userId, dataFrom };
+  const grant =
+    row.id === null ? null : { status, scopes, expiresAt, userId, dataFrom, sub: toSub(row.subHash) };
   return { appAlive, familyAlive, tokenAlive, grant };
 }

@@ -1,14 +1,15 @@
-import { offsetOf, type Page } from '@phds/catalog/pagination';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { GrantStore } from '../app/ports.ts';
 import type { Grant, GrantTerms, GrantView } from '../domain/grant.ts';
 import { listChanges, type ShownApp, type ShownVersion, toLatestChanges } from '../domain/shown-app.ts';
 import { accessCounts, refOf } from './access-counts-sql.ts';
+import { findGrantOfApp, listGrantsOfApp } from './app-grants.ts';
 import { findVersions } from './app-profiles.ts';
 import { APP_COLUMNS, type AppRow, toAppAsShown } from './app-rows.ts';
 import { listConnectedApps } from './connected-apps.ts';
 import { addEvent } from './consent-events.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
+import { countGrants, newestFirst } from './grant-pages.ts';
 import { GRANT_COLUMNS, GRANT_FROM, GRANT_STATUS, type GrantRow, toGrant } from './grant-rows.ts';
 import { lockGrants } from './person-locks.ts';
 
@@ -32,16 +33,10 @@ export function createPrismaGrants(prisma: PrismaClient): GrantStore {
     },
     change: (id, userId, change) => prisma.$transaction((tx) => changeTerms(tx, id, userId, change)),
     revoke: (id, userId) => revoke(prisma, id, userId),
+    revokeByApp: (id, clientId) => revokeByApp(prisma, id, clientId),
     revokeAll: (userId) => prisma.$transaction((tx) => revokeAll(tx, userId)),
-    async listOfApp(clientId, page) {
-      const where = Prisma.sql`g.client_id = ${clientId}`;
-      const [rows, total] = await Promise.all([
-        prisma.$queryRaw<GrantRow[]>`
-          SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)} WHERE ${where} ${newestFirst(page)}`,
-        countGrants(prisma, where),
-      ]);
-      return { items: rows.map(toGrant), total };
-    },
+    listOfApp: (clientId, filter, page) => listGrantsOfApp(prisma, clientId, filter, page),
+    findOfApp: (id, clientId) => findGrantOfApp(prisma, id, clientId),
     listApps: (userId, page) => listConnectedApps(prisma, userId, page),
     requestDeletion: (id, userId) => requestDeletion(prisma, id, userId),
   });
@@ -50,16 +45,6 @@ export function createPrismaGrants(prisma: PrismaClient): GrantStore {
 /** Limits the changes, so that a page of grants fits into one message: all changes of twenty versions can have 70 KB. */
 function shortenChanges(view: GrantView): GrantView {
   return { ...view, appChanges: view.status === 'active' ? toLatestChanges(view.appChanges) : [] };
-}
-
-function newestFirst(page: Page): Prisma.Sql {
-  return Prisma.sql`ORDER BY g.granted_at DESC, g.id DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`;
-}
-
-async function countGrants(prisma: PrismaClient, where: Prisma.Sql): Promise<number> {
-  const [counted] = await prisma.$queryRaw<{ total: number }[]>`
-    SELECT count(*)::int AS total FROM ${Prisma.raw(GRANT_FROM)} WHERE ${where}`;
-  return counted?.total ?? 0;
 }
 
 interface ViewRow extends GrantRow, AppRow {
@@ -157,6 +142,11 @@ async function changeTerms(
   return true;
 }
 
+/** The end of the app's epoch that revoked grant `g`, if any. */
+const REVOKED_APP = Prisma.sql`
+  SELECT FROM app_epoch e
+  WHERE e.client_id = g.client_id AND e.epoch = g.app_epoch + 1 AND e.started_at < g.expires_at`;
+
 /**
  * One statement, so that a revocation needs one round trip. It uses the newest version of the row and reads the clock after the row
  * is locked, so its time is after any change that it waited for.
@@ -165,16 +155,14 @@ async function revoke(prisma: PrismaClient, id: string, userId: string): Promise
   const [ended] = await prisma.$queryRaw<{ revokedAt: Date }[]>`
     WITH ended AS (
       UPDATE consent_grant g SET revoked_at = clock_timestamp(), closed_at = coalesce(g.closed_at, clock_timestamp())
-      WHERE g.id = ${id} AND g.user_id = ${userId} AND g.revoked_at IS NULL AND NOT EXISTS (
-        SELECT FROM app_epoch e
-        WHERE e.client_id = g.client_id AND e.epoch = g.app_epoch + 1 AND e.started_at < g.expires_at)
+      WHERE g.id = ${id} AND g.user_id = ${userId} AND g.revoked_at IS NULL AND NOT EXISTS (${REVOKED_APP})
       RETURNING g.*
     ), told AS (
       INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
       SELECT gen_random_uuid(), id, revoked_at, 'revoked', scopes, expires_at, data_from FROM ended
     )
     SELECT revoked_at AS "revokedAt" FROM ended`;
-  return ended === undefined ? findRevocation(prisma, id, userId) : ended.revokedAt;
+  return ended === undefined ? findRevocation(prisma, id, { userId }) : ended.revokedAt;
 }
 
 async function requestDeletion(prisma: PrismaClient, id: string, userId: string): Promise<Date | null> {
@@ -196,10 +184,26 @@ async function requestDeletion(prisma: PrismaClient, id: string, userId: string)
   return known?.deletionRequestedAt ?? null;
 }
 
-/** The revocation time of a grant ended by its person or app; null when unknown. */
-async function findRevocation(prisma: PrismaClient, id: string, userId: string): Promise<Date | null> {
+/** The same for the app's own end, which is no event of the person's history: `revoked_by` says it. */
+async function revokeByApp(prisma: PrismaClient, id: string, clientId: string): Promise<Date | null> {
+  const [ended] = await prisma.$queryRaw<{ revokedAt: Date }[]>`
+    UPDATE consent_grant g SET revoked_at = clock_timestamp(), closed_at = coalesce(g.closed_at, clock_timestamp()),
+      revoked_by = 'app'
+    WHERE g.id = ${id} AND g.client_id = ${clientId} AND g.revoked_at IS NULL AND NOT EXISTS (${REVOKED_APP})
+    RETURNING revoked_at AS "revokedAt"`;
+  return ended === undefined ? findRevocation(prisma, id, { clientId }) : ended.revokedAt;
+}
+
+/** The revocation time of a grant that was revoked before; null when it is unknown, or another person's or app's. */
+async function findRevocation(
+  prisma: PrismaClient,
+  id: string,
+  owner: { readonly userId: string } | { readonly clientId: string },
+): Promise<Date | null> {
+  const own =
+    'userId' in owner ? Prisma.sql`g.user_id = ${owner.userId}` : Prisma.sql`g.client_id = ${owner.clientId}`;
   const [row] = await prisma.$queryRaw<GrantRow[]>`
-    SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)} WHERE g.id = ${id} AND g.user_id = ${userId}`;
+    SELECT ${Prisma.raw(GRANT_COLUMNS)} FROM ${Prisma.raw(GRANT_FROM)} WHERE g.id = ${id} AND ${own}`;
   if (row === undefined) return null;
   const { revokedAt } = toGrant(row);
   if (revokedAt === null) throw new Error(`grant ${id} was not revoked`);

@@ -1,6 +1,7 @@
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { ReceiptStore } from '../app/ports.ts';
-import type { ConsentEvent, ShownScope } from '../domain/receipt.ts';
+import type { Grant } from '../domain/grant.ts';
+import type { ConsentEvent, Ending, ShownScope } from '../domain/receipt.ts';
 import type { ProfileVersion, ShownApp } from '../domain/shown-app.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import { GRANT_COLUMNS, GRANT_FROM, type GrantRow, toGrant } from './grant-rows.ts';
@@ -23,13 +24,17 @@ export function createPrismaReceipts(prisma: PrismaClient): ReceiptStore {
         userId,
         clientId: grant.clientId,
         oldestProfile: await getOldestProfile(prisma, grant.clientId),
-        status: grant.status,
-        expiresAt: grant.expiresAt,
-        endedByAppAt: grant.revokedBy === 'app' ? grant.revokedAt : null,
+        ending: toEnding(grant),
         events: events.map(toConsentEvent),
       };
     },
   });
+}
+
+/** An end by the person is an event of its own. */
+function toEnding({ endedBy, revokedAt, expiresAt }: Grant): Ending | null {
+  if (endedBy === null || endedBy === 'person') return null;
+  return { by: endedBy, at: revokedAt ?? expiresAt };
 }
 
 /** The first version of an app; its current profile if an earlier release registered it since the last upgrade. */

@@ -12,6 +12,7 @@ const TEXTS = new Map([
   ['narrowed', 'eventNarrowed'],
   ['withdrawn', 'eventWithdrawn'],
   ['expired', 'eventExpired'],
+  ['ended by the app', 'eventEndedByApp'],
   ['terminated', 'eventTerminated'],
   ['deletion requested', 'eventDeletionRequested'],
 ] as const);

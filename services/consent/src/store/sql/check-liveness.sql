@@ -23,6 +23,7 @@ SELECT
     AND (asked.issued_at > restores.until) IS NOT FALSE AS "tokenAlive",
   coalesce(g.restore_number < restores.below, false) AS suspended, restores.unverified,
   g.id, g.user_id AS "userId", g.scopes, g.expires_at AS "expiresAt", to_char(g.data_from, 'YYYY-MM-DD') AS "dataFrom",
+  sub_hash(g.user_ref, g.client_id) AS "subHash",
   CASE
     WHEN g.revoked_at IS NOT NULL THEN 'revoked'
     WHEN g.app_epoch < a.epoch THEN CASE WHEN e.started_at >= g.expires_at THEN 'expired' ELSE 'revoked' END

@@ -1,19 +1,62 @@
+import { GRANT_STATUSES } from '@phds/catalog/wire-names';
 import type { OwnGrant } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { unauthorized, unavailable } from '@phds/service-kit/errors';
+import { AppError, unauthorized, unavailable } from '@phds/service-kit/errors';
 import { sha256 } from '@phds/service-kit/secrets';
 import { applyAllowance } from '../allowance.ts';
 import { findAccessToken } from '../bearer.ts';
-import { grantStatusName } from '../consent-names.ts';
+import { grantStatusName, toGrantStatus } from '../consent-names.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { HttpError } from '../http-error.ts';
-import { readListQuery, toList } from '../list-query.ts';
+import { findChoice, type ListQuery, readListQuery, toList } from '../list-query.ts';
 import { OAUTH_HEADERS } from '../oauth-error.ts';
 import { sendJson } from '../respond.ts';
-import { toInstant } from '../timestamps.ts';
+import { pathParameter } from '../routing.ts';
+import { toInstant, toNullable } from '../timestamps.ts';
 
-/** `GET /oauth/grants`: the app's own grants, for its userless token. Contains nothing about the people. */
+const SUB = /^sub_[0-9A-Za-z]{22}$/;
+
+/** `GET /oauth/grants`: the app's own grants, for its userless token. Of the people only their `sub` for this app. */
 export async function listOwnGrants(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const tokenHash = await authenticateApp(gateway, exchange);
+  const query = readListQuery(exchange.request.originalUrl, ['status', 'sub']);
+  const status = findChoice(query, 'status', GRANT_STATUSES);
+  const sub = query.find('sub');
+  if (sub !== undefined && !SUB.test(sub)) query.fault('sub', 'must be a `sub` that this service sent');
+  await checkForApp(gateway, tokenHash, query);
+  const { grants, total } = await gateway.backends.tokens.listOwnGrants({
+    tokenHash,
+    page: query.page,
+    ...(status !== undefined && { status: toGrantStatus(status) }),
+    ...(sub !== undefined && { sub }),
+  });
+  sendJson(exchange.response, 200, toList(grants.map(toOwnGrant), query.page, total), OAUTH_HEADERS);
+}
+
+/** `GET /oauth/grants/:id` */
+export async function getOwnGrant(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const tokenHash = await authenticateApp(gateway, exchange);
+  const { grant } = await gateway.backends.tokens.getOwnGrant({
+    tokenHash,
+    id: pathParameter(exchange, 'id'),
+  });
+  if (grant === undefined) throw new AppError('internal', '', { cause: 'authorization sent no grant' });
+  sendJson(exchange.response, 200, { data: toOwnGrant(grant) }, OAUTH_HEADERS);
+}
+
+/** `DELETE /oauth/grants/:id`: takes effect everywhere before the response is sent. */
+export async function endOwnGrant(gateway: Gateway, exchange: Exchange): Promise<void> {
+  const tokenHash = await authenticateApp(gateway, exchange);
+  const id = pathParameter(exchange, 'id');
+  const { revokedAt } = await gateway.backends.tokens.endOwnGrant({ tokenHash, id });
+  const data = { id, status: 'revoked', revoked_at: toInstant(revokedAt) };
+  sendJson(exchange.response, 200, { data }, OAUTH_HEADERS);
+}
+
+/**
+ * The hash of the presented userless token, after its app's limit was counted. authorization judges the token itself with every call.
+ */
+async function authenticateApp(gateway: Gateway, exchange: Exchange): Promise<Uint8Array> {
   const { request, response } = exchange;
   const token = findAccessToken(request.headersDistinct['authorization'] ?? []);
   if (token === null) throw unauthorized('not one access token');
@@ -27,17 +70,17 @@ export async function listOwnGrants(gateway: Gateway, exchange: Exchange): Promi
     if (!principal.ledgerChecked) throw unavailable('authorization cannot tell whether the token is revoked');
     throw tokenOfPerson();
   }
-  const tokenHash = sha256(token);
-  const query = readListQuery(request.originalUrl);
+  return sha256(token);
+}
+
+/** Parameters are validated after authentication, so only an authenticated app sees what is wrong with them. */
+async function checkForApp(gateway: Gateway, tokenHash: Uint8Array, query: ListQuery): Promise<void> {
   try {
     query.check();
   } catch (error) {
-    // Parameters are validated after authentication, so only an authenticated app sees what is wrong with them.
     await gateway.backends.tokens.listOwnGrants({ tokenHash, page: { page: 1, pageSize: 1 } });
     throw error;
   }
-  const { grants, total } = await gateway.backends.tokens.listOwnGrants({ tokenHash, page: query.page });
-  sendJson(response, 200, toList(grants.map(toOwnGrant), query.page, total), OAUTH_HEADERS);
 }
 
 function tokenOfPerson(): HttpError {
@@ -46,13 +89,17 @@ function tokenOfPerson(): HttpError {
   return new HttpError(403, 'UNAUTHORIZED_CLIENT', message);
 }
 
-function toOwnGrant({ id, scopes, status, grantedAt, expiresAt, deletionRequestedAt }: OwnGrant) {
+function toOwnGrant(grant: OwnGrant) {
   return {
-    id,
-    scopes,
-    status: grantStatusName(status),
-    granted_at: toInstant(grantedAt),
-    expires_at: toInstant(expiresAt),
-    deletion_requested_at: toInstant(deletionRequestedAt),
+    id: grant.id,
+    sub: toNullable(grant.sub),
+    scopes: grant.scopes,
+    status: grantStatusName(grant.status),
+    granted_at: toInstant(grant.grantedAt),
+    expires_at: toInstant(grant.expiresAt),
+    data_from: toNullable(grant.dataFrom),
+    ended_at: toInstant(grant.endedAt),
+    ended_by: toNullable(grant.endedBy),
+    deletion_requested_at: toInstant(grant.deletionRequestedAt),
   };
 }

@@ -7,7 +7,7 @@ import { answerPublicly } from '../public/public-document.ts';
 import { mount, mountNotFound } from '../routing.ts';
 import { pushAuthorization, startAuthorization } from './authorize.ts';
 import { PUBLIC_SCOPES } from './metadata.ts';
-import { listOwnGrants } from './own-grants.ts';
+import { endOwnGrant, getOwnGrant, listOwnGrants } from './own-grants.ts';
 import { introspectToken, issueToken, revokeToken } from './token-endpoints.ts';
 
 /** Everything under `/oauth` (contract section 3). */
@@ -22,6 +22,10 @@ export function createOauthRouter(gateway: Gateway): Router {
   mount(router, '/revoke', { POST: (exchange) => revokeToken(gateway, exchange) });
   mount(router, '/introspect', { POST: (exchange) => introspectToken(gateway, exchange) });
   mount(router, '/grants', { GET: (exchange) => listOwnGrants(gateway, exchange) });
+  mount(router, '/grants/:id', {
+    GET: (exchange) => getOwnGrant(gateway, exchange),
+    DELETE: (exchange) => endOwnGrant(gateway, exchange),
+  });
   mount(router, '/scopes', { GET: listScopes, OPTIONS: listScopes });
   mountNotFound(router);
   return router;

@@ -64,7 +64,8 @@ async function callForClient<T>(
   return callAsClient(gateway, exchange, client, (clientId) => call({ clientId, client, parameters }));
 }
 
-function toTokenAnswer({ accessToken, expiresInSeconds, refreshToken, scope, grantId }: IssueTokenResponse) {
+function toTokenAnswer(answer: IssueTokenResponse) {
+  const { accessToken, expiresInSeconds, refreshToken, scope, grantId, sub } = answer;
   return {
     access_token: accessToken,
     token_type: 'Bearer',
@@ -72,12 +73,13 @@ function toTokenAnswer({ accessToken, expiresInSeconds, refreshToken, scope, gra
     ...(refreshToken === '' ? {} : { refresh_token: refreshToken }),
     scope,
     ...(grantId === '' ? {} : { grant_id: grantId }),
+    ...(sub === '' ? {} : { sub }),
   };
 }
 
 function toIntrospection(answer: IntrospectOwnTokenResponse) {
   if (!answer.active) return { active: false };
-  const { scope, clientId, tokenType, issuedAt, expiresAt, grantId } = answer;
+  const { scope, clientId, tokenType, issuedAt, expiresAt, grantId, sub } = answer;
   return {
     active: true,
     scope,
@@ -86,5 +88,6 @@ function toIntrospection(answer: IntrospectOwnTokenResponse) {
     ...(issuedAt === undefined ? {} : { iat: Math.floor(timestampMs(issuedAt) / 1000) }),
     ...(expiresAt === undefined ? {} : { exp: Math.floor(timestampMs(expiresAt) / 1000) }),
     ...(grantId === '' ? {} : { grant_id: grantId }),
+    ...(sub === '' ? {} : { sub }),
   };
 }

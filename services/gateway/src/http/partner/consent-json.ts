@@ -86,6 +86,7 @@ export function toGrantJson(grant: ConsentGrant) {
     expiresAt: toInstant(grant.expiresAt),
     revokedAt: toInstant(grant.revokedAt),
     revokedBy: toNullable(grant.revokedBy),
+    endedBy: toNullable(grant.endedBy),
     lastAccessAt: toInstant(grant.lastAccessAt),
     accessCount: grant.accessCount,
     dataFrom: toNullable(grant.dataFrom),

@@ -90,6 +90,18 @@ export declare type App = Message<"phds.authorization.v1.App"> & {
    * @generated from field: string developer_name = 14;
    */
   developerName: string;
+
+  /**
+   * The secret before the current one, while it still works; empty and absent otherwise.
+   *
+   * @generated from field: string previous_secret_last4 = 15;
+   */
+  previousSecretLast4: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp previous_secret_expires_at = 16;
+   */
+  previousSecretExpiresAt?: Timestamp | undefined;
 };
 
 /**
@@ -325,6 +337,13 @@ export declare type RotateSecretRequest = Message<"phds.authorization.v1.RotateS
    * @generated from field: string client_id = 1;
    */
   clientId: string;
+
+  /**
+   * How long the old secret keeps working beside the new one, at most 604800 (7 days).
+   *
+   * @generated from field: uint32 overlap_seconds = 2;
+   */
+  overlapSeconds: number;
 };
 
 /**
@@ -351,6 +370,18 @@ export declare type RotateSecretResponse = Message<"phds.authorization.v1.Rotate
    * @generated from field: google.protobuf.Timestamp rotated_at = 3;
    */
   rotatedAt?: Timestamp | undefined;
+
+  /**
+   * As in App, like the next one.
+   *
+   * @generated from field: string previous_secret_last4 = 4;
+   */
+  previousSecretLast4: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp previous_secret_expires_at = 5;
+   */
+  previousSecretExpiresAt?: Timestamp | undefined;
 };
 
 /**
@@ -450,7 +481,8 @@ export declare const AppService: GenService<{
     output: typeof UpdateAppResponseSchema;
   },
   /**
-   * Issues a new secret; the old one stops working immediately. Not idempotent. Errors: APP_NOT_ACTIVE (revoked).
+   * Issues a new secret. The old one stops working immediately, or after the overlap that the developer chose; one older
+   * than that in any case immediately. Not idempotent. Errors: APP_NOT_ACTIVE (revoked).
    *
    * @generated from rpc phds.authorization.v1.AppService.RotateSecret
    */

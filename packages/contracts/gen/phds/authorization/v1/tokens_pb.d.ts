@@ -75,7 +75,7 @@ export declare type IssueTokenResponse = Message<"phds.authorization.v1.IssueTok
   expiresInSeconds: number;
 
   /**
-   * Empty for client credentials, like grant_id.
+   * Empty for client credentials, like grant_id and sub.
    *
    * @generated from field: string refresh_token = 3;
    */
@@ -92,6 +92,13 @@ export declare type IssueTokenResponse = Message<"phds.authorization.v1.IssueTok
    * @generated from field: string grant_id = 5;
    */
   grantId: string;
+
+  /**
+   * As in phds.consent.v1.GrantFacts.
+   *
+   * @generated from field: string sub = 6;
+   */
+  sub: string;
 };
 
 /**
@@ -193,9 +200,16 @@ export declare type IntrospectOwnTokenResponse = Message<"phds.authorization.v1.
   expiresAt?: Timestamp | undefined;
 
   /**
+   * Empty for a userless token, like sub.
+   *
    * @generated from field: string grant_id = 7;
    */
   grantId: string;
+
+  /**
+   * @generated from field: string sub = 8;
+   */
+  sub: string;
 };
 
 /**
@@ -219,6 +233,18 @@ export declare type ListOwnGrantsRequest = Message<"phds.authorization.v1.ListOw
    * @generated from field: phds.common.v1.PageRequest page = 2;
    */
   page?: PageRequest | undefined;
+
+  /**
+   * As in phds.consent.v1.ListAppGrantsRequest, like sub.
+   *
+   * @generated from field: phds.consent.v1.GrantStatus status = 3;
+   */
+  status: GrantStatus;
+
+  /**
+   * @generated from field: string sub = 4;
+   */
+  sub: string;
 };
 
 /**
@@ -262,6 +288,28 @@ export declare type OwnGrant = Message<"phds.authorization.v1.OwnGrant"> & {
    * @generated from field: google.protobuf.Timestamp deletion_requested_at = 6;
    */
   deletionRequestedAt?: Timestamp | undefined;
+
+  /**
+   * As in phds.consent.v1.AppGrant, like the next three.
+   *
+   * @generated from field: string data_from = 7;
+   */
+  dataFrom: string;
+
+  /**
+   * @generated from field: string sub = 8;
+   */
+  sub: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp ended_at = 9;
+   */
+  endedAt?: Timestamp | undefined;
+
+  /**
+   * @generated from field: string ended_by = 10;
+   */
+  endedBy: string;
 };
 
 /**
@@ -290,6 +338,80 @@ export declare type ListOwnGrantsResponse = Message<"phds.authorization.v1.ListO
  * Use `create(ListOwnGrantsResponseSchema)` to create a new message.
  */
 export declare const ListOwnGrantsResponseSchema: GenMessage<ListOwnGrantsResponse>;
+
+/**
+ * @generated from message phds.authorization.v1.GetOwnGrantRequest
+ */
+export declare type GetOwnGrantRequest = Message<"phds.authorization.v1.GetOwnGrantRequest"> & {
+  /**
+   * @generated from field: bytes token_hash = 1;
+   */
+  tokenHash: Uint8Array;
+
+  /**
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message phds.authorization.v1.GetOwnGrantRequest.
+ * Use `create(GetOwnGrantRequestSchema)` to create a new message.
+ */
+export declare const GetOwnGrantRequestSchema: GenMessage<GetOwnGrantRequest>;
+
+/**
+ * @generated from message phds.authorization.v1.GetOwnGrantResponse
+ */
+export declare type GetOwnGrantResponse = Message<"phds.authorization.v1.GetOwnGrantResponse"> & {
+  /**
+   * @generated from field: phds.authorization.v1.OwnGrant grant = 1;
+   */
+  grant?: OwnGrant | undefined;
+};
+
+/**
+ * Describes the message phds.authorization.v1.GetOwnGrantResponse.
+ * Use `create(GetOwnGrantResponseSchema)` to create a new message.
+ */
+export declare const GetOwnGrantResponseSchema: GenMessage<GetOwnGrantResponse>;
+
+/**
+ * @generated from message phds.authorization.v1.EndOwnGrantRequest
+ */
+export declare type EndOwnGrantRequest = Message<"phds.authorization.v1.EndOwnGrantRequest"> & {
+  /**
+   * @generated from field: bytes token_hash = 1;
+   */
+  tokenHash: Uint8Array;
+
+  /**
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message phds.authorization.v1.EndOwnGrantRequest.
+ * Use `create(EndOwnGrantRequestSchema)` to create a new message.
+ */
+export declare const EndOwnGrantRequestSchema: GenMessage<EndOwnGrantRequest>;
+
+/**
+ * @generated from message phds.authorization.v1.EndOwnGrantResponse
+ */
+export declare type EndOwnGrantResponse = Message<"phds.authorization.v1.EndOwnGrantResponse"> & {
+  /**
+   * @generated from field: google.protobuf.Timestamp revoked_at = 1;
+   */
+  revokedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message phds.authorization.v1.EndOwnGrantResponse.
+ * Use `create(EndOwnGrantResponseSchema)` to create a new message.
+ */
+export declare const EndOwnGrantResponseSchema: GenMessage<EndOwnGrantResponse>;
 
 /**
  * @generated from message phds.authorization.v1.IntrospectRequest
@@ -487,8 +609,8 @@ export declare const TokenService: GenService<{
     output: typeof IntrospectOwnTokenResponseSchema;
   },
   /**
-   * The app's own grants, without anything about the people, for the hash of a live userless token. Read-only. Errors:
-   * UNAUTHORIZED.
+   * The app's own grants, for the hash of a live userless token, newest first; of the people only what identifies them to
+   * this app. Read-only. Errors: UNAUTHORIZED, TOKEN_EXPIRED, INVALID_REQUEST.
    *
    * @generated from rpc phds.authorization.v1.TokenService.ListOwnGrants
    */
@@ -496,6 +618,26 @@ export declare const TokenService: GenService<{
     methodKind: "unary";
     input: typeof ListOwnGrantsRequestSchema;
     output: typeof ListOwnGrantsResponseSchema;
+  },
+  /**
+   * One of them. Read-only. Errors: the same, and NOT_FOUND.
+   *
+   * @generated from rpc phds.authorization.v1.TokenService.GetOwnGrant
+   */
+  getOwnGrant: {
+    methodKind: "unary";
+    input: typeof GetOwnGrantRequestSchema;
+    output: typeof GetOwnGrantResponseSchema;
+  },
+  /**
+   * Ends one of them, in effect before it returns. Idempotent. Errors: the same, and NOT_FOUND.
+   *
+   * @generated from rpc phds.authorization.v1.TokenService.EndOwnGrant
+   */
+  endOwnGrant: {
+    methodKind: "unary";
+    input: typeof EndOwnGrantRequestSchema;
+    output: typeof EndOwnGrantResponseSchema;
   },
   /**
    * Introspects an access token by its SHA-256, for the gateway. Also asks the ledger. Read-only.

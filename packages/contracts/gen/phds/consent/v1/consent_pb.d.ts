@@ -663,7 +663,7 @@ export declare type ConsentGrant = Message<"phds.consent.v1.ConsentGrant"> & {
   revokedAt?: Timestamp | undefined;
 
   /**
-   * `user` or `app` (its revocation); empty while not revoked.
+   * `user` or `app` (which ended the grant, or was revoked); empty while not revoked.
    *
    * @generated from field: string revoked_by = 8;
    */
@@ -717,6 +717,13 @@ export declare type ConsentGrant = Message<"phds.consent.v1.ConsentGrant"> & {
    * @generated from field: google.protobuf.Timestamp deletion_requested_at = 16;
    */
   deletionRequestedAt?: Timestamp | undefined;
+
+  /**
+   * As in AppGrant.
+   *
+   * @generated from field: string ended_by = 17;
+   */
+  endedBy: string;
 };
 
 /**
@@ -1070,6 +1077,20 @@ export declare type ListAppGrantsRequest = Message<"phds.consent.v1.ListAppGrant
    * @generated from field: phds.common.v1.PageRequest page = 2;
    */
   page?: PageRequest | undefined;
+
+  /**
+   * UNSPECIFIED for every status.
+   *
+   * @generated from field: phds.consent.v1.GrantStatus status = 3;
+   */
+  status: GrantStatus;
+
+  /**
+   * Empty for every person.
+   *
+   * @generated from field: string sub = 4;
+   */
+  sub: string;
 };
 
 /**
@@ -1113,6 +1134,34 @@ export declare type AppGrant = Message<"phds.consent.v1.AppGrant"> & {
    * @generated from field: google.protobuf.Timestamp deletion_requested_at = 6;
    */
   deletionRequestedAt?: Timestamp | undefined;
+
+  /**
+   * YYYY-MM-DD; empty for no limit.
+   *
+   * @generated from field: string data_from = 7;
+   */
+  dataFrom: string;
+
+  /**
+   * As in GrantFacts.
+   *
+   * @generated from field: string sub = 8;
+   */
+  sub: string;
+
+  /**
+   * When it was revoked or expired; absent while active.
+   *
+   * @generated from field: google.protobuf.Timestamp ended_at = 9;
+   */
+  endedAt?: Timestamp | undefined;
+
+  /**
+   * `person`, `app` (by RevokeAppGrant), `developer` (who revoked the app) or `expiry`; empty while active.
+   *
+   * @generated from field: string ended_by = 10;
+   */
+  endedBy: string;
 };
 
 /**
@@ -1141,6 +1190,80 @@ export declare type ListAppGrantsResponse = Message<"phds.consent.v1.ListAppGran
  * Use `create(ListAppGrantsResponseSchema)` to create a new message.
  */
 export declare const ListAppGrantsResponseSchema: GenMessage<ListAppGrantsResponse>;
+
+/**
+ * @generated from message phds.consent.v1.GetAppGrantRequest
+ */
+export declare type GetAppGrantRequest = Message<"phds.consent.v1.GetAppGrantRequest"> & {
+  /**
+   * @generated from field: string client_id = 1;
+   */
+  clientId: string;
+
+  /**
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message phds.consent.v1.GetAppGrantRequest.
+ * Use `create(GetAppGrantRequestSchema)` to create a new message.
+ */
+export declare const GetAppGrantRequestSchema: GenMessage<GetAppGrantRequest>;
+
+/**
+ * @generated from message phds.consent.v1.GetAppGrantResponse
+ */
+export declare type GetAppGrantResponse = Message<"phds.consent.v1.GetAppGrantResponse"> & {
+  /**
+   * @generated from field: phds.consent.v1.AppGrant grant = 1;
+   */
+  grant?: AppGrant | undefined;
+};
+
+/**
+ * Describes the message phds.consent.v1.GetAppGrantResponse.
+ * Use `create(GetAppGrantResponseSchema)` to create a new message.
+ */
+export declare const GetAppGrantResponseSchema: GenMessage<GetAppGrantResponse>;
+
+/**
+ * @generated from message phds.consent.v1.RevokeAppGrantRequest
+ */
+export declare type RevokeAppGrantRequest = Message<"phds.consent.v1.RevokeAppGrantRequest"> & {
+  /**
+   * @generated from field: string client_id = 1;
+   */
+  clientId: string;
+
+  /**
+   * @generated from field: string id = 2;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message phds.consent.v1.RevokeAppGrantRequest.
+ * Use `create(RevokeAppGrantRequestSchema)` to create a new message.
+ */
+export declare const RevokeAppGrantRequestSchema: GenMessage<RevokeAppGrantRequest>;
+
+/**
+ * @generated from message phds.consent.v1.RevokeAppGrantResponse
+ */
+export declare type RevokeAppGrantResponse = Message<"phds.consent.v1.RevokeAppGrantResponse"> & {
+  /**
+   * @generated from field: google.protobuf.Timestamp revoked_at = 1;
+   */
+  revokedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message phds.consent.v1.RevokeAppGrantResponse.
+ * Use `create(RevokeAppGrantResponseSchema)` to create a new message.
+ */
+export declare const RevokeAppGrantResponseSchema: GenMessage<RevokeAppGrantResponse>;
 
 /**
  * @generated from message phds.consent.v1.EraseUserRequest
@@ -1426,7 +1549,8 @@ export declare const ConsentService: GenService<{
     output: typeof GetReceiptResponseSchema;
   },
   /**
-   * Grants of one app, without anything about the people, newest first. Called by authorization, without a session.
+   * Grants of one app, newest first; of the person only what identifies them to this app. Called by authorization,
+   * without a session, like the next two.
    *
    * @generated from rpc phds.consent.v1.ConsentService.ListAppGrants
    */
@@ -1434,6 +1558,26 @@ export declare const ConsentService: GenService<{
     methodKind: "unary";
     input: typeof ListAppGrantsRequestSchema;
     output: typeof ListAppGrantsResponseSchema;
+  },
+  /**
+   * One grant of the app. Errors: NOT_FOUND (also another app's).
+   *
+   * @generated from rpc phds.consent.v1.ConsentService.GetAppGrant
+   */
+  getAppGrant: {
+    methodKind: "unary";
+    input: typeof GetAppGrantRequestSchema;
+    output: typeof GetAppGrantResponseSchema;
+  },
+  /**
+   * Ends a grant on behalf of its app. In effect before it returns, like RevokeGrant. Idempotent. Errors: NOT_FOUND.
+   *
+   * @generated from rpc phds.consent.v1.ConsentService.RevokeAppGrant
+   */
+  revokeAppGrant: {
+    methodKind: "unary";
+    input: typeof RevokeAppGrantRequestSchema;
+    output: typeof RevokeAppGrantResponseSchema;
   },
   /**
    * Erases a person: ends and removes their grants, removes their pending approvals and notices, the link from the access

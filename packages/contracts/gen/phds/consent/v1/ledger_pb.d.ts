@@ -420,6 +420,14 @@ export declare type GrantFacts = Message<"phds.consent.v1.GrantFacts"> & {
    * @generated from field: string data_from = 5;
    */
   dataFrom: string;
+
+  /**
+   * Identifies the person to this app only: the same in all of their grants for it until they are erased. Empty from
+   * services of earlier releases.
+   *
+   * @generated from field: string sub = 6;
+   */
+  sub: string;
 };
 
 /**

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "consent_grant" ADD COLUMN     "revoked_by" TEXT;
