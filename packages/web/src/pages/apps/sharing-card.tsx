@@ -33,16 +33,16 @@ export function SharingCard({ grant }: { readonly grant: Grant }) {
   );
 }
 
-const ENDERS = new Map([
+const ENDERS = new Map<string | null, 'byApp' | 'byDeveloper'>([
   ['app', 'byApp'],
   ['developer', 'byDeveloper'],
-] as const);
+]);
 
 /** When sharing ends or ended, and why. */
 function endOf({ status, expiresAt, revokedAt, endedBy }: Grant): readonly [string, ReactNode] {
   const at = <Instant key="end" at={revokedAt ?? expiresAt} />;
   if (status === 'active') return [text('until'), at];
   if (status === 'expired') return [text('expired'), at];
-  const by = text(ENDERS.get(endedBy ?? '') ?? 'byYou');
+  const by = text(ENDERS.get(endedBy) ?? 'byYou');
   return [text('stopped'), <Rich key="end" id="endedBy" values={{ when: at, by }} />];
 }
