@@ -137,6 +137,14 @@ module.exports = {
       to: { pathNot: ['^packages/record-chain/src/', '^(node:)?crypto$'] },
     },
     {
+      name: 'sdk-stands-alone',
+      comment:
+        'Partners install it from a registry, without this workspace, and run it in Node and in browsers.',
+      severity: 'error',
+      from: { path: '^packages/sdk/src/' },
+      to: { pathNot: '^packages/sdk/src/' },
+    },
+    {
       name: 'no-cycles',
       comment: 'Merge two modules that need each other, or move the shared part to a third.',
       severity: 'error',

@@ -2,7 +2,7 @@
 export default {
   testMatch: ['<rootDir>/{services,packages,verification}/**/test/**/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/\\.data/'],
-  modulePathIgnorePatterns: ['<rootDir>/\\.data/'],
+  modulePathIgnorePatterns: ['<rootDir>/\\.data/', '<rootDir>/packages/sdk/dist/'],
   testEnvironment: '<rootDir>/verification/test-kit/bin/plain-environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

@@ -26,6 +26,7 @@ const plants: readonly Plant[] = [
     "await import('../../../services/alpha/src/service.ts');",
     'services/alpha/src/service.ts',
   ],
+  ['sdk-stands-alone', 'packages/sdk/src/file.ts', "import 'node:fs';", 'fs'],
   ['domain-is-pure', 'services/alpha/src/domain/file.ts', "import 'node:fs';", 'fs'],
   ['domain-is-pure', 'services/alpha/src/domain/npm.ts', "import 'jose';", 'node_modules/jose/dist/index.js'],
   [

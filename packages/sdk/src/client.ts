@@ -1,0 +1,144 @@
+import { AppToken } from './app-token.ts';
+import {
+  type Authorization,
+  type AuthorizationRequest,
+  finishAuthorization,
+  type KeptAuthorization,
+  startAuthorization,
+} from './authorization.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { Connection, type ConnectionParts } from './connection.ts';
+import type { Grant, GrantQuery, Introspection } from './grants.ts';
+import { type CallOptions, Http, type HttpRequest } from './http.ts';
+import { List, type Page } from './list.ts';
+import { OauthEndpoints } from './oauth.ts';
+import { memoryTokenStore, type TokenStore } from './token-store.ts';
+import { Tokens } from './tokens.ts';
+
+export interface ClientOptions {
+  /** Where the service is: `https://health.example`. */
+  readonly baseUrl: string;
+  readonly clientId: string;
+  /** Absent where a proxy of yours adds it. Never ship it to browsers. */
+  readonly clientSecret?: string;
+  /** One of the redirect URIs of the app. */
+  readonly redirectUri: string;
+  /** Where tokens are kept. Default: in the memory of this process. */
+  readonly store?: TokenStore;
+  /** The issuer that callbacks name, if it differs from `baseUrl`. */
+  readonly issuer?: string;
+  /** The longest wait for one answer. Default 30 s. */
+  readonly timeoutMs?: number;
+  /** How long after the first attempt of a request another one may begin. Default 30 s. */
+  readonly retryBudgetMs?: number;
+  readonly fetch?: typeof globalThis.fetch;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+}
+
+const TIMEOUT_MS = 30_000;
+const RETRY_BUDGET_MS = 30_000;
+const PAGE_SIZE = 100;
+
+/** Creates the client of one app. One for each process is enough. */
+export function createClient(options: ClientOptions): Client {
+  return new Client(options);
+}
+
+/** Your app, for all its people. */
+export class Client {
+  readonly #http: Http;
+  readonly #parts: ConnectionParts;
+  readonly #place: Parameters<typeof startAuthorization>[0];
+  readonly #appToken: AppToken;
+
+  constructor(options: ClientOptions) {
+    const { clientId, clientSecret, redirectUri, store = memoryTokenStore(), clock = systemClock } = options;
+    const baseUrl = new URL(options.baseUrl).href.replace(/\/$/, '');
+    this.#http = new Http({
+      baseUrl,
+      // Called as a function: browsers refuse a `fetch` with another `this`.
+      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+      clock,
+      random: options.random ?? Math.random,
+      timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+      retryBudgetMs: options.retryBudgetMs ?? RETRY_BUDGET_MS,
+    });
+    const app = { clientId, clientSecret };
+    const oauth = new OauthEndpoints(this.#http, clock, app);
+    const tokens = new Tokens({ store, clock, refresh: (previous) => oauth.refresh(previous) });
+    this.#parts = { http: this.#http, tokens, store, oauth };
+    this.#place = { oauth, app, redirectUri, issuer: options.issuer ?? baseUrl };
+    this.#appToken = new AppToken(oauth);
+  }
+
+  /** Starts an authorization: keep `kept` in the browser's session, and send the browser to `url`. */
+  authorize(request: AuthorizationRequest): Promise<Authorization> {
+    return startAuthorization(this.#place, request);
+  }
+
+  /**
+   * Finishes an authorization at your redirect URI. Stores the tokens and returns the connection. A repeated approval by the same person
+   * has the same connection id, and replaces its tokens.
+   */
+  async exchange(
+    callbackUrl: string | URL,
+    kept: KeptAuthorization,
+    options: CallOptions = {},
+  ): Promise<Connection> {
+    const next = await finishAuthorization(this.#place, callbackUrl, kept, options);
+    const { store } = this.#parts;
+    let previous = await store.get(next.grantId);
+    while (!(await store.replace(next.grantId, previous, next))) previous = await store.get(next.grantId);
+    return this.connection(next.grantId);
+  }
+
+  /** The connection with this id, whose tokens the store has. */
+  connection(grantId: string): Connection {
+    return new Connection(grantId, this.#parts);
+  }
+
+  /** The consent grants of the app, newest first: who shares what, until when, and what has ended. */
+  grants({ signal, retryBudgetMs, ...query }: GrantQuery & CallOptions = {}): List<Grant> {
+    const { page = 1, pageSize = PAGE_SIZE } = query;
+    return new List(page, async (number) => {
+      const request = {
+        method: 'GET',
+        path: '/oauth/grants',
+        query: { ...query, page: number, pageSize },
+      } as const;
+      return (await this.#sendAsApp({ ...request, signal, retryBudgetMs })) as Page<Grant>;
+    });
+  }
+
+  /** One grant. */
+  async grant(grantId: string, options: CallOptions = {}): Promise<Grant> {
+    const path = `/oauth/grants/${encodeURIComponent(grantId)}`;
+    return ((await this.#sendAsApp({ ...options, method: 'GET', path })) as { readonly data: Grant }).data;
+  }
+
+  /** Ends a grant for good, when the person leaves your app for example. Ending it again changes nothing. */
+  async endGrant(grantId: string, options: CallOptions = {}): Promise<void> {
+    const { store } = this.#parts;
+    await this.#sendAsApp({
+      ...options,
+      method: 'DELETE',
+      path: `/oauth/grants/${encodeURIComponent(grantId)}`,
+    });
+    await store.replace(grantId, await store.get(grantId), null);
+  }
+
+  /** What the service knows about a token of this app. */
+  introspect(token: string, options: CallOptions = {}): Promise<Introspection> {
+    return this.#parts.oauth.post('/oauth/introspect', { token }, options) as Promise<Introspection>;
+  }
+
+  /** Revokes a token: a refresh token with everything that came from it, an access token alone. */
+  async revoke(token: string, options: CallOptions = {}): Promise<void> {
+    await this.#parts.oauth.post('/oauth/revoke', { token }, options);
+  }
+
+  #sendAsApp(request: HttpRequest): Promise<unknown> {
+    return this.#appToken.use((authorization) => this.#http.send({ ...request, authorization }));
+  }
+}

@@ -1,0 +1,130 @@
+import type { Clock } from './clock.ts';
+import { isPhdsError, PhdsError, toPhdsError } from './errors.ts';
+
+/** How requests are sent. */
+export interface HttpOptions {
+  readonly baseUrl: string;
+  readonly fetch: typeof globalThis.fetch;
+  readonly clock: Clock;
+  /** At least 0 and less than 1, like `Math.random`. */
+  readonly random: () => number;
+  /** The longest wait for one answer. */
+  readonly timeoutMs: number;
+  /** How long after the first attempt another one may begin. */
+  readonly retryBudgetMs: number;
+}
+
+/** What a caller may choose for one call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Instead of the client's: 0 never repeats. */
+  readonly retryBudgetMs?: number | undefined;
+}
+
+/** Query or form parameters; those that are undefined are left out. */
+export type Values = Readonly<Record<string, string | number | boolean | Date | undefined>>;
+
+/** One request. Every request of the SDK may be repeated: a repeat has no further effect, or only one that nobody notices. */
+export interface HttpRequest extends CallOptions {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly query?: Values;
+  /** Sent as a form. */
+  readonly form?: Values;
+  readonly authorization?: string;
+}
+
+const FIRST_DELAY_MS = 250;
+const LONGEST_DELAY_MS = 8_000;
+
+/** Sends requests, and repeats those that may succeed later. */
+export class Http {
+  readonly #options: HttpOptions;
+
+  constructor(options: HttpOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The JSON of a successful answer. Repeats a request without an answer, with 429 and with 5xx: after `Retry-After`, else with
+   * exponential backoff, both with jitter. When the next wait would exceed the budget, the last error is thrown.
+   */
+  async send(request: HttpRequest): Promise<unknown> {
+    const { clock, retryBudgetMs } = this.#options;
+    const budgetMs = request.retryBudgetMs ?? retryBudgetMs;
+    const started = clock.now();
+    for (let repeats = 0; ; repeats += 1) {
+      try {
+        return await this.#attempt(request);
+      } catch (error) {
+        const waitMs = isPhdsError(error) && mayPass(error) ? this.#waitMs(error, repeats) : null;
+        if (waitMs === null || clock.now() - started + waitMs > budgetMs) throw error;
+        await clock.sleep(waitMs, request.signal);
+      }
+    }
+  }
+
+  async #attempt(request: HttpRequest): Promise<unknown> {
+    const { status, headers, text } = await this.#fetch(request);
+    const body = findJson(text);
+    if (status < 200 || status > 299) throw toPhdsError(status, headers, body);
+    if (body !== undefined) return body;
+    throw new PhdsError('UNEXPECTED_ANSWER', `The answer with status ${status} is not JSON.`, { status });
+  }
+
+  async #fetch({ method, path, query, form, authorization, signal }: HttpRequest) {
+    const { baseUrl, fetch, timeoutMs } = this.#options;
+    signal?.throwIfAborted();
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const headers = new Headers({ Accept: 'application/json' });
+    if (path.startsWith('/api/')) headers.set('API-Version', '1');
+    if (authorization !== undefined) headers.set('Authorization', authorization);
+    const search = toParameters(query).toString();
+    const url = baseUrl + path + (search === '' ? '' : `?${search}`);
+    try {
+      const response = await fetch(url, {
+        method,
+        headers,
+        redirect: 'manual',
+        signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+        ...(form === undefined ? {} : { body: toParameters(form) }),
+      });
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    } catch (cause) {
+      signal?.throwIfAborted();
+      const what = timeout.aborted ? `within ${timeoutMs} ms` : `(${(cause as Error).message})`;
+      throw new PhdsError('CONNECTION_FAILED', `No answer to ${method} ${path} ${what}.`, { cause });
+    }
+  }
+
+  /** The jitter keeps clients that failed together from returning together. */
+  #waitMs({ retryAfterSeconds }: PhdsError, repeats: number): number {
+    const { random } = this.#options;
+    if (retryAfterSeconds !== null) return retryAfterSeconds * 1_000 + random() * FIRST_DELAY_MS;
+    const longest = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** repeats);
+    return (longest / 2) * (1 + random());
+  }
+}
+
+function mayPass({ code, status }: PhdsError): boolean {
+  return (
+    code === 'CONNECTION_FAILED' || status === 408 || status === 429 || (status !== null && status >= 500)
+  );
+}
+
+export function toParameters(values: Values = {}): URLSearchParams {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== undefined)
+      parameters.set(name, value instanceof Date ? value.toISOString() : String(value));
+  }
+  return parameters;
+}
+
+function findJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

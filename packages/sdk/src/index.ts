@@ -1,0 +1,38 @@
+// biome-ignore-all lint/performance/noBarrelFile: the one entry point of the published package
+export type { Authorization, AuthorizationRequest, KeptAuthorization } from './authorization.ts';
+export { type Client, type ClientOptions, createClient } from './client.ts';
+export type { Clock } from './clock.ts';
+export type { Connection } from './connection.ts';
+export {
+  type ErrorCode,
+  isPhdsError,
+  type ParameterError,
+  PhdsError,
+  type SdkErrorCode,
+  type ServiceErrorCode,
+} from './errors.ts';
+export type { components, operations, paths } from './generated/openapi.ts';
+export type { Grant, GrantQuery, Introspection } from './grants.ts';
+export type { CallOptions } from './http.ts';
+export type { List, Page } from './list.ts';
+export type {
+  AdherenceEntry,
+  Aggregations,
+  Allergy,
+  Appointment,
+  Category,
+  Condition,
+  EhrRecord,
+  Medication,
+  MoodEntry,
+  Profile,
+  Reading,
+  ReadingQuery,
+  Report,
+  Symptom,
+  TrendPoint,
+  WeightEntry,
+} from './resources.ts';
+export type { Change, SyncBatch, SyncOptions } from './sync.ts';
+export { memoryTokenStore, type TokenSet, type TokenStore } from './token-store.ts';
+export { type VerifyOptions, verifyWebhook, type WebhookEvent, type WebhookHeaders } from './webhook.ts';

@@ -1,0 +1,84 @@
+import type { Clock } from './clock.ts';
+import { PhdsError } from './errors.ts';
+import type { CallOptions, Http } from './http.ts';
+import type { TokenSet } from './token-store.ts';
+
+/** The app as the service knows it. */
+export interface AppIdentity {
+  readonly clientId: string;
+  readonly clientSecret: string | undefined;
+}
+
+/** An answer of `/oauth/token` for a connection. */
+export interface TokenAnswer {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly expires_in: number;
+  readonly scope: string;
+  readonly grant_id: string;
+  readonly sub?: string;
+}
+
+/** Longer than the service repeats a refresh, so the answer to a later attempt would be a refusal. Milliseconds. */
+const REFRESH_BUDGET_MS = 45_000;
+
+type Form = Readonly<Record<string, string | undefined>>;
+
+/** The endpoints below `/oauth`, called as the app. */
+export class OauthEndpoints {
+  readonly #http: Http;
+  readonly #clock: Clock;
+  readonly #app: AppIdentity;
+
+  constructor(http: Http, clock: Clock, app: AppIdentity) {
+    this.#http = http;
+    this.#clock = clock;
+    this.#app = app;
+  }
+
+  /** Posts a form with the app's credentials, by HTTP Basic (RFC 6749 2.3.1). */
+  post(path: string, form: Form, options: CallOptions = {}): Promise<unknown> {
+    const { clientId, clientSecret } = this.#app;
+    const request = { ...options, method: 'POST', path } as const;
+    if (clientSecret === undefined)
+      return this.#http.send({ ...request, form: { client_id: clientId, ...form } });
+    const pair = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`;
+    return this.#http.send({ ...request, form, authorization: `Basic ${btoa(pair)}` });
+  }
+
+  /** Exchanges a code or a refresh token. */
+  async requestTokens(form: Form, options: CallOptions = {}): Promise<TokenSet> {
+    // The life of the tokens is counted from before the request, so that they never seem to live longer than they do.
+    const issuedAt = this.#clock.now();
+    return toTokenSet((await this.post('/oauth/token', form, options)) as TokenAnswer, issuedAt);
+  }
+
+  /**
+   * The next tokens. The service answers the same refresh token with the same pair for 60 s, so a lost answer is fetched by repeating
+   * the request.
+   */
+  refresh({ refreshToken }: TokenSet): Promise<TokenSet> {
+    const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
+    return this.requestTokens(form, { retryBudgetMs: REFRESH_BUDGET_MS });
+  }
+}
+
+/** What an answer of the token endpoint says. */
+export function toTokenSet(answer: TokenAnswer, issuedAt: number): TokenSet {
+  const { access_token, refresh_token, expires_in, scope, grant_id, sub } = answer;
+  if (typeof access_token !== 'string' || typeof refresh_token !== 'string' || typeof grant_id !== 'string') {
+    throw new PhdsError(
+      'UNEXPECTED_ANSWER',
+      'The token endpoint answered without the tokens of a connection.',
+    );
+  }
+  return {
+    grantId: grant_id,
+    sub: sub ?? null,
+    accessToken: access_token,
+    refreshToken: refresh_token,
+    scopes: scope.split(' '),
+    issuedAt,
+    expiresAt: issuedAt + expires_in * 1_000,
+  };
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { createClient } from '../src/client.ts';
+import { makeClient, tokenAnswer } from './made-client.ts';
+import { json } from './scripted-service.ts';
+
+const APPROVAL = 'https://health.example/approve/apr_1';
+const PUSHED = { request_uri: 'urn:x', expires_in: 600, approval_uri: APPROVAL, pending_id: 'apr_1' };
+
+const makeAuthorized = () =>
+  makeClient(({ url }) => (url.pathname === '/oauth/par' ? json(201, PUSHED) : json(200, tokenAnswer(1))));
+
+describe('authorize', () => {
+  test('pushes the request with PKCE and a new state, and returns the approval screen', async () => {
+    const { client, service } = makeAuthorized();
+    const { url, kept } = await client.authorize({
+      scopes: ['read:profile', 'read:mood'],
+      purpose: 'A chart',
+    });
+    expect(url).toBe(APPROVAL);
+    const form = Object.fromEntries(service.sent[0]?.form ?? []);
+    expect(form).toEqual({
+      response_type: 'code',
+      redirect_uri: 'https://app.example/callback',
+      scope: 'read:profile read:mood',
+      purpose: 'A chart',
+      state: kept.state,
+      code_challenge: createHash('sha256').update(kept.codeVerifier).digest('base64url'),
+      code_challenge_method: 'S256',
+    });
+    const again = await client.authorize({ scopes: ['read:profile'] });
+    expect(again.kept.state).not.toBe(kept.state);
+    expect(again.kept.codeVerifier).not.toBe(kept.codeVerifier);
+  });
+
+  test('without a secret, builds the address of the authorization endpoint', async () => {
+    const client = createClient({
+      baseUrl: 'https://health.example',
+      clientId: 'app_1',
+      redirectUri: 'https://app.example/callback',
+    });
+    const { url, kept } = await client.authorize({ scopes: ['read:profile'], state: 'mine' });
+    const { origin, pathname, searchParams } = new URL(url);
+    expect(origin + pathname).toBe('https://health.example/oauth/authorize');
+    expect(searchParams.get('client_id')).toBe('app_1');
+    expect(searchParams.get('state')).toBe('mine');
+    expect(kept.state).toBe('mine');
+  });
+});
+
+describe('exchange', () => {
+  const back = (query: string) => `/callback?${query}`;
+  const ISS = `iss=${encodeURIComponent('https://health.example')}`;
+
+  test('sends the code with the verifier, stores the tokens and returns the connection', async () => {
+    const { client, service, store } = makeAuthorized();
+    const { kept } = await client.authorize({ scopes: ['read:profile'] });
+    const connection = await client.exchange(back(`code=phds_ac_1&state=${kept.state}&${ISS}`), kept);
+    expect(connection.id).toBe('grt_1');
+    expect(Object.fromEntries(service.sent[1]?.form ?? [])).toEqual({
+      grant_type: 'authorization_code',
+      code: 'phds_ac_1',
+      redirect_uri: 'https://app.example/callback',
+      code_verifier: kept.codeVerifier,
+    });
+    expect(await store.get('grt_1')).toMatchObject({
+      refreshToken: 'phds_rt_1',
+      sub: 'sub_1',
+      scopes: ['read:profile'],
+    });
+  });
+
+  test.each([
+    ['another state', `code=phds_ac_1&state=x&${ISS}`, 'CALLBACK_REFUSED'],
+    ['no state', `code=phds_ac_1&${ISS}`, 'CALLBACK_REFUSED'],
+    ['another issuer', 'code=phds_ac_1&state=STATE&iss=https://evil.example', 'CALLBACK_REFUSED'],
+    ['no issuer', 'code=phds_ac_1&state=STATE', 'CALLBACK_REFUSED'],
+    ['no code', `state=STATE&${ISS}`, 'CALLBACK_REFUSED'],
+    ['a refusal by the person', `error=access_denied&state=STATE&${ISS}`, 'ACCESS_DENIED'],
+    ['another error', `error=invalid_scope&error_description=why&state=STATE&${ISS}`, 'AUTHORIZATION_FAILED'],
+  ])('refuses a callback with %s, and sends nothing', async (_, query, code) => {
+    const { client, service } = makeAuthorized();
+    const { kept } = await client.authorize({ scopes: ['read:profile'] });
+    const callback = back(query.replace('STATE', kept.state));
+    await expect(client.exchange(callback, kept)).rejects.toMatchObject({ code });
+    expect(service.lines).toEqual(['POST /oauth/par']);
+  });
+
+  test('replaces the tokens of an earlier approval by the same person', async () => {
+    let number = 0;
+    const { client, store } = makeClient(({ url }) => {
+      if (url.pathname === '/oauth/par') return json(201, PUSHED);
+      number += 1;
+      return json(200, tokenAnswer(number));
+    });
+    for (let round = 0; round < 2; round += 1) {
+      const { kept } = await client.authorize({ scopes: ['read:profile'] });
+      await client.exchange(back(`code=phds_ac_1&state=${kept.state}&${ISS}`), kept);
+    }
+    expect((await store.get('grt_1'))?.refreshToken).toBe('phds_rt_2');
+  });
+});
