@@ -36,6 +36,9 @@ const NewAppPage = lazy(async () => ({
 const DeveloperAppPage = lazy(async () => ({
   default: (await import('./pages/console/developer-app-page.tsx')).DeveloperAppPage,
 }));
+const RequestLogPage = lazy(async () => ({
+  default: (await import('./pages/console/requests/request-log-page.tsx')).RequestLogPage,
+}));
 const SignedInPage = lazy(async () => ({
   default: (await import('./pages/signed-in/signed-in-page.tsx')).SignedInPage,
 }));
@@ -84,6 +87,9 @@ function PersonalPages() {
       <Route path="/console/new" component={NewAppPage} />
       <Route path="/console/test-run" component={TestRunPage} />
       <Route path="/console/:clientId">{({ clientId }) => <DeveloperAppPage clientId={clientId} />}</Route>
+      <Route path="/console/:clientId/requests">
+        {({ clientId }) => <RequestLogPage clientId={clientId} />}
+      </Route>
       <Route component={NoSuchPage} />
     </Switch>
   );

@@ -52,6 +52,7 @@ const SAME: Readonly<Record<string, readonly string[]>> = {
   data: ['bmi', 'fieldName', 'fieldStatus', 'moodNeutral', 'sourceAppleWatch', 'sourceIphone'],
   frame: ['appsShort'],
   history: ['app'],
+  requests: ['milliseconds'],
 };
 
 test.each(AREAS)('every message of %s is translated', (area) => {

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { ApprovalScreen } from '@phds/e2e/approval-screen';
+import { registerOnPage } from '@phds/e2e/registration-page';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
-import { expectStatus, PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
-import type { Visitor } from '@phds/running-system/visitor';
 import { eventually } from '@phds/test-kit/conditions';
 
 const HEART = 'read:health-data:heart';
@@ -15,15 +14,6 @@ describeWithChromium('the developer console', developerConsole);
 function developerConsole(): void {
   const visits = prepareVisits();
 
-  /** Registers an app as a developer and returns the credentials shown on the page. */
-  const register = async ({ page }: Visitor, name: string) => {
-    await page.getByLabel('Name', { exact: true }).fill(name);
-    await page.getByLabel('Redirect URIs').fill('http://localhost:9999/callback');
-    await page.getByRole('button', { name: 'Register' }).click();
-    await page.getByRole('heading', { name: `${name} is registered` }).waitFor();
-    const [clientId = '', clientSecret = ''] = await page.locator('dd code').allTextContents();
-    return new PartnerApp(visits.stack.gateway, { clientId, clientSecret });
-  };
   const isAuthenticated = async (app: PartnerApp) =>
     (await app.post('/oauth/token', { grant_type: 'client_credentials', ...app.credentials })).status === 200;
 
@@ -31,7 +21,7 @@ function developerConsole(): void {
     const session = await signIn(visits.stack, 'web-console-maker');
     const visitor = await visits.open('/console/new', { session });
     const { page } = visitor;
-    const app = await register(visitor, 'Sleep Well');
+    const app = await registerOnPage(visitor, visits.stack.gateway, 'Sleep Well');
     expect(await isAuthenticated(app)).toBe(true);
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('console-app-registered');
@@ -72,6 +62,14 @@ function developerConsole(): void {
     await page.getByLabel('Name', { exact: true }).fill('Hasty');
     await page.getByText('Only the port of an http loopback address').waitFor();
     await page.getByLabel('Redirect URIs').fill('http://not-loopback.example/cb');
+    expect(await page.getByRole('checkbox', { name: 'Every request must use PKCE' }).isChecked()).toBe(true);
+    await page.getByText('Scopes that the app can request: 0 of 22').waitFor();
+    await page.getByRole('button', { name: 'Register' }).click();
+    await page.getByRole('alert').getByText('Choose at least one scope.').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('console-new-without-scopes');
+    await page.getByText(HEART, { exact: true }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Register' }).click();
     expect(await page.getByRole('alert').textContent()).toContain('Nothing was saved.');
     expect(await page.getByLabel('Redirect URIs').inputValue()).toBe('http://not-loopback.example/cb');
@@ -89,7 +87,7 @@ function developerConsole(): void {
     const session = await signIn(visits.stack, 'changer');
     const visitor = await visits.open('/console/new', { session });
     const { page } = visitor;
-    const { clientId } = await register(visitor, 'Two Windows');
+    const { clientId } = await registerOnPage(visitor, visits.stack.gateway, 'Two Windows');
     await page.getByRole('link', { name: 'I have saved the secret' }).click();
     await page.getByLabel('Developer name').fill('Runners Ltd');
     const url = `${visits.stack.gateway}/developer/apps/${clientId}`;
@@ -157,88 +155,13 @@ function developerConsole(): void {
     await visitor.takePictures('problem-page');
   });
 
-  test('leads a developer through the flow with their own session, to data and its access record', async () => {
-    const session = await signIn(visits.stack, 'tester');
-    const visitor = await visits.open('/console/new', { session });
-    const { page } = visitor;
-    const app = await register(visitor, 'Try Me');
-    await visitor.goto('/console/test-run');
-    await visitor.takePictures('test-run-1-address-not-registered');
-    const other = await registerApp(visits.stack.gateway, session, { name: 'Not Me' });
-    // Simulates two pages of apps without an active one on the first.
-    await page.route(/\/developer\/apps\?/, async (route) => {
-      const { data, pagination } = (await send(`${other.gateway}/developer/apps`, { bearer: session })).body;
-      const isFirst = new URL(route.request().url()).searchParams.get('page') === '1';
-      const shown = data.map((found: object) => (isFirst ? { ...found, status: 'suspended' } : found));
-      await route.fulfill({ json: { data: shown, pagination: { ...pagination, totalPages: 2 } } });
-    });
-    await visitor.goto('/console/test-run');
-    await page.getByLabel('App').selectOption(other.clientId);
-    await page.route('**/developer/apps/*', (route) => route.fulfill({ status: 503, json: {} }));
-    await page.getByRole('button', { name: 'Add this page to its redirect URIs' }).click();
-    await page.getByRole('alert').waitFor();
-    await page.unroute('**/developer/apps/*');
-    await page.getByLabel('App').selectOption(app.clientId);
-    await page.getByRole('alert').waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Add this page to its redirect URIs' }).click();
-    await page.getByLabel('Scope to request').selectOption('read:profile');
-    await page.getByRole('button', { name: 'Send the request' }).click();
-    await new ApprovalScreen(page).shareOnly('Profile');
-    await page.getByLabel('Client secret').fill(app.clientSecret);
-    expect(page.url()).not.toContain('code=');
-    await visitor.takePictures('test-run-2-code');
-    await page.getByRole('button', { name: 'Get tokens' }).click();
-    await page.getByRole('button', { name: 'Read', exact: true }).click();
-    await page.getByText('"bloodType": null').waitFor();
-    expect(await visitor.findBarriers()).toEqual([]);
-    await visitor.takePictures('test-run-3-read');
-    await page.getByRole('link', { name: 'the connection as its person' }).click();
-    await page.getByRole('row').nth(1).waitFor();
-    expect(await page.getByRole('row').nth(1).textContent()).toContain('Profile');
-    await visitor.takePictures('connected-app-looked');
-    await visitor.goto(`/console/${app.clientId}`);
-    await visitor.page.getByText('Requests by day (UTC) and endpoint').waitFor();
-    await visitor.takePictures('console-app-used');
-    await visitor.goto('/console');
-    await visitor.takePictures('console');
-  });
-
-  test('sends the code of a test run only once, even when the response is lost', async () => {
-    const session = await signIn(visits.stack, 'repeater');
-    const redirectUris = [`${visits.stack.gateway}/console/test-run`];
-    const app = await registerApp(visits.stack.gateway, session, { redirectUris, scopes: ['read:profile'] });
-    const visitor = await visits.open('/console/test-run', { session });
-    const { page } = visitor;
-    await page.getByRole('button', { name: 'Send the request' }).click();
-    await new ApprovalScreen(page).shareOnly('Profile');
-    const { promise: pressed, resolve: goOn } = Promise.withResolvers<void>();
-    const issued: string[] = [];
-    await page.route('**/oauth/token', async (route) => {
-      await pressed;
-      const { access_token } = (await (await route.fetch()).json()) as { access_token: string };
-      issued.push(access_token);
-      await route.abort('connectionreset');
-    });
-    const secret = page.getByLabel('Client secret');
-    await secret.fill(app.clientSecret);
-    const sent: string[] = [];
-    page.on('request', (request) => sent.push(new URL(request.url()).pathname));
-    await secret.press('Enter');
-    await page.locator('button[aria-disabled=true]').waitFor();
-    await secret.press('Enter');
-    goOn();
-    await page.getByRole('alert').getByText('No answer arrived. The code may be used.').waitFor();
-    expect(await page.getByRole('button', { name: 'Get tokens' }).count()).toBe(0);
-    await secret.press('Enter');
-    expect(await visitor.findBarriers()).toEqual([]);
-    await visitor.takePictures('test-run-2-no-answer');
-    expect([sent, issued.length]).toEqual([['/oauth/token'], 1]);
-    expectStatus(200, await send(`${visits.stack.gateway}/api/v1/profile`, { bearer: issued[0] ?? '' }));
-  });
-
   test("shows nothing of another developer's app", async () => {
     const session = await signIn(visits.stack, 'web-console-owner');
-    const app = await register(await visits.open('/console/new', { session }), 'Mine');
+    const app = await registerOnPage(
+      await visits.open('/console/new', { session }),
+      visits.stack.gateway,
+      'Mine',
+    );
     const other = await visits.open(`/console/${app.clientId}`, {
       session: await signIn(visits.stack, 'web-console-mallory'),
     });

@@ -24,6 +24,7 @@ const PAGES = [
   '/console/new',
   '/console/test-run',
   '/console/:app',
+  '/console/:app/requests',
   '/signed-in',
   '/approve/:pending',
   '/no/such/page',

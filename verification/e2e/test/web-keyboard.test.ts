@@ -160,6 +160,8 @@ function keyboardAlone(): void {
     await keyboard.activate(link('Register an app'));
     await keyboard.fill(page.getByLabel('Name', { exact: true }), 'Typed');
     await keyboard.fill(page.getByLabel('Redirect URIs'), REDIRECT_URI);
+    await keyboard.tabTo(page.getByRole('checkbox', { name: 'read:profile' }));
+    await keyboard.press('Space');
     await keyboard.activate(button('Register'));
     await page.getByRole('heading', { name: 'Typed is registered' }).waitFor();
     await keyboard.activate(button('Copy the secret'));

@@ -197,6 +197,7 @@ function lostAnswers(): void {
     const { page } = visitor;
     await page.getByLabel('Name', { exact: true }).fill('Lost and Found');
     await page.getByLabel('Redirect URIs').fill('http://localhost:9999/callback');
+    await page.getByText('read:profile', { exact: true }).click();
     await page.route('**/developer/apps', loseAnswer, { times: 1 });
     await page.getByRole('button', { name: 'Register' }).click();
     await page.getByRole('heading', { name: 'The app is registered' }).waitFor();

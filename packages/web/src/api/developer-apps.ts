@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useChange } from './change.ts';
 import { type Data, get, getAll, type Page, send } from './client.ts';
-import type { AppStatus, DeveloperApp, NewApp, RotatedSecret, UsageDay } from './resources.ts';
+import type { AppStatus, DeveloperApp, LoggedRequest, NewApp, RotatedSecret, UsageDay } from './resources.ts';
 
 const APPS = '/developer/apps';
 const ALL = ['developer-apps', 'all'];
@@ -56,6 +56,27 @@ export function useUsage(clientId: string) {
   return useQuery({
     queryKey: ['developer-apps', clientId, 'usage'],
     queryFn: () => getAll<UsageDay>(`${pathOf(clientId)}/usage`),
+  });
+}
+
+/** Filters of the request log; an absent filter matches all. */
+export interface RequestFilter {
+  readonly requestId?: string;
+  /** A status such as 429, or a class such as 4xx. */
+  readonly status?: string;
+  readonly code?: string;
+}
+
+/** The latest requests, newest first; not `complete` when the service can read only some of them. */
+export function useRequests(clientId: string, filter: RequestFilter, page: number) {
+  return useQuery({
+    queryKey: ['developer-apps', clientId, 'requests', filter, page],
+    queryFn: () =>
+      get<Page<LoggedRequest> & { readonly complete: boolean }>(`${pathOf(clientId)}/requests`, {
+        ...filter,
+        page,
+      }),
+    placeholderData: keepPreviousData,
   });
 }
 

@@ -1,3 +1,4 @@
+import type { ProblemCode } from '@phds/catalog/problems';
 import type { RefusalReason } from '@phds/catalog/wire-names';
 
 /** Responses of the session endpoints, with the contract's names. Instants are RFC 3339 in UTC. */
@@ -207,6 +208,18 @@ export interface UsageDay {
   readonly refused: number;
   /** Refused requests by HTTP status, counted with a delay of seconds. */
   readonly refusals: readonly { readonly status: number; readonly count: number }[];
+}
+
+/** An answered request of an app, without path, query, person or value. */
+export interface LoggedRequest {
+  readonly requestId: string;
+  readonly at: string;
+  readonly method: string;
+  readonly endpoint: string;
+  readonly status: number;
+  /** Null for an answer that is not an error. */
+  readonly code: ProblemCode | null;
+  readonly ms: number;
 }
 
 export interface Session {

@@ -2,6 +2,7 @@ import { dateFormat } from './formats.ts';
 
 const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric' };
 const instantFormat = dateFormat({ ...DAY, hour: '2-digit', minute: '2-digit' });
+const preciseFormat = dateFormat({ ...DAY, hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const clockFormat = dateFormat({ hour: '2-digit', minute: '2-digit' });
 const dayFormat = dateFormat(DAY);
 const plainDayFormat = dateFormat({ ...DAY, timeZone: 'UTC' });
@@ -14,6 +15,15 @@ export function Instant({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={at}>
       {formatInstant(at)}
+    </time>
+  );
+}
+
+/** An instant to the second in the browser's zone. */
+export function PreciseInstant({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={at}>
+      {preciseFormat().format(new Date(at))}
     </time>
   );
 }

@@ -52,6 +52,7 @@ export function AppForm({
   readonly doubt: { readonly unknown: string; readonly advice: string };
 }) {
   const [edits, setEdits] = useState<Partial<Draft>>(NOTHING);
+  const [isScopeMissing, setScopeMissing] = useState(false);
   const draft = { ...toDraft(app), ...edits };
   const set = (part: Partial<Draft>) => setEdits({ ...edits, ...part });
   const field = (name: Exclude<keyof Draft, 'requirePkce' | 'scopes'>) => ({
@@ -61,6 +62,8 @@ export function AppForm({
   });
   const send = (event: FormEvent) => {
     event.preventDefault();
+    setScopeMissing(draft.scopes.size === 0);
+    if (draft.scopes.size === 0) return;
     onSubmit(toSettings(draft), () => setEdits((present) => (present === edits ? NOTHING : present)));
   };
   return (
@@ -85,7 +88,14 @@ export function AppForm({
         <Checkbox isSelected={draft.requirePkce} onChange={(requirePkce) => set({ requirePkce })}>
           {text('requirePkce')}
         </Checkbox>
-        <ScopeBoxes chosen={draft.scopes} onChange={(scopes) => set({ scopes })} />
+        <ScopeBoxes isNew={app === undefined} chosen={draft.scopes} onChange={(scopes) => set({ scopes })} />
+        <ScopeError
+          error={
+            isScopeMissing && draft.scopes.size === 0
+              ? text('scopesMissing')
+              : violationOf(failure?.error, 'scopes')
+          }
+        />
         <ChangeNotice failure={failure} undone={text('notSaved')} {...doubt} />
         <Row>
           <Button kind="primary" type="submit" isBusy={isPending}>
@@ -99,14 +109,16 @@ export function AppForm({
 }
 
 function ScopeBoxes({
+  isNew,
   chosen,
   onChange,
 }: {
+  readonly isNew: boolean;
   readonly chosen: ReadonlySet<string>;
   readonly onChange: (chosen: ReadonlySet<string>) => void;
 }) {
   return (
-    <details className={style['scopes']}>
+    <details className={style['scopes']} open={isNew}>
       <summary>{text('scopesOfApp', { chosen: chosen.size, all: SCOPES.length })}</summary>
       <Stack>
         <Soft>{text('scopesAdvice')}</Soft>
@@ -129,6 +141,16 @@ function ScopeBoxes({
   );
 }
 
+/** Beside the button that was pressed, because the boxes fill more than a screen. */
+function ScopeError({ error }: { readonly error: string | undefined }) {
+  if (error === undefined) return null;
+  return (
+    <p className={style['error']} role="alert">
+      {error}
+    </p>
+  );
+}
+
 function toDraft(app: DeveloperApp | undefined): Draft {
   return {
     name: app?.name ?? '',
@@ -137,8 +159,8 @@ function toDraft(app: DeveloperApp | undefined): Draft {
     developerName: app?.developerName ?? '',
     homepageUrl: app?.homepageUrl ?? '',
     privacyPolicyUrl: app?.privacyPolicyUrl ?? '',
-    requirePkce: app?.requirePkce ?? false,
-    scopes: new Set(app?.scopes ?? SCOPE_NAMES),
+    requirePkce: app?.requirePkce ?? true,
+    scopes: new Set(app?.scopes ?? []),
   };
 }
 

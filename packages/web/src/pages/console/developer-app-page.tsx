@@ -1,16 +1,16 @@
 import { type AppSettings, useApp, useSettingsChange } from '../../api/developer-apps.ts';
 import type { DeveloperApp } from '../../api/resources.ts';
 import { ButtonLink } from '../../ui/button.tsx';
-import { Card, Facts, Stack } from '../../ui/card.tsx';
+import { Card, Facts, Row, Stack } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
-import { EmptyPage } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { Instant } from '../../ui/time.tsx';
 import { AppForm, settingsOf } from './app-form.tsx';
 import { AppStatusTag } from './app-status-tag.tsx';
 import { Credentials } from './credentials.tsx';
 import { FirstCall } from './first-call.tsx';
+import { NoApp } from './no-app.tsx';
 import { text } from './texts.ts';
 import { Usage } from './usage.tsx';
 
@@ -20,7 +20,11 @@ export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
     <Resource query={app} notFound={<NoApp />}>
       {(found) => (
         <>
-          <PageHeading title={found.name} lead={<AppStatusTag status={found.status} />} />
+          <PageHeading
+            title={found.name}
+            lead={<AppStatusTag status={found.status} />}
+            actions={<AppPages clientId={clientId} />}
+          />
           <Stack>
             <About app={found} />
             <Usage clientId={clientId} />
@@ -33,12 +37,14 @@ export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
   );
 }
 
-function NoApp() {
+/** Links to the other pages of an app. */
+function AppPages({ clientId }: { readonly clientId: string }) {
   return (
-    <EmptyPage title={text('noSuchApp')}>
-      <p>{text('noSuchAppAdvice')}</p>
-      <ButtonLink to="/console">{text('yourApps')}</ButtonLink>
-    </EmptyPage>
+    <nav aria-label={text('pagesOfApp')}>
+      <Row>
+        <ButtonLink to={`/console/${clientId}/requests`}>{text('requestLog')}</ButtonLink>
+      </Row>
+    </nav>
   );
 }
 

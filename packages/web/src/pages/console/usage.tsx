@@ -7,16 +7,14 @@ import { addDays, today } from '../../ui/days.ts';
 import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { Rich, text } from './texts.ts';
-
-// The service's default number of days.
-const SHOWN_DAYS = 30;
+import { USAGE_DAYS } from './usage-days.ts';
 
 /** Recent accesses and refused requests of an app. */
 export function Usage({ clientId }: { readonly clientId: string }) {
   const usage = useUsage(clientId);
   return (
     <Card label={text('usage')}>
-      <h2>{text('usageOfDays', { days: SHOWN_DAYS })}</h2>
+      <h2>{text('usageOfDays', { days: USAGE_DAYS })}</h2>
       <Resource query={usage}>
         {(rows) => (rows.length === 0 ? <NoRequest /> : <Charts rows={rows} />)}
       </Resource>
@@ -33,7 +31,7 @@ function NoRequest() {
 }
 
 function Charts({ rows }: { readonly rows: readonly UsageDay[] }) {
-  const days = { from: addDays(today(), 1 - SHOWN_DAYS), to: today() };
+  const days = { from: addDays(today(), 1 - USAGE_DAYS), to: today() };
   const refused = toRefusedBars(rows);
   return (
     <>

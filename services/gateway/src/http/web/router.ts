@@ -18,6 +18,7 @@ const PAGES = [
   '/data',
   '/console',
   '/console/:clientId',
+  '/console/:clientId/requests',
   '/signed-in',
 ] as const;
 

@@ -1,0 +1,100 @@
+import { PROBLEM_CODES } from '@phds/catalog/problems';
+import { type FormEvent, useState } from 'react';
+import type { RequestFilter } from '../../../api/developer-apps.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Fields } from '../../../ui/card.tsx';
+import { type Option, Select, TextField } from '../../../ui/field.tsx';
+import style from './filters.module.css';
+import { text } from './texts.ts';
+
+const ANY = '';
+const SINGLE_STATUSES = ['200', '304', '400', '401', '403', '404', '405', '429', '500', '503'];
+const REQUEST_ID = /^req_[A-Za-z0-9]{1,60}$/;
+
+/** Chooses a request by its id, or requests by status and code. */
+export function Filters({
+  filter,
+  onChange,
+}: {
+  readonly filter: RequestFilter;
+  readonly onChange: (filter: RequestFilter) => void;
+}) {
+  const { requestId: _, ...others } = filter;
+  return (
+    <>
+      <IdField
+        found={filter.requestId ?? ANY}
+        onFind={(requestId) => onChange(requestId === ANY ? others : { requestId })}
+      />
+      <Fields>
+        <Select
+          label={text('status')}
+          value={filter.status ?? ANY}
+          onChange={(status) => onChange(toFilter({ ...others, status }))}
+          options={toStatuses(filter.status)}
+        />
+        <Select
+          label={text('code')}
+          value={filter.code ?? ANY}
+          onChange={(code) => onChange(toFilter({ ...others, code }))}
+          options={[{ id: ANY, text: text('anyCode') }, ...PROBLEM_CODES.map((id) => ({ id, text: id }))]}
+        />
+      </Fields>
+    </>
+  );
+}
+
+function IdField({
+  found,
+  onFind,
+}: {
+  /** The id that is shown. */
+  readonly found: string;
+  readonly onFind: (requestId: string) => void;
+}) {
+  const [shown, setShown] = useState(found);
+  const [typed, setTyped] = useState(found);
+  const [isWrong, setWrong] = useState(false);
+  // Another filter has replaced the id.
+  if (shown !== found) {
+    setShown(found);
+    setTyped(found);
+    setWrong(false);
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const requestId = typed.trim();
+    const isId = requestId === ANY || REQUEST_ID.test(requestId);
+    setWrong(!isId);
+    if (isId) onFind(requestId);
+  };
+  return (
+    <form className={style['search']} onSubmit={submit}>
+      <TextField
+        label={text('requestId')}
+        value={typed}
+        onChange={setTyped}
+        hint={text('requestIdHint')}
+        error={isWrong ? text('requestIdWrong') : undefined}
+      />
+      <Button type="submit">{text('find')}</Button>
+    </form>
+  );
+}
+
+function toFilter(filter: RequestFilter): RequestFilter {
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== ANY));
+}
+
+function toStatuses(chosen = ANY): Option[] {
+  const single = [...new Set([...SINGLE_STATUSES, ...(/^\d+$/.test(chosen) ? [chosen] : [])])];
+  const group = text('groups');
+  return [
+    { id: ANY, text: text('anyStatus') },
+    { id: '2xx', text: text('succeeded'), group },
+    { id: '3xx', text: text('unchanged'), group },
+    { id: '4xx', text: text('refused'), group },
+    { id: '5xx', text: text('failed'), group },
+    ...single.toSorted().map((id) => ({ id, text: id, group: text('single') })),
+  ];
+}
