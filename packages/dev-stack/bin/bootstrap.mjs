@@ -39,6 +39,7 @@ async function main(command, args) {
   const env = { ...process.env, PATH: [path.dirname(node), process.env.PATH].join(path.delimiter) };
   await runOrExit(node, ['packages/database/bin/generate-prisma.ts'], env);
   await runOrExit(node, ['packages/web/bin/build.ts'], env);
+  await runOrExit(node, ['packages/docs/bin/build.ts'], env);
   const program = programs[command];
   if (program !== null) process.exit(await run(node, [program, ...args], env));
 }

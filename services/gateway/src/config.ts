@@ -94,6 +94,8 @@ const gatewayShape = z.object({
   OIDC_DEADLINE_MS: durationMs(5_000),
   /** Directory of the built web app. */
   WEB_DIRECTORY: z.string().default(fileURLToPath(new URL('../../../packages/web/dist', import.meta.url))),
+  /** Directory of the built documentation. */
+  DOCS_DIRECTORY: z.string().default(fileURLToPath(new URL('../../../packages/docs/dist', import.meta.url))),
   AUTHORIZATION_ADDRESS: address('127.0.0.1:7001'),
   CONSENT_ADDRESS: address('127.0.0.1:7002'),
   HEALTH_DATA_ADDRESS: address('127.0.0.1:7003'),

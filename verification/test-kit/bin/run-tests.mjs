@@ -18,7 +18,11 @@ function requireNode24() {
 }
 
 /** Generated files that are not committed. Up-to-date ones are skipped. */
-const builds = ['packages/database/bin/generate-prisma.ts', 'packages/web/bin/build.ts'];
+const builds = [
+  'packages/database/bin/generate-prisma.ts',
+  'packages/web/bin/build.ts',
+  'packages/docs/bin/build.ts',
+];
 
 function runOrExit(script) {
   const { status } = spawnSync(process.execPath, [join(workspace, script)], { stdio: 'inherit' });

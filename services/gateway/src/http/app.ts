@@ -3,6 +3,7 @@ import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/err
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createApiHandler } from './api/handler.ts';
 import { createDeveloperRouter } from './developer/router.ts';
+import { createDocsRouter } from './docs/router.ts';
 import { credentialOf, type Exchange, exchangeOf } from './exchange.ts';
 import type { Gateway } from './gateway.ts';
 import { urlTooLong } from './http-error.ts';
@@ -34,6 +35,7 @@ export function createApp(gateway: Gateway): Express {
   app.use('/partner', createPartnerRouter(gateway));
   app.use(createPublicRouter(gateway));
   app.use(createSignInRouter(gateway));
+  app.use(createDocsRouter(gateway));
   app.use(createWebRouter(gateway));
   app.use(handleError(gateway));
   return app;

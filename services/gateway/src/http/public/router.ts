@@ -7,7 +7,6 @@ import { send } from '../respond.ts';
 import { type Method, mount } from '../routing.ts';
 import { toCatalogDocument } from './catalog-document.ts';
 import { toOpenApiDocument } from './openapi-document.ts';
-import { mountProblemPages } from './problem-pages.ts';
 import { answerPublicly } from './public-document.ts';
 import { createReadiness } from './readiness.ts';
 
@@ -28,7 +27,6 @@ export function createPublicRouter(gateway: Gateway): Router {
   document('/catalog.json', toCatalogDocument());
   document('/openapi.json', toOpenApiDocument(gateway.config));
   mount(router, '/page.css', { GET: ({ response }) => sendStyle(response) });
-  mountProblemPages(router);
   mountProbes(router, gateway);
   return router;
 }

@@ -1,10 +1,11 @@
+import { join } from 'node:path';
 import { toAppError } from '@phds/service-kit/errors';
 import { type ErrorRequestHandler, Router } from 'express';
 import { exchangeOf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { mount, mountNotFound } from '../routing.ts';
 import { wantsHtml } from '../wants-html.ts';
-import { mountWebFiles } from './web-files.ts';
+import { mountHashedFiles } from './web-files.ts';
 import { loadWebPage } from './web-page.ts';
 
 // The paths of packages/web/src/app.tsx. All of them serve the same document; the web app routes in the browser.
@@ -28,7 +29,7 @@ export function createWebRouter(gateway: Gateway): Router {
   const { config } = gateway;
   const sendWebPage = loadWebPage(config.WEB_DIRECTORY);
   for (const path of PAGES) mount(router, path, { GET: (exchange) => sendWebPage(exchange) });
-  mountWebFiles(router, config.WEB_DIRECTORY);
+  mountHashedFiles(router, '/assets', join(config.WEB_DIRECTORY, 'assets'));
   mountNotFound(router);
   router.use(answerVisits(sendWebPage));
   return router;

@@ -16,11 +16,11 @@ const CODINGS = [
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 
 /**
- * Serves the files in `assets` from memory, compressed if the build made compressed files. They are read at start-up, so that they
- * match the page even when a new build replaces them on disk.
+ * Serves the files of a directory below `path` from memory, compressed if the build made compressed files. They are read at start-up, so
+ * that they match the page even when a new build replaces them on disk.
  */
-export function mountWebFiles(router: Router, directory: string): void {
-  const files = readFiles(join(directory, 'assets'));
+export function mountHashedFiles(router: Router, path: string, directory: string): void {
+  const files = readFiles(directory);
   const answer = (exchange: Exchange) => {
     const { request, response } = exchange;
     const name = pathParameter(exchange, 'name');
@@ -35,7 +35,7 @@ export function mountWebFiles(router: Router, directory: string): void {
     const body = files.get(name + (compressed?.suffix ?? '')) ?? plain;
     send(response, 200, { 'Cache-Control': FOR_GOOD }, body);
   };
-  mount(router, '/assets/:name', { GET: answer, HEAD: answer });
+  mount(router, `${path}/:name`, { GET: answer, HEAD: answer });
 }
 
 function readFiles(directory: string): ReadonlyMap<string, Buffer> {

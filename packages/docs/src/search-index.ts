@@ -1,0 +1,25 @@
+import MiniSearch from 'minisearch';
+import type { RenderedPage } from './markdown.ts';
+import { SEARCH_OPTIONS } from './search-options.ts';
+
+/** How much of a section the search shows below its title. */
+const EXCERPT_LENGTH = 140;
+
+/** The index of all sections, as JSON. */
+export function toSearchIndex(
+  pages: readonly { readonly path: string; readonly page: RenderedPage }[],
+): string {
+  const index = new MiniSearch(SEARCH_OPTIONS);
+  for (const { path, page } of pages) {
+    for (const { anchor, title, text } of page.sections) {
+      const id = anchor === '' ? path : `${path}#${anchor}`;
+      index.add({ id, page: page.title, title, text, excerpt: shorten(text) });
+    }
+  }
+  return JSON.stringify(index);
+}
+
+function shorten(text: string): string {
+  if (text.length <= EXCERPT_LENGTH) return text;
+  return `${text.slice(0, text.lastIndexOf(' ', EXCERPT_LENGTH))} …`;
+}

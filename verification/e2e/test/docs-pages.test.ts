@@ -1,0 +1,65 @@
+import { expect, test } from '@jest/globals';
+import { readPages } from '@phds/docs/source';
+import { findHiddenStops, findSmallTargets } from '@phds/e2e/page-checks';
+import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
+
+// Pages about error codes are alike.
+const PAGES = [...readPages().map(({ path }) => path), '/problems/rate-limited', '/problems/invalid-request'];
+
+describeWithChromium('the documentation', () => {
+  const visits = prepareVisits();
+
+  test.each(PAGES)('%s has no barrier and fits on every screen, in light and dark', async (path) => {
+    const visitor = await visits.open(path, { screen: 'narrow' });
+    expect([await visitor.findOverflow(), await visitor.findOverflow(2)]).toEqual([[], []]);
+    expect(await findSmallTargets(visitor.page)).toEqual([]);
+    for (const screen of ['narrow', 'dark'] as const) {
+      await visitor.lookAs(screen);
+      expect(await visitor.findBarriers()).toEqual([]);
+    }
+    expect(await visitor.page.getByRole('heading', { level: 1 }).count()).toBe(1);
+    await visitor.takePictures(`docs${path.replaceAll('/', '-')}`);
+  });
+
+  test('the keyboard reaches everything, and what has the focus can be seen', async () => {
+    const visitor = await visits.open('/docs/tokens', { screen: 'narrow' });
+    expect(await findHiddenStops(visitor.page)).toEqual([]);
+  });
+
+  test('the search works with the keyboard alone', async () => {
+    const visitor = await visits.open('/docs', {});
+    const { page } = visitor;
+    const field = page.getByRole('searchbox');
+    await field.and(page.locator(':enabled')).waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('lost answer refresh');
+    const results = page.locator('#results a');
+    await results.first().waitFor();
+    expect(await results.first().textContent()).toContain('Tokens and refresh: Refresh');
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('docs-search');
+    await page.keyboard.press('ArrowDown');
+    await page.locator('#results a:first-child:focus').waitFor();
+    await page.keyboard.press('ArrowUp');
+    await field.and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Escape');
+    await results.first().waitFor({ state: 'hidden' });
+    await page.keyboard.press('End');
+    await page.keyboard.type(' ');
+    await results.first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/tokens#refresh');
+    await page.getByRole('heading', { name: /^Refresh/ }).waitFor();
+  });
+
+  test('the search says that nothing was found, and why it could not be loaded', async () => {
+    const { page } = await visits.open('/docs', {});
+    await page.route('**/docs/assets/index-*.json', (route) => route.abort('connectionreset'));
+    const field = page.getByRole('searchbox');
+    await field.fill('refresh');
+    await page.getByText('The search could not be loaded').waitFor();
+    await page.unroute('**/docs/assets/index-*.json');
+    await field.fill('zzzxqy');
+    await page.getByText('Nothing found').waitFor();
+  });
+});
