@@ -1,7 +1,16 @@
 import type { components } from './generated/openapi.ts';
 
+type Schemas = components['schemas'];
+
+/** The literal codes of a schema; never where `code` is any text. */
+type CodeOf<Schema> = Schema extends { readonly code: infer Code extends string }
+  ? string extends Code
+    ? never
+    : Code
+  : never;
+
 /** The `code` of an error that the service answered. */
-export type ServiceErrorCode = components['schemas']['problem']['code'];
+export type ServiceErrorCode = CodeOf<Schemas[keyof Schemas]>;
 
 /** The `code` of an error that the SDK found itself. */
 export type SdkErrorCode =
