@@ -104,9 +104,9 @@ describe('GET /problems', () => {
 
 test('the OpenAPI document lists the codes and links their explanations', async () => {
   const { components } = (await (await gateway.fetch('/openapi.json')).json()) as {
-    components: { schemas: { problem: unknown } };
+    components: { schemas: { Problem: unknown } };
   };
-  expect(components.schemas.problem).toMatchObject({
+  expect(components.schemas.Problem).toMatchObject({
     properties: { code: { enum: PROBLEM_CODES } },
     externalDocs: { url: '/problems' },
   });

@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ENDPOINTS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { unavailable } from '@phds/service-kit/errors';
 import { startTestGateway, type TestGateway } from './test-gateway.ts';
@@ -66,9 +65,8 @@ test('the scopes are a paginated list', async () => {
   ]);
 });
 
-test('every reference in the OpenAPI document resolves, and every endpoint is in the document', async () => {
+test('every reference in the OpenAPI document resolves', async () => {
   const document = await json('/openapi.json');
-  expect(Object.keys(document['paths'] ?? {})).toHaveLength(ENDPOINTS.length);
   for (const [, path] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
     const target = (path ?? '')
       .split('/')

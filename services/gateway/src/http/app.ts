@@ -1,6 +1,6 @@
 import type { ProblemCode } from '@phds/catalog/problems';
 import { type AppError, invalidRequest, toAppError } from '@phds/service-kit/errors';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Router } from 'express';
 import { createApiHandler } from './api/handler.ts';
 import { createDeveloperRouter } from './developer/router.ts';
 import { createDocsRouter } from './docs/router.ts';
@@ -30,15 +30,22 @@ export function createApp(gateway: Gateway): Express {
     else next();
   });
   app.use(logExchange(gateway), limitUrl(gateway));
-  app.use('/oauth', createOauthRouter(gateway));
-  app.use('/developer', createDeveloperRouter(gateway));
-  app.use('/partner', createPartnerRouter(gateway));
-  app.use(createPublicRouter(gateway));
-  app.use(createSignInRouter(gateway));
-  app.use(createDocsRouter(gateway));
-  app.use(createWebRouter(gateway));
+  for (const { prefix, router } of createRouters(gateway)) app.use(prefix, router);
   app.use(handleError(gateway));
   return app;
+}
+
+/** Everything outside of `/api`, in the order in which it is asked. */
+export function createRouters(gateway: Gateway): readonly { prefix: string; router: Router }[] {
+  return [
+    { prefix: '/oauth', router: createOauthRouter(gateway) },
+    { prefix: '/developer', router: createDeveloperRouter(gateway) },
+    { prefix: '/partner', router: createPartnerRouter(gateway) },
+    { prefix: '/', router: createPublicRouter(gateway) },
+    { prefix: '/', router: createSignInRouter(gateway) },
+    { prefix: '/', router: createDocsRouter(gateway) },
+    { prefix: '/', router: createWebRouter(gateway) },
+  ];
 }
 
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz']);

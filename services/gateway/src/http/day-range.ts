@@ -1,5 +1,12 @@
 import { isDate } from '@phds/catalog/instants';
 import type { ListQuery } from './list-query.ts';
+import { date } from './openapi/fields.ts';
+
+/** The parameters that `readDayRange` reads. */
+export const DAY_RANGE_QUERY = {
+  from: date.meta({ description: 'First day, inclusive.' }),
+  to: date.meta({ description: 'Last day, inclusive.' }),
+} as const;
 
 /** Reads `from` and `to` (dates, both inclusive) of a list of days; empty when absent. Invalid values are reported to the query. */
 export function readDayRange(query: ListQuery): { from: string; to: string } {

@@ -1,4 +1,5 @@
 import { toPagination } from '@phds/catalog/pagination';
+import { type Fields, PAGE_QUERY } from './openapi/fields.ts';
 import { readPage } from './page-parameters.ts';
 import { parseQuery, splitUrl } from './query.ts';
 import { Violations } from './violations.ts';
@@ -19,13 +20,17 @@ export interface ListQuery {
   check(): void;
 }
 
-/** Reads the query of a list endpoint: `page`, `pageSize` and the named filters. Throws on a bad percent escape. */
-export function readListQuery(url: string, filters: readonly string[] = []): ListQuery {
-  return readQuery(url, ['page', 'pageSize', ...filters]);
+/**
+ * Reads the query of a list endpoint: `page`, `pageSize` and the filters, as in the endpoint's operation. Throws on a bad percent
+ * escape.
+ */
+export function readListQuery(url: string, filters: Fields = {}): ListQuery {
+  return readQuery(url, { ...PAGE_QUERY, ...filters });
 }
 
-/** Reads the query of any other endpoint. Only the named parameters are allowed. */
-export function readQuery(url: string, known: readonly string[]): ListQuery {
+/** Reads the query of any other endpoint. Only these parameters are allowed. The values are not checked here. */
+export function readQuery(url: string, parameters: Fields): ListQuery {
+  const known = Object.keys(parameters);
   const query = parseQuery(splitUrl(url).rawQuery);
   const violations = new Violations();
   for (const name of query.values.keys()) {

@@ -17,6 +17,11 @@ const ERRORS: Partial<Record<ProblemCode, readonly [error: string, description: 
 
 const MALFORMED = ['invalid_request', 'The request is not valid.'] as const;
 
+/** The `error` that a code has under `/oauth`. */
+export function toOauthErrorName(code: ProblemCode): string {
+  return (ERRORS[code] ?? MALFORMED)[0];
+}
+
 /** Sent with every response of the OAuth endpoints (RFC 6749 5.1). */
 export const OAUTH_HEADERS: Headers = { 'Cache-Control': 'no-store', Pragma: 'no-cache' };
 

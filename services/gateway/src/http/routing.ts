@@ -4,7 +4,20 @@ import { type Exchange, exchangeOf } from './exchange.ts';
 import { methodNotAllowed } from './http-error.ts';
 
 export type Handler = (exchange: Exchange) => Promise<void> | void;
-export type Method = 'GET' | 'HEAD' | 'POST' | 'PATCH' | 'DELETE' | 'OPTIONS';
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
+
+interface MountedRoute {
+  readonly method: Method;
+  /** Relative to where the router is mounted. */
+  readonly path: string;
+}
+
+const mounted = new WeakMap<Router, MountedRoute[]>();
+
+/** The routes of a router that `mount` has made. Express itself keeps no methods of them. */
+export function routesOf(router: Router): readonly MountedRoute[] {
+  return mounted.get(router) ?? [];
+}
 
 /** Mounts handlers for the methods of one path. Other methods get 405 with `Allow` (Express alone would answer 404). */
 export function mount(
@@ -12,7 +25,9 @@ export function mount(
   path: string,
   methods: Readonly<Partial<Record<Method, Handler>>>,
 ): void {
-  const allow = Object.keys(methods).join(', ');
+  const names = Object.keys(methods) as Method[];
+  mounted.set(router, [...routesOf(router), ...names.map((method) => ({ method, path }))]);
+  const allow = names.join(', ');
   router.all(path, async (request, response) => {
     const exchange = exchangeOf(request, response);
     exchange.route = request.baseUrl + path;

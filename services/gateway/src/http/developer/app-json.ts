@@ -1,10 +1,52 @@
-import { environmentOf } from '@phds/catalog/sandbox';
+import { ENVIRONMENTS, environmentOf } from '@phds/catalog/sandbox';
+import { APP_STATUSES } from '@phds/catalog/wire-names';
 import type { App } from '@phds/contracts/phds/authorization/v1/apps_pb';
+import { z } from 'zod';
 import { appStatusName } from '../consent-names.ts';
+import { instant, scope, text } from '../openapi/fields.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
 
+const textOrNull = text.nullable();
+
+export const appJson = z
+  .object({
+    clientId: text,
+    environment: z.enum(ENVIRONMENTS),
+    secretLast4: text,
+    name: text,
+    redirectUris: z.array(text),
+    scopes: z.array(scope),
+    description: textOrNull,
+    developerName: textOrNull,
+    homepageUrl: textOrNull,
+    privacyPolicyUrl: textOrNull,
+    logoUrl: textOrNull,
+    requirePkce: z.boolean(),
+    status: z.enum(APP_STATUSES),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: 'App' });
+
+const clientSecret = text.meta({ description: 'Shown once, here.' });
+
+export const newAppJson = appJson.extend({ clientSecret }).meta({ id: 'NewApp' });
+
+export const rotatedSecretJson = z.object({
+  clientId: text,
+  clientSecret,
+  secretLast4: text,
+  rotatedAt: instant,
+});
+
+export const changedStatusJson = z.object({
+  clientId: text,
+  status: z.enum(APP_STATUSES),
+  statusChangedAt: instant,
+});
+
 /** An app as its developer sees it (contract section 4), without the secret. */
-export function toAppJson(app: App) {
+export function toAppJson(app: App): z.infer<typeof appJson> {
   return {
     clientId: app.clientId,
     environment: environmentOf(app.clientId),
@@ -25,7 +67,7 @@ export function toAppJson(app: App) {
 }
 
 /** A new app including its secret, which is shown only once. */
-export function toNewAppJson(app: App, clientSecret: string) {
+export function toNewAppJson(app: App, clientSecret: string): z.infer<typeof newAppJson> {
   const { clientId, ...rest } = toAppJson(app);
   return { clientId, clientSecret, ...rest };
 }

@@ -1,5 +1,6 @@
 import type { App } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AppError } from '@phds/service-kit/errors';
+import type { z } from 'zod';
 import { limitCostly } from '../allowance.ts';
 import { appStatusName, toAppStatus } from '../consent-names.ts';
 import { type Exchange, onBehalf, userOf } from '../exchange.ts';
@@ -10,7 +11,7 @@ import { sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
 import { toInstant } from '../timestamps.ts';
 import { changeBody, registrationBody, statusBody, toAppSettings } from './app-body.ts';
-import { toAppJson, toNewAppJson } from './app-json.ts';
+import { type changedStatusJson, type rotatedSecretJson, toAppJson, toNewAppJson } from './app-json.ts';
 
 /** `POST /developer/apps`: registers an app and returns its secret, which is never shown again. */
 export async function registerApp(gateway: Gateway, exchange: Exchange): Promise<void> {
@@ -64,7 +65,12 @@ export async function rotateSecret(gateway: Gateway, exchange: Exchange): Promis
     { clientId },
     onBehalf(exchange),
   );
-  const data = { clientId, clientSecret, secretLast4, rotatedAt: toInstant(rotatedAt) };
+  const data: z.infer<typeof rotatedSecretJson> = {
+    clientId,
+    clientSecret,
+    secretLast4,
+    rotatedAt: toInstant(rotatedAt),
+  };
   sendJson(exchange.response, 200, { data });
 }
 
@@ -76,7 +82,11 @@ export async function setStatus(gateway: Gateway, exchange: Exchange): Promise<v
     { clientId, status: toAppStatus(body.status) },
     onBehalf(exchange),
   );
-  const data = { clientId, status: appStatusName(status), statusChangedAt: toInstant(statusChangedAt) };
+  const data: z.infer<typeof changedStatusJson> = {
+    clientId,
+    status: appStatusName(status),
+    statusChangedAt: toInstant(statusChangedAt),
+  };
   sendJson(exchange.response, 200, { data });
 }
 

@@ -1,18 +1,38 @@
 import { PROBLEM_CODES } from '@phds/catalog/problems';
 import { isId } from '@phds/service-kit/ids';
+import { z } from 'zod';
 import type { LoggedRequest } from '../../usage/request-log.ts';
 import { type Exchange, onBehalf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { findChoice, type ListQuery, readListQuery, toList } from '../list-query.ts';
+import { count, instant, text } from '../openapi/fields.ts';
 import { sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
+
+export const REQUESTS_QUERY = {
+  status: text.meta({ description: 'A status such as 429, or a class such as 4xx.' }),
+  code: z.enum(PROBLEM_CODES),
+  requestId: text,
+};
+
+export const requestJson = z
+  .object({
+    requestId: text,
+    at: instant,
+    method: text,
+    endpoint: text.meta({ description: 'The path without ids.' }),
+    status: count,
+    code: z.enum(PROBLEM_CODES).nullable(),
+    ms: count,
+  })
+  .meta({ id: 'LoggedRequest' });
 
 /**
  * `GET /developer/apps/:clientId/requests`: the latest requests of the app in the last 24 hours, newest first. `complete` is false when
  * the requests at other gateways are missing.
  */
 export async function listRequests(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const query = readListQuery(exchange.request.originalUrl, ['status', 'code', 'requestId']);
+  const query = readListQuery(exchange.request.originalUrl, REQUESTS_QUERY);
   const isWanted = readFilters(query);
   query.check();
   const clientId = pathParameter(exchange, 'clientId');
@@ -49,6 +69,14 @@ function hasStatus(request: LoggedRequest, wanted: string): boolean {
   return wanted.endsWith('xx') ? status[0] === wanted[0] : status === wanted;
 }
 
-function toRequestJson({ requestId, at, method, endpoint, status, code, ms }: LoggedRequest) {
+function toRequestJson({
+  requestId,
+  at,
+  method,
+  endpoint,
+  status,
+  code,
+  ms,
+}: LoggedRequest): z.infer<typeof requestJson> {
   return { requestId, at: new Date(at).toISOString(), method, endpoint, status, code, ms };
 }

@@ -1,16 +1,28 @@
-import { readDayRange } from '../day-range.ts';
+import { z } from 'zod';
+import { DAY_RANGE_QUERY, readDayRange } from '../day-range.ts';
 import { type Exchange, onBehalf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { readListQuery, toList } from '../list-query.ts';
+import { count, date, text } from '../openapi/fields.ts';
 import { sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
+
+export const usageJson = z
+  .object({
+    date,
+    endpoint: text,
+    released: count,
+    refused: count,
+    refusals: z.array(z.object({ status: count, count })),
+  })
+  .meta({ id: 'AppUsage', description: 'The accesses and refused requests of one day and endpoint.' });
 
 /**
  * `GET /developer/apps/:clientId/usage`: accesses and refused requests by day and endpoint (refused requests also by status),
  * newest day first.
  */
 export async function listUsage(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const query = readListQuery(exchange.request.originalUrl, ['from', 'to']);
+  const query = readListQuery(exchange.request.originalUrl, DAY_RANGE_QUERY);
   const { from, to } = readDayRange(query);
   query.check();
   const { usage } = await gateway.backends.accesses.getAppUsage(
@@ -19,7 +31,7 @@ export async function listUsage(gateway: Gateway, exchange: Exchange): Promise<v
   );
   const { page, pageSize } = query.page;
   const shown = usage.slice((page - 1) * pageSize, page * pageSize);
-  const data = shown.map(({ refusals, date, endpoint, released, refused }) => ({
+  const data: z.infer<typeof usageJson>[] = shown.map(({ refusals, date, endpoint, released, refused }) => ({
     date,
     endpoint,
     released,

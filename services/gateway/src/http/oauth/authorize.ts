@@ -1,5 +1,6 @@
 import type { OpenAuthorizationResponse } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { toAppError } from '@phds/service-kit/errors';
+import type { z } from 'zod';
 import { applyAllowance } from '../allowance.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
@@ -8,6 +9,7 @@ import { sendErrorPage } from '../pages/error-page.ts';
 import { splitUrl } from '../query.ts';
 import { redirect, sendJson } from '../respond.ts';
 import { wantsHtml } from '../wants-html.ts';
+import type { pushedJson } from './answers.ts';
 import { callAsClient, readCredentials } from './client-credentials.ts';
 import { type OauthParameters, parseFormParameters, pick, readOauthParameters } from './parameters.ts';
 import { returnToApp } from './return-to-app.ts';
@@ -40,7 +42,7 @@ export async function pushAuthorization(
   const { pendingId, requestUri, expiresInSeconds } = opened;
   const location = approvalUri(gateway, pendingId);
   if (!requireAuthentication && wantsHtml(request)) return redirect(response, location, OAUTH_HEADERS);
-  const body = {
+  const body: z.infer<typeof pushedJson> = {
     request_uri: requestUri,
     expires_in: expiresInSeconds,
     approval_uri: location,

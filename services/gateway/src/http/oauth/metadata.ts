@@ -1,8 +1,37 @@
 import { SCOPE_NAMES, SCOPES } from '@phds/catalog/scopes';
+import { z } from 'zod';
 import type { Gateway } from '../gateway.ts';
+import { scope, text } from '../openapi/fields.ts';
+
+const uri = text.meta({ format: 'uri' });
+const texts = z.array(text);
+
+export const serverMetadataJson = z
+  .object({
+    issuer: uri,
+    authorization_endpoint: uri,
+    token_endpoint: uri,
+    revocation_endpoint: uri,
+    introspection_endpoint: uri,
+    pushed_authorization_request_endpoint: uri,
+    require_pushed_authorization_requests: z.boolean(),
+    scopes_supported: z.array(scope),
+    response_types_supported: texts,
+    response_modes_supported: texts,
+    grant_types_supported: texts,
+    token_endpoint_auth_methods_supported: texts,
+    revocation_endpoint_auth_methods_supported: texts,
+    introspection_endpoint_auth_methods_supported: texts,
+    code_challenge_methods_supported: texts,
+    authorization_response_iss_parameter_supported: z.boolean(),
+    service_documentation: uri,
+  })
+  .meta({ id: 'ServerMetadata' });
 
 /** `GET /.well-known/oauth-authorization-server` (RFC 8414). */
-export function toServerMetadata({ config: { PUBLIC_URL: issuer } }: Gateway) {
+export function toServerMetadata({
+  config: { PUBLIC_URL: issuer },
+}: Gateway): z.infer<typeof serverMetadataJson> {
   const clientAuthentication = ['client_secret_basic', 'client_secret_post'];
   return {
     issuer,
@@ -12,7 +41,7 @@ export function toServerMetadata({ config: { PUBLIC_URL: issuer } }: Gateway) {
     introspection_endpoint: `${issuer}/oauth/introspect`,
     pushed_authorization_request_endpoint: `${issuer}/oauth/par`,
     require_pushed_authorization_requests: false,
-    scopes_supported: SCOPE_NAMES,
+    scopes_supported: [...SCOPE_NAMES],
     response_types_supported: ['code'],
     response_modes_supported: ['query'],
     grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
@@ -25,12 +54,23 @@ export function toServerMetadata({ config: { PUBLIC_URL: issuer } }: Gateway) {
   };
 }
 
+export const publicScope = z
+  .object({
+    scope,
+    title: text,
+    description: text,
+    category: text,
+    sensitive: z.boolean(),
+    endpoints: z.array(text),
+  })
+  .meta({ id: 'ScopeDescription' });
+
 /** The 22 scopes as `GET /oauth/scopes` lists them. */
-export const PUBLIC_SCOPES = SCOPES.map(({ scope, title, description, category, sensitive, endpoints }) => ({
-  scope,
-  title,
-  description,
-  category,
-  sensitive,
-  endpoints,
+export const PUBLIC_SCOPES: readonly z.infer<typeof publicScope>[] = SCOPES.map((entry) => ({
+  scope: entry.scope,
+  title: entry.title,
+  description: entry.description,
+  category: entry.category,
+  sensitive: entry.sensitive,
+  endpoints: [...entry.endpoints],
 }));

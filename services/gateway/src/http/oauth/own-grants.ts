@@ -2,6 +2,7 @@ import { GRANT_STATUSES } from '@phds/catalog/wire-names';
 import type { OwnGrant } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppError, unauthorized, unavailable } from '@phds/service-kit/errors';
 import { sha256 } from '@phds/service-kit/secrets';
+import type { z } from 'zod';
 import { applyAllowance } from '../allowance.ts';
 import { findAccessToken } from '../bearer.ts';
 import { grantStatusName, toGrantStatus } from '../consent-names.ts';
@@ -13,13 +14,12 @@ import { OAUTH_HEADERS } from '../oauth-error.ts';
 import { sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
-
-const SUB = /^sub_[0-9A-Za-z]{22}$/;
+import { type endedGrantJson, OWN_GRANTS_QUERY, type ownGrantJson, SUB } from './answers.ts';
 
 /** `GET /oauth/grants`: the app's own grants, for its userless token. Of the people only their `sub` for this app. */
 export async function listOwnGrants(gateway: Gateway, exchange: Exchange): Promise<void> {
   const tokenHash = await authenticateApp(gateway, exchange);
-  const query = readListQuery(exchange.request.originalUrl, ['status', 'sub']);
+  const query = readListQuery(exchange.request.originalUrl, OWN_GRANTS_QUERY);
   const status = findChoice(query, 'status', GRANT_STATUSES);
   const sub = query.find('sub');
   if (sub !== undefined && !SUB.test(sub)) query.fault('sub', 'must be a `sub` that this service sent');
@@ -49,7 +49,7 @@ export async function endOwnGrant(gateway: Gateway, exchange: Exchange): Promise
   const tokenHash = await authenticateApp(gateway, exchange);
   const id = pathParameter(exchange, 'id');
   const { revokedAt } = await gateway.backends.tokens.endOwnGrant({ tokenHash, id });
-  const data = { id, status: 'revoked', revoked_at: toInstant(revokedAt) };
+  const data: z.infer<typeof endedGrantJson> = { id, status: 'revoked', revoked_at: toInstant(revokedAt) };
   sendJson(exchange.response, 200, { data }, OAUTH_HEADERS);
 }
 
@@ -89,7 +89,7 @@ function tokenOfPerson(): HttpError {
   return new HttpError(403, 'UNAUTHORIZED_CLIENT', message);
 }
 
-function toOwnGrant(grant: OwnGrant) {
+function toOwnGrant(grant: OwnGrant): z.infer<typeof ownGrantJson> {
   return {
     id: grant.id,
     sub: toNullable(grant.sub),

@@ -3,11 +3,13 @@ import type {
   IntrospectOwnTokenResponse,
   IssueTokenResponse,
 } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import type { z } from 'zod';
 import { limitCostly } from '../allowance.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { OAUTH_HEADERS } from '../oauth-error.ts';
 import { sendJson } from '../respond.ts';
+import type { introspectionJson, tokenJson } from './answers.ts';
 import { type Credentials, callAsClient, readCredentials } from './client-credentials.ts';
 import { type OauthParameters, pick, readOauthParameters } from './parameters.ts';
 
@@ -64,7 +66,7 @@ async function callForClient<T>(
   return callAsClient(gateway, exchange, client, (clientId) => call({ clientId, client, parameters }));
 }
 
-function toTokenAnswer(answer: IssueTokenResponse) {
+function toTokenAnswer(answer: IssueTokenResponse): z.infer<typeof tokenJson> {
   const { accessToken, expiresInSeconds, refreshToken, scope, grantId, sub } = answer;
   return {
     access_token: accessToken,
@@ -77,7 +79,7 @@ function toTokenAnswer(answer: IssueTokenResponse) {
   };
 }
 
-function toIntrospection(answer: IntrospectOwnTokenResponse) {
+function toIntrospection(answer: IntrospectOwnTokenResponse): z.infer<typeof introspectionJson> {
   if (!answer.active) return { active: false };
   const { scope, clientId, tokenType, issuedAt, expiresAt, grantId, sub } = answer;
   return {

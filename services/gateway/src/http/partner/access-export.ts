@@ -7,7 +7,7 @@ import { type Exchange, onBehalf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { readQuery } from '../list-query.ts';
 import { GUARDS } from '../respond.ts';
-import { FILTERS, readAccessFilter } from './accesses.ts';
+import { ACCESS_QUERY, readAccessFilter } from './accesses.ts';
 import { toAccessJson } from './consent-json.ts';
 
 /** Concurrent exports allowed for one person; each holds a connection and memory. */
@@ -50,7 +50,7 @@ export function createAccessExport(gateway: Gateway): (exchange: Exchange) => Pr
 
 async function exportAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
   const { request, response, requestId } = exchange;
-  const query = readQuery(request.originalUrl, [...FILTERS, 'grantId']);
+  const query = readQuery(request.originalUrl, ACCESS_QUERY);
   const filter = readAccessFilter(query);
   query.check();
   const gone = new AbortController();

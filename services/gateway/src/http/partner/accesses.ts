@@ -3,21 +3,35 @@ import { findTimeBound } from '@phds/catalog/instants';
 import { isScope, SCOPE_NAMES } from '@phds/catalog/scopes';
 import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import { limitCostly } from '../allowance.ts';
-import { readDayRange } from '../day-range.ts';
+import { DAY_RANGE_QUERY, readDayRange } from '../day-range.ts';
 import { type Exchange, onBehalf, userOf } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { type ListQuery, readListQuery, readQuery, toList } from '../list-query.ts';
+import { scope, text } from '../openapi/fields.ts';
 import { send, sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
 import { toAccessDayJson, toAccessJson } from './consent-json.ts';
 
-/** The filters of accesses, besides the grant. */
-export const FILTERS = ['clientId', 'scope', 'from', 'to'] as const;
+const bound = text.meta({ description: 'A date (2026-03-01) or an RFC 3339 instant.' });
+const grantId = text.meta({ description: 'Of this grant only.' });
+const FILTERS = { clientId: text.meta({ description: 'Of this app only.' }), scope };
+
+/** The filters of the accesses of one grant. */
+export const GRANT_ACCESS_QUERY = { ...FILTERS, from: bound, to: bound };
+/** The filters of accesses. */
+export const ACCESS_QUERY = { ...GRANT_ACCESS_QUERY, grantId };
+export const SUMMARY_QUERY = {
+  ...FILTERS,
+  ...DAY_RANGE_QUERY,
+  grantId,
+  timeZone: text.meta({ description: 'The IANA time zone of the days; UTC if absent.' }),
+};
+export const PREVIEW_QUERY = { scope };
 
 /** `GET /partner/consent/accesses` and the same list of one grant: who read what, newest first (contract section 8). */
 export async function listAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
   const ofGrant = pathParameter(exchange, 'id');
-  const filters = ofGrant === '' ? [...FILTERS, 'grantId'] : FILTERS;
+  const filters = ofGrant === '' ? ACCESS_QUERY : GRANT_ACCESS_QUERY;
   const query = readListQuery(exchange.request.originalUrl, filters);
   const filter = readAccessFilter(query);
   query.check();
@@ -45,7 +59,7 @@ export function readAccessFilter(query: ListQuery) {
  * `timeZone`, by default UTC.
  */
 export async function summarizeAccesses(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const query = readListQuery(exchange.request.originalUrl, [...FILTERS, 'grantId', 'timeZone']);
+  const query = readListQuery(exchange.request.originalUrl, SUMMARY_QUERY);
   const range = readDayRange(query);
   const scope = readScope(query);
   const timeZone = readTimeZone(query);
@@ -69,7 +83,7 @@ export async function summarizeAccesses(gateway: Gateway, exchange: Exchange): P
 
 /** `GET /partner/consent/preview?scope=`: the user's own data as an app with that scope would receive it. */
 export async function showPreview(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const query = readQuery(exchange.request.originalUrl, ['scope']);
+  const query = readQuery(exchange.request.originalUrl, PREVIEW_QUERY);
   const scope = readScope(query);
   if (query.find('scope') === undefined) query.fault('scope', 'is required');
   query.check();

@@ -11,11 +11,13 @@ import type {
 } from '@phds/contracts/phds/consent/v1/consent_pb';
 import type { AppProfile } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
+import type { z } from 'zod';
 import { grantStatusName, needName, pendingStatusName, refusalReason } from '../consent-names.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
+import type { accessDayJson, accessJson, connectedAppJson, grantJson, pendingJson } from './answers.ts';
 
 /** A pending approval for the approval screen, with scope texts from the catalog (contract section 5). */
-export function toPendingJson(pending: PendingApproval) {
+export function toPendingJson(pending: PendingApproval): z.infer<typeof pendingJson> {
   return {
     id: pending.id,
     status: pendingStatusName(pending.status),
@@ -39,7 +41,11 @@ function toConnectionJson({ grantId, appName, scopes, expiresAt, dataFrom }: Con
 
 /** The body of `…/approve` that repeats an approval. A page that lost the response sends it to get the code. */
 function toApprovedJson({ scopes, expiresInDays, keepExpiry, dataFrom }: ApprovedTerms) {
-  return { scopes, ...(keepExpiry ? { keepExpiry } : { expiresInDays }), dataFrom: toNullable(dataFrom) };
+  return {
+    scopes,
+    ...(keepExpiry ? { keepExpiry: true as const } : { expiresInDays }),
+    dataFrom: toNullable(dataFrom),
+  };
 }
 
 function toRequestedScopeJson({ scope, alreadyShared, need }: RequestedScope) {
@@ -70,7 +76,7 @@ function toAppProfileJson(app: AppProfile | undefined) {
  * A consent grant as its user sees it (contract section 5). `app` is as shown at approval time; later changes are in separate
  * fields.
  */
-export function toGrantJson(grant: ConsentGrant) {
+export function toGrantJson(grant: ConsentGrant): z.infer<typeof grantJson> {
   return {
     id: grant.id,
     app: {
@@ -95,7 +101,12 @@ export function toGrantJson(grant: ConsentGrant) {
 }
 
 /** An app that the person has or had a grant for. */
-export function toConnectedAppJson({ clientId, name, currentName, redirectHost }: ConnectedApp) {
+export function toConnectedAppJson({
+  clientId,
+  name,
+  currentName,
+  redirectHost,
+}: ConnectedApp): z.infer<typeof connectedAppJson> {
   return { clientId, name, ...findCurrentName(name, currentName), redirectHost: toNullable(redirectHost) };
 }
 
@@ -109,7 +120,7 @@ function findCurrentName(name: string, currentName: string): { currentName?: str
 }
 
 /** One access as the user sees it: what was read or refused, without values (contract section 8). */
-export function toAccessJson(record: AccessRecord) {
+export function toAccessJson(record: AccessRecord): z.infer<typeof accessJson> {
   return {
     id: record.id,
     at: toInstant(record.at),
@@ -126,7 +137,7 @@ export function toAccessJson(record: AccessRecord) {
 }
 
 /** The accesses of one app on one day as the user sees them. */
-export function toAccessDayJson(day: AccessDay) {
+export function toAccessDayJson(day: AccessDay): z.infer<typeof accessDayJson> {
   const scopes = day.scopes.map(({ scope, released, refused }) => ({ scope, released, refused }));
   return { date: day.date, app: toNamedAppJson(day), released: day.released, refused: day.refused, scopes };
 }

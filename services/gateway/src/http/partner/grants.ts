@@ -15,10 +15,13 @@ import { required, toConnectedAppJson, toGrantJson } from './consent-json.ts';
 
 const text = z.string('must be a text');
 
-const narrowingBody = z.strictObject({
+export const GRANTS_QUERY = { status: z.enum(GRANT_STATUSES) } as const;
+
+export const narrowingBody = z.strictObject({
   scopes: z.array(text, 'must be a list of scopes').optional(),
   /** Transformed to Unix milliseconds. */
   expiresAt: text
+    .meta({ format: 'date-time' })
     .transform((value, { addIssue }) => {
       const bound = findTimeBound(value);
       if (bound?.date === null) return bound.at.getTime();
@@ -26,12 +29,12 @@ const narrowingBody = z.strictObject({
       return z.NEVER;
     })
     .optional(),
-  dataFrom: text.refine(isDate, 'must be a date (2026-03-01)').optional(),
+  dataFrom: text.refine(isDate, 'must be a date (2026-03-01)').meta({ format: 'date' }).optional(),
 });
 
 /** `GET /partner/consent/grants` */
 export async function listGrants(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const query = readListQuery(exchange.request.originalUrl, ['status']);
+  const query = readListQuery(exchange.request.originalUrl, GRANTS_QUERY);
   const status = findChoice(query, 'status', GRANT_STATUSES);
   query.check();
   const { grants, total } = await gateway.backends.consent.listGrants(

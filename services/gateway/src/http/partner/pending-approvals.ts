@@ -16,18 +16,20 @@ import { pathParameter } from '../routing.ts';
 import { requireChange } from '../session.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
 import { wantsHtml } from '../wants-html.ts';
+import type { approvalJson } from './answers.ts';
 import { required, toPendingJson } from './consent-json.ts';
 
 const text = z.string('must be a text');
 
-const approvalTerms = z.strictObject({
+export const approvalTerms = z.strictObject({
   scopes: z.array(text, 'must be a list of scopes').optional(),
   expiresInDays: z
     .number('must be a number')
     .refine(isGrantDays, `must be one of ${GRANT_DAYS_CHOICES.join(', ')}`)
+    .meta({ enum: GRANT_DAYS_CHOICES })
     .optional(),
   keepExpiry: z.boolean('must be true or false').optional(),
-  dataFrom: text.refine(isDate, 'must be a date (2026-03-01)').nullable().optional(),
+  dataFrom: text.refine(isDate, 'must be a date (2026-03-01)').meta({ format: 'date' }).nullable().optional(),
   language: text
     .refine((tag) => findLanguage(tag) !== null, `must be a tag of one of ${LANGUAGES.join(', ')}`)
     .optional(),
@@ -39,9 +41,11 @@ const approvalBody = approvalTerms.refine(
   { path: ['keepExpiry'], error: 'must not come with expiresInDays' },
 );
 
+export const PENDING_QUERY = { status: z.enum(PENDING_STATUSES) } as const;
+
 /** `GET /partner/consent/pending` */
 export async function listPending(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const query = readListQuery(exchange.request.originalUrl, ['status']);
+  const query = readListQuery(exchange.request.originalUrl, PENDING_QUERY);
   const status = findChoice(query, 'status', PENDING_STATUSES);
   query.check();
   const { pendingApprovals, total } = await gateway.backends.consent.listPendingApprovals(
@@ -85,7 +89,7 @@ export async function approve(gateway: Gateway, exchange: Exchange): Promise<voi
       onBehalf(exchange),
     );
     const { grantId, scopes, grantExpiresAt, redirectUri } = answer;
-    return {
+    const approval: z.infer<typeof approvalJson> = {
       id,
       status: 'approved',
       grantId,
@@ -93,6 +97,7 @@ export async function approve(gateway: Gateway, exchange: Exchange): Promise<voi
       grantExpiresAt: toInstant(grantExpiresAt),
       redirectUri,
     };
+    return approval;
   });
 }
 

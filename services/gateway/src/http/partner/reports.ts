@@ -10,7 +10,7 @@ import { pathParameter } from '../routing.ts';
 import { toInstant } from '../timestamps.ts';
 
 // Consent limits the text and removes invisible characters.
-const reportBody = z.strictObject({
+export const reportBody = z.strictObject({
   reason: z.enum(REPORT_REASONS, `must be one of ${REPORT_REASONS.join(', ')}`),
   text: z
     .string('must be a text')

@@ -2,12 +2,44 @@ import { CATEGORIES, CATEGORY_SLUGS } from '@phds/catalog/categories';
 import { DATA_PATHS, getEndpoint } from '@phds/catalog/endpoints';
 import { METRICS } from '@phds/catalog/metrics';
 import { SCOPES } from '@phds/catalog/scopes';
+import { z } from 'zod';
+import { publicScope } from '../oauth/metadata.ts';
+import { category, count, metricType, scope, text } from '../openapi/fields.ts';
+
+const referenceRange = z.object({ low: z.number(), high: z.number(), source: text });
+
+export const catalogJson = z.object({
+  data: z.object({
+    scopes: z.array(publicScope),
+    categories: z.array(z.object({ slug: category, title: text, types: z.array(metricType) })),
+    endpoints: z.array(
+      z.object({
+        method: z.literal('GET'),
+        path: text,
+        scope,
+        envelope: z.enum(['list', 'object']),
+        parameters: z.array(text),
+      }),
+    ),
+    types: z.array(
+      z.object({
+        type: metricType,
+        category,
+        unit: text,
+        additive: z.boolean(),
+        decimals: count,
+        loinc: text.nullable(),
+        referenceRange: referenceRange.nullable(),
+      }),
+    ),
+  }),
+});
 
 /** `GET /catalog.json`: the scopes, endpoints, categories and metric types. */
-export function toCatalogDocument() {
+export function toCatalogDocument(): z.infer<typeof catalogJson> {
   return {
     data: {
-      scopes: SCOPES,
+      scopes: SCOPES.map((entry) => ({ ...entry, endpoints: [...entry.endpoints] })),
       categories: CATEGORIES.map(({ slug, title }) => ({
         slug,
         title,
@@ -18,7 +50,7 @@ export function toCatalogDocument() {
         path,
         scope,
         envelope: getEndpoint(endpoint).envelope,
-        parameters: getEndpoint(endpoint).query,
+        parameters: [...getEndpoint(endpoint).query],
       })),
       types: METRICS.map(({ name, category, unit, kind, decimals, loinc, referenceRange }) => ({
         type: name,

@@ -1,78 +1,81 @@
-import { API_PREFIX, ENDPOINTS, type Endpoint } from '@phds/catalog/endpoints';
 import { SCOPES } from '@phds/catalog/scopes';
 import type { Config } from '../../config.ts';
-import { ERROR_RESPONSES, PARAMETERS, PATH_PARAMETERS, SCHEMAS } from './openapi-parts.ts';
+import { API_OPERATIONS } from '../api/operations.ts';
+import { sessionCookieName } from '../cookies.ts';
+import { DEVELOPER_OPERATIONS } from '../developer/operations.ts';
+import { OAUTH_OPERATIONS } from '../oauth/operations.ts';
+import type { Operation } from '../openapi/operation.ts';
+import { toPaths } from '../openapi/paths.ts';
+import { PARTNER_OPERATIONS } from '../partner/operations.ts';
+import { SIGN_IN_OPERATIONS } from '../sign-in/operations.ts';
+import { PUBLIC_OPERATIONS } from './operations.ts';
 
-const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+/** Every operation of the public interface. Only pages for browsers are missing. */
+export const OPERATIONS: readonly Operation[] = [
+  ...API_OPERATIONS,
+  ...OAUTH_OPERATIONS,
+  ...DEVELOPER_OPERATIONS,
+  ...PARTNER_OPERATIONS,
+  ...SIGN_IN_OPERATIONS,
+  ...PUBLIC_OPERATIONS,
+];
 
-/** `GET /openapi.json`: the data API in OpenAPI 3.1, derived from the catalog. */
-export function toOpenApiDocument({ PUBLIC_URL }: Config) {
+const INFO = {
+  title: 'Partner Health Data Service',
+  version: '1',
+  description:
+    'Read-only access of partner apps to the health data of people who have consented.\n\n' +
+    'Objects in answers may get further members. Every error has a `code`; its `type` is the address of a page about it. ' +
+    'A request that reaches no operation gets an error of the same form: 404 for an unknown address, 405 with `Allow` for another ' +
+    'method, 408, 417 or 431 when the request itself cannot be read.',
+} as const;
+
+/** `GET /openapi.json`: the public interface in OpenAPI 3.1, made of the operations of every surface. */
+export function toOpenApiDocument({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>) {
+  const { tags, paths, components } = toPaths(OPERATIONS);
   return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Partner Health Data Service',
-      version: '1',
-      description: 'Read-only access of partner apps to the health data of users who have consented.',
-    },
+    openapi: '3.1.1',
+    info: INFO,
     servers: [{ url: PUBLIC_URL }],
-    paths: Object.fromEntries(
-      ENDPOINTS.map((endpoint) => [toOpenApiPath(endpoint), { get: toOperation(endpoint) }]),
-    ),
-    components: {
-      securitySchemes: { oauth: toSecurityScheme(PUBLIC_URL) },
-      parameters: { ...PARAMETERS, ...PATH_PARAMETERS },
-      schemas: SCHEMAS,
-      responses: ERROR_RESPONSES,
-    },
+    tags,
+    paths,
+    components: { securitySchemes: toSecuritySchemes(PUBLIC_URL), ...components },
   };
 }
 
-function toOpenApiPath({ path }: Endpoint): string {
-  return API_PREFIX + path.replaceAll(/:(\w+)/g, '{$1}');
-}
-
-function toOperation(endpoint: Endpoint) {
-  const inPath = [...endpoint.path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
+function toSecuritySchemes(issuer: string) {
+  const scopes = Object.fromEntries(SCOPES.map(({ scope, title }) => [scope, title]));
+  const tokenUrl = `${issuer}/oauth/token`;
   return {
-    operationId: endpoint.id,
-    description:
-      endpoint.scope === null ? 'Needs `read:health-data:{category}`.' : `Needs \`${endpoint.scope}\`.`,
-    // For the category endpoints, the path decides which of the category scopes is required.
-    security: [{ oauth: endpoint.scope === null ? [] : [endpoint.scope] }],
-    parameters: [...inPath, ...endpoint.query].map((name) => ({ $ref: `#/components/parameters/${name}` })),
-    responses: {
-      200: {
-        description: 'The data',
-        content: { 'application/json': { schema: toEnvelope(endpoint) } },
+    oauth: {
+      type: 'oauth2',
+      description: 'An access token that a person has approved.',
+      flows: {
+        authorizationCode: {
+          authorizationUrl: `${issuer}/oauth/authorize`,
+          tokenUrl,
+          refreshUrl: tokenUrl,
+          scopes,
+        },
       },
-      304: { description: 'Not changed since the entity tag in If-None-Match' },
-      ...Object.fromEntries(
-        Object.keys(ERROR_RESPONSES).map((status) => [status, { $ref: `#/components/responses/${status}` }]),
-      ),
     },
-  };
-}
-
-function toEnvelope({ id, envelope }: Endpoint) {
-  const item = schemaRef(id);
-  if (envelope === 'object') return { type: 'object', required: ['data'], properties: { data: item } };
-  return {
-    type: 'object',
-    required: ['data', 'pagination'],
-    properties: { data: { type: 'array', items: item }, pagination: schemaRef('pagination') },
-  };
-}
-
-function toSecurityScheme(issuer: string) {
-  return {
-    type: 'oauth2',
-    flows: {
-      authorizationCode: {
-        authorizationUrl: `${issuer}/oauth/authorize`,
-        tokenUrl: `${issuer}/oauth/token`,
-        refreshUrl: `${issuer}/oauth/token`,
-        scopes: Object.fromEntries(SCOPES.map(({ scope, title }) => [scope, title])),
-      },
+    appToken: {
+      type: 'oauth2',
+      description: 'The app’s own access token, without a person.',
+      flows: { clientCredentials: { tokenUrl, scopes: {} } },
+    },
+    client: {
+      type: 'http',
+      scheme: 'basic',
+      description:
+        'The app’s client id and secret, form-encoded (RFC 6749 2.3.1), or `client_id` and `client_secret` in the body instead.',
+    },
+    session: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The session of a person.' },
+    sessionCookie: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: sessionCookieName(issuer),
+      description: 'The session of a person in a browser. Only our own pages may change something with it.',
     },
   };
 }

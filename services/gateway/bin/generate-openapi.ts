@@ -1,0 +1,34 @@
+/**
+ * Writes packages/sdk/openapi.json, the copy of `GET /openapi.json` in the repository. With `--check` it only compares: exits with 1 and
+ * names the command to run when the copy is not current.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { toOpenApiDocument } from '../src/http/public/openapi-document.ts';
+
+const FILE = join(import.meta.dirname, '../../../packages/sdk/openapi.json');
+
+/** Stands for the address of a deployment, which serves the document with its own. */
+const PUBLIC_URL = 'https://health.example';
+
+const current = `${JSON.stringify(toOpenApiDocument({ PUBLIC_URL }), null, 1)}\n`;
+
+function readCopy(): string | null {
+  try {
+    return readFileSync(FILE, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+if (!process.argv.includes('--check')) {
+  mkdirSync(dirname(FILE), { recursive: true });
+  writeFileSync(FILE, current);
+} else if (readCopy() === current) {
+  console.log('packages/sdk/openapi.json is fresh.');
+} else {
+  console.error(
+    'packages/sdk/openapi.json does not match the operations of the gateway. Run `pnpm gen:openapi`.',
+  );
+  process.exitCode = 1;
+}

@@ -1,0 +1,68 @@
+import { SCOPE_NAMES } from '@phds/catalog/scopes';
+import { z } from 'zod';
+import { text } from '../openapi/fields.ts';
+
+// Parameters of the OAuth requests, for the document. All are strings, and unknown ones are ignored (RFC 6749 3.1), so authorization
+// checks them. Credentials may be in `Authorization` instead.
+
+const CREDENTIALS = {
+  client_id: text.optional(),
+  client_secret: text.optional(),
+};
+
+const scope = text.meta({
+  description: 'One or more scopes, separated by spaces.',
+  examples: [SCOPE_NAMES[0]],
+});
+
+const AUTHORIZATION = {
+  redirect_uri: text.meta({
+    description: 'One of the registered redirect URIs of the app, character by character.',
+  }),
+  scope,
+  state: text.max(1024).optional().meta({ description: 'Returned unchanged.' }),
+  response_type: z.literal('code').optional(),
+  code_challenge: text.optional().meta({ description: 'PKCE (RFC 7636).' }),
+  code_challenge_method: z.literal('S256').optional(),
+  purpose: text
+    .optional()
+    .meta({ description: 'Why the app asks, for the approval screen. Kept only with the secret.' }),
+  needed_scope: text.optional().meta({ description: 'Scopes without which the app does not work.' }),
+};
+
+/** The query of `GET /oauth/authorize`. */
+export const authorizationQuery = {
+  client_id: text,
+  ...AUTHORIZATION,
+  request_uri: text.meta({ description: 'From `POST /oauth/par`; then `client_id` is enough.' }),
+};
+
+/** `POST /oauth/authorize` and `POST /oauth/par`. */
+export const authorizationRequest = z
+  .object({ ...CREDENTIALS, ...AUTHORIZATION })
+  .meta({ id: 'AuthorizationRequest' });
+
+/** `POST /oauth/token`. */
+export const tokenRequest = z
+  .discriminatedUnion('grant_type', [
+    z.object({
+      grant_type: z.literal('authorization_code'),
+      ...CREDENTIALS,
+      code: text,
+      redirect_uri: text,
+      code_verifier: text.optional(),
+    }),
+    z.object({
+      grant_type: z.literal('refresh_token'),
+      ...CREDENTIALS,
+      refresh_token: text,
+      scope: scope.optional(),
+    }),
+    z.object({ grant_type: z.literal('client_credentials'), ...CREDENTIALS, scope: scope.optional() }),
+  ])
+  .meta({ id: 'TokenRequest' });
+
+/** `POST /oauth/revoke` and `POST /oauth/introspect`. */
+export const ownTokenRequest = z
+  .object({ ...CREDENTIALS, token: text, token_type_hint: text.optional() })
+  .meta({ id: 'OwnTokenRequest' });
