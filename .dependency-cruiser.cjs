@@ -102,10 +102,20 @@ module.exports = {
     },
     {
       name: 'no-development-code-in-services',
-      comment: 'The local stack, its identity provider and synthetic people never reach production.',
+      comment: 'The local stack and its identity provider never reach production.',
       severity: 'error',
       from: { path: '^(services/[^/]+|packages/(service-kit|catalog|contracts|database|record-chain))/src/' },
-      to: { path: '^packages/(cli|dev-stack|importers|local-servers|synthetic)/' },
+      to: { path: '^packages/(cli|dev-stack|importers|local-servers)/' },
+    },
+    {
+      name: 'synthetic-people-in-the-sandbox-only',
+      comment: 'Of the services, health-data alone makes up people, behind a port: those of sandbox apps.',
+      severity: 'error',
+      from: {
+        path: '^(services/[^/]+|packages/(service-kit|catalog|contracts|database|record-chain))/src/',
+        pathNot: '^services/health-data/src/clients/synthetic-lives\\.ts$',
+      },
+      to: { path: '^packages/synthetic/' },
     },
     {
       name: 'no-development-code-in-commands',

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { withoutDeadline } from '@phds/service-kit/deadline';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { openPostgres, type Postgres } from '@phds/service-kit/postgres';
+import { startPruning } from '@phds/service-kit/pruning';
 import { openCallStreams } from '@phds/service-kit/rpc-call-streams';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
@@ -19,12 +20,16 @@ import { createStepUp } from '@phds/service-kit/step-up';
 import type { AccessRecorder } from './app/ports.ts';
 import { createPublicIds } from './app/public-ids.ts';
 import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.ts';
+import { startArrivals } from './app/sandbox-changes.ts';
+import { eraseUnused, type SandboxPorts } from './app/sandbox-people.ts';
 import { createBatchingAccessRecorder, type SendAccesses } from './clients/batching-access-recorder.ts';
 import { createRpcAccessLog } from './clients/rpc-access-log.ts';
+import { createSyntheticLives } from './clients/synthetic-lives.ts';
 import type { Config } from './config.ts';
 import { createHealthDataService } from './rpc/health-data-service.ts';
 import { createIngestionService } from './rpc/ingestion-service.ts';
 import { createPreviewService } from './rpc/preview-service.ts';
+import { createSandboxService } from './rpc/sandbox-service.ts';
 import { POOL_SETTINGS } from './store/database.ts';
 import { PrismaClient } from './store/generated/client.ts';
 import { createPgHealthRecordWriter } from './store/pg-health-record-writer.ts';
@@ -34,12 +39,15 @@ import { createPgProfiles } from './store/pg-profiles.ts';
 import { createPgReadingWriter } from './store/pg-reading-writer.ts';
 import { createPgReadings } from './store/pg-readings.ts';
 import { createPgRollupStore } from './store/pg-rollup-store.ts';
+import { createPgSandboxPeople } from './store/pg-sandbox-people.ts';
 import { createPgSummaries, type ScanLimits } from './store/pg-summaries.ts';
 import { createPgUserEraser } from './store/pg-user-eraser.ts';
 import { createPgWeights } from './store/pg-weights.ts';
 import { createPrismaHealthRecords } from './store/prisma-health-records.ts';
 
 const SERVICE = 'health-data';
+
+const PRUNE_INTERVAL_MS = 3_600_000;
 
 /** Parts that tests replace. */
 export interface Overrides {
@@ -68,6 +76,10 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     startRollupRebuilds({ rollups, intervalMs: config.ROLLUP_CHECK_INTERVAL_MS, log }),
   );
   const verification = resources.use(openSessionVerification(config, { clock, log }));
+  const sandbox = createSandboxPorts({ clock, pool: postgres.pool, rebuilds });
+  resources.use(startArrivals(sandbox, { intervalMs: config.SANDBOX_ARRIVAL_INTERVAL_MS, log }));
+  const pruned = { sandbox_person: (limit: number) => eraseUnused(sandbox, limit) };
+  resources.use(startPruning(pruned, { intervalMs: PRUNE_INTERVAL_MS, log }));
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, { service: SERVICE, clock }),
@@ -78,7 +90,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
         pool: postgres.pool,
         prisma,
         recorder,
-        rebuilds,
+        sandbox,
       }),
       log,
       // Does not check consent: without it this service still stores data, and refuses reads by itself.
@@ -99,7 +111,7 @@ interface Parts {
   readonly pool: Postgres['pool'];
   readonly prisma: PrismaClient;
   readonly recorder: AccessRecorder;
-  readonly rebuilds: RollupRebuilds;
+  readonly sandbox: SandboxPorts;
 }
 
 function openDatabase(config: Config, log: Logger): Postgres {
@@ -159,7 +171,7 @@ function toScanLimits({ SUMMARY_SCAN_TIMEOUT_MS: statementTimeoutMs }: Config): 
   return { maxWaiting: SCANS_WAITING, maxWaitMs: statementTimeoutMs / 4, statementTimeoutMs };
 }
 
-function createRpcServices({ config, clock, verification, pool, prisma, recorder, rebuilds }: Parts) {
+function createRpcServices({ config, clock, verification, pool, prisma, recorder, sandbox }: Parts) {
   const profiles = createPgProfiles(pool);
   const data = {
     readings: createPgReadings(pool),
@@ -172,20 +184,31 @@ function createRpcServices({ config, clock, verification, pool, prisma, recorder
   const publicIds = createPublicIds(config.PUBLIC_ID_KEY);
   const verifyAssertion = createAssertionVerifier({ publicKeys: config.ASSERTION_PUBLIC_KEYS, clock });
   const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
-  // Continues after the call that requested it.
-  const rebuild = (userId: string) => withoutDeadline(() => rebuilds.request(userId));
-  const eraser = createPgUserEraser(pool);
   return [
     createHealthDataService({ data, recorder, publicIds, verifyAssertion }),
     createPreviewService({ data, publicIds, verifySession: verification.verify, stepUp }),
-    createIngestionService({
-      readingWriter: createPgReadingWriter(pool, rebuild),
-      healthRecordWriter: createPgHealthRecordWriter(pool),
-      profiles: createPgProfileWriter(pool, rebuild),
-      // Erasures continue too, because an operator's timeout may be shorter.
-      eraser: { erase: (userId) => withoutDeadline(() => eraser.erase(userId)) },
-      imports: createPgImports(pool),
-      clock,
-    }),
+    createIngestionService({ ...sandbox, imports: createPgImports(pool) }),
+    createSandboxService(sandbox),
   ];
+}
+
+/** What ingestion writes with, and the sandbox in addition. */
+function createSandboxPorts({
+  clock,
+  pool,
+  rebuilds,
+}: Pick<Parts, 'clock' | 'pool'> & { readonly rebuilds: RollupRebuilds }): SandboxPorts {
+  // Continues after the call that requested it.
+  const rebuild = (userId: string) => withoutDeadline(() => rebuilds.request(userId));
+  const eraser = createPgUserEraser(pool);
+  return {
+    readingWriter: createPgReadingWriter(pool, rebuild),
+    healthRecordWriter: createPgHealthRecordWriter(pool),
+    profiles: createPgProfileWriter(pool, rebuild),
+    // Erasures continue too, because an operator's timeout may be shorter.
+    eraser: { erase: (userId) => withoutDeadline(() => eraser.erase(userId)) },
+    people: createPgSandboxPeople(pool),
+    lives: createSyntheticLives(),
+    clock,
+  };
 }

@@ -14,6 +14,7 @@ import {
   type PutResult,
   type ReadingSchema,
 } from '@phds/contracts/phds/healthdata/v1/ingestion_pb';
+import { SandboxService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { type AccessAssertion, createAssertionSigner } from '@phds/service-kit/access-assertion';
 import { AppError, type Reason } from '@phds/service-kit/errors';
 import { createLogger } from '@phds/service-kit/log';
@@ -42,6 +43,7 @@ export interface Harness extends AsyncDisposable {
   /** Client with the role gateway. */
   readonly reads: Client<typeof HealthDataService>;
   readonly previews: Client<typeof PreviewService>;
+  readonly sandbox: Client<typeof SandboxService>;
   /** Client with the role importer. */
   readonly ingestion: Client<typeof IngestionService>;
   /** The same clients with the role of another service. */
@@ -117,6 +119,7 @@ export async function startHarness(settings: Record<string, string> = {}): Promi
     serviceToken: (name) => tokensOf(name)('health-data'),
     reads: gateway.client(HealthDataService),
     previews: gateway.client(PreviewService),
+    sandbox: gateway.client(SandboxService),
     ingestion,
     as: (name) => {
       const channel = running.use(open(name));

@@ -145,7 +145,7 @@ const plants: readonly Plant[] = [
     'packages/dev-stack/src/users.ts',
   ],
   [
-    'no-development-code-in-services',
+    'synthetic-people-in-the-sandbox-only',
     'services/alpha/src/events/people.ts',
     "import { ada } from '@phds/synthetic/people';",
     'packages/synthetic/src/people.ts',

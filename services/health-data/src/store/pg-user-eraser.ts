@@ -30,6 +30,7 @@ export const USER_TABLES = [
   'deleted_reading',
   'reading_change',
   'reading_count',
+  'sandbox_person',
 ] as const;
 
 // Takes a fraction of a second; a statement may take ten.

@@ -143,6 +143,13 @@ export declare type OpenAuthorizationRequest = Message<"phds.authorization.v1.Op
    * @generated from field: optional string needed_scope = 13;
    */
   neededScope?: string | undefined;
+
+  /**
+   * Of a sandbox app: the sandbox person who approves, or `deny`. Ignored for other apps.
+   *
+   * @generated from field: optional string login_hint = 14;
+   */
+  loginHint?: string | undefined;
 };
 
 /**
@@ -319,6 +326,59 @@ export declare type CompleteAuthorizationResponse = Message<"phds.authorization.
  * Use `create(CompleteAuthorizationResponseSchema)` to create a new message.
  */
 export declare const CompleteAuthorizationResponseSchema: GenMessage<CompleteAuthorizationResponse>;
+
+/**
+ * @generated from message phds.authorization.v1.CompleteSandboxAuthorizationRequest
+ */
+export declare type CompleteSandboxAuthorizationRequest = Message<"phds.authorization.v1.CompleteSandboxAuthorizationRequest"> & {
+  /**
+   * @generated from field: string pending_id = 1;
+   */
+  pendingId: string;
+
+  /**
+   * @generated from field: string client_id = 2;
+   */
+  clientId: string;
+};
+
+/**
+ * Describes the message phds.authorization.v1.CompleteSandboxAuthorizationRequest.
+ * Use `create(CompleteSandboxAuthorizationRequestSchema)` to create a new message.
+ */
+export declare const CompleteSandboxAuthorizationRequestSchema: GenMessage<CompleteSandboxAuthorizationRequest>;
+
+/**
+ * @generated from message phds.authorization.v1.CompleteSandboxAuthorizationResponse
+ */
+export declare type CompleteSandboxAuthorizationResponse = Message<"phds.authorization.v1.CompleteSandboxAuthorizationResponse"> & {
+  /**
+   * The app's redirect URI with code or error, state and iss; empty if the app has removed that URI since it was denied.
+   *
+   * @generated from field: string redirect_uri = 1;
+   */
+  redirectUri: string;
+
+  /**
+   * Host of the redirect URI as browsers resolve it, or the scheme of a private-use URI.
+   *
+   * @generated from field: string redirect_host = 2;
+   */
+  redirectHost: string;
+
+  /**
+   * The person who approved; empty if denied.
+   *
+   * @generated from field: string user_id = 3;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message phds.authorization.v1.CompleteSandboxAuthorizationResponse.
+ * Use `create(CompleteSandboxAuthorizationResponseSchema)` to create a new message.
+ */
+export declare const CompleteSandboxAuthorizationResponseSchema: GenMessage<CompleteSandboxAuthorizationResponse>;
 
 /**
  * @generated from message phds.authorization.v1.DenyAuthorizationRequest
@@ -511,6 +571,18 @@ export declare const AuthorizationService: GenService<{
     methodKind: "unary";
     input: typeof ExtendAuthorizationRequestSchema;
     output: typeof ExtendAuthorizationResponseSchema;
+  },
+  /**
+   * Decides a request of a sandbox app at once, as its `login_hint` says: approves all scopes for that sandbox person, or
+   * denies. Without a session, since nobody can sign in as such a person. Repeating it never creates a second code. Errors:
+   * NOT_FOUND (no request of this sandbox app), and those of CompleteAuthorization.
+   *
+   * @generated from rpc phds.authorization.v1.AuthorizationService.CompleteSandboxAuthorization
+   */
+  completeSandboxAuthorization: {
+    methodKind: "unary";
+    input: typeof CompleteSandboxAuthorizationRequestSchema;
+    output: typeof CompleteSandboxAuthorizationResponseSchema;
   },
   /**
    * Erases a person: removes all of their codes, tokens and families, and their id from the apps that they registered,

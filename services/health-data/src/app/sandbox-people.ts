@@ -1,0 +1,94 @@
+import { findSandboxUser, isSandboxApp, SANDBOX_PEOPLE, toSandboxUserId } from '@phds/catalog/sandbox';
+import { invalidRequest, unavailable } from '@phds/service-kit/errors';
+import { putHealthRecords } from './ingest-health-records.ts';
+import { putReadings } from './ingest-readings.ts';
+import type { IngestionPorts, PutResult } from './ingestion.ts';
+import { putProfile } from './profile.ts';
+import type { Life, SandboxLives, SandboxPeopleStore } from './sandbox-ports.ts';
+
+export interface SandboxPorts extends IngestionPorts {
+  readonly people: SandboxPeopleStore;
+  readonly lives: SandboxLives;
+}
+
+const READINGS_AT_ONCE = 5_000;
+const RECORDS_AT_ONCE = 500;
+
+/** Data that is younger is complete enough. */
+const FRESH_MS = 3_600_000;
+
+/**
+ * Makes a sandbox person's data at the first use, and later adds what was measured since. Idempotent: readings and records have natural
+ * keys, and the first data ends at the first use, so concurrent calls and a repeat after an interruption store the same.
+ */
+export async function preparePerson(ports: SandboxPorts, userId: string): Promise<void> {
+  const { person } = parseSandboxUser(userId);
+  const { people, lives } = ports;
+  const now = ports.clock.now();
+  const { begunAt, madeUntil } = await people.use(userId, now, lives.keepsArriving(person) ? now : null);
+  if (madeUntil === null) {
+    await storeLife(ports, userId, lives.begin(person, userId, begunAt));
+    await keep(ports, userId, begunAt);
+  } else if (now.getTime() - madeUntil.getTime() >= FRESH_MS) {
+    await storeLife(ports, userId, lives.proceed(person, userId, madeUntil, now));
+    await keep(ports, userId, now);
+  }
+}
+
+/** Longer than a grant that an approval in the sandbox makes, which lasts 90 days. */
+const UNUSED_MS = 100 * 86_400_000;
+
+/** Erases up to `limit` people whom nobody has used for 100 days, so that no grant of theirs is live; returns how many. */
+export async function eraseUnused({ people, eraser, clock }: SandboxPorts, limit: number): Promise<number> {
+  const unused = await people.findUnused(new Date(clock.now().getTime() - UNUSED_MS), limit);
+  for (const userId of unused) await eraser.erase(userId);
+  return unused.length;
+}
+
+/** Removes the data of every person of a sandbox app; returns how many had any. */
+export async function erasePeople(ports: SandboxPorts, clientId: string): Promise<number> {
+  if (!isSandboxApp(clientId)) throw invalidRequest('clientId', 'must be a sandbox app');
+  const userIds = SANDBOX_PEOPLE.map((person) => toSandboxUserId(clientId, person));
+  const used = await ports.people.findUsed(userIds);
+  for (const userId of used) await ports.eraser.erase(userId);
+  return used.length;
+}
+
+/** The app and person of a user id. Throws `invalid_request` for everybody else. */
+export function parseSandboxUser(userId: string) {
+  const found = findSandboxUser(userId);
+  if (found === null) throw invalidRequest('userId', 'must be a sandbox person');
+  return found;
+}
+
+/** Erases what was stored for a person who was erased meanwhile. */
+async function keep(ports: SandboxPorts, userId: string, until: Date): Promise<void> {
+  if (await ports.people.made(userId, until)) return;
+  await ports.eraser.erase(userId);
+  throw unavailable('the sandbox person was erased meanwhile');
+}
+
+async function storeLife(ports: SandboxPorts, userId: string, life: Life): Promise<void> {
+  if (life.profile !== null) await putProfile(ports.profiles, userId, life.profile);
+  for (const readings of toBatches(life.readings, READINGS_AT_ONCE)) {
+    refuseRefusals(await putReadings(ports, userId, readings));
+  }
+  for (const records of toBatches(life.records, RECORDS_AT_ONCE)) {
+    refuseRefusals(await putHealthRecords(ports, userId, records));
+  }
+}
+
+function refuseRefusals({ refusals: [first] }: PutResult): void {
+  if (first !== undefined) throw new Error(`made-up item ${first.index} was refused: ${first.reason}`);
+}
+
+function* toBatches<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
+  let batch: Item[] = [];
+  for (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Endpoint } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
+import { newId } from '@phds/service-kit/ids';
+import { eventually } from '@phds/test-kit/conditions';
+import { openTestPool } from '@phds/test-kit/test-pool';
+
+import type pg from 'pg';
+import { type Harness, NOW, reasonOf, startHarness } from './harness.ts';
+
+const { ARRIVE, CORRECT, DELETE } = SandboxDataChange;
+const DAY_MS = 86_400_000;
+
+let harness: Harness;
+let owner: pg.Pool;
+
+beforeAll(async () => {
+  harness = await startHarness({ SANDBOX_ARRIVAL_INTERVAL_MS: '10' });
+  owner = openTestPool(harness.database.ownerUrl, { options: '-c search_path=health_data' });
+});
+afterAll(async () => {
+  await owner.end();
+  await harness[Symbol.asyncDispose]();
+});
+
+const newApp = () => newId('app_sandbox');
+const idOf = (clientId: string, person: string) => `sandbox:${clientId}:${person}`;
+const prepare = (userId: string) => harness.sandbox.prepareSandboxPerson({ userId });
+const change = async (userId: string, kind: SandboxDataChange, categories = ['heart']) =>
+  (await harness.sandbox.changeSandboxData({ userId, change: kind, categories })).changed;
+
+interface Row {
+  readonly type: string;
+  readonly start_at: Date;
+  readonly value: number;
+}
+
+async function readingsOf(userId: string, category = '%'): Promise<Row[]> {
+  const { rows } = await owner.query<Row>(
+    `SELECT type, start_at, value FROM reading WHERE user_id = $1 AND category LIKE $2
+     ORDER BY start_at DESC, type, end_at, source`,
+    [userId, category],
+  );
+  return rows;
+}
+
+async function countAll(userId: string): Promise<Record<string, number>> {
+  const tables = [
+    'reading',
+    'profile',
+    'condition',
+    'medication',
+    'adherence_entry',
+    'appointment',
+    'report',
+  ];
+  const counts = tables.map(async (table) => {
+    const { rows } = await owner.query(`SELECT count(*)::int AS n FROM ${table} WHERE user_id = $1`, [
+      userId,
+    ]);
+    return [table, rows[0].n as number] as const;
+  });
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+describe('the people', () => {
+  test('ada has a long history, ben a little, cleo nothing and dora a week', async () => {
+    const app = newApp();
+    const [ada = '', ben = '', cleo = '', dora = ''] = ['ada', 'ben', 'cleo', 'dora'].map((each) =>
+      idOf(app, each),
+    );
+    for (const userId of [ada, ben, cleo, dora]) await prepare(userId);
+    expect((await countAll(ada))['reading']).toBeGreaterThan(10_000);
+    expect(await countAll(ada)).toMatchObject({ profile: 1, condition: 3, medication: 3, appointment: 4 });
+    expect(await countAll(ben)).toMatchObject({ reading: 5, profile: 1, condition: 1 });
+    expect(Object.values(await countAll(cleo))).toEqual([0, 0, 0, 0, 0, 0, 0]);
+    const week = (await countAll(dora))['reading'] ?? 0;
+    expect(week).toBeGreaterThan(1_000);
+    expect(week).toBeLessThan(3_000);
+    const body = {
+      endpoint: Endpoint.HEALTH_DATA,
+      category: 'heart',
+      parameters: { page: { page: 1, pageSize: 1 } },
+    };
+    const read = await harness.reads.read(body, await harness.about(ada, { clientId: app }));
+    expect(read.total).toBeGreaterThan(5_000);
+  });
+
+  test('live other lives in another app', async () => {
+    const [one, other] = [idOf(newApp(), 'dora'), idOf(newApp(), 'dora')];
+    await prepare(one);
+    await prepare(other);
+    expect(await readingsOf(one)).not.toEqual(await readingsOf(other));
+  });
+
+  test('have the same data however often, concurrently and interruptedly they are made', async () => {
+    const userId = idOf(newApp(), 'dora');
+    const once = async () => {
+      await prepare(userId);
+      // Without heart rates, of which another may arrive by itself meanwhile.
+      const { reading: _, ...records } = await countAll(userId);
+      return { readings: await readingsOf(userId, 'activity'), records };
+    };
+    const first = await once();
+    expect(await once()).toEqual(first);
+    // As left by a process that ended before it had stored everything.
+    await owner.query('UPDATE sandbox_person SET made_until = NULL WHERE user_id = $1', [userId]);
+    await owner.query("DELETE FROM reading WHERE user_id = $1 AND category = 'activity'", [userId]);
+    await owner.query('DELETE FROM adherence_entry WHERE user_id = $1', [userId]);
+    await Promise.all([prepare(userId), prepare(userId), prepare(userId)]);
+    expect(await once()).toEqual(first);
+  });
+
+  test('measure on: two days later, the days between are added and nothing changes', async () => {
+    await using later = await startHarness();
+    const pool = openTestPool(later.database.ownerUrl, { options: '-c search_path=health_data' });
+    await using _ = { [Symbol.asyncDispose]: () => pool.end() };
+    const stored = async (userId: string) =>
+      (
+        await pool.query<{ id: string; value: number; start_at: Date }>(
+          'SELECT id, value, start_at FROM reading WHERE user_id = $1 ORDER BY id',
+          [userId],
+        )
+      ).rows;
+    const app = newApp();
+    const [dora, ben] = [idOf(app, 'dora'), idOf(app, 'ben')];
+    for (const userId of [dora, ben]) await later.sandbox.prepareSandboxPerson({ userId });
+    const [before, few] = [await stored(dora), await stored(ben)];
+    later.clock.advance(2 * DAY_MS);
+    for (const userId of [dora, ben]) await later.sandbox.prepareSandboxPerson({ userId });
+    const after = await stored(dora);
+    const known = new Set(before.map(({ id }) => id));
+    expect(after.filter(({ id }) => known.has(id))).toEqual(before);
+    const added = after.filter(({ id }) => !known.has(id));
+    expect(added.length).toBeGreaterThan(200);
+    expect(added.every(({ start_at }) => start_at.getTime() > Date.parse(NOW) - DAY_MS)).toBe(true);
+    expect(await stored(ben)).toEqual(few);
+  });
+
+  test.each(['ada', 'sandbox:ada', 'sandbox:app_1:ada', 'sandbox:app_sandbox_1:grace', ''])(
+    'are nobody else: %s is refused',
+    async (userId) => {
+      expect(await reasonOf(prepare(userId))).toBe('invalid_request');
+      expect(await reasonOf(change(userId, ARRIVE))).toBe('invalid_request');
+      expect((await owner.query('SELECT FROM sandbox_person WHERE user_id = $1', [userId])).rowCount).toBe(0);
+    },
+  );
+
+  test('cannot be stored for somebody else, even by hand', async () => {
+    const insert = "INSERT INTO sandbox_person (user_id, begun_at, used_at) VALUES ('ada', now(), now())";
+    await expect(owner.query(insert)).rejects.toMatchObject({ code: '23514' });
+  });
+});
+
+describe('a trigger', () => {
+  test('lets a reading arrive, corrects it and deletes it', async () => {
+    const userId = idOf(newApp(), 'cleo');
+    await prepare(userId);
+    expect(await reasonOf(change(userId, CORRECT))).toBe('conflict');
+    expect(await reasonOf(change(userId, DELETE))).toBe('conflict');
+    expect(await change(userId, ARRIVE, ['glucose', 'heart'])).toBe(true);
+    expect(await change(userId, ARRIVE, ['glucose', 'heart'])).toBe(false);
+    const [arrived] = await readingsOf(userId);
+    expect(arrived).toMatchObject({ type: 'glucose', start_at: new Date(NOW) });
+    expect(await change(userId, CORRECT, ['heart', 'glucose'])).toBe(true);
+    const [corrected] = await readingsOf(userId);
+    expect(corrected).toEqual({ ...arrived, value: (arrived?.value ?? 0) + 0.5 });
+    expect(await change(userId, DELETE, ['glucose'])).toBe(true);
+    expect(await readingsOf(userId)).toEqual([]);
+  });
+
+  test('arrives in every category with a value that is stored', async () => {
+    const userId = idOf(newApp(), 'cleo');
+    await prepare(userId);
+    const { CATEGORY_SLUGS } = await import('@phds/catalog/categories');
+    for (const category of CATEGORY_SLUGS) {
+      expect(await change(userId, ARRIVE, [category])).toBe(true);
+      expect(await change(userId, CORRECT, [category])).toBe(true);
+    }
+  });
+
+  test('is refused for an unknown person, after 20,000 changes, and with an unknown category or kind', async () => {
+    const userId = idOf(newApp(), 'ada');
+    expect(await reasonOf(change(userId, ARRIVE))).toBe('conflict');
+    await prepare(userId);
+    expect(await reasonOf(change(userId, ARRIVE, ['lungs']))).toBe('invalid_request');
+    expect(await reasonOf(change(userId, 0 as SandboxDataChange))).toBe('invalid_request');
+    await owner.query('UPDATE sandbox_person SET changes = 20000 WHERE user_id = $1', [userId]);
+    expect(await reasonOf(change(userId, ARRIVE))).toBe('conflict');
+  });
+});
+
+describe('erasing the people of an app', () => {
+  test("removes everything of that app's people and nothing of another's", async () => {
+    const [app, other] = [newApp(), newApp()];
+    for (const person of ['ben', 'dora']) await prepare(idOf(app, person));
+    await prepare(idOf(other, 'ben'));
+    expect(await harness.sandbox.eraseSandboxPeople({ clientId: app })).toMatchObject({ people: 2 });
+    expect(await readingsOf(idOf(app, 'dora'))).toEqual([]);
+    expect((await countAll(idOf(other, 'ben')))['reading']).toBe(5);
+    expect(await harness.sandbox.eraseSandboxPeople({ clientId: app })).toMatchObject({ people: 0 });
+    expect(await reasonOf(harness.sandbox.eraseSandboxPeople({ clientId: 'app_1' }))).toBe('invalid_request');
+  });
+});
+
+test('one reading a minute arrives for dora, for a day after her last use, and none for the others', async () => {
+  const app = newApp();
+  const [ada, dora] = [idOf(app, 'ada'), idOf(app, 'dora')];
+  await prepare(dora);
+  await prepare(ada);
+  const before = (await readingsOf(ada)).length;
+  const newest = async () => (await readingsOf(dora, 'heart'))[0]?.start_at.getTime() ?? 0;
+  const now = () => harness.clock.now().getTime();
+  await eventually(async () => (await newest()) === now());
+  for (let minute = 0; minute < 3; minute += 1) {
+    harness.clock.advance(60_000);
+    await eventually(async () => (await newest()) === now());
+  }
+  const { rows } = await owner.query('SELECT changes FROM sandbox_person WHERE user_id = $1', [dora]);
+  expect(rows[0].changes).toBe(4);
+  expect((await readingsOf(ada)).length).toBe(before);
+});
