@@ -1,5 +1,6 @@
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { toSchemaName } from '@phds/database/postgres-names';
 import { createAssertionSigner } from '@phds/service-kit/access-assertion';
 import { acknowledging } from '@phds/service-kit/acknowledged-changes';
@@ -27,15 +28,18 @@ import { createDecisions } from './app/decisions.ts';
 import { createErasures } from './app/erasures.ts';
 import { createFamilyRevocation } from './app/family-revocation.ts';
 import { createIntrospection } from './app/introspection.ts';
+import { createIssueCode } from './app/issue-code.ts';
 import { createOwnGrants } from './app/own-grants.ts';
 import { createOwnIntrospection } from './app/own-introspection.ts';
 import { createOwnTokens } from './app/own-tokens.ts';
 import { createRefresh } from './app/refresh.ts';
+import { createSandboxDecisions } from './app/sandbox-decisions.ts';
 import { createTokenEndpoint } from './app/token-endpoint.ts';
 import { createTokenRevocation } from './app/token-revocation.ts';
 import { createRpcConsentApprovals } from './clients/rpc-consent-approvals.ts';
 import { createRpcConsentGrants } from './clients/rpc-consent-grants.ts';
 import { createRpcConsentLedger } from './clients/rpc-consent-ledger.ts';
+import { createRpcSandboxApprovals } from './clients/rpc-sandbox-approvals.ts';
 import type { Config } from './config.ts';
 import { createAppService } from './rpc/app-service.ts';
 import { createAuthorizationService } from './rpc/authorization-service.ts';
@@ -152,6 +156,7 @@ function connectConsent(config: Config, clock: Clock, resources: AsyncDisposable
     ledger: createRpcConsentLedger(channel.client(LedgerService)),
     approvals: createRpcConsentApprovals(channel.client(ConsentService)),
     grants: createRpcConsentGrants(channel.client(ConsentService)),
+    sandboxApprovals: createRpcSandboxApprovals(channel.client(SandboxService)),
   };
 }
 
@@ -161,12 +166,15 @@ function createRpcServices(parts: Parts) {
   const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
   const clients = createClientAuthentication(parts);
   const apps = createApps({ ...parts, maxAppsPerDeveloper: config.MAX_APPS_PER_DEVELOPER });
-  const decisions = createDecisions({
+  const issuing = {
     ...parts,
     issuer: config.ISSUER,
     derivationKey: config.DERIVATION_KEY,
     codeSeconds: config.AUTHORIZATION_CODE_SECONDS,
-  });
+  };
+  const issueCode = createIssueCode(issuing);
+  const decisions = createDecisions({ ...issuing, issueCode });
+  const sandboxDecisions = createSandboxDecisions({ ...issuing, issueCode });
   const tokens = createTokenUseCases({ ...parts, clients });
   return [
     createAppService({
@@ -178,6 +186,7 @@ function createRpcServices(parts: Parts) {
       clients,
       authorizations: createAuthorizations({ ...parts, clients, issuer: config.ISSUER }),
       decisions: acknowledging(guard, decisions, ['approve', 'deny']),
+      sandboxDecisions: acknowledging(guard, sandboxDecisions, ['complete']),
       erasures: acknowledging(guard, createErasures({ people: parts.people, apps }), ['erase']),
       verifySession,
       stepUp,

@@ -7,6 +7,7 @@ import {
   GrantStatus,
   LedgerService,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { AppError } from '@phds/service-kit/errors';
 import { sessionOf } from '@phds/service-kit/rpc-context';
 import { implement } from '@phds/service-kit/rpc-service';
@@ -44,7 +45,34 @@ export function createFakeServices(fake: FakeConsent) {
       getReceipt: [],
       eraseUser: [],
     }),
+    implement(SandboxService, createSandbox(fake), {
+      approveInSandbox: ['authorization'],
+      denyInSandbox: ['authorization'],
+      findSandboxGrant: [],
+      changeSandboxGrant: [],
+    }),
   ];
+}
+
+function createSandbox(fake: FakeConsent): ServiceImpl<typeof SandboxService> {
+  const never = () => {
+    throw new Error('authorization never calls this');
+  };
+  return {
+    approveInSandbox: async ({ id, clientId, person }) => {
+      fake.enter('approveInSandbox');
+      const all = { id, scopes: [], allRequested: true, expiresInDays: 0, dataFrom: '', revision: '' };
+      const approval = fake.approve(all, `sandbox:${clientId}:${person}`);
+      return fake.leave('approveInSandbox', { approval });
+    },
+    denyInSandbox: async ({ id, clientId }) => {
+      fake.enter('denyInSandbox');
+      fake.decide(id, 'deny', `sandbox:${clientId}:ada`);
+      return fake.leave('denyInSandbox', {});
+    },
+    findSandboxGrant: never,
+    changeSandboxGrant: never,
+  };
 }
 
 function createLedger(fake: FakeConsent): ServiceImpl<typeof LedgerService> {

@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import pg from 'pg';
-import { type Harness, REDIRECT_URI, reasonOf, startHarness } from './harness.ts';
+import {
+  type Harness,
+  HEART,
+  ISSUER,
+  REDIRECT_URI,
+  reasonOf,
+  refusalOf,
+  SLEEP,
+  startHarness,
+  type TestApp,
+} from './harness.ts';
 
 let harness: Harness;
 
@@ -60,6 +71,94 @@ describe('a person and a sandbox app', () => {
       }
     }
   });
+});
+
+describe('a request of a sandbox app', () => {
+  const open = async (app: TestApp, loginHint?: string, more: object = {}) => {
+    const hint = loginHint === undefined ? {} : { loginHint };
+    const request = { client: app, redirectUri: REDIRECT_URI, scope: HEART, state: 's t', ...hint, ...more };
+    return harness.authorizations.openAuthorization(request);
+  };
+  const complete = ({ clientId }: TestApp, pendingId: string) =>
+    harness.authorizations.completeSandboxAuthorization({ clientId, pendingId });
+
+  test.each([
+    [undefined, 'ada'],
+    ['', 'ada'],
+    ['dora', 'dora'],
+  ])(
+    'with login_hint %s is approved at once for %s, and a repeat gives the same code',
+    async (hint, person) => {
+      const app = await registerSandboxApp();
+      const { pendingId } = await open(app, hint);
+      const done = await complete(app, pendingId);
+      expect(done).toMatchObject({ userId: `sandbox:${app.clientId}:${person}`, redirectHost: 'app.test' });
+      const { searchParams } = new URL(done.redirectUri);
+      expect([searchParams.get('tenant'), searchParams.get('state'), searchParams.get('iss')]).toEqual([
+        '7',
+        's t',
+        ISSUER,
+      ]);
+      expect((await complete(app, pendingId)).redirectUri).toBe(done.redirectUri);
+      const tokens = await harness.exchange(app, searchParams.get('code') ?? '');
+      expect(tokens.scope).toBe(HEART);
+      expect(await reasonOf(complete(app, pendingId))).toBe('already_decided');
+    },
+  );
+
+  test('with login_hint deny is denied', async () => {
+    const app = await registerSandboxApp();
+    const { pendingId } = await open(app, 'deny');
+    const done = await complete(app, pendingId);
+    expect(done.userId).toBe('');
+    expect(new URL(done.redirectUri).searchParams.get('error')).toBe('access_denied');
+    expect(await complete(app, pendingId)).toEqual(done);
+  });
+
+  test.each(['grace', 'ADA', 'sandbox:app_sandbox_1:ada', 'ada@example.com'])(
+    'with login_hint %s is refused with a text that lists the people',
+    async (hint) => {
+      const error = await refusalOf(open(await registerSandboxApp(), hint));
+      expect(error.reason).toBe('invalid_request');
+      expect(error.message).toContain('ada, ben, cleo, dora or deny');
+    },
+  );
+
+  test('is completed by no other app, and a request of a live app never', async () => {
+    const app = await registerSandboxApp();
+    const live = await harness.registerApp();
+    const { pendingId } = await open(app);
+    const { pendingId: pendingOfLive } = await open(live, 'ada');
+    for (const [by, id] of [
+      [await registerSandboxApp(), pendingId],
+      [app, pendingOfLive],
+      [live, pendingOfLive],
+      [app, 'nonsense'],
+    ] as const) {
+      expect(await reasonOf(complete(by, id))).toBe('not_found');
+    }
+  });
+
+  test('of a suspended app, or one that lost the scope since, is refused', async () => {
+    const app = await registerSandboxApp();
+    const { clientId } = app;
+    const { pendingId } = await open(app);
+    const as = await harness.as('dev');
+    await harness.apps.updateApp({ clientId, settings: { scopes: [SLEEP], redirectUris: [] } }, as);
+    expect(await reasonOf(complete(app, pendingId))).toBe('conflict');
+    await harness.apps.setAppStatus({ clientId, status: AppStatus.SUSPENDED }, as);
+    expect(['app_not_active', 'conflict']).toContain(await reasonOf(complete(app, pendingId)));
+  });
+});
+
+test('a live app may send any login_hint, which is ignored', async () => {
+  const app = await harness.registerApp();
+  const request = { client: app, redirectUri: REDIRECT_URI, scope: HEART, loginHint: 'somebody@example.com' };
+  const { pendingId } = await harness.authorizations.openAuthorization(request);
+  const { rows } = await query('SELECT sandbox_person FROM authorization_request WHERE pending_id = $1', [
+    pendingId,
+  ]);
+  expect(rows).toEqual([{ sandbox_person: null }]);
 });
 
 async function countCodes(clientId: string): Promise<number> {

@@ -3,7 +3,6 @@ import { acknowledging } from '@phds/service-kit/acknowledged-changes';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
 import { createLogger, type Logger } from '@phds/service-kit/log';
 import { startPruning } from '@phds/service-kit/pruning';
-import { openRedis } from '@phds/service-kit/redis';
 import { type RestoreGuard, startRestoreGuard } from '@phds/service-kit/restore-guard';
 import { createRestoreService } from '@phds/service-kit/restore-service';
 import { createUserOf } from '@phds/service-kit/rpc-context';
@@ -31,15 +30,17 @@ import type { EvictionPublisher } from './app/ports.ts';
 import { createReceipts } from './app/receipts.ts';
 import { createReports } from './app/reports.ts';
 import { createRetention } from './app/retention.ts';
+import { createSandbox, type Sandbox } from './app/sandbox.ts';
 import { createSessions, type Sessions } from './app/sessions.ts';
 import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
 import type { Config } from './config.ts';
-import { createRedisEvictions, noEvictions } from './events/redis-evictions.ts';
+import { openEvictions } from './events/redis-evictions.ts';
 import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { type ConsentServiceParts, createConsentService } from './rpc/consent-service.ts';
 import { createLedgerService } from './rpc/ledger-service.ts';
 import { createNoticeService } from './rpc/notice-service.ts';
 import { createReportService } from './rpc/report-service.ts';
+import { createSandboxService } from './rpc/sandbox-service.ts';
 import { createSessionService } from './rpc/session-service.ts';
 import { type ConnectionPools, openConnectionPools } from './store/connection-pools.ts';
 import type { PrismaClient } from './store/generated/client.ts';
@@ -62,6 +63,7 @@ import { createPrismaPruner } from './store/prisma-pruner.ts';
 import { createPrismaReceipts } from './store/prisma-receipts.ts';
 import { createPrismaReports } from './store/prisma-reports.ts';
 import { createPrismaRevocations } from './store/prisma-revocations.ts';
+import { createPrismaSandboxGrants } from './store/prisma-sandbox-grants.ts';
 import { createPrismaSessionEnds } from './store/prisma-session-ends.ts';
 import { createPrismaSuspensions } from './store/prisma-suspensions.ts';
 import { RESTORE_SCHEMA } from './store/restore-guard.ts';
@@ -91,7 +93,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const guard = resources.use(
     await startRestoreGuard({ pool: pools.access.pool, schema: RESTORE_SCHEMA, config, log }),
   );
-  const evictions = overrides.evictions ?? openEvictions({ config, clock, log }, resources);
+  const evictions = overrides.evictions ?? openEvictions(config.REDIS_URL, { clock, log }, resources);
   const { verify } = resources.use(openSessionVerification(config, { clock, log }));
   const parts: Parts = { ...pools, prisma: pools.ordinary, config, clock, log, guard, evictions, verify };
   await startBackgroundTasks(parts, resources);
@@ -121,14 +123,6 @@ interface Parts extends Omit<ConnectionPools, 'ordinary' | typeof Symbol.asyncDi
   readonly guard: RestoreGuard;
   readonly evictions: EvictionPublisher;
   readonly verify: SessionVerifier;
-}
-
-function openEvictions(
-  { config, clock, log }: Pick<Parts, 'config' | 'clock' | 'log'>,
-  resources: AsyncDisposableStack,
-): EvictionPublisher {
-  if (config.REDIS_URL === undefined) return noEvictions;
-  return createRedisEvictions({ redis: resources.use(openRedis(config.REDIS_URL, log)), clock, log });
 }
 
 /** Counting, checkpoints, retention, the search for notices, and pruning. Disposal signs a last checkpoint. */
@@ -187,9 +181,11 @@ async function createRpcServices(parts: Parts, recorder: AccessRecorder) {
   const history = createPrismaAccessHistory(prisma);
   const accesses = createAccesses({ history, appUsage: createPrismaAppUsage(prisma), clock });
   const reports = createReports({ reports: createPrismaReports(prisma) });
+  const useCases = await createConsentUseCases(parts);
   return [
     createLedgerService(createLedgerUseCase(parts)),
-    createConsentService({ ...(await createConsentUseCases(parts)), userOf, verifySession: verify, stepUp }),
+    createConsentService({ ...useCases, userOf, verifySession: verify, stepUp }),
+    createSandboxService({ sandbox: createSandboxUseCase(parts, useCases), userOf }),
     createAccessService({ recorder, accesses, userOf }),
     createSessionService(createSessionsUseCase(parts)),
     createReportService({ reports: acknowledging(guard, reports, ['report']), userOf }),
@@ -207,6 +203,15 @@ function createLedgerUseCase({ prisma, revocations, access, evictions, guard }: 
     evictions,
   });
   return acknowledging(guard, ledger, ['putApp', 'setAppStatus', 'revokeFamily', 'revokeToken']);
+}
+
+function createSandboxUseCase(
+  parts: Parts,
+  useCases: Pick<ConsentServiceParts, 'decisions' | 'grants'>,
+): Sandbox {
+  const sandboxGrants = createPrismaSandboxGrants(parts.prisma);
+  // The others are acknowledged by the use cases that they call.
+  return acknowledging(parts.guard, createSandbox({ ...parts, ...useCases, sandboxGrants }), ['change']);
 }
 
 function createSessionsUseCase({ revocations, access, guard }: Parts): Sessions {

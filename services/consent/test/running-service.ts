@@ -7,6 +7,7 @@ import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { LedgerService } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { NoticeService } from '@phds/contracts/phds/consent/v1/notices_pb';
 import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
+import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { newId } from '@phds/service-kit/ids';
 import { createLogger } from '@phds/service-kit/log';
@@ -42,6 +43,7 @@ export interface RunningService {
   readonly records: Client<typeof AccessService>;
   readonly history: Client<typeof AccessService>;
   readonly reports: Readonly<Record<'asGateway' | 'asOperator', Client<typeof ReportService>>>;
+  readonly sandbox: Readonly<Record<'asGateway' | 'asAuthorization', Client<typeof SandboxService>>>;
   readonly sessions: Client<typeof SessionService>;
   /** Client with the role host-application. */
   readonly notices: Client<typeof NoticeService>;
@@ -128,6 +130,10 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     records: healthData.client(AccessService),
     history: gateway.client(AccessService),
     reports: { asGateway: gateway.client(ReportService), asOperator: operator.client(ReportService) },
+    sandbox: {
+      asGateway: gateway.client(SandboxService),
+      asAuthorization: authorization.client(SandboxService),
+    },
     sessions: gateway.client(SessionService),
     notices: hostApplication.client(NoticeService),
     session: async (userId, claims = {}) => ({

@@ -7,8 +7,10 @@ import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
+import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { SandboxService as SandboxDataService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { createLogger } from '@phds/service-kit/log';
 import { ASSERTION_METADATA, SESSION_METADATA } from '@phds/service-kit/metadata-keys';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
@@ -17,8 +19,8 @@ import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
 
 const SERVICES = {
   authorization: [AppService, AuthorizationService, TokenService],
-  consent: [AccessService, ConsentService, ReportService, SessionService],
-  'health-data': [HealthDataService, PreviewService],
+  consent: [AccessService, ConsentService, ReportService, SandboxService, SessionService],
+  'health-data': [HealthDataService, PreviewService, SandboxDataService],
 } as const;
 
 type Implementations = ServiceImpl<typeof AppService> &
@@ -27,6 +29,8 @@ type Implementations = ServiceImpl<typeof AppService> &
   ServiceImpl<typeof AccessService> &
   ServiceImpl<typeof ConsentService> &
   ServiceImpl<typeof ReportService> &
+  ServiceImpl<typeof SandboxService> &
+  ServiceImpl<typeof SandboxDataService> &
   ServiceImpl<typeof SessionService> &
   ServiceImpl<typeof HealthDataService> &
   ServiceImpl<typeof PreviewService>;

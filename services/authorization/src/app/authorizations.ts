@@ -95,7 +95,7 @@ async function openPending(
   { app, redirectUri, accepted, client }: Admitted,
 ): Promise<Opened> {
   const { authorizations, approvals, clock } = dependencies;
-  const { state, codeChallenge, scopes, purpose, neededScopes } = accepted;
+  const { state, codeChallenge, scopes, purpose, neededScopes, sandboxPerson } = accepted;
   const createdAt = clock.now();
   const pendingId = newId('apr', 160);
   // Inserted first, so that every visible pending approval has its redirect.
@@ -107,6 +107,7 @@ async function openPending(
     state,
     codeChallenge,
     scopes,
+    sandboxPerson,
     createdAt,
     expiresAt: addSeconds(createdAt, PENDING_APPROVAL_SECONDS),
   });

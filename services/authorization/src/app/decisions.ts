@@ -1,15 +1,10 @@
-import { mayShareWith } from '@phds/catalog/sandbox';
-import { findScope, isScope, type Scope } from '@phds/catalog/scopes';
-import type { Clock } from '@phds/service-kit/clock';
+import { findScope, type Scope } from '@phds/catalog/scopes';
 import { AppError, notFound } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
-import { deriveSecret, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
 import { type AuthorizationRequest, findSettingsFault } from '../domain/authorization-request.ts';
-import type { AuthorizationCode } from '../domain/code.ts';
-import { isUsable } from '../domain/code.ts';
 import { addQuery, isRegistered } from '../domain/redirect-uri.ts';
-import { addSeconds } from '../domain/token.ts';
+import type { IssueCode } from './issue-code.ts';
 import type { Approval, AppStore, AuthorizationStore, ConsentApprovals, Decision } from './ports.ts';
 
 /** The result of an approval for the user's browser. */
@@ -49,14 +44,12 @@ export interface DecisionsDependencies {
   readonly apps: AppStore;
   readonly authorizations: AuthorizationStore;
   readonly approvals: ConsentApprovals;
-  readonly clock: Clock;
+  readonly issueCode: IssueCode;
   readonly issuer: string;
-  readonly derivationKey: Uint8Array;
-  readonly codeSeconds: number;
 }
 
 export function createDecisions(dependencies: DecisionsDependencies): Decisions {
-  const { apps, authorizations, approvals, clock, issuer, derivationKey, codeSeconds } = dependencies;
+  const { apps, authorizations, approvals, issuer, issueCode } = dependencies;
 
   async function getApp({ clientId }: AuthorizationRequest): Promise<App> {
     const app = await apps.findApp(clientId);
@@ -83,16 +76,8 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
       // approval.
       const approval = await approvals.approve(session, decision);
       if (refusal !== null) throw refusal;
-      if (approval.clientId !== request.clientId || !mayShareWith(approval.userId, request.clientId)) {
-        throw new AppError('internal', '', { cause: 'consent names another app or environment' });
-      }
-      const code = deriveSecret('authorization_code', derivationKey, 'code', request.pendingId);
-      const standing = await authorizations.putCode(toCode(request, approval, code, codeSeconds));
-      if (!isUsable(standing, clock.now())) {
-        throw new AppError('already_decided', 'The approval was decided and its code is used or expired.');
-      }
+      const redirectUri = await issueCode(request, approval);
       const { grantId, scopes, grantExpiresAt } = approval;
-      const redirectUri = addQuery(request.redirectUri, { code, state: request.state, iss: issuer });
       return { grantId, scopes, grantExpiresAt, redirectUri };
     },
 
@@ -113,7 +98,8 @@ export function createDecisions(dependencies: DecisionsDependencies): Decisions 
   };
 }
 
-async function getRequest(
+/** Throws `not_found` for an unknown one. */
+export async function getRequest(
   authorizations: Pick<AuthorizationStore, 'findRequest'>,
   pendingId: string,
 ): Promise<AuthorizationRequest> {
@@ -131,32 +117,7 @@ function findChosen(
 }
 
 /** The message for the person; the affected setting is logged only. */
-function settingsChanged(cause: string): AppError {
+export function settingsChanged(cause: string): AppError {
   const message = 'The app has changed its settings since it asked. Start again in the app.';
   return new AppError('conflict', message, { cause });
-}
-
-function toCode(
-  request: AuthorizationRequest,
-  approval: Approval,
-  code: string,
-  codeSeconds: number,
-): AuthorizationCode {
-  return {
-    hash: sha256(code),
-    pendingId: request.pendingId,
-    clientId: request.clientId,
-    userId: approval.userId,
-    grantId: approval.grantId,
-    scopes: approval.scopes.filter(isScope),
-    redirectUri: request.redirectUri,
-    codeChallenge: request.codeChallenge,
-    appEpoch: approval.appEpoch,
-    issuedAt: approval.decidedAt,
-    expiresAt: addSeconds(approval.decidedAt, codeSeconds),
-    consumedAt: null,
-    familyId: null,
-    failedAttempts: 0,
-    suspended: false,
-  };
 }

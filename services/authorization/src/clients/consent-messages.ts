@@ -1,6 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { timestampDate, timestampFromDate } from '@bufbuild/protobuf/wkt';
+import type { ApproveResponse } from '@phds/contracts/phds/consent/v1/consent_pb';
 import type {
   AppProfileSchema,
   GrantFacts as GrantFactsMessage,
@@ -10,7 +11,7 @@ import {
   GrantStatus as GrantStatusMessage,
 } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError } from '@phds/service-kit/errors';
-import type { AppProfile } from '../app/ports.ts';
+import type { AppProfile, Approval } from '../app/ports.ts';
 import type { AppStatus } from '../domain/app.ts';
 import type { GrantFacts, GrantStatus } from '../domain/liveness.ts';
 
@@ -64,6 +65,19 @@ export function toAppProfileMessage(app: AppProfile): MessageInitShape<typeof Ap
 /** A required time. */
 export function fromTimestamp(time: Timestamp | undefined): Date {
   return time === undefined ? refuse('time') : timestampDate(time);
+}
+
+export function fromApprovalMessage(approval: ApproveResponse): Approval {
+  const { grantId, clientId, userId, scopes, appEpoch } = approval;
+  return {
+    grantId,
+    clientId,
+    userId,
+    scopes,
+    grantExpiresAt: fromTimestamp(approval.grantExpiresAt),
+    decidedAt: fromTimestamp(approval.decidedAt),
+    appEpoch,
+  };
 }
 
 export function fromGrantMessage(grant: GrantFactsMessage): GrantFacts {

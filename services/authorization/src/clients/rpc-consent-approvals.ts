@@ -2,7 +2,7 @@ import type { Client } from '@connectrpc/connect';
 import { type ConsentService, PendingStatus } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { SESSION_METADATA } from '@phds/service-kit/metadata-keys';
 import type { ConsentApprovals } from '../app/ports.ts';
-import { fromTimestamp, toAppProfileMessage } from './consent-messages.ts';
+import { fromApprovalMessage, fromTimestamp, toAppProfileMessage } from './consent-messages.ts';
 
 /** Consent's pending approvals and grants over rpc; forwards the person's session. */
 export function createRpcConsentApprovals(client: Client<typeof ConsentService>): ConsentApprovals {
@@ -41,16 +41,7 @@ export function createRpcConsentApprovals(client: Client<typeof ConsentService>)
         language,
         revision,
       };
-      const answer = await client.approve(request, withSession(session));
-      return {
-        grantId: answer.grantId,
-        clientId: answer.clientId,
-        userId: answer.userId,
-        scopes: answer.scopes,
-        grantExpiresAt: fromTimestamp(answer.grantExpiresAt),
-        decidedAt: fromTimestamp(answer.decidedAt),
-        appEpoch: answer.appEpoch,
-      };
+      return fromApprovalMessage(await client.approve(request, withSession(session)));
     },
 
     async deny(session, pendingId) {

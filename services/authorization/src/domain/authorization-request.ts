@@ -1,3 +1,4 @@
+import { isSandboxApp, isSandboxPerson, SANDBOX_PEOPLE, SANDBOX_PERSON_DEFAULT } from '@phds/catalog/sandbox';
 import type { Scope } from '@phds/catalog/scopes';
 import { parseScopeList } from '@phds/catalog/scopes';
 import { countCharacters, findShownTextFault } from '@phds/catalog/shown-text';
@@ -12,6 +13,9 @@ const STATE_MAX_LENGTH = 1024;
 /** Longest `purpose`, in characters. */
 const PURPOSE_MAX_LENGTH = 500;
 
+/** The `login_hint` of a sandbox app that has its request denied. */
+export const SANDBOX_DENIAL = 'deny';
+
 /** An app's request, stored until the user has decided. */
 export interface AuthorizationRequest {
   readonly pendingId: string;
@@ -23,6 +27,8 @@ export interface AuthorizationRequest {
   /** SHA-256 of the verifier, base64url (RFC 7636, S256); null without PKCE. */
   readonly codeChallenge: string | null;
   readonly scopes: readonly Scope[];
+  /** Who approves the request of a sandbox app, or SANDBOX_DENIAL; null for a live app. */
+  readonly sandboxPerson: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
@@ -36,6 +42,8 @@ export interface RequestParameters {
   readonly codeChallengeMethod?: string | undefined;
   readonly purpose?: string | undefined;
   readonly neededScope?: string | undefined;
+  /** Used for sandbox apps only. */
+  readonly loginHint?: string | undefined;
   /** Not allowed in a pushed request. */
   readonly requestUri?: string | undefined;
   readonly request?: string | undefined;
@@ -49,6 +57,7 @@ export interface AcceptedParameters {
   readonly purpose: string;
   /** Those that the app cannot work without; empty when it does not say. */
   readonly neededScopes: readonly Scope[];
+  readonly sandboxPerson: string | null;
 }
 
 /** A SHA-256 in base64url has 43 characters without padding; no verifier could match another text. */
@@ -60,7 +69,7 @@ const S256_CHALLENGE = /^[A-Za-z0-9_-]{43}$/;
  */
 export function parseRequestParameters(
   parameters: RequestParameters,
-  app: Pick<App, 'scopes' | 'requirePkce'>,
+  app: Pick<App, 'clientId' | 'scopes' | 'requirePkce'>,
 ): AcceptedParameters {
   const violations = [
     ...checkResponseType(parameters),
@@ -69,6 +78,7 @@ export function parseRequestParameters(
     ...checkPurpose(parameters),
     ...checkNeededScope(parameters),
     ...checkRequestObjects(parameters),
+    ...checkLoginHint(parameters, app),
   ];
   if (violations.length > 0) throw invalidRequest(violations);
   return {
@@ -77,6 +87,7 @@ export function parseRequestParameters(
     codeChallenge: parameters.codeChallenge || null,
     purpose: parameters.purpose?.trim() ?? '',
     neededScopes: parseScopeList(parameters.neededScope ?? '').scopes,
+    sandboxPerson: isSandboxApp(app.clientId) ? parameters.loginHint || SANDBOX_PERSON_DEFAULT : null,
   };
 }
 
@@ -152,6 +163,14 @@ function checkPurpose({ purpose }: RequestParameters): Violation[] {
   }
   const message = findShownTextFault(purpose, 'line');
   return message === null ? [] : [{ parameter: 'purpose', message }];
+}
+
+/** A live app's `login_hint` is for identity providers, and is ignored like every unknown parameter. */
+function checkLoginHint({ loginHint }: RequestParameters, { clientId }: Pick<App, 'clientId'>): Violation[] {
+  if (!loginHint || !isSandboxApp(clientId) || isSandboxPerson(loginHint)) return [];
+  if (loginHint === SANDBOX_DENIAL) return [];
+  const message = `must be ${SANDBOX_PEOPLE.join(', ')} or ${SANDBOX_DENIAL} for a sandbox app`;
+  return [{ parameter: 'login_hint', message }];
 }
 
 /** Compared as text: a scope that is unknown or not allowed is then an error of `scope`. */

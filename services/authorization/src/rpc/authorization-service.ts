@@ -9,6 +9,7 @@ import type { Authorizations } from '../app/authorizations.ts';
 import type { ClientAuthentication } from '../app/client-authentication.ts';
 import type { Decider, Decisions } from '../app/decisions.ts';
 import type { Erasures } from '../app/erasures.ts';
+import type { SandboxDecisions } from '../app/sandbox-decisions.ts';
 import { toClientCredentials } from './parameters.ts';
 
 /** The authorization-code flow up to the code, and the erasure of people. */
@@ -16,11 +17,13 @@ export function createAuthorizationService(dependencies: {
   readonly clients: ClientAuthentication;
   readonly authorizations: Authorizations;
   readonly decisions: Decisions;
+  readonly sandboxDecisions: SandboxDecisions;
   readonly erasures: Erasures;
   readonly verifySession: SessionVerifier;
   readonly stepUp: StepUp;
 }) {
-  const { clients, authorizations, decisions, erasures, verifySession, stepUp } = dependencies;
+  const { clients, authorizations, decisions, sandboxDecisions, erasures, verifySession, stepUp } =
+    dependencies;
 
   /** Verified here too, so that a caller without a session cannot learn whether a pending approval exists. */
   const deciderOf = async (context: HandlerContext): Promise<Decider> => {
@@ -54,6 +57,7 @@ export function createAuthorizationService(dependencies: {
       const { session } = await deciderOf(context);
       return { expiresAt: timestampFromDate(await decisions.extend(session, pendingId)) };
     },
+    completeSandboxAuthorization: ({ clientId, pendingId }) => sandboxDecisions.complete(clientId, pendingId),
     eraseUser: ({ userId, revokeApps }) => erasures.erase(userId, revokeApps),
   };
 
@@ -64,6 +68,7 @@ export function createAuthorizationService(dependencies: {
     completeAuthorization: ['gateway'],
     denyAuthorization: ['gateway'],
     extendAuthorization: ['gateway'],
+    completeSandboxAuthorization: ['gateway'],
     eraseUser: ['operator'],
   });
 }

@@ -185,6 +185,15 @@ export interface GrantStore {
   requestDeletion(id: string, userId: string): Promise<Date | null>;
 }
 
+/** The grants of sandbox people, by their app. */
+export interface SandboxGrantStore {
+  isOwner(ownerId: string, clientId: string): Promise<boolean>;
+  /** Null when unknown or another app's. */
+  find(id: string, clientId: string): Promise<Grant | null>;
+  /** Ends the time of an active grant now, as if it had run out; returns false when it had ended. */
+  expire(id: string): Promise<boolean>;
+}
+
 export interface ReceiptStore {
   findReceipt(grantId: string, userId: string): Promise<ReceiptFacts | null>;
 }

@@ -4,11 +4,21 @@ import { EvictionSchema } from '@phds/contracts/phds/events/v1/eviction_pb';
 import type { Clock } from '@phds/service-kit/clock';
 import { newId } from '@phds/service-kit/ids';
 import type { Logger } from '@phds/service-kit/log';
-import type { RedisConnection } from '@phds/service-kit/redis';
+import { openRedis, type RedisConnection } from '@phds/service-kit/redis';
 import type { EvictionPublisher } from '../app/ports.ts';
 
 /** The channel that gateways subscribe to. The payload is a binary `phds.events.v1.Eviction`. */
 const EVICTION_CHANNEL = 'phds.events.v1';
+
+/** The publisher for a Redis server; without one, none is needed. */
+export function openEvictions(
+  url: string | undefined,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  resources: AsyncDisposableStack,
+): EvictionPublisher {
+  if (url === undefined) return noEvictions;
+  return createRedisEvictions({ redis: resources.use(openRedis(url, log)), clock, log });
+}
 
 /** Publishes to Redis without waiting. If Redis is unavailable, gateways refuse later, but no revoked data is released. */
 export function createRedisEvictions(options: {

@@ -1,13 +1,16 @@
+import { isSandboxUser } from '@phds/catalog/sandbox';
 import type { GrantTerms } from '../domain/grant.ts';
 import type { Connection, NewNotice, Notice, NoticeContent } from '../domain/notice.ts';
 import { Prisma } from './generated/client.ts';
 
 /**
- * Adds a notice in the transaction of its cause. A second notice of one cause is ignored. The caller keeps the person from being
+ * Adds a notice in the transaction of its cause. A second notice of one cause is ignored, and so is a notice for a sandbox person, whom
+ * nobody can write to. The caller keeps the person from being
  * erased meanwhile (keepPerson), so that no notice outlives its person.
  */
 export async function addNotice(tx: Prisma.TransactionClient, notice: NewNotice): Promise<void> {
   const { id, at, userId, content } = notice;
+  if (isSandboxUser(userId)) return;
   await tx.$executeRaw`
     INSERT INTO notice (id, at, user_id, kind, content)
     VALUES (${id}, ${at}, ${userId}, ${content.kind}, ${JSON.stringify(content)}::jsonb)

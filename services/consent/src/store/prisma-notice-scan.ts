@@ -1,3 +1,4 @@
+import { SANDBOX_USER_PREFIX } from '@phds/catalog/sandbox';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { NoticeScanStore, ScannedGrants } from '../app/notice-ports.ts';
 import type { NewNotice } from '../domain/notice.ts';
@@ -46,7 +47,7 @@ async function scanNext(
   const { now, startedAt, placeAt, placeId } = place;
   const grants = await tx.$queryRaw<GrantDates[]>`
     SELECT id, granted_at AS "grantedAt", expires_at AS "expiresAt" FROM consent_grant
-    WHERE (expires_at, id) > (${placeAt}, ${placeId}) ORDER BY expires_at, id LIMIT ${size}`;
+    WHERE (expires_at, id) > (${placeAt}, ${placeId}) AND NOT starts_with(user_id, ${SANDBOX_USER_PREFIX}) ORDER BY expires_at, id LIMIT ${size}`;
   const ending = await selectEnding(tx, grants, now);
   const heavyDays = await selectHeavyDays(tx, grants, now);
   await addGrantNotices(tx, judge({ now, ending, heavyDays }));

@@ -5,8 +5,10 @@ import { TokenService } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
 import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
+import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
+import { SandboxService as SandboxDataService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import type { Logger } from '@phds/service-kit/log';
 import { openCallStreams } from '@phds/service-kit/rpc-call-streams';
 import { openRpcChannel } from '@phds/service-kit/rpc-client';
@@ -26,7 +28,12 @@ export interface Backends extends Disposable {
   readonly endedSessions: EndedSessions;
   readonly readData: ReadData;
   readonly previews: Client<typeof PreviewService>;
+  readonly sandboxGrants: Client<typeof SandboxService>;
+  readonly sandboxData: Client<typeof SandboxDataService>;
 }
+
+/** For making a sandbox person's data, which takes longer than any read. */
+const SANDBOX_DATA_DEADLINE_MS = 20_000;
 
 /** Opens a channel to each service, which connects on first use, and the streams to health-data. */
 export function openBackends(config: Config, log: Logger): Backends {
@@ -36,6 +43,7 @@ export function openBackends(config: Config, log: Logger): Backends {
   const authorization = open('authorization', config.AUTHORIZATION_ADDRESS, config.AUTHORIZATION_DEADLINE_MS);
   const consent = open('consent', config.CONSENT_ADDRESS, config.CONSENT_DEADLINE_MS);
   const healthData = open('health-data', config.HEALTH_DATA_ADDRESS, config.HEALTH_DATA_DEADLINE_MS);
+  const sandboxData = open('health-data', config.HEALTH_DATA_ADDRESS, SANDBOX_DATA_DEADLINE_MS);
   const { read, reads } = HealthDataService.method;
   const streams = openCallStreams({
     ...options,
@@ -59,8 +67,11 @@ export function openBackends(config: Config, log: Logger): Backends {
       deadlineMs: config.HEALTH_DATA_DEADLINE_MS,
     }),
     previews: healthData.client(PreviewService),
+    sandboxGrants: consent.client(SandboxService),
+    sandboxData: sandboxData.client(SandboxDataService),
     [Symbol.dispose]() {
-      for (const channel of [authorization, consent, healthData, streams]) channel[Symbol.dispose]();
+      for (const channel of [authorization, consent, healthData, sandboxData, streams])
+        channel[Symbol.dispose]();
     },
   };
 }

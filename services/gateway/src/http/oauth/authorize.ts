@@ -1,3 +1,4 @@
+import { isSandboxApp } from '@phds/catalog/sandbox';
 import type { OpenAuthorizationResponse } from '@phds/contracts/phds/authorization/v1/authorization_pb';
 import { toAppError } from '@phds/service-kit/errors';
 import type { z } from 'zod';
@@ -13,10 +14,15 @@ import type { pushedJson } from './answers.ts';
 import { callAsClient, readCredentials } from './client-credentials.ts';
 import { type OauthParameters, parseFormParameters, pick, readOauthParameters } from './parameters.ts';
 import { returnToApp } from './return-to-app.ts';
+import { approveInSandbox } from './sandbox-approval.ts';
 
-/** URL of the approval screen of a pending approval. */
-function approvalUri(gateway: Gateway, pendingId: string): string {
-  return `${gateway.config.PUBLIC_URL}/approve/${pendingId}`;
+/** URL of the approval screen of a pending approval. For a sandbox app, of the address that approves at once. */
+function approvalUri(
+  { config: { PUBLIC_URL } }: Gateway,
+  { pendingId, requestUri, clientId = '' }: { pendingId: string; requestUri: string; clientId?: string },
+): string {
+  if (!isSandboxApp(clientId)) return `${PUBLIC_URL}/approve/${pendingId}`;
+  return `${PUBLIC_URL}/oauth/authorize?${new URLSearchParams({ client_id: clientId, request_uri: requestUri })}`;
 }
 
 /** `POST /oauth/authorize`, and `POST /oauth/par` where the secret is required (RFC 9126). */
@@ -40,7 +46,7 @@ export async function pushAuthorization(
   if (!withSecret) await limitAddress(gateway, exchange);
   const opened = await (withSecret ? callAsClient(gateway, exchange, client, open) : open());
   const { pendingId, requestUri, expiresInSeconds } = opened;
-  const location = approvalUri(gateway, pendingId);
+  const location = approvalUri(gateway, { pendingId, requestUri, ...client });
   if (!requireAuthentication && wantsHtml(request)) return redirect(response, location, OAUTH_HEADERS);
   const body: z.infer<typeof pushedJson> = {
     request_uri: requestUri,
@@ -63,13 +69,17 @@ export async function startAuthorization(gateway: Gateway, exchange: Exchange): 
     const parameters = parseFormParameters(splitUrl(exchange.request.originalUrl).rawQuery);
     const opened = await openFromBrowser(gateway, exchange, parameters);
     if (opened.errorRedirect !== '') await returnToApp(gateway, exchange, opened);
-    else redirect(response, approvalUri(gateway, opened.pendingId), OAUTH_HEADERS);
+    else if (isSandboxApp(opened.clientId)) await approveInSandbox(gateway, exchange, opened);
+    else redirect(response, approvalUri(gateway, opened), OAUTH_HEADERS);
   } catch (error) {
     await sendErrorPage(gateway, exchange, toAppError(error));
   }
 }
 
-type Opened = Pick<OpenAuthorizationResponse, 'pendingId' | 'errorRedirect' | 'errorRedirectHost'>;
+type Opened = Pick<
+  OpenAuthorizationResponse,
+  'pendingId' | 'requestUri' | 'errorRedirect' | 'errorRedirectHost'
+> & { readonly clientId: string };
 
 async function openFromBrowser(
   gateway: Gateway,
@@ -77,19 +87,20 @@ async function openFromBrowser(
   parameters: OauthParameters,
 ): Promise<Opened> {
   const { authorization } = gateway.backends;
-  const clientId = parameters.get('client_id');
-  exchange.presentedClientId = clientId;
+  const clientId = parameters.get('client_id') ?? '';
+  exchange.presentedClientId = parameters.get('client_id');
   const requestUri = parameters.get('request_uri');
   if (requestUri !== undefined) {
-    const { pendingId } = await authorization.resolveRequestUri({ clientId: clientId ?? '', requestUri });
-    return { pendingId, errorRedirect: '', errorRedirectHost: '' };
+    const { pendingId } = await authorization.resolveRequestUri({ clientId, requestUri });
+    return { clientId, pendingId, requestUri, errorRedirect: '', errorRedirectHost: '' };
   }
   await limitAddress(gateway, exchange);
-  return authorization.openAuthorization({
+  const opened = await authorization.openAuthorization({
     ...toOpenRequest(parameters),
-    client: clientId === undefined ? {} : { clientId },
+    client: clientId === '' ? {} : { clientId },
     frontChannel: true,
   });
+  return { ...opened, clientId };
 }
 
 async function limitAddress(gateway: Gateway, { request, response }: Exchange): Promise<void> {
@@ -106,5 +117,6 @@ function toOpenRequest(parameters: OauthParameters) {
     ...pick(parameters, 'codeChallengeMethod', 'code_challenge_method'),
     ...pick(parameters, 'purpose', 'purpose'),
     ...pick(parameters, 'neededScope', 'needed_scope'),
+    ...pick(parameters, 'loginHint', 'login_hint'),
   };
 }

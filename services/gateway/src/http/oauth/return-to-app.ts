@@ -78,7 +78,7 @@ ${wayBack(target, 'unknown', 'de')}`,
 }
 
 /** The link back to the app, and why the person should know its address. */
-function wayBack(
+export function wayBack(
   { errorRedirect, errorRedirectHost }: ErrorRedirect,
   connection: Connection,
   language: Language,

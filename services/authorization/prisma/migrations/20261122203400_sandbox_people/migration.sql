@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "authorization_request" ADD COLUMN     "sandbox_person" TEXT;

@@ -1,0 +1,61 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { SandboxGrantChange, SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
+import { invalidRequest } from '@phds/service-kit/errors';
+import type { UserOf } from '@phds/service-kit/rpc-context';
+import { implement } from '@phds/service-kit/rpc-service';
+import type { GrantTrigger, Sandbox } from '../app/sandbox.ts';
+import { parseKnownId } from './parameters.ts';
+
+/** phds.consent.v1.SandboxService. */
+export function createSandboxService({ sandbox, userOf }: { sandbox: Sandbox; userOf: UserOf }) {
+  const toNamed = (ownerId: string, request: { clientId: string; grantId: string }) => ({
+    ownerId,
+    clientId: parseKnownId('app', request.clientId),
+    grantId: parseKnownId('grt', request.grantId),
+  });
+  return implement(
+    SandboxService,
+    {
+      async approveInSandbox({ id, clientId, person }) {
+        const approved = await sandbox.approve(parseKnownId('apr', id), clientId, person);
+        const { joined: _, repeated, scopes, grantExpiresAt, decidedAt, ...rest } = approved;
+        return {
+          approval: {
+            ...rest,
+            scopes: [...scopes],
+            grantExpiresAt: timestampFromDate(grantExpiresAt),
+            decidedAt: timestampFromDate(decidedAt),
+            repeatedDecision: repeated,
+          },
+        };
+      },
+      async denyInSandbox({ id, clientId }) {
+        await sandbox.deny(parseKnownId('apr', id), clientId);
+        return {};
+      },
+      async findSandboxGrant(request, context) {
+        const { userId, scopes } = await sandbox.find(toNamed(await userOf(context), request));
+        return { userId, scopes: [...scopes] };
+      },
+      async changeSandboxGrant(request, context) {
+        const named = toNamed(await userOf(context), request);
+        const trigger = TRIGGERS[request.change];
+        if (trigger === null) throw invalidRequest('change', 'is missing or unknown');
+        return { changed: await sandbox.change(named, trigger) };
+      },
+    },
+    {
+      approveInSandbox: ['authorization'],
+      denyInSandbox: ['authorization'],
+      findSandboxGrant: ['gateway'],
+      changeSandboxGrant: ['gateway'],
+    },
+  );
+}
+
+const TRIGGERS: Readonly<Record<SandboxGrantChange, GrantTrigger | null>> = {
+  [SandboxGrantChange.UNSPECIFIED]: null,
+  [SandboxGrantChange.NARROW]: 'narrow',
+  [SandboxGrantChange.REVOKE]: 'revoke',
+  [SandboxGrantChange.EXPIRE]: 'expire',
+};

@@ -1,0 +1,120 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { toLocation } from '@phds/e2e/browser';
+import { expectStatus, PartnerApp, REDIRECT_URI } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { send } from '@phds/running-system/request';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import * as client from 'openid-client';
+
+const HEART = 'read:health-data:heart';
+const GLUCOSE = 'read:health-data:glucose';
+
+let stack: SharedStack;
+let developer: string;
+let app: PartnerApp;
+
+beforeAll(async () => {
+  stack = await useSharedStack();
+  developer = await signIn(stack, 'sandbox-developer');
+  app = await registerSandboxApp();
+});
+
+async function registerSandboxApp(): Promise<PartnerApp> {
+  const json = { name: 'Rehearsal', redirectUris: [REDIRECT_URI], environment: 'sandbox' };
+  const answer = await send(`${stack.gateway}/developer/apps`, { json, bearer: developer });
+  const { clientId, clientSecret, environment } = expectStatus(201, answer).body.data;
+  expect(environment).toBe('sandbox');
+  return new PartnerApp(stack.gateway, { clientId, clientSecret });
+}
+
+/** What a stock client receives at its redirect URI after it opened the approval link. */
+async function open(url: string | URL): Promise<URL> {
+  return toLocation(expectStatus(303, await send(url)), url);
+}
+
+async function connect(loginHint: string, scopes = [HEART, GLUCOSE]) {
+  const { body } = expectStatus(201, await app.authorize(scopes, { login_hint: loginHint }));
+  const callback = await open(body.approval_uri);
+  const { body: tokens } = expectStatus(200, await app.exchange(callback.searchParams.get('code') ?? ''));
+  return { accessToken: tokens.access_token as string, grantId: tokens.grant_id as string };
+}
+
+const read = (accessToken: string, category = 'heart') =>
+  send(`${stack.gateway}/api/v1/health-data/${category}`, { bearer: accessToken });
+
+describe('openid-client with a sandbox app', () => {
+  const ways: [string, () => client.ClientAuth, typeof client.buildAuthorizationUrlWithPAR][] = [
+    [
+      'an ordinary authorization URL',
+      () => client.ClientSecretPost(app.clientSecret),
+      async (config, parameters) => client.buildAuthorizationUrl(config, parameters),
+    ],
+    [
+      'a pushed request',
+      () => client.ClientSecretBasic(app.clientSecret),
+      client.buildAuthorizationUrlWithPAR,
+    ],
+  ];
+
+  test.each(ways)(
+    'completes the life of a grant without a person, with %s',
+    async (_way, authentication, buildUrl) => {
+      const options = { algorithm: 'oauth2' as const, execute: [client.allowInsecureRequests] };
+      const server = new URL(stack.gateway);
+      const config = await client.discovery(server, app.clientId, undefined, authentication(), options);
+      const pkceCodeVerifier = client.randomPKCECodeVerifier();
+      const checks = { pkceCodeVerifier, expectedState: client.randomState() };
+      const parameters = {
+        redirect_uri: REDIRECT_URI,
+        scope: HEART,
+        state: checks.expectedState,
+        code_challenge: await client.calculatePKCECodeChallenge(pkceCodeVerifier),
+        code_challenge_method: 'S256',
+      };
+      const callback = await open(await buildUrl(config, { ...parameters, login_hint: 'ben' }));
+      const tokens = await client.authorizationCodeGrant(config, callback, checks);
+      const { body } = expectStatus(200, await read(tokens.access_token));
+      expect(body.pagination.total).toBeGreaterThanOrEqual(3);
+      const introspected = await client.tokenIntrospection(config, tokens.access_token);
+      expect(introspected).toMatchObject({ active: true, client_id: app.clientId, scope: HEART });
+      const renewed = await client.refreshTokenGrant(config, tokens.refresh_token ?? '');
+      expectStatus(200, await read(renewed.access_token));
+      await client.tokenRevocation(config, renewed.refresh_token ?? '');
+      expectStatus(401, await read(renewed.access_token));
+
+      const denied = await open(await buildUrl(config, { ...parameters, login_hint: 'deny' }));
+      await expect(client.authorizationCodeGrant(config, denied, checks)).rejects.toMatchObject({
+        error: 'access_denied',
+      });
+    },
+  );
+});
+
+describe('a real person and a sandbox app', () => {
+  test('cannot meet: the request is not found in any way to decide it', async () => {
+    const { body } = expectStatus(201, await app.authorize([HEART]));
+    for (const person of ['sandbox-developer', 'sandbox-person']) {
+      const bearer = await signIn(stack, person);
+      const pending = `${stack.gateway}/partner/consent/pending`;
+      expectStatus(404, await send(`${pending}/${body.pending_id}`, { bearer }));
+      for (const decision of ['approve', 'deny', 'extend', 'release']) {
+        expectStatus(404, await send(`${pending}/${body.pending_id}/${decision}`, { bearer, json: {} }));
+      }
+      expect((await send(pending, { bearer })).body.data).toEqual([]);
+    }
+    await connect('ben');
+    const grants = await send(`${stack.gateway}/partner/consent/grants`, { bearer: developer });
+    expect(grants.body.data).toEqual([]);
+  });
+});
+
+test('each person of the sandbox has the data that the documents promise', async () => {
+  const totals: Record<string, number> = {};
+  for (const person of ['ada', 'ben', 'cleo', 'dora']) {
+    const { accessToken } = await connect(person);
+    totals[person] = expectStatus(200, await read(accessToken)).body.pagination.total;
+  }
+  expect(totals).toMatchObject({ ben: 3, cleo: 0 });
+  expect(totals['ada']).toBeGreaterThan(5_000);
+  expect(totals['dora']).toBeGreaterThan(200);
+});
