@@ -55,6 +55,7 @@ export class Client {
   constructor(options: ClientOptions) {
     const { clientId, clientSecret, redirectUri, store = memoryTokenStore(), clock = systemClock } = options;
     const baseUrl = new URL(options.baseUrl).href.replace(/\/$/, '');
+    const retryBudgetMs = options.retryBudgetMs ?? RETRY_BUDGET_MS;
     this.#http = new Http({
       baseUrl,
       // Called as a function: browsers refuse a `fetch` with another `this`.
@@ -62,10 +63,10 @@ export class Client {
       clock,
       random: options.random ?? Math.random,
       timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
-      retryBudgetMs: options.retryBudgetMs ?? RETRY_BUDGET_MS,
+      retryBudgetMs,
     });
     const app = { clientId, clientSecret };
-    const oauth = new OauthEndpoints(this.#http, clock, app);
+    const oauth = new OauthEndpoints(this.#http, clock, app, retryBudgetMs);
     const tokens = new Tokens({ store, clock, refresh: (previous) => oauth.refresh(previous) });
     this.#parts = { http: this.#http, tokens, store, oauth };
     this.#place = { oauth, app, redirectUri, issuer: options.issuer ?? baseUrl };

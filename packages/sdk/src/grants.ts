@@ -1,7 +1,8 @@
 /** A consent grant, as `GET /oauth/grants` answers it. */
 export interface Grant {
   readonly id: string;
-  readonly sub: string;
+  /** The person; null once their data was erased. */
+  readonly sub: string | null;
   readonly scopes: readonly string[];
   readonly status: 'active' | 'expired' | 'revoked';
   readonly granted_at: string;

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/performance/noBarrelFile: the one entry point of the published package
 export type { Authorization, AuthorizationRequest, KeptAuthorization } from './authorization.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
-export type { Clock } from './clock.ts';
+export { type Clock, systemClock } from './clock.ts';
 export type { Connection } from './connection.ts';
 export {
   type ErrorCode,

@@ -19,8 +19,8 @@ export interface TokenAnswer {
   readonly sub?: string;
 }
 
-/** Longer than the service repeats a refresh, so the answer to a later attempt would be a refusal. Milliseconds. */
-const REFRESH_BUDGET_MS = 45_000;
+/** The service repeats a refresh for 60 s. A later attempt would end the tokens, because it looks like a stolen token. */
+const LONGEST_REFRESH_MS = 45_000;
 
 type Form = Readonly<Record<string, string | undefined>>;
 
@@ -29,11 +29,13 @@ export class OauthEndpoints {
   readonly #http: Http;
   readonly #clock: Clock;
   readonly #app: AppIdentity;
+  readonly #retryBudgetMs: number;
 
-  constructor(http: Http, clock: Clock, app: AppIdentity) {
+  constructor(http: Http, clock: Clock, app: AppIdentity, retryBudgetMs: number) {
     this.#http = http;
     this.#clock = clock;
     this.#app = app;
+    this.#retryBudgetMs = retryBudgetMs;
   }
 
   /** Posts a form with the app's credentials, by HTTP Basic (RFC 6749 2.3.1). */
@@ -59,7 +61,8 @@ export class OauthEndpoints {
    */
   refresh({ refreshToken }: TokenSet): Promise<TokenSet> {
     const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
-    return this.requestTokens(form, { retryBudgetMs: REFRESH_BUDGET_MS });
+    const retryBudgetMs = Math.min(this.#retryBudgetMs, LONGEST_REFRESH_MS);
+    return this.requestTokens(form, { retryBudgetMs });
   }
 }
 

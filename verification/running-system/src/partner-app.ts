@@ -1,3 +1,4 @@
+import { type Client, type ClientOptions, createClient, type KeptAuthorization } from '@phds/sdk';
 import { type Answer, type RequestOptions, send } from './request.ts';
 
 /** The app's redirect URI: a loopback address where nothing listens. */
@@ -32,6 +33,14 @@ export interface ApprovedCode {
   readonly pendingId: string;
 }
 
+/** An approval that has not been exchanged. */
+export interface ApprovedRequest extends ApprovedCode {
+  /** Where the browser is sent to. */
+  readonly callbackUrl: string;
+  /** What the app kept until the callback. */
+  readonly kept: KeptAuthorization;
+}
+
 /** Tokens of one consent grant. */
 export interface Tokens {
   readonly accessToken: string;
@@ -41,16 +50,31 @@ export interface Tokens {
 
 type Parameters = Readonly<Record<string, string>>;
 
-/** A partner's app that uses plain HTTP. Methods return the response; `expect…` and `connect` throw when it is an error. */
+interface AppCredentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly redirectUri?: string;
+  readonly issuer?: string;
+}
+
+type OwnClientOptions = Partial<Omit<ClientOptions, 'clientId' | 'clientSecret'>>;
+
+/**
+ * A partner's app. It connects people with the SDK. Methods that return a response send plain HTTP, for tests of single requests;
+ * `expect…`, `ask` and `connect` throw when the response is an error.
+ */
 export class PartnerApp {
   readonly gateway: string;
+  /** The first gateway's public URL, which all gateways of a stack name. */
+  readonly issuer: string;
   readonly clientId: string;
   /** Writable, for tests that rotate the secret. */
   clientSecret: string;
   readonly redirectUri: string;
 
-  constructor(gateway: string, client: { clientId: string; clientSecret: string; redirectUri?: string }) {
+  constructor(gateway: string, client: AppCredentials) {
     this.gateway = gateway;
+    this.issuer = client.issuer ?? gateway;
     this.clientId = client.clientId;
     this.clientSecret = client.clientSecret;
     this.redirectUri = client.redirectUri ?? REDIRECT_URI;
@@ -137,10 +161,36 @@ export class PartnerApp {
     return toTokens(expectStatus(200, await this.exchange(code)));
   }
 
-  /** The whole flow from authorization to tokens for this user. Throws on an error. */
+  /** The app's client of the SDK. Unlike the SDK by itself, it repeats nothing, so that a test sees each failure. */
+  client(options: OwnClientOptions = {}): Client {
+    const { gateway: baseUrl, clientId, clientSecret, redirectUri, issuer } = this;
+    const own = { baseUrl, clientId, clientSecret, redirectUri, issuer };
+    return createClient({ ...own, retryBudgetMs: 0, timeoutMs: 60_000, ...options });
+  }
+
+  /** Starts an authorization with the SDK and lets the user of the session approve it. */
+  async ask(
+    session: string,
+    scopes: readonly string[],
+    approval: Approval = {},
+    client: Client = this.client(),
+  ): Promise<ApprovedRequest> {
+    const { url, kept } = await client.authorize({ scopes });
+    const pendingId = new URL(url).pathname.split('/').at(-1) ?? '';
+    const answer = expectStatus(200, await this.approveAs(session, pendingId, approval));
+    const { grantId, redirectUri: callbackUrl } = answer.body.data;
+    const code = new URL(callbackUrl).searchParams.get('code') ?? '';
+    return { pendingId, grantId, code, callbackUrl, kept };
+  }
+
+  /** Finishes an authorization with the SDK. */
+  async finish({ callbackUrl, kept }: ApprovedRequest, client: Client = this.client()): Promise<Tokens> {
+    return (await client.exchange(callbackUrl, kept)).accessTokens();
+  }
+
+  /** The whole flow from authorization to tokens for this user, with the SDK. Throws on an error. */
   async connect(session: string, scopes: readonly string[], approval: Approval = {}): Promise<Tokens> {
-    const { code } = await this.expectCode(session, scopes, approval);
-    return this.expectTokens(code);
+    return this.finish(await this.ask(session, scopes, approval));
   }
 }
 

@@ -1,0 +1,171 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type LosingProxy, startLosingProxy } from '@phds/e2e/losing-proxy';
+import { giveFirstReadings } from '@phds/running-system/first-reading';
+import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { signIn } from '@phds/running-system/people';
+import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { type Client, type Connection, memoryTokenStore, type TokenStore } from '@phds/sdk';
+
+const HEART = 'read:health-data:heart';
+const HOUR_MS = 3_600_000;
+const REFRESH = 'POST /oauth/token';
+const READ = 'GET /api/v1/health-data/heart';
+
+let stack: SharedStack;
+let app: PartnerApp;
+let session: string;
+let proxy: LosingProxy;
+let store: TokenStore;
+/** How far the clock of the app is ahead, so that its access tokens seem to have expired. */
+let aheadMs: number;
+let connection: Connection;
+
+beforeAll(async () => {
+  stack = await useSharedStack();
+  session = await signIn(stack, 'sdk-tokens');
+  await giveFirstReadings(stack, ['sdk-tokens']);
+  app = await registerApp(stack.gateway, session, { requirePkce: true });
+});
+
+beforeEach(async () => {
+  proxy = await startLosingProxy(stack.gateway);
+  store = memoryTokenStore();
+  aheadMs = 0;
+  const client = newProcess();
+  const { callbackUrl, kept } = await app.ask(session, [HEART], {}, client);
+  connection = await client.exchange(callbackUrl, kept);
+  proxy.requests.length = 0;
+});
+
+afterEach(async () => proxy?.[Symbol.asyncDispose]());
+
+/** Another process of the app, with the same store. */
+function newProcess(retryBudgetMs = 30_000): Client {
+  const clock = { now: () => Date.now() + aheadMs, sleep: async () => undefined };
+  return app.client({ baseUrl: proxy.url, store, clock, retryBudgetMs });
+}
+
+const readings = (from: Connection) => from.healthData('heart').toArray({ limit: 100 });
+
+/** Makes calls at once; each has to get the person's one reading. */
+async function readInParallel(calls: number, from: readonly Connection[] = [connection]): Promise<void> {
+  const results = await Promise.all(
+    Array.from({ length: calls }, (_, index) => readings(from[index % from.length] as Connection)),
+  );
+  expect(results.map(({ length }) => length)).toEqual(Array(calls).fill(1));
+}
+
+const count = (line: string) => proxy.requests.filter((request) => request === line).length;
+
+describe('at the expiry of an access token', () => {
+  test('50 parallel calls make one refresh', async () => {
+    aheadMs = HOUR_MS;
+    await readInParallel(50);
+    expect([count(REFRESH), count(READ)]).toEqual([1, 50]);
+  });
+
+  test('50 parallel calls whose token the service refuses make one refresh', async () => {
+    await app.revoke((await connection.accessTokens()).accessToken);
+    await readInParallel(50);
+    expect([count(REFRESH), count(READ)]).toEqual([1, 100]);
+  });
+
+  test('two processes that refresh at once both go on, and so do later refreshes', async () => {
+    const others = [connection, newProcess().connection(connection.id)];
+    for (let hour = 1; hour <= 3; hour += 1) {
+      aheadMs = hour * HOUR_MS;
+      await readInParallel(10, others);
+    }
+    expect(count(REFRESH)).toBeGreaterThanOrEqual(3);
+    expect(count(REFRESH)).toBeLessThanOrEqual(6);
+  });
+});
+
+describe('a lost answer', () => {
+  test('to a refresh costs nothing: all calls succeed, and later refreshes too', async () => {
+    aheadMs = HOUR_MS;
+    proxy.loseAnswerTo(REFRESH);
+    await readInParallel(20);
+    expect([count(REFRESH), proxy.toLose]).toEqual([2, 0]);
+    aheadMs = 2 * HOUR_MS;
+    await readInParallel(5);
+    expect(count(REFRESH)).toBe(3);
+  });
+
+  test('to a refresh costs nothing when the process ends with it, and another one goes on', async () => {
+    aheadMs = HOUR_MS;
+    proxy.loseAnswerTo(REFRESH);
+    const ending = newProcess(0).connection(connection.id);
+    await expect(readings(ending)).rejects.toMatchObject({ code: 'CONNECTION_FAILED' });
+    await readInParallel(5, [newProcess().connection(connection.id)]);
+    aheadMs = 2 * HOUR_MS;
+    await readInParallel(5, [newProcess().connection(connection.id)]);
+  });
+
+  test('to a page, a pushed request, a revocation or the end of a grant costs nothing', async () => {
+    const client = newProcess();
+    proxy.loseAnswerTo(READ);
+    await readInParallel(1);
+
+    proxy.loseAnswerTo('POST /oauth/par');
+    const { callbackUrl, kept } = await app.ask(session, [HEART], {}, client);
+    connection = await client.exchange(callbackUrl, kept);
+    await readInParallel(1);
+
+    proxy.loseAnswerTo('POST /oauth/revoke');
+    const { accessToken } = await connection.accessTokens();
+    await connection.disconnect();
+    expect(await client.introspect(accessToken)).toEqual({ active: false });
+
+    proxy.loseAnswerTo(`DELETE /oauth/grants/${connection.id}`);
+    await client.endGrant(connection.id);
+    expect((await client.grant(connection.id)).status).toBe('revoked');
+    expect(proxy.toLose).toBe(0);
+  });
+
+  test('to the exchange of a code needs a new approval, because a code works once', async () => {
+    const client = newProcess();
+    const { callbackUrl, kept } = await app.ask(session, [HEART], {}, client);
+    proxy.loseAnswerTo(REFRESH);
+    await expect(client.exchange(callbackUrl, kept)).rejects.toMatchObject({
+      code: 'INVALID_GRANT',
+      needsNewApproval: true,
+    });
+  });
+});
+
+describe('the end of a connection', () => {
+  test('is told with its reason, and the grant says who ended it', async () => {
+    const client = newProcess();
+    const before = await client.grant(connection.id);
+    expect(before).toMatchObject({
+      status: 'active',
+      sub: (await connection.accessTokens()).sub,
+      ended_by: null,
+    });
+    await client.endGrant(connection.id);
+    await client.endGrant(connection.id);
+    const ended = await client
+      .grants({ status: 'revoked', sub: before.sub as string })
+      .toArray({ limit: 100 });
+    expect(ended.find(({ id }) => id === connection.id)).toMatchObject({
+      status: 'revoked',
+      ended_by: 'app',
+    });
+    await expect(readings(connection)).rejects.toMatchObject({
+      code: 'NOT_CONNECTED',
+      needsNewApproval: true,
+    });
+  });
+
+  test('by the person is an error that asks for a new approval', async () => {
+    await fetch(`${stack.gateway}/partner/consent/grants/${connection.id}`, {
+      method: 'DELETE',
+      headers: { Authorization: `Bearer ${session}` },
+    });
+    await expect(readings(connection)).rejects.toMatchObject({
+      code: 'INVALID_GRANT',
+      needsNewApproval: true,
+    });
+  });
+});
