@@ -48,7 +48,7 @@ test.each(AREAS)('every message of %s is used', (area) => {
 /** Messages that are the same in both languages. */
 const SAME: Readonly<Record<string, readonly string[]>> = {
   apps: ['app', 'domain', 'website'],
-  console: ['name', 'status', 'scopes', 'homepage', 'askApp'],
+  console: ['name', 'status', 'live', 'sandbox', 'scopes', 'homepage', 'askApp'],
   data: ['bmi', 'fieldName', 'fieldStatus', 'moodNeutral', 'sourceAppleWatch', 'sourceIphone'],
   frame: ['appsShort'],
   history: ['app'],

@@ -89,4 +89,52 @@ function testRun(): void {
     expect([sent, issued.length]).toEqual([['/oauth/token'], 1]);
     expectStatus(200, await send(`${visits.stack.gateway}/api/v1/profile`, { bearer: issued[0] ?? '' }));
   });
+
+  test('asks a made-up person of a sandbox app, who shares data at once or declines', async () => {
+    const session = await signIn(visits.stack, 'sandbox-tester');
+    const visitor = await visits.open('/console/new', { session });
+    const { page } = visitor;
+    await page.getByText('Real people decide about each request').waitFor();
+    await page.getByText('Sandbox', { exact: true }).click();
+    await page.getByText('Made-up people share at once').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('console-new-sandbox');
+    const app = await registerOnPage(visitor, visits.stack.gateway, 'Rehearsal');
+    await visitor.goto(`/console/${app.clientId}`);
+    await page.getByText('Sandbox', { exact: true }).first().waitFor();
+    await visitor.goto('/console/test-run');
+    await page.getByRole('button', { name: 'Add this page to its redirect URIs' }).click();
+    await page.getByLabel('Person to ask').selectOption('deny');
+    await page.getByRole('button', { name: 'Send the request' }).click();
+    await page.getByText('The person declined.').waitFor();
+    await page.getByRole('link', { name: 'Start again' }).click();
+    await page.getByLabel('Person to ask').selectOption('ben');
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('test-run-1-sandbox');
+    await page.getByRole('button', { name: 'Send the request' }).click();
+    await page.getByLabel('Client secret').fill(app.clientSecret);
+    await page.getByRole('button', { name: 'Get tokens' }).click();
+    await page.getByRole('button', { name: 'Read', exact: true }).click();
+    await page.getByText('"unit": "/min"').first().waitFor();
+    expect(await page.getByText('the connection as its person').count()).toBe(0);
+    await visitor.takePictures('test-run-3-sandbox');
+  });
+
+  test('leads a developer without data of their own to a sandbox app', async () => {
+    const session = await signIn(visits.stack, 'tester-without-data');
+    const redirectUris = [`${visits.stack.gateway}/console/test-run`];
+    const scopes = ['read:health-data:heart'];
+    const app = await registerApp(visits.stack.gateway, session, { redirectUris, scopes });
+    const visitor = await visits.open('/console/test-run', { session });
+    const { page } = visitor;
+    await page.getByText('You share your own data.').waitFor();
+    await page.getByRole('button', { name: 'Send the request' }).click();
+    await new ApprovalScreen(page).shareOnly('Heart');
+    await page.getByLabel('Client secret').fill(app.clientSecret);
+    await page.getByRole('button', { name: 'Get tokens' }).click();
+    await page.getByRole('button', { name: 'Read', exact: true }).click();
+    await page.getByText('You have no such data.').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('test-run-3-no-data');
+  });
 }

@@ -88,7 +88,8 @@ export function useRegistration() {
   return useChange({
     queryKey: ALL,
     read: fetchAllApps,
-    send: async (settings: AppSettings) => (await send<Data<NewApp>>('POST', APPS, settings)).data,
+    send: async (settings: AppSettings & Pick<DeveloperApp, 'environment'>) =>
+      (await send<Data<NewApp>>('POST', APPS, settings)).data,
     isMade: (apps, { name }, before) => (before === undefined ? null : findNew(apps, before, name) !== null),
     affected: AFFECTED,
   });

@@ -1,4 +1,5 @@
 import type { ProblemCode } from '@phds/catalog/problems';
+import type { Environment } from '@phds/catalog/sandbox';
 import type { RefusalReason } from '@phds/catalog/wire-names';
 
 /** Responses of the session endpoints, with the contract's names. Instants are RFC 3339 in UTC. */
@@ -174,6 +175,8 @@ export type AppStatus = 'active' | 'suspended' | 'revoked';
 
 export interface DeveloperApp {
   readonly clientId: string;
+  /** Never changes. */
+  readonly environment: Environment;
   readonly secretLast4: string;
   readonly name: string;
   readonly redirectUris: readonly string[];

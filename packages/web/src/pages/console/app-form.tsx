@@ -1,5 +1,5 @@
 import { SCOPE_NAMES, SCOPES } from '@phds/catalog/scopes';
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import type { Failure } from '../../api/change.ts';
 import type { AppSettings } from '../../api/developer-apps.ts';
 import { violationOf } from '../../api/problem.ts';
@@ -38,7 +38,10 @@ export function AppForm({
   isSaved = false,
   failure,
   doubt,
+  children,
 }: {
+  /** Fields before those of the settings. */
+  readonly children?: ReactNode;
   /** Absent when registering a new app. */
   readonly app?: DeveloperApp;
   readonly submit: string;
@@ -69,6 +72,7 @@ export function AppForm({
   return (
     <form onSubmit={send}>
       <Card label={text('app')}>
+        {children}
         <TextField label={text('name')} isRequired {...field('name')} hint={text('nameHint')} />
         <TextField
           label={text('redirectUris')}

@@ -1,4 +1,4 @@
-import type { AppStatus } from '../../api/resources.ts';
+import type { DeveloperApp } from '../../api/resources.ts';
 import { Tag } from '../../ui/card.tsx';
 import { text } from './texts.ts';
 
@@ -10,6 +10,21 @@ const TEXTS = {
   revoked: 'statusRevoked',
 } as const;
 
-export function AppStatusTag({ status }: { readonly status: AppStatus }) {
-  return <Tag tone={TONES[status]}>{text(TEXTS[status])}</Tag>;
+/** The status of an app, and whether it is a sandbox app. */
+export function AppStatusTag({
+  app: { status, environment },
+}: {
+  readonly app: Pick<DeveloperApp, 'status' | 'environment'>;
+}) {
+  return (
+    <>
+      <Tag tone={TONES[status]}>{text(TEXTS[status])}</Tag>
+      {environment === 'sandbox' ? (
+        <>
+          {' '}
+          <Tag>{text('sandbox')}</Tag>
+        </>
+      ) : null}
+    </>
+  );
 }

@@ -44,7 +44,7 @@ export function ConsolePage() {
                       cell: ({ clientId, name }) => <Link href={`/console/${clientId}`}>{name}</Link>,
                     },
                     { title: text('clientId'), cell: ({ clientId }) => <code>{clientId}</code> },
-                    { title: text('status'), cell: ({ status }) => <AppStatusTag status={status} /> },
+                    { title: text('status'), cell: (app) => <AppStatusTag app={app} /> },
                     { title: text('registeredOn'), cell: ({ createdAt }) => <Day at={createdAt} /> },
                   ]}
                 />

@@ -22,7 +22,7 @@ export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
         <>
           <PageHeading
             title={found.name}
-            lead={<AppStatusTag status={found.status} />}
+            lead={<AppStatusTag app={found} />}
             actions={<AppPages clientId={clientId} />}
           />
           <Stack>

@@ -1,3 +1,4 @@
+import type { Environment } from '@phds/catalog/sandbox';
 import { useState } from 'react';
 import { findNew, useAllApps, useRegistration } from '../../api/developer-apps.ts';
 import type { DeveloperApp, NewApp } from '../../api/resources.ts';
@@ -6,6 +7,7 @@ import { Row, Stack } from '../../ui/card.tsx';
 import { Narrow, PageHeading } from '../../ui/layout.tsx';
 import { EmptyPage } from '../../ui/notice.tsx';
 import { AppForm } from './app-form.tsx';
+import { EnvironmentChoice } from './environment-choice.tsx';
 import { FirstCall } from './first-call.tsx';
 import { SecretOnce } from './secret-once.tsx';
 import { text } from './texts.ts';
@@ -14,6 +16,7 @@ import { text } from './texts.ts';
 export function NewAppPage() {
   const { data: apps } = useAllApps();
   const registration = useRegistration();
+  const [environment, setEnvironment] = useState<Environment>('live');
   const [sent, setSent] = useState<{ name: string; before: readonly DeveloperApp[] } | null>(null);
   if (registration.data) return <Registered app={registration.data} />;
   const isMade = registration.data === null || registration.failure?.standing === 'made';
@@ -25,12 +28,14 @@ export function NewAppPage() {
         submit={text('registerApp')}
         onSubmit={(settings) => {
           if (!registration.isPending) setSent({ name: settings.name, before: apps ?? [] });
-          registration.mutate(settings);
+          registration.mutate({ ...settings, environment });
         }}
         isPending={registration.isPending}
         failure={registration.failure}
         doubt={{ unknown: text('registrationUnknown'), advice: text('registrationAdvice') }}
-      />
+      >
+        <EnvironmentChoice environment={environment} onChange={setEnvironment} />
+      </AppForm>
     </Narrow>
   );
 }

@@ -36,7 +36,7 @@ export function TestRunPage() {
               {returned === null ? null : (
                 <TokenStep returned={returned} tokens={tokens} onTokens={setTokens} />
               )}
-              {tokens === null ? null : <ReadStep tokens={tokens} />}
+              {tokens === null ? null : <ReadStep tokens={tokens} clientId={returned?.run?.clientId ?? ''} />}
             </Stack>
           );
         }}

@@ -1,5 +1,7 @@
+import { SANDBOX_PERSON_DEFAULT } from '@phds/catalog/sandbox';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import type { Failure } from '../../../api/change.ts';
 import { send } from '../../../api/client.ts';
 import { useSettingsChange } from '../../../api/developer-apps.ts';
@@ -12,6 +14,7 @@ import { Select } from '../../../ui/field.tsx';
 import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
 import { scopeTitle } from '../../../ui/scopes.ts';
 import { Rich, text } from '../texts.ts';
+import { PersonChoice } from './person-choice.tsx';
 import { startRun, testRunUri } from './test-run.ts';
 
 /** Step 1: the app requests a scope, and the browser goes to the approval screen. */
@@ -19,6 +22,7 @@ export function AskStep({ apps }: { readonly apps: readonly DeveloperApp[] }) {
   const [clientId, setClientId] = useState(apps[0]?.clientId ?? '');
   const app = apps.find((candidate) => candidate.clientId === clientId);
   const [chosen, setChosen] = useState('');
+  const [person, setPerson] = useState<string>(SANDBOX_PERSON_DEFAULT);
   const scope = app?.scopes.includes(chosen) === true ? chosen : (app?.scopes[0] ?? '');
   if (app === undefined) return null;
   return (
@@ -39,13 +43,29 @@ export function AskStep({ apps }: { readonly apps: readonly DeveloperApp[] }) {
       <Soft>
         <Rich id="askDetail" components={{ request: <code />, uri: <code /> }} />
       </Soft>
-      <Asking key={clientId} app={app} scope={scope} />
+      {app.environment === 'sandbox' ? (
+        <PersonChoice person={person} onChange={setPerson} />
+      ) : (
+        <Soft>
+          <Rich id="askOwnData" components={{ link: <Link href="/console/new" /> }} />
+        </Soft>
+      )}
+      <Asking key={clientId} app={app} scope={scope} person={app.environment === 'sandbox' ? person : null} />
     </Card>
   );
 }
 
 /** The request of one app. */
-function Asking({ app, scope }: { readonly app: DeveloperApp; readonly scope: string }) {
+function Asking({
+  app,
+  scope,
+  person,
+}: {
+  readonly app: DeveloperApp;
+  readonly scope: string;
+  /** The made-up person who decides; null for a live app. */
+  readonly person: string | null;
+}) {
   const { clientId, redirectUris } = app;
   const allowing = useSettingsChange(clientId);
   const asking = useMutation({
@@ -75,7 +95,7 @@ function Asking({ app, scope }: { readonly app: DeveloperApp; readonly scope: st
           kind="primary"
           autoFocus={!allowing.isIdle}
           isBusy={asking.isPending}
-          onPress={() => asking.mutate({ clientId, scope })}
+          onPress={() => asking.mutate({ clientId, scope, person })}
         >
           {text('ask')}
         </Button>
@@ -87,9 +107,11 @@ function Asking({ app, scope }: { readonly app: DeveloperApp; readonly scope: st
 async function ask({
   clientId,
   scope,
+  person,
 }: {
   clientId: string;
   scope: string;
+  person: string | null;
 }): Promise<{ approval_uri: string }> {
   const { state, challenge } = await startRun(clientId);
   return send('POST', '/oauth/authorize', {
@@ -100,6 +122,7 @@ async function ask({
     response_type: 'code',
     code_challenge: challenge,
     code_challenge_method: 'S256',
+    ...(person === null ? {} : { login_hint: person }),
   });
 }
 

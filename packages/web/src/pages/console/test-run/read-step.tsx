@@ -1,3 +1,4 @@
+import { isSandboxApp } from '@phds/catalog/sandbox';
 import { findScope } from '@phds/catalog/scopes';
 import { useMutation } from '@tanstack/react-query';
 import { Link } from 'wouter';
@@ -6,12 +7,12 @@ import { Button } from '../../../ui/button.tsx';
 import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { Code } from '../../../ui/code.tsx';
 import { useFocusOnAppearance } from '../../../ui/focus.ts';
-import { ErrorNotice } from '../../../ui/notice.tsx';
+import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
 import { Rich, text } from '../texts.ts';
 import type { Tokens } from './token-step.tsx';
 
 /** Step 3: the token is used to read, and the access appears in the history. */
-export function ReadStep({ tokens }: { readonly tokens: Tokens }) {
+export function ReadStep({ tokens, clientId }: { readonly tokens: Tokens; readonly clientId: string }) {
   const [scope = ''] = tokens.scope.split(' ');
   const path = findScope(scope)?.endpoints[0] ?? '/api/v1/profile';
   const reading = useMutation({
@@ -37,11 +38,41 @@ export function ReadStep({ tokens }: { readonly tokens: Tokens }) {
       {reading.data === undefined ? null : (
         <>
           <Code label={text('answer')} text={JSON.stringify(reading.data, null, 2)} />
-          <p>
-            <Rich id="readLogged" components={{ link: <Link href={`/apps/${tokens.grant_id}`} /> }} />
-          </p>
+          <AfterRead answer={reading.data} grantId={tokens.grant_id} clientId={clientId} />
         </>
       )}
     </Card>
   );
+}
+
+/** Where to go on: to the connection, and for a person without data to people who have some. */
+function AfterRead({
+  answer,
+  grantId,
+  clientId,
+}: {
+  readonly answer: unknown;
+  readonly grantId: string;
+  readonly clientId: string;
+}) {
+  if (isSandboxApp(clientId)) return null;
+  return (
+    <>
+      {isEmptyList(answer) ? (
+        <Notice>
+          <span>
+            <Rich id="readEmpty" components={{ link: <Link href="/console/new" /> }} />
+          </span>
+        </Notice>
+      ) : null}
+      <p>
+        <Rich id="readLogged" components={{ link: <Link href={`/apps/${grantId}`} /> }} />
+      </p>
+    </>
+  );
+}
+
+function isEmptyList(answer: unknown): boolean {
+  const { data } = (answer ?? {}) as { readonly data?: unknown };
+  return Array.isArray(data) && data.length === 0;
 }

@@ -1,3 +1,4 @@
+import { isSandboxApp } from '@phds/catalog/sandbox';
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
 import { send } from '../../../api/client.ts';
@@ -51,7 +52,8 @@ export function TokenStep({
     isSent.current = true;
     exchange.mutate();
   };
-  if (code === null || run === null) return <NoCode error={error} />;
+  const isSandbox = run !== null && isSandboxApp(run.clientId);
+  if (code === null || run === null) return <NoCode error={error} isSandbox={isSandbox} />;
   return (
     <form onSubmit={submit}>
       <Card label={text('tokenStep')}>
@@ -104,10 +106,11 @@ function NoTokens({ error }: { readonly error: unknown }) {
   );
 }
 
-function NoCode({ error }: { readonly error: string | null }) {
+function NoCode({ error, isSandbox }: { readonly error: string | null; readonly isSandbox: boolean }) {
+  const declined = isSandbox ? 'personDeclined' : 'declined';
   return (
     <Notice tone="warn">
-      <strong>{text(error === 'access_denied' ? 'declined' : 'noCode')}</strong>
+      <strong>{text(error === 'access_denied' ? declined : 'noCode')}</strong>
       <span>{text(error === 'access_denied' ? 'declinedDetail' : 'noCodeDetail')}</span>
       <Row>
         <ButtonAnchor href="/console/test-run">{text('startAgain')}</ButtonAnchor>
