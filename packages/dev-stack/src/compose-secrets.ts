@@ -55,6 +55,7 @@ export function toComposeSecrets(
       ...shared,
       'service.pem': file(servicePrivateKeys.consent),
       'receipt.pem': file(keys.receiptPrivateKey),
+      'webhook.key': file(keys.webhookKey),
       'database-url': url('consent', 'runtime'),
     },
     'health-data': {

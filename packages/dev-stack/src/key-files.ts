@@ -47,6 +47,8 @@ export interface KeyFiles {
   readonly derivationKey: string;
   /** 32 random bytes, base64. */
   readonly publicIdKey: string;
+  /** 32 random bytes, base64. */
+  readonly webhookKey: string;
   readonly postgresPassword: string;
   /** Connection string of a service's runtime role, written when the databases are created. */
   readonly databaseUrls: Readonly<Record<DatabaseService, string>>;
@@ -69,6 +71,7 @@ export function toKeyFiles(directory: string): KeyFiles {
     signInKey: at('sign-in.key'),
     derivationKey: at('derivation.key'),
     publicIdKey: at('public-id.key'),
+    webhookKey: at('webhook.key'),
     postgresPassword: at('postgres.password'),
     databaseUrls: toRecord(DATABASE_SERVICES, (name) => at(`${name}.database-url`)),
   };
@@ -87,6 +90,7 @@ export async function ensureKeyFiles(directory: string): Promise<KeyFiles> {
   await readOrCreateSecret(files.signInKey, newSecretKey);
   await readOrCreateSecret(files.derivationKey, newSecretKey);
   await readOrCreateSecret(files.publicIdKey, newSecretKey);
+  await readOrCreateSecret(files.webhookKey, newSecretKey);
   await readOrCreateSecret(files.postgresPassword, newPassword);
   return files;
 }

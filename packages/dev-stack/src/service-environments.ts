@@ -113,6 +113,9 @@ export function toConsentEnvironment(context: EnvironmentContext): Environment {
     CONNECT_PORT: String(ports.consentConnect),
     DATABASE_URL_FILE: keys.databaseUrls.consent,
     RECEIPT_PRIVATE_KEY_FILE: keys.receiptPrivateKey,
+    WEBHOOK_KEY_FILE: keys.webhookKey,
+    WEBHOOK_ALLOW_LOOPBACK: 'true',
+    WEBHOOK_DATA_DELAY_MS: '1000',
     ...RAISED_LIMITS.consent,
   };
 }

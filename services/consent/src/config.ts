@@ -6,6 +6,7 @@ import {
   readConfig,
   requireStepUpCriterion,
   rpcSettings,
+  secretKey,
   sessionSettings,
 } from '@phds/service-kit/config';
 import { z } from 'zod';
@@ -63,6 +64,18 @@ const settings = z.object({
   PRUNE_NOTICES_AFTER_DAYS: integer(90, { min: 14 }),
   /** Days that a report about an app is kept. */
   PRUNE_REPORTS_AFTER_DAYS: integer(730, { min: 31 }),
+  /** Derives the secrets of webhooks; the same for all instances. */
+  WEBHOOK_KEY: secretKey(),
+  /** Events that this instance delivers at once; 0 for an instance that sends none. */
+  WEBHOOK_CONCURRENCY: integer(16, { max: 256 }),
+  /** Interval at which the service looks for events to deliver, and for grants that have expired. */
+  WEBHOOK_INTERVAL_MS: durationMs(1_000),
+  /** How long a `data.updated` waits for further changes before it is sent. */
+  WEBHOOK_DATA_DELAY_MS: durationMs(10_000),
+  /** For the local stack: webhooks to loopback addresses, also without TLS. */
+  WEBHOOK_ALLOW_LOOPBACK: z.enum(['true', 'false']).default('false'),
+  /** Days that an event and the log of its delivery are kept. More than the days over which it is tried. */
+  PRUNE_WEBHOOK_EVENTS_AFTER_DAYS: integer(30, { min: 4 }),
 });
 
 /** The settings of consent. `KEY_FILE` names a file with the value of KEY. */

@@ -20,6 +20,7 @@ import { createAccesses } from './app/accesses.ts';
 import { startBackground } from './app/background.ts';
 import { createCheckpoints } from './app/checkpoints.ts';
 import { loggingClockDifference } from './app/clock-difference.ts';
+import { createDataChanges } from './app/data-changes.ts';
 import { createDecisions } from './app/decisions.ts';
 import { createErasures } from './app/erasures.ts';
 import { createGrants } from './app/grants.ts';
@@ -32,41 +33,27 @@ import { createReports } from './app/reports.ts';
 import { createRetention } from './app/retention.ts';
 import { createSandbox, type Sandbox } from './app/sandbox.ts';
 import { createSessions, type Sessions } from './app/sessions.ts';
+import { startWebhooks } from './app/webhook-background.ts';
+import { createWebhooks } from './app/webhooks.ts';
+import { createHttpsPoster } from './clients/https-poster.ts';
 import { createJoseSigner, RECEIPT_TYPE } from './clients/jose-signer.ts';
+import { resolveByDns } from './clients/public-addresses.ts';
+import { createWebhookSecrets } from './clients/webhook-secrets.ts';
 import type { Config } from './config.ts';
 import { openEvictions } from './events/redis-evictions.ts';
 import { createAccessService, LARGEST_BATCH } from './rpc/access-service.ts';
 import { type ConsentServiceParts, createConsentService } from './rpc/consent-service.ts';
+import { createEventService } from './rpc/event-service.ts';
 import { createLedgerService } from './rpc/ledger-service.ts';
 import { createNoticeService } from './rpc/notice-service.ts';
 import { createReportService } from './rpc/report-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
 import { createSessionService } from './rpc/session-service.ts';
-import { type ConnectionPools, openConnectionPools } from './store/connection-pools.ts';
-import type { PrismaClient } from './store/generated/client.ts';
-import { createPgAccessCounts } from './store/pg-access-counts.ts';
-import { createPgAccessRecords } from './store/pg-access-records.ts';
-import { createPgLiveness } from './store/pg-liveness.ts';
-import { createPgSessionChecks } from './store/pg-session-checks.ts';
-import { createPrismaAccessHistory } from './store/prisma-access-history.ts';
-import { createPrismaAppUsage } from './store/prisma-app-usage.ts';
-import { createPrismaApps } from './store/prisma-apps.ts';
-import { createPrismaCheckpoints } from './store/prisma-checkpoints.ts';
-import { createPrismaDecisions } from './store/prisma-decisions.ts';
-import { createPrismaGrants } from './store/prisma-grants.ts';
-import { createPrismaNoticeFeed } from './store/prisma-notice-feed.ts';
-import { createPrismaNoticeScan } from './store/prisma-notice-scan.ts';
-import { createPrismaPartitions } from './store/prisma-partitions.ts';
-import { createPrismaPendingApprovals } from './store/prisma-pending-approvals.ts';
-import { createPrismaPeople } from './store/prisma-people.ts';
+import { createWebhookService } from './rpc/webhook-service.ts';
+import { openConnectionPools } from './store/connection-pools.ts';
 import { createPrismaPruner } from './store/prisma-pruner.ts';
-import { createPrismaReceipts } from './store/prisma-receipts.ts';
-import { createPrismaReports } from './store/prisma-reports.ts';
-import { createPrismaRevocations } from './store/prisma-revocations.ts';
-import { createPrismaSandboxGrants } from './store/prisma-sandbox-grants.ts';
-import { createPrismaSessionEnds } from './store/prisma-session-ends.ts';
-import { createPrismaSuspensions } from './store/prisma-suspensions.ts';
 import { RESTORE_SCHEMA } from './store/restore-guard.ts';
+import { createStores, type Stores } from './store/stores.ts';
 
 const SERVICE = 'consent';
 
@@ -95,14 +82,19 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   );
   const evictions = overrides.evictions ?? openEvictions(config.REDIS_URL, { clock, log }, resources);
   const { verify } = resources.use(openSessionVerification(config, { clock, log }));
-  const parts: Parts = { ...pools, prisma: pools.ordinary, config, clock, log, guard, evictions, verify };
+  const stores = createStores(pools, { guard, clockToleranceMs: config.ACCESS_CLOCK_TOLERANCE_MS });
+  const parts: Parts = { stores, config, clock, log, guard, evictions, verify };
   await startBackgroundTasks(parts, resources);
+  resources.use(
+    startPruning(createPrismaPruner(pools.ordinary, config), { intervalMs: config.PRUNE_INTERVAL_MS, log }),
+  );
+  const webhooks = startWebhookDelivery(parts, resources);
   // Started after the background tasks, so that it is disposed before the last checkpoint is signed.
   const recorder = resources.use(createRecorder(parts, overrides));
   const server = resources.use(
     await startRpcServer({
       ...toRpcServerOptions(config, { service: SERVICE, clock }),
-      services: await createRpcServices(parts, recorder),
+      services: await createRpcServices(parts, recorder, webhooks),
       log,
       // Uses the pool of the hot path: a replica that can record stays in service while other work waits.
       health: () => pools.access.ping().then(() => true),
@@ -115,31 +107,31 @@ export async function createService(config: Config, overrides: Overrides = {}): 
 }
 
 /** The parts that use cases and stores are built from. */
-interface Parts extends Omit<ConnectionPools, 'ordinary' | typeof Symbol.asyncDispose> {
+interface Parts {
+  readonly stores: Stores;
   readonly config: Config;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly prisma: PrismaClient;
   readonly guard: RestoreGuard;
   readonly evictions: EvictionPublisher;
   readonly verify: SessionVerifier;
 }
 
-/** Counting, checkpoints, retention, the search for notices, and pruning. Disposal signs a last checkpoint. */
+/** Counting, checkpoints, retention and the search for notices. Disposal signs a last checkpoint. */
 async function startBackgroundTasks(parts: Parts, resources: AsyncDisposableStack): Promise<void> {
-  const { config, clock, log, prisma, months, access } = parts;
+  const { config, clock, log, stores } = parts;
   const retentionDays = config.RECORD_RETENTION_DAYS;
   const background = startBackground({
-    counts: createPgAccessCounts(access.pool),
+    counts: stores.counts,
     checkpoints: createCheckpoints({
-      checkpoints: createPrismaCheckpoints(prisma),
+      checkpoints: stores.checkpoints,
       signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, CHECKPOINT_TYPE),
       clock,
       retentionDays,
       intervalMs: config.CHECKPOINT_INTERVAL_MS,
     }),
-    retention: createRetention({ partitions: createPrismaPartitions(months), retentionDays }),
-    noticeScan: createPrismaNoticeScan(prisma),
+    retention: createRetention({ partitions: stores.partitions, retentionDays }),
+    noticeScan: stores.noticeScan,
     intervalsMs: {
       count: config.COUNT_INTERVAL_MS,
       checkpoint: config.CHECKPOINT_INTERVAL_MS,
@@ -150,20 +142,34 @@ async function startBackgroundTasks(parts: Parts, resources: AsyncDisposableStac
     onDropped: (months) => log.info({ months }, 'months of access records dropped'),
   });
   resources.use(background);
-  const pruned = createPrismaPruner(prisma, {
-    revocationDays: config.PRUNE_REVOCATIONS_AFTER_DAYS,
-    pendingDays: config.PRUNE_PENDING_AFTER_DAYS,
-    refusalDays: config.PRUNE_REFUSALS_AFTER_DAYS,
-    noticeDays: config.PRUNE_NOTICES_AFTER_DAYS,
-    reportDays: config.PRUNE_REPORTS_AFTER_DAYS,
-  });
-  resources.use(startPruning(pruned, { intervalMs: config.PRUNE_INTERVAL_MS, log }));
 }
 
-function createRecorder({ config, clock, access, log, guard }: Parts, overrides: Overrides): AccessRecorder {
-  const clockToleranceMs = config.ACCESS_CLOCK_TOLERANCE_MS;
-  const stored = createPgAccessRecords(access.pool, { clockToleranceMs, guard });
-  const store = loggingClockDifference(stored, log);
+/** Delivers events in the background. Returns what developers and health-data use. */
+function startWebhookDelivery({ stores, config, clock, log }: Parts, resources: AsyncDisposableStack) {
+  const allowLoopback = config.WEBHOOK_ALLOW_LOOPBACK === 'true';
+  const secrets = createWebhookSecrets(config.WEBHOOK_KEY);
+  const poster = createHttpsPoster({ resolve: resolveByDns, allowLoopback });
+  resources.use(
+    startWebhooks({
+      queue: stores.webhookQueue,
+      causes: stores.webhookCauses,
+      poster,
+      secrets,
+      clock,
+      concurrency: config.WEBHOOK_CONCURRENCY,
+      intervalMs: config.WEBHOOK_INTERVAL_MS,
+      onFailure: (what, err) => log.warn({ err }, `${what} failed`),
+      onPending: (pending) => log.info(pending, 'events are waiting for delivery'),
+    }),
+  );
+  return {
+    webhooks: createWebhooks({ endpoints: stores.webhookEndpoints, secrets, poster, allowLoopback }),
+    changes: createDataChanges({ changes: stores.dataChanges, delayMs: config.WEBHOOK_DATA_DELAY_MS }),
+  };
+}
+
+function createRecorder({ config, clock, stores, log }: Parts, overrides: Overrides): AccessRecorder {
+  const store = loggingClockDifference(stores.accessRecords, log);
   return createAccessRecorder({
     store: overrides.accessRecords?.(store) ?? store,
     clock,
@@ -174,13 +180,16 @@ function createRecorder({ config, clock, access, log, guard }: Parts, overrides:
   });
 }
 
-async function createRpcServices(parts: Parts, recorder: AccessRecorder) {
-  const { prisma, guard, config, clock, verify } = parts;
+async function createRpcServices(
+  parts: Parts,
+  recorder: AccessRecorder,
+  { webhooks, changes }: ReturnType<typeof startWebhookDelivery>,
+) {
+  const { stores, guard, config, clock, verify } = parts;
   const userOf = createUserOf(verify);
   const stepUp = createStepUp({ ...toStepUpOptions(config), clock });
-  const history = createPrismaAccessHistory(prisma);
-  const accesses = createAccesses({ history, appUsage: createPrismaAppUsage(prisma), clock });
-  const reports = createReports({ reports: createPrismaReports(prisma) });
+  const accesses = createAccesses({ history: stores.history, appUsage: stores.appUsage, clock });
+  const reports = createReports({ reports: stores.reports });
   const useCases = await createConsentUseCases(parts);
   return [
     createLedgerService(createLedgerUseCase(parts)),
@@ -189,19 +198,15 @@ async function createRpcServices(parts: Parts, recorder: AccessRecorder) {
     createAccessService({ recorder, accesses, userOf }),
     createSessionService(createSessionsUseCase(parts)),
     createReportService({ reports: acknowledging(guard, reports, ['report']), userOf }),
-    createNoticeService(createNotices({ feed: createPrismaNoticeFeed(prisma) })),
-    createRestoreService({ guard, countSuspended: createPrismaSuspensions(prisma).count }),
+    createNoticeService(createNotices({ feed: stores.noticeFeed })),
+    createWebhookService({ webhooks, userOf }),
+    createEventService(changes),
+    createRestoreService({ guard, countSuspended: stores.suspensions.count }),
   ];
 }
 
-function createLedgerUseCase({ prisma, revocations, access, evictions, guard }: Parts): Ledger {
-  const ledger = createLedger({
-    apps: createPrismaApps(prisma),
-    statuses: createPrismaApps(revocations),
-    revocations: createPrismaRevocations(revocations),
-    liveness: createPgLiveness(access.pool, guard),
-    evictions,
-  });
+function createLedgerUseCase({ stores, evictions, guard }: Parts): Ledger {
+  const ledger = createLedger({ ...stores, evictions });
   return acknowledging(guard, ledger, ['putApp', 'setAppStatus', 'revokeFamily', 'revokeToken']);
 }
 
@@ -209,39 +214,32 @@ function createSandboxUseCase(
   parts: Parts,
   useCases: Pick<ConsentServiceParts, 'decisions' | 'grants'>,
 ): Sandbox {
-  const sandboxGrants = createPrismaSandboxGrants(parts.prisma);
+  const { sandboxGrants } = parts.stores;
   // The others are acknowledged by the use cases that they call.
   return acknowledging(parts.guard, createSandbox({ ...parts, ...useCases, sandboxGrants }), ['change']);
 }
 
-function createSessionsUseCase({ revocations, access, guard }: Parts): Sessions {
-  const sessions = createSessions({
-    ends: createPrismaSessionEnds(revocations),
-    checks: createPgSessionChecks(access.pool, guard),
-  });
+function createSessionsUseCase({ stores, guard }: Parts): Sessions {
+  const sessions = createSessions({ ends: stores.sessionEnds, checks: stores.sessionChecks });
   return acknowledging(guard, sessions, ['end']);
 }
 
 async function createConsentUseCases(
   parts: Parts,
 ): Promise<Omit<ConsentServiceParts, 'userOf' | 'verifySession' | 'stepUp'>> {
-  const { config, prisma, revocations, evictions, clock, guard } = parts;
-  const decisions = createDecisions({ decisions: createPrismaDecisions(prisma, guard), evictions });
-  const grants = createGrants({
-    grants: createPrismaGrants(prisma),
-    withdrawals: createPrismaGrants(revocations),
-    evictions,
-  });
-  const erasures = createErasures({ people: createPrismaPeople(prisma), evictions });
+  const { config, stores, evictions, clock, guard } = parts;
+  const decisions = createDecisions({ decisions: stores.decisions, evictions });
+  const grants = createGrants({ grants: stores.grants, withdrawals: stores.withdrawals, evictions });
+  const erasures = createErasures({ people: stores.people, evictions });
   return {
     pendingApprovals: createPendingApprovals({
-      pendingApprovals: createPrismaPendingApprovals(prisma),
+      pendingApprovals: stores.pendingApprovals,
       maxLivePerApp: config.MAX_LIVE_PENDING_PER_APP,
     }),
     decisions: acknowledging(guard, decisions, ['approve', 'deny']),
     grants: acknowledging(guard, grants, ['narrow', 'revoke', 'revokeByApp', 'revokeAll', 'requestDeletion']),
     receipts: createReceipts({
-      receipts: createPrismaReceipts(prisma),
+      receipts: stores.receipts,
       signer: await createJoseSigner(config.RECEIPT_PRIVATE_KEY, RECEIPT_TYPE),
       clock,
     }),

@@ -24,6 +24,9 @@ import { createService, type Overrides, type Service } from '../src/service.ts';
 const CALLERS = ['gateway', 'authorization', 'health-data', 'operator', 'host-application'] as const;
 type Caller = (typeof CALLERS)[number];
 
+/** From which the secrets of webhooks are derived. */
+export const WEBHOOK_KEY = randomBytes(32).toString('base64');
+
 /** A consent service with its own database, and its callers. */
 export interface RunningService {
   readonly service: Service;
@@ -90,6 +93,9 @@ export async function startConsent(options: RunningServiceOptions = {}): Promise
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
     RECEIPT_PRIVATE_KEY: pem,
+    WEBHOOK_KEY,
+    WEBHOOK_CONCURRENCY: '0',
+    WEBHOOK_ALLOW_LOOPBACK: 'true',
     // A copied database is treated as replaced at the second check; no other instance is awaited.
     FAILOVER_GRACE_MS: '1',
     ...options.settings,

@@ -113,6 +113,7 @@ function toSettings(service: string, databaseUrl: string, keys: ServiceKeys, ses
     SESSION_AUDIENCE: sessions.audience,
     SESSION_JWKS: sessions.jwks,
     RECEIPT_PRIVATE_KEY: pem,
+    WEBHOOK_KEY: randomBytes(32).toString('base64'),
     // Histories shift the clocks of the services by hours, and a stopped batch waits for other steps.
     ACCESS_CLOCK_TOLERANCE_MS: '86400000',
     ACCESS_QUEUE_WAIT_MS: '30000',

@@ -11,7 +11,7 @@ export interface PoolOptions {
   readonly REVOCATION_POOL_SIZE: number;
 }
 
-/** The connections of this process: four pools, so that waiting work in one does not delay the others. */
+/** The connections of this process: five pools, so that waiting work in one does not delay the others. */
 export interface ConnectionPools extends AsyncDisposable {
   /** Records accesses, and checks liveness and sessions. Its statements never wait for locks of decisions or revocations. */
   readonly access: Postgres;
@@ -19,12 +19,15 @@ export interface ConnectionPools extends AsyncDisposable {
   readonly revocations: PrismaClient;
   /** Creates and drops monthly partitions: one connection with a statement timeout of a minute. */
   readonly months: PrismaClient;
+  /** Delivers events, and adds those of grants that expired: two connections. */
+  readonly webhooks: PrismaClient;
   /** Everything else. */
   readonly ordinary: PrismaClient;
 }
 
 /** Records in the default partition are moved to that of their month in one statement. */
 const MONTHS_TIMEOUT_MS = 60_000;
+const WEBHOOK_CONNECTIONS = 2;
 
 /** Does not connect yet: each pool opens connections on demand. */
 export async function openConnectionPools(options: PoolOptions, log: Logger): Promise<ConnectionPools> {
@@ -50,6 +53,7 @@ export async function openConnectionPools(options: PoolOptions, log: Logger): Pr
     access: open('phds-consent-access', options.ACCESS_POOL_SIZE, KEY_LOOK_UPS),
     revocations: openPrisma('phds-consent-revocations', options.REVOCATION_POOL_SIZE),
     months: openPrisma('phds-consent-months', 1, MONTHS_TIMEOUT_MS),
+    webhooks: openPrisma('phds-consent-webhooks', WEBHOOK_CONNECTIONS),
     ordinary: openPrisma('phds-consent', options.DATABASE_POOL_SIZE),
   };
   const opened = resources.move();

@@ -3,6 +3,7 @@ import type { AppStore } from '../app/ports.ts';
 import type { AppStanding, ReportedApp } from '../domain/app.ts';
 import { takeProfile } from './app-profiles.ts';
 import type { Prisma, PrismaClient } from './generated/client.ts';
+import { wanting } from './webhook-event-rows.ts';
 
 /** The apps in table `app`. Each change of status is one conditional statement. */
 export function createPrismaApps(prisma: PrismaClient): AppStore {
@@ -22,6 +23,11 @@ export function createPrismaApps(prisma: PrismaClient): AppStore {
         ), begun AS (
           INSERT INTO app_epoch (client_id, epoch, started_at)
           SELECT client_id, number, statement_timestamp() FROM changed, generate_series(2, epoch) AS number
+          ON CONFLICT DO NOTHING
+        ), told AS (
+          INSERT INTO webhook_fanout (client_id, ended_at)
+          SELECT changed.client_id, statement_timestamp() FROM changed JOIN webhook_endpoint w USING (client_id)
+          WHERE changed.status = 'revoked' AND ${wanting('grant.revoked')}
           ON CONFLICT DO NOTHING
         )
         SELECT status, epoch, revision, status_changed_at AS "statusChangedAt" FROM changed`;

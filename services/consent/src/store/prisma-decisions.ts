@@ -6,6 +6,7 @@ import type { ApprovalOutcome, DecisionFacts } from '../domain/decision.ts';
 import type { Grant } from '../domain/grant.ts';
 import { toApprovalNotice } from '../domain/notice.ts';
 import type { PendingApproval } from '../domain/pending-approval.ts';
+import { sharesLess } from '../domain/webhook-event.ts';
 import { addEvent } from './consent-events.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
 import {
@@ -20,6 +21,7 @@ import { addNotice } from './notice-rows.ts';
 import { lockPending, readPending } from './pending-locks.ts';
 import { keepPerson } from './person-locks.ts';
 import { requireVerified } from './restore-guard.ts';
+import { writeNarrowed } from './webhook-event-rows.ts';
 
 type Transaction = Prisma.TransactionClient;
 
@@ -155,9 +157,10 @@ async function writeGrant(
   tx: Transaction,
   grant: { grantId: string; userId: string; clientId: string; appEpoch: number },
   { joins, terms }: Approval,
-  { openGrant, now }: LockedFacts,
+  { openGrant, liveGrant, now }: LockedFacts,
 ): Promise<void> {
   if (joins !== null) {
+    if (liveGrant !== null && sharesLess(terms, liveGrant)) return writeNarrowed(tx, joins, terms);
     await tx.$executeRaw`
       UPDATE consent_grant SET scopes = ${terms.scopes}::text[], expires_at = ${terms.expiresAt},
         data_from = ${terms.dataFrom}::date WHERE id = ${joins}`;

@@ -12,6 +12,7 @@ import { Prisma, type PrismaClient } from './generated/client.ts';
 import { countGrants, newestFirst } from './grant-pages.ts';
 import { GRANT_COLUMNS, GRANT_FROM, GRANT_STATUS, type GrantRow, toGrant } from './grant-rows.ts';
 import { lockGrants } from './person-locks.ts';
+import { insertRevoked, writeNarrowed } from './webhook-event-rows.ts';
 
 type Transaction = Prisma.TransactionClient;
 
@@ -135,9 +136,7 @@ async function changeTerms(
   if (locked === null) return false;
   const terms = change(locked.grant, locked.now);
   if (terms === null) return true;
-  await tx.$executeRaw`
-    UPDATE consent_grant SET scopes = ${terms.scopes}::text[], expires_at = ${terms.expiresAt},
-      data_from = ${terms.dataFrom}::date WHERE id = ${id}`;
+  await writeNarrowed(tx, id, terms);
   await addEvent(tx, { kind: 'narrowed', grantId: id, at: locked.now, terms });
   return true;
 }
@@ -160,7 +159,7 @@ async function revoke(prisma: PrismaClient, id: string, userId: string): Promise
     ), told AS (
       INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
       SELECT gen_random_uuid(), id, revoked_at, 'revoked', scopes, expires_at, data_from FROM ended
-    )
+    ), notified AS (${insertRevoked('person')})
     SELECT revoked_at AS "revokedAt" FROM ended`;
   return ended === undefined ? findRevocation(prisma, id, { userId }) : ended.revokedAt;
 }
@@ -187,10 +186,13 @@ async function requestDeletion(prisma: PrismaClient, id: string, userId: string)
 /** The same for the app's own end, which is no event of the person's history: `revoked_by` says it. */
 async function revokeByApp(prisma: PrismaClient, id: string, clientId: string): Promise<Date | null> {
   const [ended] = await prisma.$queryRaw<{ revokedAt: Date }[]>`
-    UPDATE consent_grant g SET revoked_at = clock_timestamp(), closed_at = coalesce(g.closed_at, clock_timestamp()),
-      revoked_by = 'app'
-    WHERE g.id = ${id} AND g.client_id = ${clientId} AND g.revoked_at IS NULL AND NOT EXISTS (${REVOKED_APP})
-    RETURNING revoked_at AS "revokedAt"`;
+    WITH ended AS (
+      UPDATE consent_grant g SET revoked_at = clock_timestamp(), closed_at = coalesce(g.closed_at, clock_timestamp()),
+        revoked_by = 'app'
+      WHERE g.id = ${id} AND g.client_id = ${clientId} AND g.revoked_at IS NULL AND NOT EXISTS (${REVOKED_APP})
+      RETURNING g.*
+    ), notified AS (${insertRevoked('app')})
+    SELECT revoked_at AS "revokedAt" FROM ended`;
   return ended === undefined ? findRevocation(prisma, id, { clientId }) : ended.revokedAt;
 }
 
@@ -222,7 +224,7 @@ async function revokeAll(tx: Transaction, userId: string): Promise<string[]> {
     ), told AS (
       INSERT INTO consent_event (id, grant_id, at, kind, scopes, expires_at, data_from)
       SELECT gen_random_uuid(), id, revoked_at, 'revoked', scopes, expires_at, data_from FROM ended
-    )
+    ), notified AS (${insertRevoked('person')})
     SELECT id FROM ended`;
   return ended.map((grant) => grant.id);
 }

@@ -1,0 +1,117 @@
+import type { Listed, Page } from '@phds/catalog/pagination';
+import type { WebhookState } from '@phds/catalog/webhooks';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint.ts';
+import type { LiveScopes, WebhookAttempt, WebhookDelivery, WebhookEvent } from '../domain/webhook-event.ts';
+
+// As in ports.ts, every method commits before it returns, throws `unavailable` when the database is unavailable, and goes by the
+// database's clock.
+
+/** An app and the developer who asks. Somebody else's app is treated as unknown. */
+export interface OwnedApp {
+  readonly clientId: string;
+  readonly ownerId: string;
+}
+
+/** The endpoints of apps, and the log of their deliveries, for their developers. */
+export interface WebhookEndpointStore {
+  /** `unknown` when there is no such app of this developer; null when it has no endpoint. */
+  find(app: OwnedApp): Promise<WebhookEndpoint | null | 'unknown'>;
+  /** Creates the endpoint with `newId`, or changes and enables the existing one, which keeps id and secret. Null for an unknown app. */
+  put(
+    app: OwnedApp,
+    settings: Pick<WebhookEndpoint, 'url' | 'events'> & { readonly newId: string },
+  ): Promise<{ readonly endpoint: WebhookEndpoint; readonly isNew: boolean } | null>;
+  /** Removes the endpoint: nothing more is sent to it. Null when the app is unknown; also succeeds without an endpoint. */
+  remove(app: OwnedApp): Promise<true | null>;
+  /** Makes the next secret the current one; the one before signs as well for so many seconds. Null without an endpoint. */
+  rotate(app: OwnedApp, overlapSeconds: number): Promise<WebhookEndpoint | null>;
+  /** Adds a test, unless `decide` throws, which receives the number of tests in the last minute. Null without an endpoint. */
+  addTest(app: OwnedApp, decide: (testsInLastMinute: number) => void): Promise<string | null>;
+  /** Newest first, of every state when `state` is null. Null without an endpoint. */
+  listDeliveries(
+    app: OwnedApp,
+    state: WebhookState | null,
+    page: Page,
+  ): Promise<Listed<WebhookDelivery> | null>;
+  /** Makes an event of the app due now, as the last one of its grant. False when unknown. */
+  redeliver(app: OwnedApp, eventId: string): Promise<boolean>;
+}
+
+/** An event that one sender is to deliver now. */
+export interface ClaimedEvent {
+  readonly event: WebhookEvent;
+  readonly endpoint: Pick<WebhookEndpoint, 'id' | 'url' | 'secretVersion'> & {
+    /** Whether the secret before signs as well. */
+    readonly isOverlapping: boolean;
+    readonly isFailing: boolean;
+  };
+  /** Identifies this claim. */
+  readonly lease: string;
+  /** Including this one. */
+  readonly attempts: number;
+  /** Milliseconds since the first attempt was due. */
+  readonly ageMs: number;
+  /** Of the grant of a `data.updated`. */
+  readonly liveScopes: LiveScopes;
+}
+
+/** What follows an attempt. */
+export type Outcome =
+  | { readonly state: 'delivered' }
+  /** `isGone`: nothing is sent to the endpoint any more. */
+  | { readonly state: 'failed'; readonly isGone: boolean }
+  | { readonly state: 'pending'; readonly waitMs: number };
+
+export interface ClaimLimits {
+  readonly events: number;
+  /** Events in delivery at once to one endpoint; one to an endpoint that is failing. */
+  readonly perEndpoint: number;
+  /** Events that this sender is delivering now, by endpoint. */
+  readonly busy: ReadonlyMap<string, number>;
+  /** How long nobody else may claim them. */
+  readonly leaseMs: number;
+}
+
+/** The events that are to be delivered, shared by all senders. */
+export interface WebhookQueue {
+  /** Claims due events, at most one of a grant: the oldest that is pending. */
+  claim(limits: ClaimLimits): Promise<ClaimedEvent[]>;
+  /** Stores what came of a claim. Does nothing if the event was claimed again or removed meanwhile. */
+  settle(claimed: ClaimedEvent, attempt: WebhookAttempt, outcome: Outcome): Promise<void>;
+  /** Gives a claim back: the event is due now. */
+  release(claimed: ClaimedEvent): Promise<void>;
+  /** Pending events, and for how long the oldest of them has been due; null when none is. */
+  measure(): Promise<{ readonly pending: number; readonly oldestDueMs: number | null }>;
+}
+
+/** Signs what is sent to endpoints. */
+export interface WebhookSecrets {
+  /** The secret as its developer configures it: `whsec_…`. */
+  secretOf(endpointId: string, version: number): string;
+  /** The value of `webhook-signature`. */
+  sign(
+    endpoint: Pick<ClaimedEvent['endpoint'], 'id' | 'secretVersion' | 'isOverlapping'>,
+    message: { readonly id: string; readonly timestamp: number; readonly body: string },
+  ): string;
+}
+
+export interface EventRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface EventPoster {
+  /** Sends one request to a public address and waits for the answer, for a limited time. Never rejects, unless the signal is aborted. */
+  post(request: EventRequest, signal: AbortSignal): Promise<Pick<WebhookAttempt, 'status' | 'failure'>>;
+  /** Whether a host may be requested, as far as its name tells: an address must be public. */
+  mayRequest(url: string): boolean;
+}
+
+/** Grants that ended without a statement about each. */
+export interface WebhookCauseStore {
+  /** Adds events for the next grants that have expired, at most `size`. False when there are no more, or another instance does it. */
+  addExpired(size: number): Promise<boolean>;
+  /** Adds events for the next grants that ended with their app's revocation. False as above. */
+  addRevokedWithApp(size: number): Promise<boolean>;
+}

@@ -1,0 +1,139 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { WebhookFailure } from '@phds/catalog/webhooks';
+import type { EventPoster, EventRequest } from '../app/webhook-ports.ts';
+import { isLoopbackAddress, isPublicAddress, type ResolveName } from './public-addresses.ts';
+
+/** For name, connection, TLS, request and answer together. */
+const ATTEMPT_MS = 10_000;
+/** More of an answer is not read. */
+const MAX_ANSWER_BYTES = 1_024;
+
+export interface PosterOptions {
+  readonly resolve: ResolveName;
+  /** For the local stack: loopback addresses, and http to them. */
+  readonly allowLoopback: boolean;
+  readonly attemptMs?: number;
+}
+
+/**
+ * Sends events over HTTPS to public addresses only. All addresses of the host have to be public, and the connection goes to one of those
+ * that were checked, so a name that resolves otherwise the next time changes nothing. Redirects are not followed.
+ */
+export function createHttpsPoster(options: PosterOptions): EventPoster {
+  const isAllowed = (address: string) =>
+    isPublicAddress(address) || (options.allowLoopback && isLoopbackAddress(address));
+  return {
+    mayRequest(url) {
+      const host = hostOf(new URL(url));
+      return isIP(host) === 0 || isAllowed(host);
+    },
+    async post(request, signal) {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(options.attemptMs ?? ATTEMPT_MS)]);
+      const answer = await attempt(request, options, isAllowed, limit).catch((error: unknown) => ({
+        status: null,
+        failure: limit.aborted ? 'timed_out' : toFailure(error),
+      }));
+      signal.throwIfAborted();
+      return answer;
+    },
+  };
+}
+
+type Answer = Awaited<ReturnType<EventPoster['post']>>;
+
+async function attempt(
+  request: EventRequest,
+  { resolve, allowLoopback }: PosterOptions,
+  isAllowed: (address: string) => boolean,
+  limit: AbortSignal,
+): Promise<Answer> {
+  const url = new URL(request.url);
+  const addresses = await untilAborted(addressesOf(hostOf(url), resolve, allowLoopback), limit);
+  if (addresses.length === 0) return { status: null, failure: 'name_not_resolved' };
+  if (!addresses.every(isAllowed)) return { status: null, failure: 'address_not_allowed' };
+  // Without TLS nobody would know who receives it.
+  if (url.protocol !== 'https:' && !addresses.every(isLoopbackAddress)) {
+    return { status: null, failure: 'address_not_allowed' };
+  }
+  const status = await send(url, request, addresses, limit);
+  if (status >= 200 && status < 300) return { status, failure: null };
+  return { status, failure: status >= 300 && status < 400 ? 'redirected' : 'status' };
+}
+
+/** Without the brackets of an IPv6 address. */
+function hostOf(url: URL): string {
+  return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
+}
+
+async function addressesOf(
+  host: string,
+  resolve: ResolveName,
+  allowLoopback: boolean,
+): Promise<readonly string[]> {
+  if (isIP(host) !== 0) return [host];
+  // RFC 6761, section 6.3: such names are never asked of DNS.
+  if (allowLoopback && (host === 'localhost' || host.endsWith('.localhost'))) return ['127.0.0.1'];
+  return resolve(host).catch(() => []);
+}
+
+function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', abort));
+}
+
+/** Connects to one of the addresses, whatever the name resolves to by now; certificates are checked for the name. */
+function send(
+  url: URL,
+  { headers, body }: EventRequest,
+  addresses: readonly string[],
+  signal: AbortSignal,
+): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const content = Buffer.from(body);
+  const sending = request(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-length': String(content.length), connection: 'close' },
+    lookup: checkedLookup(addresses),
+    agent: false,
+    signal,
+  });
+  sending.on('error', reject);
+  sending.once('response', (answer) => {
+    readSome(answer);
+    // An answer that never ends has been given all the same.
+    resolve(answer.statusCode ?? 0);
+  });
+  sending.end(content);
+  return promise;
+}
+
+/** Reads the beginning of an answer, so that the receiver sees no broken connection for an ordinary one. */
+function readSome(answer: IncomingMessage): void {
+  let received = 0;
+  answer.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    if (received > MAX_ANSWER_BYTES) answer.destroy();
+  });
+  answer.on('error', () => undefined);
+}
+
+function checkedLookup(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_name, options, callback) => {
+    if (options.all === true) return callback(null, all);
+    callback(null, all[0]?.address ?? '', all[0]?.family);
+  };
+}
+
+const TLS_CODES = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO)/;
+
+function toFailure(error: unknown): WebhookFailure {
+  const code = (error as { readonly code?: unknown } | null)?.code;
+  return typeof code === 'string' && TLS_CODES.test(code) ? 'tls_failed' : 'connection_failed';
+}

@@ -1,0 +1,76 @@
+import type { Category } from '@phds/catalog/categories';
+import type { Scope } from '@phds/catalog/scopes';
+import type { WebhookFailure, WebhookState, WebhookType } from '@phds/catalog/webhooks';
+import type { GrantTerms } from './grant.ts';
+
+/** What an event says beside grant and person: never health data, never tokens. Times are ISO 8601 texts. */
+export interface EventContent {
+  readonly endedBy?: 'person' | 'app' | 'developer' | 'expiry';
+  readonly scopes?: readonly Scope[];
+  readonly expiresAt?: string;
+  /** `YYYY-MM-DD`; null for no limit. */
+  readonly dataFrom?: string | null;
+  readonly categories?: readonly Category[];
+  readonly lastDataAt?: string;
+}
+
+/** An event for an app. */
+export interface WebhookEvent {
+  readonly id: string;
+  readonly type: WebhookType;
+  readonly createdAt: Date;
+  /** Null for a test, like `sub`. */
+  readonly grantId: string | null;
+  readonly sub: string | null;
+  readonly content: EventContent;
+}
+
+/** One attempt to deliver an event. */
+export interface WebhookAttempt {
+  readonly at: Date;
+  /** HTTP status; null when there was no answer. */
+  readonly status: number | null;
+  /** Null when it was accepted. */
+  readonly failure: WebhookFailure | null;
+  readonly ms: number;
+}
+
+/** An event with the log of its delivery. */
+export interface WebhookDelivery extends WebhookEvent {
+  readonly state: WebhookState;
+  readonly nextAttemptAt: Date | null;
+  /** Oldest first. */
+  readonly attempts: readonly WebhookAttempt[];
+}
+
+/** The request body of an event, as Standard Webhooks describes it. */
+export function toEventBody({ type, createdAt, grantId, sub, content }: WebhookEvent): string {
+  const data = grantId === null ? {} : { grantId, sub, ...content };
+  return JSON.stringify({ type, timestamp: createdAt.toISOString(), data });
+}
+
+/** Whether the new terms share less than the former ones in any respect. */
+export function sharesLess(after: GrantTerms, before: GrantTerms): boolean {
+  return (
+    before.scopes.some((scope) => !after.scopes.includes(scope)) ||
+    after.expiresAt < before.expiresAt ||
+    (after.dataFrom ?? '') > (before.dataFrom ?? '')
+  );
+}
+
+/** The live terms of the grant of a `data.updated`; null when it has ended. */
+export type LiveScopes = readonly Scope[] | null;
+
+/** The event without categories that the grant does not share any more; null when none remains. */
+export function limitToShared(event: WebhookEvent, scopes: LiveScopes): WebhookEvent | null {
+  if (event.type !== 'data.updated') return event;
+  const categories = (event.content.categories ?? []).filter((category) =>
+    scopes?.includes(scopeOf(category)),
+  );
+  return categories.length === 0 ? null : { ...event, content: { ...event.content, categories } };
+}
+
+/** The scope that opens the readings of a category. */
+export function scopeOf(category: Category): Scope {
+  return `read:health-data:${category}`;
+}

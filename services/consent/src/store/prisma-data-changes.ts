@@ -1,0 +1,45 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import type { DataChange, DataChangeStore } from '../app/data-changes.ts';
+import { scopeOf } from '../domain/webhook-event.ts';
+import type { PrismaClient } from './generated/client.ts';
+import { wanting } from './webhook-event-rows.ts';
+
+/** Events of changed readings, in table `webhook_event`. */
+export function createPrismaDataChanges(prisma: PrismaClient): DataChangeStore {
+  return translatingErrors({ add: (changes, delayMs) => add(prisma, changes, delayMs) });
+}
+
+/**
+ * One statement, which finds the people's grants by index. The lock keeps a grant from being erased until the commit (like addGrantNotices).
+ * Postgres checks the unique index of unsent events again after it has waited for a sender, so a change is never added to an event that
+ * is being sent.
+ */
+async function add(prisma: PrismaClient, changes: readonly DataChange[], delayMs: number): Promise<void> {
+  if (changes.length === 0) return;
+  await prisma.$executeRaw`
+    INSERT INTO webhook_event AS e (endpoint_id, grant_id, sub_hash, type, content, next_attempt_at)
+    SELECT w.id, g.id, sub_hash(g.user_ref, g.client_id), 'data.updated', c.content,
+      statement_timestamp() + make_interval(secs => ${delayMs / 1_000}::double precision)
+    FROM consent_grant g
+    JOIN webhook_endpoint w ON w.client_id = g.client_id AND ${wanting('data.updated')}
+    JOIN app a ON a.client_id = g.client_id AND a.epoch = g.app_epoch AND a.status = 'active'
+    CROSS JOIN LATERAL (
+      SELECT jsonb_build_object('categories', jsonb_agg(DISTINCT n.category),
+        'lastDataAt', to_char(max(n.at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) AS content
+      FROM unnest(${changes.map(({ userId }) => userId)}::text[], ${changes.map(({ category }) => category)}::text[],
+        ${changes.map(({ category }) => scopeOf(category))}::text[], ${changes.map(({ at }) => at.toISOString())}::timestamptz[],
+        ${changes.map(({ latestReadingAt }) => latestReadingAt.toISOString())}::timestamptz[])
+        AS n(user_id, category, scope, at, latest_reading_at)
+      WHERE n.user_id = g.user_id AND n.scope = ANY(g.scopes)
+        AND (g.data_from IS NULL OR n.latest_reading_at >= g.data_from - interval '1 day')
+      HAVING count(*) > 0
+    ) c
+    WHERE g.user_id = ANY(${[...new Set(changes.map(({ userId }) => userId))]}::text[])
+      AND g.closed_at IS NULL AND g.revoked_at IS NULL AND g.expires_at > statement_timestamp()
+    ORDER BY g.id FOR KEY SHARE OF g
+    ON CONFLICT (grant_id) WHERE type = 'data.updated' AND state = 'pending' AND attempts = 0
+    DO UPDATE SET endpoint_id = excluded.endpoint_id, content = jsonb_build_object(
+      'categories', (SELECT jsonb_agg(DISTINCT each) FROM jsonb_array_elements(
+        (e.content->'categories') || (excluded.content->'categories')) each),
+      'lastDataAt', greatest(e.content->>'lastDataAt', excluded.content->>'lastDataAt'))`;
+}

@@ -1,0 +1,131 @@
+import type { Client } from '@connectrpc/connect';
+import { EventService } from '@phds/contracts/phds/consent/v1/events_pb';
+import { WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
+import { systemClock } from '@phds/service-kit/clock';
+import { createLogger } from '@phds/service-kit/log';
+import { openRpcChannel } from '@phds/service-kit/rpc-client';
+import { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
+import { addDueEvents } from '../src/app/webhook-causes.ts';
+import type { EventPoster, WebhookQueue, WebhookSecrets } from '../src/app/webhook-ports.ts';
+import { createWebhookSender, type WebhookSender } from '../src/app/webhook-sender.ts';
+import { createHttpsPoster } from '../src/clients/https-poster.ts';
+import { createWebhookSecrets } from '../src/clients/webhook-secrets.ts';
+import { openConnectionPools } from '../src/store/connection-pools.ts';
+import { createPrismaWebhookCauses } from '../src/store/prisma-webhook-causes.ts';
+import { createPrismaWebhookQueue } from '../src/store/prisma-webhook-queue.ts';
+import { type RegisteredApp, type RunningService, WEBHOOK_KEY } from './running-service.ts';
+
+export const ALL_EVENTS = ['grant.revoked', 'grant.expired', 'grant.narrowed', 'data.updated'];
+
+/** Webhooks as their developers, health-data and senders use them. Senders are instances of their own, driven by the test. */
+export interface WebhookHarness extends AsyncDisposable {
+  readonly webhooks: Client<typeof WebhookService>;
+  readonly events: Client<typeof EventService>;
+  readonly queue: WebhookQueue;
+  readonly secrets: WebhookSecrets;
+  readonly poster: EventPoster;
+  /** Another sender, disposed with the harness. */
+  addSender(parts?: { poster?: EventPoster; queue?: WebhookQueue; concurrency?: number }): WebhookSender;
+  /** Adds the events of ended grants and delivers until nothing is due. */
+  deliver(): Promise<void>;
+  /** A receiver that is the endpoint of that app. */
+  receive(app: RegisteredApp, events?: string[]): Promise<WebhookReceiver>;
+  /** Lets time pass for events and endpoints: the database's clock cannot be set. */
+  letTimePass(milliseconds: number): Promise<void>;
+}
+
+export async function openWebhookHarness(consent: RunningService): Promise<WebhookHarness> {
+  await using resources = new AsyncDisposableStack();
+  const options = {
+    DATABASE_URL: consent.database.url,
+    DATABASE_CONNECT_TIMEOUT_MS: 20_000,
+    DATABASE_STATEMENT_TIMEOUT_MS: 20_000,
+    DATABASE_POOL_SIZE: 1,
+    ACCESS_POOL_SIZE: 1,
+    REVOCATION_POOL_SIZE: 1,
+  };
+  const log = createLogger({ service: 'test', level: 'silent' });
+  const pools = resources.use(await openConnectionPools(options, log));
+  const channel = (caller: 'gateway' | 'health-data') =>
+    resources.use(
+      openRpcChannel({
+        address: `127.0.0.1:${consent.service.rpcPort}`,
+        audience: 'consent',
+        tokens: consent.tokens[caller],
+        deadlineMs: 15_000,
+      }),
+    );
+  const webhooks = channel('gateway').client(WebhookService);
+  const events = channel('health-data').client(EventService);
+  const queue = createPrismaWebhookQueue(pools.webhooks);
+  const causes = createPrismaWebhookCauses(pools.webhooks);
+  const secrets = createWebhookSecrets(Buffer.from(WEBHOOK_KEY, 'base64'));
+  const poster = createHttpsPoster({ resolve: async () => [], allowLoopback: true });
+  const failures: unknown[] = [];
+  const addSender: WebhookHarness['addSender'] = (parts = {}) =>
+    resources.use(
+      createWebhookSender({
+        queue,
+        poster,
+        secrets,
+        clock: systemClock,
+        random: () => 0,
+        concurrency: 8,
+        onFailure: (error) => failures.push(error),
+        ...parts,
+      }),
+    );
+  const sender = addSender();
+  const running = resources.move();
+  return {
+    webhooks,
+    events,
+    queue,
+    secrets,
+    poster,
+    addSender,
+    async deliver() {
+      await addDueEvents(causes, new AbortController().signal);
+      await sender.claimDue();
+      await sender.idle();
+      if (failures.length > 0) throw failures[0];
+    },
+    async receive(app, chosen = ALL_EVENTS) {
+      const receiver = await WebhookReceiver.start();
+      running.use(receiver);
+      const { clientId, ownerId } = app;
+      const session = await consent.session(ownerId);
+      const { secret } = await webhooks.putWebhook({ clientId, url: receiver.url, events: chosen }, session);
+      receiver.use(secret);
+      return receiver;
+    },
+    async letTimePass(milliseconds) {
+      const interval = `${milliseconds} milliseconds`;
+      await consent.owner.query(
+        `UPDATE webhook_event SET created_at = created_at - $1::interval, started_at = started_at - $1::interval,
+           next_attempt_at = next_attempt_at - $1::interval`,
+        [interval],
+      );
+      await consent.owner.query(
+        `UPDATE webhook_endpoint SET failing_since = failing_since - $1::interval, retry_at = retry_at - $1::interval,
+           previous_secret_until = previous_secret_until - $1::interval`,
+        [interval],
+      );
+    },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+/** Lets a grant expire so many seconds ago. */
+export async function letExpire(
+  { owner }: Pick<RunningService, 'owner'>,
+  grantId: string,
+  secondsAgo: number,
+): Promise<void> {
+  await owner.query('UPDATE consent_grant SET expires_at = now() - make_interval(secs => $2) WHERE id = $1', [
+    grantId,
+    secondsAgo,
+  ]);
+  // As if the search had not looked since.
+  await owner.query(`UPDATE webhook_scan SET place_at = now() - interval '1 day', place_id = ''`);
+}
