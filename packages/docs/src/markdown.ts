@@ -4,7 +4,10 @@ import { escapeHtml, toText } from './escape.ts';
 import { highlight } from './highlight.ts';
 import { toAddress } from './links.ts';
 
-/** A heading and what follows it, up to the next heading of level 2 or 3. */
+/**
+ * A heading and what follows it, up to the next heading of level 2 or 3. Headings that occur several times on a page, such as "Errors" below
+ * each operation, begin no section.
+ */
 export interface Section {
   /** The anchor of the heading; empty for the part below the title. */
   readonly anchor: string;
@@ -32,9 +35,11 @@ export function renderMarkdown(markdown: string): RenderedPage {
   const slugger = new GithubSlugger();
   const marked = new Marked({ renderer: toRenderer(links, slugger) });
   const sections: (Section & { html: string })[] = [];
-  for (const token of marked.lexer(markdown)) {
+  const tokens = marked.lexer(markdown);
+  const repeated = findRepeated(tokens);
+  for (const token of tokens) {
     const html = marked.parser([token]);
-    const isHeading = token.type === 'heading' && token.depth <= 3;
+    const isHeading = token.type === 'heading' && token.depth <= 3 && !repeated.has(token['text']);
     if (isHeading) sections.push(toSection(token as Tokens.Heading, html));
     const section = sections.at(-1);
     if (section === undefined) throw new Error('A page begins with its title.');
@@ -46,6 +51,14 @@ export function renderMarkdown(markdown: string): RenderedPage {
   const anchors = [...html.matchAll(/<h\d id="([^"]+)"/g)].map(([, id]) => id ?? '');
   const summary = toText(/<p>(.*?)<\/p>/s.exec(first.html)?.[1] ?? '');
   return { title: first.title, summary, html, sections, links, anchors };
+}
+
+/** The texts of headings that occur more than once. */
+function findRepeated(tokens: readonly Token[]): ReadonlySet<string> {
+  const texts = tokens
+    .filter(({ type }) => type === 'heading')
+    .map((token) => String((token as Tokens.Heading).text));
+  return new Set(texts.filter((text, place) => texts.indexOf(text) !== place));
 }
 
 function toSection({ depth }: Tokens.Heading, html: string) {

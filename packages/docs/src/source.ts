@@ -20,7 +20,20 @@ export const GROUPS = [
     title: 'Guides',
     slugs: ['scopes-and-consent', 'tokens', 'pagination-and-sync', 'time', 'errors', 'limits', 'versions'],
   },
-  { title: 'Reference', slugs: ['metrics', 'problems', 'changelog'] },
+  {
+    title: 'Reference',
+    slugs: [
+      'reference',
+      'reference-data',
+      'reference-oauth',
+      'reference-apps',
+      'reference-consent',
+      'reference-documents',
+      'metrics',
+      'problems',
+      'changelog',
+    ],
+  },
 ] as const;
 
 /** The pages of docs/partners, in the order of the navigation. */
