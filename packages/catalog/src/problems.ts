@@ -55,7 +55,7 @@ export const PROBLEMS = {
   INVALID_REQUEST: {
     statuses: [400, 405, 408, 413, 415, 417, 431],
     meaning:
-      'The request is malformed. `errors` names every parameter at fault. 405: the path has other methods, which `Allow` names. 408: ' +
+      'The request is malformed. `errors` names every parameter at fault. 405, under `/oauth` only: see METHOD_NOT_ALLOWED. 408: ' +
       'the request did not arrive in time. 413 and 431: it is too large. 415: the body has another media type.',
     action: 'Change the request. The same request again gets the same answer.',
   },
@@ -68,6 +68,12 @@ export const PROBLEMS = {
     statuses: [404],
     meaning: 'There is nothing at this address, or it belongs to somebody else. The two are not told apart.',
     action: 'Check the path and the id.',
+  },
+  METHOD_NOT_ALLOWED: {
+    statuses: [405],
+    meaning:
+      'The path exists, but not with this method. `Allow` names the methods that it has. Under `/oauth` the code is INVALID_REQUEST.',
+    action: 'Use one of these methods.',
   },
   ACCESS_NOT_RECORDED: {
     statuses: [503],

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
-import { AppStatus, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { newSecret } from '@phds/service-kit/secrets';
+import type { FakeGrant } from './fake-consent.ts';
 import type { Harness, TestApp } from './harness.ts';
 import { HEART, race, reasonOf, refusalOf, SLEEP, startHarness } from './harness.ts';
 
@@ -153,6 +154,9 @@ describe('a family', () => {
   });
 });
 
+const FAMILY_REVOKED =
+  'The refresh token was revoked: at /oauth/revoke, or because its code or a refresh token was used again.';
+
 describe('a refresh that is refused with invalid_grant', () => {
   const messageOf = async (refresh: Promise<unknown>) => {
     const { reason, message, violations } = await refusalOf(refresh);
@@ -175,40 +179,46 @@ describe('a refresh that is refused with invalid_grant', () => {
     const used = await start();
     const next = await harness.refresh(app, used.refreshToken);
     await harness.refresh(app, next.refreshToken);
-    expect(await messageOf(harness.refresh(app, used.refreshToken))).toMatch(/used before.*revoked/);
-    expect(await messageOf(harness.refresh(app, used.refreshToken))).toMatch(/expired or was revoked/);
-    const revoked = await start();
-    lastGrant().status = GrantStatus.REVOKED;
-    expect(await messageOf(harness.refresh(app, revoked.refreshToken))).toMatch(
-      /grant has expired or was revoked/,
+    const reuse = () => messageOf(harness.refresh(app, used.refreshToken));
+    expect(await reuse()).toBe(
+      'The refresh token was used before. It and the tokens that came from it are revoked.',
+    );
+    expect(await reuse()).toBe(FAMILY_REVOKED);
+    expect(await messageOf(harness.refresh(app, next.refreshToken))).toBe(FAMILY_REVOKED);
+    const left = await start();
+    await harness.tokens.revokeToken({ client: app, token: left.refreshToken });
+    expect(await messageOf(harness.refresh(app, left.refreshToken))).toBe(FAMILY_REVOKED);
+    const expired = await start();
+    harness.clock.advance(30 * 86_400_000);
+    expect(await messageOf(harness.refresh(app, expired.refreshToken))).toBe(
+      'The refresh token has expired.',
     );
   });
-});
 
-describe('client credentials', () => {
-  test('return an hour of a userless token without a refresh token', async () => {
-    const issued = await harness.tokens.issueToken({ client: app, grantType: 'client_credentials' });
-    expect(issued).toMatchObject({ expiresInSeconds: 3600, refreshToken: '', grantId: '' });
-    expect(issued.scope.split(' ')).toHaveLength(22);
-    const { status, principal, assertion } = await harness.introspect(issued.accessToken);
-    expect(status).toBe(TokenStatus.LIVE);
-    expect(principal).toMatchObject({ userId: '', grantId: '', familyId: '' });
-    expect(assertion).toBe('');
+  test.each<[string, Partial<FakeGrant>, string]>([
+    [
+      'was revoked',
+      { status: GrantStatus.REVOKED },
+      'The grant was revoked; GET /oauth/grants tells when and by whom.',
+    ],
+    ['has expired', { status: GrantStatus.EXPIRED }, 'The grant has expired.'],
+    ['has lost every scope', { scopes: [] }, 'The person has withdrawn every scope.'],
+  ])('states that the grant %s', async (_, change, message) => {
+    const issued = await start();
+    Object.assign(lastGrant(), change);
+    expect(await messageOf(harness.refresh(app, issued.refreshToken))).toBe(message);
   });
 
-  test('return registered scopes only', async () => {
-    const client = await harness.registerApp({ scopes: [HEART] });
-    const ask = (scope: string) =>
-      harness.tokens.issueToken({ client, grantType: 'client_credentials', scope });
-    expect((await ask(HEART)).scope).toBe(HEART);
-    expect(await reasonOf(ask(SLEEP))).toBe('invalid_scope');
-    expect(await reasonOf(ask('nonsense'))).toBe('invalid_scope');
+  test('states that the grant no longer exists after an erasure', async () => {
+    const issued = await start();
+    harness.consent.grants.delete(issued.grantId);
+    expect(await messageOf(harness.refresh(app, issued.refreshToken))).toBe('The grant no longer exists.');
   });
 
-  test('are refused once the ledger reports that the app is not active', async () => {
-    const client = await harness.registerApp();
-    harness.consent.apps.get(client.clientId)!.status = AppStatus.SUSPENDED;
-    const issue = harness.tokens.issueToken({ client, grantType: 'client_credentials' });
-    expect(await reasonOf(issue)).toBe('unauthorized');
+  test('states that the family is revoked when only the ledger knows', async () => {
+    const issued = await start();
+    const { principal } = await harness.introspect(issued.accessToken);
+    harness.consent.revokedFamilies.add(principal!.familyId);
+    expect(await messageOf(harness.refresh(app, issued.refreshToken))).toBe(FAMILY_REVOKED);
   });
 });

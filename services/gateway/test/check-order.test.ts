@@ -56,7 +56,7 @@ describe('the order of checks', () => {
     ],
     ['route before method', '/api/v1/nothing', { method: 'POST' }, {}, 404, 'NOT_FOUND'],
     ['category before method', '/api/v1/health-data/nails', { method: 'PUT' }, {}, 404, 'NOT_FOUND'],
-    ['method before scope', HEART, { method: 'DELETE' }, { introspect: noScope }, 405, 'INVALID_REQUEST'],
+    ['method before scope', HEART, { method: 'DELETE' }, { introspect: noScope }, 405, 'METHOD_NOT_ALLOWED'],
     ['scope before consent', HEART, {}, { introspect: noScope }, 403, 'INSUFFICIENT_SCOPE'],
     ['consent before parameters', `${HEART}?page=0`, {}, { introspect: ended }, 403, 'CONSENT_REQUIRED'],
     ['parameters before data', `${HEART}?page=0`, {}, { read: away }, 400, 'INVALID_REQUEST'],

@@ -66,7 +66,7 @@ describe('the `type` of a problem points to a page about its code and status', (
     ['a 401', '/api/v1/profile', {}, 'UNAUTHORIZED'],
     ['a version that does not exist', '/api/v7/profile', { headers: bearer() }, 'UNSUPPORTED_VERSION'],
     ['an unknown data route', '/api/v1/nothing', { headers: bearer() }, 'NOT_FOUND'],
-    ['another method', '/api/v1/profile', { method: 'PUT', headers: bearer() }, 'INVALID_REQUEST'],
+    ['another method', '/api/v1/profile', { method: 'PUT', headers: bearer() }, 'METHOD_NOT_ALLOWED'],
     ['bad parameters', '/api/v1/profile?x=1', { headers: bearer() }, 'INVALID_REQUEST'],
     ['a page that does not exist', '/problems/nothing', {}, 'NOT_FOUND'],
   ])('for %s', async (_, path, init, code) => {

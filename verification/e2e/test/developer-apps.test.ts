@@ -241,6 +241,6 @@ describe('ownership of apps', () => {
   test('an unknown route is 404 and another method 405 with Allow', async () => {
     expect((await send(`${stack.gateway}/developer/nothing`, { bearer: developer })).status).toBe(404);
     const { status, headers, body } = await call('', { method: 'DELETE' });
-    expect([status, headers.get('allow'), body.code]).toEqual([405, 'GET, POST', 'INVALID_REQUEST']);
+    expect([status, headers.get('allow'), body.code]).toEqual([405, 'GET, POST', 'METHOD_NOT_ALLOWED']);
   });
 });

@@ -162,7 +162,7 @@ describe('405', () => {
   test.each(DATA_ROWS)('%s supports GET only', async (path) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const answer = await app.read(tokens.whole, toPath(path), { method });
-      expectProblem(answer, 405, 'INVALID_REQUEST');
+      expectProblem(answer, 405, 'METHOD_NOT_ALLOWED');
       expect(answer.headers.get('allow')).toBe('GET');
     }
     const { status, headers, text } = await app.read(tokens.whole, toPath(path), { method: 'HEAD' });

@@ -10,6 +10,7 @@ import type { FamilyRevocation } from './family-revocation.ts';
 import type { ConsentLedger, TokenStore } from './ports.ts';
 import type { IssuedTokens, TokenGrant } from './token-grants.ts';
 import {
+  FAMILY_REVOKED,
   invalidGrant,
   ownInvalidGrant,
   requireLiveGrant,
@@ -27,8 +28,6 @@ export interface RefreshDependencies {
   readonly derivationKey: Uint8Array;
 }
 
-const ENDED = 'The refresh token has expired or was revoked.';
-
 /**
  * The refresh_token grant (contract section 3). Every use rotates. The successor pair is derived from the old token and a server
  * key, so that a lost response can be repeated without storing tokens in plain text. One conditional statement decides which of
@@ -42,11 +41,13 @@ export function createRefresh(dependencies: RefreshDependencies): TokenGrant {
     const known = await findOwn(tokens, app, refreshToken);
     // Final states are judged first, without the ledger.
     const first = judgeRefresh(known, '', clock.now());
-    if (first === 'dead') throw ownInvalidGrant(ENDED);
+    if (first === 'dead') throw ownInvalidGrant(describeDead(known));
     if (first === 'reuse') return punishReuse(revokeFamily, known);
     const grant = await requireLiveFamily(dependencies, known);
     requireWorkingScopes(known.scopes, grant);
-    const scopes = scope ? parseRequestedScopes(scope, known.scopes) : known.scopes;
+    const scopes = scope
+      ? parseRequestedScopes(scope, known.scopes, 'a scope of the refresh token')
+      : known.scopes;
     const pair = derivePair(derivationKey, refreshToken);
     const wanted = { pair, scopes, requireAll: Boolean(scope), grant };
     const rotated = first === 'rotate' ? await rotate(dependencies, known, wanted) : null;
@@ -72,6 +73,13 @@ async function requireLiveFamily(
 ): Promise<GrantFacts> {
   const { clientId, appEpoch, grantId, id: familyId, userId } = family;
   return requireLiveGrant(ledger, { clientId, appEpoch, grantId, familyId }, userId);
+}
+
+function describeDead({ family, suspended }: RefreshToken): string {
+  if (family.revokedAt !== null) return FAMILY_REVOKED;
+  return suspended
+    ? 'The refresh token was suspended. Ask for a new authorization.'
+    : 'The refresh token has expired.';
 }
 
 async function punishReuse(revokeFamily: FamilyRevocation, token: RefreshToken): Promise<never> {
@@ -118,7 +126,7 @@ async function repeat(
       throw unavailable(new Error('the token could not be used a moment ago'));
     case 'repeat': {
       const access = await tokens.findAccessToken(sha256(wanted.pair.access));
-      if (access === null) throw ownInvalidGrant(ENDED);
+      if (access === null) throw invalidGrant('erased meanwhile');
       return toAnswer(token, wanted, access.expiresAt, now);
     }
     case 'other_scope':
@@ -126,7 +134,7 @@ async function repeat(
     case 'reuse':
       return punishReuse(revokeFamily, token);
     case 'dead':
-      throw ownInvalidGrant(ENDED);
+      throw ownInvalidGrant(describeDead(token));
   }
 }
 

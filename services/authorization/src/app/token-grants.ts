@@ -46,7 +46,13 @@ export function ownInvalidGrant(cause: string): AppError {
   return new AppError('invalid_grant', cause, { cause });
 }
 
-const GRANT_ENDED = 'The grant has expired or was revoked.';
+const GRANT_EXPIRED = 'The grant has expired.';
+const GRANT_REVOKED = 'The grant was revoked; GET /oauth/grants tells when and by whom.';
+const GRANT_GONE = 'The grant no longer exists.';
+
+/** A family is revoked as a whole, and only for these reasons. */
+export const FAMILY_REVOKED =
+  'The refresh token was revoked: at /oauth/revoke, or because its code or a refresh token was used again.';
 
 /**
  * Asks the ledger whether tokens may be issued for this grant now. Throws `unauthorized` when the app is not active,
@@ -59,10 +65,14 @@ export async function requireLiveGrant(
 ): Promise<GrantFacts> {
   const liveness = await requireLiveApp(ledger, query);
   const grant = findActiveGrant(liveness, userId);
-  if (grant === null) throw ownInvalidGrant(GRANT_ENDED);
-  if (query.familyId !== null && !liveness.familyAlive)
-    throw ownInvalidGrant('The refresh token was revoked.');
+  if (grant === null) throw ownInvalidGrant(describeEnded(liveness));
+  if (query.familyId !== null && !liveness.familyAlive) throw ownInvalidGrant(FAMILY_REVOKED);
   return grant;
+}
+
+function describeEnded({ grant }: Liveness): string {
+  if (grant === null) return GRANT_GONE;
+  return grant.status === 'expired' ? GRANT_EXPIRED : GRANT_REVOKED;
 }
 
 /** The same check for an app only. */
@@ -85,7 +95,7 @@ export function requireWorkingScopes(scopes: readonly Scope[], grant: GrantFacts
 /** Remaining whole seconds of an access token. Throws `invalid_grant` when its grant leaves none. */
 export function requireSeconds(expiresAt: Date, now: Date): number {
   const seconds = secondsLeft(expiresAt, now);
-  if (seconds < 1) throw ownInvalidGrant(GRANT_ENDED);
+  if (seconds < 1) throw ownInvalidGrant(GRANT_EXPIRED);
   return seconds;
 }
 

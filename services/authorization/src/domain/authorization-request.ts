@@ -82,7 +82,7 @@ export function parseRequestParameters(
   ];
   if (violations.length > 0) throw invalidRequest(violations);
   return {
-    scopes: parseRequestedScopes(parameters.scope, app.scopes),
+    scopes: parseRequestedScopes(parameters.scope, app.scopes, 'registered for the app'),
     state: parameters.state || null,
     codeChallenge: parameters.codeChallenge || null,
     purpose: parameters.purpose?.trim() ?? '',
@@ -93,16 +93,28 @@ export function parseRequestParameters(
 
 /**
  * One or more allowed scopes, in catalog order. Throws `invalid_scope` for none, an unknown one, or one that is not allowed (RFC
- * 6749 section 3.3). There are no wildcards.
+ * 6749 section 3.3). There are no wildcards. `holder` says in the message what the allowed ones are.
  */
-export function parseRequestedScopes(scope: string | undefined, allowed: readonly Scope[]): Scope[] {
+export function parseRequestedScopes(
+  scope: string | undefined,
+  allowed: readonly Scope[],
+  holder: 'registered for the app' | 'a scope of the refresh token',
+): Scope[] {
   const { scopes, unknown } = parseScopeList(scope ?? '');
-  if (unknown.length > 0) throw new AppError('invalid_scope', 'The scope has an unknown value.');
+  if (unknown.length > 0) throw new AppError('invalid_scope', describeUnknown(unknown));
   if (scopes.length === 0) throw new AppError('invalid_scope', 'At least one scope is needed.');
-  if (!scopes.every((name) => allowed.includes(name))) {
-    throw new AppError('invalid_scope', 'The scope exceeds what is allowed here.');
-  }
+  const excess = scopes.filter((name) => !allowed.includes(name));
+  if (excess.length > 0) throw new AppError('invalid_scope', `Not ${holder}: ${excess.join(' ')}.`);
   return scopes;
+}
+
+const NAMED_LENGTH = 64;
+
+/** Names the first unknown value. Anybody can put one into a link, and a page may show the message: it cannot become a sentence. */
+function describeUnknown([first = '']: readonly string[]): string {
+  const named = first.slice(0, NAMED_LENGTH).replaceAll(/[^A-Za-z0-9:._/*-]/g, '?');
+  const hint = first === 'offline_access' ? ' Refresh tokens are issued without it.' : '';
+  return `Unknown scope: '${named}'.${hint}`;
 }
 
 /**

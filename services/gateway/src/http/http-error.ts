@@ -23,7 +23,7 @@ export class HttpError extends AppError {
 }
 
 export function methodNotAllowed(allow: string): HttpError {
-  return new HttpError(405, 'INVALID_REQUEST', `This resource answers ${allow} only.`, {
+  return new HttpError(405, 'METHOD_NOT_ALLOWED', `This resource answers ${allow} only.`, {
     headers: { Allow: allow },
   });
 }

@@ -5,6 +5,8 @@ import type { Gateway } from '../gateway.ts';
 
 type Judges = Pick<Gateway, 'authenticator' | 'clock'>;
 
+const USERLESS = 'This token has no user. Use one from the authorization code flow.';
+
 /**
  * Judges scope and consent and returns the facts used. If cached facts show no consent, authorization is asked again before
  * CONSENT_REQUIRED is returned, so that a new approval works at once.
@@ -16,7 +18,8 @@ export async function admit(gateway: Judges, who: Authenticated, scope: string):
   if (judgement === 'consent_required' && who.fromCache && who.principal.userId !== '') {
     return admit(gateway, await gateway.authenticator.renew(who), scope);
   }
-  throw new AppError(judgement, '', { requiredScope: scope });
+  const isUserless = judgement === 'consent_required' && who.principal.userId === '';
+  throw new AppError(judgement, isUserless ? USERLESS : '', { requiredScope: scope });
 }
 
 /**

@@ -7,7 +7,8 @@ import {
   getEndpoint,
   scopeOfEndpoint,
 } from '@phds/catalog/endpoints';
-import { notFound } from '@phds/service-kit/errors';
+import { AppError, notFound } from '@phds/service-kit/errors';
+import { describeUnknownCategory } from '../../domain/category-suggestion.ts';
 import { methodNotAllowed, unsupportedVersion, urlTooLong } from '../http-error.ts';
 import { decode } from '../query.ts';
 import type { ApiCall } from './api-call.ts';
@@ -45,7 +46,7 @@ export function getRoute(call: ApiCall, maxUrlBytes: number): Route {
   checkVersion(call);
   if (call.path === VERSIONS_PATH) throw methodNotAllowed('GET, OPTIONS');
   const route = findRoute(call.path);
-  if (route === null) throw notFound();
+  if (route === null) throw noRoute(call.path);
   if (call.method !== 'GET') throw methodNotAllowed('GET');
   return route;
 }
@@ -58,6 +59,12 @@ function checkVersion({ path, version }: ApiCall): void {
 
 function findRoute(path: string): Route | null {
   return STATIC_ROUTES.get(path) ?? findCategoryRoute(path) ?? findAdherenceRoute(path);
+}
+
+/** A path of an unknown category gets a hint at the one that was meant. */
+function noRoute(path: string): AppError {
+  const text = CATEGORY.exec(path)?.[1];
+  return text === undefined ? notFound() : new AppError('not_found', describeUnknownCategory(text));
 }
 
 function findCategoryRoute(path: string): Route | null {
