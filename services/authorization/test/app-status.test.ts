@@ -3,7 +3,7 @@ import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { toDate } from './fake-consent.ts';
 import type { Harness, TestApp } from './harness.ts';
-import { reasonOf, startHarness } from './harness.ts';
+import { reasonOf, refusalOf, startHarness } from './harness.ts';
 
 let harness: Harness;
 
@@ -51,8 +51,14 @@ describe('the status of an app', () => {
     const { clientSecret } = await harness.apps.rotateSecret({ clientId }, session);
     const renewed = { clientId, clientSecret };
     expect(await statusOf(issued.accessToken)).toBe(TokenStatus.DEAD);
-    expect(await reasonOf(harness.refresh(renewed, issued.refreshToken))).toBe('invalid_grant');
-    expect(await reasonOf(harness.exchange(renewed, code))).toBe('invalid_grant');
+    expect(await refusalOf(harness.refresh(renewed, issued.refreshToken))).toMatchObject({
+      reason: 'invalid_grant',
+      message: 'The app was revoked after the token was issued.',
+    });
+    expect(await refusalOf(harness.exchange(renewed, code))).toMatchObject({
+      reason: 'invalid_grant',
+      message: 'The app was revoked after the code was issued.',
+    });
     expect(await statusOf((await start(renewed)).accessToken)).toBe(TokenStatus.LIVE);
   });
 
