@@ -4,6 +4,9 @@
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 
+/** The longest time that an app's old secret works beside its new one. */
+export const SECRET_OVERLAP_MAX_SECONDS = 7 * 24 * 3600;
+
 /** Maximum lifetime of an authorization code (interface.md 5.3). */
 export const AUTHORIZATION_CODE_MAX_SECONDS = 600;
 

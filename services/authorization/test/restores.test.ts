@@ -69,6 +69,20 @@ describe('a database restored to a state without acknowledged changes', () => {
     expect((await client(app)).accessToken).not.toBe('');
   });
 
+  test('accepts no secret from before that a new rotation keeps for an overlap', async () => {
+    await takeSnapshot();
+    await rotateSecret();
+    await putBack();
+    const { clientSecret } = await harness.apps.rotateSecret(
+      { ...app, overlapSeconds: 3_600 },
+      await harness.as('dev'),
+    );
+    expect(await reasonOf(client(app))).toBe('unauthorized');
+    expect((await client({ ...app, clientSecret })).accessToken).not.toBe('');
+    await confirm();
+    expect((await client(app)).accessToken).not.toBe('');
+  });
+
   test('accepts no pending approval of an app without its secret', async () => {
     await takeSnapshot();
     await rotateSecret();

@@ -13,9 +13,12 @@ const APP_FIELDS = [
   'createdAt',
   'description',
   'developerName',
+  'environment',
   'homepageUrl',
   'logoUrl',
   'name',
+  'previousSecretExpiresAt',
+  'previousSecretLast4',
   'privacyPolicyUrl',
   'redirectUris',
   'requirePkce',
@@ -62,17 +65,13 @@ describe('POST /developer/apps', () => {
     const { status, headers, body } = await register(settings);
     expect(status).toBe(201);
     const { clientId, clientSecret, secretLast4, createdAt, updatedAt } = body.data;
-    expect(body).toEqual({
-      data: {
-        ...settings,
-        scopes: ['read:health-data:heart', 'read:profile'],
-        clientId,
-        clientSecret,
-        secretLast4,
-        status: 'active',
-        createdAt,
-        updatedAt: createdAt,
-      },
+    expect(body.data).toMatchObject({
+      ...settings,
+      environment: 'live',
+      scopes: ['read:health-data:heart', 'read:profile'],
+      status: 'active',
+      previousSecretLast4: null,
+      previousSecretExpiresAt: null,
     });
     expect(isId('app', clientId)).toBe(true);
     expect(isSecret('client_secret', clientSecret)).toBe(true);

@@ -48,6 +48,8 @@ describe('rotate-secret', () => {
       clientId: app.clientId,
       clientSecret: expect.any(String),
       secretLast4: data.clientSecret.slice(-4),
+      previousSecretLast4: null,
+      previousSecretExpiresAt: null,
       rotatedAt: expect.stringMatching(INSTANT),
     });
     expect(isSecret('client_secret', data.clientSecret)).toBe(true);
@@ -57,6 +59,30 @@ describe('rotate-secret', () => {
     app.clientSecret = data.clientSecret;
     expect((await app.refresh(tokens.refreshToken)).status).toBe(200);
     expect(await readStatus(app, tokens.accessToken)).toBe(200);
+  });
+});
+
+describe('rotate-secret with an overlap', () => {
+  test('lets both secrets work, shows the end of the old one, and is over with the next rotation', async () => {
+    const app = await newApp();
+    const old = app.clientSecret;
+    const authenticates = async (clientSecret: string) =>
+      (await app.post('/oauth/token', { grant_type: 'client_credentials', client_secret: clientSecret }))
+        .status;
+    const rotated = expectStatus(200, await post(app, 'rotate-secret', { overlapSeconds: 3_600 })).body.data;
+    const previous = {
+      previousSecretLast4: old.slice(-4),
+      previousSecretExpiresAt: expect.stringMatching(INSTANT),
+    };
+    expect(rotated).toMatchObject(previous);
+    const url = `${stack.gateway}/developer/apps/${app.clientId}`;
+    const shown = expectStatus(200, await send(url, { bearer: developer })).body.data;
+    expect(shown).toMatchObject({ secretLast4: rotated.secretLast4, ...previous });
+    expect([await authenticates(old), await authenticates(rotated.clientSecret)]).toEqual([200, 200]);
+    const next = expectStatus(200, await post(app, 'rotate-secret')).body.data;
+    expect(await Promise.all([old, rotated.clientSecret, next.clientSecret].map(authenticates))).toEqual([
+      401, 401, 200,
+    ]);
   });
 });
 

@@ -415,7 +415,7 @@ export interface paths {
         readonly put?: never;
         /**
          * Replace the secret
-         * @description The old secret stops working at once; issued tokens live on.
+         * @description The old secret stops working at once, or after `overlapSeconds`; the one before it stops in any case. Issued tokens live on.
          */
         readonly post: operations["rotateSecret"];
         readonly delete?: never;
@@ -1162,6 +1162,10 @@ export interface components {
             readonly homepageUrl: string | null;
             readonly logoUrl: string | null;
             readonly name: string;
+            /** Format: date-time */
+            readonly previousSecretExpiresAt: string | null;
+            /** @description Of the secret before, while it still works. */
+            readonly previousSecretLast4: string | null;
             readonly privacyPolicyUrl: string | null;
             readonly redirectUris: readonly string[];
             readonly requirePkce: boolean;
@@ -1437,7 +1441,7 @@ export interface components {
             readonly error: "invalid_grant";
             readonly error_description: string;
         };
-        /** @description The request is malformed. `errors` names every parameter at fault. 405: the path has other methods, which `Allow` names. 408: the request did not arrive in time. 413 and 431: it is too large. 415: the body has another media type. */
+        /** @description The request is malformed. `errors` names every parameter at fault. 405, under `/oauth` only: see METHOD_NOT_ALLOWED. 408: the request did not arrive in time. 413 and 431: it is too large. 415: the body has another media type. */
         readonly InvalidRequestError: {
             /** @constant */
             readonly code: "INVALID_REQUEST";
@@ -1445,7 +1449,7 @@ export interface components {
             readonly error: "invalid_request";
             readonly error_description: string;
         };
-        /** @description The request is malformed. `errors` names every parameter at fault. 405: the path has other methods, which `Allow` names. 408: the request did not arrive in time. 413 and 431: it is too large. 415: the body has another media type. */
+        /** @description The request is malformed. `errors` names every parameter at fault. 405, under `/oauth` only: see METHOD_NOT_ALLOWED. 408: the request did not arrive in time. 413 and 431: it is too large. 415: the body has another media type. */
         readonly InvalidRequestProblem: {
             /** @constant */
             readonly code: "INVALID_REQUEST";
@@ -1475,7 +1479,7 @@ export interface components {
             /** Format: date-time */
             readonly at: string;
             /** @enum {string|null} */
-            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT" | null;
+            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT" | null;
             /** @description The path without ids. */
             readonly endpoint: string;
             readonly method: string;
@@ -1547,6 +1551,10 @@ export interface components {
             readonly homepageUrl: string | null;
             readonly logoUrl: string | null;
             readonly name: string;
+            /** Format: date-time */
+            readonly previousSecretExpiresAt: string | null;
+            /** @description Of the secret before, while it still works. */
+            readonly previousSecretLast4: string | null;
             readonly privacyPolicyUrl: string | null;
             readonly redirectUris: readonly string[];
             readonly requirePkce: boolean;
@@ -1600,7 +1608,7 @@ export interface components {
         /** @description Any error under `/oauth` (RFC 6749 5.2). */
         readonly OauthError: {
             /** @enum {string} */
-            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
+            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
             readonly error: string;
             readonly error_description: string;
         };
@@ -1623,7 +1631,7 @@ export interface components {
             readonly scopes: readonly components["schemas"]["Scope"][];
             /** @enum {string} */
             readonly status: "active" | "expired" | "revoked";
-            /** @description The person; null after erasure. */
+            /** @description Identifies the person to this app. Null only while the service is being updated. */
             readonly sub: string | null;
         };
         readonly OwnTokenRequest: {
@@ -1684,7 +1692,7 @@ export interface components {
         /** @description Any error outside of `/oauth` (RFC 9457). */
         readonly Problem: {
             /** @enum {string} */
-            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
+            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
             readonly detail: string;
             /** @description Every parameter at fault. */
             readonly errors?: readonly components["schemas"]["Violation"][];
@@ -3773,7 +3781,7 @@ export interface operations {
     readonly listRequests: {
         readonly parameters: {
             readonly query?: {
-                readonly code?: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
+                readonly code?: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
                 /** @description Which page. */
                 readonly page?: number;
                 /** @description Items on a page: 1 to 100; more is taken as 100. */
@@ -3823,7 +3831,13 @@ export interface operations {
             };
             readonly cookie?: never;
         };
-        readonly requestBody?: never;
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly overlapSeconds?: number;
+                };
+            };
+        };
         readonly responses: {
             /** @description The new secret. */
             readonly 200: {
@@ -3840,6 +3854,10 @@ export interface operations {
                             /** @description Shown once, here. */
                             readonly clientSecret: string;
                             /** Format: date-time */
+                            readonly previousSecretExpiresAt: string | null;
+                            /** @description Of the secret before, while it still works. */
+                            readonly previousSecretLast4: string | null;
+                            /** Format: date-time */
                             readonly rotatedAt: string;
                             readonly secretLast4: string;
                         };
@@ -3851,6 +3869,8 @@ export interface operations {
             readonly 403: components["responses"]["problem.403.STEP_UP_REQUIRED"];
             readonly 404: components["responses"]["problem.404.NOT_FOUND"];
             readonly 409: components["responses"]["problem.409.APP_NOT_ACTIVE"];
+            readonly 413: components["responses"]["problem.413.INVALID_REQUEST"];
+            readonly 415: components["responses"]["problem.415.INVALID_REQUEST"];
             readonly 429: components["responses"]["problem.429.RATE_LIMITED"];
             readonly 500: components["responses"]["problem.500.INTERNAL_ERROR"];
             readonly 503: components["responses"]["problem.503.INTERNAL_ERROR"];

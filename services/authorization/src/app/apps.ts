@@ -1,18 +1,24 @@
+import { SECRET_OVERLAP_MAX_SECONDS } from '@phds/catalog/lifetimes';
 import type { Listed, Page } from '@phds/catalog/pagination';
 import { type Environment, SANDBOX_APP_PREFIX } from '@phds/catalog/sandbox';
 import type { Clock } from '@phds/service-kit/clock';
-import { AppError, notFound } from '@phds/service-kit/errors';
+import { AppError, invalidRequest, notFound } from '@phds/service-kit/errors';
 import { isId, newId } from '@phds/service-kit/ids';
 import { newSecret, sha256 } from '@phds/service-kit/secrets';
-import type { App, AppStatus } from '../domain/app.ts';
+import { type App, type AppStatus, withoutEndedSecret } from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';
 import { parseChange, parseRegistration } from '../domain/app-settings.ts';
-import type { AppStore, ConsentLedger, SecretTrace } from './ports.ts';
+import { addSeconds } from '../domain/token.ts';
+import type { AppStore, ConsentLedger, ReplacedSecret, SecretTrace } from './ports.ts';
 
 /** A new secret of an app in plain text, returned only once. */
 export interface IssuedSecret {
   readonly clientSecret: string;
   readonly secretLast4: string;
+}
+
+export interface RotatedSecret extends IssuedSecret, ReplacedSecret {
+  readonly rotatedAt: Date;
 }
 
 /** Developers' apps (contract section 4). `ownerId` is the session's user. Other people's apps are not found. */
@@ -27,8 +33,11 @@ export interface Apps {
   get(ownerId: string, clientId: string): Promise<App>;
   /** Replaces the fields that were sent. */
   update(ownerId: string, clientId: string, input: SettingsInput): Promise<App>;
-  /** Issues a new secret; the old one fails once this returns. Throws `app_not_active` for a revoked app. */
-  rotateSecret(ownerId: string, clientId: string): Promise<IssuedSecret & { rotatedAt: Date }>;
+  /**
+   * Issues a new secret. The old one works for another `overlapSeconds`, or fails once this returns. Throws `invalid_request` for a
+   * longer overlap than allowed, `app_not_active` for a revoked app.
+   */
+  rotateSecret(ownerId: string, clientId: string, overlapSeconds: number): Promise<RotatedSecret>;
   /** Sets the status, in effect everywhere when it returns. A repeat completes an interrupted change. */
   setStatus(ownerId: string, clientId: string, status: AppStatus): Promise<StatusChange>;
 }
@@ -54,12 +63,17 @@ export function createApps(dependencies: AppsDependencies): Apps {
   async function get(ownerId: string, clientId: string): Promise<App> {
     const app = isId('app', clientId) ? await apps.findApp(clientId) : null;
     if (app === null || app.ownerId !== ownerId) throw notFound();
-    return app;
+    return withoutEndedSecret(app, clock.now());
   }
 
   return {
     get,
-    list: (ownerId, page) => apps.listApps(ownerId, page),
+
+    async list(ownerId, page) {
+      const { items, total } = await apps.listApps(ownerId, page);
+      const now = clock.now();
+      return { items: items.map((app) => withoutEndedSecret(app, now)), total };
+    },
 
     register: (ownerId, input, environment) => register(dependencies, ownerId, input, environment),
 
@@ -71,17 +85,12 @@ export function createApps(dependencies: AppsDependencies): Apps {
       if (app === null) throw notFound();
       // Only the public profile is copied. If this fails, repeating the same update repairs it.
       await ledger.putApp(app);
-      return app;
+      return withoutEndedSecret(app, clock.now());
     },
 
-    async rotateSecret(ownerId, clientId) {
+    async rotateSecret(ownerId, clientId, overlapSeconds) {
       await get(ownerId, clientId);
-      const { clientSecret, trace } = makeSecret();
-      const rotatedAt = clock.now();
-      if (!(await apps.replaceSecret(clientId, trace, rotatedAt))) {
-        throw new AppError('app_not_active', 'The app is revoked; set it active first.');
-      }
-      return { clientSecret, secretLast4: trace.last4, rotatedAt };
+      return rotateSecret(dependencies, clientId, overlapSeconds);
     },
 
     async setStatus(ownerId, clientId, status) {
@@ -101,6 +110,22 @@ export function createApps(dependencies: AppsDependencies): Apps {
       throw new AppError('conflict', 'The status is being changed by another request.');
     },
   };
+}
+
+async function rotateSecret(
+  { apps, clock }: AppsDependencies,
+  clientId: string,
+  overlapSeconds: number,
+): Promise<RotatedSecret> {
+  if (overlapSeconds > SECRET_OVERLAP_MAX_SECONDS) {
+    throw invalidRequest('overlapSeconds', `must be at most ${SECRET_OVERLAP_MAX_SECONDS}`);
+  }
+  const { clientSecret, trace } = makeSecret();
+  const rotatedAt = clock.now();
+  const keptUntil = overlapSeconds === 0 ? null : addSeconds(rotatedAt, overlapSeconds);
+  const replaced = await apps.replaceSecret(clientId, trace, rotatedAt, keptUntil);
+  if (replaced === null) throw new AppError('app_not_active', 'The app is revoked; set it active first.');
+  return { clientSecret, secretLast4: trace.last4, rotatedAt, ...replaced };
 }
 
 async function register(
@@ -123,6 +148,8 @@ async function register(
     ledgerRevision: revision,
     statusChangedAt: now,
     secretLast4: trace.last4,
+    previousSecretLast4: '',
+    previousSecretExpiresAt: null,
     createdAt: now,
   };
   if (!(await apps.insertApp(app, trace, maxAppsPerDeveloper))) throw tooMany(maxAppsPerDeveloper);

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import type { Clock } from '@phds/service-kit/clock';
 import { unauthorized } from '@phds/service-kit/errors';
 import { isId } from '@phds/service-kit/ids';
 import { equalHash, sha256 } from '@phds/service-kit/secrets';
 import type { App } from '../domain/app.ts';
-import type { AppStore } from './ports.ts';
+import type { AppStore, Credential } from './ports.ts';
 
 /** The presented credentials; absent values were not sent. */
 export interface ClientCredentials {
@@ -32,20 +33,34 @@ export interface ClientAuthentication {
 const NOBODY = 'app_0000000000000000000000';
 
 /**
- * Client authentication with constant work, so that its duration does not reveal whether a client exists: one indexed look-up, one
- * SHA-256, one constant-time comparison with the real or a dummy hash (contract section 2). The gateway adds a minimum duration.
+ * Client authentication with constant work, so that its duration does not reveal whether a client exists or has two secrets: one
+ * indexed look-up, one SHA-256, and two constant-time comparisons, each with a real or a dummy hash (contract section 2). The gateway
+ * adds a minimum duration.
  */
-export function createClientAuthentication({ apps }: { apps: AppStore }): ClientAuthentication {
+export function createClientAuthentication({
+  apps,
+  clock,
+}: {
+  readonly apps: AppStore;
+  readonly clock: Clock;
+}): ClientAuthentication {
   const dummyHash = randomBytes(32);
+
+  function findPreviousHash(found: Credential | null): Uint8Array | null {
+    const previous = found?.previous ?? null;
+    return previous !== null && previous.expiresAt > clock.now() ? previous.hash : null;
+  }
 
   async function identify(credentials: ClientCredentials): Promise<PresentedClient> {
     const { clientId = '', clientSecret } = credentials;
     const found = await apps.findCredential(isId('app', clientId) ? clientId : NOBODY);
-    const equal = equalHash(sha256(clientSecret ?? ''), found?.secretHash ?? dummyHash);
+    const hash = sha256(clientSecret ?? '');
+    const equalsCurrent = equalHash(hash, found?.secretHash ?? dummyHash);
+    const equalsPrevious = equalHash(hash, findPreviousHash(found) ?? dummyHash);
     const app = found?.app ?? null;
     return {
       app,
-      authenticated: equal && Boolean(clientSecret) && app?.status === 'active',
+      authenticated: (equalsCurrent || equalsPrevious) && Boolean(clientSecret) && app?.status === 'active',
       secretSent: clientSecret !== undefined,
     };
   }

@@ -15,11 +15,16 @@ export interface SecretTrace {
   readonly last4: string;
 }
 
-/** An app with the hash of its secret; null when it has none. */
+/** An app with the hashes of its secrets; null when it has none. */
 export interface Credential {
   readonly app: App;
   readonly secretHash: Uint8Array | null;
+  /** The secret that the current one replaced; its end may be over. */
+  readonly previous: { readonly hash: Uint8Array; readonly expiresAt: Date } | null;
 }
+
+/** What is kept of a secret that was replaced. */
+export type ReplacedSecret = Pick<App, 'previousSecretLast4' | 'previousSecretExpiresAt'>;
 
 /** The registered apps. */
 export interface AppStore {
@@ -36,9 +41,17 @@ export interface AppStore {
   insertApp(app: App, secret: SecretTrace, limit: number): Promise<boolean>;
   /** Replaces the given fields; null when the app is not this owner's. `updatedAt` increases with every change, whatever `now` is. */
   updateSettings(clientId: string, ownerId: string, change: SettingsChange, now: Date): Promise<App | null>;
-  /** Replaces the secret; returns false if the app is revoked. The old one fails from the commit on. */
-  replaceSecret(clientId: string, secret: SecretTrace, now: Date): Promise<boolean>;
-  /** Stores the ledger's state if it is newer than ours. A new epoch removes the secret. */
+  /**
+   * Replaces the secret; null if the app is revoked. The old one is kept until then, or fails from the commit on; the one before it
+   * fails in any case.
+   */
+  replaceSecret(
+    clientId: string,
+    secret: SecretTrace,
+    now: Date,
+    keptUntil: Date | null,
+  ): Promise<ReplacedSecret | null>;
+  /** Stores the ledger's state if it is newer than ours. A new epoch removes the secrets. */
   applyLedgerState(clientId: string, state: LedgerState & { statusChangedAt: Date }): Promise<void>;
 }
 

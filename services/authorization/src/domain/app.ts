@@ -43,6 +43,15 @@ export interface App extends AppSettings {
   readonly statusChangedAt: Date;
   /** Empty while the app has no secret, after it was revoked. */
   readonly secretLast4: string;
+  /** Of the secret that the current one replaced, while it still works. Empty otherwise. */
+  readonly previousSecretLast4: string;
+  readonly previousSecretExpiresAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+}
+
+/** The app without what is left of a previous secret whose end is over. */
+export function withoutEndedSecret(app: App, now: Date): App {
+  const { previousSecretExpiresAt: end } = app;
+  return end === null || end > now ? app : { ...app, previousSecretLast4: '', previousSecretExpiresAt: null };
 }

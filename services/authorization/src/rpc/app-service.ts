@@ -9,6 +9,7 @@ import { implement } from '@phds/service-kit/rpc-service';
 import type { SessionVerifier } from '@phds/service-kit/session';
 import type { StepUp } from '@phds/service-kit/step-up';
 import type { Apps } from '../app/apps.ts';
+import type { ReplacedSecret } from '../app/ports.ts';
 import { findAppStatus, toAppStatusMessage } from '../clients/consent-messages.ts';
 import type { App } from '../domain/app.ts';
 import type { SettingsInput } from '../domain/app-settings.ts';
@@ -38,11 +39,17 @@ export function createAppService(dependencies: {
       const ownerId = await userOf(context);
       return { app: toAppMessage(await apps.update(ownerId, clientId, toSettingsInput(settings))) };
     },
-    async rotateSecret({ clientId }, context) {
+    async rotateSecret({ clientId, overlapSeconds }, context) {
       const session = await verifySession(sessionOf(context));
       stepUp.check('secret-rotation', session);
-      const { rotatedAt, ...secret } = await apps.rotateSecret(session.userId, clientId);
-      return { ...secret, rotatedAt: timestampFromDate(rotatedAt) };
+      const rotated = await apps.rotateSecret(session.userId, clientId, overlapSeconds);
+      const { clientSecret, secretLast4, rotatedAt } = rotated;
+      return {
+        clientSecret,
+        secretLast4,
+        rotatedAt: timestampFromDate(rotatedAt),
+        ...toPreviousSecret(rotated),
+      };
     },
     async setAppStatus({ clientId, status }, context) {
       const ownerId = await userOf(context);
@@ -70,10 +77,20 @@ function toSettingsInput(settings: AppSettingsMessage | undefined): SettingsInpu
   return settings ?? { redirectUris: [], scopes: [] };
 }
 
+function toPreviousSecret({ previousSecretLast4, previousSecretExpiresAt }: ReplacedSecret) {
+  return {
+    previousSecretLast4,
+    ...(previousSecretExpiresAt !== null && {
+      previousSecretExpiresAt: timestampFromDate(previousSecretExpiresAt),
+    }),
+  };
+}
+
 function toAppMessage(app: App) {
   return {
     clientId: app.clientId,
     secretLast4: app.secretLast4,
+    ...toPreviousSecret(app),
     name: app.name,
     redirectUris: [...app.redirectUris],
     scopes: [...app.scopes],

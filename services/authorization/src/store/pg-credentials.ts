@@ -7,7 +7,11 @@ import type { App as AppRow } from './generated/client.ts';
 import { createLookUp } from './look-up.ts';
 import { fromAppRow } from './prisma-apps.ts';
 
-type Row = AppRow & { readonly suspended: boolean; readonly unverified: boolean };
+type Row = AppRow & {
+  readonly suspended: boolean;
+  readonly previousSuspended: boolean;
+  readonly unverified: boolean;
+};
 
 const FIND_CREDENTIAL = readStatement(new URL('sql/find-credential.sql', import.meta.url));
 
@@ -24,10 +28,12 @@ export function createPgCredentials(pool: pg.Pool, guard: RestoreGuard): Pick<Ap
   });
 }
 
-function fromRow({ suspended, unverified: _unverified, ...row }: Row): Credential {
+function fromRow({ suspended, previousSuspended, unverified: _unverified, ...row }: Row): Credential {
   const app = fromAppRow(row);
+  const { secretHash, previousSecretHash: hash, previousSecretExpiresAt: expiresAt } = row;
   return {
     app: suspended && app.status === 'active' ? { ...app, status: 'suspended' } : app,
-    secretHash: row.secretHash,
+    secretHash,
+    previous: hash === null || expiresAt === null || previousSuspended ? null : { hash, expiresAt },
   };
 }

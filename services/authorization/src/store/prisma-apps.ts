@@ -2,7 +2,7 @@ import { offsetOf } from '@phds/catalog/pagination';
 import { isScope } from '@phds/catalog/scopes';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { RestoreGuard } from '@phds/service-kit/restore-guard';
-import type { AppStore } from '../app/ports.ts';
+import type { AppStore, ReplacedSecret } from '../app/ports.ts';
 import type { App, AppSettings } from '../domain/app.ts';
 import { toBytes } from './database.ts';
 import type { App as AppRow, PrismaClient } from './generated/client.ts';
@@ -78,15 +78,20 @@ function createChanges(
         return row === undefined ? null : fromAppRow(row);
       }),
 
-    replaceSecret: (clientId, secret, now) =>
+    replaceSecret: (clientId, secret, now, keptUntil) =>
       // In a transaction, so that the commit is skipped when the developer, who would be the only one to get the new secret, has
       // stopped waiting.
       inVerified(prisma, guard, async (tx) => {
-        const changed = await tx.$executeRaw`
+        // A trigger completes and clears what is kept of the replaced secret.
+        const [replaced] = await tx.$queryRaw<ReplacedSecret[]>`
           UPDATE app SET secret_hash = ${toBytes(secret.hash)}, secret_last4 = ${secret.last4},
+                         previous_secret_hash = CASE WHEN ${keptUntil}::timestamptz IS NULL THEN NULL ELSE secret_hash END,
+                         previous_secret_last4 = secret_last4, previous_secret_expires_at = ${keptUntil}::timestamptz,
                          secret_rotated_at = ${now}, updated_at = greatest(${now}::timestamptz, updated_at)
-          WHERE client_id = ${clientId} AND status <> 'revoked'`;
-        return changed === 1;
+          WHERE client_id = ${clientId} AND status <> 'revoked'
+          RETURNING previous_secret_last4 AS "previousSecretLast4",
+                    previous_secret_expires_at AS "previousSecretExpiresAt"`;
+        return replaced ?? null;
       }),
 
     // A revocation may be overtaken by a later re-activation, so any newer epoch removes the secret. An older epoch, from a
@@ -131,6 +136,7 @@ const SETTINGS: readonly (keyof AppSettings)[] = [
 ];
 
 export function fromAppRow(row: AppRow): App {
-  const { secretHash: _hash, secretRotatedAt: _rotatedAt, secretRestoreNumber: _number, ...app } = row;
+  const { secretHash: _hash, secretRotatedAt: _rotatedAt, secretRestoreNumber: _number, ...others } = row;
+  const { previousSecretHash: _previous, previousSecretRestoreNumber: _previousNumber, ...app } = others;
   return { ...app, scopes: row.scopes.filter(isScope) };
 }

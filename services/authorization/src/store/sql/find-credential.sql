@@ -19,7 +19,10 @@ SELECT app.client_id AS "clientId", app.owner_id AS "ownerId", app.name, app.des
   app.redirect_uris AS "redirectUris", app.scopes, app.require_pkce AS "requirePkce", app.status, app.epoch,
   app.ledger_revision AS "ledgerRevision", app.status_changed_at AS "statusChangedAt", app.secret_hash AS "secretHash",
   app.secret_last4 AS "secretLast4", app.secret_rotated_at AS "secretRotatedAt",
-  app.secret_restore_number AS "secretRestoreNumber", app.created_at AS "createdAt", app.updated_at AS "updatedAt",
-  coalesce(app.secret_restore_number < verification.below, false) AS suspended, verification.unverified
+  app.secret_restore_number AS "secretRestoreNumber", app.previous_secret_hash AS "previousSecretHash",
+  app.previous_secret_last4 AS "previousSecretLast4", app.previous_secret_expires_at AS "previousSecretExpiresAt",
+  app.previous_secret_restore_number AS "previousSecretRestoreNumber", app.created_at AS "createdAt", app.updated_at AS "updatedAt",
+  coalesce(app.secret_restore_number < verification.below, false) AS suspended,
+  coalesce(app.previous_secret_restore_number < verification.below, false) AS "previousSuspended", verification.unverified
 FROM verification, unnest($1::text[]) AS asked(client_id)
 JOIN app ON app.client_id = asked.client_id;

@@ -1,4 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
+import { SECRET_OVERLAP_MAX_SECONDS } from '@phds/catalog/lifetimes';
 import { ENVIRONMENTS } from '@phds/catalog/sandbox';
 import { APP_STATUSES } from '@phds/catalog/wire-names';
 import type { AppSettingsSchema } from '@phds/contracts/phds/authorization/v1/apps_pb';
@@ -39,6 +40,13 @@ export const changeBody = z.strictObject({
 
 export const statusBody = z.strictObject({
   status: z.enum(APP_STATUSES, `must be one of ${APP_STATUSES.join(', ')}`),
+});
+
+const overlap = `must be a whole number from 0 to ${SECRET_OVERLAP_MAX_SECONDS}`;
+
+/** Body of a rotation of the secret. */
+export const rotationBody = z.strictObject({
+  overlapSeconds: z.int(overlap).min(0, overlap).max(SECRET_OVERLAP_MAX_SECONDS, overlap).optional(),
 });
 
 /** Converts a change to the settings message of authorization. */

@@ -3,16 +3,22 @@ import { APP_STATUSES } from '@phds/catalog/wire-names';
 import type { App } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { z } from 'zod';
 import { appStatusName } from '../consent-names.ts';
-import { instant, scope, text } from '../openapi/fields.ts';
+import { instant, instantOrNull, scope, text } from '../openapi/fields.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
 
 const textOrNull = text.nullable();
+
+const previousSecret = {
+  previousSecretLast4: textOrNull.meta({ description: 'Of the secret before, while it still works.' }),
+  previousSecretExpiresAt: instantOrNull,
+};
 
 export const appJson = z
   .object({
     clientId: text,
     environment: z.enum(ENVIRONMENTS),
     secretLast4: text,
+    ...previousSecret,
     name: text,
     redirectUris: z.array(text),
     scopes: z.array(scope),
@@ -36,6 +42,7 @@ export const rotatedSecretJson = z.object({
   clientId: text,
   clientSecret,
   secretLast4: text,
+  ...previousSecret,
   rotatedAt: instant,
 });
 
@@ -45,12 +52,24 @@ export const changedStatusJson = z.object({
   statusChangedAt: instant,
 });
 
+/** The secret before the current one; nulls when it no longer works. */
+export function toPreviousSecretJson({
+  previousSecretLast4,
+  previousSecretExpiresAt,
+}: Pick<App, 'previousSecretLast4'> & { readonly previousSecretExpiresAt?: App['previousSecretExpiresAt'] }) {
+  return {
+    previousSecretLast4: toNullable(previousSecretLast4),
+    previousSecretExpiresAt: toInstant(previousSecretExpiresAt),
+  };
+}
+
 /** An app as its developer sees it (contract section 4), without the secret. */
 export function toAppJson(app: App): z.infer<typeof appJson> {
   return {
     clientId: app.clientId,
     environment: environmentOf(app.clientId),
     secretLast4: app.secretLast4,
+    ...toPreviousSecretJson(app),
     name: app.name,
     redirectUris: app.redirectUris,
     scopes: app.scopes,

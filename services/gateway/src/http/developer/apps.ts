@@ -10,8 +10,14 @@ import { readListQuery, toList } from '../list-query.ts';
 import { sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
 import { toInstant } from '../timestamps.ts';
-import { changeBody, registrationBody, statusBody, toAppSettings } from './app-body.ts';
-import { type changedStatusJson, type rotatedSecretJson, toAppJson, toNewAppJson } from './app-json.ts';
+import { changeBody, registrationBody, rotationBody, statusBody, toAppSettings } from './app-body.ts';
+import {
+  type changedStatusJson,
+  type rotatedSecretJson,
+  toAppJson,
+  toNewAppJson,
+  toPreviousSecretJson,
+} from './app-json.ts';
 
 /** `POST /developer/apps`: registers an app and returns its secret, which is never shown again. */
 export async function registerApp(gateway: Gateway, exchange: Exchange): Promise<void> {
@@ -57,19 +63,21 @@ export async function changeApp(gateway: Gateway, exchange: Exchange): Promise<v
   sendJson(exchange.response, 200, { data: toAppJson(required(app)) });
 }
 
-/** `POST /developer/apps/:clientId/rotate-secret`: the old secret stops working immediately. */
+/** `POST /developer/apps/:clientId/rotate-secret`: the old secret stops working immediately, or after `overlapSeconds`. */
 export async function rotateSecret(gateway: Gateway, exchange: Exchange): Promise<void> {
   const clientId = pathParameter(exchange, 'clientId');
   await limitRegistration(gateway, exchange);
-  const { clientSecret, secretLast4, rotatedAt } = await gateway.backends.apps.rotateSecret(
-    { clientId },
-    onBehalf(exchange),
-  );
+  const { overlapSeconds = 0 } = await readJsonBody(exchange.request, rotationBody, {
+    ...toBodyLimit(gateway),
+    optional: true,
+  });
+  const rotated = await gateway.backends.apps.rotateSecret({ clientId, overlapSeconds }, onBehalf(exchange));
   const data: z.infer<typeof rotatedSecretJson> = {
     clientId,
-    clientSecret,
-    secretLast4,
-    rotatedAt: toInstant(rotatedAt),
+    clientSecret: rotated.clientSecret,
+    secretLast4: rotated.secretLast4,
+    ...toPreviousSecretJson(rotated),
+    rotatedAt: toInstant(rotated.rotatedAt),
   };
   sendJson(exchange.response, 200, { data });
 }

@@ -3,7 +3,7 @@ import { DAY_RANGE_QUERY } from '../day-range.ts';
 import { dataOf, listOf, PAGE_QUERY } from '../openapi/fields.ts';
 import type { Operation } from '../openapi/operation.ts';
 import { sessionOperation } from '../openapi/operation-kinds.ts';
-import { changeBody, registrationBody, statusBody } from './app-body.ts';
+import { changeBody, registrationBody, rotationBody, statusBody } from './app-body.ts';
 import { appJson, changedStatusJson, newAppJson, rotatedSecretJson } from './app-json.ts';
 import { REQUESTS_QUERY, requestJson } from './requests.ts';
 import { usageJson } from './usage.ts';
@@ -58,7 +58,9 @@ export const DEVELOPER_OPERATIONS: readonly Operation[] = [
     operationId: 'rotateSecret',
     tag,
     summary: 'Replace the secret',
-    description: 'The old secret stops working at once; issued tokens live on.',
+    description:
+      'The old secret stops working at once, or after `overlapSeconds`; the one before it stops in any case. Issued tokens live on.',
+    body: { schema: rotationBody, optional: true },
     answers: { 200: { description: 'The new secret.', body: dataOf(rotatedSecretJson) } },
     errors: ['NOT_FOUND', 'STEP_UP_REQUIRED', 'APP_NOT_ACTIVE'],
   }),

@@ -52,7 +52,9 @@ export const introspectionJson = z
 export const ownGrantJson = z
   .object({
     id: text,
-    sub: sub.nullable().meta({ description: 'The person; null after erasure.' }),
+    sub: sub.nullable().meta({
+      description: 'Identifies the person to this app. Null only while the service is being updated.',
+    }),
     scopes: z.array(scope),
     status: z.enum(GRANT_STATUSES),
     granted_at: instant,

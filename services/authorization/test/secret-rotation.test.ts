@@ -1,0 +1,135 @@
+import { timestampFromDate } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { AppStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import pg from 'pg';
+import type { Harness, TestApp } from './harness.ts';
+import { refusalOf, startHarness } from './harness.ts';
+
+let harness: Harness;
+let owner: pg.Client;
+let app: TestApp;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  owner = new pg.Client({ connectionString: harness.database.ownerUrl });
+  await owner.connect();
+});
+afterAll(async () => {
+  await owner.end();
+  await harness[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  app = await harness.registerApp();
+});
+
+const DAY = 86_400;
+
+async function rotate(overlapSeconds = 0) {
+  return harness.apps.rotateSecret({ clientId: app.clientId, overlapSeconds }, await harness.as('dev'));
+}
+async function isAdmitted(clientSecret: string): Promise<boolean> {
+  const client = { clientId: app.clientId, clientSecret };
+  const outcome = harness.authorizations.authenticateClient({ client });
+  return outcome.then(
+    () => true,
+    (error: { reason: string }) => {
+      expect(error.reason).toBe('unauthorized');
+      return false;
+    },
+  );
+}
+const admitted = (...secrets: string[]) => Promise.all(secrets.map(isAdmitted));
+async function readApp() {
+  const { app: read } = await harness.apps.getApp({ clientId: app.clientId }, await harness.as('dev'));
+  if (read === undefined) throw new Error('no app');
+  return read;
+}
+async function setStatus(status: AppStatus): Promise<void> {
+  await harness.apps.setAppStatus({ clientId: app.clientId, status }, await harness.as('dev'));
+}
+
+describe('a rotation with an overlap', () => {
+  test('lets both secrets work until its end, and the app says which one that is', async () => {
+    const old = app.clientSecret;
+    const rotated = await rotate(DAY);
+    const end = timestampFromDate(new Date(harness.clock.now().getTime() + DAY * 1000));
+    const previous = { previousSecretLast4: old.slice(-4), previousSecretExpiresAt: end };
+    expect(rotated).toMatchObject(previous);
+    expect(await admitted(old, rotated.clientSecret)).toEqual([true, true]);
+    expect(await readApp()).toMatchObject({ secretLast4: rotated.secretLast4, ...previous });
+    harness.clock.advance(DAY * 1000 - 1);
+    expect(await admitted(old, rotated.clientSecret)).toEqual([true, true]);
+    harness.clock.advance(1);
+    expect(await admitted(old, rotated.clientSecret)).toEqual([false, true]);
+    const read = await readApp();
+    expect([read.previousSecretLast4, read.previousSecretExpiresAt]).toEqual(['', undefined]);
+  });
+
+  test('serves tokens to both, and the tokens do not belong to a secret', async () => {
+    const issued = await harness.exchange(app, await harness.obtainCode(app));
+    const { clientSecret } = await rotate(DAY);
+    const renewed = await harness.refresh({ ...app, clientSecret }, issued.refreshToken);
+    expect((await harness.refresh(app, renewed.refreshToken)).accessToken).toMatch(/^phds_at_/);
+  });
+
+  test('keeps one old secret at most: the next rotation ends the oldest, with or without an overlap', async () => {
+    const first = app.clientSecret;
+    const { clientSecret: second } = await rotate(DAY);
+    const { clientSecret: third } = await rotate(DAY);
+    expect(await admitted(first, second, third)).toEqual([false, true, true]);
+    const { clientSecret: fourth } = await rotate();
+    expect(await admitted(first, second, third, fourth)).toEqual([false, false, false, true]);
+    expect((await readApp()).previousSecretLast4).toBe('');
+  });
+
+  test('has one winner when two rotations meet: at most two secrets work', async () => {
+    const rotations = await Promise.all([1, 2, 3, 4].map(() => rotate(DAY)));
+    const outcomes = await admitted(app.clientSecret, ...rotations.map(({ clientSecret }) => clientSecret));
+    expect(outcomes.filter(Boolean)).toHaveLength(2);
+    expect(outcomes[0]).toBe(false);
+  });
+
+  test('ends with the suspension of the app for as long as it lasts, and with its revocation for good', async () => {
+    const old = app.clientSecret;
+    const { clientSecret } = await rotate(7 * DAY);
+    await setStatus(AppStatus.SUSPENDED);
+    expect(await admitted(old, clientSecret)).toEqual([false, false]);
+    await setStatus(AppStatus.ACTIVE);
+    expect(await admitted(old, clientSecret)).toEqual([true, true]);
+    await setStatus(AppStatus.REVOKED);
+    await setStatus(AppStatus.ACTIVE);
+    expect(await admitted(old, clientSecret)).toEqual([false, false]);
+    const { clientSecret: renewed, previousSecretLast4 } = await rotate(DAY);
+    expect(previousSecretLast4).toBe('');
+    expect(await admitted(old, clientSecret, renewed)).toEqual([false, false, true]);
+  });
+
+  test('of more than seven days is refused and changes nothing', async () => {
+    const refusal = await refusalOf(rotate(7 * DAY + 1));
+    expect(refusal).toMatchObject({
+      reason: 'invalid_request',
+      violations: [{ parameter: 'overlapSeconds', message: 'must be at most 604800' }],
+    });
+    expect(await admitted(app.clientSecret)).toEqual([true]);
+    expect((await rotate(7 * DAY)).clientSecret).toMatch(/^phds_cs_/);
+  });
+
+  test('is ended by a rotation of an instance of the earlier release, which does not know of it', async () => {
+    const old = app.clientSecret;
+    const { clientSecret } = await rotate(DAY);
+    await owner.query(
+      `UPDATE "authorization".app SET secret_hash = sha256('other'), secret_last4 = 'last' WHERE client_id = $1`,
+      [app.clientId],
+    );
+    expect(await admitted(old, clientSecret)).toEqual([false, false]);
+    expect((await readApp()).previousSecretLast4).toBe('');
+  });
+});
+
+describe('a rotation without an overlap', () => {
+  test('ends the old secret before it answers', async () => {
+    const { clientSecret, previousSecretLast4, previousSecretExpiresAt } = await rotate();
+    expect([previousSecretLast4, previousSecretExpiresAt]).toEqual(['', undefined]);
+    expect(await admitted(app.clientSecret, clientSecret)).toEqual([false, true]);
+  });
+});
