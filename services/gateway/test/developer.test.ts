@@ -207,7 +207,6 @@ describe('developers', () => {
 
   test.each<[Reason, number, string]>([
     ['not_found', 404, 'NOT_FOUND'],
-    ['conflict', 409, 'CONFLICT'],
     ['app_not_active', 409, 'APP_NOT_ACTIVE'],
     ['unavailable', 503, 'INTERNAL_ERROR'],
     ['caller_not_admitted', 500, 'INTERNAL_ERROR'],

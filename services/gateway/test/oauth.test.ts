@@ -137,7 +137,6 @@ describe('an error of authorization', () => {
     ['invalid_scope', 400, 'invalid_scope', 'INVALID_SCOPE'],
     ['invalid_request', 400, 'invalid_request', 'INVALID_REQUEST'],
     ['unsupported_grant_type', 400, 'unsupported_grant_type', 'UNSUPPORTED_GRANT_TYPE'],
-    ['unauthorized_client', 400, 'unauthorized_client', 'UNAUTHORIZED_CLIENT'],
     ['rate_limited', 429, 'temporarily_unavailable', 'RATE_LIMITED'],
     ['unavailable', 503, 'temporarily_unavailable', 'INTERNAL_ERROR'],
     ['internal', 500, 'temporarily_unavailable', 'INTERNAL_ERROR'],

@@ -1,3 +1,5 @@
+import { checkedFetchOfFakes } from '@phds/test-kit/checked-answers';
+
 /** A browser's cookies for one origin. Each request is sent to the gateway that is given, as a load balancer would choose one. */
 export class TestBrowser {
   readonly cookies = new Map<string, string>();
@@ -6,7 +8,7 @@ export class TestBrowser {
   async open(gateway: { readonly url: string }, path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     if (this.cookies.size > 0) headers.set('cookie', this.header);
-    const response = await fetch(gateway.url + path, { redirect: 'manual', ...init, headers });
+    const response = await checkedFetchOfFakes(gateway.url + path, { redirect: 'manual', ...init, headers });
     for (const field of response.headers.getSetCookie()) this.#keep(field);
     return response;
   }

@@ -9,6 +9,7 @@ import {
 import { type GrantFacts, GrantFactsSchema, GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { createLogger } from '@phds/service-kit/log';
 import { newSecret } from '@phds/service-kit/secrets';
+import { checkedFetchOfFakes } from '@phds/test-kit/checked-answers';
 import { FakeClock } from '@phds/test-kit/fake-clock';
 import { createSessionIssuer, type SessionIssuer } from '@phds/test-kit/session-issuer';
 import { readEnvironment } from '../src/config.ts';
@@ -27,7 +28,10 @@ export interface TestGateway extends AsyncDisposable {
   readonly log: string[];
   /** The delays, in milliseconds, before failed authentications were answered. */
   readonly pauses: number[];
+  /** Does not follow redirects. Throws if the answer is not as the OpenAPI document says; bodies of successes are not checked. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** For answers that the services behind the gateway never give. */
+  fetchUnchecked(path: string, init?: RequestInit): Promise<Response>;
 }
 
 export async function startTestGateway(env: Readonly<Record<string, string>> = {}): Promise<TestGateway> {
@@ -77,7 +81,8 @@ export async function startTestGateway(env: Readonly<Record<string, string>> = {
     service,
     log,
     pauses,
-    fetch: (path, init) => fetch(url + path, { redirect: 'manual', ...init }),
+    fetchUnchecked: (path, init) => fetch(url + path, { redirect: 'manual', ...init }),
+    fetch: (path, init) => checkedFetchOfFakes(url + path, { redirect: 'manual', ...init }),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
 }

@@ -1,3 +1,5 @@
+import { checkAnswer } from '@phds/test-kit/checked-answers';
+
 /** An HTTP response. */
 export interface Answer {
   readonly status: number;
@@ -22,7 +24,10 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends one request without following redirects. With a body, the default method is POST. */
+/**
+ * Sends one request without following redirects. With a body, the default method is POST. Throws if the gateway's answer is not as its
+ * OpenAPI document says.
+ */
 export async function send(url: string | URL, options: RequestOptions = {}): Promise<Answer> {
   const body = toBody(options);
   const headers = new Headers(options.headers);
@@ -32,7 +37,9 @@ export async function send(url: string | URL, options: RequestOptions = {}): Pro
   const init = { method, headers, redirect: 'manual' as const };
   const response = await fetch(url, body === undefined ? init : { ...init, body });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, text, body: findJson(text) };
+  const { status, headers: fields } = response;
+  await checkAnswer({ method, url: new URL(url), status, headers: fields, text });
+  return { status, headers: fields, text, body: findJson(text) };
 }
 
 /** The `Authorization` value for HTTP Basic with form-encoded credentials (RFC 6749 2.3.1). */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FORM_TYPE, JSON_TYPE } from '../body.ts';
 import { dataOf, listOf, PAGE_QUERY, text } from '../openapi/fields.ts';
 import { type HeaderName, LIMITED } from '../openapi/headers.ts';
-import type { ErrorCode, Operation } from '../openapi/operation.ts';
+import type { Answer, ErrorCode, Operation } from '../openapi/operation.ts';
 import { withHeaders } from '../openapi/operation-kinds.ts';
 import {
   endedGrantJson,
@@ -42,11 +42,20 @@ const PUSHED = {
   headers: ['Location'] as const,
 };
 
-const PAGE = { body: text, type: 'text/html' } as const;
+const PAGE: Pick<Answer, 'body' | 'type' | 'headers' | 'sometimes'> = {
+  body: text,
+  type: 'text/html',
+  headers: ['Cache-Control'],
+  // A request with a URL that is too long gets the error of a program, with its id.
+  sometimes: ['Pragma', 'X-Request-Id', ...LIMITED],
+};
+const TRY_LATER: typeof PAGE = { ...PAGE, headers: ['Cache-Control', 'Retry-After'] };
 
 /** Everything under `/oauth` (contract section 3). */
 export const OAUTH_OPERATIONS: readonly Operation[] = [
-  oauthOperation({
+  {
+    tag: 'OAuth',
+    errorFormat: 'oauth',
     method: 'GET',
     path: '/oauth/authorize',
     operationId: 'startAuthorization',
@@ -61,21 +70,16 @@ export const OAUTH_OPERATIONS: readonly Operation[] = [
     answers: {
       303: {
         description: 'To the approval screen, or back to the app with an error.',
-        headers: ['Location'],
+        headers: [...ALWAYS, 'Location'],
         sometimes: LIMITED,
       },
-      400: { description: 'A page about a mistake in the request.', ...PAGE, sometimes: LIMITED },
-      429: {
-        description: 'A page: too many requests.',
-        ...PAGE,
-        headers: ['Retry-After'],
-        sometimes: LIMITED,
-      },
-      500: { description: 'A page: something failed here.', ...PAGE, sometimes: LIMITED },
-      503: { description: 'A page: try again.', ...PAGE, headers: ['Retry-After'], sometimes: LIMITED },
+      400: { description: 'A page about a mistake in the request.', ...PAGE },
+      429: { description: 'A page: too many requests.', ...TRY_LATER },
+      500: { description: 'A page: something failed here.', ...PAGE },
+      503: { description: 'A page: try again.', ...TRY_LATER },
     },
     errors: ['INVALID_REQUEST'],
-  }),
+  },
   clientOperation({
     path: '/oauth/authorize',
     operationId: 'requestAuthorization',

@@ -105,30 +105,36 @@ function statusesOf(code: ProblemCode, only: number | null, hasBody: boolean): r
 
 /** The response with one of these codes. */
 export function toErrorResponse(
-  { errorFormat, tag }: Operation,
+  operation: Operation,
   status: number,
   codes: readonly ProblemCode[],
   schemas: SchemaComponents,
 ) {
+  const { errorFormat } = operation;
   const bodies = codes.map((code) => SCHEMAS[errorFormat].get(code) as z.ZodType);
   const body = bodies.length === 1 ? (bodies[0] as z.ZodType) : z.union(bodies);
   return {
     description: codes.join(' or '),
-    headers: toErrorHeaders(status, codes, tag === 'Data'),
+    headers: toErrorHeaders(operation, status, codes),
     content: { [MEDIA_TYPES[errorFormat]]: { schema: schemas.add(body, 'output') } },
   };
 }
 
 /** The uniform 401 has only `WWW-Authenticate`; errors before the limit was counted have no fields of the limit. */
-function toErrorHeaders(status: number, codes: readonly ProblemCode[], isData: boolean) {
+function toErrorHeaders(
+  { tag, errorFormat, errorHeaders = [] }: Operation,
+  status: number,
+  codes: readonly ProblemCode[],
+) {
   const uniform = codes.includes('UNAUTHORIZED');
   const always: HeaderName[] = uniform
     ? ['WWW-Authenticate', 'Cache-Control']
     : ['X-Request-Id', 'Cache-Control'];
-  const sometimes: HeaderName[] = ['RateLimit-Policy', 'RateLimit'];
+  const sometimes: HeaderName[] = ['RateLimit-Policy', 'RateLimit', ...errorHeaders];
+  if (errorFormat === 'oauth') always.push('Pragma');
   if (status === 429 || status === 503) always.push('Retry-After');
   if (uniform && codes.length > 1) sometimes.push('X-Request-Id');
   if (codes.includes('INSUFFICIENT_SCOPE')) sometimes.push('WWW-Authenticate');
-  if (isData) sometimes.push('API-Version', 'Deprecation', 'Sunset');
+  if (tag === 'Data') sometimes.push('API-Version', 'Deprecation', 'Sunset');
   return toHeaderReferences(always, uniform && codes.length === 1 ? [] : sometimes);
 }

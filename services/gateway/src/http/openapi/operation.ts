@@ -76,4 +76,6 @@ export interface Operation {
   readonly answers: Readonly<Record<number, Answer>>;
   readonly errorFormat: 'problem' | 'oauth';
   readonly errors: readonly ErrorCode[];
+  /** Header fields that some errors of this operation have, and not those of every operation. */
+  readonly errorHeaders?: readonly HeaderName[];
 }

@@ -58,14 +58,23 @@ function toResponses(operation: Operation, schemas: SchemaComponents, shared: Ma
       responses.set(String(status), { ...response, content: { ...content, ...error.content } });
       continue;
     }
-    const surface = operation.tag === 'Data' ? 'data' : operation.errorFormat;
-    const name = [surface, status, ...codes].join('.');
-    shared.set(name, error);
-    responses.set(String(status), { $ref: `#/components/responses/${name}` });
+    const name = nameResponse(operation, status, codes);
+    if (name !== null) shared.set(name, error);
+    responses.set(String(status), name === null ? error : { $ref: `#/components/responses/${name}` });
   }
   const answers = Object.entries(operation.answers).filter(([status]) => !responses.has(status));
   for (const [status, answer] of answers) responses.set(status, toResponse(answer, schemas));
   return Object.fromEntries(responses);
+}
+
+/** The name of an error response in the components; null if it is like no other. */
+function nameResponse(
+  { tag, errorFormat, errorHeaders }: Operation,
+  status: number,
+  codes: readonly string[],
+) {
+  if (errorHeaders !== undefined) return null;
+  return [tag === 'Data' ? 'data' : errorFormat, status, ...codes].join('.');
 }
 
 function toParameters(operation: Operation, schemas: SchemaComponents) {

@@ -35,6 +35,7 @@ export const SIGN_IN_OPERATIONS: readonly Operation[] = [
     },
     errorFormat: 'problem',
     errors: ['INVALID_REQUEST', 'UNAUTHORIZED', 'INTERNAL_ERROR'],
+    errorHeaders: ['Set-Cookie'],
   },
   {
     method: 'POST',

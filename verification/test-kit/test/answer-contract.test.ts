@@ -1,0 +1,150 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { AnswerContract, type ReceivedAnswer } from '../src/answer-contract.ts';
+import { type ApiDocument, readApiDocument } from '../src/api-document.ts';
+
+const LIMIT = { 'ratelimit-policy': '"user";q=60;w=60', ratelimit: '"user";r=59;t=60' };
+const ERROR = {
+  'x-request-id': 'req_1',
+  'cache-control': 'no-store',
+  'content-type': 'application/problem+json',
+};
+
+const problem = (code: string, status: number, members: object = {}) => ({
+  type: `/problems/${code.toLowerCase().replaceAll('_', '-')}`,
+  title: 'Title',
+  status,
+  code,
+  detail: 'Detail.',
+  requestId: 'req_1',
+  ...members,
+});
+
+function answer(change: {
+  readonly method?: string;
+  readonly path?: string;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly body?: unknown;
+}): ReceivedAnswer {
+  const { method = 'GET', path = '/partner/session', status = 200, headers = {}, body = SESSION } = change;
+  const fields = {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    ...LIMIT,
+    ...headers,
+  };
+  const present = Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined);
+  return {
+    method,
+    url: new URL(path, 'http://localhost'),
+    status,
+    headers: new Headers(present),
+    text: body === '' ? '' : JSON.stringify(body),
+  };
+}
+
+const SESSION = { data: { userId: 'ada', name: null, expiresAt: '2026-03-01T10:00:00.000Z' } };
+
+describe('an answer as the document describes it has no faults', () => {
+  let contract: AnswerContract;
+  beforeAll(async () => {
+    contract = await AnswerContract.open();
+  });
+
+  test.each<[string, Parameters<typeof answer>[0]]>([
+    ['a success', {}],
+    [
+      'an error of the operation',
+      { path: '/partner/consent/grants/grt_1', status: 404, headers: ERROR, body: problem('NOT_FOUND', 404) },
+    ],
+    [
+      'an address that does not exist',
+      { path: '/partner/nothing', status: 404, headers: ERROR, body: problem('NOT_FOUND', 404) },
+    ],
+    [
+      'another method',
+      {
+        method: 'PUT',
+        status: 405,
+        headers: { ...ERROR, allow: 'GET' },
+        body: problem('INVALID_REQUEST', 405, { errors: [] }),
+      },
+    ],
+    ['a page of the web app', { path: '/console', headers: { 'x-other': '1' }, body: '' }],
+  ])('%s', (_, change) => {
+    expect(contract.findFaults(answer(change))).toEqual([]);
+  });
+
+  test.each<[string, string, Parameters<typeof answer>[0]]>([
+    [
+      'a member that is not described',
+      'additional properties',
+      { body: { data: { ...SESSION.data, email: 'ada@example.com' } } },
+    ],
+    ['a missing member', 'required property', { body: { data: { userId: 'ada', name: null } } }],
+    ['another type', 'must be', { body: { data: { ...SESSION.data, name: 7 } } }],
+    ['a date that is none', 'format', { body: { data: { ...SESSION.data, expiresAt: 'tomorrow' } } }],
+    ['a missing header field', 'RateLimit is missing', { headers: { ratelimit: undefined } }],
+    ['a malformed header field', 'RateLimit must match', { headers: { ratelimit: 'many' } }],
+    [
+      'a header field that is not described',
+      'x-user-id is not documented',
+      { headers: { 'x-user-id': 'ada' } },
+    ],
+    ['another media type', 'media type text/html', { headers: { 'content-type': 'text/html' } }],
+    [
+      'a status that is not described',
+      'status is not documented',
+      { status: 409, headers: ERROR, body: problem('CONFLICT', 409) },
+    ],
+    [
+      'a code of another operation',
+      'must be equal to constant',
+      {
+        path: '/developer/apps',
+        status: 400,
+        headers: ERROR,
+        body: problem('INVALID_SCOPE', 400, { errors: [] }),
+      },
+    ],
+    ['a success without an operation', 'status is not documented', { path: '/partner/nothing' }],
+  ])('but %s is a fault', (_, fault, change) => {
+    expect(contract.findFaults(answer(change)).join('\n')).toContain(fault);
+  });
+});
+
+describe('a document that does not describe an answer any more is found out:', () => {
+  type Schema = { properties: Record<string, unknown>; required: string[] };
+  const sessionOf = (document: Mutable) =>
+    document.paths['/partner/session']?.get.responses['200'] as {
+      headers: Record<string, unknown>;
+      content: Record<string, { schema: { properties: { data: Schema } } }>;
+    };
+  type Mutable = { paths: Record<string, { get: { responses: Record<string, unknown> } }> };
+
+  test.each<[string, (document: Mutable) => void]>([
+    ['a member is missing', (document) => void delete dataOf(document).properties['name']],
+    [
+      'a member has another type',
+      (document) => void Object.assign(dataOf(document).properties, { userId: { type: 'integer' } }),
+    ],
+    ['a member is required that is never sent', (document) => void dataOf(document).required.push('email')],
+    ['a header field is missing', (document) => void delete sessionOf(document).headers['RateLimit']],
+    [
+      'the status is missing',
+      (document) => void delete document.paths['/partner/session']?.get.responses['200'],
+    ],
+    ['the path is missing', (document) => void delete document.paths['/partner/session']],
+  ])('%s', async (_, breakDocument) => {
+    const document = structuredClone(readApiDocument()) as unknown as Mutable;
+    breakDocument(document);
+    const contract = await AnswerContract.open(document as unknown as ApiDocument);
+    expect(contract.findFaults(answer({}))).not.toEqual([]);
+  });
+
+  function dataOf(document: Mutable): Schema {
+    const schema = sessionOf(document).content['application/json']?.schema;
+    if (schema === undefined) throw new Error('the document has no such answer');
+    return schema.properties.data;
+  }
+});
