@@ -2122,6 +2122,7 @@ export interface components {
         readonly "oauth.400.INVALID_REQUEST": {
             headers: {
                 readonly "Cache-Control": components["headers"]["Cache-Control"];
+                readonly Pragma: components["headers"]["Pragma"];
                 readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2135,6 +2136,7 @@ export interface components {
         readonly "oauth.400.INVALID_REQUEST.INVALID_GRANT.INVALID_SCOPE.UNSUPPORTED_GRANT_TYPE": {
             headers: {
                 readonly "Cache-Control": components["headers"]["Cache-Control"];
+                readonly Pragma: components["headers"]["Pragma"];
                 readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2148,6 +2150,7 @@ export interface components {
         readonly "oauth.400.INVALID_REQUEST.INVALID_SCOPE": {
             headers: {
                 readonly "Cache-Control": components["headers"]["Cache-Control"];
+                readonly Pragma: components["headers"]["Pragma"];
                 readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2161,6 +2164,7 @@ export interface components {
         readonly "oauth.401.UNAUTHORIZED": {
             headers: {
                 readonly "Cache-Control": components["headers"]["Cache-Control"];
+                readonly Pragma: components["headers"]["Pragma"];
                 readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                 readonly [name: string]: unknown;
             };
@@ -2172,6 +2176,7 @@ export interface components {
         readonly "oauth.403.UNAUTHORIZED_CLIENT": {
             headers: {
                 readonly "Cache-Control": components["headers"]["Cache-Control"];
+                readonly Pragma: components["headers"]["Pragma"];
                 readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2185,6 +2190,7 @@ export interface components {
         readonly "oauth.404.NOT_FOUND": {
             headers: {
                 readonly "Cache-Control": components["headers"]["Cache-Control"];
+                readonly Pragma: components["headers"]["Pragma"];
                 readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2198,6 +2204,7 @@ export interface components {
         readonly "oauth.413.INVALID_REQUEST": {
             headers: {
                 readonly "Cache-Control": components["headers"]["Cache-Control"];
+                readonly Pragma: components["headers"]["Pragma"];
                 readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2211,6 +2218,7 @@ export interface components {
         readonly "oauth.415.INVALID_REQUEST": {
             headers: {
                 readonly "Cache-Control": components["headers"]["Cache-Control"];
+                readonly Pragma: components["headers"]["Pragma"];
                 readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2224,6 +2232,7 @@ export interface components {
         readonly "oauth.429.RATE_LIMITED": {
             headers: {
                 readonly "Cache-Control": components["headers"]["Cache-Control"];
+                readonly Pragma: components["headers"]["Pragma"];
                 readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
                 readonly "Retry-After": components["headers"]["Retry-After"];
@@ -2238,6 +2247,7 @@ export interface components {
         readonly "oauth.500.INTERNAL_ERROR": {
             headers: {
                 readonly "Cache-Control": components["headers"]["Cache-Control"];
+                readonly Pragma: components["headers"]["Pragma"];
                 readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
                 readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2251,6 +2261,7 @@ export interface components {
         readonly "oauth.503.INTERNAL_ERROR": {
             headers: {
                 readonly "Cache-Control": components["headers"]["Cache-Control"];
+                readonly Pragma: components["headers"]["Pragma"];
                 readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                 readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
                 readonly "Retry-After": components["headers"]["Retry-After"];
@@ -4017,6 +4028,20 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
+            /** @description A page about a sandbox app: where the link leads. */
+            readonly 200: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly Pragma: components["headers"]["Maybe-Pragma"];
+                    readonly RateLimit: components["headers"]["Maybe-RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
+                    readonly "X-Request-Id": components["headers"]["Maybe-X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/html": string;
+                };
+            };
             /** @description To the approval screen, or back to the app with an error. */
             readonly 303: {
                 headers: {
@@ -4033,9 +4058,10 @@ export interface operations {
             readonly 400: {
                 headers: {
                     readonly "Cache-Control": components["headers"]["Cache-Control"];
-                    readonly Pragma: components["headers"]["Pragma"];
+                    readonly Pragma: components["headers"]["Maybe-Pragma"];
                     readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
+                    readonly "X-Request-Id": components["headers"]["Maybe-X-Request-Id"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -4047,10 +4073,11 @@ export interface operations {
             readonly 429: {
                 headers: {
                     readonly "Cache-Control": components["headers"]["Cache-Control"];
-                    readonly Pragma: components["headers"]["Pragma"];
+                    readonly Pragma: components["headers"]["Maybe-Pragma"];
                     readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
                     readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly "X-Request-Id": components["headers"]["Maybe-X-Request-Id"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -4061,9 +4088,10 @@ export interface operations {
             readonly 500: {
                 headers: {
                     readonly "Cache-Control": components["headers"]["Cache-Control"];
-                    readonly Pragma: components["headers"]["Pragma"];
+                    readonly Pragma: components["headers"]["Maybe-Pragma"];
                     readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
+                    readonly "X-Request-Id": components["headers"]["Maybe-X-Request-Id"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -4074,10 +4102,11 @@ export interface operations {
             readonly 503: {
                 headers: {
                     readonly "Cache-Control": components["headers"]["Cache-Control"];
-                    readonly Pragma: components["headers"]["Pragma"];
+                    readonly Pragma: components["headers"]["Maybe-Pragma"];
                     readonly RateLimit: components["headers"]["Maybe-RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
                     readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly "X-Request-Id": components["headers"]["Maybe-X-Request-Id"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -5449,10 +5478,60 @@ export interface operations {
                     };
                 };
             };
-            readonly 400: components["responses"]["problem.400.INVALID_REQUEST"];
-            readonly 401: components["responses"]["problem.401.UNAUTHORIZED"];
-            readonly 500: components["responses"]["problem.500.INTERNAL_ERROR"];
-            readonly 503: components["responses"]["problem.503.INTERNAL_ERROR"];
+            /** @description INVALID_REQUEST */
+            readonly 400: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly RateLimit: components["headers"]["Maybe-RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
+                    readonly "Set-Cookie": components["headers"]["Maybe-Set-Cookie"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["InvalidRequestProblem"];
+                };
+            };
+            /** @description UNAUTHORIZED */
+            readonly 401: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["UnauthorizedProblem"];
+                };
+            };
+            /** @description INTERNAL_ERROR */
+            readonly 500: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly RateLimit: components["headers"]["Maybe-RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
+                    readonly "Set-Cookie": components["headers"]["Maybe-Set-Cookie"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["InternalErrorProblem"];
+                };
+            };
+            /** @description INTERNAL_ERROR */
+            readonly 503: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly RateLimit: components["headers"]["Maybe-RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly "Set-Cookie": components["headers"]["Maybe-Set-Cookie"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/problem+json": components["schemas"]["InternalErrorProblem"];
+                };
+            };
         };
     };
     readonly endSessions: {

@@ -68,6 +68,7 @@ export const OAUTH_OPERATIONS: readonly Operation[] = [
     query: authorizationQuery,
     requiredQuery: ['client_id'],
     answers: {
+      200: { description: 'A page about a sandbox app: where the link leads.', ...PAGE },
       303: {
         description: 'To the approval screen, or back to the app with an error.',
         headers: [...ALWAYS, 'Location'],
