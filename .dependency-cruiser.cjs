@@ -88,9 +88,13 @@ module.exports = {
     },
     {
       name: 'express-only-at-the-edge',
-      comment: 'Only the gateway and the development identity provider serve public HTTP.',
+      comment:
+        'Only the gateway, the development identity provider and the example of a partner app serve public HTTP.',
       severity: 'error',
-      from: { path: '^(services|packages)/', pathNot: '^(services/gateway|packages/dev-stack)/' },
+      from: {
+        path: '^(services|packages)/',
+        pathNot: '^(services/gateway|packages/(dev-stack|example-app))/',
+      },
       to: { path: npm('express|@types/express') },
     },
     {

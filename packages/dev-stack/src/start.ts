@@ -71,6 +71,6 @@ Walk-through (paste it into a shell)
 
 ${renderWalkthrough(stack)}
 
-More of it, with every request and answer: npm run demo.   Ctrl-C stops everything.
+More of it, with every request and answer: npm run demo.   A partner app to try: npm run example.   Ctrl-C stops everything.
 `);
 }
