@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Browser, toLocation } from '@phds/e2e/browser';
+import { type ClientTokens, expectWholeLife, HEART, type StockClient } from '@phds/e2e/stock-client-life';
 import { type PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
@@ -10,14 +11,6 @@ import { type SharedStack, useSharedStack } from '@phds/running-system/shared-st
 import express from 'express';
 import { Passport } from 'passport';
 import { Strategy } from 'passport-oauth2';
-
-const HEART = 'read:health-data:heart';
-const PATH = '/api/v1/health-data/heart';
-
-interface Connected {
-  readonly accessToken: string;
-  readonly refreshToken: string;
-}
 
 let stack: SharedStack;
 let server: Server;
@@ -50,12 +43,12 @@ function createStrategy(): Strategy {
     clientID: app.clientId,
     clientSecret: app.clientSecret,
     callbackURL: `${site}/callback`,
-    scope: [HEART],
+    scope: [HEART, 'read:profile'],
     pkce: true,
     state: true,
   };
   return new Strategy(options, (accessToken, refreshToken, _profile, done) =>
-    done(null, { accessToken, refreshToken } satisfies Connected),
+    done(null, { accessToken, refreshToken } satisfies ClientTokens),
   );
 }
 
@@ -71,12 +64,12 @@ function createSite(oauth: Strategy): express.Express {
     })
     .get('/connect', passport.authenticate('phds', { session: false }))
     .get('/callback', passport.authenticate('phds', { session: false }), (request, response) => {
-      response.json((request as unknown as { user: Connected }).user);
+      response.json((request as unknown as { user: ClientTokens }).user);
     });
 }
 
-function refresh(refreshToken: string): Promise<Connected> {
-  const { promise, resolve, reject } = Promise.withResolvers<Connected>();
+function refresh({ refreshToken }: ClientTokens): Promise<ClientTokens> {
+  const { promise, resolve, reject } = Promise.withResolvers<ClientTokens>();
   const parameters = { grant_type: 'refresh_token' } as const;
   strategy._oauth2.getOAuthAccessToken(refreshToken, parameters, (error, accessToken, successor) =>
     error ? reject(error) : resolve({ accessToken, refreshToken: successor }),
@@ -84,26 +77,20 @@ function refresh(refreshToken: string): Promise<Connected> {
   return promise;
 }
 
-async function readStatus({ accessToken }: Connected): Promise<number> {
-  return (await app.read(accessToken, PATH)).status;
-}
+/** Its scopes are settings of the site, and it has no introspection, revocation and client credentials. */
+const CLIENT: StockClient = {
+  async connect(_scopes, decide) {
+    const callback = await decide(toLocation(await send(`${site}/connect`), site));
+    expect(callback.origin).toBe(site);
+    return (await send(callback)).body;
+  },
+  refresh,
+  invalidGrant: { statusCode: 400, data: expect.stringContaining('invalid_grant') },
+};
 
 describe('passport-oauth2', () => {
   test('completes the life of a grant on a web site with state and PKCE', async () => {
-    const start = toLocation(await send(`${site}/connect`), site);
-    const callback = await user.decide(start, { share: [HEART] });
-    expect(callback.origin).toBe(site);
-    const connected: Connected = (await send(callback)).body;
-    expect(await readStatus(connected)).toBe(200);
-
-    const renewed = await refresh(connected.refreshToken);
-    expect(renewed.accessToken).not.toBe(connected.accessToken);
-    expect(await readStatus(renewed)).toBe(200);
-
-    expect((await app.revoke(renewed.refreshToken)).status).toBe(200);
-    expect(await readStatus(connected)).toBe(401);
-    expect(await readStatus(renewed)).toBe(401);
-    await expect(refresh(renewed.refreshToken)).rejects.toMatchObject({ statusCode: 400 });
+    await expectWholeLife(CLIENT, { app, user });
   });
 
   test('reports a denial as a failed sign-in', async () => {

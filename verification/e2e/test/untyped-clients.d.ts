@@ -5,6 +5,7 @@ declare module 'simple-oauth2' {
     readonly access_token: string;
     readonly refresh_token: string;
     readonly scope: string;
+    readonly sub: string;
   }
 
   export interface AccessToken {
@@ -29,6 +30,13 @@ declare module 'simple-oauth2' {
       readonly state: string;
     }): string;
     getToken(parameters: { readonly code: string; readonly redirect_uri: string }): Promise<AccessToken>;
+    /** A token that was stored. */
+    createToken(token: Partial<Token>): AccessToken;
+  }
+
+  export class ClientCredentials {
+    constructor(options: ModuleOptions);
+    getToken(parameters: object): Promise<AccessToken>;
   }
 }
 
