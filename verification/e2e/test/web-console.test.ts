@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { registerOnPage } from '@phds/e2e/registration-page';
 import { describeWithChromium, prepareVisits } from '@phds/e2e/visits';
-import { expectStatus, type PartnerApp, registerApp } from '@phds/running-system/partner-app';
+import { expectStatus, PartnerApp, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { eventually } from '@phds/test-kit/conditions';
@@ -38,6 +38,25 @@ function developerConsole(): void {
     expect(await isAuthenticated(app)).toBe(false);
     app.clientSecret = (await shown.textContent()) ?? '';
     expect(await isAuthenticated(app)).toBe(true);
+
+    const replaced = new PartnerApp(app.gateway, { clientId: app.clientId, clientSecret: app.clientSecret });
+    await page.getByRole('button', { name: 'Rotate the secret' }).click();
+    const dialog = page.getByRole('alertdialog');
+    await dialog.getByText('The old secret stops working immediately.').waitFor();
+    await dialog.getByLabel('The old secret keeps working').selectOption({ label: 'For 7 days' });
+    await dialog.getByText('Both secrets work in this time').waitFor();
+    expect(await visitor.findBarriers()).toEqual([]);
+    await visitor.takePictures('console-app-rotate-dialog');
+    await dialog.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByText('The old secret works until').waitFor();
+    app.clientSecret = (await shown.textContent()) ?? '';
+    expect(app.clientSecret).not.toBe(replaced.clientSecret);
+    expect([await isAuthenticated(replaced), await isAuthenticated(app)]).toEqual([true, true]);
+    await page.getByText(`…${replaced.clientSecret.slice(-4)}, works until`).waitFor();
+    await visitor.takePictures('console-app-secrets-overlap');
+    await page.getByRole('button', { name: 'Rotate the secret' }).click();
+    await dialog.getByText('The secret before').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
 
     await page.getByRole('button', { name: 'Suspend' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Suspend' }).click();

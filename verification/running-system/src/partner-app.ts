@@ -9,6 +9,7 @@ export interface AppSettings {
   readonly redirectUris?: readonly string[];
   readonly scopes?: readonly string[];
   readonly requirePkce?: boolean;
+  readonly environment?: 'live' | 'sandbox';
   readonly description?: string;
   readonly developerName?: string;
   readonly homepageUrl?: string;

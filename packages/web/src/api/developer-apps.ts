@@ -118,12 +118,12 @@ export function useSettingsChange(clientId: string) {
   });
 }
 
-/** Rotates the secret, which is returned only this time; the old one stops working immediately. */
+/** Rotates the secret, which is returned only this time; the old one keeps working for the given seconds. */
 export function useRotation(clientId: string) {
   return useAppChange({
     clientId,
-    send: async (_: undefined) =>
-      (await send<Data<RotatedSecret>>('POST', `${pathOf(clientId)}/rotate-secret`)).data,
+    send: async (overlapSeconds: number) =>
+      (await send<Data<RotatedSecret>>('POST', `${pathOf(clientId)}/rotate-secret`, { overlapSeconds })).data,
     isMade: ({ secretLast4 }, _, before) =>
       before === undefined ? null : secretLast4 !== before.secretLast4,
   });

@@ -178,6 +178,9 @@ export interface DeveloperApp {
   /** Never changes. */
   readonly environment: Environment;
   readonly secretLast4: string;
+  /** The secret before the present one, which works until then; null when it does not. */
+  readonly previousSecretExpiresAt: string | null;
+  readonly previousSecretLast4: string | null;
   readonly name: string;
   readonly redirectUris: readonly string[];
   readonly scopes: readonly string[];
@@ -201,6 +204,7 @@ export interface RotatedSecret {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly secretLast4: string;
+  readonly previousSecretExpiresAt: string | null;
 }
 
 /** The requests of one app at one endpoint on one UTC day. */

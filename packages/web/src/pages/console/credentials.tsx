@@ -5,8 +5,7 @@ import { Row, Stack } from '../../ui/card.tsx';
 import { ChangeNotice } from '../../ui/change-notice.tsx';
 import { Confirmation } from '../../ui/confirmation.tsx';
 import { focusHeading } from '../../ui/focus.ts';
-import { Notice } from '../../ui/notice.tsx';
-import { SecretOnce } from './secret-once.tsx';
+import { RotateButton, Rotated } from './secret-rotation.tsx';
 import { text } from './texts.ts';
 
 /** Rotates the secret, suspends, revokes and activates; each asks for confirmation with its consequences. */
@@ -14,9 +13,9 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
   const rotation = useRotation(app.clientId);
   const status = useStatusChange(app.clientId);
   const isBusy = rotation.isPending || status.isPending;
-  const rotate = () => {
+  const rotate = (overlapSeconds: number) => {
     status.reset();
-    rotation.mutate(undefined);
+    rotation.mutate(overlapSeconds);
   };
   const change = (to: AppStatus) => {
     if (rotation.failure !== null) rotation.reset();
@@ -33,17 +32,7 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
         advice={text('statusAdvice')}
       />
       <Row>
-        <Confirmation
-          trigger={text('rotate')}
-          triggerKind="plain"
-          title={text('rotateTitle')}
-          confirm={text('rotateConfirm')}
-          isBusy={rotation.isPending}
-          isBlocked={isBusy}
-          onConfirm={rotate}
-        >
-          <p>{text('rotateEffect')}</p>
-        </Confirmation>
+        <RotateButton app={app} isBusy={rotation.isPending} isBlocked={isBusy} onRotate={rotate} />
         <StatusButtons
           app={app}
           isBlocked={isBusy}
@@ -52,30 +41,6 @@ export function Credentials({ app }: { readonly app: DeveloperApp }) {
         />
       </Row>
     </Stack>
-  );
-}
-
-/** The new secret, or its status if the response was lost. */
-function Rotated({ rotation }: { readonly rotation: ReturnType<typeof useRotation> }) {
-  const { data, failure } = rotation;
-  if (data) return <SecretOnce clientId={data.clientId} secret={data.clientSecret} />;
-  if (data === null || failure?.standing === 'made') {
-    return (
-      <div role="alert">
-        <Notice tone="warn">
-          <strong>{text('rotatedUnseen')}</strong>
-          <span>{text('rotatedUnseenAdvice')}</span>
-        </Notice>
-      </div>
-    );
-  }
-  return (
-    <ChangeNotice
-      failure={failure}
-      undone={text('notRotated')}
-      unknown={text('rotationUnknown')}
-      advice={text('rotationAdvice')}
-    />
   );
 }
 

@@ -5,12 +5,13 @@ import { Card, Facts, Row, Stack } from '../../ui/card.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { PageHeading } from '../../ui/layout.tsx';
 import { Resource } from '../../ui/resource.tsx';
-import { Instant } from '../../ui/time.tsx';
+import { formatInstant, Instant } from '../../ui/time.tsx';
 import { AppForm, settingsOf } from './app-form.tsx';
 import { AppStatusTag } from './app-status-tag.tsx';
 import { Credentials } from './credentials.tsx';
 import { FirstCall } from './first-call.tsx';
 import { NoApp } from './no-app.tsx';
+import { hasPrevious } from './secret-rotation.tsx';
 import { text } from './texts.ts';
 import { Usage } from './usage.tsx';
 
@@ -23,7 +24,7 @@ export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
           <PageHeading
             title={found.name}
             lead={<AppStatusTag app={found} />}
-            actions={<AppPages clientId={clientId} />}
+            actions={<AppPages app={found} />}
           />
           <Stack>
             <About app={found} />
@@ -38,7 +39,7 @@ export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
 }
 
 /** Links to the other pages of an app. */
-function AppPages({ clientId }: { readonly clientId: string }) {
+function AppPages({ app: { clientId } }: { readonly app: DeveloperApp }) {
   return (
     <nav aria-label={text('pagesOfApp')}>
       <Row>
@@ -60,6 +61,17 @@ function About({ app }: { readonly app: DeveloperApp }) {
             </span>,
           ],
           [text('clientSecret'), <code key="secret">…{app.secretLast4}</code>],
+          [
+            text('previousSecret'),
+            hasPrevious(app) ? (
+              <span key="previous">
+                {text('worksUntil', {
+                  last4: app.previousSecretLast4 ?? '',
+                  until: formatInstant(app.previousSecretExpiresAt ?? ''),
+                })}
+              </span>
+            ) : null,
+          ],
           [text('registeredOn'), <Instant key="created" at={app.createdAt} />],
           [text('changedOn'), <Instant key="updated" at={app.updatedAt} />],
         ]}

@@ -5,7 +5,15 @@ import { Notice } from '../../ui/notice.tsx';
 import { text } from './texts.ts';
 
 /** A new secret, kept only in this page's memory. */
-export function SecretOnce({ clientId, secret }: { readonly clientId: string; readonly secret: string }) {
+export function SecretOnce({
+  clientId,
+  secret,
+  advice = text('secretAdvice'),
+}: {
+  readonly clientId: string;
+  readonly secret: string;
+  readonly advice?: string;
+}) {
   const appeared = useFocusOnAppearance();
   return (
     <Card label={text('clientSecret')}>
@@ -13,7 +21,7 @@ export function SecretOnce({ clientId, secret }: { readonly clientId: string; re
         <strong ref={appeared} tabIndex={-1}>
           {text('copySecretNow')}
         </strong>
-        <span>{text('secretAdvice')}</span>
+        <span>{advice}</span>
       </Notice>
       <Facts
         facts={[

@@ -40,9 +40,6 @@ export function AskStep({ apps }: { readonly apps: readonly DeveloperApp[] }) {
         onChange={setChosen}
         options={app.scopes.map((name) => ({ id: name, text: scopeTitle(name) }))}
       />
-      <Soft>
-        <Rich id="askDetail" components={{ request: <code />, uri: <code /> }} />
-      </Soft>
       {app.environment === 'sandbox' ? (
         <PersonChoice person={person} onChange={setPerson} />
       ) : (
@@ -50,6 +47,9 @@ export function AskStep({ apps }: { readonly apps: readonly DeveloperApp[] }) {
           <Rich id="askOwnData" components={{ link: <Link href="/console/new" /> }} />
         </Soft>
       )}
+      <Soft>
+        <Rich id="askDetail" components={{ request: <code />, uri: <code /> }} />
+      </Soft>
       <Asking key={clientId} app={app} scope={scope} person={app.environment === 'sandbox' ? person : null} />
     </Card>
   );

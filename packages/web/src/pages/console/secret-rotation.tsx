@@ -1,0 +1,82 @@
+import { useState } from 'react';
+import { serviceNow } from '../../api/client.ts';
+import type { useRotation } from '../../api/developer-apps.ts';
+import type { DeveloperApp } from '../../api/resources.ts';
+import { ChangeNotice } from '../../ui/change-notice.tsx';
+import { Confirmation } from '../../ui/confirmation.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { formatInstant } from '../../ui/time.tsx';
+import { OverlapChoice } from './overlap-choice.tsx';
+import { SecretOnce } from './secret-once.tsx';
+import { text } from './texts.ts';
+
+/** Rotates the secret after asking for how long the old one keeps working. */
+export function RotateButton({
+  app,
+  isBusy,
+  isBlocked,
+  onRotate,
+}: {
+  readonly app: DeveloperApp;
+  readonly isBusy: boolean;
+  readonly isBlocked: boolean;
+  readonly onRotate: (overlapSeconds: number) => void;
+}) {
+  const [seconds, setSeconds] = useState(0);
+  return (
+    <Confirmation
+      trigger={text('rotate')}
+      triggerKind="plain"
+      title={text('rotateTitle')}
+      confirm={text('rotateConfirm')}
+      isBusy={isBusy}
+      isBlocked={isBlocked}
+      onConfirm={() => onRotate(seconds)}
+    >
+      <OverlapChoice seconds={seconds} onChange={setSeconds} />
+      <p>{text(seconds === 0 ? 'rotateEffect' : 'rotateEffectLater')}</p>
+      {hasPrevious(app) ? (
+        <p>{text('rotateEndsPrevious', { last4: app.previousSecretLast4 ?? '' })}</p>
+      ) : null}
+    </Confirmation>
+  );
+}
+
+/** Whether the secret before the present one still works. */
+export function hasPrevious({ previousSecretExpiresAt: until }: DeveloperApp): boolean {
+  return until !== null && Date.parse(until) > serviceNow();
+}
+
+/** The new secret, or its status if the response was lost. */
+export function Rotated({ rotation }: { readonly rotation: ReturnType<typeof useRotation> }) {
+  const { data, failure, variables: overlapSeconds = 0 } = rotation;
+  if (data) {
+    const until = data.previousSecretExpiresAt;
+    const advice = until === null ? undefined : text('secretsOverlap', { until: formatInstant(until) });
+    return (
+      <SecretOnce
+        clientId={data.clientId}
+        secret={data.clientSecret}
+        {...(advice === undefined ? {} : { advice })}
+      />
+    );
+  }
+  if (data === null || failure?.standing === 'made') {
+    return (
+      <div role="alert">
+        <Notice tone="warn">
+          <strong>{text('rotatedUnseen')}</strong>
+          <span>{text(overlapSeconds === 0 ? 'rotatedUnseenAdvice' : 'rotatedUnseenLater')}</span>
+        </Notice>
+      </div>
+    );
+  }
+  return (
+    <ChangeNotice
+      failure={failure}
+      undone={text('notRotated')}
+      unknown={text('rotationUnknown')}
+      advice={text('rotationAdvice')}
+    />
+  );
+}
