@@ -75,6 +75,14 @@ export const PROBLEMS = {
       'The path exists, but not with this method. `Allow` names the methods that it has. Under `/oauth` the code is INVALID_REQUEST.',
     action: 'Use one of these methods.',
   },
+  CURSOR_EXPIRED: {
+    statuses: [410],
+    meaning:
+      'The cursor no longer holds, because readings before it may have changed unseen: the person shares from an earlier time than when ' +
+      'the cursor was given, their data was erased, or the database was restored from a backup.',
+    action:
+      'Start again with `updatedSince=1970-01-01T00:00:00Z`, and delete the stored readings that the new answers do not have.',
+  },
   ACCESS_NOT_RECORDED: {
     statuses: [503],
     meaning: 'The record of the access could not be made durable, and no data leaves without one.',

@@ -39,9 +39,9 @@ const SCOPE_OF_PATH = {
   '/api/v1/ehr': 'read:ehr',
 };
 
-// Contract section 6: the parameters that each route accepts.
+// The parameters that each route accepts: those of contract section 6, and `updatedSince` (decision 0029).
 const QUERY_OF_ENDPOINT = {
-  'health-data': 'from page pageSize to type',
+  'health-data': 'from page pageSize to type updatedSince',
   aggregations: 'from timeZone to type',
   trends: 'bucket from page pageSize timeZone to type',
   symptoms: 'from page pageSize to',
@@ -55,6 +55,7 @@ const QUERY_OF_ENDPOINT = {
   reports: 'from page pageSize to',
   profile: '',
   ehr: 'from page pageSize to',
+  'time-zone': '',
 };
 
 describe('data paths', () => {
@@ -71,15 +72,15 @@ describe('data paths', () => {
 });
 
 describe('endpoints', () => {
-  test('each of the 14 accepts exactly the query parameters of the contract', () => {
+  test('each of the 14 of the contract and time-zone accepts exactly its query parameters', () => {
     const accepted = ENDPOINTS.map(({ id, query }) => [id, [...query].sort().join(' ')]);
     expect(Object.fromEntries(accepted)).toEqual(QUERY_OF_ENDPOINT);
-    expect(ENDPOINTS).toHaveLength(14);
+    expect(ENDPOINTS).toHaveLength(15);
   });
 
   test('every list has pages, and no object has', () => {
     const objects = ENDPOINTS.filter((endpoint) => endpoint.envelope === 'object').map(({ id }) => id);
-    expect(objects).toEqual(['aggregations', 'profile']);
+    expect(objects).toEqual(['aggregations', 'profile', 'time-zone']);
     for (const { envelope, query } of ENDPOINTS) {
       expect(query.includes('page')).toBe(envelope === 'list');
       expect(query.includes('pageSize')).toBe(envelope === 'list');
@@ -97,7 +98,10 @@ describe('endpoints', () => {
     expect(ENDPOINTS.filter((endpoint) => endpoint.scopeByCategory).map(({ id }) => id)).toEqual([
       'health-data',
     ]);
-    for (const { scope, scopeByCategory } of ENDPOINTS) expect(scope === null).toBe(scopeByCategory);
+    expect(ENDPOINTS.filter(({ scope }) => scope === null).map(({ id }) => id)).toEqual([
+      'health-data',
+      'time-zone',
+    ]);
     expect(() => scopeOfEndpoint(getEndpoint('health-data'))).toThrow(RangeError);
     for (const slug of CATEGORY_SLUGS) {
       expect(scopeOfEndpoint(getEndpoint('health-data'), slug)).toBe(`read:health-data:${slug}`);

@@ -13,8 +13,8 @@ interface Field {
 
 /** The fields of an object as the rows of a table; nested ones as `data[].id`. Alternatives are shown one below the other. */
 export function toFieldTables(schema: Schema, isRequest: boolean): string {
-  const { oneOf, ...whole } = resolve(schema);
-  const variants = oneOf ?? [whole];
+  const { oneOf, anyOf, ...whole } = resolve(schema);
+  const variants = oneOf ?? anyOf ?? [whole];
   return variants.map((variant) => toTable(listFields(resolve(variant), '', 0), isRequest)).join('\n');
 }
 

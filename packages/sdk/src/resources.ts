@@ -16,7 +16,7 @@ type QueryOf<Path extends keyof paths> = paths[Path] extends {
 
 /** An item of the list at this path. */
 export type ItemOf<Path extends keyof paths> =
-  Answer<Path> extends { readonly data: readonly (infer Item)[]; readonly pagination: unknown }
+  Extract<Answer<Path>, { readonly pagination: unknown }> extends { readonly data: readonly (infer Item)[] }
     ? Item
     : never;
 
@@ -37,7 +37,7 @@ type HealthDataPath = '/api/v1/health-data/{category}';
 export type Category = paths[HealthDataPath]['get']['parameters']['path']['category'];
 
 export type Reading = ItemOf<HealthDataPath>;
-export type ReadingQuery = Query<HealthDataPath>;
+export type ReadingQuery = Omit<Query<HealthDataPath>, 'updatedSince'>;
 export type Aggregations = ObjectOf<'/api/v1/aggregations'>;
 export type TrendPoint = ItemOf<'/api/v1/trends'>;
 export type Symptom = ItemOf<'/api/v1/symptoms'>;

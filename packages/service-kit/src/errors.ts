@@ -21,7 +21,8 @@ export type Reason =
   | 'invalid_grant'
   | 'invalid_scope'
   | 'unsupported_grant_type'
-  | 'unauthorized_client';
+  | 'unauthorized_client'
+  | 'cursor_expired';
 
 /** One invalid parameter, by its public name. */
 export interface Violation {

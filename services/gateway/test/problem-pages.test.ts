@@ -38,6 +38,7 @@ const CODES: Readonly<Record<Reason, string>> = {
   step_up_required: 'STEP_UP_REQUIRED',
   invalid_request: 'INVALID_REQUEST',
   not_found: 'NOT_FOUND',
+  cursor_expired: 'CURSOR_EXPIRED',
   conflict: 'CONFLICT',
   pending_expired: 'PENDING_EXPIRED',
   already_decided: 'ALREADY_DECIDED',

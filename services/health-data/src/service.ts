@@ -36,6 +36,7 @@ import { createPgHealthRecordWriter } from './store/pg-health-record-writer.ts';
 import { createPgImports } from './store/pg-imports.ts';
 import { createPgProfileWriter } from './store/pg-profile-writer.ts';
 import { createPgProfiles } from './store/pg-profiles.ts';
+import { createPgReadingChanges } from './store/pg-reading-changes.ts';
 import { createPgReadingWriter } from './store/pg-reading-writer.ts';
 import { createPgReadings } from './store/pg-readings.ts';
 import { createPgRollupStore } from './store/pg-rollup-store.ts';
@@ -175,6 +176,7 @@ function createRpcServices({ config, clock, verification, pool, prisma, recorder
   const profiles = createPgProfiles(pool);
   const data = {
     readings: createPgReadings(pool),
+    readingChanges: createPgReadingChanges(pool),
     summaries: createPgSummaries(pool, toScanLimits(config)),
     weights: createPgWeights(pool),
     healthRecords: createPrismaHealthRecords(prisma),

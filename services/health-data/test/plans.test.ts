@@ -20,7 +20,7 @@ import { type Asked, capture, explain, type Plan } from './plans.ts';
 // 200,000 readings among others. Each must find its rows by an index, and the number of rows touched must not depend on how many
 // there are.
 
-type Stores = Omit<DataPorts, 'clock'>;
+type Stores = Omit<DataPorts, 'clock' | 'readingChanges'>;
 type Read = (stores: Stores) => Promise<unknown>;
 
 const [USER] = PEOPLE;

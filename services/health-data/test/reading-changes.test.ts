@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@phds/test-kit/conditions';
 import { createPgUserEraser } from '../src/store/pg-user-eraser.ts';
 import { type RollupHarness, row, startRollupHarness } from './rollup-harness.ts';
 
@@ -86,6 +87,30 @@ test('writes at the same time get different numbers without gaps, and their time
   expect(changes.length).toBeGreaterThanOrEqual(15);
   const times = changes.map(({ at }) => at.getTime());
   expect(times).toEqual(times.toSorted((a, b) => a - b));
+});
+
+test('a write that waits for another one gets its number after it, and so commits in the order of numbers', async () => {
+  await harness.put('waiting', [heart(0)]);
+  const other = await harness.pool.connect();
+  try {
+    await other.query('BEGIN');
+    await other.query("SELECT pg_advisory_xact_lock(hashtextextended('health-data waiting', 0))");
+    const waiting = harness.put('waiting', [heart(1)]);
+    await eventually(async () => {
+      const { rows } = await other.query(
+        "SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
+      );
+      expect(rows).toEqual([{ count: 1 }]);
+    });
+    await other.query("INSERT INTO reading_change VALUES ('waiting', 2, '2100-01-01', '{heart}')");
+    await other.query('COMMIT');
+    await waiting;
+  } finally {
+    other.release();
+  }
+  const changes = await listChanges('waiting');
+  expect(changes.map(({ number }) => number)).toEqual([1, 2, 3]);
+  expect(changes.at(-1)?.at).toEqual(new Date('2100-01-01'));
 });
 
 test('the first change of a user with readings from before changes were numbered adds number 0 for these', async () => {

@@ -140,11 +140,20 @@ test('a summary counts for the app of the token, and a preview for the person', 
   } as unknown as Caller;
   const recorder = { record: () => Promise.resolve('released' as const) };
   const publicIds = createPublicIds(Buffer.alloc(32));
-  const parameters = { page: 1, pageSize: 5, from: '', to: '', type: '', bucket: null, timeZone: '' };
+  const parameters = {
+    page: 1,
+    pageSize: 5,
+    from: '',
+    to: '',
+    type: '',
+    bucket: null,
+    timeZone: '',
+    updatedSince: '',
+  };
   for (const path of DATA_PATHS.filter(
     ({ endpoint }) => endpoint === 'aggregations' || endpoint === 'trends',
   )) {
-    const request = { path, medicationId: '', parameters, requestId: 'r' };
+    const request = { path, medicationId: '', parameters, requestId: 'r', scope: '' };
     await releaseData({ data: ports, recorder, publicIds }, caller, request);
   }
   await preview(ports, publicIds, 'ada', 'read:trends');

@@ -143,6 +143,7 @@ export const RESOURCE_SHAPES: Readonly<Record<EndpointId, Shape>> = {
     summary: (value) => text(value) && (value as string).length <= 500,
     timestamp: instant,
   },
+  'time-zone': { timeZone: text },
 };
 
 /** The defects of an object: fields that are missing, unknown or fail their check. */

@@ -43,7 +43,7 @@ export interface paths {
         };
         /**
          * Summarise readings
-         * @description Needs `read:aggregations`.
+         * @description Needs `read:aggregations`; with `type`, the scope of its category is enough: `read:health-data:{category}`.
          */
         readonly get: operations["getAggregations"];
         readonly put?: never;
@@ -274,6 +274,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/time-zone": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read the time zone
+         * @description Needs any scope of data with a time or a date.
+         */
+        readonly get: operations["getTimeZone"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/api/v1/trends": {
         readonly parameters: {
             readonly query?: never;
@@ -283,7 +303,7 @@ export interface paths {
         };
         /**
          * List trend points
-         * @description Needs `read:trends`.
+         * @description Needs `read:trends`; with `type`, the scope of its category is enough: `read:health-data:{category}`.
          */
         readonly get: operations["getTrends"];
         readonly put?: never;
@@ -1260,6 +1280,40 @@ export interface components {
         };
         /** @enum {string} */
         readonly Category: "heart" | "blood-pressure" | "oxygen" | "respiratory" | "glucose" | "temperature" | "activity" | "sleep" | "body-composition" | "mindfulness";
+        readonly ChangedReading: {
+            /** @constant */
+            readonly deleted: false;
+            /** @description Stable for one app; other apps get other ids for the same item. */
+            readonly id: string;
+            readonly source: string;
+            /** Format: date-time */
+            readonly timestamp: string;
+            readonly type: components["schemas"]["MetricType"];
+            readonly unit: string;
+            /**
+             * Format: date-time
+             * @description When the change was committed.
+             */
+            readonly updatedAt: string;
+            readonly value: number | null;
+        };
+        /** @description With `updatedSince`: what changed, the oldest change first. */
+        readonly Changes: {
+            readonly data: readonly (components["schemas"]["ChangedReading"] | components["schemas"]["DeletedReading"])[];
+            readonly sync: {
+                /** @description The next `updatedSince`. Opaque; keep it together with the readings. */
+                readonly cursor: string;
+                /** @description Whether there are more changes now. */
+                readonly hasMore: boolean;
+                /**
+                 * Format: date-time
+                 * @description Time of the latest change of the category that the app may see; null if there is none.
+                 */
+                readonly lastDataAt: string | null;
+                /** @description IANA time zone of the person; UTC for a person who has none. */
+                readonly timeZone: string;
+            };
+        };
         readonly Condition: {
             /** @description Stable for one app; other apps get other ids for the same item. */
             readonly id: string;
@@ -1317,6 +1371,36 @@ export interface components {
              * @constant
              */
             readonly type: "/problems/consent-required";
+        };
+        /** @description The cursor no longer holds, because readings before it may have changed unseen: the person shares from an earlier time than when the cursor was given, their data was erased, or the database was restored from a backup. */
+        readonly CursorExpiredProblem: {
+            /** @constant */
+            readonly code: "CURSOR_EXPIRED";
+            readonly detail: string;
+            /** @description As in `X-Request-Id`. */
+            readonly requestId: string;
+            /** @constant */
+            readonly status: 410;
+            readonly title: string;
+            /**
+             * @description The address of a page about the code.
+             * @constant
+             */
+            readonly type: "/problems/cursor-expired";
+        };
+        readonly DeletedReading: {
+            /** @constant */
+            readonly deleted: true;
+            /** @description Stable for one app; other apps get other ids for the same item. */
+            readonly id: string;
+            /** Format: date-time */
+            readonly timestamp: string;
+            readonly type: components["schemas"]["MetricType"];
+            /**
+             * Format: date-time
+             * @description When the change was committed.
+             */
+            readonly updatedAt: string;
         };
         readonly Dose: {
             readonly dose: string | null;
@@ -1479,7 +1563,7 @@ export interface components {
             /** Format: date-time */
             readonly at: string;
             /** @enum {string|null} */
-            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT" | null;
+            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CURSOR_EXPIRED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT" | null;
             /** @description The path without ids. */
             readonly endpoint: string;
             readonly method: string;
@@ -1608,7 +1692,7 @@ export interface components {
         /** @description Any error under `/oauth` (RFC 6749 5.2). */
         readonly OauthError: {
             /** @enum {string} */
-            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
+            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CURSOR_EXPIRED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
             readonly error: string;
             readonly error_description: string;
         };
@@ -1692,7 +1776,7 @@ export interface components {
         /** @description Any error outside of `/oauth` (RFC 9457). */
         readonly Problem: {
             /** @enum {string} */
-            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
+            readonly code: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CURSOR_EXPIRED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
             readonly detail: string;
             /** @description Every parameter at fault. */
             readonly errors?: readonly components["schemas"]["Violation"][];
@@ -1841,6 +1925,10 @@ export interface components {
             readonly severity: "mild" | "moderate" | "severe" | null;
             /** Format: date-time */
             readonly timestamp: string;
+        };
+        readonly TimeZone: {
+            /** @description IANA time zone of the person; UTC for a person who has none. */
+            readonly timeZone: string;
         };
         /** @description The access token is past its expiry. This is told for 24 hours; after that the answer is UNAUTHORIZED. */
         readonly TokenExpiredProblem: {
@@ -2066,6 +2154,22 @@ export interface components {
             };
             content: {
                 readonly "application/problem+json": components["schemas"]["NotFoundProblem"];
+            };
+        };
+        /** @description CURSOR_EXPIRED */
+        readonly "data.410.CURSOR_EXPIRED": {
+            headers: {
+                readonly "API-Version": components["headers"]["Maybe-API-Version"];
+                readonly "Cache-Control": components["headers"]["Cache-Control"];
+                readonly Deprecation: components["headers"]["Deprecation"];
+                readonly RateLimit: components["headers"]["Maybe-RateLimit"];
+                readonly "RateLimit-Policy": components["headers"]["Maybe-RateLimit-Policy"];
+                readonly Sunset: components["headers"]["Sunset"];
+                readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                readonly [name: string]: unknown;
+            };
+            content: {
+                readonly "application/problem+json": components["schemas"]["CursorExpiredProblem"];
             };
         };
         /** @description RATE_LIMITED */
@@ -2945,6 +3049,8 @@ export interface operations {
                 readonly to?: string;
                 /** @description A kind of measurement. */
                 readonly type?: components["schemas"]["MetricType"];
+                /** @description Changes since an RFC 3339 instant or a cursor, the oldest first, in place of the list. Excludes `page`, `from` and `to`. */
+                readonly updatedSince?: string;
             };
             readonly header?: {
                 /** @description The version of the API that the client expects. */
@@ -2977,7 +3083,7 @@ export interface operations {
                     readonly "application/json": {
                         readonly data: readonly components["schemas"]["Reading"][];
                         readonly pagination: components["schemas"]["Pagination"];
-                    };
+                    } | components["schemas"]["Changes"];
                 };
             };
             /** @description Not changed since the entity tag in `If-None-Match`. */
@@ -3000,6 +3106,7 @@ export interface operations {
             readonly 401: components["responses"]["data.401.UNAUTHORIZED.TOKEN_EXPIRED"];
             readonly 403: components["responses"]["data.403.INSUFFICIENT_SCOPE.CONSENT_REQUIRED"];
             readonly 404: components["responses"]["data.404.NOT_FOUND"];
+            readonly 410: components["responses"]["data.410.CURSOR_EXPIRED"];
             readonly 429: components["responses"]["data.429.RATE_LIMITED"];
             readonly 500: components["responses"]["data.500.INTERNAL_ERROR"];
             readonly 503: components["responses"]["data.503.ACCESS_NOT_RECORDED.INTERNAL_ERROR"];
@@ -3385,6 +3492,62 @@ export interface operations {
                     readonly Deprecation: components["headers"]["Deprecation"];
                     readonly ETag: components["headers"]["ETag"];
                     readonly Link: components["headers"]["Link"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly Sunset: components["headers"]["Sunset"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["data.400.INVALID_REQUEST.UNSUPPORTED_VERSION"];
+            readonly 401: components["responses"]["data.401.UNAUTHORIZED.TOKEN_EXPIRED"];
+            readonly 403: components["responses"]["data.403.INSUFFICIENT_SCOPE.CONSENT_REQUIRED"];
+            readonly 429: components["responses"]["data.429.RATE_LIMITED"];
+            readonly 500: components["responses"]["data.500.INTERNAL_ERROR"];
+            readonly 503: components["responses"]["data.503.ACCESS_NOT_RECORDED.INTERNAL_ERROR"];
+        };
+    };
+    readonly getTimeZone: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description The version of the API that the client expects. */
+                readonly "API-Version"?: "1";
+                /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The data. */
+            readonly 200: {
+                headers: {
+                    readonly "API-Version": components["headers"]["API-Version"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly Deprecation: components["headers"]["Deprecation"];
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly Sunset: components["headers"]["Sunset"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: components["schemas"]["TimeZone"];
+                    };
+                };
+            };
+            /** @description Not changed since the entity tag in `If-None-Match`. */
+            readonly 304: {
+                headers: {
+                    readonly "API-Version": components["headers"]["API-Version"];
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly Deprecation: components["headers"]["Deprecation"];
+                    readonly ETag: components["headers"]["ETag"];
                     readonly RateLimit: components["headers"]["RateLimit"];
                     readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly Sunset: components["headers"]["Sunset"];
@@ -3792,7 +3955,7 @@ export interface operations {
     readonly listRequests: {
         readonly parameters: {
             readonly query?: {
-                readonly code?: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
+                readonly code?: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CURSOR_EXPIRED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
                 /** @description Which page. */
                 readonly page?: number;
                 /** @description Items on a page: 1 to 100; more is taken as 100. */

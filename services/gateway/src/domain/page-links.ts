@@ -7,6 +7,14 @@ export interface PageLinksInput {
   readonly total: number;
 }
 
+/** The value of `Link` for changes: the same list behind the cursor. */
+export function toCursorLink(
+  { path, query }: Pick<PageLinksInput, 'path' | 'query'>,
+  cursor: string,
+): string {
+  return `<${path}?${query === '' ? '' : `${query}&`}updatedSince=${cursor}>; rel="next"`;
+}
+
 /** The value of `Link` for one page of a list (RFC 8288): first, prev, next and last, relative to the request. */
 export function toPageLinks({ path, query, page, pageSize, total }: PageLinksInput): string {
   const last = Math.max(1, Math.ceil(total / pageSize));

@@ -84,6 +84,7 @@ const MEANING: Readonly<Record<Reason, ListedMeaning>> = {
   invalid_scope: { status: 400, code: 'INVALID_SCOPE', title: 'Invalid scope' },
   unsupported_grant_type: { status: 400, code: 'UNSUPPORTED_GRANT_TYPE', title: 'Unsupported grant type' },
   unauthorized_client: { status: 400, code: 'UNAUTHORIZED_CLIENT', title: 'Unauthorized client' },
+  cursor_expired: { status: 410, code: 'CURSOR_EXPIRED', title: 'Cursor expired' },
 };
 
 /** Status, code and title of an error over HTTP. */

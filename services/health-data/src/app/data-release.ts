@@ -1,4 +1,5 @@
-import { AppError, unauthorized } from '@phds/service-kit/errors';
+import { acceptedScopes, type DataPath } from '@phds/catalog/endpoints';
+import { AppError, invalidRequest, unauthorized } from '@phds/service-kit/errors';
 import type { Caller } from './caller.ts';
 import { resolveParameters, type SentRequest } from './data-request.ts';
 import { type Document, toDocument } from './document.ts';
@@ -19,9 +20,10 @@ export interface ReleasePorts {
 export async function releaseData(
   { data, recorder, publicIds }: ReleasePorts,
   caller: Caller,
-  { path, medicationId, parameters: sent, requestId }: SentRequest,
+  { path, medicationId, parameters: sent, requestId, scope: asked }: SentRequest,
 ): Promise<Document> {
-  checkAdmission(caller, path.scope);
+  const scope = chooseScope(path, sent.type, asked);
+  checkAdmission(caller, scope);
   const parameters = resolveParameters(sent, path);
   const { clientId, userId, dataFrom } = caller;
   const ids = publicIds(clientId);
@@ -34,7 +36,7 @@ export async function releaseData(
     familyId: caller.familyId,
     tokenHash: caller.tokenHash,
     tokenExpiresAt: caller.tokenExpiresAt,
-    scope: path.scope,
+    scope,
     endpoint: path.path,
     from: sent.from,
     to: sent.to,
@@ -43,9 +45,17 @@ export async function releaseData(
     requestId,
     dataFrom,
   });
-  if (verdict !== 'released') throw toRefusal(verdict, path.scope);
+  if (verdict !== 'released') throw toRefusal(verdict, scope);
   if (answer instanceof AppError) throw answer;
   return toDocument(answer, ids);
+}
+
+/** The scope by which a request is judged: the asked one, if it opens the request. */
+function chooseScope(path: DataPath, type: string, asked: string): string {
+  // Nearly all requests are opened by one scope.
+  if (asked === '' || asked === path.scope) return path.scope;
+  if ((acceptedScopes(path, type) as readonly string[]).includes(asked)) return asked;
+  throw invalidRequest('scope', 'does not open this request');
 }
 
 /** Refuses calls that no judgement could release, before any row is read. Expiry is judged by the ledger's clock. */

@@ -1,6 +1,12 @@
 import type { Category } from '@phds/catalog/categories';
 import { type DataPath, getEndpoint } from '@phds/catalog/endpoints';
-import { findTimeBound, isInverted, type TimeBound, type TimeWindow } from '@phds/catalog/instants';
+import {
+  findInstant,
+  findTimeBound,
+  isInverted,
+  type TimeBound,
+  type TimeWindow,
+} from '@phds/catalog/instants';
 import { findMetricByName, type Metric } from '@phds/catalog/metrics';
 import { PAGE_DEFAULT, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '@phds/catalog/pagination';
 import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
@@ -19,6 +25,7 @@ export interface SentParameters {
   /** Null for the default. */
   readonly bucket: TrendBucket | null;
   readonly timeZone: string;
+  readonly updatedSince: string;
 }
 
 /** A data request as sent by the gateway. */
@@ -28,6 +35,8 @@ export interface SentRequest {
   readonly medicationId: string;
   readonly parameters: SentParameters;
   readonly requestId: string;
+  /** The scope by which it is judged; empty for the first that opens it. */
+  readonly scope: string;
 }
 
 /** The validated query parameters. */
@@ -40,6 +49,8 @@ export interface QueryParameters {
   readonly bucket: TrendBucket;
   /** Null for the user's. */
   readonly timeZone: string | null;
+  /** Changes since an instant, or since a cursor as sent; null for the list. */
+  readonly updatedSince: Date | string | null;
 }
 
 /** The input of a resource. */
@@ -62,7 +73,7 @@ export interface DataRequest {
  */
 export function resolveParameters(sent: SentParameters, { endpoint, category }: DataPath): QueryParameters {
   const { query: known } = getEndpoint(endpoint);
-  for (const name of ['from', 'to', 'type', 'bucket', 'timeZone'] as const) {
+  for (const name of ['from', 'to', 'type', 'bucket', 'timeZone', 'updatedSince'] as const) {
     if (sent[name] && !known.includes(name))
       throw invalidRequest(name, 'is not a parameter of this endpoint');
   }
@@ -74,6 +85,7 @@ export function resolveParameters(sent: SentParameters, { endpoint, category }: 
     metric: sent.type === '' ? null : resolveMetric(sent.type, category),
     bucket: sent.bucket ?? TREND_BUCKET_DEFAULT,
     timeZone: sent.timeZone === '' ? null : resolveTimeZone(sent.timeZone),
+    updatedSince: sent.updatedSince === '' ? null : resolveUpdatedSince(sent),
   };
 }
 
@@ -100,4 +112,9 @@ function resolveTimeZone(name: string): string {
   const timeZone = findTimeZone(name);
   if (timeZone === null) throw invalidRequest('timeZone', NO_TIME_ZONE);
   return timeZone;
+}
+
+function resolveUpdatedSince({ updatedSince, from, to }: SentParameters): Date | string {
+  if (from !== '' || to !== '') throw invalidRequest('updatedSince', 'excludes from and to');
+  return findInstant(updatedSince)?.at ?? updatedSince;
 }

@@ -10,8 +10,10 @@ export interface Document {
    * it neither confirms a guess of the body nor equals another reader's tag.
    */
   readonly etag: string;
-  /** Number of items on all pages; 0 for a single object. */
+  /** Number of items on all pages; 0 for a single object, and for changes. */
   readonly total: number;
+  /** For changes: the cursor behind the last item. */
+  readonly nextCursor?: string;
 }
 
 /** The result of a read, to be sent as a document. */
@@ -20,16 +22,19 @@ export interface Answer {
   readonly text: string;
   /** The body without its creation time; null if it has none. */
   readonly timeless: string | null;
-  /** Number of items on all pages; 0 for a single object. */
+  /** Number of items on all pages; 0 for a single object, and for changes. */
   readonly total: number;
+  /** For changes: the cursor behind the last item. */
+  readonly nextCursor?: string;
   /** Number of records in the response, for the access record. */
   readonly recordCount: number;
 }
 
 /** The response for this reader. */
-export function toDocument({ text, timeless, total }: Answer, ids: ReaderIds): Document {
+export function toDocument({ text, timeless, total, nextCursor }: Answer, ids: ReaderIds): Document {
   const etag = timeless === null ? `"${ids.toTag(text)}"` : `W/"${ids.toTag(timeless)}"`;
-  return { body: Buffer.from(text), etag, total };
+  const document = { body: Buffer.from(text), etag, total };
+  return nextCursor === undefined ? document : { ...document, nextCursor };
 }
 
 /** The list envelope (interface.md 2.1). */

@@ -52,6 +52,7 @@ async function readNewest(
       metric: null,
       bucket: 'day',
       timeZone: null,
+      updatedSince: null,
     },
     askedBy,
     ids: publicIds(askedBy),

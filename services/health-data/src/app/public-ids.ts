@@ -1,6 +1,7 @@
 import { type Cipheriv, createCipheriv, createDecipheriv, hash, hkdfSync } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { findDigits, type IdPrefix, toUuid } from '../domain/public-id.ts';
+import { open, seal } from './sealed-text.ts';
 
 interface Row {
   readonly id: string;
@@ -20,6 +21,10 @@ export interface ReaderIds {
   findRowId(prefix: IdPrefix, publicId: string): string | null;
   /** The opaque part of an entity tag for this text. */
   toTag(text: string): string;
+  /** The text, encrypted and authenticated for a context; the same text always gives the same result. base64url. */
+  seal(text: string, context: string): string;
+  /** The text of `seal`; null for anything that was not sealed for this reader and context. */
+  open(sealed: string, context: string): string | null;
 }
 
 /** The ids of a reader, which is a client id or a name that no client id can equal. */
@@ -48,9 +53,13 @@ const ID_DIGITS = 32;
 const TAG_LENGTH = 27;
 
 function createReaderIds(serverKey: Uint8Array, reader: string): ReaderIds {
-  const derived = hkdfSync('sha256', serverKey, '', `phds public ids 1\0${reader}`, 2 * KEY_BYTES);
+  const derived = hkdfSync('sha256', serverKey, '', `phds public ids 1\0${reader}`, 4 * KEY_BYTES);
   const idKey = Buffer.from(derived, 0, KEY_BYTES);
-  const tagKey = Buffer.from(derived, KEY_BYTES).toString('hex');
+  const tagKey = Buffer.from(derived, KEY_BYTES, KEY_BYTES).toString('hex');
+  const sealing = {
+    textKey: Buffer.from(derived, 2 * KEY_BYTES, KEY_BYTES),
+    codeKey: Buffer.from(derived, 3 * KEY_BYTES, KEY_BYTES),
+  };
   const cipher = createCipheriv(CIPHER, idKey, null).setAutoPadding(false);
   return {
     toPublicIds: (prefix, rows) => toPublicIds(cipher, prefix, rows),
@@ -61,6 +70,8 @@ function createReaderIds(serverKey: Uint8Array, reader: string): ReaderIds {
       return toUuid(decipher.update(digits, 'hex', 'hex'));
     },
     toTag: (text) => hash('sha256', tagKey + text, 'base64url').slice(0, TAG_LENGTH),
+    seal: (text, context) => seal(sealing, text, context),
+    open: (sealed, context) => open(sealing, sealed, context),
   };
 }
 

@@ -39,7 +39,7 @@ const PARTS: ReadonlyMap<MetricKey, { readonly type: string; readonly unit: stri
 );
 
 /** The JSON text of a reading with exactly the fields of interface.md 2.2, in that order. */
-function encodeReading(reading: Reading, publicId: string): string {
+export function encodeReading(reading: Reading, publicId: string): string {
   const { type = '', unit = '' } = PARTS.get(reading.metric) ?? {};
   // A finite number or null is formatted as in JSON; ingestion allows nothing else.
   const value = `${type}${reading.value}${unit}`;

@@ -1,6 +1,7 @@
-import { DATA_PATHS, type DataPath, type EndpointId } from '@phds/catalog/endpoints';
+import { DATA_PATHS, type DataPath, type EndpointId, TIME_ZONE_PATH } from '@phds/catalog/endpoints';
 import type { Clock } from '@phds/service-kit/clock';
 import { type AppError, notFound } from '@phds/service-kit/errors';
+import type { ReadingChangeReader } from './change-ports.ts';
 import type { DataRequest } from './data-request.ts';
 import type { Answer } from './document.ts';
 import { readAdherence, readHealthRecords } from './health-records.ts';
@@ -12,13 +13,16 @@ import type {
   WeightReader,
 } from './ports.ts';
 import { readProfile } from './profile.ts';
+import { readReadingChanges } from './reading-changes.ts';
 import { readReadings } from './readings.ts';
 import { readAggregations, readTrends } from './summaries.ts';
+import { readTimeZone } from './time-zone.ts';
 import { readWeight } from './weight.ts';
 
 /** The stores that resources are read from. */
 export interface DataPorts {
   readonly readings: ReadingReader;
+  readonly readingChanges: ReadingChangeReader;
   readonly summaries: SummaryReader;
   readonly weights: WeightReader;
   readonly healthRecords: HealthRecordReader;
@@ -28,6 +32,7 @@ export interface DataPorts {
 
 /** The data path of an endpoint, with the scope that opens it. Throws NOT_FOUND for an unknown category. */
 export function getDataPath(endpoint: EndpointId, category: string): DataPath {
+  if (endpoint === 'time-zone' && category === '') return TIME_ZONE_PATH;
   const path = DATA_PATHS.find((path) => path.endpoint === endpoint && (path.category ?? '') === category);
   if (path === undefined) throw notFound();
   return path;
@@ -41,7 +46,9 @@ export async function readResource(ports: DataPorts, request: DataRequest): Prom
   const { endpoint } = request.path;
   switch (endpoint) {
     case 'health-data':
-      return readReadings(ports, request);
+      return request.parameters.updatedSince === null
+        ? readReadings(ports, request)
+        : readReadingChanges(ports, request);
     case 'aggregations':
       return readAggregations(ports, request);
     case 'trends':
@@ -52,6 +59,8 @@ export async function readResource(ports: DataPorts, request: DataRequest): Prom
       return readWeight(ports, request);
     case 'profile':
       return readProfile(ports, request);
+    case 'time-zone':
+      return readTimeZone(ports, request);
     default:
       return readHealthRecords(ports, endpoint, request);
   }

@@ -22,7 +22,7 @@ export function createHealthDataService({
   return implement(
     HealthDataService,
     {
-      read: async ({ endpoint, category, medicationId, parameters, requestId }, context) => {
+      read: async ({ endpoint, category, medicationId, parameters, requestId, scope }, context) => {
         const caller = await verifyAssertion(assertionOf(context));
         const endpointId = findEndpointId(endpoint);
         if (endpointId === null) throw invalidRequest('endpoint', 'is not known');
@@ -32,6 +32,7 @@ export function createHealthDataService({
           medicationId,
           parameters: toSentParameters(parameters),
           requestId,
+          scope,
         });
       },
     },
@@ -47,9 +48,18 @@ const BUCKETS: Readonly<Record<TrendBucketMessage, TrendBucket | null>> = {
 };
 
 function toSentParameters(message = create(QueryParametersSchema)): SentParameters {
-  const { page, from, to, type, timeZone } = message;
+  const { page, from, to, type, timeZone, updatedSince } = message;
   // An enum field can contain an unknown number.
   const bucket: TrendBucket | null | undefined = BUCKETS[message.bucket];
   if (bucket === undefined) throw invalidRequest('bucket', 'is not known');
-  return { page: page?.page ?? 0, pageSize: page?.pageSize ?? 0, from, to, type, bucket, timeZone };
+  return {
+    page: page?.page ?? 0,
+    pageSize: page?.pageSize ?? 0,
+    from,
+    to,
+    type,
+    bucket,
+    timeZone,
+    updatedSince,
+  };
 }

@@ -116,6 +116,7 @@ export class ComparedPerson {
         type: request.type === null ? '' : getMetric(request.type).name,
         bucket: request.bucket,
         timeZone: request.timeZone ?? '',
+        updatedSince: '',
       },
       path,
     );

@@ -11,6 +11,7 @@ import { PrismaClient } from '../../src/store/generated/client.ts';
 import { createPgHealthRecordWriter } from '../../src/store/pg-health-record-writer.ts';
 import { createPgProfileWriter } from '../../src/store/pg-profile-writer.ts';
 import { createPgProfiles } from '../../src/store/pg-profiles.ts';
+import { createPgReadingChanges } from '../../src/store/pg-reading-changes.ts';
 import { createPgReadingWriter } from '../../src/store/pg-reading-writer.ts';
 import { createPgReadings } from '../../src/store/pg-readings.ts';
 import { createPgRollupStore } from '../../src/store/pg-rollup-store.ts';
@@ -66,6 +67,7 @@ function openInstance(stack: AsyncDisposableStack, { url, schema }: TestDatabase
   return {
     data: {
       readings: createPgReadings(pool),
+      readingChanges: createPgReadingChanges(pool),
       summaries: createPgSummaries(pool, PATIENT_SCANS),
       weights: createPgWeights(pool),
       healthRecords: createPrismaHealthRecords(prisma),

@@ -1,25 +1,39 @@
 import { AppError } from '@phds/service-kit/errors';
 import type { Authenticated } from '../../cache/authenticator.ts';
-import { judge } from '../../domain/principal.ts';
+import { type Judgement, judge } from '../../domain/principal.ts';
 import type { Gateway } from '../gateway.ts';
 
 type Judges = Pick<Gateway, 'authenticator' | 'clock'>;
 
 const USERLESS = 'This token has no user. Use one from the authorization code flow.';
 
+/** The facts by which a request was admitted, and the scope that opens it. */
+export interface Admitted extends Authenticated {
+  readonly scope: string;
+}
+
 /**
- * Judges scope and consent and returns the facts used. If cached facts show no consent, authorization is asked again before
- * CONSENT_REQUIRED is returned, so that a new approval works at once.
+ * Judges scope and consent by the scopes of which each one opens the request, and returns the first that does, with the facts used.
+ * If cached facts show no consent, authorization is asked again before CONSENT_REQUIRED is returned, so that a new approval works at
+ * once. Errors name the first scope.
  */
-export async function admit(gateway: Judges, who: Authenticated, scope: string): Promise<Authenticated> {
+export async function admit(
+  gateway: Judges,
+  who: Authenticated,
+  scopes: readonly string[],
+): Promise<Admitted> {
   const now = gateway.clock.now().getTime();
-  const judgement = judge(who.principal, scope, now);
-  if (judgement === 'allowed') return who;
-  if (judgement === 'consent_required' && who.fromCache && who.principal.userId !== '') {
-    return admit(gateway, await gateway.authenticator.renew(who), scope);
+  let refusal: Exclude<Judgement, 'allowed'> = 'insufficient_scope';
+  for (const scope of scopes) {
+    const judgement = judge(who.principal, scope, now);
+    if (judgement === 'allowed') return { ...who, scope };
+    if (judgement === 'consent_required') refusal = judgement;
   }
-  const isUserless = judgement === 'consent_required' && who.principal.userId === '';
-  throw new AppError(judgement, isUserless ? USERLESS : '', { requiredScope: scope });
+  if (refusal === 'consent_required' && who.fromCache && who.principal.userId !== '') {
+    return admit(gateway, await gateway.authenticator.renew(who), scopes);
+  }
+  const isUserless = refusal === 'consent_required' && who.principal.userId === '';
+  throw new AppError(refusal, isUserless ? USERLESS : '', { requiredScope: scopes[0] ?? '' });
 }
 
 /**
@@ -28,24 +42,24 @@ export async function admit(gateway: Judges, who: Authenticated, scope: string):
  */
 export async function withAssertion<T>(
   gateway: Judges,
-  who: Authenticated,
-  scope: string,
-  call: (assertion: string) => Promise<T>,
+  who: Admitted,
+  scopes: readonly string[],
+  call: (assertion: string, scope: string) => Promise<T>,
 ): Promise<T> {
   try {
-    return await call(who.principal.assertion);
+    return await call(who.principal.assertion, who.scope);
   } catch (error) {
     if (!(error instanceof AppError) || !REFUTED.has(error.reason)) throw error;
     gateway.authenticator.forget(who);
-    if (error.reason !== 'assertion_stale') throw withScope(error, scope);
+    if (error.reason !== 'assertion_stale') throw withScope(error, scopes);
   }
-  const renewed = await admit(gateway, await gateway.authenticator.renew(who), scope);
+  const renewed = await admit(gateway, await gateway.authenticator.renew(who), scopes);
   try {
-    return await call(renewed.principal.assertion);
+    return await call(renewed.principal.assertion, renewed.scope);
   } catch (error) {
     if (error instanceof AppError && REFUTED.has(error.reason)) {
       gateway.authenticator.forget(renewed);
-      throw withScope(error, scope);
+      throw withScope(error, scopes);
     }
     throw error;
   }
@@ -58,7 +72,9 @@ const REFUTED: ReadonlySet<string> = new Set([
   'consent_required',
 ]);
 
-function withScope(error: AppError, scope: string): AppError {
-  if (error.reason !== 'consent_required' || error.requiredScope !== undefined) return error;
+/** The error with the scope that the caller should ask for: the first that opens the request, whichever was judged. */
+function withScope(error: AppError, scopes: readonly string[]): AppError {
+  const [scope = ''] = scopes;
+  if (error.reason !== 'consent_required' || error.requiredScope === scope) return error;
   return new AppError('consent_required', error.message, { requiredScope: scope });
 }

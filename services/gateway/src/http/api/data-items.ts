@@ -16,6 +16,7 @@ import { category, count, date, instant, instantOrNull, metricType, text } from 
 
 const textOrNull = text.nullable();
 const number = z.number();
+const timeZone = text.meta({ description: 'IANA time zone of the person; UTC for a person who has none.' });
 const id = text.meta({ description: 'Stable for one app; other apps get other ids for the same item.' });
 const severity = z.enum(SEVERITIES).nullable();
 const sinceDate = textOrNull.meta({ description: 'May be partial: 2019 or 2019-05.' });
@@ -37,6 +38,43 @@ const aggregation = z
     outOfRange: z.object({ below: count, above: count, total: count }).nullable(),
   })
   .meta({ id: 'MetricSummary' });
+
+const updatedAt = instant.meta({ description: 'When the change was committed.' });
+
+/** The answer to `updatedSince` (decision 0029). */
+export const CHANGES = z
+  .object({
+    data: z.array(
+      z.discriminatedUnion('deleted', [
+        z
+          .object({
+            id,
+            type: metricType,
+            value: number.nullable(),
+            unit: text,
+            timestamp: instant,
+            source: text,
+            updatedAt,
+            deleted: z.literal(false),
+          })
+          .meta({ id: 'ChangedReading' }),
+        z
+          .object({ id, type: metricType, timestamp: instant, updatedAt, deleted: z.literal(true) })
+          .meta({ id: 'DeletedReading' }),
+      ]),
+    ),
+    sync: z.object({
+      cursor: text.meta({
+        description: 'The next `updatedSince`. Opaque; keep it together with the readings.',
+      }),
+      hasMore: z.boolean().meta({ description: 'Whether there are more changes now.' }),
+      lastDataAt: instantOrNull.meta({
+        description: 'Time of the latest change of the category that the app may see; null if there is none.',
+      }),
+      timeZone,
+    }),
+  })
+  .meta({ id: 'Changes', description: 'With `updatedSince`: what changed, the oldest change first.' });
 
 /** The items of each list, and the object of each other endpoint (interface.md 2.2, contract section 6). */
 export const DATA_ITEMS: Readonly<Record<EndpointId, z.ZodType>> = {
@@ -111,4 +149,5 @@ export const DATA_ITEMS: Readonly<Record<EndpointId, z.ZodType>> = {
   ehr: z
     .object({ id, resourceType: text, summary: text.max(500), timestamp: instant })
     .meta({ id: 'EhrRecord' }),
+  'time-zone': z.object({ timeZone }).meta({ id: 'TimeZone' }),
 };

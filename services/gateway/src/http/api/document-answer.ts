@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ReadResponse } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { matchesEntityTag } from '../../domain/entity-tag.ts';
-import { toPageLinks } from '../../domain/page-links.ts';
+import { toCursorLink, toPageLinks } from '../../domain/page-links.ts';
 
 export interface DocumentAnswer {
   readonly document: ReadResponse;
@@ -19,14 +19,16 @@ export interface DocumentAnswer {
 /** Sends a finished document unchanged, or 304 if the client has it. */
 export function sendDocument(response: ServerResponse, answer: DocumentAnswer): void {
   const { document, links, headers, ifNoneMatch } = answer;
-  const { body, etag, total } = document;
+  const { body, etag, total, nextCursor } = document;
   const fields: Record<string, string | number> = {
     ...headers,
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     ETag: etag,
   };
-  if (links !== null) fields['Link'] = toPageLinks({ ...links, total });
+  if (links !== null) {
+    fields['Link'] = nextCursor === '' ? toPageLinks({ ...links, total }) : toCursorLink(links, nextCursor);
+  }
   if (ifNoneMatch !== undefined && matchesEntityTag(ifNoneMatch, etag)) {
     response.writeHead(304, fields);
     response.end();

@@ -15,7 +15,7 @@ import { admit, withAssertion } from './admission.ts';
 import { type ApiCall, readApiCall } from './api-call.ts';
 import { sendDocument } from './document-answer.ts';
 import { parseQueryParameters } from './query-parameters.ts';
-import { getRoute, parseMedicationId, toUsageName, VERSIONS_PATH } from './routes.ts';
+import { getRoute, parseMedicationId, scopesOf, toUsageName, VERSIONS_PATH } from './routes.ts';
 import { lifecycleHeaders, sendVersions } from './versions.ts';
 
 /** Handles everything under `/api`. `address` is the client's address according to the trusted proxies. */
@@ -132,8 +132,9 @@ async function serve(gateway: Gateway, authenticated: AuthenticatedCall): Promis
   if (!allowance.allowed) {
     throw new AppError('rate_limited', '', { retryAfterSeconds: allowance.retryAfterSeconds });
   }
-  const { endpoint, scope, category } = route;
-  const who = await admit(gateway, authenticated.who, scope);
+  const { endpoint, category } = route;
+  const scopes = scopesOf(route, call.rawQuery);
+  const who = await admit(gateway, authenticated.who, scopes);
   const medicationId = parseMedicationId(route);
   const { linkQuery, ...parameters } = parseQueryParameters(endpoint, category, call.rawQuery);
   const request = {
@@ -142,11 +143,18 @@ async function serve(gateway: Gateway, authenticated: AuthenticatedCall): Promis
     medicationId,
     parameters,
     requestId,
+    scope: '',
   };
   const { clientId } = who.principal;
   const isWanted = () => !response.destroyed;
-  const document = await withAssertion(gateway, who, scope, (assertion) =>
-    gateway.backends.readData({ request, assertion, clientId, isWanted }),
+  const document = await withAssertion(gateway, who, scopes, (assertion, scope) =>
+    gateway.backends.readData({
+      // The first scope is the default.
+      request: scope === scopes[0] ? request : { ...request, scope },
+      assertion,
+      clientId,
+      isWanted,
+    }),
   );
   const links =
     parameters.page === undefined ? null : { path: call.path, query: linkQuery, ...parameters.page };

@@ -1,9 +1,11 @@
 import { CATEGORY_SLUGS } from '@phds/catalog/categories';
 import {
   API_PREFIX,
+  DATED_SCOPES,
   ENDPOINTS,
   type Endpoint,
   type EndpointId,
+  getEndpoint,
   type QueryParameter,
   scopeOfEndpoint,
 } from '@phds/catalog/endpoints';
@@ -13,7 +15,7 @@ import { category, dataOf, type Fields, listOf, metricType, PAGE_QUERY, text } f
 import { type HeaderName, LIMITED } from '../openapi/headers.ts';
 import type { ErrorCode, Operation } from '../openapi/operation.ts';
 import { publicDocument } from '../openapi/operation-kinds.ts';
-import { DATA_ITEMS } from './data-items.ts';
+import { CHANGES, DATA_ITEMS } from './data-items.ts';
 import { VERSIONS_PATH } from './routes.ts';
 import { versionsJson } from './versions.ts';
 
@@ -25,6 +27,11 @@ const QUERY: Readonly<Record<QueryParameter, z.ZodType>> = {
   type: metricType,
   bucket: z.enum(TREND_BUCKETS).meta({ description: 'Width of a point.', default: TREND_BUCKET_DEFAULT }),
   timeZone: text.meta({ description: 'IANA time zone; if absent, that of the person.' }),
+  updatedSince: text.meta({
+    description:
+      'Changes since an RFC 3339 instant or a cursor, the oldest first, in place of the list. Excludes `page`, `from` and `to`.',
+    example: '1970-01-01T00:00:00Z',
+  }),
 };
 
 const REQUEST_HEADERS: Fields = {
@@ -47,6 +54,7 @@ const SUMMARIES: Readonly<Record<EndpointId, string>> = {
   reports: 'List reports',
   profile: 'Read the profile',
   ehr: 'List records of connected providers',
+  'time-zone': 'Read the time zone',
 };
 
 const ALWAYS: readonly HeaderName[] = [
@@ -70,6 +78,9 @@ const ERRORS: readonly ErrorCode[] = [
   'ACCESS_NOT_RECORDED',
   'INTERNAL_ERROR',
 ];
+
+/** Endpoints that `type` opens to the scope of its category (decision 0036). */
+const BY_TYPE: ReadonlySet<EndpointId> = new Set(['aggregations', 'trends']);
 
 /** The data API (contract section 6), derived from the catalog, and the list of its versions. */
 export const API_OPERATIONS: readonly Operation[] = [
@@ -102,14 +113,18 @@ function toOperation(endpoint: Endpoint): Operation {
     answers: {
       200: {
         description: 'The data.',
-        body: isList ? listOf(DATA_ITEMS[id]) : dataOf(DATA_ITEMS[id]),
+        body: toBody(endpoint),
         headers,
       },
       304: { description: 'Not changed since the entity tag in `If-None-Match`.', headers },
     },
     errorFormat: 'problem',
     // Only a path with a parameter can name something that does not exist.
-    errors: path.includes(':') ? [...ERRORS, 'NOT_FOUND'] : ERRORS,
+    errors: [
+      ...ERRORS,
+      ...(path.includes(':') ? (['NOT_FOUND'] as const) : []),
+      ...(query.includes('updatedSince') ? (['CURSOR_EXPIRED'] as const) : []),
+    ],
   };
 }
 
@@ -118,11 +133,25 @@ function toOperationId(id: EndpointId): string {
   return `get-${id}`.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function scopesOf(endpoint: Endpoint): readonly string[] {
-  if (!endpoint.scopeByCategory) return [scopeOfEndpoint(endpoint)];
-  return CATEGORY_SLUGS.map((slug) => scopeOfEndpoint(endpoint, slug));
+function toBody({ id, envelope, query }: Endpoint): z.ZodType {
+  if (envelope === 'object') return dataOf(DATA_ITEMS[id]);
+  const list = listOf(DATA_ITEMS[id]);
+  return query.includes('updatedSince') ? z.union([list, CHANGES]) : list;
 }
 
-function describeScope({ scope }: Endpoint): string {
-  return scope === null ? 'Needs `read:health-data:{category}`.' : `Needs \`${scope}\`.`;
+function scopesOf(endpoint: Endpoint): readonly string[] {
+  const ofCategories = CATEGORY_SLUGS.map((slug) => scopeOfEndpoint(getEndpoint('health-data'), slug));
+  if (endpoint.id === 'time-zone') return DATED_SCOPES;
+  if (endpoint.scopeByCategory) return ofCategories;
+  return BY_TYPE.has(endpoint.id)
+    ? [scopeOfEndpoint(endpoint), ...ofCategories]
+    : [scopeOfEndpoint(endpoint)];
+}
+
+function describeScope({ id, scope }: Endpoint): string {
+  if (id === 'time-zone') return 'Needs any scope of data with a time or a date.';
+  if (scope === null) return 'Needs `read:health-data:{category}`.';
+  return BY_TYPE.has(id)
+    ? `Needs \`${scope}\`; with \`type\`, the scope of its category is enough: \`read:health-data:{category}\`.`
+    : `Needs \`${scope}\`.`;
 }

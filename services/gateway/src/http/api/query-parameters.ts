@@ -1,6 +1,6 @@
 import type { Category } from '@phds/catalog/categories';
 import type { Endpoint, QueryParameter } from '@phds/catalog/endpoints';
-import { findTimeBound, isInverted, type TimeBound } from '@phds/catalog/instants';
+import { findInstant, findTimeBound, isInverted, type TimeBound } from '@phds/catalog/instants';
 import { findMetricByName, METRICS, metricsOfCategory } from '@phds/catalog/metrics';
 import { findTimeZone, NO_TIME_ZONE } from '@phds/catalog/time-zones';
 import { TREND_BUCKETS, type TrendBucket } from '@phds/catalog/wire-names';
@@ -19,7 +19,9 @@ export interface QueryParameters {
   readonly type: string;
   readonly bucket: WireTrendBucket;
   readonly timeZone: string;
-  /** The re-encoded query without `page`, for links to other pages. */
+  /** An instant or a cursor. */
+  readonly updatedSince: string;
+  /** The re-encoded query without `page` and `updatedSince`, for links to other pages. */
   readonly linkQuery: string;
 }
 
@@ -42,6 +44,7 @@ export function parseQueryParameters(
     type: readType(query, category, violations),
     bucket: readBucket(query, violations),
     timeZone: readTimeZone(query, violations),
+    updatedSince: readUpdatedSince(query, violations),
     linkQuery: toLinkQuery(query),
   };
   violations.throwIfAny();
@@ -103,10 +106,28 @@ function readTimeZone(query: Query, violations: Violations): string {
   return timeZone ?? '';
 }
 
+const CURSOR = /^cur_[A-Za-z0-9_-]{22,400}$/;
+
+function readUpdatedSince(query: Query, violations: Violations): string {
+  const text = query.values.get('updatedSince');
+  if (text === undefined) return '';
+  for (const name of ['page', 'from', 'to']) {
+    if (query.values.has(name)) violations.add(name, 'cannot be combined with "updatedSince"');
+  }
+  if (CURSOR.test(text)) return text;
+  const instant = findInstant(text);
+  if (instant !== null) return instant.at.toISOString();
+  violations.add(
+    'updatedSince',
+    'must be an RFC 3339 instant (1970-01-01T00:00:00Z for everything) or the cursor of an earlier answer',
+  );
+  return '';
+}
+
 function toLinkQuery({ values }: Query): string {
   let text = '';
   for (const [name, value] of values) {
-    if (name === 'page') continue;
+    if (name === 'page' || name === 'updatedSince') continue;
     text += `${text === '' ? '' : '&'}${name}=${encodeURIComponent(value)}`;
   }
   return text;

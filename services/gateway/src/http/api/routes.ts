@@ -1,9 +1,11 @@
 import { type Category, isCategory } from '@phds/catalog/categories';
 import {
   API_PREFIX,
+  acceptedScopes,
   DATA_PATHS,
   ENDPOINTS,
   type Endpoint,
+  type EndpointScope,
   getEndpoint,
   scopeOfEndpoint,
 } from '@phds/catalog/endpoints';
@@ -18,8 +20,8 @@ export const VERSIONS_PATH = '/api/versions';
 /** The data endpoint of a request. */
 export interface Route {
   readonly endpoint: Endpoint;
-  /** The scope that it requires. */
-  readonly scope: string;
+  /** Its preferred scope, alone in a list. */
+  readonly scopes: readonly [EndpointScope];
   /** Null for endpoints without a category. */
   readonly category: Category | null;
   /** Still encoded; empty for endpoints without a medication. */
@@ -33,7 +35,7 @@ const ADHERENCE = new RegExp(`^${API_PREFIX}/medications/([^/]+)/adherence$`);
 const STATIC_ROUTES: ReadonlyMap<string, Route> = new Map(
   ENDPOINTS.filter(({ path }) => !path.includes(':')).map((endpoint) => [
     API_PREFIX + endpoint.path,
-    { endpoint, scope: scopeOfEndpoint(endpoint), category: null, medicationId: '' },
+    { endpoint, scopes: [scopeOfEndpoint(endpoint)], category: null, medicationId: '' },
   ]),
 );
 
@@ -71,14 +73,24 @@ function findCategoryRoute(path: string): Route | null {
   const category = CATEGORY.exec(path)?.[1];
   if (category === undefined || !isCategory(category)) return null;
   const endpoint = getEndpoint('health-data');
-  return { endpoint, scope: scopeOfEndpoint(endpoint, category), category, medicationId: '' };
+  return { endpoint, scopes: [scopeOfEndpoint(endpoint, category)], category, medicationId: '' };
 }
 
 function findAdherenceRoute(path: string): Route | null {
   const medicationId = ADHERENCE.exec(path)?.[1];
   if (medicationId === undefined) return null;
   const endpoint = getEndpoint('adherence');
-  return { endpoint, scope: scopeOfEndpoint(endpoint), category: null, medicationId };
+  return { endpoint, scopes: [scopeOfEndpoint(endpoint)], category: null, medicationId };
+}
+
+/**
+ * The scopes of which each one opens the request, in order of preference. Depends on `type` for some endpoints; an invalid query is
+ * reported later, in its place in the order of checks.
+ */
+export function scopesOf({ endpoint, scopes }: Route, rawQuery: string): readonly string[] {
+  const { id } = endpoint;
+  if (id !== 'aggregations' && id !== 'trends' && id !== 'time-zone') return scopes;
+  return acceptedScopes({ endpoint: id, scope: scopes[0] }, new URLSearchParams(rawQuery).get('type') ?? '');
 }
 
 /** The name in app usage for every path under `/api` that is not a data endpoint. */

@@ -248,6 +248,13 @@ export enum Reason {
    * @generated from enum value: REASON_STEP_UP_REQUIRED = 22;
    */
   STEP_UP_REQUIRED = 22,
+
+  /**
+   * A cursor of changes no longer holds. The reader must start again.
+   *
+   * @generated from enum value: REASON_CURSOR_EXPIRED = 23;
+   */
+  CURSOR_EXPIRED = 23,
 }
 
 /**

@@ -46,6 +46,13 @@ export declare type ReadRequest = Message<"phds.healthdata.v1.ReadRequest"> & {
    * @generated from field: string request_id = 5;
    */
   requestId: string;
+
+  /**
+   * Which of the scopes that open this request it is judged by; empty for the first of them. Another one is refused.
+   *
+   * @generated from field: string scope = 6;
+   */
+  scope: string;
 };
 
 /**
@@ -98,6 +105,14 @@ export declare type QueryParameters = Message<"phds.healthdata.v1.QueryParameter
    * @generated from field: string time_zone = 6;
    */
   timeZone: string;
+
+  /**
+   * For HEALTH_DATA: return changes since this RFC 3339 instant or cursor, oldest first, in place of the list. Excludes `from`
+   * and `to`; of `page`, only the size counts. Empty for the list.
+   *
+   * @generated from field: string updated_since = 7;
+   */
+  updatedSince: string;
 };
 
 /**
@@ -127,11 +142,18 @@ export declare type ReadResponse = Message<"phds.healthdata.v1.ReadResponse"> & 
   etag: string;
 
   /**
-   * Number of items on all pages; 0 for a single object.
+   * Number of items on all pages; 0 for a single object, and for changes.
    *
    * @generated from field: uint32 total = 3;
    */
   total: number;
+
+  /**
+   * For changes: the cursor behind the last item. Empty otherwise.
+   *
+   * @generated from field: string next_cursor = 4;
+   */
+  nextCursor: string;
 };
 
 /**
@@ -325,6 +347,13 @@ export enum Endpoint {
    * @generated from enum value: ENDPOINT_EHR = 14;
    */
   EHR = 14,
+
+  /**
+   * The person's time zone.
+   *
+   * @generated from enum value: ENDPOINT_TIME_ZONE = 15;
+   */
+  TIME_ZONE = 15,
 }
 
 /**
@@ -373,7 +402,7 @@ export declare const HealthDataService: GenService<{
    * Returns the finished JSON body of one endpoint of the data API. Can be repeated; each call creates an access
    * record. Errors: ASSERTION_STALE (introspect again and repeat), UNAUTHORIZED, TOKEN_EXPIRED, INSUFFICIENT_SCOPE,
    * CONSENT_REQUIRED, INVALID_REQUEST, NOT_FOUND (unknown category; unknown or another person's medication, recorded
-   * like any access), ACCESS_NOT_RECORDED, UNAVAILABLE, CALLER_NOT_ADMITTED.
+   * like any access), CURSOR_EXPIRED (recorded like any access), ACCESS_NOT_RECORDED, UNAVAILABLE, CALLER_NOT_ADMITTED.
    *
    * @generated from rpc phds.healthdata.v1.HealthDataService.Read
    */

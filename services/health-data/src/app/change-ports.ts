@@ -1,0 +1,57 @@
+import type { Category } from '@phds/catalog/categories';
+import type { MetricKey } from '@phds/catalog/metrics';
+import type { Reading } from '../domain/reading.ts';
+
+/** A place in the order of the changes of a user: by number of the change, then start, type, source and end of the reading. */
+export interface ChangePlace {
+  /** The last change that begins before the place; null before all changes. `at` is null if it has no time. */
+  readonly seen: { readonly number: number; readonly at: Date | null } | null;
+  /** The item of that change before the place; null at its end. */
+  readonly item: ChangedKey | null;
+}
+
+export interface ChangedKey {
+  readonly startAt: Date;
+  readonly metric: string;
+  readonly source: string;
+  readonly endAt: Date;
+}
+
+/** The latest change of a reading. */
+export interface ReadingChange {
+  /** A deleted reading has the value null. */
+  readonly reading: Reading;
+  readonly isDeleted: boolean;
+  readonly place: ChangePlace;
+}
+
+export interface ReadingChangeQuery {
+  readonly userId: string;
+  readonly category: Category;
+  /** Null for every type of the category. */
+  readonly metric: MetricKey | null;
+  /** Readings that start earlier are left out; null for no limit. */
+  readonly since: Date | null;
+  readonly limit: number;
+  readonly from: ChangePlace;
+}
+
+export interface ReadingChanges {
+  readonly items: readonly ReadingChange[];
+  /** Whether there are more of them behind the last item. */
+  readonly hasMore: boolean;
+  /** Behind the last item; behind all changes of the user if there are no more items. */
+  readonly next: ChangePlace;
+  /** Whether what was before `from` is still what was read there, apart from later changes. */
+  readonly isHeld: boolean;
+  /** Time of the latest change of the category that is not left out by `since`; null if there is none with a time. */
+  readonly lastChangeAt: Date | null;
+}
+
+/** Changes of readings, including deletions, in the order in which they were committed. */
+export interface ReadingChangeReader {
+  /** The place before the first change at this time or later. */
+  findPlace(userId: string, at: Date): Promise<ChangePlace>;
+  /** From one snapshot. */
+  list(query: ReadingChangeQuery): Promise<ReadingChanges>;
+}

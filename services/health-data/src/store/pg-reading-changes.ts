@@ -1,0 +1,123 @@
+import type { MetricKey } from '@phds/catalog/metrics';
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import { readStatement } from '@phds/service-kit/statement';
+import type pg from 'pg';
+import type {
+  ChangePlace,
+  ReadingChange,
+  ReadingChangeQuery,
+  ReadingChangeReader,
+  ReadingChanges,
+} from '../app/change-ports.ts';
+import { lowerBound, TEXT_ROWS, toTimestamp } from './database.ts';
+
+const LIST = readStatement(new URL('sql/reading-changes.sql', import.meta.url));
+const BEFORE = readStatement(new URL('sql/change-before.sql', import.meta.url));
+
+type State = readonly [
+  latestNumber: string | null,
+  latestAt: string | null,
+  seenAt: string | null,
+  lastVisibleAt: string | null,
+  hasReadings: 't' | 'f',
+];
+
+type Row = readonly [
+  id: string,
+  type: MetricKey,
+  value: string | null,
+  source: string,
+  start: string,
+  end: string,
+  number: string,
+  at: string | null,
+  isDeleted: 't' | 'f',
+  ...State,
+];
+
+type EmptyRow = readonly [null, null, null, null, null, null, null, null, null, ...State];
+
+const START: ChangePlace = { seen: null, item: null };
+
+/** Changes of readings. One prepared statement returns the page and the state of the changes from one snapshot. */
+export function createPgReadingChanges(pool: pg.Pool): ReadingChangeReader {
+  return translatingErrors({
+    async findPlace(userId, at) {
+      const { rows } = await pool.query<{ number: string; at: Date }>({
+        ...BEFORE,
+        values: [userId, lowerBound(at)],
+      });
+      const [row] = rows;
+      return row === undefined ? START : { seen: { number: Number(row.number), at: row.at }, item: null };
+    },
+    async list(query) {
+      // One more than asked for, to know whether there are more.
+      const values = toValues(query, query.limit + 1);
+      const result = await pool.query({ ...TEXT_ROWS, ...LIST, values });
+      // With rowMode 'array' a row is the array itself, which the driver's types cannot express.
+      return toChanges(query, result.rows as unknown as (Row | EmptyRow)[]);
+    },
+  });
+}
+
+function toValues({ userId, category, metric, since, from }: ReadingChangeQuery, limit: number): unknown[] {
+  const seen = from.seen?.number ?? -1;
+  const place =
+    from.item === null
+      ? [seen + 1, '-infinity', '', '', '-infinity']
+      : [seen, from.item.startAt, from.item.metric, from.item.source, from.item.endAt];
+  return [userId, category, metric, lowerBound(since), limit, ...place, seen];
+}
+
+function toChanges(query: ReadingChangeQuery, rows: readonly (Row | EmptyRow)[]): ReadingChanges {
+  const changed = rows.filter(isChange).map(toChange);
+  const items = changed.slice(0, query.limit);
+  const hasMore = changed.length > items.length;
+  const [latestNumber, latestAt, seenAt, lastVisibleAt, hasReadings] = stateOf(rows);
+  const last = items.at(-1)?.place ?? query.from;
+  // Behind everything, also behind changes that this list does not show: they are not searched again.
+  const end =
+    latestNumber === null
+      ? last
+      : { seen: { number: Number(latestNumber), at: toDate(latestAt) }, item: null };
+  return {
+    items,
+    hasMore,
+    next: hasMore ? last : end,
+    isHeld: isHeld(query.from, toDate(seenAt), latestNumber === null && hasReadings === 't'),
+    lastChangeAt: toDate(lastVisibleAt),
+  };
+}
+
+function stateOf(rows: readonly (Row | EmptyRow)[]): State {
+  const [row] = rows;
+  if (row === undefined) throw new Error('the statement returned no row');
+  return row.slice(9) as unknown as State;
+}
+
+/**
+ * Whether the change before the place is the one that was seen. A change of another time has its number after an erasure or in a
+ * restored database. Before the first numbered change, readings are all there is to see.
+ */
+function isHeld({ seen }: ChangePlace, seenAt: Date | null, isUnnumbered: boolean): boolean {
+  if (seen === null) return true;
+  return seen.at === null ? isUnnumbered : seen.at.getTime() === seenAt?.getTime();
+}
+
+function isChange(row: Row | EmptyRow): row is Row {
+  return row[0] !== null;
+}
+
+function toChange([id, metric, value, source, start, end, number, at, isDeleted]: Row): ReadingChange {
+  const timestamp = toTimestamp(start);
+  const key = { startAt: new Date(timestamp), metric, source, endAt: new Date(toTimestamp(end)) };
+  return {
+    reading: { id, metric, value: value === null ? null : Number(value), source, timestamp },
+    isDeleted: isDeleted === 't',
+    place: { seen: { number: Number(number), at: toDate(at) }, item: key },
+  };
+}
+
+function toDate(text: string | null): Date | null {
+  return text === null ? null : new Date(toTimestamp(text));
+}
