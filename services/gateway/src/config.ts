@@ -114,6 +114,10 @@ const gatewayShape = z.object({
   LIMIT_APP_PER_MINUTE: integer(6_000, { min: 1 }),
   /** Requests a minute of one app under `/oauth`. */
   LIMIT_CLIENT_PER_MINUTE: integer(6_000, { min: 1 }),
+  /** The limits of sandbox apps, like LIMIT_APP_USER_PER_MINUTE and the next two; each defaults to that of live apps. */
+  LIMIT_SANDBOX_APP_USER_PER_MINUTE: z.coerce.number().int().min(1).optional(),
+  LIMIT_SANDBOX_APP_PER_MINUTE: z.coerce.number().int().min(1).optional(),
+  LIMIT_SANDBOX_CLIENT_PER_MINUTE: z.coerce.number().int().min(1).optional(),
   /** Read-only requests a minute of one person's session. */
   LIMIT_USER_PER_MINUTE: integer(600, { min: 1 }),
   /** Changing requests a minute of one person's session. */
@@ -213,11 +217,14 @@ export interface OpenidSettings {
 }
 
 export type Config = Readonly<
-  Settings & {
-    LIMIT_USER_ALL_APPS_PER_MINUTE: number;
-    /** Null when nobody can sign in here. */
-    openid: OpenidSettings | null;
-  }
+  Settings &
+    Record<
+      `LIMIT_${'USER_ALL_APPS' | 'SANDBOX_APP_USER' | 'SANDBOX_APP' | 'SANDBOX_CLIENT'}_PER_MINUTE`,
+      number
+    > & {
+      /** Null when nobody can sign in here. */
+      openid: OpenidSettings | null;
+    }
 >;
 
 /** Reads the gateway's settings. Throws a ConfigError that names every invalid one. */
@@ -225,7 +232,16 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Config {
   const settings = readConfig(configSchema, env);
   const ofAllApps = settings.LIMIT_USER_ALL_APPS_PER_MINUTE ?? 3 * settings.LIMIT_APP_USER_PER_MINUTE;
   const openid = toOpenidSettings(settings);
-  return Object.freeze({ ...settings, LIMIT_USER_ALL_APPS_PER_MINUTE: ofAllApps, openid });
+  return Object.freeze({
+    ...settings,
+    LIMIT_USER_ALL_APPS_PER_MINUTE: ofAllApps,
+    LIMIT_SANDBOX_APP_USER_PER_MINUTE:
+      settings.LIMIT_SANDBOX_APP_USER_PER_MINUTE ?? settings.LIMIT_APP_USER_PER_MINUTE,
+    LIMIT_SANDBOX_APP_PER_MINUTE: settings.LIMIT_SANDBOX_APP_PER_MINUTE ?? settings.LIMIT_APP_PER_MINUTE,
+    LIMIT_SANDBOX_CLIENT_PER_MINUTE:
+      settings.LIMIT_SANDBOX_CLIENT_PER_MINUTE ?? settings.LIMIT_CLIENT_PER_MINUTE,
+    openid,
+  });
 }
 
 function toOpenidSettings(settings: Settings): OpenidSettings | null {

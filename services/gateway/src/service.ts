@@ -17,6 +17,7 @@ import { startHttpServer } from './http/server.ts';
 import { createSessionReader } from './http/session.ts';
 import { createAttemptCookies } from './http/sign-in/attempt-cookies.ts';
 import type { SignIn } from './http/sign-in/sign-in.ts';
+import { EnvironmentLimits } from './limits/environment-limits.ts';
 import { FailedAuthentications } from './limits/failed-authentications.ts';
 import { KnownClients } from './limits/known-clients.ts';
 import { RequestLimits } from './limits/request-limits.ts';
@@ -62,24 +63,7 @@ export async function createService(config: Config, overrides: Overrides = {}): 
     pause: async (milliseconds) => void (await pause(milliseconds)),
     backends,
     authenticator,
-    limits: new RequestLimits({
-      redis,
-      appUserPerMinute: config.LIMIT_APP_USER_PER_MINUTE,
-      userAllAppsPerMinute: config.LIMIT_USER_ALL_APPS_PER_MINUTE,
-      appPerMinute: config.LIMIT_APP_PER_MINUTE,
-    }),
-    surfaceLimits: new SurfaceLimits({
-      redis,
-      clientPerMinute: config.LIMIT_CLIENT_PER_MINUTE,
-      userPerMinute: config.LIMIT_USER_PER_MINUTE,
-      userChangesPerMinute: config.LIMIT_USER_CHANGES_PER_MINUTE,
-      clientCredentialsPerMinute: config.LIMIT_CLIENT_CREDENTIALS_PER_MINUTE,
-      registrationsPerMinute: config.LIMIT_REGISTRATIONS_PER_MINUTE,
-      previewsPerMinute: config.LIMIT_PREVIEWS_PER_MINUTE,
-      summariesPerMinute: config.LIMIT_SUMMARIES_PER_MINUTE,
-      anonymousAuthorizationsPerMinute: config.LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE,
-      signInsPerMinute: config.LIMIT_SIGN_INS_PER_MINUTE,
-    }),
+    ...createLimits(config, redis),
     knownClients: new KnownClients(),
     refusals,
     requests,
@@ -95,6 +79,39 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   log.info({ port: http.port }, 'gateway is listening');
   const running = starting.move();
   return { port: http.port, cache, [Symbol.asyncDispose]: () => running.disposeAsync() };
+}
+
+function createLimits(config: Config, redis: RedisConnection | null) {
+  return {
+    limits: new EnvironmentLimits({
+      live: new RequestLimits({
+        redis,
+        appUserPerMinute: config.LIMIT_APP_USER_PER_MINUTE,
+        userAllAppsPerMinute: config.LIMIT_USER_ALL_APPS_PER_MINUTE,
+        appPerMinute: config.LIMIT_APP_PER_MINUTE,
+      }),
+      sandbox: new RequestLimits({
+        redis,
+        appUserPerMinute: config.LIMIT_SANDBOX_APP_USER_PER_MINUTE,
+        // A sandbox person has one app.
+        userAllAppsPerMinute: config.LIMIT_SANDBOX_APP_USER_PER_MINUTE,
+        appPerMinute: config.LIMIT_SANDBOX_APP_PER_MINUTE,
+      }),
+    }),
+    surfaceLimits: new SurfaceLimits({
+      redis,
+      clientPerMinute: config.LIMIT_CLIENT_PER_MINUTE,
+      sandboxClientPerMinute: config.LIMIT_SANDBOX_CLIENT_PER_MINUTE,
+      userPerMinute: config.LIMIT_USER_PER_MINUTE,
+      userChangesPerMinute: config.LIMIT_USER_CHANGES_PER_MINUTE,
+      clientCredentialsPerMinute: config.LIMIT_CLIENT_CREDENTIALS_PER_MINUTE,
+      registrationsPerMinute: config.LIMIT_REGISTRATIONS_PER_MINUTE,
+      previewsPerMinute: config.LIMIT_PREVIEWS_PER_MINUTE,
+      summariesPerMinute: config.LIMIT_SUMMARIES_PER_MINUTE,
+      anonymousAuthorizationsPerMinute: config.LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE,
+      signInsPerMinute: config.LIMIT_SIGN_INS_PER_MINUTE,
+    }),
+  };
 }
 
 function renewDueTokens(

@@ -23,7 +23,7 @@ export interface Gateway {
   readonly pause: Pause;
   readonly backends: Backends;
   readonly authenticator: Authenticator;
-  readonly limits: RequestLimits;
+  readonly limits: Pick<RequestLimits, 'take'>;
   readonly surfaceLimits: SurfaceLimits;
   readonly knownClients: KnownClients;
   readonly failures: FailedAuthentications;

@@ -1,3 +1,4 @@
+import { isSandboxApp } from '@phds/catalog/sandbox';
 import type { RedisConnection } from '@phds/service-kit/redis';
 import { toAddressKey } from '../domain/client-address.ts';
 import { isSafeMethod } from '../domain/safe-methods.ts';
@@ -6,6 +7,7 @@ import { type Allowance, Limit } from './limit.ts';
 export interface SurfaceLimitsOptions {
   readonly redis: RedisConnection | null;
   readonly clientPerMinute: number;
+  readonly sandboxClientPerMinute: number;
   readonly userPerMinute: number;
   readonly userChangesPerMinute: number;
   readonly clientCredentialsPerMinute: number;
@@ -25,6 +27,7 @@ export type CostlyRequest = 'client-credentials' | 'registrations' | 'previews' 
  */
 export class SurfaceLimits {
   readonly #client: Limit;
+  readonly #sandboxClient: Limit;
   readonly #user: Limit;
   readonly #userChanges: Limit;
   readonly #costly: Readonly<Record<CostlyRequest, Limit>>;
@@ -34,6 +37,7 @@ export class SurfaceLimits {
   constructor(options: SurfaceLimitsOptions) {
     const { redis } = options;
     this.#client = new Limit({ name: 'client', perMinute: options.clientPerMinute, redis });
+    this.#sandboxClient = new Limit({ name: 'client', perMinute: options.sandboxClientPerMinute, redis });
     this.#user = new Limit({ name: 'user', perMinute: options.userPerMinute, redis });
     this.#userChanges = new Limit({ name: 'user-changes', perMinute: options.userChangesPerMinute, redis });
     const costly = (name: CostlyRequest, perMinute: number) => new Limit({ name, perMinute, redis });
@@ -52,7 +56,7 @@ export class SurfaceLimits {
   }
 
   takeForClient(clientId: string): Promise<Allowance> {
-    return this.#client.take(clientId);
+    return (isSandboxApp(clientId) ? this.#sandboxClient : this.#client).take(clientId);
   }
 
   /** Reads and changes have separate limits, so that reading lists cannot prevent a revocation. */
