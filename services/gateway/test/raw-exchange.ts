@@ -28,3 +28,13 @@ Date: now\r
 Connection: close\r
 \r
 {"type":"/problems/unauthorized","title":"Unauthorized","status":401,"code":"UNAUTHORIZED","detail":"Authentication failed."}`;
+
+/** A raw answer without what differs from request to request: its id, and the state and size of limits. */
+export function withoutVariations(raw: string): string {
+  return raw
+    .replaceAll(/req_[0-9A-Za-z]+/g, 'req')
+    .replace(/(RateLimit: "[a-z-]+";r=)[1-9]\d*;t=\d+/, '$1n;t=s')
+    .replace(/r=0;t=\d+/, 'r=0;t=s')
+    .replace(/Retry-After: (?!1\r)\d+/, 'Retry-After: s')
+    .replace(/q=\d+/, 'q=n');
+}

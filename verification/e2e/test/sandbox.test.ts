@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { toLocation } from '@phds/e2e/browser';
-import { expectStatus, PartnerApp, REDIRECT_URI } from '@phds/running-system/partner-app';
+import { expectStatus, PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
@@ -117,4 +117,91 @@ test('each person of the sandbox has the data that the documents promise', async
   expect(totals).toMatchObject({ ben: 3, cleo: 0 });
   expect(totals['ada']).toBeGreaterThan(5_000);
   expect(totals['dora']).toBeGreaterThan(200);
+});
+
+async function pull(trigger: string, grantId: string, bearer = developer, clientId = app.clientId) {
+  const url = `${stack.gateway}/developer/apps/${clientId}/sandbox/triggers`;
+  return send(url, { json: { trigger, grantId }, bearer });
+}
+
+describe('a trigger', () => {
+  test('lets readings arrive, be corrected and be deleted, as the app sees', async () => {
+    const { accessToken, grantId } = await connect('cleo', [HEART]);
+    const readings = async () => expectStatus(200, await read(accessToken)).body.data;
+    expect(await readings()).toEqual([]);
+    expect(expectStatus(200, await pull('data.arrive', grantId)).body.data).toEqual({
+      trigger: 'data.arrive',
+      grantId,
+      changed: true,
+    });
+    const [arrived] = await readings();
+    expectStatus(200, await pull('data.correct', grantId));
+    const [corrected] = await readings();
+    expect(corrected).toEqual({ ...arrived, value: expect.any(Number) });
+    expect(corrected.value).not.toBe(arrived.value);
+    expectStatus(200, await pull('data.delete', grantId));
+    expect(await readings()).toEqual([]);
+  });
+
+  test('narrows, and the scope is gone at the next read', async () => {
+    const { accessToken, grantId } = await connect('ben');
+    expectStatus(200, await read(accessToken, 'glucose'));
+    expectStatus(200, await pull('grant.narrow', grantId));
+    expectStatus(403, await read(accessToken, 'glucose'));
+    expectStatus(200, await read(accessToken));
+  });
+
+  test.each([
+    ['grant.revoke', 401, 'UNAUTHORIZED'],
+    ['grant.expire', 403, 'CONSENT_REQUIRED'],
+  ])('%s ends the access at the next read', async (trigger, status, code) => {
+    const { accessToken, grantId } = await connect('ben');
+    expectStatus(200, await read(accessToken));
+    expect(expectStatus(200, await pull(trigger, grantId)).body.data.changed).toBe(true);
+    expect(expectStatus(status, await read(accessToken)).body.code).toBe(code);
+    expect(expectStatus(200, await pull(trigger, grantId)).body.data.changed).toBe(false);
+    expectStatus(409, await pull('data.arrive', grantId));
+  });
+
+  test("is not found for other developers, other apps' grants and live apps of others", async () => {
+    const { grantId } = await connect('ben');
+    const other = await registerSandboxApp();
+    expectStatus(404, await pull('grant.revoke', grantId, await signIn(stack, 'another-developer')));
+    expectStatus(404, await pull('grant.revoke', grantId, developer, other.clientId));
+    const live = await registerApp(stack.gateway, developer);
+    expectStatus(409, await pull('grant.revoke', grantId, developer, live.clientId));
+  });
+});
+
+describe('rehearsing errors', () => {
+  const rehearse = (bearer: string, code: string) =>
+    send(`${stack.gateway}/api/v1/health-data/heart`, { bearer, headers: { 'Sandbox-Force': code } });
+
+  test('answers a sandbox app with the error, and the next request with data', async () => {
+    const { accessToken } = await connect('ben');
+    const limited = expectStatus(429, await rehearse(accessToken, 'RATE_LIMITED'));
+    expect(limited.headers.get('ratelimit-policy')).toBe('"app-user";q=300;w=60');
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expectStatus(401, await rehearse(accessToken, 'TOKEN_EXPIRED'));
+    expectStatus(503, await rehearse(accessToken, 'ACCESS_NOT_RECORDED'));
+    expectStatus(400, await rehearse(accessToken, 'NO_SUCH_CODE'));
+    expectStatus(200, await read(accessToken));
+  });
+
+  test('meets the limits of a deployment', async () => {
+    const { accessToken } = await connect('ben');
+    expect((await read(accessToken)).headers.get('ratelimit-policy')).toBe('"app-user";q=300;w=60');
+  });
+});
+
+test('revoking a sandbox app ends its grants and erases its people', async () => {
+  const other = await registerSandboxApp();
+  const { body } = expectStatus(201, await other.authorize([HEART], { login_hint: 'ben' }));
+  const code = (await open(body.approval_uri)).searchParams.get('code') ?? '';
+  const { body: tokens } = expectStatus(200, await other.exchange(code));
+  const status = `${stack.gateway}/developer/apps/${other.clientId}/status`;
+  expectStatus(200, await send(status, { json: { status: 'revoked' }, bearer: developer }));
+  expectStatus(401, await read(tokens.access_token));
+  expectStatus(200, await send(status, { json: { status: 'active' }, bearer: developer }));
+  expectStatus(401, await read(tokens.access_token));
 });

@@ -444,6 +444,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/developer/apps/{clientId}/sandbox/triggers": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Let something happen to a sandbox person
+         * @description For a live grant of an own sandbox app. A reading arrives, is corrected or deleted in the first category that the grant opens; or the grant loses a scope, is revoked or expires.
+         */
+        readonly post: operations["pullSandboxTrigger"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/developer/apps/{clientId}/status": {
         readonly parameters: {
             readonly query?: never;
@@ -1262,6 +1282,8 @@ export interface components {
             readonly code_challenge?: string;
             /** @constant */
             readonly code_challenge_method?: "S256";
+            /** @description Sandbox apps only: who approves (ada, ben, cleo, dora), or `deny`. */
+            readonly login_hint?: string;
             /** @description Scopes without which the app does not work. */
             readonly needed_scope?: string;
             /** @description Why the app asks, for the approval screen. Kept only with the secret. */
@@ -1861,6 +1883,13 @@ export interface components {
             readonly scope: components["schemas"]["Scope"];
             readonly sensitive: boolean;
             readonly title: string;
+        };
+        readonly SandboxTrigger: {
+            /** @description Whether anything is different now. */
+            readonly changed: boolean;
+            readonly grantId: string;
+            /** @enum {string} */
+            readonly trigger: "data.arrive" | "data.correct" | "data.delete" | "grant.narrow" | "grant.revoke" | "grant.expire";
         };
         /**
          * @description A kind of data.
@@ -2716,6 +2745,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -2781,6 +2812,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -2849,6 +2882,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -2917,6 +2952,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -2985,6 +3022,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3057,6 +3096,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path: {
                 readonly category: components["schemas"]["Category"];
@@ -3125,6 +3166,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3193,6 +3236,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path: {
                 /** @description Id of the medication. */
@@ -3265,6 +3310,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3324,6 +3371,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3389,6 +3438,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3457,6 +3508,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3587,6 +3640,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3655,6 +3710,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -4050,6 +4107,50 @@ export interface operations {
             readonly 503: components["responses"]["problem.503.INTERNAL_ERROR"];
         };
     };
+    readonly pullSandboxTrigger: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly clientId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly grantId: string;
+                    /** @enum {string} */
+                    readonly trigger: "data.arrive" | "data.correct" | "data.delete" | "grant.narrow" | "grant.revoke" | "grant.expire";
+                };
+            };
+        };
+        readonly responses: {
+            /** @description What happened. */
+            readonly 200: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: components["schemas"]["SandboxTrigger"];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["problem.400.INVALID_REQUEST"];
+            readonly 401: components["responses"]["problem.401.UNAUTHORIZED"];
+            readonly 404: components["responses"]["problem.404.NOT_FOUND"];
+            readonly 409: components["responses"]["problem.409.CONFLICT"];
+            readonly 413: components["responses"]["problem.413.INVALID_REQUEST"];
+            readonly 415: components["responses"]["problem.415.INVALID_REQUEST"];
+            readonly 429: components["responses"]["problem.429.RATE_LIMITED"];
+            readonly 500: components["responses"]["problem.500.INTERNAL_ERROR"];
+            readonly 503: components["responses"]["problem.503.INTERNAL_ERROR"];
+        };
+    };
     readonly setAppStatus: {
         readonly parameters: {
             readonly query?: never;
@@ -4171,6 +4272,8 @@ export interface operations {
                 /** @description PKCE (RFC 7636). */
                 readonly code_challenge?: string;
                 readonly code_challenge_method?: "S256";
+                /** @description Sandbox apps only: who approves (ada, ben, cleo, dora), or `deny`. */
+                readonly login_hint?: string;
                 /** @description Scopes without which the app does not work. */
                 readonly needed_scope?: string;
                 /** @description Why the app asks, for the approval screen. Kept only with the secret. */
@@ -4205,7 +4308,7 @@ export interface operations {
                     readonly "text/html": string;
                 };
             };
-            /** @description To the approval screen, or back to the app with an error. */
+            /** @description To the approval screen, or back to the app with an error or, for a sandbox app, with a code. */
             readonly 303: {
                 headers: {
                     readonly "Cache-Control": components["headers"]["Cache-Control"];
@@ -4446,7 +4549,10 @@ export interface operations {
     readonly introspectToken: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
+            };
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -4519,7 +4625,10 @@ export interface operations {
     readonly revokeToken: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
+            };
             readonly path?: never;
             readonly cookie?: never;
         };
@@ -4587,7 +4696,10 @@ export interface operations {
     readonly issueTokens: {
         readonly parameters: {
             readonly query?: never;
-            readonly header?: never;
+            readonly header?: {
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
+            };
             readonly path?: never;
             readonly cookie?: never;
         };

@@ -7,6 +7,7 @@ import { meaningOf } from './http-error.ts';
 import { sendOauthError, toOauthMeaning } from './oauth-error.ts';
 import { sendProblem } from './problem.ts';
 import { type Headers, transportHeaders } from './respond.ts';
+import { isForced } from './sandbox/forced-errors.ts';
 import type { Surface } from './surface.ts';
 import { sendUniform401 } from './uniform-401.ts';
 
@@ -42,7 +43,10 @@ export async function refuse(
   }
   const { surface } = request;
   const failed = error.reason === 'unauthorized' || (surface === 'oauth' && error.reason === 'token_expired');
-  if (failed) return refuseAuthentication(gateway, response, request, isIssued(error, request));
+  if (failed) {
+    const how = { issued: isIssued(error, request), forced: isForced(error) };
+    return refuseAuthentication(gateway, response, request, how);
+  }
   if (surface === 'oauth') sendOauthError(response, error, request.requestId);
   else sendProblem(response, error, request.requestId, request.headers);
   return (surface === 'oauth' ? toOauthMeaning(error) : meaningOf(error)).code;
@@ -56,10 +60,10 @@ async function refuseAuthentication(
   gateway: Gateway,
   response: ServerResponse,
   request: RefusedRequest,
-  issued: boolean,
+  { issued, forced }: { readonly issued: boolean; readonly forced: boolean },
 ): Promise<ProblemCode> {
   const { surface, requestId, startedAt, address, credential } = request;
-  const retryAfterSeconds = await gateway.failures.count({ address, credential, issued });
+  const retryAfterSeconds = forced ? null : await gateway.failures.count({ address, credential, issued });
   const early = gateway.config.AUTH_FAILURE_FLOOR_MS - (performance.now() - startedAt);
   if (early > 0) await gateway.pause(early);
   if (retryAfterSeconds === null) {
@@ -79,7 +83,9 @@ async function refuseAuthentication(
 
 function logRefusal({ log }: Gateway, error: AppError, { requestId, route }: RefusedRequest): void {
   const { status } = meaningOf(error);
-  if (status === 500) log.error({ requestId, route, err: error }, 'request failed');
+  if (isForced(error))
+    log.debug({ requestId, route, reason: error.reason }, 'error answered as a sandbox app asked');
+  else if (status === 500) log.error({ requestId, route, err: error }, 'request failed');
   else if (status === 503) log.warn({ requestId, route, err: error }, 'request failed temporarily');
   else log.debug({ requestId, route, reason: error.reason }, 'request refused');
 }

@@ -11,6 +11,8 @@ export interface ApiCall {
   /** Value of `API-Version`; several fields are joined by a comma. */
   readonly version: string | undefined;
   readonly ifNoneMatch: string | undefined;
+  /** Value of `Sandbox-Force`, which sandbox apps send. */
+  readonly force: string | undefined;
 }
 
 const NONE: readonly string[] = [];
@@ -20,6 +22,7 @@ export function readApiCall({ method = '', url = '', rawHeaders }: IncomingMessa
   let authorization = NONE;
   let version: string | undefined;
   let ifNoneMatch: string | undefined;
+  let force: string | undefined;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
     const value = rawHeaders[i + 1] ?? '';
@@ -27,8 +30,9 @@ export function readApiCall({ method = '', url = '', rawHeaders }: IncomingMessa
     else if (name.length !== 13) continue;
     else if (name.toLowerCase() === 'authorization') authorization = [...authorization, value];
     else if (name.toLowerCase() === 'if-none-match') ifNoneMatch = join(ifNoneMatch, value);
+    else if (name.toLowerCase() === 'sandbox-force') force = join(force, value);
   }
-  return { method, url, ...splitUrl(url), authorization, version, ifNoneMatch };
+  return { method, url, ...splitUrl(url), authorization, version, ifNoneMatch, force };
 }
 
 function join(before: string | undefined, value: string): string {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ProblemCode } from '@phds/catalog/problems';
+import { isSandboxApp } from '@phds/catalog/sandbox';
 import { AppError, toAppError, unauthorized } from '@phds/service-kit/errors';
 import { newId } from '@phds/service-kit/ids';
 import { toReadEndpoint } from '@phds/service-kit/read-endpoints';
@@ -11,6 +12,7 @@ import type { Gateway } from '../gateway.ts';
 import { meaningOf } from '../http-error.ts';
 import { refuse } from '../refusal.ts';
 import { addToRequestLog } from '../request-log-entry.ts';
+import { toForcedDataError } from '../sandbox/forced-data-errors.ts';
 import { admit, withAssertion } from './admission.ts';
 import { type ApiCall, readApiCall } from './api-call.ts';
 import { sendDocument } from './document-answer.ts';
@@ -69,7 +71,19 @@ async function answer(
   // the order.
   const allowance = await gateway.limits.take(who.principal.clientId, who.principal.userId);
   arrival.headers = { ...toHeaders(allowance, requestId), ...lifecycle };
+  if (call.force !== undefined && isSandboxApp(arrival.clientId) && allowance.allowed) {
+    throwForced(gateway, arrival, call.force);
+  }
   await serve(gateway, { call, requestId, who, allowance, headers: arrival.headers, response });
+}
+
+/** Answers a sandbox app with the error that it asks for. */
+function throwForced({ config }: Gateway, arrival: Arrival, value: string): never {
+  const { call, headers } = arrival;
+  const route = () => getRoute(call, config.MAX_URL_BYTES);
+  const forced = toForcedDataError(value, { call, route, headers });
+  arrival.headers = forced.headers;
+  throw forced.error;
 }
 
 function noteData(gateway: Gateway, arrival: Arrival): void {

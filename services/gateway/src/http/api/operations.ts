@@ -15,6 +15,7 @@ import { category, dataOf, type Fields, listOf, metricType, PAGE_QUERY, text } f
 import { type HeaderName, LIMITED } from '../openapi/headers.ts';
 import type { ErrorCode, Operation } from '../openapi/operation.ts';
 import { publicDocument } from '../openapi/operation-kinds.ts';
+import { FORCE_HEADERS } from '../sandbox/force-header.ts';
 import { CHANGES, DATA_ITEMS } from './data-items.ts';
 import { VERSIONS_PATH } from './routes.ts';
 import { versionsJson } from './versions.ts';
@@ -37,6 +38,7 @@ const QUERY: Readonly<Record<QueryParameter, z.ZodType>> = {
 const REQUEST_HEADERS: Fields = {
   'API-Version': z.literal('1').meta({ description: 'The version of the API that the client expects.' }),
   'If-None-Match': text.meta({ description: 'The `ETag` of an earlier answer: 304 if nothing has changed.' }),
+  ...FORCE_HEADERS,
 };
 
 const SUMMARIES: Readonly<Record<EndpointId, string>> = {

@@ -1,3 +1,4 @@
+import { isSandboxApp } from '@phds/catalog/sandbox';
 import type { App } from '@phds/contracts/phds/authorization/v1/apps_pb';
 import { AppError } from '@phds/service-kit/errors';
 import type { z } from 'zod';
@@ -90,6 +91,10 @@ export async function setStatus(gateway: Gateway, exchange: Exchange): Promise<v
     { clientId, status: toAppStatus(body.status) },
     onBehalf(exchange),
   );
+  // If this fails, repeating the same status does it.
+  if (body.status === 'revoked' && isSandboxApp(clientId)) {
+    await gateway.backends.sandboxData.eraseSandboxPeople({ clientId });
+  }
   const data: z.infer<typeof changedStatusJson> = {
     clientId,
     status: appStatusName(status),

@@ -6,6 +6,7 @@ import { sessionOperation } from '../openapi/operation-kinds.ts';
 import { changeBody, registrationBody, rotationBody, statusBody } from './app-body.ts';
 import { appJson, changedStatusJson, newAppJson, rotatedSecretJson } from './app-json.ts';
 import { REQUESTS_QUERY, requestJson } from './requests.ts';
+import { triggerBody, triggeredJson } from './sandbox.ts';
 import { usageJson } from './usage.ts';
 
 const tag = 'Apps';
@@ -104,5 +105,18 @@ export const DEVELOPER_OPERATIONS: readonly Operation[] = [
       },
     },
     errors: ['NOT_FOUND'],
+  }),
+  sessionOperation({
+    method: 'POST',
+    path: '/developer/apps/:clientId/sandbox/triggers',
+    operationId: 'pullSandboxTrigger',
+    tag,
+    summary: 'Let something happen to a sandbox person',
+    description:
+      'For a live grant of an own sandbox app. A reading arrives, is corrected or deleted in the first category that the grant opens; ' +
+      'or the grant loses a scope, is revoked or expires.',
+    body: { schema: triggerBody },
+    answers: { 200: { description: 'What happened.', body: dataOf(triggeredJson) } },
+    errors: ['NOT_FOUND', 'CONFLICT'],
   }),
 ];

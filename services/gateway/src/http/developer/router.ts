@@ -4,6 +4,7 @@ import { mount, mountNotFound } from '../routing.ts';
 import { createSessionRouter } from '../session-router.ts';
 import { changeApp, getApp, listApps, registerApp, rotateSecret, setStatus } from './apps.ts';
 import { listRequests } from './requests.ts';
+import { pullTrigger } from './sandbox.ts';
 import { listUsage } from './usage.ts';
 
 /** Everything under `/developer` (contract section 4). */
@@ -21,6 +22,7 @@ export function createDeveloperRouter(gateway: Gateway): Router {
   mount(router, '/apps/:clientId/status', { POST: (exchange) => setStatus(gateway, exchange) });
   mount(router, '/apps/:clientId/requests', { GET: (exchange) => listRequests(gateway, exchange) });
   mount(router, '/apps/:clientId/usage', { GET: (exchange) => listUsage(gateway, exchange) });
+  mount(router, '/apps/:clientId/sandbox/triggers', { POST: (exchange) => pullTrigger(gateway, exchange) });
   mountNotFound(router);
   return router;
 }

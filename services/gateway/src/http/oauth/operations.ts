@@ -4,6 +4,7 @@ import { dataOf, listOf, PAGE_QUERY, text } from '../openapi/fields.ts';
 import { type HeaderName, LIMITED } from '../openapi/headers.ts';
 import type { Answer, ErrorCode, Operation } from '../openapi/operation.ts';
 import { withHeaders } from '../openapi/operation-kinds.ts';
+import { FORCE_HEADERS } from '../sandbox/force-header.ts';
 import {
   endedGrantJson,
   introspectionJson,
@@ -70,7 +71,8 @@ export const OAUTH_OPERATIONS: readonly Operation[] = [
     answers: {
       200: { description: 'A page about a sandbox app: where the link leads.', ...PAGE },
       303: {
-        description: 'To the approval screen, or back to the app with an error.',
+        description:
+          'To the approval screen, or back to the app with an error or, for a sandbox app, with a code.',
         headers: [...ALWAYS, 'Location'],
         sometimes: LIMITED,
       },
@@ -108,6 +110,7 @@ export const OAUTH_OPERATIONS: readonly Operation[] = [
     operationId: 'issueTokens',
     summary: 'Exchange a code, refresh, or get a token of the app itself',
     security: 'client',
+    requestHeaders: FORCE_HEADERS,
     body: { schema: tokenRequest, types: BOTH_TYPES },
     answers: { 200: { description: 'The tokens.', body: tokenJson } },
     errors: ['INVALID_GRANT', 'INVALID_SCOPE', 'UNSUPPORTED_GRANT_TYPE'],
@@ -118,6 +121,7 @@ export const OAUTH_OPERATIONS: readonly Operation[] = [
     summary: 'Revoke a token (RFC 7009)',
     description: 'Takes effect everywhere before it answers. The answer is the same for unknown tokens.',
     security: 'client',
+    requestHeaders: FORCE_HEADERS,
     body: { schema: ownTokenRequest, types: BOTH_TYPES },
     answers: { 200: { description: 'The token does not work, or never did.', body: z.object({}) } },
   }),
@@ -126,6 +130,7 @@ export const OAUTH_OPERATIONS: readonly Operation[] = [
     operationId: 'introspectToken',
     summary: 'Ask about an own token (RFC 7662)',
     security: 'client',
+    requestHeaders: FORCE_HEADERS,
     body: { schema: ownTokenRequest, types: BOTH_TYPES },
     answers: { 200: { description: 'What the token may do now.', body: introspectionJson } },
   }),

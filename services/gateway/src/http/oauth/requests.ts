@@ -1,3 +1,4 @@
+import { SANDBOX_PEOPLE } from '@phds/catalog/sandbox';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 import { z } from 'zod';
 import { text } from '../openapi/fields.ts';
@@ -28,6 +29,9 @@ const AUTHORIZATION = {
     .optional()
     .meta({ description: 'Why the app asks, for the approval screen. Kept only with the secret.' }),
   needed_scope: text.optional().meta({ description: 'Scopes without which the app does not work.' }),
+  login_hint: text.optional().meta({
+    description: `Sandbox apps only: who approves (${SANDBOX_PEOPLE.join(', ')}), or \`deny\`.`,
+  }),
 };
 
 /** The query of `GET /oauth/authorize`. */

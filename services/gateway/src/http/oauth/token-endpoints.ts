@@ -9,33 +9,39 @@ import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { OAUTH_HEADERS } from '../oauth-error.ts';
 import { sendJson } from '../respond.ts';
+import { FORCED_GRANT_ERRORS, FORCED_TOKEN_ERRORS, throwForced } from '../sandbox/forced-oauth-errors.ts';
 import type { introspectionJson, tokenJson } from './answers.ts';
 import { type Credentials, callAsClient, readCredentials } from './client-credentials.ts';
 import { type OauthParameters, pick, readOauthParameters } from './parameters.ts';
 
 /** `POST /oauth/token` (RFC 6749 3.2). */
 export async function issueToken(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const answer = await callForClient(gateway, exchange, async ({ clientId, client, parameters }) => {
-    // The number of tokens by code or refresh is bounded by the people who approved; client-credentials tokens have no such bound.
-    if (parameters.get('grant_type') === 'client_credentials') {
-      await limitCostly(gateway, exchange, 'client-credentials', clientId);
-    }
-    return gateway.backends.tokens.issueToken({
-      client,
-      ...pick(parameters, 'grantType', 'grant_type'),
-      ...pick(parameters, 'code', 'code'),
-      ...pick(parameters, 'redirectUri', 'redirect_uri'),
-      ...pick(parameters, 'codeVerifier', 'code_verifier'),
-      ...pick(parameters, 'refreshToken', 'refresh_token'),
-      ...pick(parameters, 'scope', 'scope'),
-    });
-  });
+  const answer = await callForClient(
+    gateway,
+    exchange,
+    FORCED_GRANT_ERRORS,
+    async ({ clientId, client, parameters }) => {
+      // The number of tokens by code or refresh is bounded by the people who approved; client-credentials tokens have no such bound.
+      if (parameters.get('grant_type') === 'client_credentials') {
+        await limitCostly(gateway, exchange, 'client-credentials', clientId);
+      }
+      return gateway.backends.tokens.issueToken({
+        client,
+        ...pick(parameters, 'grantType', 'grant_type'),
+        ...pick(parameters, 'code', 'code'),
+        ...pick(parameters, 'redirectUri', 'redirect_uri'),
+        ...pick(parameters, 'codeVerifier', 'code_verifier'),
+        ...pick(parameters, 'refreshToken', 'refresh_token'),
+        ...pick(parameters, 'scope', 'scope'),
+      });
+    },
+  );
   sendJson(exchange.response, 200, toTokenAnswer(answer), OAUTH_HEADERS);
 }
 
 /** `POST /oauth/revoke` (RFC 7009): takes effect everywhere before the response is sent. */
 export async function revokeToken(gateway: Gateway, exchange: Exchange): Promise<void> {
-  await callForClient(gateway, exchange, ({ client, parameters }) =>
+  await callForClient(gateway, exchange, FORCED_TOKEN_ERRORS, ({ client, parameters }) =>
     gateway.backends.tokens.revokeToken({ client, ...pick(parameters, 'token', 'token') }),
   );
   sendJson(exchange.response, 200, {}, OAUTH_HEADERS);
@@ -43,7 +49,7 @@ export async function revokeToken(gateway: Gateway, exchange: Exchange): Promise
 
 /** `POST /oauth/introspect` (RFC 7662) for the app's own tokens. */
 export async function introspectToken(gateway: Gateway, exchange: Exchange): Promise<void> {
-  const answer = await callForClient(gateway, exchange, ({ client, parameters }) =>
+  const answer = await callForClient(gateway, exchange, FORCED_TOKEN_ERRORS, ({ client, parameters }) =>
     gateway.backends.tokens.introspectOwnToken({ client, ...pick(parameters, 'token', 'token') }),
   );
   sendJson(exchange.response, 200, toIntrospection(answer), OAUTH_HEADERS);
@@ -55,15 +61,19 @@ interface ClientRequest {
   readonly parameters: OauthParameters;
 }
 
-/** Reads a request and runs `call` within the limit of its app. */
+/** Reads a request and runs `call` within the limit of its app, unless a sandbox app asks for one of the errors `forced`. */
 async function callForClient<T>(
   gateway: Gateway,
   exchange: Exchange,
+  forced: typeof FORCED_TOKEN_ERRORS,
   call: (request: ClientRequest) => Promise<T>,
 ): Promise<T> {
   const parameters = await readOauthParameters(exchange.request, gateway.config.MAX_BODY_BYTES);
   const client = readCredentials(exchange, parameters);
-  return callAsClient(gateway, exchange, client, (clientId) => call({ clientId, client, parameters }));
+  return callAsClient(gateway, exchange, client, async (clientId) => {
+    throwForced(exchange, clientId, forced);
+    return call({ clientId, client, parameters });
+  });
 }
 
 function toTokenAnswer(answer: IssueTokenResponse): z.infer<typeof tokenJson> {

@@ -1,0 +1,42 @@
+import type { ServerResponse } from 'node:http';
+import { isSandboxApp } from '@phds/catalog/sandbox';
+import { AppError, invalidRequest, unauthorized, unavailable } from '@phds/service-kit/errors';
+import type { Exchange } from '../exchange.ts';
+import { FORCE_HEADER, parseForced, toForced, toUsedUp } from './forced-errors.ts';
+
+type Force = (response: ServerResponse) => AppError;
+type Forced = Readonly<Record<string, Force>>;
+
+/** Every code that `/oauth/revoke` and `/oauth/introspect` can answer, as authorization answers it. */
+export const FORCED_TOKEN_ERRORS: Forced = {
+  UNAUTHORIZED: () => unauthorized('forced'),
+  INVALID_REQUEST: () => invalidRequest('token', 'is required'),
+  RATE_LIMITED: (response) => {
+    const { state, retryAfterSeconds } = toUsedUp(String(response.getHeader('RateLimit') ?? ''));
+    response.setHeader('RateLimit', state);
+    return new AppError('rate_limited', '', { retryAfterSeconds });
+  },
+  INTERNAL_ERROR: () => new AppError('internal'),
+  'INTERNAL_ERROR/503': () => unavailable('forced'),
+};
+
+/** Every code that `/oauth/token` can answer. */
+export const FORCED_GRANT_ERRORS: Forced = {
+  ...FORCED_TOKEN_ERRORS,
+  INVALID_REQUEST: () => invalidRequest('code', 'is required'),
+  INVALID_GRANT: () =>
+    new AppError('invalid_grant', 'The grant is invalid, expired, revoked or already used.'),
+  INVALID_SCOPE: () => new AppError('invalid_scope', 'The scope exceeds what the person shares.'),
+  UNSUPPORTED_GRANT_TYPE: () =>
+    new AppError(
+      'unsupported_grant_type',
+      'The grant_type must be one of authorization_code, refresh_token, client_credentials.',
+    ),
+};
+
+/** Throws the error that an authenticated sandbox app asks for with `Sandbox-Force`, if it does. */
+export function throwForced({ request, response }: Exchange, clientId: string, table: Forced): void {
+  const values = request.headersDistinct[FORCE_HEADER.toLowerCase()];
+  if (values === undefined || !isSandboxApp(clientId)) return;
+  throw toForced(parseForced(table, values.join(', '))(response));
+}
