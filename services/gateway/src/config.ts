@@ -230,17 +230,15 @@ export type Config = Readonly<
 /** Reads the gateway's settings. Throws a ConfigError that names every invalid one. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Config {
   const settings = readConfig(configSchema, env);
-  const ofAllApps = settings.LIMIT_USER_ALL_APPS_PER_MINUTE ?? 3 * settings.LIMIT_APP_USER_PER_MINUTE;
-  const openid = toOpenidSettings(settings);
+  const { LIMIT_APP_USER_PER_MINUTE: ofUser, LIMIT_APP_PER_MINUTE: ofApp } = settings;
   return Object.freeze({
     ...settings,
-    LIMIT_USER_ALL_APPS_PER_MINUTE: ofAllApps,
-    LIMIT_SANDBOX_APP_USER_PER_MINUTE:
-      settings.LIMIT_SANDBOX_APP_USER_PER_MINUTE ?? settings.LIMIT_APP_USER_PER_MINUTE,
-    LIMIT_SANDBOX_APP_PER_MINUTE: settings.LIMIT_SANDBOX_APP_PER_MINUTE ?? settings.LIMIT_APP_PER_MINUTE,
+    LIMIT_USER_ALL_APPS_PER_MINUTE: settings.LIMIT_USER_ALL_APPS_PER_MINUTE ?? 3 * ofUser,
+    LIMIT_SANDBOX_APP_USER_PER_MINUTE: settings.LIMIT_SANDBOX_APP_USER_PER_MINUTE ?? ofUser,
+    LIMIT_SANDBOX_APP_PER_MINUTE: settings.LIMIT_SANDBOX_APP_PER_MINUTE ?? ofApp,
     LIMIT_SANDBOX_CLIENT_PER_MINUTE:
       settings.LIMIT_SANDBOX_CLIENT_PER_MINUTE ?? settings.LIMIT_CLIENT_PER_MINUTE,
-    openid,
+    openid: toOpenidSettings(settings),
   });
 }
 
