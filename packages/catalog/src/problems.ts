@@ -153,6 +153,11 @@ export const PROBLEMS = {
   },
 } as const satisfies Readonly<Record<string, Problem>>;
 
+/** The `detail` of CURSOR_EXPIRED. */
+export const CURSOR_EXPIRED_DETAIL =
+  'The cursor no longer holds. Start again with updatedSince=1970-01-01T00:00:00Z, and delete the stored readings that the new ' +
+  'answers do not have.';
+
 /** The error codes, a closed set (contract section 2). */
 export type ProblemCode = keyof typeof PROBLEMS;
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { CURSOR_EXPIRED_DETAIL } from '@phds/catalog/problems';
 import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
 import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
 import { AppError, unavailable } from '@phds/service-kit/errors';
@@ -60,6 +61,10 @@ describe('a forced error of the data API', () => {
     ['INSUFFICIENT_SCOPE', () => provoke(noScope)],
     ['CONSENT_REQUIRED', () => provoke(withdrawn)],
     ['INVALID_REQUEST', () => getRaw(`${HEART}?fromm=2026-03-01`)],
+    [
+      'CURSOR_EXPIRED',
+      () => provoke({ read: throwing(new AppError('cursor_expired', CURSOR_EXPIRED_DETAIL)) }),
+    ],
     ['ACCESS_NOT_RECORDED', () => provoke({ read: throwing(notRecorded) })],
     ['INTERNAL_ERROR', () => provoke({ read: throwing(new AppError('internal')) })],
     ['INTERNAL_ERROR/503', () => provoke({ read: throwing(unavailable()) })],
@@ -119,6 +124,10 @@ describe('a forced error of the data API', () => {
       });
     },
   );
+
+  test('that the endpoint cannot answer is refused', async () => {
+    expect(await getRaw('/api/v1/profile', force('CURSOR_EXPIRED'))).toMatch(/^HTTP\/1.1 400/);
+  });
 
   test('does not count as a failed authentication, however often', async () => {
     for (let count = 0; count < 40; count += 1) {

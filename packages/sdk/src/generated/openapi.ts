@@ -3569,6 +3569,8 @@ export interface operations {
                 readonly "API-Version"?: "1";
                 /** @description The `ETag` of an earlier answer: 304 if nothing has changed. */
                 readonly "If-None-Match"?: string;
+                /** @description Sandbox apps only: the code of an error of this operation, which is then answered as if it had happened. Ignored for live apps. */
+                readonly "Sandbox-Force"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;

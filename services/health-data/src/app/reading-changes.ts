@@ -1,3 +1,4 @@
+import { CURSOR_EXPIRED_DETAIL } from '@phds/catalog/problems';
 import { AppError, invalidRequest } from '@phds/service-kit/errors';
 import { type ChangeCursor, findCursor, formatCursor } from './change-cursors.ts';
 import type { ReadingChange, ReadingChangeReader } from './change-ports.ts';
@@ -33,7 +34,7 @@ export async function readReadingChanges(ports: Ports, request: DataRequest): Pr
     limit: parameters.pageSize,
     from: from.place,
   });
-  if (!page.isHeld || isOpened(from, since)) return new AppError('cursor_expired', EXPIRED);
+  if (!page.isHeld || isOpened(from, since)) return new AppError('cursor_expired', CURSOR_EXPIRED_DETAIL);
   const publicIds = ids.toPublicIds(
     'rdg',
     page.items.map(({ reading }) => reading),
@@ -50,10 +51,6 @@ export async function readReadingChanges(ports: Ports, request: DataRequest): Pr
     recordCount: items.length,
   };
 }
-
-const EXPIRED =
-  'The cursor no longer holds. Start again with updatedSince=1970-01-01T00:00:00Z, and delete the stored readings that the new ' +
-  'answers do not have.';
 
 async function findStart(
   { readingChanges }: Ports,

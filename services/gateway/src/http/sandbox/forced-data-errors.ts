@@ -1,9 +1,10 @@
-import { AppError, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
+import { CURSOR_EXPIRED_DETAIL } from '@phds/catalog/problems';
+import { AppError, invalidRequest, notFound, unauthorized, unavailable } from '@phds/service-kit/errors';
 import type { ApiCall } from '../api/api-call.ts';
 import { parseQueryParameters } from '../api/query-parameters.ts';
 import type { Route } from '../api/routes.ts';
 import { methodNotAllowed, unsupportedVersion } from '../http-error.ts';
-import { parseForced, toForced, toUsedUp } from './forced-errors.ts';
+import { FORCE_HEADER, parseForced, toForced, toUsedUp } from './forced-errors.ts';
 
 /** What a forced error of the data API depends on. */
 export interface ForcedCall {
@@ -35,10 +36,13 @@ export const FORCED_DATA_ERRORS: Readonly<Record<string, Force>> = {
   METHOD_NOT_ALLOWED: onRoute(() => methodNotAllowed('GET')),
   NOT_FOUND: onRoute(() => notFound()),
   INSUFFICIENT_SCOPE: onRoute(
-    ({ scope }) => new AppError('insufficient_scope', '', { requiredScope: scope }),
+    ({ scopes: [scope] }) => new AppError('insufficient_scope', '', { requiredScope: scope }),
   ),
-  CONSENT_REQUIRED: onRoute(({ scope }) => new AppError('consent_required', '', { requiredScope: scope })),
+  CONSENT_REQUIRED: onRoute(
+    ({ scopes: [scope] }) => new AppError('consent_required', '', { requiredScope: scope }),
+  ),
   INVALID_REQUEST: onRoute(toInvalidRequest),
+  CURSOR_EXPIRED: onRoute(toCursorExpired),
   ACCESS_NOT_RECORDED: onRoute(() => new AppError('access_not_recorded', '', { retryAfterSeconds: 1 })),
   INTERNAL_ERROR: onRoute(() => new AppError('internal')),
   'INTERNAL_ERROR/503': onRoute(() => unavailable('forced')),
@@ -64,4 +68,9 @@ function toInvalidRequest({ endpoint, category }: Route): AppError {
     throw error;
   }
   throw new Error(`${endpoint.id} accepts a misspelled parameter`);
+}
+
+function toCursorExpired({ endpoint }: Route): AppError {
+  if (endpoint.query.includes('updatedSince')) return new AppError('cursor_expired', CURSOR_EXPIRED_DETAIL);
+  throw invalidRequest(FORCE_HEADER, 'must not be CURSOR_EXPIRED here: this endpoint has no updatedSince');
 }
