@@ -16,10 +16,7 @@ export class Connections {
 
   /** Connects a person who was told `PURPOSE`. */
   async connect(session: string, scopes: readonly string[], approval: Approval = {}): Promise<Tokens> {
-    const app = this.#app;
-    const { pending_id } = expectStatus(201, await app.authorize(scopes, { purpose: PURPOSE })).body;
-    const { redirectUri } = expectStatus(200, await app.approveAs(session, pending_id, approval)).body.data;
-    return app.expectTokens(new URL(redirectUri).searchParams.get('code') ?? '');
+    return this.#app.finish(await this.#app.ask(session, { scopes, purpose: PURPOSE }, approval));
   }
 
   /** The grant as its person sees it. */

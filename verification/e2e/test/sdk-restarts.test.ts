@@ -23,7 +23,7 @@ beforeAll(async () => {
   await ingestReadings(stack, 'iterating', readings);
   const app = await registerApp(stack.gateway, session);
   const client = app.client({ retryBudgetMs: 120_000 });
-  const { callbackUrl, kept } = await app.ask(session, ['read:health-data:heart'], {}, client);
+  const { callbackUrl, kept } = await app.ask(session, { scopes: ['read:health-data:heart'] }, {}, client);
   connection = await client.exchange(callbackUrl, kept);
 });
 afterAll(async () => stack?.[Symbol.asyncDispose]());

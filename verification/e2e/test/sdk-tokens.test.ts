@@ -32,7 +32,7 @@ beforeEach(async () => {
   store = memoryTokenStore();
   aheadMs = 0;
   const client = newProcess();
-  const { callbackUrl, kept } = await app.ask(session, [HEART], {}, client);
+  const { callbackUrl, kept } = await app.ask(session, { scopes: [HEART] }, {}, client);
   connection = await client.exchange(callbackUrl, kept);
   proxy.requests.length = 0;
 });
@@ -108,7 +108,7 @@ describe('a lost answer', () => {
     await readInParallel(1);
 
     proxy.loseAnswerTo('POST /oauth/par');
-    const { callbackUrl, kept } = await app.ask(session, [HEART], {}, client);
+    const { callbackUrl, kept } = await app.ask(session, { scopes: [HEART] }, {}, client);
     connection = await client.exchange(callbackUrl, kept);
     await readInParallel(1);
 
@@ -125,7 +125,7 @@ describe('a lost answer', () => {
 
   test('to the exchange of a code needs a new approval, because a code works once', async () => {
     const client = newProcess();
-    const { callbackUrl, kept } = await app.ask(session, [HEART], {}, client);
+    const { callbackUrl, kept } = await app.ask(session, { scopes: [HEART] }, {}, client);
     proxy.loseAnswerTo(REFRESH);
     await expect(client.exchange(callbackUrl, kept)).rejects.toMatchObject({
       code: 'INVALID_GRANT',

@@ -1,4 +1,11 @@
-import { type Client, type ClientOptions, createClient, type KeptAuthorization } from '@phds/sdk';
+import {
+  type AuthorizationRequest,
+  type Client,
+  type ClientOptions,
+  createClient,
+  type KeptAuthorization,
+} from '@phds/sdk';
+import { checkedFetch } from '@phds/test-kit/checked-answers';
 import { type Answer, type RequestOptions, send } from './request.ts';
 
 /** The app's redirect URI: a loopback address where nothing listens. */
@@ -162,21 +169,24 @@ export class PartnerApp {
     return toTokens(expectStatus(200, await this.exchange(code)));
   }
 
-  /** The app's client of the SDK. Unlike the SDK by itself, it repeats nothing, so that a test sees each failure. */
+  /**
+   * The app's client of the SDK. Unlike the SDK by itself, it repeats nothing, so that a test sees each failure, and compares each
+   * answer with the OpenAPI document.
+   */
   client(options: OwnClientOptions = {}): Client {
     const { gateway: baseUrl, clientId, clientSecret, redirectUri, issuer } = this;
     const own = { baseUrl, clientId, clientSecret, redirectUri, issuer };
-    return createClient({ ...own, retryBudgetMs: 0, timeoutMs: 60_000, ...options });
+    return createClient({ ...own, retryBudgetMs: 0, timeoutMs: 60_000, fetch: checkedFetch, ...options });
   }
 
   /** Starts an authorization with the SDK and lets the user of the session approve it. */
   async ask(
     session: string,
-    scopes: readonly string[],
+    request: AuthorizationRequest,
     approval: Approval = {},
     client: Client = this.client(),
   ): Promise<ApprovedRequest> {
-    const { url, kept } = await client.authorize({ scopes });
+    const { url, kept } = await client.authorize(request);
     const pendingId = new URL(url).pathname.split('/').at(-1) ?? '';
     const answer = expectStatus(200, await this.approveAs(session, pendingId, approval));
     const { grantId, redirectUri: callbackUrl } = answer.body.data;
@@ -191,7 +201,7 @@ export class PartnerApp {
 
   /** The whole flow from authorization to tokens for this user, with the SDK. Throws on an error. */
   async connect(session: string, scopes: readonly string[], approval: Approval = {}): Promise<Tokens> {
-    return this.finish(await this.ask(session, scopes, approval));
+    return this.finish(await this.ask(session, { scopes }, approval));
   }
 }
 
@@ -200,6 +210,7 @@ export async function registerApp(
   gateway: string,
   session: string,
   settings: AppSettings = {},
+  issuer: string = gateway,
 ): Promise<PartnerApp> {
   const json = { name: 'Test app', redirectUris: [REDIRECT_URI], ...settings };
   const answer = await send(`${gateway}/developer/apps`, { bearer: session, json });
@@ -208,6 +219,7 @@ export async function registerApp(
     clientId,
     clientSecret,
     redirectUri: json.redirectUris[0] ?? REDIRECT_URI,
+    issuer,
   });
 }
 

@@ -15,6 +15,7 @@ export interface PersonWithApp {
 /** What the app holds at the time of the revocation. */
 export interface Held extends Tokens {
   readonly code: string;
+  readonly codeVerifier: string;
 }
 
 /** One way to end an access. */
@@ -76,13 +77,14 @@ export const OTHER_WAYS: readonly RevocationWay[] = [
     name: 'a new approval that drops a scope',
     leaves: 'profile',
     end: async ({ app, session }, _held, gateway) => {
-      await app.at(gateway).expectCode(session, BOTH, { scopes: [PROFILE] });
+      await app.at(gateway).ask(session, { scopes: BOTH }, { scopes: [PROFILE] });
     },
   },
   {
     name: 'replay of the code',
     leaves: 'nothing',
-    end: ({ app }, { code }, gateway) => acknowledged(400, app.at(gateway).exchange(code)),
+    end: ({ app }, { code, codeVerifier }, gateway) =>
+      acknowledged(400, app.at(gateway).exchange(code, { code_verifier: codeVerifier })),
   },
   {
     name: 'reuse of a refresh token',
@@ -117,10 +119,10 @@ export const OTHER_WAYS: readonly RevocationWay[] = [
   },
 ];
 
-/** The whole flow from authorization to tokens; also returns the code. */
+/** The whole flow from authorization to tokens; also returns what a replay of the code needs. */
 export async function connect({ app, session }: PersonWithApp): Promise<Held> {
-  const { code } = await app.expectCode(session, BOTH);
-  return { code, ...(await app.expectTokens(code)) };
+  const approved = await app.ask(session, { scopes: BOTH });
+  return { code: approved.code, codeVerifier: approved.kept.codeVerifier, ...(await app.finish(approved)) };
 }
 
 /** Rotates the app's secret through this gateway and returns the new one. */

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
+import { isPhdsError } from '@phds/sdk';
 import { shortenBody, shortenSecrets, toLine } from './shorten.ts';
 
-/** One request of the demo. */
+/** One request of the demo that is not the app's. */
 export interface DemoRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: string;
@@ -10,8 +11,6 @@ export interface DemoRequest {
   readonly body?: Readonly<Record<string, unknown>>;
   /** The response required by the contract. */
   readonly expect: { readonly status: number; readonly code?: string };
-  /** Whether to print one line instead of the whole response. */
-  readonly brief?: boolean;
 }
 
 /** The response body as JSON; null when it is not JSON. */
@@ -22,6 +21,12 @@ export interface Conversation {
   /** Prints the title of the next step. */
   step(title: string): void;
   send(request: DemoRequest): Promise<Answer>;
+  /** The `fetch` of the app. */
+  readonly fetch: typeof globalThis.fetch;
+  /** Whether the app's requests are printed as one line instead of the whole response. */
+  brief: boolean;
+  /** Makes a call of the app, and checks that it fails with this code, or succeeds if there is none. Null when it fails. */
+  call<Result>(what: string, code: string | null, call: () => Promise<Result>): Promise<Result | null>;
   /** Descriptions of responses that differ from the contract. */
   readonly surprises: readonly string[];
 }
@@ -31,34 +36,63 @@ const INDENT = '    ';
 
 /** Opens a conversation that prints through `say`, line by line. */
 export function openConversation(say: (text: string) => void): Conversation {
-  const surprises: string[] = [];
-  let steps = 0;
-  return {
-    surprises,
-    step(title) {
-      steps += 1;
-      say(`\n${steps}. ${title}`);
-    },
-    async send(request) {
-      say(renderRequest(request));
-      const response = await fetch(request.url, toFetchOptions(request));
-      const answer = await readAnswer(response);
-      say(renderAnswer(request, response, answer));
-      const surprise = findSurprise(request, response.status, answer);
-      if (surprise !== null) {
-        surprises.push(surprise);
-        say(`${INDENT}!! ${surprise}`);
-      }
-      return answer;
-    },
-  };
+  return new PrintedConversation(say);
 }
 
-function toFetchOptions({ method, bearer, body }: DemoRequest): RequestInit {
-  const headers = new Headers();
-  if (bearer !== undefined) headers.set('Authorization', `Bearer ${bearer}`);
-  if (body !== undefined) headers.set('Content-Type', 'application/json');
-  return { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+class PrintedConversation implements Conversation {
+  readonly surprises: string[] = [];
+  brief = false;
+  readonly #say: (text: string) => void;
+  #steps = 0;
+
+  constructor(say: (text: string) => void) {
+    this.#say = say;
+  }
+
+  step(title: string): void {
+    this.#steps += 1;
+    this.#say(`\n${this.#steps}. ${title}`);
+  }
+
+  readonly fetch: typeof globalThis.fetch = async (input, init = {}) => {
+    this.#say(renderRequest(String(input), init, this.brief));
+    const response = await fetch(input, init);
+    this.#say(renderAnswer(response, await readAnswer(response.clone()), this.brief));
+    return response;
+  };
+
+  async send({ method, url, bearer, body, expect }: DemoRequest): Promise<Answer> {
+    const headers = new Headers();
+    if (bearer !== undefined) headers.set('Authorization', `Bearer ${bearer}`);
+    if (body !== undefined) headers.set('Content-Type', 'application/json');
+    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const response = await this.fetch(url, init);
+    const answer = await readAnswer(response);
+    const code = typeof answer['code'] === 'string' ? answer['code'] : null;
+    const isExpected =
+      response.status === expect.status && (expect.code === undefined || expect.code === code);
+    const wanted = `${expect.status} ${expect.code ?? ''}`.trimEnd();
+    if (!isExpected)
+      this.#surprise(`${method} ${url}: expected ${wanted}, got ${response.status} ${code ?? ''}`);
+    return answer;
+  }
+
+  async call<Result>(what: string, code: string | null, call: () => Promise<Result>): Promise<Result | null> {
+    try {
+      const result = await call();
+      if (code !== null) this.#surprise(`${what}: expected ${code}, and it succeeded`);
+      return result;
+    } catch (error) {
+      if (!isPhdsError(error)) throw error;
+      if (error.code !== code) this.#surprise(`${what}: expected ${code ?? 'success'}, got ${error.code}`);
+      return null;
+    }
+  }
+
+  #surprise(text: string): void {
+    this.surprises.push(text);
+    this.#say(`${INDENT}!! ${text}`);
+  }
 }
 
 async function readAnswer(response: Response): Promise<Answer> {
@@ -70,15 +104,22 @@ async function readAnswer(response: Response): Promise<Answer> {
   }
 }
 
-function renderRequest({ method, url, bearer, body, brief }: DemoRequest): string {
+function renderRequest(url: string, { method = 'GET', headers, body }: RequestInit, brief: boolean): string {
   const lines = [`${INDENT}${method} ${url}`];
   if (brief) return lines.join('\n');
-  if (bearer !== undefined) lines.push(shortenSecrets(`Authorization: Bearer ${bearer}`));
-  if (body !== undefined) lines.push(shortenBody(body, undefined));
+  const authorization = new Headers(headers).get('Authorization');
+  if (authorization !== null) lines.push(`Authorization: ${shortenSecrets(showBasic(authorization))}`);
+  if (typeof body === 'string') lines.push(shortenBody(JSON.parse(body), undefined));
+  if (body instanceof URLSearchParams) lines.push(shortenSecrets(decodeURIComponent(body.toString())));
   return lines.join(`\n${INDENT}  `);
 }
 
-function renderAnswer({ brief }: DemoRequest, response: Response, answer: Answer): string {
+/** Basic credentials are shown decoded, so that the secret in them can be shortened. */
+function showBasic(authorization: string): string {
+  return authorization.replace(/^Basic (.*)/, (_, encoded: string) => `Basic base64(${atob(encoded)})`);
+}
+
+function renderAnswer(response: Response, answer: Answer, brief: boolean): string {
   const status = `${INDENT}  -> ${response.status} ${STATUS_CODES[response.status] ?? ''}`;
   if (brief) return toLine(`${status}${summarise(answer)}  ${shortenBody(answer, undefined)}`, BRIEF_LENGTH);
   const body = shortenBody(answer, 2).replaceAll('\n', `\n${INDENT}     `);
@@ -91,12 +132,4 @@ function summarise(answer: Answer): string {
   const total = (pagination as { total?: unknown } | undefined)?.total;
   if (Array.isArray(data) && total !== undefined) return `, ${data.length} of ${total}`;
   return code === undefined ? '' : `, ${code}${requiredScope === undefined ? '' : `: ${requiredScope}`}`;
-}
-
-function findSurprise({ method, url, expect }: DemoRequest, status: number, answer: Answer): string | null {
-  const wanted = expect.code === undefined ? `${expect.status}` : `${expect.status} ${expect.code}`;
-  const isExpected =
-    status === expect.status && (expect.code === undefined || answer['code'] === expect.code);
-  if (isExpected) return null;
-  return `${method} ${url}: expected ${wanted}, got ${status} ${String(answer['code'] ?? '')}`;
 }

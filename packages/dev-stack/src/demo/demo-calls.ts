@@ -1,5 +1,6 @@
 import { DATA_PATHS } from '@phds/catalog/endpoints';
 import { SCOPE_NAMES, type Scope } from '@phds/catalog/scopes';
+import { type Client, type Connection, createClient, type KeptAuthorization, systemClock } from '@phds/sdk';
 import type { Answer, Conversation } from './conversation.ts';
 
 /** Where the demo happens. */
@@ -8,12 +9,8 @@ export interface DemoPlace {
   readonly identityProvider: string;
 }
 
-interface Client {
-  readonly client_id: string;
-  readonly client_secret: string;
-}
-
 const REDIRECT_URI = 'http://localhost:9999/callback';
+const HOUR_MS = 3_600_000;
 
 /** The scopes that ada approves. */
 const APPROVED: readonly Scope[] = [
@@ -26,18 +23,25 @@ const APPROVED: readonly Scope[] = [
   'read:profile',
 ];
 
+/** The app: its client of the SDK, and its clock, which the demo moves. */
+interface App {
+  readonly client: Client;
+  aheadMs: number;
+}
+
 /** The calls of the demo: an app registers, is allowed a part of what it asks for, reads, refreshes, and is cut off. */
 export async function makeDemoCalls(talk: Conversation, place: DemoPlace): Promise<void> {
   const developer = await signIn(talk, place, 'developer', 'A developer signs in at the identity provider');
-  const client = await registerApp(talk, place, developer);
-  const pendingId = await askForEverything(talk, place, client);
+  const app = await registerApp(talk, place, developer);
+  const { url, kept } = await askForEverything(talk, app);
   const ada = await signIn(talk, place, 'ada', 'Ada signs in');
-  const { grantId, code } = await approvePart(talk, place, ada, pendingId);
-  const tokens = await exchange(talk, place, client, code);
-  await readEverything(talk, place, tokens.access);
-  const renewed = await refresh(talk, place, client, tokens.refresh);
-  await revoke(talk, place, ada, grantId);
-  await showRefusal(talk, place, client, [tokens.access, renewed.access], renewed.refresh);
+  const callbackUrl = await approvePart(talk, place, ada, url);
+  const connection = await exchange(talk, app, callbackUrl, kept);
+  await readEverything(talk, connection);
+  const first = await connection.accessTokens();
+  await refresh(talk, app, connection);
+  await revoke(talk, place, ada, connection.id);
+  await showRefusal(talk, place, connection, first.accessToken);
 }
 
 async function signIn(talk: Conversation, place: DemoPlace, user: string, title: string): Promise<string> {
@@ -46,7 +50,7 @@ async function signIn(talk: Conversation, place: DemoPlace, user: string, title:
   return text(await talk.send({ method: 'POST', url, body: { user }, expect: { status: 200 } }), 'token');
 }
 
-async function registerApp(talk: Conversation, place: DemoPlace, session: string): Promise<Client> {
+async function registerApp(talk: Conversation, place: DemoPlace, session: string): Promise<App> {
   talk.step('The developer registers an app; its secret is shown only now');
   const { data } = await talk.send({
     method: 'POST',
@@ -55,23 +59,29 @@ async function registerApp(talk: Conversation, place: DemoPlace, session: string
     body: { name: 'Demo', description: 'Shows the life of an app', redirectUris: [REDIRECT_URI] },
     expect: { status: 201 },
   });
-  return { client_id: text(data, 'clientId'), client_secret: text(data, 'clientSecret') };
+  const app: App = {
+    aheadMs: 0,
+    client: createClient({
+      baseUrl: place.gateway,
+      clientId: text(data, 'clientId'),
+      clientSecret: text(data, 'clientSecret'),
+      redirectUri: REDIRECT_URI,
+      fetch: talk.fetch,
+      clock: { ...systemClock, now: () => Date.now() + app.aheadMs },
+    }),
+  };
+  return app;
 }
 
-async function askForEverything(talk: Conversation, place: DemoPlace, client: Client): Promise<string> {
+function askForEverything(talk: Conversation, { client }: App) {
   talk.step(`The app requests all ${SCOPE_NAMES.length} scopes`);
-  const answer = await talk.send({
-    method: 'POST',
-    url: `${place.gateway}/oauth/authorize`,
-    body: { ...client, redirect_uri: REDIRECT_URI, scope: SCOPE_NAMES.join(' '), state: 'demo-state' },
-    expect: { status: 201 },
-  });
-  return text(answer, 'pending_id');
+  return client.authorize({ scopes: SCOPE_NAMES, purpose: 'Shows the life of an app.' });
 }
 
-async function approvePart(talk: Conversation, place: DemoPlace, session: string, pendingId: string) {
+/** Returns the URL that Ada's browser is sent to. */
+async function approvePart(talk: Conversation, place: DemoPlace, session: string, screen: string) {
   talk.step('Ada opens the approval screen, and approves seven scopes for 30 days');
-  const url = `${place.gateway}/partner/consent/pending/${pendingId}`;
+  const url = `${place.gateway}${new URL(screen).pathname.replace('/approve/', '/partner/consent/pending/')}`;
   await talk.send({ method: 'GET', url, bearer: session, expect: { status: 200 } });
   const { data } = await talk.send({
     method: 'POST',
@@ -80,49 +90,34 @@ async function approvePart(talk: Conversation, place: DemoPlace, session: string
     body: { scopes: APPROVED, expiresInDays: 30 },
     expect: { status: 200 },
   });
-  const redirect = new URL(text(data, 'redirectUri'));
-  return { grantId: text(data, 'grantId'), code: redirect.searchParams.get('code') ?? '' };
+  return text(data, 'redirectUri');
 }
 
-async function exchange(talk: Conversation, place: DemoPlace, client: Client, code: string) {
+function exchange(talk: Conversation, { client }: App, callbackUrl: string, kept: KeptAuthorization) {
   talk.step('Her browser brings the code to the app, which exchanges it for tokens');
-  const answer = await talk.send({
-    method: 'POST',
-    url: `${place.gateway}/oauth/token`,
-    body: { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, ...client },
-    expect: { status: 200 },
-  });
-  return { access: text(answer, 'access_token'), refresh: text(answer, 'refresh_token') };
+  return client.exchange(callbackUrl, kept);
 }
 
-async function readEverything(talk: Conversation, place: DemoPlace, token: string): Promise<void> {
+async function readEverything(talk: Conversation, connection: Connection): Promise<void> {
   talk.step(`The app reads all ${DATA_PATHS.length} data endpoints: data where Ada said yes, 403 elsewhere`);
   let medicationId = 'med_unknown';
+  talk.brief = true;
   for (const { path, endpoint, scope } of DATA_PATHS) {
     const isAllowed = APPROVED.includes(scope);
-    const answer = await talk.send({
-      method: 'GET',
-      url: place.gateway + path.replace('{id}', medicationId),
-      bearer: token,
-      expect: isAllowed ? { status: 200 } : { status: 403, code: 'INSUFFICIENT_SCOPE' },
-      brief: true,
-    });
-    if (endpoint === 'medications' && isAllowed) medicationId = text(first(answer['data']), 'id');
+    const read = () => connection.get(path.replace('{id}', medicationId));
+    const answer = await talk.call(path, isAllowed ? null : 'INSUFFICIENT_SCOPE', read);
+    if (endpoint === 'medications' && isAllowed) medicationId = text(first((answer as Answer)['data']), 'id');
   }
+  talk.brief = false;
 }
 
-async function refresh(talk: Conversation, place: DemoPlace, client: Client, refreshToken: string) {
-  talk.step('The app refreshes, and reads with its new token');
-  const answer = await talk.send({
-    method: 'POST',
-    url: `${place.gateway}/oauth/token`,
-    body: { grant_type: 'refresh_token', refresh_token: refreshToken, ...client },
-    expect: { status: 200 },
-  });
-  const access = text(answer, 'access_token');
-  const url = `${place.gateway}/api/v1/health-data/heart?pageSize=3&type=resting-hr`;
-  await talk.send({ method: 'GET', url, bearer: access, expect: { status: 200 } });
-  return { access, refresh: text(answer, 'refresh_token') };
+async function refresh(talk: Conversation, app: App, connection: Connection): Promise<void> {
+  talk.step(
+    "The app's clock moves on by an hour: the access token is renewed, and the app reads with the new one",
+  );
+  app.aheadMs = HOUR_MS;
+  const query = { pageSize: 3, type: 'Resting HR' } as const;
+  await talk.call('the read after an hour', null, () => connection.healthData('heart', query).page());
 }
 
 async function revoke(talk: Conversation, place: DemoPlace, session: string, grantId: string): Promise<void> {
@@ -135,20 +130,19 @@ async function revoke(talk: Conversation, place: DemoPlace, session: string, gra
 async function showRefusal(
   talk: Conversation,
   place: DemoPlace,
-  client: Client,
-  accessTokens: readonly string[],
-  refreshToken: string,
+  connection: Connection,
+  oldToken: string,
 ): Promise<void> {
   talk.step('After the revocation the app gets nothing: not with either token, and not by refreshing');
-  const url = `${place.gateway}/api/v1/health-data/heart`;
-  const refused = { status: 401, code: 'UNAUTHORIZED' };
-  for (const bearer of accessTokens) await talk.send({ method: 'GET', url, bearer, expect: refused });
   await talk.send({
-    method: 'POST',
-    url: `${place.gateway}/oauth/token`,
-    body: { grant_type: 'refresh_token', refresh_token: refreshToken, ...client },
-    expect: { status: 400, code: 'INVALID_GRANT' },
+    method: 'GET',
+    url: `${place.gateway}/api/v1/health-data/heart`,
+    bearer: oldToken,
+    expect: { status: 401, code: 'UNAUTHORIZED' },
   });
+  await talk.call('the read after the revocation', 'INVALID_GRANT', () =>
+    connection.healthData('heart').page(),
+  );
 }
 
 function first(list: unknown): unknown {

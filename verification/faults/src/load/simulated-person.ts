@@ -24,6 +24,8 @@ export interface SimulatedPersonOptions {
 const SCOPES = [HEART.scope, PROFILE.scope];
 const ATTEMPTS = 3;
 const PAUSE_MS = 250;
+// The app repeats its own requests for a while, as the SDK does for partners.
+const RETRY_BUDGET_MS = 5_000;
 const LIVE_MS = 900;
 const OVER_MS = 400;
 
@@ -79,9 +81,9 @@ export class SimulatedPerson {
   }
 
   async #connect(): Promise<[HeldToken, Held]> {
-    const { session, user } = this.#options;
+    const { session, user, gateways } = this.#options;
     if (this.#app === null) {
-      this.#app = await registerApp(this.#gateway(), session);
+      this.#app = await registerApp(this.#gateway(), session, {}, gateways[0]);
       this.#epoch = 0;
       this.uncertain = false;
       this.apps.add(this.#app.clientId);
@@ -89,12 +91,14 @@ export class SimulatedPerson {
     const app = this.#app.at(this.#gateway());
     const epoch = this.#epoch;
     const scope: Restorable = { kind: 'scope', user, app: app.clientId, scope: HEART.scope };
-    const { code } = await this.#restoring(scope, () => app.expectCode(session, SCOPES)).catch((error) => {
+    const client = app.client({ retryBudgetMs: RETRY_BUDGET_MS });
+    const ask = () => app.ask(session, { scopes: SCOPES }, {}, client);
+    const approved = await this.#restoring(scope, ask).catch((error) => {
       // The app's state is unknown; a new app replaces it.
       this.#app = null;
       throw error;
     });
-    const tokens = await app.expectTokens(code);
+    const tokens = await app.finish(approved, client);
     this.#families += 1;
     const facts = {
       token: `${user}-${this.#families}`,
@@ -106,7 +110,7 @@ export class SimulatedPerson {
       expiresAt: null,
     };
     const token: HeldToken = { secret: tokens.accessToken, facts, state: 'live', etag: null };
-    return [token, { ...tokens, code }];
+    return [token, { ...tokens, code: approved.code, codeVerifier: approved.kept.codeVerifier }];
   }
 
   /** Records that an access may come back. Without a response that tells when it no longer can, this holds for ever. */
