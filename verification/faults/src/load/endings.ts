@@ -8,6 +8,7 @@ type Kind = Exclude<Ending['kind'], 'days'>;
 
 const KINDS: Readonly<Record<string, Kind>> = {
   'DELETE of the grant': 'grant',
+  'DELETE of the grant by its app': 'grant',
   'revoking every grant at once': 'grant',
   'revocation of the access token': 'token',
   'revocation of the refresh token': 'family',
