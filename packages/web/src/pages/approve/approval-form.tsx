@@ -50,6 +50,7 @@ export function ApprovalForm({
       <WhoAsks approval={approval} />
       <div className={style['columns']}>
         <ScopeChoice
+          app={approval.app.name}
           scopes={approval.requestedScopes}
           chosen={terms.chosen}
           onChange={(scope, isChosen) => change({ ticks: new Map(choices.ticks).set(scope, isChosen) })}

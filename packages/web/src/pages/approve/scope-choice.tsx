@@ -18,8 +18,14 @@ interface Choice {
   readonly onChange: (scope: string, isChosen: boolean) => void;
 }
 
+interface Request {
+  /** Name of the app. */
+  readonly app: string;
+  readonly scopes: readonly RequestedScope[];
+}
+
 /** Checkboxes for the requested scopes, in groups. */
-export function ScopeChoice({ scopes, ...choice }: Choice & { readonly scopes: readonly RequestedScope[] }) {
+export function ScopeChoice({ app, scopes, ...choice }: Request & Choice) {
   const isLong = scopes.length > MAX_OPEN_SCOPES;
   const hasShared = scopes.some(({ alreadyShared }) => alreadyShared);
   return (
@@ -41,6 +47,10 @@ export function ScopeChoice({ scopes, ...choice }: Choice & { readonly scopes: r
           ),
         )}
       </div>
+      {/* Profiles have no dates, so they open neither. */}
+      {scopes.some(({ scope }) => scope !== 'read:profile') ? (
+        <Soft>{text('alsoSummaries', { app })}</Soft>
+      ) : null}
     </Card>
   );
 }
