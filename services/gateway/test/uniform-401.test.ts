@@ -166,6 +166,17 @@ describe('under /oauth every cause gets the same bytes', () => {
     ['own grants without a token', 'GET /oauth/grants HTTP/1.1', ''],
     ['own grants with a dead token', `GET /oauth/grants HTTP/1.1\r\nAuthorization: Bearer ${at}`, ''],
     [
+      'one own grant with a dead token',
+      `GET /oauth/grants/grt_1 HTTP/1.1\r\nAuthorization: Bearer ${at}`,
+      '',
+    ],
+    ['the end of an own grant without a token', 'DELETE /oauth/grants/grt_1 HTTP/1.1', ''],
+    [
+      'the end of an own grant with a dead token',
+      `DELETE /oauth/grants/grt_1 HTTP/1.1\r\nAuthorization: Bearer ${at}`,
+      '',
+    ],
+    [
       'own grants with bad parameters',
       `GET /oauth/grants?page=0 HTTP/1.1\r\nAuthorization: Bearer ${at}`,
       '',
@@ -177,6 +188,8 @@ describe('under /oauth every cause gets the same bytes', () => {
       introspectOwnToken: refuse,
       openAuthorization: refuse,
       listOwnGrants: refuse,
+      getOwnGrant: refuse,
+      endOwnGrant: refuse,
     });
     expect(await exchange(head, body)).toBe(OAUTH);
   });

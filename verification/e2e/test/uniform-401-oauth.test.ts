@@ -153,9 +153,21 @@ function listCauses(): Cause[] {
     ],
   ];
   // A person's live token is authenticated on this endpoint, and answered with 403.
-  const ofGrants = fields
-    .filter(([cause]) => cause !== TOKEN_FOR_BASIC)
-    .map(([cause, headers]): Cause => [`/oauth/grants: ${cause}`, { path: '/oauth/grants', headers }]);
+  const grantRequests = [
+    { path: '/oauth/grants' },
+    { path: '/oauth/grants/grt_0000000000000000000000' },
+    { path: '/oauth/grants/grt_0000000000000000000000', method: 'DELETE' },
+  ];
+  const ofGrants = grantRequests.flatMap((request) =>
+    fields
+      .filter(([cause]) => cause !== TOKEN_FOR_BASIC)
+      .map(
+        ([cause, headers]): Cause => [
+          `${request.method ?? 'GET'} ${request.path}: ${cause}`,
+          { ...request, headers },
+        ],
+      ),
+  );
   return [...Object.entries(endpoints()).flatMap(ofEndpoint), ...ofGrants, ...authorizeCauses()];
 }
 
