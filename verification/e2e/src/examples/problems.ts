@@ -46,6 +46,7 @@ async function provokeAtData({ recorder, app, token: bearer }: Story): Promise<v
   );
   await recorder.record('INVALID_REQUEST', typo, { bearer }, 400);
   await recorder.record('NOT_FOUND', 'GET /api/v1/health-data/heart-rate', { bearer }, 404);
+  await recorder.record('METHOD_NOT_ALLOWED', 'DELETE /api/v1/health-data/heart', { bearer }, 405);
   await recorder.record('UNSUPPORTED_VERSION', 'GET /api/v1/health-data/heart', { bearer, headers }, 400);
 }
 
