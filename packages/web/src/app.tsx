@@ -39,6 +39,9 @@ const DeveloperAppPage = lazy(async () => ({
 const RequestLogPage = lazy(async () => ({
   default: (await import('./pages/console/requests/request-log-page.tsx')).RequestLogPage,
 }));
+const SandboxPage = lazy(async () => ({
+  default: (await import('./pages/console/sandbox/sandbox-page.tsx')).SandboxPage,
+}));
 const SignedInPage = lazy(async () => ({
   default: (await import('./pages/signed-in/signed-in-page.tsx')).SignedInPage,
 }));
@@ -90,6 +93,7 @@ function PersonalPages() {
       <Route path="/console/:clientId/requests">
         {({ clientId }) => <RequestLogPage clientId={clientId} />}
       </Route>
+      <Route path="/console/:clientId/sandbox">{({ clientId }) => <SandboxPage clientId={clientId} />}</Route>
       <Route component={NoSuchPage} />
     </Switch>
   );

@@ -53,6 +53,7 @@ const SAME: Readonly<Record<string, readonly string[]>> = {
   frame: ['appsShort'],
   history: ['app'],
   requests: ['milliseconds'],
+  sandbox: ['title'],
 };
 
 test.each(AREAS)('every message of %s is translated', (area) => {

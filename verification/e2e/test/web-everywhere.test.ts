@@ -25,6 +25,7 @@ const PAGES = [
   '/console/test-run',
   '/console/:app',
   '/console/:app/requests',
+  '/console/:sandboxApp/sandbox',
   '/signed-in',
   '/approve/:pending',
   '/no/such/page',
@@ -61,6 +62,7 @@ function everyPage(): void {
       await app.read(tokens.accessToken, '/api/v1/health-data/heart');
     await app.read(tokens.accessToken, '/api/v1/profile');
     ids['app'] = app.clientId;
+    ids['sandboxApp'] = (await registerApp(stack.gateway, session, { environment: 'sandbox' })).clientId;
     ids['grant'] = tokens.grantId;
     ids['pending'] = expectStatus(201, await app.authorize(SCOPE_NAMES)).body.pending_id;
   });

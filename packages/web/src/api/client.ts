@@ -52,7 +52,7 @@ export async function getAll<Item>(path: string, parameters: Parameters = {}): P
 
 /** Sends a change. Throws Problem. */
 export function send<Answer>(
-  method: 'POST' | 'PATCH' | 'DELETE',
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   body?: unknown,
 ): Promise<Answer> {
@@ -100,7 +100,7 @@ async function exchange<Answer>(path: string, init: RequestInit): Promise<Answer
       noteRefusal(init.method ?? 'GET', path, problem);
       throw problem;
     }
-    if (body === null) throw unreadable(response.status);
+    if (body === null && response.status !== 204) throw unreadable(response.status);
     return body as Answer;
   } catch (error) {
     if (error instanceof Problem) throw error;

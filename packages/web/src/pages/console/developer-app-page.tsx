@@ -39,11 +39,14 @@ export function DeveloperAppPage({ clientId }: { readonly clientId: string }) {
 }
 
 /** Links to the other pages of an app. */
-function AppPages({ app: { clientId } }: { readonly app: DeveloperApp }) {
+function AppPages({ app: { clientId, environment } }: { readonly app: DeveloperApp }) {
   return (
     <nav aria-label={text('pagesOfApp')}>
       <Row>
         <ButtonLink to={`/console/${clientId}/requests`}>{text('requestLog')}</ButtonLink>
+        {environment === 'sandbox' ? (
+          <ButtonLink to={`/console/${clientId}/sandbox`}>{text('sandbox')}</ButtonLink>
+        ) : null}
       </Row>
     </nav>
   );

@@ -7,7 +7,7 @@ import { Empty } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { AskStep } from './test-run/ask-step.tsx';
 import { ReadStep } from './test-run/read-step.tsx';
-import { forgetReturn, readReturn } from './test-run/test-run.ts';
+import { forgetReturn, keepGrant, readReturn } from './test-run/test-run.ts';
 import { TokenStep, type Tokens } from './test-run/token-step.tsx';
 import { text } from './texts.ts';
 
@@ -16,6 +16,10 @@ export function TestRunPage() {
   const [returned] = useState(readReturn);
   const [tokens, setTokens] = useState<Tokens | null>(null);
   const apps = useAllApps();
+  const keepTokens = (issued: Tokens) => {
+    setTokens(issued);
+    keepGrant(returned?.run?.clientId ?? '', issued.grant_id);
+  };
   useEffect(forgetReturn, []);
   return (
     <Narrow>
@@ -34,7 +38,7 @@ export function TestRunPage() {
             <Stack>
               {returned === null ? <AskStep apps={active} /> : null}
               {returned === null ? null : (
-                <TokenStep returned={returned} tokens={tokens} onTokens={setTokens} />
+                <TokenStep returned={returned} tokens={tokens} onTokens={keepTokens} />
               )}
               {tokens === null ? null : <ReadStep tokens={tokens} clientId={returned?.run?.clientId ?? ''} />}
             </Stack>

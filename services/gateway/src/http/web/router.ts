@@ -20,6 +20,7 @@ const PAGES = [
   '/console',
   '/console/:clientId',
   '/console/:clientId/requests',
+  '/console/:clientId/sandbox',
   '/signed-in',
 ] as const;
 

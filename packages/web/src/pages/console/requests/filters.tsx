@@ -8,7 +8,7 @@ import style from './filters.module.css';
 import { text } from './texts.ts';
 
 const ANY = '';
-const SINGLE_STATUSES = ['200', '304', '400', '401', '403', '404', '405', '429', '500', '503'];
+const SINGLE_STATUSES = ['200', '304', '400', '401', '403', '404', '405', '409', '410', '429', '500', '503'];
 const REQUEST_ID = /^req_[A-Za-z0-9]{1,60}$/;
 
 /** Chooses a request by its id, or requests by status and code. */

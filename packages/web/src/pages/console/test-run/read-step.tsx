@@ -45,7 +45,7 @@ export function ReadStep({ tokens, clientId }: { readonly tokens: Tokens; readon
   );
 }
 
-/** Where to go on: to the connection, and for a person without data to people who have some. */
+/** Where to go on: for a person without data to people who have some, for a sandbox app to what can happen next. */
 function AfterRead({
   answer,
   grantId,
@@ -55,7 +55,13 @@ function AfterRead({
   readonly grantId: string;
   readonly clientId: string;
 }) {
-  if (isSandboxApp(clientId)) return null;
+  if (isSandboxApp(clientId)) {
+    return (
+      <p>
+        <Rich id="readSandbox" components={{ link: <Link href={`/console/${clientId}/sandbox`} /> }} />
+      </p>
+    );
+  }
   return (
     <>
       {isEmptyList(answer) ? (

@@ -37,6 +37,18 @@ export function readReturn(): ReturnedRun | null {
   return { run: run?.state === query.get('state') ? run : null, code, error };
 }
 
+const toGrantKey = (clientId: string) => `test-run-grant-${clientId}`;
+
+/** Remembers in this tab the connection that a run has made. */
+export function keepGrant(clientId: string, grantId: string): void {
+  sessionStorage.setItem(toGrantKey(clientId), grantId);
+}
+
+/** The connection of the latest run of an app in this tab; empty when there is none. */
+export function findGrant(clientId: string): string {
+  return sessionStorage.getItem(toGrantKey(clientId)) ?? '';
+}
+
 /** Removes the code from the URL and the history. */
 export function forgetReturn(): void {
   if (location.search !== '') history.replaceState(null, '', location.pathname);

@@ -1,0 +1,48 @@
+import { PROBLEM_CODES, type ProblemCode } from '@phds/catalog/problems';
+import { useState } from 'react';
+import { Card, Soft } from '../../../ui/card.tsx';
+import { Code } from '../../../ui/code.tsx';
+import { Select } from '../../../ui/field.tsx';
+import { Rich, text } from './texts.ts';
+
+/** Codes that come from the token endpoint only. */
+const OF_TOKENS: ReadonlySet<ProblemCode> = new Set([
+  'INVALID_GRANT',
+  'INVALID_SCOPE',
+  'UNSUPPORTED_GRANT_TYPE',
+  'UNAUTHORIZED_CLIENT',
+]);
+
+/** How to rehearse an error: the header field that makes the service answer with it. */
+export function ForcedErrors() {
+  const [code, setCode] = useState<ProblemCode>('RATE_LIMITED');
+  return (
+    <Card label={text('errors')}>
+      <h2>{text('errors')}</h2>
+      <Soft>
+        <Rich
+          id="errorsText"
+          // biome-ignore lint/a11y/useAnchorContent: the message has the content.
+          components={{ field: <code />, link: <a href="/problems" /> }}
+        />
+      </Soft>
+      <Select
+        label={text('code')}
+        value={code}
+        onChange={(id) => setCode(PROBLEM_CODES.find((known) => known === id) ?? 'RATE_LIMITED')}
+        options={PROBLEM_CODES.map((id) => ({ id, text: id }))}
+      />
+      <Code label={text('command')} text={toCommand(code, location.origin)} />
+    </Card>
+  );
+}
+
+function toCommand(code: ProblemCode, origin: string): string {
+  const field = `-H "Sandbox-Force: ${code}"`;
+  if (OF_TOKENS.has(code)) {
+    return `curl -i ${origin}/oauth/token ${field} \\
+  -d grant_type=client_credentials -d client_id="$CLIENT_ID" -d client_secret="$CLIENT_SECRET"`;
+  }
+  return `curl -i ${origin}/api/v1/health-data/heart ${field} \\
+  -H "Authorization: Bearer $ACCESS_TOKEN"`;
+}

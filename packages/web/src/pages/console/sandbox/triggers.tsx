@@ -1,0 +1,73 @@
+import { type FormEvent, useState } from 'react';
+import { isRefusal, violationOf } from '../../../api/problem.ts';
+import { type SandboxTrigger, TRIGGERS, useTrigger } from '../../../api/sandbox.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Card, Fields, Row, Soft } from '../../../ui/card.tsx';
+import { Select, TextField } from '../../../ui/field.tsx';
+import { ErrorNotice } from '../../../ui/notice.tsx';
+import { findGrant } from '../test-run/test-run.ts';
+import { text } from './texts.ts';
+
+const TEXTS = {
+  'data.arrive': 'dataArrive',
+  'data.correct': 'dataCorrect',
+  'data.delete': 'dataDelete',
+  'grant.narrow': 'grantNarrow',
+  'grant.revoke': 'grantRevoke',
+  'grant.expire': 'grantExpire',
+} as const satisfies Record<SandboxTrigger, string>;
+
+/** Lets something happen to a connection of a sandbox app, as its person or time would. */
+export function Triggers({ clientId }: { readonly clientId: string }) {
+  const [grantId, setGrantId] = useState(() => findGrant(clientId));
+  const [trigger, setTrigger] = useState<SandboxTrigger>('data.arrive');
+  const change = useTrigger(clientId);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!change.isPending && grantId.trim() !== '') change.mutate({ trigger, grantId: grantId.trim() });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Card label={text('triggers')}>
+        <h2>{text('triggers')}</h2>
+        <Soft>{text('triggersText')}</Soft>
+        <Fields>
+          <TextField
+            label={text('grant')}
+            isRequired
+            value={grantId}
+            onChange={(value) => {
+              setGrantId(value);
+              change.reset();
+            }}
+            hint={text('grantHint')}
+            error={violationOf(change.error, 'grantId')}
+          />
+          <Select
+            label={text('trigger')}
+            value={trigger}
+            onChange={(id) => {
+              setTrigger(TRIGGERS.find((known) => known === id) ?? 'data.arrive');
+              change.reset();
+            }}
+            options={TRIGGERS.map((id) => ({ id, text: text(TEXTS[id]) }))}
+          />
+        </Fields>
+        {change.error === null ? null : (
+          <ErrorNotice
+            error={change.error}
+            title={text(isRefusal(change.error) ? 'notTriggered' : 'triggerUnknown')}
+          />
+        )}
+        <Row>
+          <Button kind="primary" type="submit" isBusy={change.isPending} isDisabled={grantId.trim() === ''}>
+            {text('letHappen')}
+          </Button>
+          <span role="status">
+            {change.data === undefined ? '' : text(change.data.changed ? 'triggered' : 'nothingChanged')}
+          </span>
+        </Row>
+      </Card>
+    </form>
+  );
+}
