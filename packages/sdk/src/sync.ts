@@ -1,23 +1,15 @@
+import type { components } from './generated/openapi.ts';
 import type { CallOptions } from './http.ts';
-import type { Reading, ReadingQuery } from './resources.ts';
+import type { ReadingQuery } from './resources.ts';
 
-/** A reading that is new or was changed, or the mark that it was deleted. */
-export type Change =
-  | (Reading & { readonly updatedAt: string; readonly deleted: false })
-  | (Pick<Reading, 'id' | 'type' | 'timestamp'> & { readonly updatedAt: string; readonly deleted: true });
+/** An answer of `GET /api/v1/health-data/:category?updatedSince=`. */
+export type SyncAnswer = components['schemas']['Changes'];
 
-/** Some changes, oldest change first, and where the next call goes on. */
-export interface SyncBatch {
-  readonly changes: readonly Change[];
-  /** Store it in the same transaction as the changes. */
-  readonly cursor: string;
-  /** Whether more changes are there already. */
-  readonly hasMore: boolean;
-  /** The latest change of the category that the app may see; null when there is none. */
-  readonly lastDataAt: string | null;
-  /** The person's IANA time zone. */
-  readonly timeZone: string;
-}
+/** A reading that is new or was changed, or, with `deleted: true`, the mark that it was deleted. */
+export type Change = SyncAnswer['data'][number];
+
+/** Some changes, oldest change first, and where the next call goes on: store `cursor` in the same transaction as the changes. */
+export type SyncBatch = SyncAnswer['sync'] & { readonly changes: readonly Change[] };
 
 export interface SyncOptions extends CallOptions {
   /** From the last batch that you stored. Absent or null: everything, from the beginning. */
@@ -25,12 +17,6 @@ export interface SyncOptions extends CallOptions {
   readonly type?: NonNullable<ReadingQuery['type']>;
   /** 100 by default, which is the largest. */
   readonly pageSize?: number;
-}
-
-/** An answer of `GET /api/v1/health-data/:category?updatedSince=`. */
-export interface SyncAnswer {
-  readonly data: readonly Change[];
-  readonly sync: Omit<SyncBatch, 'changes'>;
 }
 
 const BEGINNING = '1970-01-01T00:00:00Z';
