@@ -5638,17 +5638,27 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         readonly data: {
-                            readonly doses?: readonly {
-                                readonly [key: string]: unknown;
-                            }[];
+                            /** @description For `read:medications`. */
+                            readonly doses?: {
+                                readonly newest: readonly {
+                                    readonly dose: string | null;
+                                    readonly medication: string;
+                                    readonly reason: string | null;
+                                    /** Format: date-time */
+                                    readonly scheduledAt: string | null;
+                                    /** @enum {string} */
+                                    readonly status: "taken" | "skipped" | "missed" | "pending";
+                                    /** Format: date-time */
+                                    readonly takenAt: string | null;
+                                }[];
+                                readonly total: number;
+                            };
                             readonly newest: readonly {
                                 readonly [key: string]: unknown;
                             }[];
                             readonly scope: components["schemas"]["Scope"];
                             readonly total: number;
-                            readonly trend: readonly {
-                                readonly [key: string]: unknown;
-                            }[];
+                            readonly trend: readonly components["schemas"]["TrendPoint"][];
                         };
                     };
                 };
@@ -5838,6 +5848,7 @@ export interface operations {
             readonly 400: {
                 headers: {
                     readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly "X-Request-Id": components["headers"]["Maybe-X-Request-Id"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -5854,6 +5865,7 @@ export interface operations {
             readonly 413: {
                 headers: {
                     readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly "X-Request-Id": components["headers"]["Maybe-X-Request-Id"];
                     readonly [name: string]: unknown;
                 };
                 content: {
@@ -5868,6 +5880,7 @@ export interface operations {
             readonly 415: {
                 headers: {
                     readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly "X-Request-Id": components["headers"]["Maybe-X-Request-Id"];
                     readonly [name: string]: unknown;
                 };
                 content: {

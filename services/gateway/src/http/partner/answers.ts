@@ -1,5 +1,11 @@
-import { GRANT_STATUSES, PENDING_STATUSES, REFUSAL_REASONS } from '@phds/catalog/wire-names';
+import {
+  ADHERENCE_STATUSES,
+  GRANT_STATUSES,
+  PENDING_STATUSES,
+  REFUSAL_REASONS,
+} from '@phds/catalog/wire-names';
 import { z } from 'zod';
+import { DATA_ITEMS } from '../api/data-items.ts';
 import { count, date, grantEnder, instant, instantOrNull, scope, text } from '../openapi/fields.ts';
 
 const textOrNull = text.nullable();
@@ -148,11 +154,23 @@ export const receiptJson = z.object({
 export const reportJson = z.object({ id: text, at: instant });
 export const sessionJson = z.object({ userId: text, name: textOrNull, expiresAt: instant });
 
-/** health-data writes this body. The items are those of the endpoint that the scope opens. */
+const dose = z.object({
+  medication: text,
+  scheduledAt: instantOrNull,
+  status: z.enum(ADHERENCE_STATUSES),
+  takenAt: instantOrNull,
+  dose: textOrNull,
+  reason: textOrNull,
+});
+
+/** health-data writes this body. The newest items are those of the endpoint that the scope opens. */
 export const previewJson = z.object({
   scope,
   total: count,
   newest: z.array(z.looseObject({})),
-  trend: z.array(z.looseObject({})),
-  doses: z.array(z.looseObject({})).optional(),
+  trend: z.array(DATA_ITEMS.trends),
+  doses: z
+    .object({ total: count, newest: z.array(dose) })
+    .optional()
+    .meta({ description: 'For `read:medications`.' }),
 });

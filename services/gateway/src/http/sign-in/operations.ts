@@ -14,6 +14,8 @@ const REFUSED = {
   description: 'The logout token is refused.',
   body: logoutError,
   headers: ['Cache-Control'],
+  // A URL that is too long is refused before, with an id.
+  sometimes: ['X-Request-Id'],
 } as const;
 
 /** Signing out. Signing in happens on pages. */

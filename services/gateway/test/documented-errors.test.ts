@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ProblemCode } from '@phds/catalog/problems';
+import { TokenStatus } from '@phds/contracts/phds/authorization/v1/tokens_pb';
+import { GrantStatus } from '@phds/contracts/phds/consent/v1/ledger_pb';
+import { AppError, type Reason, unauthorized } from '@phds/service-kit/errors';
+import { groupErrors } from '../src/http/openapi/error-responses.ts';
+import type { Operation } from '../src/http/openapi/operation.ts';
+import { OPERATIONS } from '../src/http/public/openapi-document.ts';
+import type { Answers } from './fake-backends.ts';
+import { type SignInGateway, startSignInGateway } from './sign-in-gateway.ts';
+import { documentOf, type Facts, liveToken, startTestGateway, type TestGateway } from './test-gateway.ts';
+import { type Credentials, type RequestParts, toValidRequest } from './valid-requests.ts';
+
+/** A gateway with every limit at one request a minute. */
+const NARROW = Object.fromEntries(
+  ['APP_USER', 'APP', 'CLIENT', 'USER', 'USER_CHANGES', 'ANONYMOUS_AUTHORIZATIONS', 'AUTH_FAILURES'].map(
+    (name) => [`LIMIT_${name}_PER_MINUTE`, '1'],
+  ),
+);
+
+let at: SignInGateway;
+let narrow: SignInGateway;
+/** Without an identity provider. */
+let plain: TestGateway;
+
+beforeAll(async () => {
+  [at, narrow, plain] = await Promise.all([
+    startSignInGateway(),
+    startSignInGateway(NARROW),
+    startTestGateway(),
+  ]);
+});
+afterAll(async () => {
+  for (const started of [at, narrow, plain]) await started?.[Symbol.asyncDispose]();
+});
+beforeEach(() => at.gateway.service.cache.clear());
+
+/** Every service answers whatever is asked, but these errors. */
+const failing = (reason: Reason, operation: Operation): Answers =>
+  new Proxy(working(operation), {
+    get: (answers, rpc) => {
+      const judges: readonly unknown[] = ['introspect', 'authenticateClient', ...sessionCheckOf(operation)];
+      if (judges.includes(rpc)) return Reflect.get(answers, rpc);
+      return () => {
+        throw new AppError(reason, 'Because.');
+      };
+    },
+  });
+
+/** The one operation that asks nothing else fails when its session cannot be checked. */
+const sessionCheckOf = ({ operationId }: Operation) => (operationId === 'getSession' ? [] : ['checkSession']);
+
+function working(operation: Operation, facts: Facts = {}): Answers {
+  const principal = { clientId: 'app_1', ...(operation.security === 'app-token' ? { userId: '' } : {}) };
+  return {
+    introspect: () => liveToken({ ...facts, principal: { ...principal, ...facts.principal } }),
+    read: () => documentOf({}),
+    authenticateClient: ({ client }) => {
+      if (client?.clientSecret !== 'right') throw unauthorized();
+      return { clientId: 'app_1' };
+    },
+  };
+}
+
+async function issueCredentials({ gateway, provider }: SignInGateway): Promise<Credentials> {
+  const now = Math.floor(gateway.clock.now().getTime() / 1000);
+  const claims = { iss: provider.issuer, aud: 'phds web', sub: 'ada', iat: now, exp: now + 3_600 };
+  const events = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+  return {
+    session: await provider.sign(claims, { typ: 'session+jwt' }),
+    logoutToken: await provider.sign({ ...claims, jti: 'one', events }, { typ: 'logout+jwt' }),
+  };
+}
+
+/** The answer is checked against the document too. */
+function send(gateway: TestGateway, { method, path, query, headers, body }: RequestParts): Promise<Response> {
+  const text = new URLSearchParams(query).toString();
+  return gateway.fetch(text === '' ? path : `${path}?${text}`, { method, headers, body });
+}
+
+interface Case {
+  readonly operation: Operation;
+  readonly request: RequestParts;
+  readonly status: number;
+}
+
+type Provocation = (given: Case) => Promise<Response>;
+
+const failWith =
+  (reason: Reason): Provocation =>
+  ({ operation, request }) => {
+    at.gateway.backends.answer(failing(reason, operation));
+    return send(at.gateway, request);
+  };
+
+const presentToken =
+  (facts: Facts): Provocation =>
+  ({ operation, request }) => {
+    at.gateway.backends.answer(working(operation, facts));
+    return send(at.gateway, request);
+  };
+
+const ask: (change: (given: Case) => Partial<RequestParts>) => Provocation = (change) => (given) => {
+  at.gateway.backends.answer(working(given.operation));
+  return send(at.gateway, { ...given.request, ...change(given) });
+};
+
+const withoutCredentials = ask(({ request: { headers, body } }) => {
+  const { authorization: _, cookie: _cookie, 'sec-fetch-site': _site, ...rest } = headers;
+  return { headers: rest, body: body?.replace('right', 'wrong') ?? null };
+});
+
+const malformed = ask(({ status, request: { headers, query, body }, operation }) => {
+  if (status === 413) return { body: 'x'.repeat(70_000) };
+  if (status === 415) return { headers: { ...headers, 'content-type': 'text/plain' }, body: body || 'x' };
+  const takesAnyQuery = operation.query === undefined || operation.operationId === 'startAuthorization';
+  return takesAnyQuery ? { query: { x: 'x'.repeat(9_000) } } : { query: { ...query, nonsense: '1' } };
+});
+
+/** Uses up what is left of the limit. */
+const beyondLimit: Provocation = async ({ operation }) => {
+  narrow.gateway.backends.answer(working(operation));
+  const request = toValidRequest(operation, await issueCredentials(narrow));
+  // Only logouts that are refused are limited.
+  const sent = operation.operationId === 'endSessions' ? { ...request, body: 'logout_token=x' } : request;
+  for (let left = 5; ; left -= 1) {
+    const response = await send(narrow.gateway, sent);
+    if (response.status === 429 || left === 0) return response;
+  }
+};
+
+const notFound: Provocation = (given) => {
+  const { operation, request } = given;
+  if (operation.operationId === 'endSessions') return send(plain, request);
+  if (operation.operationId !== 'getHealthData') return failWith('not_found')(given);
+  return ask(() => ({ path: request.path.replace('heart', 'nails') }))(given);
+};
+
+const PROVOCATIONS: Partial<Record<ProblemCode, Provocation>> = {
+  UNAUTHORIZED: withoutCredentials,
+  TOKEN_EXPIRED: (given) => {
+    at.gateway.backends.answer({ introspect: () => ({ status: TokenStatus.EXPIRED }) });
+    return send(at.gateway, given.request);
+  },
+  INSUFFICIENT_SCOPE: presentToken({ principal: { scopes: [] } }),
+  CONSENT_REQUIRED: presentToken({ grant: { status: GrantStatus.EXPIRED } }),
+  UNAUTHORIZED_CLIENT: presentToken({ principal: { userId: 'ada' } }),
+  INVALID_REQUEST: malformed,
+  UNSUPPORTED_VERSION: ask(({ request }) => ({ headers: { ...request.headers, 'api-version': '2' } })),
+  NO_SCOPES_APPROVED: ask(() => ({ body: '{"scopes":[]}' })),
+  RATE_LIMITED: beyondLimit,
+  NOT_FOUND: notFound,
+  INTERNAL_ERROR: (given) => failWith(given.status === 503 ? 'unavailable' : 'internal')(given),
+  ACCESS_NOT_RECORDED: failWith('access_not_recorded'),
+  STEP_UP_REQUIRED: failWith('step_up_required'),
+  CURSOR_EXPIRED: failWith('cursor_expired'),
+  CONFLICT: failWith('conflict'),
+  PENDING_EXPIRED: failWith('pending_expired'),
+  ALREADY_DECIDED: failWith('already_decided'),
+  APP_NOT_ACTIVE: failWith('app_not_active'),
+  INVALID_GRANT: failWith('invalid_grant'),
+  INVALID_SCOPE: failWith('invalid_scope'),
+  UNSUPPORTED_GRANT_TYPE: failWith('unsupported_grant_type'),
+};
+
+const documented = OPERATIONS.flatMap((operation) =>
+  [...groupErrors(operation)].flatMap(([status, codes]) =>
+    codes.map((code) => [operation.operationId, status, code, operation] as const),
+  ),
+);
+
+describe('every documented error can be provoked:', () => {
+  test.each(documented)('%s answers %i %s', async (_, status, code, operation) => {
+    const provoke = PROVOCATIONS[code];
+    if (provoke === undefined) throw new Error(`nothing here provokes ${code}`);
+    const request = toValidRequest(operation, await issueCredentials(at));
+    const response = await provoke({ operation, request, status });
+    const body = (await response.json()) as { code?: string };
+    expect([response.status, body.code]).toEqual([status, code]);
+  });
+});
