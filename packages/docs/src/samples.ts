@@ -4,12 +4,15 @@ export interface Sample {
   readonly code: string;
   /** Why it is not run; null for samples that are. */
   readonly notRun: string | null;
+  /** The name under which the reader saves it for later samples; null for one that is run itself. */
+  readonly file: string | null;
   /** The line of the page on which it begins, counted from 1. */
   readonly line: number;
 }
 
 const FENCE = /^```(sh|ts)\n(.*?)\n```$/gms;
 const REASON = /<!-- not run: (.+?) -->\n$/;
+const FILE = /<!-- file: ([\w.-]+) -->\n$/;
 
 /** The samples of a page in their order. */
 export function listSamples(markdown: string): Sample[] {
@@ -20,6 +23,7 @@ export function listSamples(markdown: string): Sample[] {
       language: language as Sample['language'],
       code,
       notRun: REASON.exec(before)?.[1] ?? null,
+      file: FILE.exec(before)?.[1] ?? null,
       line: before.split('\n').length,
     };
   });

@@ -15,7 +15,7 @@ export interface SourcePage {
 
 /** Headings of the navigation, and below each the slugs of its pages in the order of reading. */
 export const GROUPS = [
-  { title: 'Start', slugs: ['README', 'first-call'] },
+  { title: 'Start', slugs: ['README', 'first-call', 'sdk', 'sandbox'] },
   {
     title: 'Guides',
     slugs: ['scopes-and-consent', 'tokens', 'pagination-and-sync', 'time', 'errors', 'limits', 'versions'],

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { listSamples, type Sample } from '@phds/docs/samples';
 import { readPages } from '@phds/docs/source';
@@ -9,7 +9,10 @@ import { findProgram } from '@phds/local-servers/system-programs';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
 import { describeWith } from '@phds/test-kit/requirements';
 
+const SDK = resolve(import.meta.dirname, '../../../packages/sdk');
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+/** Less than the time limit of a test, so that the output of a sample that hangs is shown. */
+const LIMIT_MS = 120_000;
 /** What answers of a failed request contain. */
 const SURPRISE = /"code": ?"(INTERNAL_ERROR|NOT_FOUND|INVALID_REQUEST|INSUFFICIENT_SCOPE)"/;
 
@@ -32,6 +35,8 @@ describeWith('curl and bash', hasCurl)('against a running service', () => {
   beforeAll(async () => {
     stack = await useSharedStack();
     directory = await mkdtemp(join(tmpdir(), 'phds-samples-'));
+    await mkdir(join(directory, 'node_modules/@phds'), { recursive: true });
+    await symlink(SDK, join(directory, 'node_modules/@phds/sdk'));
   });
   afterAll(async () => rm(directory, { recursive: true }));
 
@@ -40,24 +45,25 @@ describeWith('curl and bash', hasCurl)('against a running service', () => {
     const script = join(here, 'samples.sh');
     await writeFile(script, await toScript(samples, here, stack));
     const { output, code } = await run('bash', [script], here);
-    expect({ slug, code, output }).toEqual({ slug, code: 0, output: expect.any(String) });
-    expect(SURPRISE.exec(output)?.[0]).toBeUndefined();
+    if (code !== 0 || SURPRISE.test(output)) throw new Error(`${slug}.md ended with ${code}:\n${output}`);
   });
 });
 
 /** One script of all samples of a page. Variables of the shell reach the samples in TypeScript by the environment. */
 async function toScript(samples: readonly Sample[], directory: string, stack: SharedStack): Promise<string> {
-  const parts = ['set -euo pipefail -o allexport'];
-  for (const { language, code, notRun, line } of samples) {
+  // What a sample leaves running in the background ends with the script.
+  const parts = ['set -euo pipefail -o allexport', `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT TERM`];
+  for (const { language, code, notRun, file, line } of samples) {
     if (notRun !== null) continue;
     const text = code
       .replaceAll('http://localhost:8080', stack.gateway)
       .replaceAll('http://localhost:8090', stack.identityProviderUrl);
-    if (language === 'sh') parts.push(`echo "--- line ${line}"`, text);
+    if (file !== null) await writeFile(join(directory, file), text);
+    else if (language === 'sh') parts.push(`echo "--- line ${line}"`, text);
     else {
-      const file = join(directory, `line-${line}.ts`);
-      await writeFile(file, text);
-      parts.push(`echo "--- line ${line}"`, `node --input-type=module-typescript - < ${file}`);
+      const program = join(directory, `line-${line}.ts`);
+      await writeFile(program, text);
+      parts.push(`echo "--- line ${line}"`, `node --input-type=module-typescript - < ${program}`);
     }
   }
   return `${parts.join('\n')}\n`;
@@ -72,7 +78,8 @@ async function run(
   const { NODE_OPTIONS: _, ...environment } = process.env;
   const env = { ...environment, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` };
   const { promise, resolve } = Promise.withResolvers<{ output: string; code: number }>();
-  execFile(program, args, { cwd, env, maxBuffer: MAX_OUTPUT_BYTES }, (error, output, errors) => {
+  const options = { cwd, env, maxBuffer: MAX_OUTPUT_BYTES, timeout: LIMIT_MS };
+  execFile(program, args, options, (error, output, errors) => {
     const code = error === null ? 0 : Number(error.code ?? 1);
     resolve({ output: output + errors, code });
   });
