@@ -18,7 +18,16 @@ export const GROUPS = [
   { title: 'Start', slugs: ['README', 'first-call', 'sdk', 'sandbox'] },
   {
     title: 'Guides',
-    slugs: ['scopes-and-consent', 'tokens', 'pagination-and-sync', 'time', 'errors', 'limits', 'versions'],
+    slugs: [
+      'scopes-and-consent',
+      'tokens',
+      'pagination-and-sync',
+      'time',
+      'webhooks',
+      'errors',
+      'limits',
+      'versions',
+    ],
   },
   {
     title: 'Reference',

@@ -55,6 +55,7 @@ export function ConsolePage() {
         </Resource>
         <Row>
           <ButtonLink to="/console/test-run">{text('tryFlow')}</ButtonLink>
+          <a href="/docs">{text('documentation')}</a>
           <a href="/openapi.json">{text('openApi')}</a>
           <a href="/oauth/scopes">{text('scopes')}</a>
           <a href="/catalog.json">{text('catalog')}</a>

@@ -50,7 +50,7 @@ export function toServerMetadata({
     introspection_endpoint_auth_methods_supported: clientAuthentication,
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
-    service_documentation: `${issuer}/openapi.json`,
+    service_documentation: `${issuer}/docs`,
   };
 }
 
