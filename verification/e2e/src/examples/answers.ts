@@ -2,6 +2,7 @@ import type { Recorded } from '@phds/docs/recorded';
 import { signIn } from '@phds/running-system/people';
 import type { SharedStack } from '@phds/running-system/shared-stack';
 import { Recorder } from './recorder.ts';
+import { connectInSandbox, registerSandboxApp } from './sandbox-app.ts';
 
 const REDIRECT_URI = 'https://app.example/callback';
 const SCOPES = [
@@ -44,6 +45,8 @@ export async function recordAnswers(stack: SharedStack): Promise<ReadonlyMap<str
   await manageTokens(story, client, connection);
   await lookAsPerson(story, connection);
   await lookAsDeveloper(story, client);
+  await setWebhook(story, client);
+  await rehearse(story);
   await readDocuments(story);
   await end(story, client, connection);
   return recorder.recorded;
@@ -163,6 +166,33 @@ async function lookAsDeveloper({ recorder, developer: bearer }: Story, { clientI
   const app = `/developer/apps/${clientId}`;
   await recorder.record('listAppUsage', `GET ${app}/usage?pageSize=2`, { bearer });
   await recorder.record('listRequests', `GET ${app}/requests?pageSize=2`, { bearer });
+}
+
+async function setWebhook({ recorder, developer: bearer }: Story, { clientId }: Client): Promise<void> {
+  const path = `/developer/apps/${clientId}/webhook`;
+  const json = { url: 'https://app.example/events', events: ['grant.revoked', 'data.updated'] };
+  await recorder.record('putWebhook', `PUT ${path}`, { bearer, json }, 201);
+  await recorder.record('getWebhook', `GET ${path}`, { bearer });
+  const rotation = { overlapSeconds: 86_400 };
+  await recorder.record('rotateWebhookSecret', `POST ${path}/rotate-secret`, { bearer, json: rotation });
+  const sent = await recorder.record('sendTestEvent', `POST ${path}/test`, { bearer }, 202);
+  await recorder.record('listDeliveries', `GET ${path}/deliveries?pageSize=1`, { bearer });
+  await recorder.record(
+    'redeliverEvent',
+    `POST ${path}/deliveries/${sent.body.data.id}/redeliver`,
+    { bearer },
+    202,
+  );
+  await recorder.record('deleteWebhook', `DELETE ${path}`, { bearer }, 204);
+}
+
+/** A trigger, which only sandbox apps have. */
+async function rehearse({ recorder, developer: bearer }: Story): Promise<void> {
+  const app = await registerSandboxApp(recorder.gateway, bearer);
+  const { grantId } = await connectInSandbox(app, ['read:health-data:heart']);
+  const json = { trigger: 'data.arrive', grantId };
+  const path = `/developer/apps/${app.clientId}/sandbox/triggers`;
+  await recorder.record('pullSandboxTrigger', `POST ${path}`, { bearer, json });
 }
 
 async function readDocuments({ recorder }: Story): Promise<void> {

@@ -1,11 +1,12 @@
 import type { ProblemCode } from '@phds/catalog/problems';
 import type { Recorded } from '@phds/docs/recorded';
 import { expireApproval } from '@phds/e2e/approval-expiry';
-import { expectStatus, PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
+import { expectStatus, type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { send } from '@phds/running-system/request';
 import type { SharedStack } from '@phds/running-system/shared-stack';
 import { Recorder } from './recorder.ts';
+import { connectInSandbox, registerSandboxApp } from './sandbox-app.ts';
 
 const HEART = 'read:health-data:heart';
 
@@ -29,7 +30,6 @@ export async function recordProblems(stack: SharedStack): Promise<ReadonlyMap<Pr
   const story = { stack, recorder, app, developer, person, token };
   await provokeAtData(story);
   await provokeAtOauth(story);
-  await provokeAtSync(story);
   await provokeInSandbox(story);
   await provokeAtDecisions(story);
   return recorder.recorded;
@@ -49,39 +49,23 @@ async function provokeAtData({ recorder, app, token: bearer }: Story): Promise<v
   await recorder.record('INVALID_REQUEST', typo, { bearer }, 400);
   await recorder.record('METHOD_NOT_ALLOWED', 'POST /api/v1/health-data/heart', { bearer }, 405);
   await recorder.record('NOT_FOUND', 'GET /api/v1/health-data/heart-rate', { bearer }, 404);
-  await recorder.record('METHOD_NOT_ALLOWED', 'DELETE /api/v1/health-data/heart', { bearer }, 405);
   await recorder.record('UNSUPPORTED_VERSION', 'GET /api/v1/health-data/heart', { bearer, headers }, 400);
-}
-
-/** A cursor expires when the person shares from an earlier day. */
-async function provokeAtSync({ recorder, app, person }: Story): Promise<void> {
-  const share = (dataFrom: string) => app.connect(person, [HEART], { dataFrom });
-  const path = '/api/v1/health-data/heart?updatedSince=';
-  const { accessToken: bearer } = await share('2026-02-01');
-  const { body } = expectStatus(200, await app.read(bearer, `${path}1970-01-01T00:00:00Z`));
-  await share('2026-01-01');
-  await recorder.record('CURSOR_EXPIRED', `GET ${path}${body.sync.cursor}`, { bearer }, 410);
 }
 
 /** Errors of failures, of limits and of time, which a sandbox app can ask for. */
 async function provokeInSandbox({ stack, recorder, developer }: Story): Promise<void> {
-  const json = { name: 'Rehearsal', redirectUris: [REDIRECT_URI], environment: 'sandbox' };
-  const answer = await send(`${stack.gateway}/developer/apps`, { bearer: developer, json });
-  const { clientId, clientSecret } = expectStatus(201, answer).body.data;
-  const app = new PartnerApp(stack.gateway, { clientId, clientSecret });
-  const asked = expectStatus(201, await app.authorize([HEART], { login_hint: 'ben' }));
-  const location = expectStatus(303, await send(asked.body.approval_uri)).headers.get('location') ?? '';
-  const { accessToken: bearer } = await app.expectTokens(new URL(location).searchParams.get('code') ?? '');
-  const statuses = {
-    TOKEN_EXPIRED: 401,
-    RATE_LIMITED: 429,
-    ACCESS_NOT_RECORDED: 503,
-    INTERNAL_ERROR: 500,
-  } as const;
-  for (const [code, status] of Object.entries(statuses) as [keyof typeof statuses, number][]) {
+  const app = await registerSandboxApp(stack.gateway, developer);
+  const { accessToken: bearer } = await connectInSandbox(app, [HEART]);
+  const path = '/api/v1/health-data/heart';
+  const force = (code: ProblemCode, query: string, status: number) => {
     const headers = { 'Sandbox-Force': code };
-    await recorder.record(code, 'GET /api/v1/health-data/heart', { bearer, headers }, status);
-  }
+    return recorder.record(code, `GET ${path}${query}`, { bearer, headers }, status);
+  };
+  await force('TOKEN_EXPIRED', '', 401);
+  await force('RATE_LIMITED', '', 429);
+  await force('ACCESS_NOT_RECORDED', '', 503);
+  await force('INTERNAL_ERROR', '', 500);
+  await force('CURSOR_EXPIRED', '?updatedSince=2026-11-01T00:00:00Z', 410);
 }
 
 async function provokeAtOauth({ recorder, app, person, token }: Story): Promise<void> {
