@@ -16,7 +16,7 @@ export function escapeHtml(text: string): string {
 /** The text of a piece of HTML. */
 export function toText(html: string): string {
   const text = html
-    .replaceAll(/<\/?(?:a|code|em|span|strong)\b[^>]*>/g, '')
+    .replaceAll(/<\/?(?:a|code|em|span|strong|wbr)\b[^>]*>/g, '')
     .replaceAll(/<[^>]*>/g, ' ')
     .replaceAll(/&(?:lt|gt|quot|#39|#x27|amp);/g, (name) => NAMES[name] ?? name);
   return text.replaceAll(/\s+/g, ' ').trim();

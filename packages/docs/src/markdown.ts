@@ -14,6 +14,8 @@ export interface Section {
   readonly level: number;
   readonly title: string;
   readonly text: string;
+  /** The text without code. */
+  readonly prose: string;
 }
 
 /** A page as HTML. */
@@ -43,7 +45,7 @@ export function renderMarkdown(markdown: string): RenderedPage {
     if (isHeading) sections.push(toSection(token as Tokens.Heading, html));
     const section = sections.at(-1);
     if (section === undefined) throw new Error('A page begins with its title.');
-    sections[sections.length - 1] = isHeading ? section : extend(section, html);
+    sections[sections.length - 1] = isHeading ? section : extend(section, html, token.type === 'code');
   }
   const [first] = sections;
   if (first?.level !== 1) throw new Error('The first line of a page is its title.');
@@ -64,11 +66,13 @@ function findRepeated(tokens: readonly Token[]): ReadonlySet<string> {
 function toSection({ depth }: Tokens.Heading, html: string) {
   const [, anchor = ''] = /id="([^"]+)"/.exec(html) ?? [];
   const title = toText(html.replace(/<a class="anchor".*?<\/a>/, ''));
-  return { anchor: depth === 1 ? '' : anchor, level: depth, title, text: '', html };
+  return { anchor: depth === 1 ? '' : anchor, level: depth, title, text: '', prose: '', html };
 }
 
-function extend<S extends { text: string; html: string }>(section: S, html: string): S {
-  return { ...section, html: section.html + html, text: `${section.text} ${toText(html)}`.trim() };
+function extend<S extends Section & { html: string }>(section: S, html: string, isCode: boolean): S {
+  const join = (text: string) => `${text} ${toText(html)}`.trim();
+  const prose = isCode ? section.prose : join(section.prose);
+  return { ...section, html: section.html + html, text: join(section.text), prose };
 }
 
 function toRenderer(links: string[], slugger: GithubSlugger): Partial<Renderer> {
@@ -87,7 +91,10 @@ function toRenderer(links: string[], slugger: GithubSlugger): Partial<Renderer> 
     link(this: Renderer, { href, tokens }) {
       const address = toAddress(href);
       links.push(address);
-      return `<a href="${escapeHtml(address)}">${this.parser.parseInline(tokens as Token[])}</a>`;
+      const text = this.parser.parseInline(tokens as Token[]);
+      // Error codes may break at their underscores, in tables on phones.
+      const content = /^[A-Z_]+$/.test(text) ? text.replaceAll('_', '_<wbr>') : text;
+      return `<a href="${escapeHtml(address)}">${content}</a>`;
     },
     table(this: Renderer, { header, rows }: Tokens.Table) {
       const inline = (cell: Tokens.TableCell) => this.parser.parseInline(cell.tokens);

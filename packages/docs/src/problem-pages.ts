@@ -15,15 +15,15 @@ export function toProblemPath(code: ProblemCode): string {
 export function toProblemsPage(): string {
   const rows = PROBLEM_CODES.map(
     (code) =>
-      `| [${code}](problems.md#${code.toLowerCase()}) | ${toStatuses(code)} | ${firstSentence(code)} |\n`,
+      `| [${code}](problems.md#${code.toLowerCase()}) | ${toStatuses(code)}. ${firstSentence(code)} |\n`,
   );
   return `# Error codes
 
 The body of every error has one of these codes. Outside of \`/oauth\`, its \`type\` is the address of the page about it. The guide [errors](errors.md)
 says how to handle them.
 
-| Code | HTTP status | Meaning |
-|---|---|---|
+| Code | HTTP status and meaning |
+|---|---|
 ${rows.join('')}`;
 }
 

@@ -11,9 +11,9 @@ export function toSearchIndex(
 ): string {
   const index = new MiniSearch(SEARCH_OPTIONS);
   for (const { path, page } of pages) {
-    for (const { anchor, title, text } of page.sections) {
+    for (const { anchor, title, text, prose } of page.sections) {
       const id = anchor === '' ? path : `${path}#${anchor}`;
-      index.add({ id, page: page.title, title, text, excerpt: shorten(text) });
+      index.add({ id, page: page.title, title, text, excerpt: shorten(prose === '' ? text : prose) });
     }
   }
   return JSON.stringify(index);

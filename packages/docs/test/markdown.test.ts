@@ -16,6 +16,11 @@ describe('a page', () => {
     ]);
   });
 
+  test('has prose without code, for the excerpts of the search', () => {
+    const { sections } = renderMarkdown('# A\n\nOne.\n\n```sh\necho\n```\n\nTwo.');
+    expect(sections.map(({ text, prose }) => [text, prose])).toEqual([['One. echo Two.', 'One. Two.']]);
+  });
+
   test('has the anchors that GitHub makes, one for each heading', () => {
     const { anchors } = renderMarkdown('# A\n\n## `from` and to\n\n### Errors\n\n### Errors');
     expect(anchors).toEqual(['a', 'from-and-to', 'errors', 'errors-1']);
