@@ -14,9 +14,10 @@ import type { Life, SandboxLives } from '../app/sandbox-ports.ts';
 import type { HealthRecordDraft } from '../domain/health-record-drafts.ts';
 import type { ReadingDraft } from '../domain/reading.ts';
 
-/** The lives of the sandbox people, as docs/partners describes them to developers. */
+/** The lives of the sandbox people (docs/sandbox.md). */
 const PEOPLE: Readonly<Record<SandboxPerson, Person>> = {
-  ada: ADA,
+  // Enough for a month of trends and a report; twice as much would keep the first approval waiting twice as long.
+  ada: { ...ADA, days: 45 },
   ben: { ...SPARSE, id: 'ben', profile: { name: 'Ben Reed', gender: 'male' } },
   cleo: { ...EMPTY, id: 'cleo' },
   dora: {
