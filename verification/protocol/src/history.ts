@@ -63,6 +63,8 @@ export type Action =
     }
   | { readonly do: 'narrow'; readonly which: number; readonly to: Narrowing }
   | { readonly do: 'revoke-grant'; readonly which: number }
+  /** By its app. */
+  | { readonly do: 'end-grant'; readonly which: number }
   | { readonly do: 'revoke-token'; readonly which: number }
   | { readonly do: 'revoke-family'; readonly which: number }
   | { readonly do: 'refresh'; readonly which: number }
@@ -140,7 +142,16 @@ const others: readonly fc.Arbitrary<Action>[] = [
     fc.record({ dataFrom }),
   ].map((to) => fc.record({ do: fc.constant('narrow' as const), which, to })),
   ...(
-    ['revoke-grant', 'revoke-token', 'revoke-family', 'refresh', 'refresh', 'reuse', 'replay'] as const
+    [
+      'revoke-grant',
+      'end-grant',
+      'revoke-token',
+      'revoke-family',
+      'refresh',
+      'refresh',
+      'reuse',
+      'replay',
+    ] as const
   ).map((kind) => fc.record({ do: fc.constant(kind), which })),
   fc.constant({ do: 'revoke-all' }),
   fc.record({ do: fc.constant('set-status'), app, statuses }),

@@ -74,6 +74,7 @@ class Replay {
       approve: (action) => people.approve(action),
       narrow: (action) => people.narrow(action),
       'revoke-grant': (action) => people.revokeGrant(action),
+      'end-grant': (action) => tokens.endGrant(action),
       'revoke-token': (action) => tokens.revokeToken(action),
       'revoke-family': (action) => tokens.revokeFamily(action),
       'revoke-all': () => people.revokeAll(),

@@ -73,6 +73,18 @@ export class Tokens {
     );
   }
 
+  /** Ends a grant by its app, with a token of the app itself. */
+  async endGrant({ which }: ActionOf<'end-grant'>): Promise<void> {
+    const { tokens } = this.#system;
+    const grant = pick(this.#wallet.grants, which);
+    if (grant === undefined) return;
+    const { id, app } = grant;
+    await this.#asking.end([{ kind: 'grant', grant: id }], async () => {
+      const own = await tokens.issueToken({ client: toClient(app), grantType: 'client_credentials' });
+      return tokens.endOwnGrant({ tokenHash: sha256(own.accessToken), id });
+    });
+  }
+
   /** The refusal acknowledges the end of the family. */
   async #provoke({ app, facts }: HeldFamily, request: TokenRequest): Promise<void> {
     await this.#asking.end(
