@@ -7,7 +7,11 @@ import { openRpcChannel } from '@phds/service-kit/rpc-client';
 import { WebhookReceiver } from '@phds/test-kit/webhook-receiver';
 import { addDueEvents } from '../src/app/webhook-causes.ts';
 import type { EventPoster, WebhookQueue, WebhookSecrets } from '../src/app/webhook-ports.ts';
-import { createWebhookSender, type WebhookSender } from '../src/app/webhook-sender.ts';
+import {
+  createWebhookSender,
+  type WebhookSender,
+  type WebhookSenderDependencies,
+} from '../src/app/webhook-sender.ts';
 import { createHttpsPoster } from '../src/clients/https-poster.ts';
 import { createWebhookSecrets } from '../src/clients/webhook-secrets.ts';
 import { openConnectionPools } from '../src/store/connection-pools.ts';
@@ -24,8 +28,8 @@ export interface WebhookHarness extends AsyncDisposable {
   readonly queue: WebhookQueue;
   readonly secrets: WebhookSecrets;
   readonly poster: EventPoster;
-  /** Another sender, disposed with the harness. */
-  addSender(parts?: { poster?: EventPoster; queue?: WebhookQueue; concurrency?: number }): WebhookSender;
+  /** Another sender, disposed with the harness. Its failures end the next `deliver`, unless `onFailure` receives them. */
+  addSender(parts?: Partial<WebhookSenderDependencies>): WebhookSender;
   /** Adds the events of ended grants and delivers until nothing is due. */
   deliver(): Promise<void>;
   /** A receiver that is the endpoint of that app. */
@@ -61,9 +65,10 @@ export async function openWebhookHarness(consent: RunningService): Promise<Webho
   const causes = createPrismaWebhookCauses(pools.webhooks);
   const secrets = createWebhookSecrets(Buffer.from(WEBHOOK_KEY, 'base64'));
   const poster = createHttpsPoster({ resolve: async () => [], allowLoopback: true });
+  const running = resources.move();
   const failures: unknown[] = [];
   const addSender: WebhookHarness['addSender'] = (parts = {}) =>
-    resources.use(
+    running.use(
       createWebhookSender({
         queue,
         poster,
@@ -76,7 +81,6 @@ export async function openWebhookHarness(consent: RunningService): Promise<Webho
       }),
     );
   const sender = addSender();
-  const running = resources.move();
   return {
     webhooks,
     events,
@@ -102,7 +106,7 @@ export async function openWebhookHarness(consent: RunningService): Promise<Webho
     async letTimePass(milliseconds) {
       const interval = `${milliseconds} milliseconds`;
       await consent.owner.query(
-        `UPDATE webhook_event SET created_at = created_at - $1::interval, started_at = started_at - $1::interval,
+        `UPDATE webhook_event SET started_at = started_at - $1::interval,
            next_attempt_at = next_attempt_at - $1::interval`,
         [interval],
       );

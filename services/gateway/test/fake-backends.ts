@@ -9,6 +9,7 @@ import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
+import { WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SandboxService as SandboxDataService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { createLogger } from '@phds/service-kit/log';
@@ -19,7 +20,7 @@ import { createServiceTokenVerifier } from '@phds/service-kit/service-token';
 
 const SERVICES = {
   authorization: [AppService, AuthorizationService, TokenService],
-  consent: [AccessService, ConsentService, ReportService, SandboxService, SessionService],
+  consent: [AccessService, ConsentService, ReportService, SandboxService, SessionService, WebhookService],
   'health-data': [HealthDataService, PreviewService, SandboxDataService],
 } as const;
 
@@ -32,6 +33,7 @@ type Implementations = ServiceImpl<typeof AppService> &
   ServiceImpl<typeof SandboxService> &
   ServiceImpl<typeof SandboxDataService> &
   ServiceImpl<typeof SessionService> &
+  ServiceImpl<typeof WebhookService> &
   ServiceImpl<typeof HealthDataService> &
   ServiceImpl<typeof PreviewService>;
 

@@ -501,6 +501,108 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/developer/apps/{clientId}/webhook": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** Read the webhook endpoint of an app */
+        readonly get: operations["getWebhook"];
+        /**
+         * Set the webhook endpoint of an app
+         * @description Creates the endpoint, or replaces its URL and events and enables it. It keeps its secret.
+         */
+        readonly put: operations["putWebhook"];
+        readonly post?: never;
+        /**
+         * Remove the webhook endpoint of an app
+         * @description Also what was not delivered yet, and the log. Idempotent.
+         */
+        readonly delete: operations["deleteWebhook"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/developer/apps/{clientId}/webhook/deliveries": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /** List events and the attempts to deliver them */
+        readonly get: operations["listDeliveries"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/developer/apps/{clientId}/webhook/deliveries/{id}/redeliver": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Deliver an event again
+         * @description With the same id, after the pending events of its grant. A pending event is due at once.
+         */
+        readonly post: operations["redeliverEvent"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/developer/apps/{clientId}/webhook/rotate-secret": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Replace the secret of the webhook endpoint
+         * @description During the overlap every event has the signatures of both secrets.
+         */
+        readonly post: operations["rotateWebhookSecret"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/developer/apps/{clientId}/webhook/test": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Send a test event
+         * @description At most ten a minute. The event is sent after the answer.
+         */
+        readonly post: operations["sendTestEvent"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/livez": {
         readonly parameters: {
             readonly query?: never;
@@ -1671,6 +1773,31 @@ export interface components {
             /** Format: date-time */
             readonly updatedAt: string;
         };
+        readonly NewWebhook: {
+            /** Format: date-time */
+            readonly createdAt: string;
+            /**
+             * @description `gone`: the receiver answered 410. Set the URL again to enable the endpoint.
+             * @enum {string|null}
+             */
+            readonly disabledReason: "gone" | null;
+            readonly events: readonly ("grant.revoked" | "grant.expired" | "grant.narrowed" | "data.updated")[];
+            /**
+             * Format: date-time
+             * @description The first failed attempt since the last accepted one; null when the last one was accepted.
+             */
+            readonly failingSince: string | null;
+            /**
+             * Format: date-time
+             * @description Until then the secret before signs as well; null when it does not.
+             */
+            readonly previousSecretExpiresAt: string | null;
+            /** @description `whsec_…`, shown once, here. */
+            readonly secret: string;
+            /** Format: date-time */
+            readonly updatedAt: string;
+            readonly url: string;
+        };
         /** @description The approval names no scope. The request of the app stays pending. */
         readonly NoScopesApprovedProblem: {
             /** @constant */
@@ -2109,6 +2236,59 @@ export interface components {
         readonly Violation: {
             readonly message: string;
             readonly parameter: string;
+        };
+        readonly Webhook: {
+            /** Format: date-time */
+            readonly createdAt: string;
+            /**
+             * @description `gone`: the receiver answered 410. Set the URL again to enable the endpoint.
+             * @enum {string|null}
+             */
+            readonly disabledReason: "gone" | null;
+            readonly events: readonly ("grant.revoked" | "grant.expired" | "grant.narrowed" | "data.updated")[];
+            /**
+             * Format: date-time
+             * @description The first failed attempt since the last accepted one; null when the last one was accepted.
+             */
+            readonly failingSince: string | null;
+            /**
+             * Format: date-time
+             * @description Until then the secret before signs as well; null when it does not.
+             */
+            readonly previousSecretExpiresAt: string | null;
+            /** Format: date-time */
+            readonly updatedAt: string;
+            readonly url: string;
+        };
+        readonly WebhookDelivery: {
+            /** @description Oldest first. */
+            readonly attempts: readonly {
+                /** Format: date-time */
+                readonly at: string;
+                /**
+                 * @description null when the receiver accepted it.
+                 * @enum {string|null}
+                 */
+                readonly failure: "status" | "redirected" | "timed_out" | "name_not_resolved" | "address_not_allowed" | "tls_failed" | "connection_failed" | "grant_ended" | null;
+                readonly ms: number;
+                /** @description HTTP status of the receiver; null without an answer. */
+                readonly status: number | null;
+            }[];
+            /** @description What is sent. */
+            readonly body: {
+                readonly [key: string]: unknown;
+            };
+            /** Format: date-time */
+            readonly createdAt: string;
+            readonly grantId: string | null;
+            /** @description Of the event: `webhook-id`. */
+            readonly id: string;
+            /** Format: date-time */
+            readonly nextAttemptAt: string | null;
+            /** @enum {string} */
+            readonly state: "pending" | "delivered" | "failed";
+            /** @enum {string} */
+            readonly type: "grant.revoked" | "grant.expired" | "grant.narrowed" | "data.updated" | "test";
         };
         readonly WeightEntry: {
             /** Format: date */
@@ -4234,6 +4414,280 @@ export interface operations {
                     readonly "application/json": {
                         readonly data: readonly components["schemas"]["AppUsage"][];
                         readonly pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["problem.400.INVALID_REQUEST"];
+            readonly 401: components["responses"]["problem.401.UNAUTHORIZED"];
+            readonly 404: components["responses"]["problem.404.NOT_FOUND"];
+            readonly 429: components["responses"]["problem.429.RATE_LIMITED"];
+            readonly 500: components["responses"]["problem.500.INTERNAL_ERROR"];
+            readonly 503: components["responses"]["problem.503.INTERNAL_ERROR"];
+        };
+    };
+    readonly getWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly clientId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The endpoint. */
+            readonly 200: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: components["schemas"]["Webhook"];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["problem.400.INVALID_REQUEST"];
+            readonly 401: components["responses"]["problem.401.UNAUTHORIZED"];
+            readonly 404: components["responses"]["problem.404.NOT_FOUND"];
+            readonly 429: components["responses"]["problem.429.RATE_LIMITED"];
+            readonly 500: components["responses"]["problem.500.INTERNAL_ERROR"];
+            readonly 503: components["responses"]["problem.503.INTERNAL_ERROR"];
+        };
+    };
+    readonly putWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly clientId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly events: readonly ("grant.revoked" | "grant.expired" | "grant.narrowed" | "data.updated")[];
+                    /** @description https, without user name, password and fragment; its host has public addresses only. */
+                    readonly url: string;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description The changed endpoint. */
+            readonly 200: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: components["schemas"]["Webhook"];
+                    };
+                };
+            };
+            /** @description The new endpoint with its secret. */
+            readonly 201: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: components["schemas"]["NewWebhook"];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["problem.400.INVALID_REQUEST"];
+            readonly 401: components["responses"]["problem.401.UNAUTHORIZED"];
+            readonly 404: components["responses"]["problem.404.NOT_FOUND"];
+            readonly 413: components["responses"]["problem.413.INVALID_REQUEST"];
+            readonly 415: components["responses"]["problem.415.INVALID_REQUEST"];
+            readonly 429: components["responses"]["problem.429.RATE_LIMITED"];
+            readonly 500: components["responses"]["problem.500.INTERNAL_ERROR"];
+            readonly 503: components["responses"]["problem.503.INTERNAL_ERROR"];
+        };
+    };
+    readonly deleteWebhook: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly clientId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description There is no endpoint any more. */
+            readonly 204: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            readonly 400: components["responses"]["problem.400.INVALID_REQUEST"];
+            readonly 401: components["responses"]["problem.401.UNAUTHORIZED"];
+            readonly 404: components["responses"]["problem.404.NOT_FOUND"];
+            readonly 429: components["responses"]["problem.429.RATE_LIMITED"];
+            readonly 500: components["responses"]["problem.500.INTERNAL_ERROR"];
+            readonly 503: components["responses"]["problem.503.INTERNAL_ERROR"];
+        };
+    };
+    readonly listDeliveries: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description Which page. */
+                readonly page?: number;
+                /** @description Items on a page: 1 to 100; more is taken as 100. */
+                readonly pageSize?: number;
+                readonly state?: "pending" | "delivered" | "failed";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly clientId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The events, newest first. */
+            readonly 200: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: readonly components["schemas"]["WebhookDelivery"][];
+                        readonly pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["problem.400.INVALID_REQUEST"];
+            readonly 401: components["responses"]["problem.401.UNAUTHORIZED"];
+            readonly 404: components["responses"]["problem.404.NOT_FOUND"];
+            readonly 429: components["responses"]["problem.429.RATE_LIMITED"];
+            readonly 500: components["responses"]["problem.500.INTERNAL_ERROR"];
+            readonly 503: components["responses"]["problem.503.INTERNAL_ERROR"];
+        };
+    };
+    readonly redeliverEvent: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly clientId: string;
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The id of the event. */
+            readonly 202: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: {
+                            /** @description Of the event: `webhook-id`. */
+                            readonly id: string;
+                        };
+                    };
+                };
+            };
+            readonly 400: components["responses"]["problem.400.INVALID_REQUEST"];
+            readonly 401: components["responses"]["problem.401.UNAUTHORIZED"];
+            readonly 404: components["responses"]["problem.404.NOT_FOUND"];
+            readonly 429: components["responses"]["problem.429.RATE_LIMITED"];
+            readonly 500: components["responses"]["problem.500.INTERNAL_ERROR"];
+            readonly 503: components["responses"]["problem.503.INTERNAL_ERROR"];
+        };
+    };
+    readonly rotateWebhookSecret: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly clientId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: {
+            readonly content: {
+                readonly "application/json": {
+                    /** @description For so long the secret before signs as well; 0 if absent. */
+                    readonly overlapSeconds?: number;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description The endpoint with the new secret. */
+            readonly 200: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: components["schemas"]["NewWebhook"];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["problem.400.INVALID_REQUEST"];
+            readonly 401: components["responses"]["problem.401.UNAUTHORIZED"];
+            readonly 404: components["responses"]["problem.404.NOT_FOUND"];
+            readonly 413: components["responses"]["problem.413.INVALID_REQUEST"];
+            readonly 415: components["responses"]["problem.415.INVALID_REQUEST"];
+            readonly 429: components["responses"]["problem.429.RATE_LIMITED"];
+            readonly 500: components["responses"]["problem.500.INTERNAL_ERROR"];
+            readonly 503: components["responses"]["problem.503.INTERNAL_ERROR"];
+        };
+    };
+    readonly sendTestEvent: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                readonly clientId: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The id of the event. */
+            readonly 202: {
+                headers: {
+                    readonly "Cache-Control": components["headers"]["Cache-Control"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly data: {
+                            /** @description Of the event: `webhook-id`. */
+                            readonly id: string;
+                        };
                     };
                 };
             };

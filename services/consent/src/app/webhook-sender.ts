@@ -34,15 +34,18 @@ export function createWebhookSender(dependencies: WebhookSenderDependencies): We
   const ending = new AbortController();
   const inDelivery = new Map<ClaimedEvent, Promise<void>>();
   let claiming: Promise<void> | null = null;
+  let hasMoreRoom = false;
 
   async function claimAll(): Promise<void> {
     for (;;) {
+      hasMoreRoom = false;
       const events = concurrency - inDelivery.size;
       if (events <= 0 || ending.signal.aborted) return;
       const busy = countByEndpoint(inDelivery.keys());
       const claimed = await queue.claim({ events, perEndpoint: PER_ENDPOINT, busy, leaseMs: LEASE_MS });
       for (const each of claimed) start(each);
-      if (claimed.length < events) return;
+      // What ended meanwhile may have made other events due, too.
+      if (claimed.length < events && !hasMoreRoom) return;
     }
   }
 
@@ -57,6 +60,7 @@ export function createWebhookSender(dependencies: WebhookSenderDependencies): We
   }
 
   function claimDue(): Promise<void> {
+    hasMoreRoom = true;
     claiming ??= claimAll()
       .catch(onFailure)
       .finally(() => {

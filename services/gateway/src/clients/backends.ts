@@ -7,6 +7,7 @@ import { ConsentService } from '@phds/contracts/phds/consent/v1/consent_pb';
 import { ReportService } from '@phds/contracts/phds/consent/v1/reports_pb';
 import { SandboxService } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SessionService } from '@phds/contracts/phds/consent/v1/sessions_pb';
+import { WebhookService } from '@phds/contracts/phds/consent/v1/webhooks_pb';
 import { HealthDataService, PreviewService } from '@phds/contracts/phds/healthdata/v1/health_data_pb';
 import { SandboxService as SandboxDataService } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import type { Logger } from '@phds/service-kit/log';
@@ -25,6 +26,7 @@ export interface Backends extends Disposable {
   readonly accesses: Client<typeof AccessService>;
   readonly consent: Client<typeof ConsentService>;
   readonly reports: Client<typeof ReportService>;
+  readonly webhooks: Client<typeof WebhookService>;
   readonly endedSessions: EndedSessions;
   readonly readData: ReadData;
   readonly previews: Client<typeof PreviewService>;
@@ -60,6 +62,7 @@ export function openBackends(config: Config, log: Logger): Backends {
     accesses: consent.client(AccessService),
     consent: consent.client(ConsentService),
     reports: consent.client(ReportService),
+    webhooks: consent.client(WebhookService),
     endedSessions: createEndedSessions(consent.client(SessionService)),
     readData: createBatchedReads({
       healthData: healthData.client(HealthDataService),

@@ -8,6 +8,7 @@ import { appJson, changedStatusJson, newAppJson, rotatedSecretJson } from './app
 import { REQUESTS_QUERY, requestJson } from './requests.ts';
 import { triggerBody, triggeredJson } from './sandbox.ts';
 import { usageJson } from './usage.ts';
+import { WEBHOOK_OPERATIONS } from './webhook-operations.ts';
 
 const tag = 'Apps';
 
@@ -119,4 +120,5 @@ export const DEVELOPER_OPERATIONS: readonly Operation[] = [
     answers: { 200: { description: 'What happened.', body: dataOf(triggeredJson) } },
     errors: ['NOT_FOUND', 'CONFLICT'],
   }),
+  ...WEBHOOK_OPERATIONS,
 ];
