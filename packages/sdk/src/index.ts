@@ -35,4 +35,12 @@ export type {
 } from './resources.ts';
 export type { Change, SyncBatch, SyncOptions } from './sync.ts';
 export { memoryTokenStore, type TokenSet, type TokenStore } from './token-store.ts';
-export { type VerifyOptions, verifyWebhook, type WebhookEvent, type WebhookHeaders } from './webhook.ts';
+export {
+  type DataUpdated,
+  type GrantEnded,
+  type GrantNarrowed,
+  type VerifyOptions,
+  verifyWebhook,
+  type WebhookEvent,
+  type WebhookHeaders,
+} from './webhook.ts';

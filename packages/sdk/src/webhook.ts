@@ -1,30 +1,43 @@
 import { PhdsError } from './errors.ts';
+import type { Category } from './resources.ts';
 
-/** What happened. New types may be added, so ignore those that you do not know. */
+/** What happened. New types may be added, so ignore those that you do not know. `timestamp` is when it happened. */
 export type WebhookEvent =
-  | { readonly type: 'data.updated'; readonly timestamp: string; readonly data: DataUpdated }
-  | {
-      readonly type: 'grant.revoked' | 'grant.expired' | 'grant.narrowed';
-      readonly timestamp: string;
-      readonly data: GrantChanged;
-    }
-  | { readonly type: 'test'; readonly timestamp: string; readonly data: Readonly<Record<string, unknown>> };
+  | Event<'data.updated', DataUpdated>
+  | Event<'grant.revoked', GrantEnded>
+  | Event<'grant.expired', GrantEnded>
+  | Event<'grant.narrowed', GrantNarrowed>
+  | Event<'test', Readonly<Record<string, never>>>;
 
-/** New data, without values: read it with `connection.sync`. */
-export interface DataUpdated {
-  readonly grantId: string;
-  readonly sub: string;
-  readonly categories: readonly string[];
-  readonly lastDataAt: string | null;
+interface Event<Type extends string, Data> {
+  readonly type: Type;
+  readonly timestamp: string;
+  readonly data: Data;
 }
 
-export interface GrantChanged {
+interface AboutGrant {
+  /** The id of the connection. */
   readonly grantId: string;
+  /** The person, as in the connection's tokens. */
   readonly sub: string;
-  readonly endedBy?: string;
-  readonly scopes?: readonly string[];
-  readonly expiresAt?: string;
-  readonly dataFrom?: string | null;
+}
+
+/** There is new data, which is read with `connection.sync`. */
+export interface DataUpdated extends AboutGrant {
+  readonly categories: readonly Category[];
+  readonly lastDataAt?: string;
+}
+
+export interface GrantEnded extends AboutGrant {
+  readonly endedBy: 'person' | 'app' | 'developer' | 'expiry';
+}
+
+/** The terms from now on. */
+export interface GrantNarrowed extends AboutGrant {
+  readonly scopes: readonly string[];
+  readonly expiresAt: string;
+  /** The first day of which the app sees data; null: everything. */
+  readonly dataFrom: string | null;
 }
 
 export interface VerifyOptions {
