@@ -2800,28 +2800,14 @@ export interface components {
         readonly Link: string;
         /** @description Where to go on. */
         readonly Location: string;
-        /** @description Open to every origin. */
-        readonly "Maybe-Access-Control-Allow-Origin": "*";
         /** @description The version of the API that answered. */
         readonly "Maybe-API-Version": "1";
-        /** @description Whether and how long the answer may be kept. */
-        readonly "Maybe-Cache-Control": string;
-        /** @description The name of the file. */
-        readonly "Maybe-Content-Disposition": string;
-        /** @description Names this state of the body. Send it in `If-None-Match` to get 304 if nothing has changed. */
-        readonly "Maybe-ETag": string;
-        /** @description Addresses of other pages (RFC 8288), relative to the request: `first`, `prev`, `next`, `last`. */
-        readonly "Maybe-Link": string;
-        /** @description Where to go on. */
-        readonly "Maybe-Location": string;
         /** @description For caches of HTTP/1.0 (RFC 6749 5.1). */
         readonly "Maybe-Pragma": "no-cache";
         /** @description Requests left (`r`), and seconds until all are there again (`t`). */
         readonly "Maybe-RateLimit": string;
         /** @description The name of the limit, its requests (`q`) and its seconds (`w`). */
         readonly "Maybe-RateLimit-Policy": string;
-        /** @description Seconds to wait before the same request. */
-        readonly "Maybe-Retry-After": number;
         /** @description Removes the session cookie. */
         readonly "Maybe-Set-Cookie": string;
         /** @description Which credential is asked for (RFC 6750). */

@@ -37,5 +37,5 @@ export function sendVersions(response: ServerResponse, method: string, config: C
     deprecatedAt: deprecation?.toISOString() ?? null,
     sunsetAt: sunset?.toISOString() ?? null,
   };
-  answerPublicly(response, method, { data: [version] });
+  answerPublicly(response, method, JSON.stringify({ data: [version] }));
 }

@@ -36,5 +36,6 @@ function listScopes({ request, response }: Exchange): void {
   query.check();
   const { page, pageSize } = query.page;
   const scopes = PUBLIC_SCOPES.slice((page - 1) * pageSize, page * pageSize);
-  answerPublicly(response, request.method, toList(scopes, query.page, PUBLIC_SCOPES.length), OAUTH_HEADERS);
+  const list = toList(scopes, query.page, PUBLIC_SCOPES.length);
+  answerPublicly(response, request.method, JSON.stringify(list), OAUTH_HEADERS);
 }

@@ -111,12 +111,11 @@ export function toErrorResponse(
   schemas: SchemaComponents,
 ) {
   const { errorFormat } = operation;
-  const bodies = codes.map((code) => SCHEMAS[errorFormat].get(code) as z.ZodType);
-  const body = bodies.length === 1 ? (bodies[0] as z.ZodType) : z.union(bodies);
+  const bodies = codes.map((code) => schemas.add(SCHEMAS[errorFormat].get(code) as z.ZodType, 'output'));
   return {
     description: codes.join(' or '),
     headers: toErrorHeaders(operation, status, codes),
-    content: { [MEDIA_TYPES[errorFormat]]: { schema: schemas.add(body, 'output') } },
+    content: { [MEDIA_TYPES[errorFormat]]: { schema: bodies.length === 1 ? bodies[0] : { anyOf: bodies } } },
   };
 }
 

@@ -71,10 +71,10 @@ function isOptional(name: HeaderName): boolean {
   return (HEADERS[name] as HeaderField).optional === true;
 }
 
-/** `components.headers`: every field as required, and once more as optional. */
-export function toHeaderComponents(toSchema: (schema: z.ZodType) => unknown) {
+/** `components.headers`: each field as required and as optional, as far as the written answers refer to it. */
+export function toHeaderComponents(answers: string, toSchema: (schema: z.ZodType) => unknown) {
   const names = Object.keys(HEADERS) as HeaderName[];
-  return Object.fromEntries(
+  const components = Object.fromEntries(
     names.flatMap((name) => {
       const { description, schema } = HEADERS[name];
       const header = { description, schema: toSchema(schema) };
@@ -85,4 +85,6 @@ export function toHeaderComponents(toSchema: (schema: z.ZodType) => unknown) {
       ];
     }),
   );
+  const isUsed = (name: string) => answers.includes(`"#/components/headers/${name}"`);
+  return Object.fromEntries(Object.entries(components).filter(([name]) => isUsed(name)));
 }

@@ -6,12 +6,22 @@ type Json = Readonly<Record<string, unknown>>;
 /** Collects the schemas that have an id, for `components.schemas`. */
 export class SchemaComponents {
   readonly #schemas = new Map<string, unknown>();
+  /** Many operations share schemas, and zod takes its time. */
+  readonly #written = { input: new Map<z.ZodType, object>(), output: new Map<z.ZodType, object>() };
 
   /**
    * The JSON Schema of what a client sends (`input`) or receives (`output`). Schemas with an id become references. Throws RangeError
    * for two different schemas of one id.
    */
   add(schema: z.ZodType, io: 'input' | 'output'): object {
+    const known = this.#written[io].get(schema);
+    if (known !== undefined) return known;
+    const written = this.#write(schema, io);
+    this.#written[io].set(schema, written);
+    return written;
+  }
+
+  #write(schema: z.ZodType, io: 'input' | 'output'): object {
     // Inside of an object, because zod writes a schema with an id as a reference only there.
     const { $defs = {}, properties } = z.toJSONSchema(z.object({ it: schema }), { io });
     for (const [id, definition] of Object.entries($defs)) this.#define(id, tidy(definition, io));

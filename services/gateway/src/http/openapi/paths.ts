@@ -16,7 +16,8 @@ export function toPaths(operations: readonly Operation[]) {
     paths.set(path, methods);
   }
   for (const error of Object.values(ANY_ERROR)) schemas.add(error, 'output');
-  const headers = toHeaderComponents((schema) => schemas.add(schema, 'output'));
+  const answered = JSON.stringify([...paths.values(), ...responses.values()]);
+  const headers = toHeaderComponents(answered, (schema) => schemas.add(schema, 'output'));
   return {
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: Object.fromEntries(paths),

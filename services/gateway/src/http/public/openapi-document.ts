@@ -20,6 +20,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...PUBLIC_OPERATIONS,
 ];
 
+/** The same for every deployment. */
+const DESCRIBED = toPaths(OPERATIONS);
+
 const INFO = {
   title: 'Partner Health Data Service',
   version: '1',
@@ -32,7 +35,7 @@ const INFO = {
 
 /** `GET /openapi.json`: the public interface in OpenAPI 3.1, made of the operations of every surface. */
 export function toOpenApiDocument({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>) {
-  const { tags, paths, components } = toPaths(OPERATIONS);
+  const { tags, paths, components } = DESCRIBED;
   return {
     openapi: '3.1.1',
     info: INFO,

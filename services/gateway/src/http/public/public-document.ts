@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type Headers, send, sendJson } from '../respond.ts';
+import { type Headers, send } from '../respond.ts';
 
 /** CORS fields that open a document to every origin; used for public documents only (contract section 1). */
 const OPEN = {
@@ -14,13 +14,14 @@ const PREFLIGHT = {
   'Access-Control-Max-Age': '86400',
 } as const;
 
-/** Sends a public document, or answers the CORS preflight for it. */
+/** Sends a public document, given as JSON text, or answers the CORS preflight for it. */
 export function answerPublicly(
   response: ServerResponse,
   method: string,
-  document: unknown,
+  json: string | Buffer,
   headers: Headers = { 'Cache-Control': 'public, max-age=300' },
 ): void {
+  const type = { 'Content-Type': 'application/json; charset=utf-8' };
   if (method === 'OPTIONS') send(response, 204, PREFLIGHT, '');
-  else sendJson(response, 200, document, { ...OPEN, ...headers });
+  else send(response, 200, { ...type, ...OPEN, ...headers }, json);
 }

@@ -14,7 +14,9 @@ import { createReadiness } from './readiness.ts';
 export function createPublicRouter(gateway: Gateway): Router {
   const router = Router({ caseSensitive: true, strict: true });
   const document = (path: string, content: unknown) => {
-    const answer = ({ request, response }: Exchange) => answerPublicly(response, request.method, content);
+    // The OpenAPI document is large, so it is written once.
+    const json = Buffer.from(JSON.stringify(content));
+    const answer = ({ request, response }: Exchange) => answerPublicly(response, request.method, json);
     const methods: Record<Extract<Method, 'GET' | 'HEAD' | 'OPTIONS'>, typeof answer> = {
       GET: answer,
       HEAD: answer,
