@@ -164,6 +164,20 @@ function pagesOfReceipts(): void {
     await page.getByText('Sharing stopped because the app was shut down.').waitFor();
   });
 
+  test('sharing that the app ended itself is told apart from that, on the page and on the receipt', async () => {
+    const user = await somebody();
+    const leaving = await registerApp(visits.stack.gateway, developer, { name: 'Said Goodbye' });
+    const { grantId } = await leaving.connect(user, [HEART]);
+    const url = `${leaving.gateway}/oauth/grants/${grantId}`;
+    expectStatus(200, await send(url, { method: 'DELETE', bearer: await leaving.userlessToken() }));
+    const visitor = await visits.open(`/apps/${grantId}`, { session: user });
+    const { page } = visitor;
+    await page.getByText(', by the app').waitFor();
+    await visitor.takePictures('connected-app-ended-by-the-app');
+    await page.getByRole('link', { name: 'View receipt' }).click();
+    await page.getByText('The app stopped the sharing.').waitFor();
+  });
+
   test("another person's receipt is reported as missing", async () => {
     const tokens = await app.connect(await somebody(), [HEART]);
     const visitor = await visits.open(`/apps/${tokens.grantId}/receipt`, { session: await somebody() });
