@@ -24,6 +24,7 @@ const BODIES: Readonly<Record<string, object>> = {
   registerApp: { name: 'One', redirectUris: ['https://one.test/callback'] },
   setAppStatus: { status: 'active' },
   pullSandboxTrigger: { trigger: 'grant.narrow', grantId: 'grt_1' },
+  putWebhook: { url: 'https://one.test/events', events: ['grant.revoked'] },
   reportGrant: { reason: 'other' },
   reportPendingApproval: { reason: 'other' },
 };
