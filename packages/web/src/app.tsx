@@ -42,6 +42,9 @@ const RequestLogPage = lazy(async () => ({
 const SandboxPage = lazy(async () => ({
   default: (await import('./pages/console/sandbox/sandbox-page.tsx')).SandboxPage,
 }));
+const WebhookPage = lazy(async () => ({
+  default: (await import('./pages/console/webhook/webhook-page.tsx')).WebhookPage,
+}));
 const SignedInPage = lazy(async () => ({
   default: (await import('./pages/signed-in/signed-in-page.tsx')).SignedInPage,
 }));
@@ -94,6 +97,7 @@ function PersonalPages() {
         {({ clientId }) => <RequestLogPage clientId={clientId} />}
       </Route>
       <Route path="/console/:clientId/sandbox">{({ clientId }) => <SandboxPage clientId={clientId} />}</Route>
+      <Route path="/console/:clientId/webhook">{({ clientId }) => <WebhookPage clientId={clientId} />}</Route>
       <Route component={NoSuchPage} />
     </Switch>
   );

@@ -48,12 +48,13 @@ test.each(AREAS)('every message of %s is used', (area) => {
 /** Messages that are the same in both languages. */
 const SAME: Readonly<Record<string, readonly string[]>> = {
   apps: ['app', 'domain', 'website'],
-  console: ['name', 'status', 'live', 'sandbox', 'scopes', 'homepage', 'askApp'],
+  console: ['name', 'status', 'webhook', 'live', 'sandbox', 'scopes', 'homepage', 'askApp'],
   data: ['bmi', 'fieldName', 'fieldStatus', 'moodNeutral', 'sourceAppleWatch', 'sourceIphone'],
   frame: ['appsShort'],
   history: ['app'],
   requests: ['milliseconds'],
   sandbox: ['title'],
+  webhook: ['title', 'milliseconds'],
 };
 
 test.each(AREAS)('every message of %s is translated', (area) => {

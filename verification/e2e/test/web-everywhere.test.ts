@@ -25,6 +25,7 @@ const PAGES = [
   '/console/test-run',
   '/console/:app',
   '/console/:app/requests',
+  '/console/:app/webhook',
   '/console/:sandboxApp/sandbox',
   '/signed-in',
   '/approve/:pending',

@@ -44,7 +44,7 @@ function sandboxPage(): void {
     await page.getByText('Nothing was left to change.').waitFor();
     await page.getByLabel('Grant ID').fill('grt_unknown');
     await go.click();
-    await page.getByRole('alert').getByText('Nothing happened.').waitFor();
+    await page.getByRole('alert').getByText('The app has no connection with this ID.').waitFor();
     expect(await visitor.findBarriers()).toEqual([]);
     await visitor.takePictures('sandbox-not-triggered');
 

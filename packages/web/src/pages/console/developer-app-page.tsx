@@ -44,6 +44,7 @@ function AppPages({ app: { clientId, environment } }: { readonly app: DeveloperA
     <nav aria-label={text('pagesOfApp')}>
       <Row>
         <ButtonLink to={`/console/${clientId}/requests`}>{text('requestLog')}</ButtonLink>
+        <ButtonLink to={`/console/${clientId}/webhook`}>{text('webhook')}</ButtonLink>
         {environment === 'sandbox' ? (
           <ButtonLink to={`/console/${clientId}/sandbox`}>{text('sandbox')}</ButtonLink>
         ) : null}

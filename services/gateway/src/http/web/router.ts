@@ -21,6 +21,7 @@ const PAGES = [
   '/console/:clientId',
   '/console/:clientId/requests',
   '/console/:clientId/sandbox',
+  '/console/:clientId/webhook',
   '/signed-in',
 ] as const;
 

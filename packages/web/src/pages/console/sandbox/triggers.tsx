@@ -1,10 +1,10 @@
 import { type FormEvent, useState } from 'react';
-import { isRefusal, violationOf } from '../../../api/problem.ts';
+import { isRefusal, Problem, violationOf } from '../../../api/problem.ts';
 import { type SandboxTrigger, TRIGGERS, useTrigger } from '../../../api/sandbox.ts';
 import { Button } from '../../../ui/button.tsx';
-import { Card, Fields, Row, Soft } from '../../../ui/card.tsx';
+import { Card, Row, Soft } from '../../../ui/card.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
-import { ErrorNotice } from '../../../ui/notice.tsx';
+import { ErrorNotice, Notice } from '../../../ui/notice.tsx';
 import { findGrant } from '../test-run/test-run.ts';
 import { text } from './texts.ts';
 
@@ -31,34 +31,27 @@ export function Triggers({ clientId }: { readonly clientId: string }) {
       <Card label={text('triggers')}>
         <h2>{text('triggers')}</h2>
         <Soft>{text('triggersText')}</Soft>
-        <Fields>
-          <TextField
-            label={text('grant')}
-            isRequired
-            value={grantId}
-            onChange={(value) => {
-              setGrantId(value);
-              change.reset();
-            }}
-            hint={text('grantHint')}
-            error={violationOf(change.error, 'grantId')}
-          />
-          <Select
-            label={text('trigger')}
-            value={trigger}
-            onChange={(id) => {
-              setTrigger(TRIGGERS.find((known) => known === id) ?? 'data.arrive');
-              change.reset();
-            }}
-            options={TRIGGERS.map((id) => ({ id, text: text(TEXTS[id]) }))}
-          />
-        </Fields>
-        {change.error === null ? null : (
-          <ErrorNotice
-            error={change.error}
-            title={text(isRefusal(change.error) ? 'notTriggered' : 'triggerUnknown')}
-          />
-        )}
+        <TextField
+          label={text('grant')}
+          isRequired
+          value={grantId}
+          onChange={(value) => {
+            setGrantId(value);
+            change.reset();
+          }}
+          hint={text('grantHint')}
+          error={violationOf(change.error, 'grantId')}
+        />
+        <Select
+          label={text('trigger')}
+          value={trigger}
+          onChange={(id) => {
+            setTrigger(TRIGGERS.find((known) => known === id) ?? 'data.arrive');
+            change.reset();
+          }}
+          options={TRIGGERS.map((id) => ({ id, text: text(TEXTS[id]) }))}
+        />
+        <Refusal error={change.error} />
         <Row>
           <Button kind="primary" type="submit" isBusy={change.isPending} isDisabled={grantId.trim() === ''}>
             {text('letHappen')}
@@ -69,5 +62,22 @@ export function Triggers({ clientId }: { readonly clientId: string }) {
         </Row>
       </Card>
     </form>
+  );
+}
+
+/** Why nothing happened: for a connection that the app does not have, or that has ended, in words of this page. */
+function Refusal({ error }: { readonly error: unknown }) {
+  if (error === null) return null;
+  const { status } = error instanceof Problem ? error : { status: 0 };
+  if (status !== 404 && status !== 409) {
+    return <ErrorNotice error={error} title={text(isRefusal(error) ? 'notTriggered' : 'triggerUnknown')} />;
+  }
+  return (
+    <div role="alert">
+      <Notice tone="bad">
+        <strong>{text('notTriggered')}</strong>
+        <span>{text(status === 404 ? 'unknownGrant' : 'cannotHappen')}</span>
+      </Notice>
+    </div>
   );
 }

@@ -1,0 +1,142 @@
+import type { UseMutationResult } from '@tanstack/react-query';
+import { useState } from 'react';
+import { serviceNow } from '../../../api/client.ts';
+import { isRefusal } from '../../../api/problem.ts';
+import {
+  useTestEvent,
+  useWebhookChange,
+  useWebhookRemoval,
+  useWebhookRotation,
+  type Webhook,
+} from '../../../api/webhooks.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Card, Row, Soft, Stack } from '../../../ui/card.tsx';
+import { ChangeNotice } from '../../../ui/change-notice.tsx';
+import { Confirmation } from '../../../ui/confirmation.tsx';
+import { focusHeading } from '../../../ui/focus.ts';
+import { ErrorNotice } from '../../../ui/notice.tsx';
+import { formatInstant } from '../../../ui/time.tsx';
+import { OverlapChoice } from '../overlap-choice.tsx';
+import { EndpointForm } from './endpoint-form.tsx';
+import { NewSecret } from './new-secret.tsx';
+import { text } from './texts.ts';
+
+/** Sets up the endpoint, changes it, sends a test, rotates the secret and removes the endpoint. */
+export function Endpoint({
+  clientId,
+  webhook,
+}: {
+  readonly clientId: string;
+  readonly webhook: Webhook | null;
+}) {
+  const change = useWebhookChange(clientId);
+  const rotation = useWebhookRotation(clientId);
+  const removal = useWebhookRemoval(clientId);
+  const test = useTestEvent(clientId);
+  const isBusy = change.isPending || rotation.isPending || removal.isPending;
+  const forget = () => {
+    for (const each of [change, rotation, removal, test]) each.reset();
+  };
+  return (
+    <Stack>
+      <NewSecret change={change} rotation={rotation} />
+      <EndpointForm
+        webhook={webhook}
+        isPending={change.isPending}
+        isSaved={change.isSuccess && webhook !== null}
+        failure={change.failure}
+        onSubmit={(settings) => {
+          if (isBusy) return;
+          forget();
+          change.mutate(settings);
+        }}
+      />
+      {webhook === null ? null : (
+        <Card label={text('actions')}>
+          <h2>{text('actions')}</h2>
+          <Soft>{text('testText')}</Soft>
+          <SecretState webhook={webhook} />
+          <TestResult test={test} />
+          <ChangeNotice
+            failure={removal.failure}
+            undone={text('notRemoved')}
+            unknown={text('removalUnknown')}
+            advice={text('removalAdvice')}
+          />
+          <Row>
+            <Button
+              isBusy={test.isPending}
+              onPress={() => {
+                if (!test.isPending) test.mutate(undefined);
+              }}
+            >
+              {text('sendTest')}
+            </Button>
+            <RotateButton
+              isBusy={rotation.isPending}
+              isBlocked={isBusy}
+              onRotate={(seconds) => {
+                forget();
+                rotation.mutate(seconds);
+              }}
+            />
+            <Confirmation
+              trigger={text('remove')}
+              title={text('removeTitle')}
+              confirm={text('removeConfirm')}
+              isBusy={removal.isPending}
+              isBlocked={isBusy}
+              onConfirm={() => {
+                forget();
+                // Removes the button that was pressed.
+                removal.mutate(undefined, { onSuccess: focusHeading });
+              }}
+            >
+              <p>{text('removeEffect')}</p>
+            </Confirmation>
+          </Row>
+        </Card>
+      )}
+    </Stack>
+  );
+}
+
+function SecretState({ webhook: { previousSecretExpiresAt: until } }: { readonly webhook: Webhook }) {
+  if (until === null || Date.parse(until) <= serviceNow()) return null;
+  return <Soft>{text('bothSign', { until: formatInstant(until) })}</Soft>;
+}
+
+function TestResult({ test }: { readonly test: UseMutationResult<unknown, Error, undefined> }) {
+  if (test.error !== null) {
+    return (
+      <ErrorNotice error={test.error} title={text(isRefusal(test.error) ? 'testRefused' : 'testUnknown')} />
+    );
+  }
+  return <p role="status">{test.isSuccess ? text('testSent') : ''}</p>;
+}
+
+function RotateButton({
+  isBusy,
+  isBlocked,
+  onRotate,
+}: {
+  readonly isBusy: boolean;
+  readonly isBlocked: boolean;
+  readonly onRotate: (overlapSeconds: number) => void;
+}) {
+  const [seconds, setSeconds] = useState(0);
+  return (
+    <Confirmation
+      trigger={text('rotate')}
+      triggerKind="plain"
+      title={text('rotateTitle')}
+      confirm={text('rotateConfirm')}
+      isBusy={isBusy}
+      isBlocked={isBlocked}
+      onConfirm={() => onRotate(seconds)}
+    >
+      <OverlapChoice seconds={seconds} onChange={setSeconds} />
+      <p>{text(seconds === 0 ? 'rotateEffect' : 'rotateEffectLater')}</p>
+    </Confirmation>
+  );
+}
