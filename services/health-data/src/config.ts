@@ -28,6 +28,8 @@ const settings = z.object({
   CONSENT_ADDRESS: address('127.0.0.1:7002'),
   /** Maximum wait for consent to record and judge one batch of accesses. */
   CONSENT_DEADLINE_MS: durationMs(1_000),
+  /** Interval at which changed readings are reported to consent, which announces them to apps. */
+  CHANGE_REPORT_INTERVAL_MS: durationMs(1_000),
   /** Maximum number of accesses in one call; consent accepts 500. */
   ACCESS_BATCH_MAX: integer(500, { min: 1, max: 500 }),
   /** Maximum number of responses waiting for their record; more are refused immediately. */

@@ -1,4 +1,5 @@
 import { AccessService } from '@phds/contracts/phds/consent/v1/access_pb';
+import { EventService } from '@phds/contracts/phds/consent/v1/events_pb';
 import { toSchemaName } from '@phds/database/postgres-names';
 import { createAssertionVerifier } from '@phds/service-kit/access-assertion';
 import { type Clock, systemClock } from '@phds/service-kit/clock';
@@ -17,6 +18,7 @@ import {
   toStepUpOptions,
 } from '@phds/service-kit/service-options';
 import { createStepUp } from '@phds/service-kit/step-up';
+import { startChangeReports } from './app/change-reports.ts';
 import type { AccessRecorder } from './app/ports.ts';
 import { createPublicIds } from './app/public-ids.ts';
 import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.ts';
@@ -24,6 +26,7 @@ import { startArrivals } from './app/sandbox-changes.ts';
 import { eraseUnused, type SandboxPorts } from './app/sandbox-people.ts';
 import { createBatchingAccessRecorder, type SendAccesses } from './clients/batching-access-recorder.ts';
 import { createRpcAccessLog } from './clients/rpc-access-log.ts';
+import { createRpcChangeReports } from './clients/rpc-change-reports.ts';
 import { createSyntheticLives } from './clients/synthetic-lives.ts';
 import type { Config } from './config.ts';
 import { createHealthDataService } from './rpc/health-data-service.ts';
@@ -32,6 +35,7 @@ import { createPreviewService } from './rpc/preview-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
 import { POOL_SETTINGS } from './store/database.ts';
 import { PrismaClient } from './store/generated/client.ts';
+import { createPgChangeOutbox } from './store/pg-change-outbox.ts';
 import { createPgHealthRecordWriter } from './store/pg-health-record-writer.ts';
 import { createPgImports } from './store/pg-imports.ts';
 import { createPgProfileWriter } from './store/pg-profile-writer.ts';
@@ -70,8 +74,11 @@ export async function createService(config: Config, overrides: Overrides = {}): 
   const prisma = resources.adopt(new PrismaClient({ adapter: postgres.adapter }), (client) =>
     client.$disconnect(),
   );
-  const accessLog = overrides.accessLog ?? resources.use(connectConsent(config, { clock, log })).accessLog;
-  const recorder = createRecorder(config, accessLog);
+  const consent = resources.use(connectConsent(config, { clock, log }));
+  const recorder = createRecorder(config, overrides.accessLog ?? consent.accessLog);
+  const outbox = createPgChangeOutbox(postgres.pool);
+  const intervalMs = config.CHANGE_REPORT_INTERVAL_MS;
+  resources.use(startChangeReports({ outbox, report: consent.report, intervalMs, log }));
   const rollups = createPgRollupStore(postgres.pool);
   const rebuilds = resources.use(
     startRollupRebuilds({ rollups, intervalMs: config.ROLLUP_CHECK_INTERVAL_MS, log }),
@@ -149,6 +156,7 @@ function connectConsent(config: Config, { clock, log }: { clock: Clock; log: Log
       streams,
       deadlineMs: config.CONSENT_DEADLINE_MS,
     }),
+    report: createRpcChangeReports(channel.client(EventService)),
     [Symbol.dispose]() {
       for (const connection of [streams, channel]) connection[Symbol.dispose]();
     },

@@ -1,4 +1,6 @@
 import { type Access, AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
+import { type DataChange, EventService } from '@phds/contracts/phds/consent/v1/events_pb';
+import { unavailable } from '@phds/service-kit/errors';
 import type { Logger } from '@phds/service-kit/log';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
 import { implement } from '@phds/service-kit/rpc-service';
@@ -7,6 +9,10 @@ import type { ServiceTokenVerifier } from '@phds/service-kit/service-token';
 /** Replaces consent's AccessService: stores the accesses that it is asked to record, and judges as the test says. */
 export class FakeConsent implements AsyncDisposable {
   readonly batches: Access[][] = [];
+  /** The changed readings that it was told about. */
+  readonly changes: DataChange[] = [];
+  refusesChanges = false;
+  refusedChanges = 0;
   /** The verdict of each access; tests replace it. */
   judge: (access: Access) => Verdict = () => Verdict.RELEASED;
   /** Awaited before each response, after the record; tests replace it to delay or fail calls. */
@@ -32,6 +38,8 @@ export class FakeConsent implements AsyncDisposable {
 
   forget(): void {
     this.batches.length = 0;
+    this.changes.length = 0;
+    this.refusedChanges = 0;
     this.judge = () => Verdict.RELEASED;
     this.gate = Promise.resolve();
     this.answer = (verdicts) => verdicts;
@@ -70,6 +78,20 @@ export class FakeConsent implements AsyncDisposable {
             countRefusals: [],
           },
           { recordAccesses: 'recordAccess' },
+        ),
+        implement(
+          EventService,
+          {
+            reportDataChanges: async ({ changes }) => {
+              if (this.refusesChanges) {
+                this.refusedChanges += 1;
+                throw unavailable();
+              }
+              this.changes.push(...changes);
+              return {};
+            },
+          },
+          { reportDataChanges: ['health-data'] },
         ),
       ],
     });

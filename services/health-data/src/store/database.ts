@@ -62,7 +62,7 @@ export function readWithin<T>(
   return transact(pool, `BEGIN READ ONLY; SET LOCAL statement_timeout = ${statementTimeoutMs}`, read);
 }
 
-async function transact<T>(
+export async function transact<T>(
   pool: pg.Pool,
   begin: string,
   work: (client: pg.PoolClient) => Promise<T>,

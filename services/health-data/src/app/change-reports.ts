@@ -1,0 +1,48 @@
+import type { Category } from '@phds/catalog/categories';
+import { startPeriodic } from '@phds/service-kit/periodic';
+
+/** A change of a person's readings of one category. */
+export interface ReportedChange {
+  readonly userId: string;
+  readonly category: Category;
+  readonly at: Date;
+  /** The latest start of a reading that changed and has not changed again. */
+  readonly latestReadingAt: Date;
+}
+
+/** The changes that consent has not been told about. */
+export interface ChangeOutbox {
+  /**
+   * Passes the next changes to `report`, at most `limit` transactions, and marks them as reported when it resolves. They stay locked
+   * meanwhile, so that other instances pass them over. Returns the number of transactions.
+   */
+  reportNext(limit: number, report: (changes: readonly ReportedChange[]) => Promise<void>): Promise<number>;
+}
+
+/** With every category at most 1,000 changes, which consent accepts in one call. */
+const CHANGES_AT_ONCE = 100;
+
+export interface ChangeReportOptions {
+  readonly outbox: ChangeOutbox;
+  /** Tells consent. */
+  readonly report: (changes: readonly ReportedChange[]) => Promise<void>;
+  readonly intervalMs: number;
+  readonly log: { warn(fields: object, message: string): void };
+}
+
+/** Reports changes to consent, each at least once. While consent does not answer they wait. Disposal waits for a running report. */
+export function startChangeReports({
+  outbox,
+  report,
+  intervalMs,
+  log,
+}: ChangeReportOptions): AsyncDisposable {
+  const turn = async (signal: AbortSignal) => {
+    let reported = CHANGES_AT_ONCE;
+    while (reported === CHANGES_AT_ONCE && !signal.aborted) {
+      reported = await outbox.reportNext(CHANGES_AT_ONCE, report);
+    }
+  };
+  const onFailure = (err: unknown) => log.warn({ err }, 'reporting changes to consent failed');
+  return startPeriodic(turn, { intervalMs, onFailure });
+}

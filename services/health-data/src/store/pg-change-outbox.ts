@@ -1,0 +1,61 @@
+import { translatingErrors } from '@phds/service-kit/postgres-errors';
+import type pg from 'pg';
+import type { ChangeOutbox, ReportedChange } from '../app/change-reports.ts';
+import { transact } from './database.ts';
+
+const TAKE = `
+  SELECT user_id AS "userId", number, at, categories FROM reading_change
+  WHERE NOT reported ORDER BY user_id, number LIMIT $1 FOR UPDATE SKIP LOCKED`;
+
+// A category without readings of this change has changed again since; the later change reports it.
+const FIND_LATEST = `
+  SELECT taken.user_id AS "userId", taken.category, taken.at, latest.start_at AS "latestReadingAt"
+  FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::text[]) AS taken(user_id, number, at, category)
+  CROSS JOIN LATERAL (
+    SELECT greatest(
+      (SELECT max(r.start_at) FROM reading r
+       WHERE r.user_id = taken.user_id AND r.category = taken.category AND r.change_number = taken.number
+         AND r.change_number >= 0),
+      (SELECT max(d.start_at) FROM deleted_reading d
+       WHERE d.user_id = taken.user_id AND d.category = taken.category AND d.change_number = taken.number)
+    ) AS start_at
+  ) latest
+  WHERE latest.start_at IS NOT NULL`;
+
+const MARK = `
+  UPDATE reading_change c SET reported = true
+  FROM unnest($1::text[], $2::bigint[]) AS taken(user_id, number)
+  WHERE c.user_id = taken.user_id AND c.number = taken.number`;
+
+interface TakenChange {
+  readonly userId: string;
+  readonly number: string;
+  readonly at: Date;
+  readonly categories: readonly string[];
+}
+
+/** The changes in table `reading_change` that are not marked as reported. */
+export function createPgChangeOutbox(pool: pg.Pool): ChangeOutbox {
+  return translatingErrors({
+    reportNext: (limit, report) =>
+      transact(pool, 'BEGIN', async (client) => {
+        const { rows: taken } = await client.query<TakenChange>(TAKE, [limit]);
+        if (taken.length === 0) return 0;
+        const changes = await findLatest(client, taken);
+        if (changes.length > 0) await report(changes);
+        await client.query(MARK, [taken.map(({ userId }) => userId), taken.map(({ number }) => number)]);
+        return taken.length;
+      }),
+  });
+}
+
+async function findLatest(client: pg.ClientBase, taken: readonly TakenChange[]): Promise<ReportedChange[]> {
+  const each = taken.flatMap((change) => change.categories.map((category) => ({ ...change, category })));
+  const { rows } = await client.query<ReportedChange>(FIND_LATEST, [
+    each.map(({ userId }) => userId),
+    each.map(({ number }) => number),
+    each.map(({ at }) => at),
+    each.map(({ category }) => category),
+  ]);
+  return rows;
+}

@@ -1,0 +1,68 @@
+import { timestampDate } from '@bufbuild/protobuf/wkt';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { eventually } from '@phds/test-kit/conditions';
+import { openTestPool } from '@phds/test-kit/test-pool';
+import type pg from 'pg';
+import { type Harness, reading, startHarness } from './harness.ts';
+
+let harness: Harness;
+let owner: pg.Pool;
+
+beforeAll(async () => {
+  harness = await startHarness({ CHANGE_REPORT_INTERVAL_MS: '20' });
+  owner = openTestPool(harness.database.ownerUrl, { max: 1, options: '-c search_path=health_data' });
+});
+afterAll(async () => {
+  await owner.end();
+  await harness[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  harness.consent.forget();
+});
+
+const pulse = (day: string, value: number) => reading('heart_rate', `${day}T08:00:00Z`, value);
+
+/** What consent was told about a person. */
+const reportsOf = (userId: string) =>
+  harness.consent.changes
+    .filter((change) => change.userId === userId)
+    .map(({ category, latestReadingAt }) => [
+      category,
+      timestampDate(latestReadingAt!).toISOString().slice(0, 10),
+    ]);
+
+const waiting = async () => (await owner.query('SELECT 1 FROM reading_change WHERE NOT reported')).rowCount;
+
+test('consent is told the changed categories with the day of the latest reading, once for each write', async () => {
+  await harness.putReadings('writer', [pulse('2026-02-01', 60), pulse('2026-02-03', 61)]);
+  await eventually(() => expect(reportsOf('writer')).toEqual([['heart', '2026-02-03']]));
+  await eventually(async () => expect(await waiting()).toBe(0));
+  // The same readings again change nothing.
+  await harness.putReadings('writer', [pulse('2026-02-01', 60)]);
+  await harness.putReadings('writer', [pulse('2026-02-02', 70)]);
+  await eventually(() =>
+    expect(reportsOf('writer')).toEqual([
+      ['heart', '2026-02-03'],
+      ['heart', '2026-02-02'],
+    ]),
+  );
+});
+
+test('changes wait while consent does not answer, and are reported when it does', async () => {
+  harness.consent.refusesChanges = true;
+  await harness.putReadings('patient', [pulse('2026-02-01', 60)]);
+  await eventually(() => expect(harness.consent.refusedChanges).toBeGreaterThan(1));
+  expect(await waiting()).toBe(1);
+  harness.consent.refusesChanges = false;
+  await eventually(() => expect(reportsOf('patient')).toEqual([['heart', '2026-02-01']]));
+  await eventually(async () => expect(await waiting()).toBe(0));
+});
+
+test('an erased person has nothing left to report', async () => {
+  harness.consent.refusesChanges = true;
+  await harness.putReadings('erased', [pulse('2026-02-01', 60)]);
+  await harness.ingestion.eraseUser({ userId: 'erased' });
+  harness.consent.refusesChanges = false;
+  await eventually(async () => expect(await waiting()).toBe(0));
+  expect(reportsOf('erased')).toEqual([]);
+});
