@@ -131,7 +131,8 @@ describe("a link to the service that ends in an error at an attacker's app", () 
 
   test('shows a link back that reports the error to an ordinary client', async () => {
     const { text } = await send((await prepare()).link);
-    const href = /<a class="action" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const escaped = /<a class="action" href="([^"]+)"/.exec(text)?.[1] ?? '';
+    const href = escaped.replaceAll('&#39;', "'").replaceAll('&amp;', '&');
     expect(href.startsWith(OTHER_URI)).toBe(true);
     expect(Object.fromEntries(new URL(href).searchParams)).toMatchObject({
       error: 'invalid_scope',

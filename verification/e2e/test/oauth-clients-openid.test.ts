@@ -4,6 +4,7 @@ import { type ClientTokens, expectWholeLife, HEART, type StockClient } from '@ph
 import { type PartnerApp, REDIRECT_URI, registerApp } from '@phds/running-system/partner-app';
 import { signIn } from '@phds/running-system/people';
 import { type SharedStack, useSharedStack } from '@phds/running-system/shared-stack';
+import { checkedFetch } from '@phds/test-kit/checked-answers';
 import * as client from 'openid-client';
 
 const PROFILE = 'read:profile';
@@ -25,6 +26,7 @@ function discover(authentication: client.ClientAuth): Promise<client.Configurati
     algorithm: 'oauth2',
     // Plain http is used on this machine only.
     execute: [client.allowInsecureRequests],
+    [client.customFetch]: (url, options) => checkedFetch(url, options as RequestInit),
   });
 }
 
