@@ -211,8 +211,9 @@ describe('health-data', () => {
 
 describe('probes', () => {
   test.each(SERVICES)('%s reports liveness and readiness without credentials', async (service) => {
-    const { status: ready } = await send(`${stack.probeUrls[service]}/readyz`);
-    const { status: live } = await send(`${stack.probeUrls[service]}/livez`);
+    // Not of a gateway, so not in the OpenAPI document.
+    const { status: ready } = await fetch(`${stack.probeUrls[service]}/readyz`);
+    const { status: live } = await fetch(`${stack.probeUrls[service]}/livez`);
     expect([ready, live]).toEqual([200, 200]);
   });
 });

@@ -65,7 +65,7 @@ test("without consent's database every data endpoint answers ACCESS_NOT_RECORDED
   );
   expectStatus(200, await read(known.accessToken, HEART_PATH));
   const unseen = await app.connect(session, ['read:health-data:heart']);
-  expect(PATHS.length).toBe(23);
+  expect(PATHS.length).toBe(24);
 
   const giveBack = await lockOutOfDatabase(stack, 'phds_consent');
   for (const path of PATHS) expectNothing(await read(known.accessToken, path));
