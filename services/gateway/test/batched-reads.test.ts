@@ -128,6 +128,7 @@ test.each([
   ['of a deep page', { ...HEART, parameters: { page: { page: 2, pageSize: 20 } } }],
   ['since a date', { ...HEART, parameters: { from: '2026-01-01' } }],
   ['until a date', { ...HEART, parameters: { to: '2026-01-01' } }],
+  ['of changes', { ...HEART, parameters: { updatedSince: '2026-01-01T00:00:00Z' } }],
   ['of a summary', { endpoint: Endpoint.AGGREGATIONS }],
   ['of EHR records', { endpoint: Endpoint.EHR }],
 ])('a read %s is sent alone by the unary rpc', async (name, request) => {

@@ -92,8 +92,8 @@ export function createBatchedReads(options: BatchedReadsOptions): ReadData {
 
 /** Whether the read is of the newest readings of a category or a type, which health-data finds in one index. */
 function isOfNewestPage({ endpoint, parameters }: ReadRequest): boolean {
-  const { page, from = '', to = '' } = parameters ?? {};
-  return endpoint === Endpoint.HEALTH_DATA && (page?.page ?? 1) <= 1 && from + to === '';
+  const { page, from = '', to = '', updatedSince = '' } = parameters ?? {};
+  return endpoint === Endpoint.HEALTH_DATA && (page?.page ?? 1) <= 1 && from + to + updatedSince === '';
 }
 
 class ReadBatches {
