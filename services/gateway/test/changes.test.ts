@@ -150,6 +150,24 @@ describe('scopes that open a request', () => {
     });
   });
 
+  test('a scope that was withdrawn after the facts were cached is replaced by another that opens the request', async () => {
+    withScopes([TRENDS, ACTIVITY]);
+    const headers = bearer();
+    await gateway.fetch('/api/v1/trends?type=steps', { headers });
+    gateway.backends.calls.length = 0;
+    gateway.backends.answer({
+      introspect: () =>
+        liveToken({ principal: { scopes: [TRENDS, ACTIVITY] }, grant: { scopes: [ACTIVITY] } }),
+      read: (request) => {
+        if (request.scope === ACTIVITY) return documentOf({ data: [] });
+        throw new AppError('consent_required', '', { requiredScope: TRENDS });
+      },
+    });
+    expect((await gateway.fetch('/api/v1/trends?type=steps', { headers })).status).toBe(200);
+    expect(asked()).toEqual(['', ACTIVITY]);
+    expect(gateway.backends.callsOf('introspect')).toHaveLength(1);
+  });
+
   test('a refusal by the record step names the scope to ask for', async () => {
     withScopes([ACTIVITY]);
     gateway.backends.answer({

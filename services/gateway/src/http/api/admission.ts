@@ -37,8 +37,8 @@ export async function admit(
 }
 
 /**
- * Calls health-data with the assertion. A stale assertion is renewed and the call repeated once. Facts that the record step has
- * refuted are dropped from the cache.
+ * Calls health-data with the assertion. The facts are renewed and the call repeated once if the assertion is stale, or if there is no
+ * consent to the scope but another may open the request. Facts that the record step has refuted are dropped from the cache.
  */
 export async function withAssertion<T>(
   gateway: Judges,
@@ -51,7 +51,8 @@ export async function withAssertion<T>(
   } catch (error) {
     if (!(error instanceof AppError) || !REFUTED.has(error.reason)) throw error;
     gateway.authenticator.forget(who);
-    if (error.reason !== 'assertion_stale') throw withScope(error, scopes);
+    const mayChooseAgain = error.reason === 'consent_required' && scopes.length > 1;
+    if (error.reason !== 'assertion_stale' && !mayChooseAgain) throw withScope(error, scopes);
   }
   const renewed = await admit(gateway, await gateway.authenticator.renew(who), scopes);
   try {
