@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@phds/test-kit/conditions';
+import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
 import { createPgImports } from '../src/store/pg-imports.ts';
+import { createPgSandboxPeople } from '../src/store/pg-sandbox-people.ts';
 import { createPgSummaries } from '../src/store/pg-summaries.ts';
 import { createPgUserEraser, USER_TABLES } from '../src/store/pg-user-eraser.ts';
 import { type Interrupter, openInterrupter } from './interrupted-deletions.ts';
@@ -83,4 +86,49 @@ test('an interrupted erasure leaves consistent data, and a repeat continues it',
   await deletions.cancelNothing();
   await erase('broken-off');
   expect(await listLeft('broken-off')).toEqual([]);
+});
+
+/** Waits until a statement waits for a row. */
+const untilWaiting = () =>
+  eventually(async () => {
+    const { rowCount } = await harness.pool.query(
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+    );
+    expect(rowCount).toBe(1);
+  });
+
+test('changes that are being reported during an erasure are erased too', async () => {
+  const changes = 2 * PIECE + 1;
+  for (let i = 0; i < changes; i += 1) await harness.put('reported', [heart(i)]);
+  const [taken, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  // More than there are, because the other tests leave changes too.
+  const reporting = createPgChangeOutbox(harness.pool).reportNext(10_000, () => {
+    taken.resolve();
+    return released.promise;
+  });
+  await taken.promise;
+  const erasing = erase('reported');
+  await untilWaiting();
+  released.resolve();
+  expect(await reporting).toBeGreaterThanOrEqual(changes);
+  await erasing;
+  expect(await listLeft('reported')).toEqual([]);
+});
+
+test('a sandbox person who is used during an erasure is erased too', async () => {
+  const userId = 'sandbox:app_sandbox_1:dora';
+  const now = new Date();
+  await createPgSandboxPeople(harness.pool).use(userId, now, null);
+  const other = await harness.pool.connect();
+  try {
+    await other.query('BEGIN');
+    await other.query('UPDATE sandbox_person SET changes = changes + 1 WHERE user_id = $1', [userId]);
+    const erasing = erase(userId);
+    await untilWaiting();
+    await other.query('COMMIT');
+    await erasing;
+  } finally {
+    other.release();
+  }
+  expect(await listLeft(userId)).toEqual([]);
 });

@@ -71,13 +71,21 @@ async function eraseRows(
     const { rows } = await client.query<{ number: number }>({ ...ERASE_READINGS, values: [userId, limit] });
     return rows[0]?.number ?? 0;
   }
-  // Imports are few, and are reported without the lock that keeps other rows unchanged.
   const { rowCount } =
-    table === 'import'
-      ? await client.query('DELETE FROM import WHERE user_id = $1', [userId])
-      : await client.query(
-          `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE user_id = $1 LIMIT $2))`,
-          [userId, limit],
-        );
+    table === 'import' || table === 'sandbox_person'
+      ? await client.query(`DELETE FROM ${table} WHERE user_id = $1`, [userId])
+      : await client.query(toPieceDeletion(table), [userId, limit]);
   return rowCount ?? 0;
+}
+
+/**
+ * Rows are found by ctid, because the lock of the user keeps them where they are. Rows of `reading_change`, `import` and
+ * `sandbox_person` are also updated without that lock. An update moves a row, and a deletion by ctid that waited for it skips the
+ * row, so these are deleted by key.
+ */
+function toPieceDeletion(table: (typeof USER_TABLES)[number]): string {
+  const some = (column: string) =>
+    `${column} = ANY (ARRAY(SELECT ${column} FROM ${table} WHERE user_id = $1 LIMIT $2))`;
+  const found = table === 'reading_change' ? `user_id = $1 AND ${some('number')}` : some('ctid');
+  return `DELETE FROM ${table} WHERE ${found}`;
 }
