@@ -1,44 +1,18 @@
 import { PhdsError } from './errors.ts';
-import type { Category } from './resources.ts';
+import type { components } from './generated/openapi.ts';
+
+type Schemas = components['schemas'];
 
 /** What happened. New types may be added, so ignore those that you do not know. `timestamp` is when it happened. */
-export type WebhookEvent =
-  | Event<'data.updated', DataUpdated>
-  | Event<'grant.revoked', GrantEnded>
-  | Event<'grant.expired', GrantEnded>
-  | Event<'grant.narrowed', GrantNarrowed>
-  | Event<'test', Readonly<Record<string, never>>>;
-
-interface Event<Type extends string, Data> {
-  readonly type: Type;
-  readonly timestamp: string;
-  readonly data: Data;
-}
-
-interface AboutGrant {
-  /** The id of the connection. */
-  readonly grantId: string;
-  /** The person, as in the connection's tokens. */
-  readonly sub: string;
-}
+export type WebhookEvent = Schemas['WebhookEvent'];
 
 /** There is new data, which is read with `connection.sync`. */
-export interface DataUpdated extends AboutGrant {
-  readonly categories: readonly Category[];
-  readonly lastDataAt?: string;
-}
+export type DataUpdated = Schemas['DataUpdatedEvent']['data'];
 
-export interface GrantEnded extends AboutGrant {
-  readonly endedBy: 'person' | 'app' | 'developer' | 'expiry';
-}
+export type GrantEnded = Schemas['GrantRevokedEvent']['data'] | Schemas['GrantExpiredEvent']['data'];
 
 /** The terms from now on. */
-export interface GrantNarrowed extends AboutGrant {
-  readonly scopes: readonly string[];
-  readonly expiresAt: string;
-  /** The first day of which the app sees data; null: everything. */
-  readonly dataFrom: string | null;
-}
+export type GrantNarrowed = Schemas['GrantNarrowedEvent']['data'];
 
 export interface VerifyOptions {
   /** The largest difference between the time of the webhook and now. Default 300. */

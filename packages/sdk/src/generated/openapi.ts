@@ -1202,7 +1202,93 @@ export interface paths {
         readonly trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    readonly "data.updated": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** Readings of a shared category were added, changed or deleted */
+        readonly post: operations["on-data.updated"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "grant.expired": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** A grant reached its end */
+        readonly post: operations["on-grant.expired"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "grant.narrowed": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** A grant shares less: these are its terms now */
+        readonly post: operations["on-grant.narrowed"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "grant.revoked": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** A grant was ended */
+        readonly post: operations["on-grant.revoked"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly test: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /** The developer sent a test */
+        readonly post: operations["on-test"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** @description What an app read, or was refused; without values. */
@@ -1512,6 +1598,20 @@ export interface components {
              */
             readonly type: "/problems/cursor-expired";
         };
+        readonly DataUpdatedEvent: {
+            readonly data: {
+                readonly categories: readonly components["schemas"]["Category"][];
+                readonly grantId: string;
+                /** Format: date-time */
+                readonly lastDataAt: string;
+                /** @description The person, as in the answers of the token endpoint. */
+                readonly sub: string;
+            };
+            /** Format: date-time */
+            readonly timestamp: string;
+            /** @constant */
+            readonly type: "data.updated";
+        };
         readonly DeletedReading: {
             /** @constant */
             readonly deleted: true;
@@ -1586,6 +1686,49 @@ export interface components {
         };
         /** @enum {string} */
         readonly GrantEnder: "person" | "app" | "developer" | "expiry";
+        readonly GrantExpiredEvent: {
+            readonly data: {
+                readonly endedBy: components["schemas"]["GrantEnder"];
+                readonly grantId: string;
+                /** @description The person, as in the answers of the token endpoint. */
+                readonly sub: string;
+            };
+            /** Format: date-time */
+            readonly timestamp: string;
+            /** @constant */
+            readonly type: "grant.expired";
+        };
+        readonly GrantNarrowedEvent: {
+            readonly data: {
+                /**
+                 * Format: date
+                 * @description The first day that is shared; null for everything.
+                 */
+                readonly dataFrom: string | null;
+                /** Format: date-time */
+                readonly expiresAt: string;
+                readonly grantId: string;
+                readonly scopes: readonly components["schemas"]["Scope"][];
+                /** @description The person, as in the answers of the token endpoint. */
+                readonly sub: string;
+            };
+            /** Format: date-time */
+            readonly timestamp: string;
+            /** @constant */
+            readonly type: "grant.narrowed";
+        };
+        readonly GrantRevokedEvent: {
+            readonly data: {
+                readonly endedBy: components["schemas"]["GrantEnder"];
+                readonly grantId: string;
+                /** @description The person, as in the answers of the token endpoint. */
+                readonly sub: string;
+            };
+            /** Format: date-time */
+            readonly timestamp: string;
+            /** @constant */
+            readonly type: "grant.revoked";
+        };
         /** @description The access token was not issued with the scope of this endpoint. `requiredScope` names it. */
         readonly InsufficientScopeProblem: {
             /** @constant */
@@ -2082,6 +2225,13 @@ export interface components {
             /** Format: date-time */
             readonly timestamp: string;
         };
+        readonly TestEvent: {
+            readonly data: Record<string, never>;
+            /** Format: date-time */
+            readonly timestamp: string;
+            /** @constant */
+            readonly type: "test";
+        };
         readonly TimeZone: {
             /** @description IANA time zone of the person; UTC for a person who has none. */
             readonly timeZone: string;
@@ -2274,10 +2424,7 @@ export interface components {
                 /** @description HTTP status of the receiver; null without an answer. */
                 readonly status: number | null;
             }[];
-            /** @description What is sent. */
-            readonly body: {
-                readonly [key: string]: unknown;
-            };
+            readonly body: components["schemas"]["WebhookEvent"];
             /** Format: date-time */
             readonly createdAt: string;
             readonly grantId: string | null;
@@ -2290,6 +2437,7 @@ export interface components {
             /** @enum {string} */
             readonly type: "grant.revoked" | "grant.expired" | "grant.narrowed" | "data.updated" | "test";
         };
+        readonly WebhookEvent: components["schemas"]["GrantRevokedEvent"] | components["schemas"]["GrantExpiredEvent"] | components["schemas"]["GrantNarrowedEvent"] | components["schemas"]["DataUpdatedEvent"] | components["schemas"]["TestEvent"];
         readonly WeightEntry: {
             /** Format: date */
             readonly date: string;
@@ -6334,6 +6482,221 @@ export interface operations {
             readonly 429: components["responses"]["problem.429.RATE_LIMITED"];
             readonly 500: components["responses"]["problem.500.INTERNAL_ERROR"];
             readonly 503: components["responses"]["problem.503.INTERNAL_ERROR"];
+        };
+    };
+    readonly "on-data.updated": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Of the event: the same at every attempt. */
+                readonly "webhook-id": string;
+                /** @description `v1,` and the signature in Base64, for each valid secret, separated by blanks. */
+                readonly "webhook-signature": string;
+                /** @description Of the attempt, in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["DataUpdatedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The app has stored the event. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Nothing more is sent until the endpoint is set again. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly "on-grant.expired": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Of the event: the same at every attempt. */
+                readonly "webhook-id": string;
+                /** @description `v1,` and the signature in Base64, for each valid secret, separated by blanks. */
+                readonly "webhook-signature": string;
+                /** @description Of the attempt, in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["GrantExpiredEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The app has stored the event. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Nothing more is sent until the endpoint is set again. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly "on-grant.narrowed": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Of the event: the same at every attempt. */
+                readonly "webhook-id": string;
+                /** @description `v1,` and the signature in Base64, for each valid secret, separated by blanks. */
+                readonly "webhook-signature": string;
+                /** @description Of the attempt, in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["GrantNarrowedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The app has stored the event. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Nothing more is sent until the endpoint is set again. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly "on-grant.revoked": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Of the event: the same at every attempt. */
+                readonly "webhook-id": string;
+                /** @description `v1,` and the signature in Base64, for each valid secret, separated by blanks. */
+                readonly "webhook-signature": string;
+                /** @description Of the attempt, in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["GrantRevokedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The app has stored the event. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Nothing more is sent until the endpoint is set again. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly "on-test": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Of the event: the same at every attempt. */
+                readonly "webhook-id": string;
+                /** @description `v1,` and the signature in Base64, for each valid secret, separated by blanks. */
+                readonly "webhook-signature": string;
+                /** @description Of the attempt, in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["TestEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The app has stored the event. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Nothing more is sent until the endpoint is set again. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }

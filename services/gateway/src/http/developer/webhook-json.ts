@@ -3,6 +3,7 @@ import type { Delivery, Webhook } from '@phds/contracts/phds/consent/v1/webhooks
 import { z } from 'zod';
 import { count, instant, instantOrNull, text } from '../openapi/fields.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
+import { webhookEventJson } from './webhook-events.ts';
 
 const LONGEST_OVERLAP_SECONDS = 604_800;
 
@@ -80,7 +81,7 @@ export const deliveryJson = z
       )
       .meta({ description: 'Oldest first.' }),
     nextAttemptAt: instantOrNull,
-    body: z.record(z.string(), z.unknown()).meta({ description: 'What is sent.' }),
+    body: webhookEventJson,
   })
   .meta({ id: 'WebhookDelivery' });
 

@@ -1,11 +1,15 @@
+import type { z } from 'zod';
 import { ANY_ERROR, groupErrors, toErrorResponse } from './error-responses.ts';
 import { type Fields, text } from './fields.ts';
 import { toHeaderComponents, toHeaderReferences } from './headers.ts';
 import { SchemaComponents } from './json-schema.ts';
 import { type Answer, type Operation, type Security, TAGS } from './operation.ts';
 
-/** `paths`, and the components and tags that they refer to. */
-export function toPaths(operations: readonly Operation[]) {
+/** What the service sends to an app, as `webhooks` of OpenAPI. */
+export type Webhooks = Readonly<Record<string, { readonly summary: string; readonly body: z.ZodType }>>;
+
+/** `paths` and `webhooks`, and the components and tags that they refer to. */
+export function toPaths(operations: readonly Operation[], webhooks: Webhooks) {
   const schemas = new SchemaComponents();
   const responses = new Map<string, object>();
   const paths = new Map<string, Record<string, unknown>>();
@@ -21,8 +25,40 @@ export function toPaths(operations: readonly Operation[]) {
   return {
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: Object.fromEntries(paths),
+    webhooks: toWebhooks(webhooks, schemas),
     components: { headers, responses: Object.fromEntries(responses), schemas: schemas.toJson() },
   };
+}
+
+/** The header fields of every request to an app, as Standard Webhooks names them. */
+const WEBHOOK_HEADERS = {
+  'webhook-id': 'Of the event: the same at every attempt.',
+  'webhook-timestamp': 'Of the attempt, in seconds since 1970.',
+  'webhook-signature': '`v1,` and the signature in Base64, for each valid secret, separated by blanks.',
+} as const;
+
+function toWebhooks(webhooks: Webhooks, schemas: SchemaComponents) {
+  const parameters = Object.entries(WEBHOOK_HEADERS).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: true,
+    description,
+    schema: schemas.add(text, 'output'),
+  }));
+  const toItem = ([type, { summary, body }]: [string, Webhooks[string]]) => {
+    const requestBody = {
+      required: true,
+      content: { 'application/json': { schema: schemas.add(body, 'output') } },
+    };
+    const responses = {
+      '2XX': { description: 'The app has stored the event.' },
+      410: { description: 'Nothing more is sent until the endpoint is set again.' },
+      default: { description: 'The event is sent again later.' },
+    };
+    const operationId = `on-${type}`;
+    return [type, { post: { operationId, summary, security: [], parameters, requestBody, responses } }];
+  };
+  return Object.fromEntries(Object.entries(webhooks).map(toItem));
 }
 
 /** A path with its parameters as in OpenAPI: `/developer/apps/{clientId}`. */

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts';
 import { API_OPERATIONS } from '../api/operations.ts';
 import { sessionCookieName } from '../cookies.ts';
 import { DEVELOPER_OPERATIONS } from '../developer/operations.ts';
+import { WEBHOOK_BODIES } from '../developer/webhook-events.ts';
 import { OAUTH_OPERATIONS } from '../oauth/operations.ts';
 import type { Operation } from '../openapi/operation.ts';
 import { toPaths } from '../openapi/paths.ts';
@@ -21,7 +22,7 @@ export const OPERATIONS: readonly Operation[] = [
 ];
 
 /** The same for every deployment. */
-const DESCRIBED = toPaths(OPERATIONS);
+const DESCRIBED = toPaths(OPERATIONS, WEBHOOK_BODIES);
 
 const INFO = {
   title: 'Partner Health Data Service',
@@ -35,13 +36,14 @@ const INFO = {
 
 /** `GET /openapi.json`: the public interface in OpenAPI 3.1, made of the operations of every surface. */
 export function toOpenApiDocument({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>) {
-  const { tags, paths, components } = DESCRIBED;
+  const { tags, paths, webhooks, components } = DESCRIBED;
   return {
     openapi: '3.1.1',
     info: INFO,
     servers: [{ url: PUBLIC_URL }],
     tags,
     paths,
+    webhooks,
     components: { securitySchemes: toSecuritySchemes(PUBLIC_URL), ...components },
   };
 }
