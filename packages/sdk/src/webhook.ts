@@ -21,8 +21,10 @@ export interface VerifyOptions {
   readonly now?: () => number;
 }
 
-/** The headers of a request: of `fetch`, of Node, or of a framework. */
-export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+/** The headers of a request: of `fetch`, of Node, or of a framework. The case of names does not matter. */
+export type WebhookHeaders = Headers | HeaderRecord;
+
+type HeaderRecord = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
@@ -82,10 +84,20 @@ function findBytes(base64: string) {
 }
 
 function requireHeader(headers: WebhookHeaders, name: string): string {
-  const value = headers instanceof Headers ? headers.get(name) : headers[name];
+  const value = isHeaders(headers) ? headers.get(name) : findInRecord(headers, name);
   const [only] = typeof value === 'string' ? [value] : (value ?? []);
   if (only !== undefined) return only;
   throw refused(`the header ${name} is missing`);
+}
+
+/** Not by `instanceof`: frameworks and test environments bring a class `Headers` of their own. */
+function isHeaders(headers: WebhookHeaders): headers is Headers {
+  return typeof headers.get === 'function';
+}
+
+function findInRecord(headers: HeaderRecord, name: string) {
+  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? [];
+  return value;
 }
 
 function refused(reason: string): PhdsError {

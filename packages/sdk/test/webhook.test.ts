@@ -37,6 +37,19 @@ describe('verifyWebhook', () => {
     expect(await verifyWebhook(new Headers(sign()), Buffer.from(BODY), SECRET, { now })).toEqual(event);
   });
 
+  test('finds its headers in any case, and in a `Headers` of another realm', async () => {
+    const event = JSON.parse(BODY);
+    const capitals = Object.entries(sign()).map(([name, value]) => [
+      name.replaceAll(/\b\w/g, (letter) => letter.toUpperCase()),
+      value,
+    ]);
+    expect(capitals.map(([name]) => name)).toContain('Webhook-Id');
+    expect(await verifyWebhook(Object.fromEntries(capitals), BODY, SECRET, { now })).toEqual(event);
+    const own = new Headers(sign());
+    const foreign = { get: (name: string) => own.get(name) } as Headers;
+    expect(await verifyWebhook(foreign, BODY, SECRET, { now })).toEqual(event);
+  });
+
   test('accepts either secret while one replaces the other, on both sides', async () => {
     await verifyWebhook(sign(OTHER_SECRET), BODY, [SECRET, OTHER_SECRET], { now });
     const both = `${sign(OTHER_SECRET)['webhook-signature']} ${sign()['webhook-signature']}`;
