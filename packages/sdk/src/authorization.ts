@@ -1,14 +1,20 @@
 import { PhdsError } from './errors.ts';
+import type { components } from './generated/openapi.ts';
 import type { CallOptions } from './http.ts';
 import { toParameters } from './http.ts';
 import type { AppIdentity, OauthEndpoints } from './oauth.ts';
 import { randomText, toChallenge } from './pkce.ts';
 import type { TokenSet } from './token-store.ts';
 
+/** A kind of data. Any text is accepted, because later versions of the service have more. */
+export type Scope = components['schemas']['Scope'] | (string & Readonly<Record<never, never>>);
+
 /** What your app asks a person for. */
 export interface AuthorizationRequest extends CallOptions {
   /** Ask for what you need now; you can ask for more later. */
-  readonly scopes: readonly string[];
+  readonly scopes: readonly Scope[];
+  /** Those of `scopes` without which the app does not work. The person sees the others as optional. Kept only with the secret. */
+  readonly neededScopes?: readonly Scope[];
   /** Why, in a sentence that the person reads. Shown only when the app has authenticated itself. */
   readonly purpose?: string;
   /** Who should approve; with an app in the sandbox, its synthetic person. */
@@ -49,6 +55,7 @@ export async function startAuthorization(
     response_type: 'code',
     redirect_uri: redirectUri,
     scope: request.scopes.join(' '),
+    needed_scope: request.neededScopes?.join(' ') || undefined,
     state: kept.state,
     code_challenge: await toChallenge(kept.codeVerifier),
     code_challenge_method: 'S256',

@@ -17,14 +17,18 @@ export interface HttpOptions {
 /** What a caller may choose for one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Instead of the client's: 0 never repeats. */
+  /** Instead of the client's; 0 never repeats. A renewal of tokens, which other calls share, has the client's: `signal` bounds the wait for it. */
   readonly retryBudgetMs?: number | undefined;
 }
 
 /** Query or form parameters; those that are undefined are left out. */
 export type Values = Readonly<Record<string, string | number | boolean | Date | undefined>>;
 
-/** One request. Every request of the SDK may be repeated: a repeat has no further effect, or only one that nobody notices. */
+/**
+ * One request. Every request of the SDK may be repeated: a repeat has no further effect, or only one that nobody notices. The exchange of
+ * a code included: if the service has carried out a request whose answer was lost, the repeat fails and revokes the tokens of that
+ * answer, which nobody has received. Without the repeat, every exchange without an answer would need another approval.
+ */
 export interface HttpRequest extends CallOptions {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/performance/noBarrelFile: the one entry point of the published package
-export type { Authorization, AuthorizationRequest, KeptAuthorization } from './authorization.ts';
+export type { Authorization, AuthorizationRequest, KeptAuthorization, Scope } from './authorization.ts';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export { type Clock, systemClock } from './clock.ts';
 export type { Connection } from './connection.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { createClient } from '../src/client.ts';
 import { makeClient, tokenAnswer } from './made-client.ts';
-import { json } from './scripted-service.ts';
+import { json, lostConnection, type Reply } from './scripted-service.ts';
 
 const APPROVAL = 'https://health.example/approve/apr_1';
 const PUSHED = { request_uri: 'urn:x', expires_in: 600, approval_uri: APPROVAL, pending_id: 'apr_1' };
@@ -15,6 +15,7 @@ describe('authorize', () => {
     const { client, service } = makeAuthorized();
     const { url, kept } = await client.authorize({
       scopes: ['read:profile', 'read:mood'],
+      neededScopes: ['read:mood'],
       purpose: 'A chart',
     });
     expect(url).toBe(APPROVAL);
@@ -23,6 +24,7 @@ describe('authorize', () => {
       response_type: 'code',
       redirect_uri: 'https://app.example/callback',
       scope: 'read:profile read:mood',
+      needed_scope: 'read:mood',
       purpose: 'A chart',
       state: kept.state,
       code_challenge: createHash('sha256').update(kept.codeVerifier).digest('base64url'),
@@ -84,6 +86,28 @@ describe('exchange', () => {
     const callback = back(query.replace('STATE', kept.state));
     await expect(client.exchange(callback, kept)).rejects.toMatchObject({ code });
     expect(service.lines).toEqual(['POST /oauth/par']);
+  });
+
+  const answers = (...replies: (() => Reply)[]) =>
+    makeClient(({ url }) =>
+      url.pathname === '/oauth/par' ? json(201, PUSHED) : (replies.shift() ?? lostConnection)(),
+    );
+
+  test('is repeated with the same code when no answer arrived', async () => {
+    const { client, service } = answers(lostConnection, () => json(200, tokenAnswer(1)));
+    const { kept } = await client.authorize({ scopes: ['read:profile'] });
+    await client.exchange(back(`code=phds_ac_1&state=${kept.state}&${ISS}`), kept);
+    expect(service.sent.slice(1).map(({ form }) => form.get('code'))).toEqual(['phds_ac_1', 'phds_ac_1']);
+  });
+
+  test('whose answer was lost after it was carried out ends with an error that asks for a new approval, and stores nothing', async () => {
+    const used = { error: 'invalid_grant', error_description: 'Used before.', code: 'INVALID_GRANT' };
+    const { client, service, store } = answers(lostConnection, () => json(400, used));
+    const { kept } = await client.authorize({ scopes: ['read:profile'] });
+    const exchanged = client.exchange(back(`code=phds_ac_1&state=${kept.state}&${ISS}`), kept);
+    await expect(exchanged).rejects.toMatchObject({ code: 'INVALID_GRANT', needsNewApproval: true });
+    expect(service.sent.length).toBe(3);
+    expect(await store.get('grt_1')).toBeNull();
   });
 
   test('replaces the tokens of an earlier approval by the same person', async () => {
