@@ -1,3 +1,4 @@
+import { untilAborted } from './abort.ts';
 import { isPhdsError } from './errors.ts';
 import type { OauthEndpoints } from './oauth.ts';
 
@@ -11,20 +12,29 @@ export class AppToken {
   }
 
   /** Calls with the token, and once more with a new one when it is refused: it may have expired. */
-  async use<Result>(call: (authorization: string) => Promise<Result>): Promise<Result> {
+  async use<Result>(call: (authorization: string) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const first = this.#current();
+    const token = await untilAborted(first, signal);
     try {
-      return await call(`Bearer ${await first}`);
+      return await call(`Bearer ${token}`);
     } catch (error) {
-      if (this.#held === first) this.#held = null;
       if (!isPhdsError(error, 'TOKEN_EXPIRED', 'UNAUTHORIZED')) throw error;
-      return call(`Bearer ${await this.#current()}`);
+      this.#drop(first);
+      return call(`Bearer ${await untilAborted(this.#current(), signal)}`);
     }
   }
 
   #current(): Promise<string> {
-    this.#held ??= this.#request();
-    return this.#held;
+    if (this.#held !== null) return this.#held;
+    const request = this.#request();
+    request.catch(() => this.#drop(request));
+    this.#held = request;
+    return request;
+  }
+
+  /** A newer token that another call has requested meanwhile is kept. */
+  #drop(token: Promise<string>): void {
+    if (this.#held === token) this.#held = null;
   }
 
   async #request(): Promise<string> {

@@ -38,7 +38,6 @@ export interface ClientOptions {
 
 const TIMEOUT_MS = 30_000;
 const RETRY_BUDGET_MS = 30_000;
-const PAGE_SIZE = 100;
 
 /** Creates the client of one app. One for each process is enough. */
 export function createClient(options: ClientOptions): Client {
@@ -101,13 +100,8 @@ export class Client {
 
   /** The consent grants of the app, newest first: who shares what, until when, and what has ended. */
   grants({ signal, retryBudgetMs, ...query }: GrantQuery & CallOptions = {}): List<Grant> {
-    const { page = 1, pageSize = PAGE_SIZE } = query;
-    return new List(page, async (number) => {
-      const request = {
-        method: 'GET',
-        path: '/oauth/grants',
-        query: { ...query, page: number, pageSize },
-      } as const;
+    return new List(query, async (page, pageSize) => {
+      const request = { method: 'GET', path: '/oauth/grants', query: { ...query, page, pageSize } } as const;
       return (await this.#sendAsApp({ ...request, signal, retryBudgetMs })) as Page<Grant>;
     });
   }
@@ -120,13 +114,12 @@ export class Client {
 
   /** Ends a grant for good, when the person leaves your app for example. Ending it again changes nothing. */
   async endGrant(grantId: string, options: CallOptions = {}): Promise<void> {
-    const { store } = this.#parts;
     await this.#sendAsApp({
       ...options,
       method: 'DELETE',
       path: `/oauth/grants/${encodeURIComponent(grantId)}`,
     });
-    await store.replace(grantId, await store.get(grantId), null);
+    await this.#parts.tokens.forget(grantId);
   }
 
   /** What the service knows about a token of this app. */
@@ -140,6 +133,9 @@ export class Client {
   }
 
   #sendAsApp(request: HttpRequest): Promise<unknown> {
-    return this.#appToken.use((authorization) => this.#http.send({ ...request, authorization }));
+    return this.#appToken.use(
+      (authorization) => this.#http.send({ ...request, authorization }),
+      request.signal,
+    );
   }
 }

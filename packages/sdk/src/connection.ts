@@ -2,7 +2,7 @@ import { untilAborted } from './abort.ts';
 import { isPhdsError } from './errors.ts';
 import type { paths } from './generated/openapi.ts';
 import type { CallOptions, Http, Values } from './http.ts';
-import { List, type Page } from './list.ts';
+import { LARGEST_PAGE, List, type Page, type PageChoice } from './list.ts';
 import type { OauthEndpoints } from './oauth.ts';
 import type {
   AdherenceEntry,
@@ -37,10 +37,7 @@ export interface ConnectionParts {
 
 type Asked<Path extends keyof paths> = Query<Path> & CallOptions;
 
-type ListQuery = Values & CallOptions & { readonly page?: number; readonly pageSize?: number };
-
-// The largest page that the service answers: the fewest requests.
-const PAGE_SIZE = 100;
+type ListQuery = Values & CallOptions & PageChoice;
 
 /** The data of one person who approved your app. Cheap to create: it holds no tokens itself. */
 export class Connection {
@@ -60,7 +57,7 @@ export class Connection {
 
   /** Every change of a category since the cursor, oldest change first. With CURSOR_EXPIRED, discard your copy and start without one. */
   sync(category: Category, options: SyncOptions = {}): AsyncGenerator<SyncBatch, void, undefined> {
-    const { type, pageSize = PAGE_SIZE, signal, retryBudgetMs } = options;
+    const { type, pageSize = LARGEST_PAGE, signal, retryBudgetMs } = options;
     const path = `/api/v1/health-data/${encodeURIComponent(category)}`;
     return readChanges(options, async (updatedSince) => {
       const query = { updatedSince, type, pageSize };
@@ -138,19 +135,17 @@ export class Connection {
 
   /** Revokes the tokens at the service and removes them here. The person's approval remains; `client.endGrant` ends that too. */
   async disconnect(options: CallOptions = {}): Promise<void> {
-    const { store, oauth } = this.#parts;
-    // Once more when the tokens were renewed meanwhile.
-    for (let held = await store.get(this.id); held !== null; held = await store.get(this.id)) {
-      await oauth.post('/oauth/revoke', { token: held.refreshToken }, options);
-      if (await store.replace(this.id, held, null)) return;
-    }
+    const { tokens, oauth } = this.#parts;
+    await tokens.forget(this.id, ({ refreshToken }) =>
+      oauth.post('/oauth/revoke', { token: refreshToken }, options),
+    );
   }
 
   /** A list at any path. */
   list<Item>(path: string, query: object & CallOptions = {}): List<Item> {
-    const { signal, retryBudgetMs, page = 1, pageSize = PAGE_SIZE, ...rest } = query as ListQuery;
-    return new List(page, async (number) => {
-      const answer = await this.get(path, { ...rest, page: number, pageSize }, { signal, retryBudgetMs });
+    const { signal, retryBudgetMs, page: first, pageSize: chosen, ...rest } = query as ListQuery;
+    return new List({ page: first, pageSize: chosen }, async (page, pageSize) => {
+      const answer = await this.get(path, { ...rest, page, pageSize }, { signal, retryBudgetMs });
       return answer as Page<Item>;
     });
   }

@@ -9,31 +9,48 @@ export interface Page<Item> {
   };
 }
 
+/** Which pages the caller asked for. */
+export interface PageChoice {
+  /** The first page; 1 by default. */
+  readonly page?: number | undefined;
+  readonly pageSize?: number | undefined;
+}
+
+type ReadPage<Item> = (page: number, pageSize: number) => Promise<Page<Item>>;
+
+/** The largest page that the service answers: the fewest requests. */
+export const LARGEST_PAGE = 100;
+
 /** A list that is read page by page while you iterate: `for await (const item of list)`. */
 export class List<Item> implements AsyncIterable<Item> {
-  readonly #firstPage: number;
-  readonly #read: (page: number) => Promise<Page<Item>>;
+  readonly #choice: PageChoice;
+  readonly #read: ReadPage<Item>;
 
-  constructor(firstPage: number, read: (page: number) => Promise<Page<Item>>) {
-    this.#firstPage = firstPage;
+  constructor(choice: PageChoice, read: ReadPage<Item>) {
+    this.#choice = choice;
     this.#read = read;
   }
 
   /** The first page only. */
   page(): Promise<Page<Item>> {
-    return this.#read(this.#firstPage);
+    const { page = 1, pageSize = LARGEST_PAGE } = this.#choice;
+    return this.#read(page, pageSize);
   }
 
   /** All pages, from the first. */
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
-    for (let number = this.#firstPage; ; number += 1) {
-      const page = await this.#read(number);
+    const { page: first = 1, pageSize = LARGEST_PAGE } = this.#choice;
+    for (let number = first; ; number += 1) {
+      const page = await this.#read(number, pageSize);
       yield page;
       if (number >= page.pagination.totalPages) return;
     }
   }
 
-  /** All items. An item that new data moves to the next page meanwhile is not repeated. */
+  /**
+   * All items. An item that new data moves to the next page meanwhile is not yielded twice. When items of pages that were read are deleted
+   * meanwhile, later items move to earlier pages, so some may be missed: to keep a copy, use `sync`.
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     let before = new Set<unknown>();
     for await (const { data } of this.pages()) {
@@ -43,15 +60,22 @@ export class List<Item> implements AsyncIterable<Item> {
     }
   }
 
-  /** The first items as an array, `limit` at most. */
+  /** The first items as an array, `limit` at most. Without a `pageSize` of yours, a small limit reads a page of that size. */
   async toArray({ limit }: { readonly limit: number }): Promise<Item[]> {
     const items: Item[] = [];
     if (limit <= 0) return items;
-    for await (const item of this) {
+    for await (const item of this.#inPagesFor(limit)) {
       items.push(item);
       if (items.length >= limit) break;
     }
     return items;
+  }
+
+  /** The size of pages decides what is on a later page, so it is kept when the caller begins there. */
+  #inPagesFor(limit: number): List<Item> {
+    const { page = 1, pageSize } = this.#choice;
+    if (page !== 1 || pageSize !== undefined) return this;
+    return new List({ pageSize: Math.ceil(Math.min(limit, LARGEST_PAGE)) }, this.#read);
   }
 }
 

@@ -23,7 +23,8 @@ export interface TokenStore {
   get(grantId: string): Promise<TokenSet | null>;
   /**
    * Stores `next` (null: removes the tokens) if the store still holds `previous` (null: none), in one atomic step. Tokens are the same
-   * when their `refreshToken` is. Resolves to false, and changes nothing, when the store holds something else.
+   * when their `refreshToken` is. Resolves to false, and changes nothing, when the store holds something else. Never called with null
+   * for both.
    */
   replace(grantId: string, previous: TokenSet | null, next: TokenSet | null): Promise<boolean>;
 }

@@ -42,6 +42,18 @@ export class Tokens {
     throw new PhdsError('NOT_CONNECTED', `The token store has no tokens of the connection ${grantId}.`);
   }
 
+  /** Removes the tokens from the store, after `end` with each that it holds: tokens that were renewed meanwhile are removed too. */
+  async forget(
+    grantId: string,
+    end: (held: TokenSet) => Promise<unknown> = () => Promise.resolve(),
+  ): Promise<void> {
+    const { store } = this.#source;
+    for (let held = await store.get(grantId); held !== null; held = await store.get(grantId)) {
+      await end(held);
+      if (await store.replace(grantId, held, null)) return;
+    }
+  }
+
   #isFresh({ issuedAt, expiresAt }: TokenSet): boolean {
     return this.#source.clock.now() < expiresAt - Math.min(EARLY_MS, (expiresAt - issuedAt) / 10);
   }

@@ -47,6 +47,23 @@ describe('a list', () => {
     expect(await connection.healthData('heart').toArray({ limit: 0 })).toEqual([]);
   });
 
+  test('reads only as many items as a small limit of an array needs', async () => {
+    const all = Array.from({ length: 500 }, (_, number) => item(number));
+    const { connection, service } = await connect((sent) => toPage(sent, all));
+    expect(await connection.healthData('heart').toArray({ limit: 10 })).toEqual(all.slice(0, 10));
+    expect(await connection.healthData('heart').toArray({ limit: 150 })).toEqual(all.slice(0, 150));
+    expect(service.sent.map((sent) => url(sent).get('pageSize'))).toEqual(['10', '100', '100']);
+  });
+
+  test('keeps the size of pages for an array when the caller chose it, or a later first page', async () => {
+    const all = Array.from({ length: 500 }, (_, number) => item(number));
+    const { connection } = await connect((sent) => toPage(sent, all));
+    const later = await connection.healthData('heart', { page: 2 }).toArray({ limit: 10 });
+    expect(later).toEqual(all.slice(100, 110));
+    const sized = await connection.healthData('heart', { page: 2, pageSize: 20 }).toArray({ limit: 10 });
+    expect(sized).toEqual(all.slice(20, 30));
+  });
+
   test('yields an item once that new data moved to the next page', async () => {
     const all = [1, 2, 3, 4, 5].map(item);
     const { connection } = await connect((sent) => {

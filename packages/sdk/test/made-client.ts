@@ -10,10 +10,12 @@ export interface MadeClient {
 }
 
 /** A client without jitter in front of a scripted service. */
-export function makeClient(reply: (sent: Sent, index: number) => Reply | Promise<Reply>): MadeClient {
+export function makeClient(
+  reply: (sent: Sent, index: number) => Reply | Promise<Reply>,
+  store: TokenStore = memoryTokenStore(),
+): MadeClient {
   const service = new ScriptedService(reply);
   const clock = new SleepingClock();
-  const store = memoryTokenStore();
   const client = createClient({
     baseUrl: 'https://health.example/',
     clientId: 'app_1',

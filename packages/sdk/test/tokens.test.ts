@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { memoryTokenStore, type TokenStore } from '../src/token-store.ts';
 import { makeClient, tokenAnswer, tokens } from './made-client.ts';
 import { json, lostConnection, problem, type Sent } from './scripted-service.ts';
 
@@ -139,7 +140,89 @@ describe('a connection', () => {
   });
 });
 
+describe('the end of a grant', () => {
+  const endWith = async (store: TokenStore) => {
+    const { client, service } = makeClient(
+      (sent) => json(200, isRefresh(sent) ? { access_token: 'phds_at_app1', expires_in: 3_600 } : {}),
+      store,
+    );
+    await client.endGrant('grt_1');
+    expect(service.lines).toEqual(['POST /oauth/token', 'DELETE /oauth/grants/grt_1']);
+  };
+
+  test('asks a store that holds no tokens of the connection to remove nothing', async () => {
+    const store = memoryTokenStore();
+    const strict: TokenStore = {
+      get: store.get,
+      replace: (grantId, previous, next) => {
+        if (previous === null && next === null) throw new TypeError('There is nothing to insert.');
+        return store.replace(grantId, previous, next);
+      },
+    };
+    await endWith(strict);
+    await strict.replace('grt_1', null, tokens(1, 0));
+    await endWith(strict);
+    expect(await store.get('grt_1')).toBeNull();
+  });
+
+  test('removes the tokens also when they are renewed between the two steps of the removal', async () => {
+    const store = memoryTokenStore();
+    const first = tokens(1, 0);
+    await store.replace('grt_1', null, first);
+    const renewedBetween: TokenStore = {
+      get: async (grantId) => {
+        const held = await store.get(grantId);
+        await store.replace(grantId, first, tokens(2, 0));
+        return held;
+      },
+      replace: store.replace,
+    };
+    await endWith(renewedBetween);
+    expect(await store.get('grt_1')).toBeNull();
+  });
+});
+
 describe("the app's own token", () => {
+  test.each([
+    [404, 'NOT_FOUND'],
+    [403, 'INSUFFICIENT_SCOPE'],
+  ])('is kept when a call with it is answered %i %s', async (status, code) => {
+    const { client, service } = makeClient((sent) =>
+      isRefresh(sent)
+        ? json(200, { access_token: 'phds_at_app1', expires_in: 3_600 })
+        : problem(status, code),
+    );
+    await expect(client.grant('grt_1')).rejects.toMatchObject({ code });
+    await expect(client.grant('grt_1')).rejects.toMatchObject({ code });
+    expect(service.sent.filter(isRefresh).length).toBe(1);
+  });
+
+  test('is requested again by the next call when its request failed', async () => {
+    const { client, service } = makeClient((sent, index) => {
+      if (index === 0) return problem(401, 'UNAUTHORIZED');
+      return json(200, isRefresh(sent) ? { access_token: 'phds_at_app1' } : { data: { id: 'grt_1' } });
+    });
+    await expect(client.grant('grt_1')).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
+    expect(service.sent.length).toBe(1);
+    expect(await client.grant('grt_1')).toEqual({ id: 'grt_1' });
+  });
+
+  test('does not keep an aborted call waiting, and arrives for the others', async () => {
+    const answer = Promise.withResolvers<Response>();
+    const { client, service } = makeClient((sent) =>
+      isRefresh(sent) ? answer.promise : json(200, { data: { id: 'grt_1' } }),
+    );
+    const stop = new AbortController();
+    const aborted = client.grant('grt_1', { signal: stop.signal });
+    const other = client.grant('grt_1');
+    stop.abort(new Error('closed'));
+    await expect(aborted).rejects.toThrow('closed');
+    answer.resolve(json(200, { access_token: 'phds_at_app1', expires_in: 3_600 }));
+    expect(await other).toEqual({ id: 'grt_1' });
+    await client.grant('grt_1');
+    expect(service.sent.filter(isRefresh).length).toBe(1);
+  });
+
   test('is requested once for parallel calls, and again when it has expired', async () => {
     let valid = 'phds_at_app1';
     const page = { data: [], pagination: { page: 1, pageSize: 100, total: 0, totalPages: 0 } };
