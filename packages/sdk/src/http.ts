@@ -17,7 +17,10 @@ export interface HttpOptions {
 /** What a caller may choose for one call. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Instead of the client's; 0 never repeats. A renewal of tokens, which other calls share, has the client's: `signal` bounds the wait for it. */
+  /**
+   * Instead of the client's; 0 never repeats. A renewal of tokens, which other calls share, has the client's budget: `signal` bounds the
+   * wait for it.
+   */
   readonly retryBudgetMs?: number | undefined;
 }
 
