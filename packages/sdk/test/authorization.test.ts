@@ -11,7 +11,7 @@ const makeAuthorized = () =>
   makeClient(({ url }) => (url.pathname === '/oauth/par' ? json(201, PUSHED) : json(200, tokenAnswer(1))));
 
 describe('authorize', () => {
-  test('pushes the request with PKCE and a new state, and returns the approval screen', async () => {
+  test('authorize pushes the request with PKCE and a new state, and returns the approval screen', async () => {
     const { client, service } = makeAuthorized();
     const { url, kept } = await client.authorize({
       scopes: ['read:profile', 'read:mood'],
@@ -35,7 +35,7 @@ describe('authorize', () => {
     expect(again.kept.codeVerifier).not.toBe(kept.codeVerifier);
   });
 
-  test('without a secret, builds the address of the authorization endpoint', async () => {
+  test('authorize without a secret builds the address of the authorization endpoint', async () => {
     const client = createClient({
       baseUrl: 'https://health.example',
       clientId: 'app_1',
@@ -54,7 +54,7 @@ describe('exchange', () => {
   const back = (query: string) => `/callback?${query}`;
   const ISS = `iss=${encodeURIComponent('https://health.example')}`;
 
-  test('sends the code with the verifier, stores the tokens and returns the connection', async () => {
+  test('exchange sends the code with the verifier, stores the tokens and returns the connection', async () => {
     const { client, service, store } = makeAuthorized();
     const { kept } = await client.authorize({ scopes: ['read:profile'] });
     const connection = await client.exchange(back(`code=phds_ac_1&state=${kept.state}&${ISS}`), kept);
@@ -80,7 +80,7 @@ describe('exchange', () => {
     ['no code', `state=STATE&${ISS}`, 'CALLBACK_REFUSED'],
     ['a refusal by the person', `error=access_denied&state=STATE&${ISS}`, 'ACCESS_DENIED'],
     ['another error', `error=invalid_scope&error_description=why&state=STATE&${ISS}`, 'AUTHORIZATION_FAILED'],
-  ])('refuses a callback with %s, and sends nothing', async (_, query, code) => {
+  ])('exchange refuses a callback with %s, and sends nothing', async (_, query, code) => {
     const { client, service } = makeAuthorized();
     const { kept } = await client.authorize({ scopes: ['read:profile'] });
     const callback = back(query.replace('STATE', kept.state));
@@ -93,14 +93,14 @@ describe('exchange', () => {
       url.pathname === '/oauth/par' ? json(201, PUSHED) : (replies.shift() ?? lostConnection)(),
     );
 
-  test('is repeated with the same code when no answer arrived', async () => {
+  test('an exchange is repeated with the same code when no answer arrived', async () => {
     const { client, service } = answers(lostConnection, () => json(200, tokenAnswer(1)));
     const { kept } = await client.authorize({ scopes: ['read:profile'] });
     await client.exchange(back(`code=phds_ac_1&state=${kept.state}&${ISS}`), kept);
     expect(service.sent.slice(1).map(({ form }) => form.get('code'))).toEqual(['phds_ac_1', 'phds_ac_1']);
   });
 
-  test('whose answer was lost after it was carried out ends with an error that asks for a new approval, and stores nothing', async () => {
+  test('an exchange whose answer was lost after it was carried out asks for a new approval, and stores nothing', async () => {
     const used = { error: 'invalid_grant', error_description: 'Used before.', code: 'INVALID_GRANT' };
     const { client, service, store } = answers(lostConnection, () => json(400, used));
     const { kept } = await client.authorize({ scopes: ['read:profile'] });
@@ -110,7 +110,7 @@ describe('exchange', () => {
     expect(await store.get('grt_1')).toBeNull();
   });
 
-  test('replaces the tokens of an earlier approval by the same person', async () => {
+  test('exchange replaces the tokens of an earlier approval by the same person', async () => {
     let number = 0;
     const { client, store } = makeClient(({ url }) => {
       if (url.pathname === '/oauth/par') return json(201, PUSHED);

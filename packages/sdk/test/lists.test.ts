@@ -19,8 +19,8 @@ async function connect(reply: Parameters<typeof makeClient>[0]) {
   return { ...made, connection: made.client.connection('grt_1') };
 }
 
-describe('a list', () => {
-  test('is read page by page while it is iterated', async () => {
+describe('lists', () => {
+  test('a list is read page by page while it is iterated', async () => {
     const all = Array.from({ length: 7 }, (_, number) => item(number));
     const { connection, service } = await connect((sent) => toPage(sent, all));
     const seen: unknown[] = [];
@@ -33,13 +33,13 @@ describe('a list', () => {
     expect(service.sent.every((sent) => url(sent).get('type') === 'Heart Rate')).toBe(true);
   });
 
-  test('that is empty takes one request and has no items', async () => {
+  test('a list that is empty takes one request and has no items', async () => {
     const { connection, service } = await connect((sent) => toPage(sent, []));
     expect(await connection.mood().toArray({ limit: 10 })).toEqual([]);
     expect(service.sent.length).toBe(1);
   });
 
-  test('stops reading at the limit of an array', async () => {
+  test('a list stops being read at the limit of an array', async () => {
     const all = Array.from({ length: 500 }, (_, number) => item(number));
     const { connection, service } = await connect((sent) => toPage(sent, all));
     expect(await connection.healthData('heart').toArray({ limit: 100 })).toEqual(all.slice(0, 100));
@@ -47,7 +47,7 @@ describe('a list', () => {
     expect(await connection.healthData('heart').toArray({ limit: 0 })).toEqual([]);
   });
 
-  test('reads only as many items as a small limit of an array needs', async () => {
+  test('a list is read only as far as the small limit of an array needs', async () => {
     const all = Array.from({ length: 500 }, (_, number) => item(number));
     const { connection, service } = await connect((sent) => toPage(sent, all));
     expect(await connection.healthData('heart').toArray({ limit: 10 })).toEqual(all.slice(0, 10));
@@ -55,7 +55,7 @@ describe('a list', () => {
     expect(service.sent.map((sent) => url(sent).get('pageSize'))).toEqual(['10', '100', '100']);
   });
 
-  test('keeps the size of pages for an array when the caller chose it, or a later first page', async () => {
+  test('a list keeps the size of its pages for an array when the caller chose the size or a later first page', async () => {
     const all = Array.from({ length: 500 }, (_, number) => item(number));
     const { connection } = await connect((sent) => toPage(sent, all));
     const later = await connection.healthData('heart', { page: 2 }).toArray({ limit: 10 });
@@ -64,7 +64,7 @@ describe('a list', () => {
     expect(sized).toEqual(all.slice(20, 30));
   });
 
-  test('yields an item once that new data moved to the next page', async () => {
+  test('a list yields an item once that new data moved to the next page', async () => {
     const all = [1, 2, 3, 4, 5].map(item);
     const { connection } = await connect((sent) => {
       if (pageOf(sent) === 2) all.unshift(item(0));
@@ -74,12 +74,12 @@ describe('a list', () => {
     expect(seen).toEqual([1, 2, 3, 4, 5].map(item));
   });
 
-  test('keeps equal items without ids, such as points of trends', async () => {
+  test('a list keeps equal items without ids, such as points of trends', async () => {
     const { connection } = await connect((sent) => toPage(sent, [{ value: 1 }, { value: 1 }, { value: 1 }]));
     expect((await connection.trends({ pageSize: 1 }).toArray({ limit: 9 })).length).toBe(3);
   });
 
-  test('goes on after a restart of the service in the middle of an iteration', async () => {
+  test('a list goes on after a restart of the service in the middle of an iteration', async () => {
     const all = [1, 2, 3].map(item);
     const failures = [lostConnection(), lostConnection(), problem(503, 'INTERNAL_ERROR')];
     const { connection } = await connect(
@@ -89,7 +89,7 @@ describe('a list', () => {
     expect(failures).toEqual([]);
   });
 
-  test('sends dates as instants', async () => {
+  test('a list sends dates as instants', async () => {
     const { connection, service } = await connect((sent) => toPage(sent, []));
     await connection.healthData('heart', { from: new Date(0), to: '2026-01-01' }).page();
     expect(url(service.sent[0] as Sent).get('from')).toBe('1970-01-01T00:00:00.000Z');
@@ -103,7 +103,7 @@ describe('sync', () => {
     sync: { cursor: `cur_${number}`, hasMore, lastDataAt: null, timeZone: 'UTC' },
   });
 
-  test('begins at the beginning, follows the cursors, and ends when there is no more', async () => {
+  test('sync begins at the beginning, follows the cursors, and ends when there is no more', async () => {
     const { connection, service } = await connect((_, index) => json(200, batch(index, index < 2)));
     const cursors: string[] = [];
     for await (const { cursor, changes } of connection.sync('heart')) {
@@ -115,7 +115,7 @@ describe('sync', () => {
     expect(asked).toEqual(['1970-01-01T00:00:00Z', 'cur_0', 'cur_1']);
   });
 
-  test('goes on at a stored cursor', async () => {
+  test('sync goes on at a stored cursor', async () => {
     const { connection, service } = await connect(() => json(200, batch(1, false)));
     for await (const { hasMore } of connection.sync('heart', { cursor: 'cur_7', type: 'HRV' }))
       expect(hasMore).toBe(false);
@@ -124,7 +124,7 @@ describe('sync', () => {
     ]);
   });
 
-  test('fails with CURSOR_EXPIRED when the copy has to be read again', async () => {
+  test('sync fails with CURSOR_EXPIRED when the copy has to be read again', async () => {
     const { connection } = await connect(() => problem(410, 'CURSOR_EXPIRED'));
     await expect(connection.sync('heart', { cursor: 'cur_7' }).next()).rejects.toMatchObject({
       code: 'CURSOR_EXPIRED',

@@ -30,17 +30,17 @@ async function bundle(source: string): Promise<string> {
   return readFile(output, 'utf8');
 }
 
-describe('the published package', () => {
-  test('has no fault that publint knows', async () => {
+describe('published package', () => {
+  test('the published package has no fault that publint knows', async () => {
     await run(tool('publint'), [built, '--strict', '--pack', 'false']);
   });
 
-  test('has types that every way of importing an ES module finds', async () => {
+  test('the published package has types that every way of importing an ES module finds', async () => {
     const { stdout } = await run('npm', ['pack', '--silent', '--ignore-scripts', built], { cwd: directory });
     await run(tool('attw'), [join(directory, stdout.trim()), '--profile', 'esm-only']);
   });
 
-  test('compiles in a strict project for Node and browsers, with typed errors and data', async () => {
+  test('the published package compiles in a strict project for Node and browsers, with typed errors and data', async () => {
     await writeFile(
       join(directory, 'consumer.ts'),
       `import { createClient, isPhdsError, verifyWebhook } from '@phds/sdk';
@@ -75,7 +75,7 @@ describe('the published package', () => {
     await run(tool('tsc'), ['-p', directory]);
   });
 
-  test('leaves unused code out of a bundle', async () => {
+  test('the published package leaves unused code out of a bundle', async () => {
     const webhooks = await bundle("export { verifyWebhook } from '@phds/sdk';");
     expect(webhooks).toContain('webhook-signature');
     expect(webhooks).not.toMatch(/oauth|api\/v1|fetch|class Client/);
@@ -84,7 +84,7 @@ describe('the published package', () => {
     expect(client).not.toContain('webhook-signature');
   });
 
-  test('needs nothing but web standards', async () => {
+  test('the published package needs nothing but web standards', async () => {
     const everything = await bundle("export * from '@phds/sdk';");
     expect(everything).not.toMatch(/\bimport\b|\brequire\(|\bprocess\.|\bBuffer\b|\bglobal\./);
   });

@@ -11,8 +11,8 @@ async function readProfile(replies: readonly (() => Reply)[], options = {}) {
   return { ...made, profile: made.client.connection('grt_1').profile(options) };
 }
 
-describe('a request', () => {
-  test('is repeated after the seconds in Retry-After', async () => {
+describe('repeats', () => {
+  test('a request is repeated after the seconds in Retry-After', async () => {
     const { profile, clock } = await readProfile([
       () => problem(429, 'RATE_LIMITED', {}, { 'Retry-After': '7' }),
       () => problem(503, 'ACCESS_NOT_RECORDED', {}, { 'Retry-After': '1' }),
@@ -21,7 +21,7 @@ describe('a request', () => {
     expect(clock.slept).toEqual([7_000, 1_000]);
   });
 
-  test('is repeated with growing waits when nothing answers or the service fails', async () => {
+  test('a request is repeated with growing waits when nothing answers or the service fails', async () => {
     const { profile, clock } = await readProfile([
       lostConnection,
       () => problem(500, 'INTERNAL_ERROR'),
@@ -31,7 +31,7 @@ describe('a request', () => {
     expect(clock.slept).toEqual([125, 250, 500]);
   });
 
-  test('fails with the last error when the next wait exceeds the budget', async () => {
+  test('a request fails with the last error when the next wait exceeds the budget', async () => {
     const { profile, clock, service } = await readProfile([
       () => problem(429, 'RATE_LIMITED', { requestId: 'req_1' }, { 'Retry-After': '31' }),
     ]);
@@ -47,7 +47,7 @@ describe('a request', () => {
     expect(service.sent.length).toBe(1);
   });
 
-  test('stops when the service stays away for the budget', async () => {
+  test('a request stops when the service stays away for the budget', async () => {
     const made = makeClient(lostConnection);
     await made.store.replace('grt_1', null, tokens(1, made.clock.now()));
     const started = made.clock.now();
@@ -59,7 +59,7 @@ describe('a request', () => {
     expect(made.service.sent.length).toBeGreaterThan(5);
   });
 
-  test('is not repeated with a budget of 0', async () => {
+  test('a request is not repeated with a budget of 0', async () => {
     const { profile, service } = await readProfile([lostConnection], { retryBudgetMs: 0 });
     await expect(profile).rejects.toMatchObject({ code: 'CONNECTION_FAILED' });
     expect(service.sent.length).toBe(1);
@@ -69,13 +69,16 @@ describe('a request', () => {
     [400, 'INVALID_REQUEST'],
     [403, 'INSUFFICIENT_SCOPE'],
     [404, 'NOT_FOUND'],
-  ])('is not repeated after %i %s, which another attempt would not change', async (status, code) => {
-    const { profile, service } = await readProfile([() => problem(status, code)]);
-    await expect(profile).rejects.toMatchObject({ code, status });
-    expect(service.sent.length).toBe(1);
-  });
+  ])(
+    'a request is not repeated after %i %s, which another attempt would not change',
+    async (status, code) => {
+      const { profile, service } = await readProfile([() => problem(status, code)]);
+      await expect(profile).rejects.toMatchObject({ code, status });
+      expect(service.sent.length).toBe(1);
+    },
+  );
 
-  test('ends with the reason of the signal, during a request and during a wait', async () => {
+  test('a request ends with the reason of the signal, during a request and during a wait', async () => {
     const stopped = AbortSignal.abort(new Error('the person left'));
     const { profile } = await readProfile([], { signal: stopped });
     await expect(profile).rejects.toThrow('the person left');
@@ -95,8 +98,8 @@ describe('a request', () => {
   });
 });
 
-describe('an error', () => {
-  test('names the parameters at fault and the scope to ask for', async () => {
+describe('errors', () => {
+  test('an error names the parameters at fault and the scope to ask for', async () => {
     const errors = [{ parameter: 'from', message: 'not a date' }];
     const invalid = await readProfile([() => problem(400, 'INVALID_REQUEST', { errors })]);
     await expect(invalid.profile).rejects.toMatchObject({
@@ -112,7 +115,7 @@ describe('an error', () => {
     });
   });
 
-  test('of a proxy in between is UNEXPECTED_ANSWER with its status', async () => {
+  test('an error of a proxy in between is UNEXPECTED_ANSWER with its status', async () => {
     const { profile } = await readProfile([() => new Response('<html>', { status: 404 })]);
     await expect(profile).rejects.toMatchObject({
       code: 'UNEXPECTED_ANSWER',

@@ -7,8 +7,8 @@ const PROFILE = { name: null, gender: null, dateOfBirth: null, bloodType: null }
 const isRefresh = ({ url }: Sent) => url.pathname === '/oauth/token';
 const bearer = ({ headers }: Sent) => headers.get('Authorization');
 
-describe('access tokens', () => {
-  test('are renewed once for all calls that find them expired', async () => {
+describe('renewal', () => {
+  test('access tokens are renewed once for all calls that find them expired', async () => {
     const { client, service, clock, store } = makeClient((sent) =>
       json(200, isRefresh(sent) ? tokenAnswer(2) : { data: PROFILE }),
     );
@@ -24,7 +24,7 @@ describe('access tokens', () => {
     expect((await store.get('grt_1'))?.refreshToken).toBe('phds_rt_2');
   });
 
-  test('are renewed once when the service refuses them for all calls', async () => {
+  test('access tokens are renewed once when the service refuses them for all calls', async () => {
     const { client, service, clock, store } = makeClient((sent) => {
       if (isRefresh(sent)) return json(200, tokenAnswer(2));
       return bearer(sent) === 'Bearer phds_at_2'
@@ -36,7 +36,7 @@ describe('access tokens', () => {
     expect(service.sent.filter(isRefresh).length).toBe(1);
   });
 
-  test('are renewed shortly before they expire, and even a short life is used', async () => {
+  test('access tokens are renewed shortly before they expire, and even a short life is used', async () => {
     const { client, service, clock, store } = makeClient((sent) =>
       json(200, isRefresh(sent) ? { ...tokenAnswer(2), expires_in: 20 } : { data: PROFILE }),
     );
@@ -47,7 +47,7 @@ describe('access tokens', () => {
     expect(service.lines).toEqual(['POST /oauth/token', 'GET /api/v1/profile', 'GET /api/v1/profile']);
   });
 
-  test('are taken from the store when another process has renewed them', async () => {
+  test('access tokens are taken from the store when another process has renewed them', async () => {
     const { client, service, clock, store } = makeClient(() => json(200, { data: PROFILE }));
     const old = tokens(1, clock.now());
     await store.replace('grt_1', null, old);
@@ -57,7 +57,7 @@ describe('access tokens', () => {
     expect(service.sent.map(bearer)).toEqual(['Bearer phds_at_2']);
   });
 
-  test('that another process stored during a renewal are used, and kept', async () => {
+  test('access tokens that another process stored during a renewal are used, and kept', async () => {
     const made = makeClient(async (sent) => {
       if (!isRefresh(sent)) return json(200, { data: PROFILE });
       await made.store.replace('grt_1', old, tokens(3, made.clock.now()));
@@ -70,7 +70,7 @@ describe('access tokens', () => {
     expect((await made.store.get('grt_1'))?.refreshToken).toBe('phds_rt_3');
   });
 
-  test('are renewed by the same refresh token again when the answer is lost', async () => {
+  test('access tokens are renewed by the same refresh token again when the answer is lost', async () => {
     const { client, service, clock, store } = makeClient((sent, index) => {
       if (index === 0) return lostConnection();
       return json(200, isRefresh(sent) ? tokenAnswer(2) : { data: PROFILE });
@@ -81,7 +81,7 @@ describe('access tokens', () => {
     expect(presented).toEqual(['phds_rt_1', 'phds_rt_1']);
   });
 
-  test('that cannot be renewed fail with the reason, and stay stored', async () => {
+  test('access tokens that cannot be renewed fail with the reason, and stay stored', async () => {
     const { client, clock, store } = makeClient((sent) =>
       isRefresh(sent)
         ? json(400, {
@@ -120,8 +120,8 @@ describe('access tokens', () => {
   });
 });
 
-describe('a connection', () => {
-  test('without tokens in the store is NOT_CONNECTED', async () => {
+describe('connections', () => {
+  test('a connection without tokens in the store is NOT_CONNECTED', async () => {
     const { client } = makeClient(() => json(200, {}));
     await expect(client.connection('grt_9').profile()).rejects.toMatchObject({
       code: 'NOT_CONNECTED',
@@ -129,7 +129,7 @@ describe('a connection', () => {
     });
   });
 
-  test('that disconnects revokes the refresh token and forgets the tokens; a second time changes nothing', async () => {
+  test('a connection that disconnects revokes the refresh token and forgets the tokens; a second time changes nothing', async () => {
     const { client, service, clock, store } = makeClient(() => json(200, {}));
     await store.replace('grt_1', null, tokens(1, clock.now()));
     await client.connection('grt_1').disconnect();
@@ -140,7 +140,7 @@ describe('a connection', () => {
   });
 });
 
-describe('the end of a grant', () => {
+describe('endGrant', () => {
   const endWith = async (store: TokenStore) => {
     const { client, service } = makeClient(
       (sent) => json(200, isRefresh(sent) ? { access_token: 'phds_at_app1', expires_in: 3_600 } : {}),
@@ -150,7 +150,7 @@ describe('the end of a grant', () => {
     expect(service.lines).toEqual(['POST /oauth/token', 'DELETE /oauth/grants/grt_1']);
   };
 
-  test('asks a store that holds no tokens of the connection to remove nothing', async () => {
+  test('the end of a grant does not call `replace` of a store that holds no tokens', async () => {
     const store = memoryTokenStore();
     const strict: TokenStore = {
       get: store.get,
@@ -165,7 +165,7 @@ describe('the end of a grant', () => {
     expect(await store.get('grt_1')).toBeNull();
   });
 
-  test('removes the tokens also when they are renewed between the two steps of the removal', async () => {
+  test('the end of a grant removes the tokens also when they are renewed between the two steps of the removal', async () => {
     const store = memoryTokenStore();
     const first = tokens(1, 0);
     await store.replace('grt_1', null, first);
@@ -182,11 +182,11 @@ describe('the end of a grant', () => {
   });
 });
 
-describe("the app's own token", () => {
+describe('app token', () => {
   test.each([
     [404, 'NOT_FOUND'],
     [403, 'INSUFFICIENT_SCOPE'],
-  ])('is kept when a call with it is answered %i %s', async (status, code) => {
+  ])("the app's own token is kept when a call with it is answered %i %s", async (status, code) => {
     const { client, service } = makeClient((sent) =>
       isRefresh(sent)
         ? json(200, { access_token: 'phds_at_app1', expires_in: 3_600 })
@@ -197,7 +197,7 @@ describe("the app's own token", () => {
     expect(service.sent.filter(isRefresh).length).toBe(1);
   });
 
-  test('is requested again by the next call when its request failed', async () => {
+  test("the app's own token is requested again by the next call when its request failed", async () => {
     const { client, service } = makeClient((sent, index) => {
       if (index === 0) return problem(401, 'UNAUTHORIZED');
       return json(200, isRefresh(sent) ? { access_token: 'phds_at_app1' } : { data: { id: 'grt_1' } });
@@ -207,7 +207,7 @@ describe("the app's own token", () => {
     expect(await client.grant('grt_1')).toEqual({ id: 'grt_1' });
   });
 
-  test('does not keep an aborted call waiting, and arrives for the others', async () => {
+  test("the app's own token does not keep an aborted call waiting, and arrives for the others", async () => {
     const answer = Promise.withResolvers<Response>();
     const { client, service } = makeClient((sent) =>
       isRefresh(sent) ? answer.promise : json(200, { data: { id: 'grt_1' } }),
@@ -223,7 +223,7 @@ describe("the app's own token", () => {
     expect(service.sent.filter(isRefresh).length).toBe(1);
   });
 
-  test('is requested once for parallel calls, and again when it has expired', async () => {
+  test("the app's own token is requested once for parallel calls, and again when it has expired", async () => {
     let valid = 'phds_at_app1';
     const page = { data: [], pagination: { page: 1, pageSize: 100, total: 0, totalPages: 0 } };
     const { client, service } = makeClient((sent) => {

@@ -19,7 +19,7 @@ function sign(secret = SECRET, body = BODY) {
 }
 
 describe('verifyWebhook', () => {
-  test('accepts the published vector of Standard Webhooks', async () => {
+  test('verifyWebhook accepts the published vector of Standard Webhooks', async () => {
     const headers = {
       'webhook-id': ID,
       'webhook-timestamp': '1614265330',
@@ -31,13 +31,13 @@ describe('verifyWebhook', () => {
     expect(event).toEqual({ test: 2_432_232_314 });
   });
 
-  test('accepts what the library of Standard Webhooks signs, as text and as bytes', async () => {
+  test('verifyWebhook accepts what the library of Standard Webhooks signs, as text and as bytes', async () => {
     const event = JSON.parse(BODY);
     expect(await verifyWebhook(sign(), BODY, SECRET, { now })).toEqual(event);
     expect(await verifyWebhook(new Headers(sign()), Buffer.from(BODY), SECRET, { now })).toEqual(event);
   });
 
-  test('finds its headers in any case, and in a `Headers` of another realm', async () => {
+  test('verifyWebhook finds its headers in any case, and in a `Headers` of another realm', async () => {
     const event = JSON.parse(BODY);
     const capitals = Object.entries(sign()).map(([name, value]) => [
       name.replaceAll(/\b\w/g, (letter) => letter.toUpperCase()),
@@ -50,7 +50,7 @@ describe('verifyWebhook', () => {
     expect(await verifyWebhook(foreign, BODY, SECRET, { now })).toEqual(event);
   });
 
-  test('accepts either secret while one replaces the other, on both sides', async () => {
+  test('verifyWebhook accepts either secret while one replaces the other, on both sides', async () => {
     await verifyWebhook(sign(OTHER_SECRET), BODY, [SECRET, OTHER_SECRET], { now });
     const both = `${sign(OTHER_SECRET)['webhook-signature']} ${sign()['webhook-signature']}`;
     await verifyWebhook({ ...sign(), 'webhook-signature': both }, BODY, SECRET, { now });
@@ -69,13 +69,13 @@ describe('verifyWebhook', () => {
     ['a signature that is not base64', { ...sign(), 'webhook-signature': 'v1,%%%' }, BODY],
     ['no signature', { ...sign(), 'webhook-signature': undefined }, BODY],
     ['a time that is not a number', { ...sign(), 'webhook-timestamp': 'soon' }, BODY],
-  ])('refuses %s', async (_, headers, body) => {
+  ])('verifyWebhook refuses %s', async (_, headers, body) => {
     await expect(verifyWebhook(headers, body, SECRET, { now })).rejects.toMatchObject({
       code: 'WEBHOOK_REFUSED',
     });
   });
 
-  test('refuses a webhook that is more than five minutes old or early', async () => {
+  test('verifyWebhook refuses a webhook that is more than five minutes old or early', async () => {
     for (const seconds of [-301, 301]) {
       const late = () => now() + seconds * 1_000;
       await expect(verifyWebhook(sign(), BODY, SECRET, { now: late })).rejects.toMatchObject({
@@ -85,7 +85,7 @@ describe('verifyWebhook', () => {
     }
   });
 
-  test('names a secret that is none', async () => {
+  test('verifyWebhook names a secret that is none', async () => {
     await expect(verifyWebhook(sign(), BODY, 'whsec_%', { now })).rejects.toThrow(TypeError);
   });
 });
