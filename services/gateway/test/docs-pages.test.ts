@@ -81,7 +81,7 @@ test.each([
   '/.built-from',
   '/docs/.built-from',
   '/docs/assets/..%2f.built-from',
-])('%s is not one of them', async (path) => {
+])('%s is answered with 404', async (path) => {
   const response = await gateway.fetch(path);
   expect([response.status, (await response.text()).includes('not to be served')]).toEqual([404, false]);
 });

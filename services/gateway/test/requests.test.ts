@@ -54,8 +54,8 @@ describe('the requests of an app', () => {
   afterAll(async () => gateway[Symbol.asyncDispose]());
 
   const read = async (path: string, init: RequestInit = {}) => {
-    // Every request arrives later than the one before, because the list is sorted by time.
-    gateway.clock.advance(1_000);
+    // The list is sorted by arrival: the clock minus the real duration. A minute exceeds every duration, also under load.
+    gateway.clock.advance(60_000);
     return gateway.fetch(path, { headers: bearer(token), ...init });
   };
 
@@ -100,7 +100,7 @@ describe('the requests of an app', () => {
     const entries = (await find(gateway)).data;
     for (const entry of entries) {
       expect(Object.keys(entry)).toEqual(['requestId', 'at', 'method', 'endpoint', 'status', 'code', 'ms']);
-      expect(Math.abs(Date.parse(entry.at) - gateway.clock.now().getTime())).toBeLessThan(60_000);
+      expect(Math.abs(Date.parse(entry.at) - gateway.clock.now().getTime())).toBeLessThan(3_600_000);
       expect(entry.ms).toBeGreaterThanOrEqual(0);
     }
     expect(JSON.stringify(entries)).not.toMatch(/whispered|glum|ada|secret/);

@@ -41,7 +41,7 @@ const UNDESCRIBED_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Statuses of requests that the gateway cannot read, or that have a method without an operation. */
-const OF_NO_OPERATION: ReadonlySet<number> = new Set([405, 408, 413, 417, 431]);
+const STATUSES_WITHOUT_OPERATION: ReadonlySet<number> = new Set([405, 408, 413, 417, 431]);
 
 /** Fields of errors that no operation describes. */
 const HEADERS_OF_ANY_ERROR: ReadonlySet<string> = new Set([
@@ -99,12 +99,12 @@ export class AnswerContract {
   /** Of an error of a request that reached no operation. */
   #findFaultsOfAnyError(answer: ReceivedAnswer, template: string | null): readonly string[] {
     const { status, method, url, headers } = answer;
-    const hasReachedNone =
+    const reachedNoOperation =
       template === null ||
       !this.#operations.has(template, method) ||
-      OF_NO_OPERATION.has(status) ||
+      STATUSES_WITHOUT_OPERATION.has(status) ||
       url.pathname.length + url.search.length > MAX_URL_BYTES;
-    if (!hasReachedNone || status < 400) return ['the status is not documented'];
+    if (!reachedNoOperation || status < 400) return ['the status is not documented'];
     const schema = /^\/oauth(\/|$)/.test(url.pathname) ? 'OauthError' : 'Problem';
     return [
       ...findUnknownHeaders(headers, HEADERS_OF_ANY_ERROR),
