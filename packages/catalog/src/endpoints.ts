@@ -1,5 +1,5 @@
 import type { Category } from './categories.ts';
-import { CATEGORY_SLUGS } from './categories.ts';
+import { CATEGORY_SLUGS, isCategory } from './categories.ts';
 import { findMetricByName } from './metrics.ts';
 
 /** Prefix of every path of the data API (interface.md 9). */
@@ -155,9 +155,17 @@ export function getEndpoint(id: EndpointId): Endpoint {
   return endpoint;
 }
 
+const CATEGORY_SCOPE = 'read:health-data:';
+
 /** The scope of one health-data category (interface.md 4.2). */
-function scopeOfCategory(category: Category): CategoryScope {
-  return `read:health-data:${category}`;
+export function scopeOfCategory(category: Category): CategoryScope {
+  return `${CATEGORY_SCOPE}${category}`;
+}
+
+/** The health-data category that a scope opens; null for every other scope. */
+export function categoryOfScope(scope: string): Category | null {
+  const category = scope.startsWith(CATEGORY_SCOPE) ? scope.slice(CATEGORY_SCOPE.length) : '';
+  return isCategory(category) ? category : null;
 }
 
 /** The preferred scope of a request to this endpoint (`acceptedScopes` lists all). Throws RangeError when the scope depends on the category and none is given. */
@@ -209,6 +217,11 @@ export const TIME_ZONE_PATH: DataPath = {
   scope: 'read:health-data:heart',
 };
 
+/** Whether `type` opens the endpoint to the scope of its category as well (decision 0036). */
+export function isOpenedByType(id: EndpointId): boolean {
+  return id === 'aggregations' || id === 'trends';
+}
+
 /**
  * The scopes of which each one opens a request, in order of preference (decision 0036). Aggregations and trends of one metric type
  * are also opened by the scope of its category. `type` is the parameter as sent; empty when absent.
@@ -218,7 +231,7 @@ export function acceptedScopes(
   type: string,
 ): readonly EndpointScope[] {
   if (endpoint === 'time-zone') return DATED_SCOPES;
-  if (type === '' || (endpoint !== 'trends' && endpoint !== 'aggregations')) return [scope];
+  if (type === '' || !isOpenedByType(endpoint)) return [scope];
   const metric = findMetricByName(type);
   return metric === null ? [scope] : [scope, scopeOfCategory(metric.category)];
 }

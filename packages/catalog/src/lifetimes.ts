@@ -4,8 +4,8 @@
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 
-/** The longest time that an app's old secret works beside its new one. */
-export const SECRET_OVERLAP_MAX_SECONDS = 7 * 24 * 3600;
+/** The longest time that the old secret of an app or a webhook endpoint works beside its new one. */
+export const SECRET_OVERLAP_MAX_SECONDS = 7 * DAY;
 
 /** Maximum lifetime of an authorization code (interface.md 5.3). */
 export const AUTHORIZATION_CODE_MAX_SECONDS = 600;

@@ -1,10 +1,8 @@
+import { SECRET_OVERLAP_MAX_SECONDS } from '@phds/catalog/lifetimes';
 import { WEBHOOK_EVENTS, type WebhookDisabled, type WebhookEvent } from '@phds/catalog/webhooks';
 import { invalidRequest } from '@phds/service-kit/errors';
 
 const LONGEST_URL = 2_048;
-
-/** The longest time that the secret before a rotation signs as well: seven days. */
-export const LONGEST_OVERLAP_SECONDS = 604_800;
 
 /** Where an app receives events. */
 export interface WebhookEndpoint {
@@ -51,6 +49,6 @@ export function parseEndpointEvents(names: readonly string[]): WebhookEvent[] {
 }
 
 export function parseOverlap(seconds: number): number {
-  if (seconds <= LONGEST_OVERLAP_SECONDS) return seconds;
-  throw invalidRequest('overlapSeconds', `must be 0 to ${LONGEST_OVERLAP_SECONDS}`);
+  if (seconds <= SECRET_OVERLAP_MAX_SECONDS) return seconds;
+  throw invalidRequest('overlapSeconds', `must be 0 to ${SECRET_OVERLAP_MAX_SECONDS}`);
 }

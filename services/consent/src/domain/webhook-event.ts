@@ -1,4 +1,5 @@
 import type { Category } from '@phds/catalog/categories';
+import { scopeOfCategory } from '@phds/catalog/endpoints';
 import type { Scope } from '@phds/catalog/scopes';
 import type { WebhookFailure, WebhookState, WebhookType } from '@phds/catalog/webhooks';
 import type { GrantTerms } from './grant.ts';
@@ -65,12 +66,7 @@ export type LiveScopes = readonly Scope[] | null;
 export function limitToShared(event: WebhookEvent, scopes: LiveScopes): WebhookEvent | null {
   if (event.type !== 'data.updated') return event;
   const categories = (event.content.categories ?? []).filter((category) =>
-    scopes?.includes(scopeOf(category)),
+    scopes?.includes(scopeOfCategory(category)),
   );
   return categories.length === 0 ? null : { ...event, content: { ...event.content, categories } };
-}
-
-/** The scope that opens the readings of a category. */
-export function scopeOf(category: Category): Scope {
-  return `read:health-data:${category}`;
 }

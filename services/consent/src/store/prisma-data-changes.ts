@@ -1,6 +1,6 @@
+import { scopeOfCategory } from '@phds/catalog/endpoints';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type { DataChange, DataChangeStore } from '../app/data-changes.ts';
-import { scopeOf } from '../domain/webhook-event.ts';
 import type { PrismaClient } from './generated/client.ts';
 import { wanting } from './webhook-event-rows.ts';
 
@@ -27,7 +27,7 @@ async function add(prisma: PrismaClient, changes: readonly DataChange[], delayMs
       SELECT jsonb_build_object('categories', jsonb_agg(DISTINCT n.category),
         'lastDataAt', to_char(max(n.at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) AS content
       FROM unnest(${changes.map(({ userId }) => userId)}::text[], ${changes.map(({ category }) => category)}::text[],
-        ${changes.map(({ category }) => scopeOf(category))}::text[], ${changes.map(({ at }) => at.toISOString())}::timestamptz[],
+        ${changes.map(({ category }) => scopeOfCategory(category))}::text[], ${changes.map(({ at }) => at.toISOString())}::timestamptz[],
         ${changes.map(({ latestReadingAt }) => latestReadingAt.toISOString())}::timestamptz[])
         AS n(user_id, category, scope, at, latest_reading_at)
       WHERE n.user_id = g.user_id AND n.scope = ANY(g.scopes)

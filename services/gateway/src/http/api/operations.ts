@@ -5,8 +5,9 @@ import {
   ENDPOINTS,
   type Endpoint,
   type EndpointId,
-  getEndpoint,
+  isOpenedByType,
   type QueryParameter,
+  scopeOfCategory,
   scopeOfEndpoint,
 } from '@phds/catalog/endpoints';
 import { TREND_BUCKET_DEFAULT, TREND_BUCKETS } from '@phds/catalog/wire-names';
@@ -81,9 +82,6 @@ const ERRORS: readonly ErrorCode[] = [
   'INTERNAL_ERROR',
 ];
 
-/** Endpoints that `type` opens to the scope of its category (decision 0036). */
-const BY_TYPE: ReadonlySet<EndpointId> = new Set(['aggregations', 'trends']);
-
 /** The data API (contract section 6), derived from the catalog, and the list of its versions. */
 export const API_OPERATIONS: readonly Operation[] = [
   ...ENDPOINTS.map(toOperation),
@@ -142,10 +140,10 @@ function toBody({ id, envelope, query }: Endpoint): z.ZodType {
 }
 
 function scopesOf(endpoint: Endpoint): readonly string[] {
-  const ofCategories = CATEGORY_SLUGS.map((slug) => scopeOfEndpoint(getEndpoint('health-data'), slug));
+  const ofCategories = CATEGORY_SLUGS.map(scopeOfCategory);
   if (endpoint.id === 'time-zone') return DATED_SCOPES;
   if (endpoint.scopeByCategory) return ofCategories;
-  return BY_TYPE.has(endpoint.id)
+  return isOpenedByType(endpoint.id)
     ? [scopeOfEndpoint(endpoint), ...ofCategories]
     : [scopeOfEndpoint(endpoint)];
 }
@@ -153,7 +151,7 @@ function scopesOf(endpoint: Endpoint): readonly string[] {
 function describeScope({ id, scope }: Endpoint): string {
   if (id === 'time-zone') return 'Needs any scope of data with a time or a date.';
   if (scope === null) return 'Needs `read:health-data:{category}`.';
-  return BY_TYPE.has(id)
+  return isOpenedByType(id)
     ? `Needs \`${scope}\`; with \`type\`, the scope of its category is enough: \`read:health-data:{category}\`.`
     : `Needs \`${scope}\`.`;
 }

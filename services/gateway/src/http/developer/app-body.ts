@@ -44,9 +44,14 @@ export const statusBody = z.strictObject({
 
 const overlap = `must be a whole number from 0 to ${SECRET_OVERLAP_MAX_SECONDS}`;
 
-/** Body of a rotation of the secret. */
+/** Body of a rotation of the secret of an app or of its webhook endpoint. */
 export const rotationBody = z.strictObject({
-  overlapSeconds: z.int(overlap).min(0, overlap).max(SECRET_OVERLAP_MAX_SECONDS, overlap).optional(),
+  overlapSeconds: z
+    .int(overlap)
+    .min(0, overlap)
+    .max(SECRET_OVERLAP_MAX_SECONDS, overlap)
+    .optional()
+    .meta({ description: 'For so long the secret before works as well; 0 if absent.' }),
 });
 
 /** Converts a change to the settings message of authorization. */

@@ -1,4 +1,4 @@
-import { isCategory } from '@phds/catalog/categories';
+import { categoryOfScope } from '@phds/catalog/endpoints';
 import { SandboxGrantChange } from '@phds/contracts/phds/consent/v1/sandbox_pb';
 import { SandboxDataChange } from '@phds/contracts/phds/healthdata/v1/sandbox_pb';
 import { z } from 'zod';
@@ -66,12 +66,7 @@ function isGrantTrigger(name: Trigger): name is keyof typeof GRANT_TRIGGERS {
   return name in GRANT_TRIGGERS;
 }
 
-const CATEGORY_SCOPE = 'read:health-data:';
-
 /** The categories of readings that the app may read, so that it sees the change. */
 function toCategories(scopes: readonly string[]): string[] {
-  return scopes
-    .filter((scope) => scope.startsWith(CATEGORY_SCOPE))
-    .map((scope) => scope.slice(CATEGORY_SCOPE.length))
-    .filter(isCategory);
+  return scopes.map(categoryOfScope).filter((category) => category !== null);
 }

@@ -1,6 +1,7 @@
 import { dataOf, listOf, PAGE_QUERY } from '../openapi/fields.ts';
 import type { Operation } from '../openapi/operation.ts';
 import { sessionOperation } from '../openapi/operation-kinds.ts';
+import { rotationBody } from './app-body.ts';
 import {
   DELIVERIES_QUERY,
   deliveryJson,
@@ -8,7 +9,6 @@ import {
   sentEventJson,
   webhookBody,
   webhookJson,
-  webhookRotationBody,
 } from './webhook-json.ts';
 
 const tag = 'Apps';
@@ -56,7 +56,7 @@ export const WEBHOOK_OPERATIONS: readonly Operation[] = [
     tag,
     summary: 'Replace the secret of the webhook endpoint',
     description: 'During the overlap every event has the signatures of both secrets.',
-    body: { schema: webhookRotationBody, optional: true },
+    body: { schema: rotationBody, optional: true },
     answers: { 200: { description: 'The endpoint with the new secret.', body: dataOf(newWebhookJson) } },
     errors: ['NOT_FOUND'],
   }),

@@ -8,13 +8,8 @@ import { readJsonBody } from '../json-body.ts';
 import { findChoice, readListQuery, toList } from '../list-query.ts';
 import { send, sendJson } from '../respond.ts';
 import { pathParameter } from '../routing.ts';
-import {
-  DELIVERIES_QUERY,
-  toDeliveryJson,
-  toWebhookJson,
-  webhookBody,
-  webhookRotationBody,
-} from './webhook-json.ts';
+import { rotationBody } from './app-body.ts';
+import { DELIVERIES_QUERY, toDeliveryJson, toWebhookJson, webhookBody } from './webhook-json.ts';
 
 /** `GET /developer/apps/:clientId/webhook` */
 export async function getWebhook(gateway: Gateway, exchange: Exchange): Promise<void> {
@@ -44,7 +39,7 @@ export async function deleteWebhook(gateway: Gateway, exchange: Exchange): Promi
 export async function rotateWebhookSecret(gateway: Gateway, exchange: Exchange): Promise<void> {
   await limitCostly(gateway, exchange, 'registrations', userOf(exchange));
   const options = { ...toBodyLimit(gateway), optional: true };
-  const { overlapSeconds = 0 } = await readJsonBody(exchange.request, webhookRotationBody, options);
+  const { overlapSeconds = 0 } = await readJsonBody(exchange.request, rotationBody, options);
   const { webhook, secret } = await gateway.backends.webhooks.rotateWebhookSecret(
     { ...appOf(exchange), overlapSeconds },
     onBehalf(exchange),
