@@ -35,19 +35,19 @@ if (!existsSync(stamp) || (await readFile(stamp, 'utf8')) !== fingerprint) {
 async function build(): Promise<void> {
   const site = readSite();
   const style = await writeAsset('style.css', await readStyle());
-  const library = createRequire(import.meta.url)
-    .resolve('minisearch')
-    .replace('/cjs/index.cjs', '/es/index.js');
+  const library = replaceOnce(
+    createRequire(import.meta.url).resolve('minisearch'),
+    '/cjs/index.cjs',
+    '/es/index.js',
+  );
   const minisearch = await writeAsset('minisearch.js', await readScript(library));
   const options = await writeAsset(
     'search-options.js',
     await readScript(join(root, 'src/search-options.ts')),
   );
-  const script = (await readScript(join(root, 'browser/page.ts')))
-
-    .replace('"minisearch"', `"${toSibling(minisearch)}"`)
-
-    .replace('"../src/search-options.ts"', `"${toSibling(options)}"`);
+  const source = await readScript(join(root, 'browser/page.ts'));
+  const half = replaceOnce(source, '"minisearch"', `"${toSibling(minisearch)}"`);
+  const script = replaceOnce(half, '"../src/search-options.ts"', `"${toSibling(options)}"`);
   const assets = {
     style,
     script: await writeAsset('page.js', script),
@@ -57,6 +57,13 @@ async function build(): Promise<void> {
     await mkdir(dirname(join(output, name)), { recursive: true });
     await writeFile(join(output, name), content);
   }
+}
+
+/** Replaces the only occurrence. Throws when there is none or more than one. */
+function replaceOnce(text: string, from: string, to: string): string {
+  const parts = text.split(from);
+  if (parts.length !== 2) throw new Error(`Expected ${from} once, found it ${parts.length - 1} times.`);
+  return parts.join(to);
 }
 
 /** The style sheets in the order of their names. */

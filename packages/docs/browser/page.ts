@@ -25,6 +25,10 @@ function openNavigation(): void {
 
 function addCopyButtons(): void {
   if (navigator.clipboard === undefined) return;
+  const status = document.createElement('p');
+  status.className = 'announced';
+  status.setAttribute('role', 'status');
+  document.body.append(status);
   for (const block of document.querySelectorAll<HTMLElement>('pre[data-language]')) {
     const button = document.createElement('button');
     button.type = 'button';
@@ -33,8 +37,10 @@ function addCopyButtons(): void {
     button.addEventListener('click', async () => {
       await navigator.clipboard.writeText(block.textContent ?? '');
       button.textContent = 'Copied';
+      status.textContent = 'Copied';
       setTimeout(() => {
         button.textContent = 'Copy';
+        status.textContent = '';
       }, COPIED_MS);
     });
     const frame = document.createElement('div');
@@ -87,7 +93,12 @@ async function loadIndex(address: string): Promise<MiniSearch> {
 function show(list: HTMLElement, status: HTMLElement, hits: readonly SearchResult[]): void {
   list.replaceChildren(...hits.slice(0, MOST_RESULTS).map(toLink));
   list.hidden = hits.length === 0;
-  status.textContent = hits.length === 0 ? 'Nothing found.' : `${hits.length} found. Arrow keys choose.`;
+  status.textContent =
+    hits.length === 0 ? 'Nothing found.' : `${describeCount(hits.length)} Arrow keys choose.`;
+}
+
+function describeCount(count: number): string {
+  return count > MOST_RESULTS ? `${MOST_RESULTS} of ${count} shown.` : `${count} found.`;
 }
 
 function toLink({ id, title, page, excerpt }: SearchResult): HTMLElement {
