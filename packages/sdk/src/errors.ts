@@ -58,7 +58,7 @@ export class PhdsError extends Error {
   readonly requestId: string | null;
   /** The wait that the service asks for; null when it names none. */
   readonly retryAfterSeconds: number | null;
-  /** With INSUFFICIENT_SCOPE: the scope to ask for. */
+  /** With INSUFFICIENT_SCOPE and CONSENT_REQUIRED: the scope to ask for. */
   readonly requiredScope: string | null;
   /** With INVALID_REQUEST: the parameters at fault. */
   readonly errors: readonly ParameterError[];

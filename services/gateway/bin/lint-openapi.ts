@@ -13,6 +13,7 @@ const config = await createConfig({
     'operation-4xx-response': 'off',
     // No operation answers `Problem` and `OauthError`: they are the errors of requests that reach no operation.
     'no-unused-components': 'off',
+    'parameter-description': 'error',
   },
 });
 const problems = await lint({ ref: process.argv[2] ?? OWN, config });

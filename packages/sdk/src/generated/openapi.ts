@@ -1468,7 +1468,10 @@ export interface components {
             readonly client_secret?: string;
             /** @description PKCE (RFC 7636). */
             readonly code_challenge?: string;
-            /** @constant */
+            /**
+             * @description `S256`; needed with `code_challenge`.
+             * @constant
+             */
             readonly code_challenge_method?: "S256";
             /** @description Sandbox apps only: who approves (ada, ben, cleo, dora), or `deny`. */
             readonly login_hint?: string;
@@ -1478,7 +1481,10 @@ export interface components {
             readonly purpose?: string;
             /** @description One of the registered redirect URIs of the app, character by character. */
             readonly redirect_uri: string;
-            /** @constant */
+            /**
+             * @description `code`, also if absent.
+             * @constant
+             */
             readonly response_type?: "code";
             /**
              * @description One or more scopes, separated by spaces.
@@ -1488,7 +1494,10 @@ export interface components {
             /** @description Returned unchanged. */
             readonly state?: string;
         };
-        /** @enum {string} */
+        /**
+         * @description A category of readings.
+         * @enum {string}
+         */
         readonly Category: "heart" | "blood-pressure" | "oxygen" | "respiratory" | "glucose" | "temperature" | "activity" | "sleep" | "body-composition" | "mindfulness";
         readonly ChangedReading: {
             /** @constant */
@@ -2074,6 +2083,7 @@ export interface components {
             readonly errors?: readonly components["schemas"]["Violation"][];
             /** @description As in `X-Request-Id`. */
             readonly requestId?: string;
+            readonly requiredScope?: components["schemas"]["Scope"];
             readonly status: number;
             readonly supportedVersions?: readonly string[];
             readonly title: string;
@@ -3414,6 +3424,7 @@ export interface operations {
                 readonly "Sandbox-Force"?: string;
             };
             readonly path: {
+                /** @description A category of readings. */
                 readonly category: components["schemas"]["Category"];
             };
             readonly cookie?: never;
@@ -4248,6 +4259,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
             };
             readonly cookie?: never;
@@ -4281,6 +4293,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
             };
             readonly cookie?: never;
@@ -4328,17 +4341,20 @@ export interface operations {
     readonly listRequests: {
         readonly parameters: {
             readonly query?: {
+                /** @description Only requests that were answered with this error code. */
                 readonly code?: "UNAUTHORIZED" | "TOKEN_EXPIRED" | "INSUFFICIENT_SCOPE" | "CONSENT_REQUIRED" | "STEP_UP_REQUIRED" | "RATE_LIMITED" | "INVALID_REQUEST" | "UNSUPPORTED_VERSION" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CURSOR_EXPIRED" | "ACCESS_NOT_RECORDED" | "INTERNAL_ERROR" | "CONFLICT" | "PENDING_EXPIRED" | "ALREADY_DECIDED" | "APP_NOT_ACTIVE" | "NO_SCOPES_APPROVED" | "INVALID_GRANT" | "INVALID_SCOPE" | "UNSUPPORTED_GRANT_TYPE" | "UNAUTHORIZED_CLIENT";
                 /** @description Which page. */
                 readonly page?: number;
                 /** @description Items on a page: 1 to 100; more is taken as 100. */
                 readonly pageSize?: number;
+                /** @description Only the request with this id: `X-Request-Id` of its answer. */
                 readonly requestId?: string;
                 /** @description A status such as 429, or a class such as 4xx. */
                 readonly status?: string;
             };
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
             };
             readonly cookie?: never;
@@ -4374,6 +4390,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
             };
             readonly cookie?: never;
@@ -4381,6 +4398,7 @@ export interface operations {
         readonly requestBody?: {
             readonly content: {
                 readonly "application/json": {
+                    /** @description For so long the secret before works as well; 0 if absent. */
                     readonly overlapSeconds?: number;
                 };
             };
@@ -4428,6 +4446,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
             };
             readonly cookie?: never;
@@ -4472,6 +4491,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
             };
             readonly cookie?: never;
@@ -4530,6 +4550,7 @@ export interface operations {
             };
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
             };
             readonly cookie?: never;
@@ -4564,6 +4585,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
             };
             readonly cookie?: never;
@@ -4597,6 +4619,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
             };
             readonly cookie?: never;
@@ -4654,6 +4677,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
             };
             readonly cookie?: never;
@@ -4685,10 +4709,12 @@ export interface operations {
                 readonly page?: number;
                 /** @description Items on a page: 1 to 100; more is taken as 100. */
                 readonly pageSize?: number;
+                /** @description Only events in this state. */
                 readonly state?: "pending" | "delivered" | "failed";
             };
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
             };
             readonly cookie?: never;
@@ -4723,7 +4749,9 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
+                /** @description Id of the event. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -4760,6 +4788,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
             };
             readonly cookie?: never;
@@ -4767,7 +4796,7 @@ export interface operations {
         readonly requestBody?: {
             readonly content: {
                 readonly "application/json": {
-                    /** @description For so long the secret before signs as well; 0 if absent. */
+                    /** @description For so long the secret before works as well; 0 if absent. */
                     readonly overlapSeconds?: number;
                 };
             };
@@ -4802,6 +4831,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Client id of the app. */
                 readonly clientId: string;
             };
             readonly cookie?: never;
@@ -4858,9 +4888,11 @@ export interface operations {
     readonly startAuthorization: {
         readonly parameters: {
             readonly query: {
+                /** @description Client id of the app. */
                 readonly client_id: string;
                 /** @description PKCE (RFC 7636). */
                 readonly code_challenge?: string;
+                /** @description `S256`; needed with `code_challenge`. */
                 readonly code_challenge_method?: "S256";
                 /** @description Sandbox apps only: who approves (ada, ben, cleo, dora), or `deny`. */
                 readonly login_hint?: string;
@@ -4872,6 +4904,7 @@ export interface operations {
                 readonly redirect_uri?: string;
                 /** @description From `POST /oauth/par`; then `client_id` is enough. */
                 readonly request_uri?: string;
+                /** @description `code`, also if absent. */
                 readonly response_type?: "code";
                 /** @description One or more scopes, separated by spaces. */
                 readonly scope?: string;
@@ -5027,7 +5060,9 @@ export interface operations {
                 readonly page?: number;
                 /** @description Items on a page: 1 to 100; more is taken as 100. */
                 readonly pageSize?: number;
+                /** @description Only grants of this status. */
                 readonly status?: "active" | "expired" | "revoked";
+                /** @description Only grants of this person. */
                 readonly sub?: string;
             };
             readonly header?: never;
@@ -5065,6 +5100,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the grant. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5100,6 +5136,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the grant. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5533,6 +5570,7 @@ export interface operations {
                 readonly page?: number;
                 /** @description Items on a page: 1 to 100; more is taken as 100. */
                 readonly pageSize?: number;
+                /** @description Only grants of this status. */
                 readonly status?: "active" | "expired" | "revoked";
             };
             readonly header?: never;
@@ -5568,6 +5606,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the grant. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5601,6 +5640,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the grant. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5640,6 +5680,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the grant. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5699,6 +5740,7 @@ export interface operations {
             };
             readonly header?: never;
             readonly path: {
+                /** @description Id of the grant. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5733,6 +5775,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the grant. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5770,6 +5813,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the grant. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5807,6 +5851,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the grant. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5888,6 +5933,7 @@ export interface operations {
                 readonly page?: number;
                 /** @description Items on a page: 1 to 100; more is taken as 100. */
                 readonly pageSize?: number;
+                /** @description Only requests of this status. */
                 readonly status?: "pending" | "approved" | "denied" | "expired" | "cancelled";
             };
             readonly header?: never;
@@ -5923,6 +5969,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the authorization request. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -5956,6 +6003,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the authorization request. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -6036,6 +6084,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the authorization request. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -6087,6 +6136,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the authorization request. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -6125,6 +6175,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the authorization request. */
                 readonly id: string;
             };
             readonly cookie?: never;
@@ -6161,6 +6212,7 @@ export interface operations {
             readonly query?: never;
             readonly header?: never;
             readonly path: {
+                /** @description Id of the authorization request. */
                 readonly id: string;
             };
             readonly cookie?: never;

@@ -4,11 +4,13 @@ import { type Answer, type RequestOptions, send, toBasic } from '@phds/running-s
 /** The address that examples show. */
 const SHOWN_GATEWAY = 'http://localhost:8080';
 
-/** The fields of answers that examples show, in this order. */
+/** The limits of the local stack are not the documented ones. */
+const LIMIT_FIELDS = ['RateLimit-Policy', 'RateLimit'];
+
+/** The fields of answers that examples show, in this order; those of the limit only where it was exceeded. */
 const SHOWN_FIELDS = [
   'API-Version',
-  'RateLimit-Policy',
-  'RateLimit',
+  ...LIMIT_FIELDS,
   'Retry-After',
   'X-Request-Id',
   'WWW-Authenticate',
@@ -72,7 +74,8 @@ function toRecorded(method: string, path: string, options: ExampleRequest, answe
   };
   const shown = SHOWN_FIELDS.flatMap((name) => {
     const value = answer.headers.get(name);
-    return value === null ? [] : [[name, value] as const];
+    const isLeftOut = LIMIT_FIELDS.includes(name) && answer.status !== 429;
+    return value === null || isLeftOut ? [] : [[name, value] as const];
   });
   return {
     request: { method, path, headers: request, body: json ?? toForm(form) },

@@ -11,8 +11,8 @@ import { pathParameter } from '../routing.ts';
 
 export const REQUESTS_QUERY = {
   status: text.meta({ description: 'A status such as 429, or a class such as 4xx.' }),
-  code: z.enum(PROBLEM_CODES),
-  requestId: text,
+  code: z.enum(PROBLEM_CODES).meta({ description: 'Only requests that were answered with this error code.' }),
+  requestId: text.meta({ description: 'Only the request with this id: `X-Request-Id` of its answer.' }),
 };
 
 export const requestJson = z

@@ -5,8 +5,6 @@ import { count, instant, instantOrNull, text } from '../openapi/fields.ts';
 import { toInstant, toNullable } from '../timestamps.ts';
 import { webhookEventJson } from './webhook-events.ts';
 
-const LONGEST_OVERLAP_SECONDS = 604_800;
-
 /** Body of an endpoint. Consent checks the URL. */
 export const webhookBody = z.strictObject({
   url: z.string('must be a text').meta({
@@ -17,18 +15,9 @@ export const webhookBody = z.strictObject({
     .min(1, 'must name at least one'),
 });
 
-const overlap = `must be a whole number from 0 to ${LONGEST_OVERLAP_SECONDS}`;
-
-export const webhookRotationBody = z.strictObject({
-  overlapSeconds: z
-    .int(overlap)
-    .min(0, overlap)
-    .max(LONGEST_OVERLAP_SECONDS, overlap)
-    .optional()
-    .meta({ description: 'For so long the secret before signs as well; 0 if absent.' }),
-});
-
-export const DELIVERIES_QUERY = { state: z.enum(WEBHOOK_STATES) };
+export const DELIVERIES_QUERY = {
+  state: z.enum(WEBHOOK_STATES).meta({ description: 'Only events in this state.' }),
+};
 
 // In TypeScript these are texts, as in the messages of the services.
 const eventType = z.enum([...WEBHOOK_EVENTS, 'test']) as unknown as z.ZodType<string>;

@@ -66,7 +66,10 @@ export const ownGrantJson = z
   })
   .meta({ id: 'OwnGrant' });
 
-export const OWN_GRANTS_QUERY = { status: z.enum(GRANT_STATUSES), sub } as const;
+export const OWN_GRANTS_QUERY = {
+  status: z.enum(GRANT_STATUSES).meta({ description: 'Only grants of this status.' }),
+  sub: sub.meta({ description: 'Only grants of this person.' }),
+} as const;
 
 /** `DELETE /oauth/grants/:id` */
 export const endedGrantJson = z.object({ id: text, status: z.literal('revoked'), revoked_at: instant });

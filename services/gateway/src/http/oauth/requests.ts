@@ -22,9 +22,12 @@ const AUTHORIZATION = {
   }),
   scope,
   state: text.max(1024).optional().meta({ description: 'Returned unchanged.' }),
-  response_type: z.literal('code').optional(),
+  response_type: z.literal('code').optional().meta({ description: '`code`, also if absent.' }),
   code_challenge: text.optional().meta({ description: 'PKCE (RFC 7636).' }),
-  code_challenge_method: z.literal('S256').optional(),
+  code_challenge_method: z
+    .literal('S256')
+    .optional()
+    .meta({ description: '`S256`; needed with `code_challenge`.' }),
   purpose: text
     .optional()
     .meta({ description: 'Why the app asks, for the approval screen. Kept only with the secret.' }),
@@ -36,7 +39,7 @@ const AUTHORIZATION = {
 
 /** The query of `GET /oauth/authorize`. */
 export const authorizationQuery = {
-  client_id: text,
+  client_id: text.meta({ description: 'Client id of the app.' }),
   ...AUTHORIZATION,
   request_uri: text.meta({ description: 'From `POST /oauth/par`; then `client_id` is enough.' }),
 };

@@ -53,6 +53,7 @@ export const ANY_ERROR = {
       detail: text,
       requestId: requestId.optional(),
       errors: violations.optional(),
+      requiredScope: scope.optional(),
       supportedVersions: z.array(text).optional(),
     })
     .meta({
@@ -93,13 +94,13 @@ function toCode(error: ErrorCode): readonly [code: ProblemCode, status: number |
 }
 
 /** 405, 408, 417 and 431 are no answers of an operation: nobody has reached one then. */
-const OF_NO_OPERATION: ReadonlySet<number> = new Set([405, 408, 417, 431]);
+const STATUSES_WITHOUT_OPERATION: ReadonlySet<number> = new Set([405, 408, 417, 431]);
 const OF_A_BODY: ReadonlySet<number> = new Set([413, 415]);
 
 function statusesOf(code: ProblemCode, only: number | null, hasBody: boolean): readonly number[] {
   if (only !== null) return [only];
   return PROBLEMS[code].statuses.filter(
-    (status) => !OF_NO_OPERATION.has(status) && (hasBody || !OF_A_BODY.has(status)),
+    (status) => !STATUSES_WITHOUT_OPERATION.has(status) && (hasBody || !OF_A_BODY.has(status)),
   );
 }
 

@@ -26,7 +26,9 @@ export const scope = z
 export const metricType = z
   .enum(METRICS.map(({ name }) => name))
   .meta({ id: 'MetricType', description: 'A kind of measurement.' });
-export const category = z.enum(CATEGORY_SLUGS).meta({ id: 'Category' });
+export const category = z
+  .enum(CATEGORY_SLUGS)
+  .meta({ id: 'Category', description: 'A category of readings.' });
 
 /** Who ended a grant. In TypeScript a text, as in the messages of the services. */
 export const grantEnder = z.enum(GRANT_ENDERS).meta({ id: 'GrantEnder' }) as unknown as z.ZodType<string>;

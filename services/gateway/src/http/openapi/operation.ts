@@ -63,7 +63,7 @@ export interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly security: Security;
-  /** Path parameters that are more than a text. */
+  /** Path parameters that are more than an id of what the segment before names. */
   readonly pathParameters?: Fields;
   /** The very parameters that the handler accepts. */
   readonly query?: Fields;

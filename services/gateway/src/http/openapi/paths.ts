@@ -114,11 +114,26 @@ function nameResponse(
   return [tag === 'Data' ? 'data' : errorFormat, status, ...codes].join('.');
 }
 
+/** What a path parameter is, by the segment before it, where the operation does not say it. */
+const AFTER_SEGMENT: Readonly<Record<string, string>> = {
+  apps: 'Client id of the app.',
+  grants: 'Id of the grant.',
+  pending: 'Id of the authorization request.',
+  deliveries: 'Id of the event.',
+};
+
+function toPathParameters({ path, pathParameters = {} }: Operation): Fields {
+  const found = [...path.matchAll(/(\w+)\/:(\w+)/g)].map(([, segment = '', name = '']) => {
+    const description = AFTER_SEGMENT[segment];
+    return [name, pathParameters[name] ?? (description === undefined ? text : text.meta({ description }))];
+  });
+  return Object.fromEntries(found);
+}
+
 function toParameters(operation: Operation, schemas: SchemaComponents) {
-  const { path, pathParameters = {}, query = {}, requiredQuery = [], requestHeaders = {} } = operation;
-  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, pathParameters[name] ?? text]);
+  const { query = {}, requiredQuery = [], requestHeaders = {} } = operation;
   const places: ['path' | 'query' | 'header', Fields][] = [
-    ['path', Object.fromEntries(inPath)],
+    ['path', toPathParameters(operation)],
     ['query', query],
     ['header', requestHeaders],
   ];

@@ -15,7 +15,9 @@ import { required, toConnectedAppJson, toGrantJson } from './consent-json.ts';
 
 const text = z.string('must be a text');
 
-export const GRANTS_QUERY = { status: z.enum(GRANT_STATUSES) } as const;
+export const GRANTS_QUERY = {
+  status: z.enum(GRANT_STATUSES).meta({ description: 'Only grants of this status.' }),
+} as const;
 
 export const narrowingBody = z.strictObject({
   scopes: z.array(text, 'must be a list of scopes').optional(),

@@ -41,7 +41,9 @@ const approvalBody = approvalTerms.refine(
   { path: ['keepExpiry'], error: 'must not come with expiresInDays' },
 );
 
-export const PENDING_QUERY = { status: z.enum(PENDING_STATUSES) } as const;
+export const PENDING_QUERY = {
+  status: z.enum(PENDING_STATUSES).meta({ description: 'Only requests of this status.' }),
+} as const;
 
 /** `GET /partner/consent/pending` */
 export async function listPending(gateway: Gateway, exchange: Exchange): Promise<void> {
