@@ -107,6 +107,22 @@ describe('opening the approval link of a sandbox app', () => {
     expect((await open(QUERY, cookie)).status).toBe(200);
   });
 
+  test('is limited by address with a pushed request too, which makes data, and not for a live app', async () => {
+    await using limited = await startTestGateway({ LIMIT_ANONYMOUS_AUTHORIZATIONS_PER_MINUTE: '2' });
+    limited.backends.answer({
+      resolveRequestUri: () => ({ pendingId: 'apr_1' }),
+      completeSandboxAuthorization: () => completed(),
+    });
+    const statuses = async (clientId: string) => {
+      const query = new URLSearchParams({ client_id: clientId, request_uri: REQUEST_URI });
+      const opening = () => limited.fetch(`/oauth/authorize?${query}`, { redirect: 'manual' });
+      return [(await opening()).status, (await opening()).status, (await opening()).status];
+    };
+    expect(await statuses(CLIENT)).toEqual([303, 303, 429]);
+    expect(limited.backends.callsOf('prepareSandboxPerson')).toHaveLength(2);
+    expect(await statuses('app_1')).toEqual([303, 303, 303]);
+  });
+
   test('says to try again when the data cannot be made', async () => {
     answer({ prepareSandboxPerson: () => Promise.reject(unavailable()) });
     expect((await open()).status).toBe(503);

@@ -75,6 +75,29 @@ describe('a forced error of the token endpoints', () => {
     expect(await postRaw(path, force(code))).toBe(expected);
   });
 
+  test.each(['token', 'revoke', 'introspect'])(
+    '/oauth/%s: credentials that were right before get the uniform 401, byte for byte, whatever they ask for',
+    async (path) => {
+      const replaced = {
+        authenticateClient: () => Promise.reject(unauthorized()),
+        issueToken: () => Promise.reject(unauthorized()),
+        revokeToken: () => Promise.reject(unauthorized()),
+        introspectOwnToken: () => Promise.reject(unauthorized()),
+      };
+      const postReplaced = async (fields: readonly string[]) => {
+        reply(CLIENT);
+        await postRaw(path, []);
+        gateway.backends.answer(replaced);
+        return [await postRaw(path, fields), await postRaw(path, fields)];
+      };
+      const expected = await postReplaced([]);
+      expect(expected[0]).toMatch(/^HTTP\/1.1 401/);
+      for (const code of ['INTERNAL_ERROR', 'RATE_LIMITED', 'NO_SUCH_CODE']) {
+        expect(await postReplaced(force(code))).toEqual(expected);
+      }
+    },
+  );
+
   test('RATE_LIMITED says that the limit is used up, and when to try again', async () => {
     reply(CLIENT);
     const raw = await postRaw('token', force('RATE_LIMITED'));

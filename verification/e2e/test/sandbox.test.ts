@@ -188,6 +188,22 @@ describe('rehearsing errors', () => {
     expectStatus(200, await read(accessToken));
   });
 
+  test.each([
+    ['rotated', 'rotate-secret', {}],
+    ['suspended', 'status', { status: 'suspended' }],
+    ['revoked', 'status', { status: 'revoked' }],
+  ])('is not for a secret that was right before: %s', async (_, path, json) => {
+    const other = await registerSandboxApp();
+    const headers = { 'Sandbox-Force': 'INTERNAL_ERROR' };
+    const form = { ...other.credentials, token: 'unknown' };
+    const rehearseWith = () => send(`${stack.gateway}/oauth/introspect`, { form, headers });
+    expectStatus(500, await rehearseWith());
+    const change = `${stack.gateway}/developer/apps/${other.clientId}/${path}`;
+    expectStatus(200, await send(change, { json, bearer: developer }));
+    expect(expectStatus(401, await rehearseWith()).body.code).toBe('UNAUTHORIZED');
+    expectStatus(401, await rehearseWith());
+  });
+
   test('meets the limits of a deployment', async () => {
     const { accessToken } = await connect('ben');
     expect((await read(accessToken)).headers.get('ratelimit-policy')).toBe('"app-user";q=300;w=60');

@@ -91,6 +91,8 @@ async function openFromBrowser(
   exchange.presentedClientId = parameters.get('client_id');
   const requestUri = parameters.get('request_uri');
   if (requestUri !== undefined) {
+    // Opening it makes data of a sandbox person.
+    if (isSandboxApp(clientId)) await limitAddress(gateway, exchange);
     const { pendingId } = await authorization.resolveRequestUri({ clientId, requestUri });
     return { clientId, pendingId, requestUri, errorRedirect: '', errorRedirectHost: '' };
   }

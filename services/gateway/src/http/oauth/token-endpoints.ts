@@ -9,7 +9,12 @@ import type { Exchange } from '../exchange.ts';
 import type { Gateway } from '../gateway.ts';
 import { OAUTH_HEADERS } from '../oauth-error.ts';
 import { sendJson } from '../respond.ts';
-import { FORCED_GRANT_ERRORS, FORCED_TOKEN_ERRORS, throwForced } from '../sandbox/forced-oauth-errors.ts';
+import {
+  asksForError,
+  FORCED_GRANT_ERRORS,
+  FORCED_TOKEN_ERRORS,
+  throwForced,
+} from '../sandbox/forced-oauth-errors.ts';
 import type { introspectionJson, tokenJson } from './answers.ts';
 import { type Credentials, callAsClient, readCredentials } from './client-credentials.ts';
 import { type OauthParameters, pick, readOauthParameters } from './parameters.ts';
@@ -61,7 +66,10 @@ interface ClientRequest {
   readonly parameters: OauthParameters;
 }
 
-/** Reads a request and runs `call` within the limit of its app, unless a sandbox app asks for one of the errors `forced`. */
+/**
+ * Reads a request and runs `call` within the limit of its app, unless a sandbox app asks for one of the errors `forced`. It gets the
+ * error only after authorization has verified the credentials, because those that were right before may have been replaced.
+ */
 async function callForClient<T>(
   gateway: Gateway,
   exchange: Exchange,
@@ -71,7 +79,10 @@ async function callForClient<T>(
   const parameters = await readOauthParameters(exchange.request, gateway.config.MAX_BODY_BYTES);
   const client = readCredentials(exchange, parameters);
   return callAsClient(gateway, exchange, client, async (clientId) => {
-    throwForced(exchange, clientId, forced);
+    if (asksForError(exchange, clientId)) {
+      await gateway.backends.authorization.authenticateClient({ client });
+      throwForced(exchange, forced);
+    }
     return call({ clientId, client, parameters });
   });
 }

@@ -4,6 +4,8 @@ import { AppError, invalidRequest, unauthorized, unavailable } from '@phds/servi
 import type { Exchange } from '../exchange.ts';
 import { FORCE_HEADER, parseForced, toForced, toUsedUp } from './forced-errors.ts';
 
+const HEADER = FORCE_HEADER.toLowerCase();
+
 type Force = (response: ServerResponse) => AppError;
 type Forced = Readonly<Record<string, Force>>;
 
@@ -34,9 +36,13 @@ export const FORCED_GRANT_ERRORS: Forced = {
     ),
 };
 
-/** Throws the error that an authenticated sandbox app asks for with `Sandbox-Force`, if it does. */
-export function throwForced({ request, response }: Exchange, clientId: string, table: Forced): void {
-  const values = request.headersDistinct[FORCE_HEADER.toLowerCase()];
-  if (values === undefined || !isSandboxApp(clientId)) return;
+/** Whether a sandbox app sent `Sandbox-Force`. */
+export function asksForError({ request }: Exchange, clientId: string): boolean {
+  return isSandboxApp(clientId) && request.headersDistinct[HEADER] !== undefined;
+}
+
+/** Throws the error that an authenticated sandbox app asks for. */
+export function throwForced({ request, response }: Exchange, table: Forced): never {
+  const values = request.headersDistinct[HEADER] ?? [];
   throw toForced(parseForced(table, values.join(', '))(response));
 }
