@@ -23,7 +23,7 @@ import type { AccessRecorder } from './app/ports.ts';
 import { createPublicIds } from './app/public-ids.ts';
 import { type RollupRebuilds, startRollupRebuilds } from './app/rollup-rebuilds.ts';
 import { startArrivals } from './app/sandbox-changes.ts';
-import { eraseUnused, type SandboxPorts } from './app/sandbox-people.ts';
+import { eraseUnused, type SandboxPorts, type Turns } from './app/sandbox-people.ts';
 import { createBatchingAccessRecorder, type SendAccesses } from './clients/batching-access-recorder.ts';
 import { createRpcAccessLog } from './clients/rpc-access-log.ts';
 import { createRpcChangeReports } from './clients/rpc-change-reports.ts';
@@ -34,6 +34,7 @@ import { createIngestionService } from './rpc/ingestion-service.ts';
 import { createPreviewService } from './rpc/preview-service.ts';
 import { createSandboxService } from './rpc/sandbox-service.ts';
 import { POOL_SETTINGS } from './store/database.ts';
+import { FairTurns } from './store/fair-turns.ts';
 import { PrismaClient } from './store/generated/client.ts';
 import { createPgChangeOutbox } from './store/pg-change-outbox.ts';
 import { createPgHealthRecordWriter } from './store/pg-health-record-writer.ts';
@@ -53,6 +54,9 @@ import { createPrismaHealthRecords } from './store/prisma-health-records.ts';
 const SERVICE = 'health-data';
 
 const PRUNE_INTERVAL_MS = 3_600_000;
+
+/** How many sandbox people's data is made at once. The longest takes two seconds. */
+const MAKING_PEOPLE = { atOnce: 2, perKey: 2, maxWaiting: 6, maxWaitMs: 5_000 };
 
 /** Parts that tests replace. */
 export interface Overrides {
@@ -198,8 +202,14 @@ function createRpcServices({ config, clock, verification, pool, prisma, recorder
     createHealthDataService({ data, recorder, publicIds, verifyAssertion }),
     createPreviewService({ data, publicIds, verifySession: verification.verify, stepUp }),
     createIngestionService({ ...sandbox, imports: createPgImports(pool) }),
-    createSandboxService(sandbox),
+    createSandboxService(sandbox, createMakingTurns()),
   ];
+}
+
+/** Several calls wait for the same data, so it is made even if the first of them gives up. */
+function createMakingTurns(): Turns {
+  const turns = new FairTurns(MAKING_PEOPLE);
+  return { take: (key, work) => withoutDeadline(() => turns.take(key, work)) };
 }
 
 /** What ingestion writes with, and the sandbox in addition. */
@@ -216,7 +226,10 @@ function createSandboxPorts({
     healthRecordWriter: createPgHealthRecordWriter(pool),
     profiles: createPgProfileWriter(pool, rebuild),
     // Erasures continue too, because an operator's timeout may be shorter.
-    eraser: { erase: (userId) => withoutDeadline(() => eraser.erase(userId)) },
+    eraser: {
+      erase: (userId) => withoutDeadline(() => eraser.erase(userId)),
+      eraseUnused: eraser.eraseUnused,
+    },
     people: createPgSandboxPeople(pool),
     lives: createSyntheticLives(),
     clock,

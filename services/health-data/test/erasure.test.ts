@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@phds/test-kit/conditions';
 import { createPgChangeOutbox } from '../src/store/pg-change-outbox.ts';
 import { createPgImports } from '../src/store/pg-imports.ts';
@@ -131,4 +131,60 @@ test('a sandbox person who is used during an erasure is erased too', async () =>
     other.release();
   }
   expect(await listLeft(userId)).toEqual([]);
+});
+
+describe('the erasure of a sandbox person whom nobody uses', () => {
+  const [before, since, now] = ['2026-01-01', '2026-01-02', '2026-01-03'].map((day) => new Date(day)) as [
+    Date,
+    Date,
+    Date,
+  ];
+
+  async function preparePerson(userId: string) {
+    const people = createPgSandboxPeople(harness.pool);
+    await people.use(userId, before, null);
+    await harness.put(userId, times(3 * PIECE, heart));
+    await people.made(userId, before);
+    return people;
+  }
+  const eraseUnused = (userId: string) => createPgUserEraser(harness.pool, PIECE).eraseUnused(userId, since);
+
+  test('removes everything', async () => {
+    const userId = 'sandbox:app_sandbox_2:ada';
+    await preparePerson(userId);
+    await eraseUnused(userId);
+    expect(await listLeft(userId)).toEqual([]);
+  });
+
+  test('removes nothing of a person who is used just before it begins', async () => {
+    const userId = 'sandbox:app_sandbox_3:ada';
+    const people = await preparePerson(userId);
+    const other = await harness.pool.connect();
+    try {
+      await other.query('BEGIN');
+      await other.query('UPDATE sandbox_person SET used_at = $2 WHERE user_id = $1', [userId, now]);
+      const erasing = eraseUnused(userId);
+      await untilWaiting();
+      await other.query('COMMIT');
+      await erasing;
+    } finally {
+      other.release();
+    }
+    expect(await harness.storedOf(userId)).toHaveLength(3 * PIECE);
+    expect((await people.use(userId, now, null)).madeUntil).toEqual(before);
+  });
+
+  test('stops at a use between two pieces, which makes the data anew', async () => {
+    const userId = 'sandbox:app_sandbox_4:ada';
+    const people = await preparePerson(userId);
+    await deletions.cancelWhen(`(SELECT count(*) FROM reading WHERE user_id = '${userId}') < ${PIECE}`);
+    await expect(eraseUnused(userId)).rejects.toMatchObject({ reason: 'unavailable' });
+    await deletions.cancelNothing();
+    expect((await people.use(userId, now, null)).madeUntil).toBeNull();
+    const left = await expectAgreement(userId);
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThan(3 * PIECE);
+    await eraseUnused(userId);
+    expect(await harness.storedOf(userId)).toHaveLength(left);
+  });
 });

@@ -193,6 +193,8 @@ export interface UserEraser {
    * state; a repeat removes them.
    */
   erase(userId: string): Promise<void>;
+  /** Removes every row of a sandbox person, and stops as soon as the person is used. Data of a stopped erasure is made anew. */
+  eraseUnused(userId: string, usedBefore: Date): Promise<void>;
 }
 
 /** The result of a recorded access, judged after the record was durable (contract section 8). */

@@ -17,22 +17,44 @@ const RECORDS_AT_ONCE = 500;
 /** Data that is younger is complete enough. */
 const FRESH_MS = 3_600_000;
 
+/** Runs work when there is room for it, or throws `unavailable`. */
+export interface Turns {
+  take<T>(key: string, work: () => Promise<T>): Promise<T>;
+}
+
+/**
+ * Prepares sandbox people. Everybody who opens the approval link of a sandbox app causes it, so concurrent calls for one person share
+ * one preparation, and `turns` limits how many people's data is made at once.
+ */
+export function createPreparations(ports: SandboxPorts, turns: Turns): (userId: string) => Promise<void> {
+  const running = new Map<string, Promise<void>>();
+  return (userId) => {
+    const started =
+      running.get(userId) ?? preparePerson(ports, turns, userId).finally(() => running.delete(userId));
+    running.set(userId, started);
+    return started;
+  };
+}
+
 /**
  * Makes a sandbox person's data at the first use, and later adds what was measured since. Idempotent: readings and records have natural
  * keys, and the first data ends at the first use, so concurrent calls and a repeat after an interruption store the same.
  */
-export async function preparePerson(ports: SandboxPorts, userId: string): Promise<void> {
+async function preparePerson(ports: SandboxPorts, turns: Turns, userId: string): Promise<void> {
   const { person } = parseSandboxUser(userId);
   const { people, lives } = ports;
   const now = ports.clock.now();
   const { begunAt, madeUntil } = await people.use(userId, now, lives.keepsArriving(person) ? now : null);
-  if (madeUntil === null) {
-    await storeLife(ports, userId, lives.begin(person, userId, begunAt));
-    await keep(ports, userId, begunAt);
-  } else if (now.getTime() - madeUntil.getTime() >= FRESH_MS) {
-    await storeLife(ports, userId, lives.proceed(person, userId, madeUntil, now));
-    await keep(ports, userId, now);
-  }
+  if (madeUntil !== null && now.getTime() - madeUntil.getTime() < FRESH_MS) return;
+  await turns.take('', async () => {
+    if (madeUntil === null) {
+      await storeLife(ports, userId, lives.begin(person, userId, begunAt));
+      await keep(ports, userId, begunAt);
+    } else {
+      await storeLife(ports, userId, lives.proceed(person, userId, madeUntil, now));
+      await keep(ports, userId, now);
+    }
+  });
 }
 
 /** Longer than a grant that an approval in the sandbox makes, which lasts 90 days. */
@@ -40,8 +62,9 @@ const UNUSED_MS = 100 * 86_400_000;
 
 /** Erases up to `limit` people whom nobody has used for 100 days, so that no grant of theirs is live; returns how many. */
 export async function eraseUnused({ people, eraser, clock }: SandboxPorts, limit: number): Promise<number> {
-  const unused = await people.findUnused(new Date(clock.now().getTime() - UNUSED_MS), limit);
-  for (const userId of unused) await eraser.erase(userId);
+  const usedBefore = new Date(clock.now().getTime() - UNUSED_MS);
+  const unused = await people.findUnused(usedBefore, limit);
+  for (const userId of unused) await eraser.eraseUnused(userId, usedBefore);
   return unused.length;
 }
 

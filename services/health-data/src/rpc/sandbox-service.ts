@@ -3,17 +3,18 @@ import { SandboxDataChange, SandboxService } from '@phds/contracts/phds/healthda
 import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc-service';
 import { changeData, type DataTrigger } from '../app/sandbox-changes.ts';
-import { erasePeople, preparePerson, type SandboxPorts } from '../app/sandbox-people.ts';
+import { createPreparations, erasePeople, type SandboxPorts, type Turns } from '../app/sandbox-people.ts';
 
 const GATEWAY = ['gateway'];
 
 /** phds.healthdata.v1.SandboxService. */
-export function createSandboxService(ports: SandboxPorts) {
+export function createSandboxService(ports: SandboxPorts, turns: Turns) {
+  const prepare = createPreparations(ports, turns);
   return implement(
     SandboxService,
     {
       async prepareSandboxPerson({ userId }) {
-        await preparePerson(ports, userId);
+        await prepare(userId);
         return {};
       },
       async changeSandboxData({ userId, change, categories }) {

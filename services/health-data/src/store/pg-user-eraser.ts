@@ -36,17 +36,25 @@ export const USER_TABLES = [
 // Takes a fraction of a second; a statement may take ten.
 const PIECE_ROWS = 20_000;
 
+/** Holds the row, so that a use waits for the end of the piece, and then makes the data anew. */
+const FORGET_UNUSED = 'UPDATE sandbox_person SET made_until = NULL WHERE user_id = $1 AND used_at < $2';
+
 /**
  * Erases a person in pieces, each in its own transaction, until nothing is left. The state after each piece is consistent: readings
  * are deleted with their counts, and no summary uses rollups. A repeat therefore continues where the last one stopped.
  */
 export function createPgUserEraser(pool: pg.Pool, pieceRows = PIECE_ROWS): UserEraser {
+  const repeat = async (userId: string, erase: (client: pg.PoolClient) => Promise<boolean>) => {
+    let isAll = false;
+    while (!isAll) isAll = await writeForUser(pool, userId, erase);
+  };
   return translatingErrors({
-    async erase(userId) {
-      const erase = (client: pg.PoolClient) => erasePiece(client, userId, pieceRows);
-      let isAll = false;
-      while (!isAll) isAll = await writeForUser(pool, userId, erase);
-    },
+    erase: (userId) => repeat(userId, (client) => erasePiece(client, userId, pieceRows)),
+    eraseUnused: (userId, usedBefore) =>
+      repeat(userId, async (client) => {
+        const { rowCount } = await client.query(FORGET_UNUSED, [userId, usedBefore]);
+        return rowCount === 0 || erasePiece(client, userId, pieceRows);
+      }),
   });
 }
 
