@@ -58,6 +58,17 @@ test('changes wait while consent does not answer, and are reported when it does'
   await eventually(async () => expect(await waiting()).toBe(0));
 });
 
+test('a change that consent takes for invalid is passed over, and keeps no other change back', async () => {
+  harness.consent.refusesChanges = true;
+  harness.consent.invalidUser = 'invalid';
+  for (const user of ['beside-1', 'invalid', 'beside-2']) {
+    await harness.putReadings(user, [pulse('2026-02-01', 60)]);
+  }
+  harness.consent.refusesChanges = false;
+  await eventually(async () => expect(await waiting()).toBe(0));
+  expect(['beside-1', 'invalid', 'beside-2'].map((user) => reportsOf(user).length)).toEqual([1, 0, 1]);
+});
+
 test('an erased person has nothing left to report', async () => {
   harness.consent.refusesChanges = true;
   await harness.putReadings('erased', [pulse('2026-02-01', 60)]);

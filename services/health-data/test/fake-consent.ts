@@ -1,6 +1,6 @@
 import { type Access, AccessService, Verdict } from '@phds/contracts/phds/consent/v1/access_pb';
 import { type DataChange, EventService } from '@phds/contracts/phds/consent/v1/events_pb';
-import { unavailable } from '@phds/service-kit/errors';
+import { invalidRequest, unavailable } from '@phds/service-kit/errors';
 import type { Logger } from '@phds/service-kit/log';
 import { type RpcServer, startRpcServer } from '@phds/service-kit/rpc-server';
 import { implement } from '@phds/service-kit/rpc-service';
@@ -13,6 +13,8 @@ export class FakeConsent implements AsyncDisposable {
   readonly changes: DataChange[] = [];
   refusesChanges = false;
   refusedChanges = 0;
+  /** Whose changes it takes for invalid. */
+  invalidUser = '';
   /** The verdict of each access; tests replace it. */
   judge: (access: Access) => Verdict = () => Verdict.RELEASED;
   /** Awaited before each response, after the record; tests replace it to delay or fail calls. */
@@ -87,6 +89,8 @@ export class FakeConsent implements AsyncDisposable {
                 this.refusedChanges += 1;
                 throw unavailable();
               }
+              if (changes.some(({ userId }) => userId === this.invalidUser))
+                throw invalidRequest('userId', '');
               this.changes.push(...changes);
               return {};
             },

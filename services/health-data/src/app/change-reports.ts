@@ -10,13 +10,20 @@ export interface ReportedChange {
   readonly latestReadingAt: Date;
 }
 
+/** Tells consent. */
+export type Report = (changes: readonly ReportedChange[]) => Promise<void>;
+
+/** Receives a transaction that consent refuses as invalid, which is not reported again. */
+export type OnRefused = (change: { readonly number: string }, error: unknown) => void;
+
 /** The changes that consent has not been told about. */
 export interface ChangeOutbox {
   /**
    * Passes the next changes to `report`, at most `limit` transactions, and marks them as reported when it resolves. They stay locked
-   * meanwhile, so that other instances pass them over. Returns the number of transactions.
+   * meanwhile, so that other instances pass them over. Those that consent refuses as invalid are passed to `onRefused` and marked, too.
+   * Returns the number of transactions.
    */
-  reportNext(limit: number, report: (changes: readonly ReportedChange[]) => Promise<void>): Promise<number>;
+  reportNext(limit: number, report: Report, onRefused: OnRefused): Promise<number>;
 }
 
 /** With every category at most 1,000 changes, which consent accepts in one call. */
@@ -24,8 +31,7 @@ const CHANGES_AT_ONCE = 100;
 
 export interface ChangeReportOptions {
   readonly outbox: ChangeOutbox;
-  /** Tells consent. */
-  readonly report: (changes: readonly ReportedChange[]) => Promise<void>;
+  readonly report: Report;
   readonly intervalMs: number;
   readonly log: { warn(fields: object, message: string): void };
 }
@@ -37,10 +43,12 @@ export function startChangeReports({
   intervalMs,
   log,
 }: ChangeReportOptions): AsyncDisposable {
+  const onRefused: OnRefused = ({ number }, err) =>
+    log.warn({ err, number }, 'consent refused to announce a change');
   const turn = async (signal: AbortSignal) => {
     let reported = CHANGES_AT_ONCE;
     while (reported === CHANGES_AT_ONCE && !signal.aborted) {
-      reported = await outbox.reportNext(CHANGES_AT_ONCE, report);
+      reported = await outbox.reportNext(CHANGES_AT_ONCE, report, onRefused);
     }
   };
   const onFailure = (err: unknown) => log.warn({ err }, 'reporting changes to consent failed');

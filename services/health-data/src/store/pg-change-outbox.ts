@@ -1,6 +1,7 @@
+import { AppError } from '@phds/service-kit/errors';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
 import type pg from 'pg';
-import type { ChangeOutbox, ReportedChange } from '../app/change-reports.ts';
+import type { ChangeOutbox, OnRefused, Report, ReportedChange } from '../app/change-reports.ts';
 import { transact } from './database.ts';
 
 const TAKE = `
@@ -9,7 +10,7 @@ const TAKE = `
 
 // A category without readings of this change has changed again since; the later change reports it.
 const FIND_LATEST = `
-  SELECT taken.user_id AS "userId", taken.category, taken.at, latest.start_at AS "latestReadingAt"
+  SELECT taken.user_id AS "userId", taken.number, taken.category, taken.at, latest.start_at AS "latestReadingAt"
   FROM unnest($1::text[], $2::bigint[], $3::timestamptz[], $4::text[]) AS taken(user_id, number, at, category)
   CROSS JOIN LATERAL (
     SELECT greatest(
@@ -34,24 +35,49 @@ interface TakenChange {
   readonly categories: readonly string[];
 }
 
+interface LatestChange extends ReportedChange {
+  readonly number: string;
+}
+
 /** The changes in table `reading_change` that are not marked as reported. */
 export function createPgChangeOutbox(pool: pg.Pool): ChangeOutbox {
   return translatingErrors({
-    reportNext: (limit, report) =>
+    reportNext: (limit, report, onRefused) =>
       transact(pool, 'BEGIN', async (client) => {
         const { rows: taken } = await client.query<TakenChange>(TAKE, [limit]);
         if (taken.length === 0) return 0;
         const changes = await findLatest(client, taken);
-        if (changes.length > 0) await report(changes);
+        await reportAll(taken, changes, report, onRefused);
         await client.query(MARK, [taken.map(({ userId }) => userId), taken.map(({ number }) => number)]);
         return taken.length;
       }),
   });
 }
 
-async function findLatest(client: pg.ClientBase, taken: readonly TakenChange[]): Promise<ReportedChange[]> {
+/** Reports the transactions one by one when consent refuses them together, so that one that it never accepts does not keep back others. */
+async function reportAll(
+  taken: readonly TakenChange[],
+  changes: readonly LatestChange[],
+  report: Report,
+  onRefused: OnRefused,
+): Promise<void> {
+  if (changes.length === 0) return;
+  try {
+    await report(changes);
+  } catch (error) {
+    if (!(error instanceof AppError && error.reason === 'invalid_request')) throw error;
+    const [first] = taken;
+    if (taken.length === 1 && first !== undefined) return onRefused(first, error);
+    for (const each of taken) {
+      const own = changes.filter(({ userId, number }) => userId === each.userId && number === each.number);
+      await reportAll([each], own, report, onRefused);
+    }
+  }
+}
+
+async function findLatest(client: pg.ClientBase, taken: readonly TakenChange[]): Promise<LatestChange[]> {
   const each = taken.flatMap((change) => change.categories.map((category) => ({ ...change, category })));
-  const { rows } = await client.query<ReportedChange>(FIND_LATEST, [
+  const { rows } = await client.query<LatestChange>(FIND_LATEST, [
     each.map(({ userId }) => userId),
     each.map(({ number }) => number),
     each.map(({ at }) => at),
