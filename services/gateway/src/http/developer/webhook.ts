@@ -67,6 +67,7 @@ export async function listDeliveries(gateway: Gateway, exchange: Exchange): Prom
 
 /** `POST /developer/apps/:clientId/webhook/deliveries/:id/redeliver`: answers before the event is sent. */
 export async function redeliverEvent(gateway: Gateway, exchange: Exchange): Promise<void> {
+  await limitCostly(gateway, exchange, 'registrations', userOf(exchange));
   const eventId = pathParameter(exchange, 'id');
   await gateway.backends.webhooks.redeliverEvent({ ...appOf(exchange), eventId }, onBehalf(exchange));
   sendJson(exchange.response, 202, { data: { id: eventId } });
