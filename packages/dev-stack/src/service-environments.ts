@@ -120,6 +120,7 @@ export function toConsentEnvironment(context: EnvironmentContext): Environment {
     WEBHOOK_KEY_FILE: keys.webhookKey,
     WEBHOOK_ALLOW_LOOPBACK: 'true',
     WEBHOOK_DATA_DELAY_MS: '1000',
+    WEBHOOK_DATA_SPACING_MS: '1000',
     ...RAISED_LIMITS.consent,
   };
 }

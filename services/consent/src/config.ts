@@ -72,10 +72,14 @@ const settings = z.object({
   WEBHOOK_INTERVAL_MS: durationMs(1_000),
   /** How long a `data.updated` waits for further changes before it is sent. */
   WEBHOOK_DATA_DELAY_MS: durationMs(10_000),
+  /** The shortest time from one `data.updated` of a grant to the next. */
+  WEBHOOK_DATA_SPACING_MS: durationMs(300_000),
   /** For the local stack: webhooks to loopback addresses, also without TLS. */
   WEBHOOK_ALLOW_LOOPBACK: z.enum(['true', 'false']).default('false'),
   /** Days that an event and the log of its delivery are kept. More than the days over which it is tried. */
   PRUNE_WEBHOOK_EVENTS_AFTER_DAYS: integer(30, { min: 4 }),
+  /** Days that a delivered `data.updated` is kept. */
+  PRUNE_WEBHOOK_DATA_EVENTS_AFTER_DAYS: integer(3, { min: 1 }),
 });
 
 /** The settings of consent. `KEY_FILE` names a file with the value of KEY. */

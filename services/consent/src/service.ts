@@ -164,7 +164,10 @@ function startWebhookDelivery({ stores, config, clock, log }: Parts, resources: 
   );
   return {
     webhooks: createWebhooks({ endpoints: stores.webhookEndpoints, secrets, poster, allowLoopback }),
-    changes: createDataChanges({ changes: stores.dataChanges, delayMs: config.WEBHOOK_DATA_DELAY_MS }),
+    changes: createDataChanges({
+      changes: stores.dataChanges,
+      times: { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS },
+    }),
   };
 }
 

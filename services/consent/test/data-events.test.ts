@@ -20,7 +20,8 @@ let app: RegisteredApp;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
-  consent = await startConsent({ settings: { WEBHOOK_INTERVAL_MS: '86400000' } });
+  const settings = { WEBHOOK_INTERVAL_MS: '86400000', WEBHOOK_DATA_SPACING_MS: '10000' };
+  consent = await startConsent({ settings });
   harness = await openWebhookHarness(consent);
   app = await registerApp(consent);
   receiver = await harness.receive(app);
@@ -124,6 +125,8 @@ describe('data.updated', () => {
     expect(deliveries.filter((each) => each.grantId === grantId)).toMatchObject([
       { type: 'data.updated', attempts: [{ failure: 'grant_ended', status: 0 }] },
     ]);
+    const body = JSON.parse(deliveries.find((each) => each.grantId === grantId)!.body);
+    expect(body.data).toEqual({ grantId, sub: expect.any(String), categories: [] });
   });
 
   test('is not made for an app that is suspended, did not choose it or has no endpoint, nor for others', async () => {

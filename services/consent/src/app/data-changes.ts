@@ -9,12 +9,19 @@ export interface DataChange {
   readonly latestReadingAt: Date;
 }
 
+export interface DataEventTimes {
+  /** How long an event collects changes. */
+  readonly delayMs: number;
+  /** The shortest time from one event of a grant to the next. */
+  readonly spacingMs: number;
+}
+
 export interface DataChangeStore {
   /**
    * Adds `data.updated` for the live grants that share the category and, with a day's margin for time zones, the time of a changed reading.
-   * It is due after `delayMs`, and takes up the changes reported until it is sent. An app without an endpoint gets none.
+   * It is due after `delayMs`, and `spacingMs` after the one before was due, and takes up the changes reported until it is sent. An app without an endpoint gets none.
    */
-  add(changes: readonly DataChange[], delayMs: number): Promise<void>;
+  add(changes: readonly DataChange[], times: DataEventTimes): Promise<void>;
 }
 
 /** What health-data reports. Reporting a change twice makes at most one event more. */
@@ -24,9 +31,8 @@ export interface DataChanges {
 
 export function createDataChanges(dependencies: {
   readonly changes: DataChangeStore;
-  /** How long an event collects changes. */
-  readonly delayMs: number;
+  readonly times: DataEventTimes;
 }): DataChanges {
-  const { changes: store, delayMs } = dependencies;
-  return { report: (changes) => store.add(changes, delayMs) };
+  const { changes: store, times } = dependencies;
+  return { report: (changes) => store.add(changes, times) };
 }

@@ -40,7 +40,7 @@ export interface WebhookAttempt {
 export interface WebhookDelivery extends WebhookEvent {
   readonly state: WebhookState;
   readonly nextAttemptAt: Date | null;
-  /** Oldest first. */
+  /** The newest ones, oldest first. */
   readonly attempts: readonly WebhookAttempt[];
 }
 
@@ -69,4 +69,9 @@ export function limitToShared(event: WebhookEvent, scopes: LiveScopes): WebhookE
     scopes?.includes(scopeOfCategory(category)),
   );
   return categories.length === 0 ? null : { ...event, content: { ...event.content, categories } };
+}
+
+/** What its developer may see of an event that was not delivered: as much as would be sent now. */
+export function limitUndelivered(event: WebhookEvent, scopes: LiveScopes): WebhookEvent {
+  return limitToShared(event, scopes) ?? { ...event, content: { categories: [] } };
 }

@@ -1,12 +1,12 @@
 import { scopeOfCategory } from '@phds/catalog/endpoints';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { DataChange, DataChangeStore } from '../app/data-changes.ts';
+import type { DataChange, DataChangeStore, DataEventTimes } from '../app/data-changes.ts';
 import type { PrismaClient } from './generated/client.ts';
 import { wanting } from './webhook-event-rows.ts';
 
 /** Events of changed readings, in table `webhook_event`. */
 export function createPrismaDataChanges(prisma: PrismaClient): DataChangeStore {
-  return translatingErrors({ add: (changes, delayMs) => add(prisma, changes, delayMs) });
+  return translatingErrors({ add: (changes, times) => add(prisma, changes, times) });
 }
 
 /**
@@ -14,12 +14,15 @@ export function createPrismaDataChanges(prisma: PrismaClient): DataChangeStore {
  * Postgres checks the unique index of unsent events again after it has waited for a sender, so a change is never added to an event that
  * is being sent.
  */
-async function add(prisma: PrismaClient, changes: readonly DataChange[], delayMs: number): Promise<void> {
+async function add(
+  prisma: PrismaClient,
+  changes: readonly DataChange[],
+  times: DataEventTimes,
+): Promise<void> {
   if (changes.length === 0) return;
   await prisma.$executeRaw`
-    INSERT INTO webhook_event AS e (endpoint_id, grant_id, sub_hash, type, content, next_attempt_at)
-    SELECT w.id, g.id, sub_hash(g.user_ref, g.client_id), 'data.updated', c.content,
-      statement_timestamp() + make_interval(secs => ${delayMs / 1_000}::double precision)
+    INSERT INTO webhook_event AS e (endpoint_id, grant_id, sub_hash, type, content, next_attempt_at, started_at)
+    SELECT w.id, g.id, sub_hash(g.user_ref, g.client_id), 'data.updated', c.content, due.at, due.at
     FROM consent_grant g
     JOIN webhook_endpoint w ON w.client_id = g.client_id AND ${wanting('data.updated')}
     JOIN app a ON a.client_id = g.client_id AND a.epoch = g.app_epoch AND a.status = 'active'
@@ -34,6 +37,11 @@ async function add(prisma: PrismaClient, changes: readonly DataChange[], delayMs
         AND (g.data_from IS NULL OR n.latest_reading_at >= g.data_from - interval '1 day')
       HAVING count(*) > 0
     ) c
+    CROSS JOIN LATERAL (
+      SELECT greatest(statement_timestamp() + make_interval(secs => ${times.delayMs / 1_000}::double precision), (
+        SELECT l.started_at + make_interval(secs => ${times.spacingMs / 1_000}::double precision) FROM webhook_event l
+        WHERE l.grant_id = g.id AND l.type = 'data.updated' ORDER BY l.number DESC LIMIT 1)) AS at
+    ) due
     WHERE g.user_id = ANY(${[...new Set(changes.map(({ userId }) => userId))]}::text[])
       AND g.closed_at IS NULL AND g.revoked_at IS NULL AND g.expires_at > statement_timestamp()
     ORDER BY g.id FOR KEY SHARE OF g

@@ -10,6 +10,7 @@ export interface KeptDays {
   readonly PRUNE_NOTICES_AFTER_DAYS: number;
   readonly PRUNE_REPORTS_AFTER_DAYS: number;
   readonly PRUNE_WEBHOOK_EVENTS_AFTER_DAYS: number;
+  readonly PRUNE_WEBHOOK_DATA_EVENTS_AFTER_DAYS: number;
 }
 
 /**
@@ -53,6 +54,12 @@ export function createPrismaPruner(prisma: PrismaClient, days: KeptDays) {
       DELETE FROM webhook_event WHERE id = ANY(ARRAY(
         SELECT id FROM webhook_event
         WHERE created_at < statement_timestamp() - make_interval(days => ${days.PRUNE_WEBHOOK_EVENTS_AFTER_DAYS}::int)
+        ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
+    webhook_event_data: (limit) => prisma.$executeRaw`
+      DELETE FROM webhook_event WHERE id = ANY(ARRAY(
+        SELECT id FROM webhook_event
+        WHERE created_at < statement_timestamp() - make_interval(days => ${days.PRUNE_WEBHOOK_DATA_EVENTS_AFTER_DAYS}::int)
+          AND type = 'data.updated' AND state = 'delivered'
         ORDER BY created_at LIMIT ${limit} FOR UPDATE SKIP LOCKED))`,
   } satisfies PrunedTables);
 }

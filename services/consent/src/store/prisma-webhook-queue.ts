@@ -1,22 +1,21 @@
-import type { Scope } from '@phds/catalog/scopes';
 import { translatingErrors } from '@phds/service-kit/postgres-errors';
-import type { ClaimedEvent, ClaimLimits, Outcome, WebhookQueue } from '../app/webhook-ports.ts';
+import type { ClaimedEvent, Outcome, WebhookQueue } from '../app/webhook-ports.ts';
 import type { WebhookAttempt } from '../domain/webhook-event.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
-import { GRANT_FROM, GRANT_STATUS } from './grant-rows.ts';
-import { EVENT_COLUMNS, type EventRow, toEvent } from './webhook-deliveries.ts';
+import { claim } from './webhook-claims.ts';
 
 /** The longest pause of a failing endpoint between two attempts, whatever the number of its events. */
 const LONGEST_PAUSE_SECONDS = 60;
 /** After so long without an accepted attempt, the first accepted one makes the waiting events due. */
 const OUTAGE_SECONDS = 60;
-/** Events made due at once; the others keep their times. */
+/** Events made due by one statement, and the number of such statements for each kind of event. */
 const RESUMED_AT_ONCE = 1_000;
+const MOST_RESUMES = 200;
 
 /** Events in `webhook_event`. A claim is a lease: when it ends without an outcome, any sender takes the event over. */
 export function createPrismaWebhookQueue(prisma: PrismaClient): WebhookQueue {
   return translatingErrors({
-    claim: (limits) => prisma.$transaction((tx) => claim(tx, limits)),
+    claim: (limits) => claim(prisma, limits),
     async settle(claimed, attempt, outcome) {
       await settle(prisma, claimed, attempt, outcome);
       if (outcome.state === 'delivered' && claimed.endpoint.isFailing)
@@ -24,7 +23,7 @@ export function createPrismaWebhookQueue(prisma: PrismaClient): WebhookQueue {
     },
     async release({ event, lease }) {
       await prisma.$executeRaw`
-        UPDATE webhook_event SET lease = NULL, next_attempt_at = statement_timestamp()
+        UPDATE webhook_event SET lease = NULL, attempts = greatest(1, attempts - 1), next_attempt_at = statement_timestamp()
         WHERE id = ${event.id} AND lease = ${lease}::uuid`;
     },
     async measure() {
@@ -39,66 +38,10 @@ export function createPrismaWebhookQueue(prisma: PrismaClient): WebhookQueue {
   });
 }
 
-interface ClaimedRow extends EventRow {
-  readonly endpointId: string;
-  readonly url: string;
-  readonly secretVersion: number;
-  readonly isOverlapping: boolean;
-  readonly isFailing: boolean;
-  readonly lease: string;
-  readonly attempts: number;
-  readonly ageMs: number;
-  readonly liveScopes: Scope[] | null;
-}
-
 /**
- * Takes from the endpoints in random order, so that none with many events keeps the others waiting. An event is passed over while an
- * earlier one of its grant is pending.
+ * One statement. An attempt that failed for lack of an answer pauses the endpoint, for longer each time. After the last attempt the next
+ * event of the grant is due, unless its own time is still to come.
  */
-async function claim(tx: Prisma.TransactionClient, limits: ClaimLimits): Promise<ClaimedEvent[]> {
-  const { events, perEndpoint, busy, leaseMs } = limits;
-  const claimed = await tx.$queryRaw<{ id: string }[]>`
-    WITH due AS (
-      SELECT d.id FROM webhook_endpoint w
-      LEFT JOIN unnest(${[...busy.keys()]}::text[], ${[...busy.values()]}::int[]) AS busy(endpoint_id, count)
-        ON busy.endpoint_id = w.id
-      CROSS JOIN LATERAL (
-        SELECT e.id FROM webhook_event e
-        WHERE e.endpoint_id = w.id AND e.state = 'pending' AND e.next_attempt_at <= statement_timestamp()
-          AND NOT EXISTS (
-            SELECT FROM webhook_event earlier
-            WHERE earlier.grant_id = e.grant_id AND earlier.state = 'pending' AND earlier.number < e.number
-              AND earlier.endpoint_id = e.endpoint_id)
-        ORDER BY e.next_attempt_at
-        LIMIT greatest(0, CASE WHEN w.failures > 0 THEN 1 ELSE ${perEndpoint}::int END - coalesce(busy.count, 0))
-        FOR UPDATE OF e SKIP LOCKED
-      ) d
-      WHERE w.disabled_reason IS NULL AND (w.retry_at IS NULL OR w.retry_at <= statement_timestamp())
-      ORDER BY random() LIMIT ${events}
-    )
-    UPDATE webhook_event e SET lease = gen_random_uuid(), attempts = e.attempts + 1,
-      next_attempt_at = statement_timestamp() + make_interval(secs => ${leaseMs / 1_000}::double precision)
-    FROM due WHERE e.id = due.id
-    RETURNING e.id`;
-  if (claimed.length === 0) return [];
-  const rows = await tx.$queryRaw<ClaimedRow[]>`
-    SELECT ${EVENT_COLUMNS}, v.endpoint_id AS "endpointId", w.url, w.secret_version AS "secretVersion",
-      coalesce(w.previous_secret_until > statement_timestamp(), false) AS "isOverlapping", w.failures > 0 AS "isFailing",
-      v.lease, v.attempts, (extract(epoch FROM statement_timestamp() - v.started_at) * 1000)::double precision AS "ageMs",
-      CASE WHEN v.type = 'data.updated' THEN (
-        SELECT g.scopes FROM ${Prisma.raw(GRANT_FROM)} WHERE g.id = v.grant_id AND ${Prisma.raw(GRANT_STATUS)} = 'active'
-      ) END AS "liveScopes"
-    FROM webhook_event v JOIN webhook_endpoint w ON w.id = v.endpoint_id
-    WHERE v.id = ANY(${claimed.map(({ id }) => id)}::text[])`;
-  return rows.map((row) => {
-    const { endpointId, url, secretVersion, isOverlapping, isFailing, lease, attempts, ageMs, liveScopes } =
-      row;
-    const endpoint = { id: endpointId, url, secretVersion, isOverlapping, isFailing };
-    return { event: toEvent(row), endpoint, lease, attempts, ageMs, liveScopes };
-  });
-}
-
-/** One statement. An attempt that failed for lack of an answer pauses the endpoint, for longer each time. */
 async function settle(
   prisma: PrismaClient,
   { event, endpoint, lease }: ClaimedEvent,
@@ -113,7 +56,12 @@ async function settle(
       UPDATE webhook_event SET state = ${outcome.state}, lease = NULL,
         next_attempt_at = statement_timestamp() + make_interval(secs => ${waitSeconds}::double precision)
       WHERE id = ${event.id} AND lease = ${lease}::uuid
-      RETURNING id
+      RETURNING id, endpoint_id, grant_id, number, state
+    ), next AS (
+      UPDATE webhook_event SET next_attempt_at = statement_timestamp()
+      WHERE lease IS NULL AND started_at <= statement_timestamp() AND id = (
+        SELECT f.id FROM settled s JOIN webhook_event f ON f.grant_id = s.grant_id AND f.endpoint_id = s.endpoint_id
+        WHERE s.state <> 'pending' AND f.state = 'pending' AND f.number > s.number ORDER BY f.number LIMIT 1)
     ), logged AS (
       INSERT INTO webhook_attempt (event_id, at, status, failure, ms)
       SELECT id, ${at}, ${status}::int, ${failure}::text, ${ms}::int FROM settled
@@ -126,17 +74,31 @@ async function settle(
     FROM settled WHERE ${isFailure}::boolean AND w.id = ${endpoint.id}`;
 }
 
-/** After an outage, what waited for its next attempt is due at once. */
+/**
+ * After an outage, what waited for its next attempt is due at once: `data.updated` last, and not before its own time. Ends early when the
+ * endpoint fails again.
+ */
 async function endOutage(prisma: PrismaClient, endpointId: string): Promise<void> {
-  await prisma.$executeRaw`
+  const [ended] = await prisma.$queryRaw<{ wasLong: boolean }[]>`
     WITH failing AS (
       SELECT id, failing_since FROM webhook_endpoint WHERE id = ${endpointId} AND failures > 0 FOR UPDATE
-    ), ended AS (
-      UPDATE webhook_endpoint w SET failures = 0, failing_since = NULL, retry_at = NULL FROM failing WHERE w.id = failing.id
     )
+    UPDATE webhook_endpoint w SET failures = 0, failing_since = NULL, retry_at = NULL FROM failing WHERE w.id = failing.id
+    RETURNING failing.failing_since < statement_timestamp() - make_interval(secs => ${OUTAGE_SECONDS}::int) AS "wasLong"`;
+  if (ended?.wasLong !== true) return;
+  for (const is of [Prisma.sql`<>`, Prisma.sql`=`]) {
+    let resumed = RESUMED_AT_ONCE;
+    for (let run = 0; run < MOST_RESUMES && resumed === RESUMED_AT_ONCE; run += 1) {
+      resumed = await resume(prisma, endpointId, is);
+    }
+  }
+}
+
+function resume(prisma: PrismaClient, endpointId: string, is: Prisma.Sql): Promise<number> {
+  return prisma.$executeRaw`
     UPDATE webhook_event SET next_attempt_at = statement_timestamp() WHERE id = ANY(ARRAY(
-      SELECT e.id FROM webhook_event e JOIN failing ON failing.id = e.endpoint_id
-      WHERE failing.failing_since < statement_timestamp() - make_interval(secs => ${OUTAGE_SECONDS}::int)
-        AND e.state = 'pending' AND e.lease IS NULL AND e.next_attempt_at > statement_timestamp()
+      SELECT e.id FROM webhook_event e JOIN webhook_endpoint w ON w.id = e.endpoint_id AND w.failures = 0
+      WHERE e.endpoint_id = ${endpointId} AND e.state = 'pending' AND e.type ${is} 'data.updated' AND e.lease IS NULL
+        AND e.next_attempt_at > statement_timestamp() AND e.started_at <= statement_timestamp()
       ORDER BY e.next_attempt_at LIMIT ${RESUMED_AT_ONCE} FOR UPDATE OF e SKIP LOCKED))`;
 }

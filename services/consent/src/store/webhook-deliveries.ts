@@ -1,12 +1,24 @@
 import { type Listed, offsetOf, type Page } from '@phds/catalog/pagination';
 import type { WebhookState } from '@phds/catalog/webhooks';
-import type { EventContent, WebhookAttempt, WebhookDelivery, WebhookEvent } from '../domain/webhook-event.ts';
+import {
+  type EventContent,
+  type LiveScopes,
+  limitUndelivered,
+  type WebhookAttempt,
+  type WebhookDelivery,
+  type WebhookEvent,
+} from '../domain/webhook-event.ts';
 import { Prisma, type PrismaClient } from './generated/client.ts';
+import { GRANT_FROM, GRANT_STATUS } from './grant-rows.ts';
 import { toSub } from './subs.ts';
 
 /** The columns of an EventRow, of `webhook_event` v. */
 export const EVENT_COLUMNS = Prisma.sql`v.id, v.type, v.created_at AS "createdAt", v.grant_id AS "grantId",
   v.sub_hash AS "subHash", v.content`;
+
+/** The scopes of the live grant of a `data.updated` v; null when it has ended. */
+export const LIVE_SCOPES = Prisma.sql`CASE WHEN v.type = 'data.updated' THEN (
+  SELECT g.scopes FROM ${Prisma.raw(GRANT_FROM)} WHERE g.id = v.grant_id AND ${Prisma.raw(GRANT_STATUS)} = 'active') END`;
 
 export interface EventRow extends Omit<WebhookEvent, 'sub'> {
   readonly subHash: Uint8Array | null;
@@ -17,9 +29,13 @@ export function toEvent({ id, type, createdAt, grantId, subHash, content }: Even
   return { id, type, createdAt, grantId, sub: subHash === null ? null : toSub(subHash), content };
 }
 
-type DeliveryRow = EventRow & Pick<WebhookDelivery, 'state' | 'nextAttemptAt'>;
+type DeliveryRow = EventRow &
+  Pick<WebhookDelivery, 'state' | 'nextAttemptAt'> & { readonly liveScopes: LiveScopes };
 
-/** Newest first. */
+/** Attempts of an event that the log shows. */
+const SHOWN_ATTEMPTS = 20;
+
+/** Newest first. Of each the newest attempts. */
 export async function listDeliveries(
   prisma: PrismaClient,
   endpointId: string,
@@ -29,17 +45,21 @@ export async function listDeliveries(
   const where = Prisma.sql`v.endpoint_id = ${endpointId} AND (${state}::text IS NULL OR v.state = ${state}::text)`;
   const [rows, counted] = await Promise.all([
     prisma.$queryRaw<DeliveryRow[]>`
-      SELECT ${EVENT_COLUMNS}, v.state, v.next_attempt_at AS "nextAttemptAt" FROM webhook_event v
+      SELECT ${EVENT_COLUMNS}, v.state, v.next_attempt_at AS "nextAttemptAt", ${LIVE_SCOPES} AS "liveScopes"
+      FROM webhook_event v
       WHERE ${where} ORDER BY v.number DESC LIMIT ${page.pageSize} OFFSET ${offsetOf(page)}`,
     prisma.$queryRaw<{ total: number }[]>`SELECT count(*)::int AS total FROM webhook_event v WHERE ${where}`,
   ]);
   const ids = rows.map(({ id }) => id);
   const attempts = await prisma.$queryRaw<(WebhookAttempt & { eventId: string })[]>`
-    SELECT event_id AS "eventId", at, status, failure, ms FROM webhook_attempt
-    WHERE event_id = ANY(${ids}::text[]) ORDER BY at, id`;
+    SELECT t.event_id AS "eventId", t.at, t.status, t.failure, t.ms FROM unnest(${ids}::text[]) AS listed(id)
+    CROSS JOIN LATERAL (
+      SELECT * FROM webhook_attempt WHERE event_id = listed.id ORDER BY at DESC, id DESC LIMIT ${SHOWN_ATTEMPTS}
+    ) t
+    ORDER BY t.at, t.id`;
   const byEvent = Map.groupBy(attempts, ({ eventId }) => eventId);
   const items = rows.map((row) => ({
-    ...toEvent(row),
+    ...(row.state === 'delivered' ? toEvent(row) : limitUndelivered(toEvent(row), row.liveScopes)),
     state: row.state,
     nextAttemptAt: row.nextAttemptAt,
     attempts: byEvent.get(row.id) ?? [],
