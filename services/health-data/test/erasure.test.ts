@@ -102,10 +102,14 @@ test('changes that are being reported during an erasure are erased too', async (
   for (let i = 0; i < changes; i += 1) await harness.put('reported', [heart(i)]);
   const [taken, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   // More than there are, because the other tests leave changes too.
-  const reporting = createPgChangeOutbox(harness.pool).reportNext(10_000, () => {
+  const fail = (_change: unknown, error: unknown) => {
+    throw error;
+  };
+  const report = () => {
     taken.resolve();
     return released.promise;
-  });
+  };
+  const reporting = createPgChangeOutbox(harness.pool).reportNext(10_000, report, fail);
   await taken.promise;
   const erasing = erase('reported');
   await untilWaiting();
