@@ -148,6 +148,7 @@ async function startBackgroundTasks(parts: Parts, resources: AsyncDisposableStac
 function startWebhookDelivery({ stores, config, clock, log }: Parts, resources: AsyncDisposableStack) {
   const allowLoopback = config.WEBHOOK_ALLOW_LOOPBACK === 'true';
   const secrets = createWebhookSecrets(config.WEBHOOK_KEY);
+  const times = { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS };
   const poster = createHttpsPoster({ resolve: resolveByDns, allowLoopback });
   resources.use(
     startWebhooks({
@@ -164,10 +165,7 @@ function startWebhookDelivery({ stores, config, clock, log }: Parts, resources: 
   );
   return {
     webhooks: createWebhooks({ endpoints: stores.webhookEndpoints, secrets, poster, allowLoopback }),
-    changes: createDataChanges({
-      changes: stores.dataChanges,
-      times: { delayMs: config.WEBHOOK_DATA_DELAY_MS, spacingMs: config.WEBHOOK_DATA_SPACING_MS },
-    }),
+    changes: createDataChanges({ changes: stores.dataChanges, times }),
   };
 }
 
