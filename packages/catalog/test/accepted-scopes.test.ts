@@ -1,5 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { acceptedScopes, DATA_PATHS, TIME_ZONE_PATH } from '@phds/catalog/endpoints';
+import { CATEGORY_SLUGS } from '@phds/catalog/categories';
+import {
+  acceptedScopes,
+  categoryOfScope,
+  DATA_PATHS,
+  scopeOfCategory,
+  TIME_ZONE_PATH,
+} from '@phds/catalog/endpoints';
 import { SCOPE_NAMES } from '@phds/catalog/scopes';
 
 const pathOf = (id: string) => DATA_PATHS.find(({ endpoint }) => endpoint === id) ?? TIME_ZONE_PATH;
@@ -30,4 +37,12 @@ test('the accepted scopes of the time zone are all of data with a time or a date
   const without = ['read:profile'];
   expect(acceptedScopes(TIME_ZONE_PATH, '')).toEqual(SCOPE_NAMES.filter((name) => !without.includes(name)));
   expect(TIME_ZONE_PATH.scope).toBe(acceptedScopes(TIME_ZONE_PATH, '')[0]);
+});
+
+test('a category is found from its scope, and none from any other text', () => {
+  expect(CATEGORY_SLUGS.map((slug) => categoryOfScope(scopeOfCategory(slug)))).toEqual(CATEGORY_SLUGS);
+  const others = SCOPE_NAMES.filter((name) => !name.startsWith('read:health-data:'));
+  for (const text of [...others, 'read:health-data:', 'read:health-data:nothing', 'heart']) {
+    expect([text, categoryOfScope(text)]).toEqual([text, null]);
+  }
 });

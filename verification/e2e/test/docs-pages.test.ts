@@ -43,6 +43,7 @@ describeWithChromium('the documentation', () => {
     await results.first().waitFor();
     expect(await results.first().textContent()).toContain('Tokens and refresh: Refresh');
     expect(await visitor.findBarriers()).toEqual([]);
+    await page.getByText(/^(8 of \d+ shown|[1-8] found)\. Arrow keys choose\.$/).waitFor();
     await visitor.takePictures('docs-search');
     await page.keyboard.press('ArrowDown');
     await page.locator('#results a:first-child:focus').waitFor();
