@@ -21,7 +21,7 @@ export interface SyncOptions extends CallOptions {
 
 const BEGINNING = '1970-01-01T00:00:00Z';
 
-/** Reads batches until there are no more changes. At least one batch, which may be empty. */
+/** Reads batches until there are no more changes. At least one batch. Any may be empty, also one that has more behind it. */
 export async function* readChanges(
   options: SyncOptions,
   read: (updatedSince: string) => Promise<SyncAnswer>,

@@ -115,6 +115,20 @@ describe('sync', () => {
     expect(asked).toEqual(['1970-01-01T00:00:00Z', 'cur_0', 'cur_1']);
   });
 
+  test('sync goes on behind an empty batch that has more, and yields its cursor', async () => {
+    const { connection } = await connect((_, index) =>
+      json(200, { ...batch(index, index < 2), data: index < 2 ? [] : [item(2)] }),
+    );
+    const batches: [string, number][] = [];
+    for await (const { cursor, changes } of connection.sync('heart', { type: 'HRV' }))
+      batches.push([cursor, changes.length]);
+    expect(batches).toEqual([
+      ['cur_0', 0],
+      ['cur_1', 0],
+      ['cur_2', 1],
+    ]);
+  });
+
   test('sync goes on at a stored cursor', async () => {
     const { connection, service } = await connect(() => json(200, batch(1, false)));
     for await (const { hasMore } of connection.sync('heart', { cursor: 'cur_7', type: 'HRV' }))

@@ -1,25 +1,29 @@
 import { expect, test } from '@jest/globals';
-import type { ChangePlace } from '../src/app/change-ports.ts';
+import type { ChangePlace, ReadingChangeQuery } from '../src/app/change-ports.ts';
 import { createPgReadingChanges } from '../src/store/pg-reading-changes.ts';
-import { capture, explain } from './plans.ts';
+import { type Asked, capture, explain } from './plans.ts';
 import { type RollupHarness, startRollupHarness } from './rollup-harness.ts';
 
 const READINGS = 100_000;
 const CHANGES = 1_000;
 const PAGE = 20;
 
-/** Heart rates of each minute in many changes, every tenth of them deleted. */
-async function fill({ pool }: RollupHarness, userId: string): Promise<void> {
+/** Which of the readings are deleted. */
+const FEW = 'n % 10 = 0';
+const MOST = 'n % 10 > 0';
+
+/** Heart rates of each minute in many changes, some of them deleted. */
+async function fill({ pool }: RollupHarness, userId: string, deleted = FEW): Promise<void> {
   const minutes = `generate_series(0, ${READINGS - 1}) AS n,
     LATERAL (SELECT '2025-01-01'::timestamptz + n * interval '1 minute' AS at, n / ${READINGS / CHANGES} + 1 AS number) AS t`;
   await pool.query(
     `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source, change_number)
-     SELECT $1, gen_random_uuid(), 'heart-rate', 'heart', at, at, 60, 'iphone', number FROM ${minutes} WHERE n % 10 > 0`,
+     SELECT $1, gen_random_uuid(), 'heart-rate', 'heart', at, at, 60, 'iphone', number FROM ${minutes} WHERE NOT (${deleted})`,
     [userId],
   );
   await pool.query(
     `INSERT INTO deleted_reading (user_id, id, type, category, start_at, end_at, source, change_number)
-     SELECT $1, gen_random_uuid(), 'heart-rate', 'heart', at, at, 'iphone', number FROM ${minutes} WHERE n % 10 = 0`,
+     SELECT $1, gen_random_uuid(), 'heart-rate', 'heart', at, at, 'iphone', number FROM ${minutes} WHERE ${deleted}`,
     [userId],
   );
   await pool.query(
@@ -65,3 +69,85 @@ test.each([
     expect(hasMore).toBe(items.length > 0);
   },
 );
+
+const SEARCHED = 2_000;
+
+/** Three readings and two deleted ones of a type that is rare among the others. */
+async function addRare({ pool }: RollupHarness, userId: string): Promise<void> {
+  const rows = (numbers: number[]) => `unnest(ARRAY[${numbers}]) AS n,
+    LATERAL (SELECT '2025-01-01'::timestamptz + n * interval '99 minutes' AS at) AS t`;
+  await pool.query(
+    `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source, change_number)
+     SELECT $1, gen_random_uuid(), 'hrv', 'heart', at, at, 40, 'iphone', n FROM ${rows([1, 500, CHANGES])}`,
+    [userId],
+  );
+  await pool.query(
+    `INSERT INTO deleted_reading (user_id, id, type, category, start_at, end_at, source, change_number)
+     SELECT $1, gen_random_uuid(), 'hrv', 'heart', at, at, 'iphone', n FROM ${rows([250, 750])}`,
+    [userId],
+  );
+}
+
+const WHOLE = { userId: 'many', category: 'heart', metric: null, since: null, limit: PAGE } as const;
+
+test.each<[string, Partial<ReadingChangeQuery>, number, string]>([
+  ['a rare type', { metric: 'hrv' }, 5, FEW],
+  ['a rare type, most others deleted,', { metric: 'hrv' }, 5, MOST],
+  ['a type without readings', { metric: 'resting-hr' }, 0, FEW],
+  ['the last hour', { since: new Date('2025-03-11T09:40:00Z') }, 60, FEW],
+  ['an empty data window', { since: new Date('2026-01-01') }, 0, FEW],
+])(
+  'changes of %s are read in pages that each search a limited number of rows, without losing any',
+  async (_, wanted, expected, deleted) => {
+    await using harness = await startRollupHarness(1);
+    const changes = createPgReadingChanges(harness.pool, SEARCHED);
+    await fill(harness, 'many', deleted);
+    await addRare(harness, 'many');
+    const found = new Set<string>();
+    let pages = 0;
+    let from: ChangePlace = { seen: null, item: null };
+    for (let hasMore = true; hasMore; pages += 1) {
+      const list = () => changes.list({ ...WHOLE, ...wanted, from });
+      const [asked] = await capture(list);
+      const page = await list();
+      expect(page.isHeld).toBe(true);
+      for (const { reading } of page.items) found.add(reading.id);
+      if (asked !== undefined && pages % 10 === 0) {
+        const { walked, touched } = await explainAlone(harness, asked);
+        expect(walked).toEqual([]);
+        // Twice in either table, and for the last visible change; ties of the place and of the last row.
+        expect(touched).toBeLessThan(7 * SEARCHED + 10 * PAGE);
+      }
+      ({ hasMore, next: from } = page);
+    }
+    expect(found.size).toBe(expected);
+    expect(pages).toBeLessThan(2 + READINGS / SEARCHED + expected / PAGE);
+  },
+);
+
+test('the time of the latest visible change is found although more hidden changes than are searched came after it', async () => {
+  await using harness = await startRollupHarness(1);
+  const { pool } = harness;
+  await fill(harness, 'many');
+  await pool.query(
+    `INSERT INTO reading (user_id, id, type, category, start_at, end_at, value, source, change_number)
+     SELECT 'many', gen_random_uuid(), 'heart-rate', 'heart', at, at, 60, 'iphone', ${CHANGES + 1}
+     FROM generate_series(1, ${SEARCHED + 1}) AS n, LATERAL (SELECT '2024-01-01'::timestamptz + n * interval '1 minute' AS at) AS t`,
+  );
+  await pool.query(`INSERT INTO reading_change VALUES ('many', ${CHANGES + 1}, '2025-09-01', '{heart}')`);
+  const changes = createPgReadingChanges(pool, SEARCHED);
+  const lastOf = async (since: string) =>
+    (await changes.list({ ...WHOLE, since: new Date(since), from: after(CHANGES) })).lastChangeAt;
+  expect(await lastOf('2025-01-20')).toEqual(after(CHANGES).seen?.at);
+  expect(await lastOf('2024-01-01')).toEqual(new Date('2025-09-01'));
+  expect(await lastOf('2026-01-01')).toBeNull();
+});
+
+async function explainAlone({ pool }: RollupHarness, asked: Asked) {
+  const client = await pool.connect();
+  try {
+    return await explain(client, asked, true);
+  } finally {
+    client.release();
+  }
+}

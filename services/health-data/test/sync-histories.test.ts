@@ -84,7 +84,7 @@ const DAYS = [null, '2025-06-05', '2025-06-10', '2025-06-15'] as const;
 async function live(seed: number): Promise<SyncingApp> {
   const random = createRandom(seed);
   const userId = `person ${seed}`;
-  const app = new SyncingApp(userId, pick(random, ['', '', 'Heart Rate']));
+  const app = new SyncingApp(userId, pick(random, ['', 'Heart Rate', 'Resting HR']));
   app.dataFrom = pick(random, DAYS);
   const step = () => app.step(pick(random, ports.instances), pick(random, [1, 3, 10, 100]), random(5) === 0);
   for (let round = 0; round < 8; round += 1) {
@@ -100,7 +100,8 @@ async function live(seed: number): Promise<SyncingApp> {
     for (let steps = random(12); working && steps > 0; steps -= 1) await step();
     await written;
   }
-  while (await app.step(ports.instances[0], 100, false));
+  const last = pick(random, ports.instances);
+  while (await app.step(last, 100, false));
   return app;
 }
 

@@ -1522,7 +1522,7 @@ export interface components {
             readonly sync: {
                 /** @description The next `updatedSince`. Opaque; keep it together with the readings. */
                 readonly cursor: string;
-                /** @description Whether there are more changes now. */
+                /** @description Whether to go on with `cursor` now. Also true on a page with few items or none if the search is not at its end. */
                 readonly hasMore: boolean;
                 /**
                  * Format: date-time

@@ -38,9 +38,9 @@ export interface ReadingChangeQuery {
 
 export interface ReadingChanges {
   readonly items: readonly ReadingChange[];
-  /** Whether there are more of them behind the last item. */
+  /** Whether there may be more of them behind `next`. A page with few items, or none, can have more. */
   readonly hasMore: boolean;
-  /** Behind the last item; behind all changes of the user if there are no more items. */
+  /** Behind the last item, or further, where the search ended; behind all changes of the user if there are no more items. */
   readonly next: ChangePlace;
   /** Whether what was before `from` is still what was read there, apart from later changes. */
   readonly isHeld: boolean;

@@ -20,6 +20,9 @@ type State = readonly [
   seenAt: string | null,
   lastVisibleAt: string | null,
   hasReadings: 't' | 'f',
+  searchEndNumber: string | null,
+  searchEndStart: string | null,
+  searchEndAt: string | null,
 ];
 
 type Row = readonly [
@@ -39,8 +42,11 @@ type EmptyRow = readonly [null, null, null, null, null, null, null, null, null, 
 
 const START: ChangePlace = { seen: null, item: null };
 
+/** A page ends after so many changes of the category, however few of them are of its type and window: some 10 ms of reading. */
+const SEARCH_MAX = 10_000;
+
 /** Changes of readings. One prepared statement returns the page and the state of the changes from one snapshot. */
-export function createPgReadingChanges(pool: pg.Pool): ReadingChangeReader {
+export function createPgReadingChanges(pool: pg.Pool, searchMax = SEARCH_MAX): ReadingChangeReader {
   return translatingErrors({
     async findPlace(userId, at) {
       const { rows } = await pool.query<{ number: string; at: Date }>({
@@ -52,7 +58,7 @@ export function createPgReadingChanges(pool: pg.Pool): ReadingChangeReader {
     },
     async list(query) {
       // One more than asked for, to know whether there are more.
-      const values = toValues(query, query.limit + 1);
+      const values = [...toValues(query, query.limit + 1), searchMax];
       const result = await pool.query({ ...TEXT_ROWS, ...LIST, values });
       // With rowMode 'array' a row is the array itself, which the driver's types cannot express.
       return toChanges(query, result.rows as unknown as (Row | EmptyRow)[]);
@@ -72,21 +78,31 @@ function toValues({ userId, category, metric, since, from }: ReadingChangeQuery,
 function toChanges(query: ReadingChangeQuery, rows: readonly (Row | EmptyRow)[]): ReadingChanges {
   const changed = rows.filter(isChange).map(toChange);
   const items = changed.slice(0, query.limit);
-  const hasMore = changed.length > items.length;
-  const [latestNumber, latestAt, seenAt, lastVisibleAt, hasReadings] = stateOf(rows);
+  const state = stateOf(rows);
+  const [latestNumber, , seenAt, lastVisibleAt, hasReadings] = state;
   const last = items.at(-1)?.place ?? query.from;
-  // Behind everything, also behind changes that this list does not show: they are not searched again.
-  const end =
-    latestNumber === null
-      ? last
-      : { seen: { number: Number(latestNumber), at: toDate(latestAt) }, item: null };
+  const more = changed.length > items.length ? last : toSearchEnd(state);
   return {
     items,
-    hasMore,
-    next: hasMore ? last : end,
+    hasMore: more !== null,
+    next: more ?? toEnd(state) ?? last,
     isHeld: isHeld(query.from, toDate(seenAt), latestNumber === null && hasReadings === 't'),
     lastChangeAt: toDate(lastVisibleAt),
   };
+}
+
+/** The place where the search ended before it had found a full page; null if it went through all changes. */
+function toSearchEnd([, , , , , number, start, at]: State): ChangePlace | null {
+  if (number === null || start === null) return null;
+  // Behind every reading with this start: a type is never empty.
+  const next = new Date(new Date(toTimestamp(start)).getTime() + 1);
+  const item = { startAt: next, metric: '', source: '', endAt: next };
+  return { seen: { number: Number(number), at: toDate(at) }, item };
+}
+
+/** Behind everything, also behind changes that this list does not show: they are not searched again. Null if none has a number. */
+function toEnd([number, at]: State): ChangePlace | null {
+  return number === null ? null : { seen: { number: Number(number), at: toDate(at) }, item: null };
 }
 
 function stateOf(rows: readonly (Row | EmptyRow)[]): State {

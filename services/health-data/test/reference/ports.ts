@@ -24,6 +24,9 @@ import { PATIENT_SCANS } from '../patient-scans.ts';
 const POOL_SIZE = 8;
 const REBUILD_INTERVAL_MS = 3_600_000;
 
+/** Changes that the second instance searches for a page: few, so that searches often end before a page is full. */
+const SEARCHED = 2;
+
 const log = createLogger({ service: 'health-data', level: 'silent' });
 
 /** The dependencies of the use cases in one running service, without the wire. */
@@ -42,12 +45,18 @@ export async function openPorts(now: string): Promise<Ports> {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await createTestDatabase('health-data'));
   const clock = new FakeClock(now);
-  const instances = [openInstance(stack, database, clock), openInstance(stack, database, clock)] as const;
+  const open = (changesSearched?: number) => openInstance(stack, database, clock, changesSearched);
+  const instances = [open(), open(SEARCHED)] as const;
   const running = stack.move();
   return { clock, instances, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-function openInstance(stack: AsyncDisposableStack, { url, schema }: TestDatabase, clock: Clock): Instance {
+function openInstance(
+  stack: AsyncDisposableStack,
+  { url, schema }: TestDatabase,
+  clock: Clock,
+  changesSearched?: number,
+): Instance {
   const { pool, adapter } = stack.use(
     openPostgres({
       connectionString: url,
@@ -67,7 +76,7 @@ function openInstance(stack: AsyncDisposableStack, { url, schema }: TestDatabase
   return {
     data: {
       readings: createPgReadings(pool),
-      readingChanges: createPgReadingChanges(pool),
+      readingChanges: createPgReadingChanges(pool, changesSearched),
       summaries: createPgSummaries(pool, PATIENT_SCANS),
       weights: createPgWeights(pool),
       healthRecords: createPrismaHealthRecords(prisma),

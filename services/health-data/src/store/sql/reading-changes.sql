@@ -5,49 +5,119 @@
 -- A reading has one row, with its latest change, in one of the two tables. So a change that is made while a reader goes
 -- from page to page moves a row to the end, and never before the reader's place.
 --
+-- The indexes do not contain the type, and cannot find the window. So at most the next $12 rows of each table are searched
+-- (with ties of the last). If a search ends there without a full page, the page ends at the same place, `search_end`.
+--
+-- The last visible change is searched among the last $12 of the category, then among the $12 latest readings of the window.
+-- It can be an earlier one if more than $12 hidden changes came after it and the window has more than $12 readings.
+--
 -- Indexes: reading_changes_idx, deleted_reading_changes_idx, reading_change_pkey, reading_user_id_category_start_at_id_idx.
 -- Values:  $1 user, $2 category, $3 metric type or null, $4 beginning of the window, $5 limit,
---          $6 to $10 the place: number, start, type, source and end, $11 number of the last change before it.
+--          $6 to $10 the place: number, start, type, source and end, $11 number of the last change before it,
+--          $12 number of rows to search.
 WITH
 stored AS (
   SELECT change_number, start_at, type, source, end_at, id, value, false AS is_deleted
-  FROM reading
-  WHERE user_id = $1 AND category = $2 AND change_number >= 0 AND ($3::text IS NULL OR type = $3)
-    AND start_at >= $4::timestamptz
-    AND (change_number, start_at, type, source, end_at)
-      > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
+  FROM (
+    SELECT *
+    FROM reading
+    WHERE user_id = $1 AND category = $2 AND change_number >= 0
+      AND (change_number, start_at, type, source, end_at)
+        > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
+    ORDER BY change_number, start_at
+    FETCH FIRST ($12::bigint) ROWS WITH TIES
+  ) AS searched
+  WHERE ($3::text IS NULL OR type = $3) AND start_at >= $4::timestamptz
   ORDER BY change_number, start_at
   FETCH FIRST ($5::bigint) ROWS WITH TIES
 ),
 deleted AS (
   SELECT change_number, start_at, type, source, end_at, id, NULL::float8 AS value, true AS is_deleted
-  FROM deleted_reading
-  WHERE user_id = $1 AND category = $2 AND ($3::text IS NULL OR type = $3)
-    AND start_at >= $4::timestamptz
-    AND (change_number, start_at, type, source, end_at)
-      > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
+  FROM (
+    SELECT *
+    FROM deleted_reading
+    WHERE user_id = $1 AND category = $2
+      AND (change_number, start_at, type, source, end_at)
+        > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
+    ORDER BY change_number, start_at
+    FETCH FIRST ($12::bigint) ROWS WITH TIES
+  ) AS searched
+  WHERE ($3::text IS NULL OR type = $3) AND start_at >= $4::timestamptz
   ORDER BY change_number, start_at
   FETCH FIRST ($5::bigint) ROWS WITH TIES
+),
+search_end AS (
+  SELECT change_number, start_at
+  FROM (
+    (
+      SELECT change_number, start_at
+      FROM reading
+      WHERE (SELECT count(*) FROM stored) < $5 AND user_id = $1 AND category = $2 AND change_number >= 0
+        AND (change_number, start_at, type, source, end_at)
+          > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
+      ORDER BY change_number, start_at
+      OFFSET $12::bigint - 1
+      LIMIT 1
+    )
+    UNION ALL
+    (
+      SELECT change_number, start_at
+      FROM deleted_reading
+      WHERE (SELECT count(*) FROM deleted) < $5 AND user_id = $1 AND category = $2
+        AND (change_number, start_at, type, source, end_at)
+          > ($6::bigint, $7::timestamptz, $8::text, $9::text, $10::timestamptz)
+      ORDER BY change_number, start_at
+      OFFSET $12::bigint - 1
+      LIMIT 1
+    )
+  ) AS ends
+  ORDER BY change_number, start_at
+  LIMIT 1
 ),
 page AS (
   SELECT *
   FROM (SELECT * FROM stored UNION ALL SELECT * FROM deleted) AS changed
+  WHERE coalesce((change_number, start_at) <= (SELECT change_number, start_at FROM search_end), true)
   ORDER BY change_number, start_at, type COLLATE "C", source COLLATE "C", end_at
   LIMIT $5::bigint
 ),
 last_visible AS (
   SELECT greatest(
-    (
-      SELECT change_number
-      FROM reading
-      WHERE user_id = $1 AND category = $2 AND change_number >= 0 AND start_at >= $4::timestamptz
-      ORDER BY change_number DESC
-      LIMIT 1
+    coalesce(
+      (
+        SELECT change_number
+        FROM (
+          SELECT change_number, start_at
+          FROM reading
+          WHERE user_id = $1 AND category = $2 AND change_number >= 0
+          ORDER BY change_number DESC
+          LIMIT $12::bigint
+        ) AS searched
+        WHERE start_at >= $4::timestamptz
+        ORDER BY change_number DESC
+        LIMIT 1
+      ),
+      (
+        SELECT max(change_number)
+        FROM (
+          SELECT change_number
+          FROM reading
+          WHERE user_id = $1 AND category = $2 AND start_at >= $4::timestamptz
+          ORDER BY start_at DESC
+          LIMIT $12::bigint
+        ) AS latest
+      )
     ),
     (
       SELECT change_number
-      FROM deleted_reading
-      WHERE user_id = $1 AND category = $2 AND start_at >= $4::timestamptz
+      FROM (
+        SELECT change_number, start_at
+        FROM deleted_reading
+        WHERE user_id = $1 AND category = $2
+        ORDER BY change_number DESC
+        LIMIT $12::bigint
+      ) AS searched
+      WHERE start_at >= $4::timestamptz
       ORDER BY change_number DESC
       LIMIT 1
     )
@@ -57,7 +127,9 @@ SELECT page.id, page.type, page.value, page.source, page.start_at, page.end_at, 
   page.is_deleted, latest.number, latest.at,
   (SELECT at FROM reading_change WHERE user_id = $1 AND number = $11::bigint),
   (SELECT at FROM reading_change WHERE user_id = $1 AND number = (SELECT number FROM last_visible)),
-  EXISTS (SELECT FROM reading WHERE user_id = $1)
+  EXISTS (SELECT FROM reading WHERE user_id = $1),
+  search_end.change_number, search_end.start_at,
+  (SELECT at FROM reading_change WHERE user_id = $1 AND number = search_end.change_number)
 FROM (SELECT) AS always
 LEFT JOIN LATERAL (
   SELECT number, at
@@ -66,6 +138,7 @@ LEFT JOIN LATERAL (
   ORDER BY number DESC
   LIMIT 1
 ) AS latest ON true
+LEFT JOIN search_end ON true
 LEFT JOIN page ON true
 LEFT JOIN LATERAL (
   SELECT at
