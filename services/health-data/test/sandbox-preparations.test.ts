@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { unavailable } from '@phds/service-kit/errors';
 import { FakeClock } from '@phds/test-kit/fake-clock';
-import { createPreparations, type SandboxPorts } from '../src/app/sandbox-people.ts';
+import { type SandboxPorts, sharePreparations } from '../src/app/sandbox-people.ts';
 import { FairTurns } from '../src/store/fair-turns.ts';
 
 const idOf = (number: number) => `sandbox:app_sandbox_${number}:ada`;
@@ -29,7 +29,7 @@ function start() {
     },
   };
   const turns = new FairTurns({ atOnce: 2, perKey: 2, maxWaiting: 1, maxWaitMs: Number.POSITIVE_INFINITY });
-  return { prepare: createPreparations(ports as SandboxPorts, turns), begun, finish: () => finish(true) };
+  return { prepare: sharePreparations(ports as SandboxPorts, turns), begun, finish: () => finish(true) };
 }
 
 test('parallel preparations of a person make the data once, and a later one is a new one', async () => {

@@ -26,7 +26,7 @@ export interface Turns {
  * Prepares sandbox people. Everybody who opens the approval link of a sandbox app causes it, so concurrent calls for one person share
  * one preparation, and `turns` limits how many people's data is made at once.
  */
-export function createPreparations(ports: SandboxPorts, turns: Turns): (userId: string) => Promise<void> {
+export function sharePreparations(ports: SandboxPorts, turns: Turns): (userId: string) => Promise<void> {
   const running = new Map<string, Promise<void>>();
   return (userId) => {
     const started =

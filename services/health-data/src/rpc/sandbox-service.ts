@@ -3,13 +3,13 @@ import { SandboxDataChange, SandboxService } from '@phds/contracts/phds/healthda
 import { invalidRequest } from '@phds/service-kit/errors';
 import { implement } from '@phds/service-kit/rpc-service';
 import { changeData, type DataTrigger } from '../app/sandbox-changes.ts';
-import { createPreparations, erasePeople, type SandboxPorts, type Turns } from '../app/sandbox-people.ts';
+import { erasePeople, type SandboxPorts, sharePreparations, type Turns } from '../app/sandbox-people.ts';
 
 const GATEWAY = ['gateway'];
 
 /** phds.healthdata.v1.SandboxService. */
 export function createSandboxService(ports: SandboxPorts, turns: Turns) {
-  const prepare = createPreparations(ports, turns);
+  const prepare = sharePreparations(ports, turns);
   return implement(
     SandboxService,
     {
