@@ -2421,7 +2421,7 @@ export interface components {
             readonly url: string;
         };
         readonly WebhookDelivery: {
-            /** @description Oldest first. */
+            /** @description The newest 20, oldest first. */
             readonly attempts: readonly {
                 /** Format: date-time */
                 readonly at: string;

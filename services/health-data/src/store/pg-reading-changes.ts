@@ -42,7 +42,7 @@ type EmptyRow = readonly [null, null, null, null, null, null, null, null, null, 
 
 const START: ChangePlace = { seen: null, item: null };
 
-/** A page ends after so many changes of the category, however few of them are of its type and window: some 10 ms of reading. */
+/** A page ends after so many changes of the category, however few of them are of its type and window. */
 const SEARCH_MAX = 10_000;
 
 /** Changes of readings. One prepared statement returns the page and the state of the changes from one snapshot. */

@@ -68,7 +68,7 @@ export const deliveryJson = z
           ms: count,
         }),
       )
-      .meta({ description: 'Oldest first.' }),
+      .meta({ description: 'The newest 20, oldest first.' }),
     nextAttemptAt: instantOrNull,
     body: webhookEventJson,
   })
