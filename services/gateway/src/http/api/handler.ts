@@ -17,7 +17,7 @@ import { admit, withAssertion } from './admission.ts';
 import { type ApiCall, readApiCall } from './api-call.ts';
 import { sendDocument } from './document-answer.ts';
 import { parseQueryParameters } from './query-parameters.ts';
-import { getRoute, parseMedicationId, scopesOf, toUsageName, VERSIONS_PATH } from './routes.ts';
+import { getRoute, parseMedicationId, type Route, scopesOf, toUsageName, VERSIONS_PATH } from './routes.ts';
 import { lifecycleHeaders, sendVersions } from './versions.ts';
 
 /** Handles everything under `/api`. `address` is the client's address according to the trusted proxies. */
@@ -37,7 +37,16 @@ export function createApiHandler(gateway: Gateway): ApiHandler {
     const requestId = newId('req', 96);
     const address = request.ip ?? request.socket.remoteAddress ?? '';
     const startedAt = performance.now();
-    const arrival: Arrival = { call, requestId, startedAt, address, response, clientId: null, headers: {} };
+    const arrival: Arrival = {
+      call,
+      requestId,
+      startedAt,
+      address,
+      response,
+      clientId: null,
+      headers: {},
+      route: undefined,
+    };
     answer(gateway, arrival, lifecycle)
       .then(
         () => noteData(gateway, arrival),
@@ -57,6 +66,8 @@ interface Arrival {
   /** The app, once its token has proved to be live. */
   clientId: string | null;
   headers: Readonly<Record<string, string>>;
+  /** The data endpoint, once it was looked up. */
+  route: Route | undefined;
 }
 
 async function answer(
@@ -64,7 +75,7 @@ async function answer(
   arrival: Arrival,
   lifecycle: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const { call, requestId, response } = arrival;
+  const { call, requestId } = arrival;
   const who = await authenticate(gateway, call);
   arrival.clientId = who.principal.clientId;
   // Every authenticated request counts and gets the limit's header fields; exceeding the limit is judged later, in its place in
@@ -74,7 +85,7 @@ async function answer(
   if (call.force !== undefined && isSandboxApp(arrival.clientId) && allowance.allowed) {
     throwForced(gateway, arrival, call.force);
   }
-  await serve(gateway, { call, requestId, who, allowance, headers: arrival.headers, response });
+  await serve(gateway, arrival, who, allowance);
 }
 
 /** Answers a sandbox app with the error that it asks for. */
@@ -87,8 +98,8 @@ function throwForced({ config }: Gateway, arrival: Arrival, value: string): neve
 }
 
 function noteData(gateway: Gateway, arrival: Arrival): void {
-  const { call, requestId, startedAt } = arrival;
-  noteAnswer(gateway, arrival, toUsageName(call.path), null);
+  const { call, requestId, startedAt, route } = arrival;
+  noteAnswer(gateway, arrival, toUsageName(call.path, route), null);
   gateway.log.debug({ requestId, path: call.path, ms: performance.now() - startedAt }, 'data');
 }
 
@@ -99,9 +110,9 @@ function noteAnswer(gateway: Gateway, arrival: Arrival, endpoint: string, code: 
 }
 
 async function refuseCall(gateway: Gateway, arrival: Arrival, caught: unknown): Promise<void> {
-  const { call, requestId, startedAt, address, response, clientId, headers } = arrival;
+  const { call, requestId, startedAt, address, response, clientId, headers, route } = arrival;
   // The path is the caller's own text and may contain a secret.
-  const endpoint = toUsageName(call.path);
+  const endpoint = toUsageName(call.path, route);
   // No failure of ours, and no refusal, because nothing was answered.
   if (caught instanceof ClientGone) {
     return gateway.log.debug({ requestId, route: endpoint }, 'the client hung up');
@@ -131,24 +142,21 @@ function toHeaders({ policy, state }: Allowance, requestId: string): Record<stri
   return { 'API-Version': '1', 'RateLimit-Policy': policy, RateLimit: state, 'X-Request-Id': requestId };
 }
 
-interface AuthenticatedCall {
-  readonly call: ApiCall;
-  readonly requestId: string;
-  readonly who: Authenticated;
-  readonly allowance: Allowance;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly response: ServerResponse;
-}
-
-async function serve(gateway: Gateway, authenticated: AuthenticatedCall): Promise<void> {
-  const { call, requestId, allowance, headers, response } = authenticated;
+async function serve(
+  gateway: Gateway,
+  arrival: Arrival,
+  authenticated: Authenticated,
+  allowance: Allowance,
+): Promise<void> {
+  const { call, requestId, headers, response } = arrival;
   const route = getRoute(call, gateway.config.MAX_URL_BYTES);
+  arrival.route = route;
   if (!allowance.allowed) {
     throw new AppError('rate_limited', '', { retryAfterSeconds: allowance.retryAfterSeconds });
   }
   const { endpoint, category } = route;
   const scopes = scopesOf(route, call.rawQuery);
-  const who = await admit(gateway, authenticated.who, scopes);
+  const who = await admit(gateway, authenticated, scopes);
   const medicationId = parseMedicationId(route);
   const { linkQuery, ...parameters } = parseQueryParameters(endpoint, category, call.rawQuery);
   const request = {

@@ -98,8 +98,7 @@ const NO_ENDPOINT = '/api/*';
 const ADHERENCE_NAME = DATA_PATHS.find(({ endpoint }) => endpoint === 'adherence')?.path ?? NO_ENDPOINT;
 
 /** The name of a path in app usage and the log: a data endpoint as in access records, or one name for all others. */
-export function toUsageName(path: string): string {
-  const route = findRoute(path);
+export function toUsageName(path: string, route = findRoute(path)): string {
   if (route === null) return NO_ENDPOINT;
   return route.endpoint.id === 'adherence' ? ADHERENCE_NAME : path;
 }
