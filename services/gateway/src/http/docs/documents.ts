@@ -3,6 +3,7 @@ import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Exchange } from '../exchange.ts';
+import { toScriptPageHeaders } from '../pages/script-policy.ts';
 import { send } from '../respond.ts';
 
 /** The address of the local stack. The examples of the documentation use it. */
@@ -14,20 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-const HEADERS = {
-  'Cache-Control': 'public, max-age=300',
-  'Content-Security-Policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self'",
-    "connect-src 'self'",
-    "form-action 'none'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'Cross-Origin-Opener-Policy': 'same-origin',
-} as const;
+const HEADERS = { 'Cache-Control': 'public, max-age=300', ...toScriptPageHeaders() } as const;
 
 const compress = promisify(gzip);
 

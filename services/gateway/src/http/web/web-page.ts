@@ -4,27 +4,14 @@ import { join } from 'node:path';
 import type { Exchange } from '../exchange.ts';
 import { html } from '../pages/html.ts';
 import { type Page, sendPage } from '../pages/page.ts';
+import { toScriptPageHeaders } from '../pages/script-policy.ts';
 import { send } from '../respond.ts';
 
 // Same name as in packages/web/vite.config.ts.
 const NONCE_PLACEHOLDER = 'CSP_NONCE';
 
 function toHeaders(nonce: string) {
-  return {
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Security-Policy': [
-      "default-src 'none'",
-      "script-src 'self'",
-      `style-src 'self' 'nonce-${nonce}'`,
-      "img-src 'self'",
-      "connect-src 'self'",
-      // Forms are submitted by script only.
-      "form-action 'none'",
-      "base-uri 'none'",
-      "frame-ancestors 'none'",
-    ].join('; '),
-    'Cross-Origin-Opener-Policy': 'same-origin',
-  };
+  return { 'Content-Type': 'text/html; charset=utf-8', ...toScriptPageHeaders(nonce) };
 }
 
 /**
